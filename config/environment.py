@@ -1,0 +1,62 @@
+"""Reads the settings from environment variables and names every missing one in a sentence."""
+
+import os
+from ipaddress import IPv4Network, IPv6Network, ip_network
+
+from django.core.exceptions import ImproperlyConfigured
+
+Network = IPv4Network | IPv6Network
+
+
+class Environment:
+    """Collects what is missing or malformed, so that one start shows all of it."""
+
+    def __init__(self, values: dict[str, str] | None = None) -> None:
+        self.values = dict(os.environ) if values is None else values
+        self.complaints: list[str] = []
+
+    def text(self, name: str, default: str | None = None, *, purpose: str = "") -> str:
+        value = self.values.get(name, "")
+        if value:
+            return value
+        if default is None:
+            self.complaints.append(f"{name} is not set: {purpose or 'it is needed here'}.")
+            return ""
+        return default
+
+    def words(self, name: str, default: str = "") -> list[str]:
+        return [word.strip() for word in self.text(name, default).split(",") if word.strip()]
+
+    def number(self, name: str, default: int) -> int:
+        value = self.text(name, str(default))
+        try:
+            return int(value)
+        except ValueError:
+            self.complaints.append(f"{name} must be a whole number, not {value!r}.")
+            return default
+
+    def flag(self, name: str, *, default: bool) -> bool:
+        value = self.text(name, "true" if default else "false").lower()
+        if value not in {"true", "false"}:
+            self.complaints.append(f"{name} must be true or false, not {value!r}.")
+        return value == "true"
+
+    def networks(self, name: str, default: str = "") -> list[Network]:
+        found: list[Network] = []
+        for word in self.words(name, default):
+            try:
+                found.append(ip_network(word))
+            except ValueError:
+                self.complaints.append(f"{name} holds {word!r}, which is not a network such as 10.0.0.0/8.")
+        return found
+
+    def one_of(self, name: str, choices: tuple[str, ...]) -> str:
+        value = self.text(name, choices[0])
+        if value not in choices:
+            self.complaints.append(f"{name} must be one of {', '.join(choices)}, not {value!r}.")
+        return value
+
+    def check(self) -> None:
+        if self.complaints:
+            advice = "\n`make run` sets all of them for development; docs/operations.md explains each."
+            raise ImproperlyConfigured("\n".join(self.complaints) + advice)

@@ -1,0 +1,119 @@
+"""What surrounds every request: its id, the hosts we answer for, the headers that browsers obey."""
+
+import logging
+import re
+import time
+import uuid
+from collections.abc import Callable
+
+from django.conf import settings
+from django.contrib.auth.middleware import AuthenticationMiddleware
+from django.contrib.messages.middleware import MessageMiddleware
+from django.contrib.sessions.middleware import SessionMiddleware
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+
+from config.logs import request_id
+
+Next = Callable[[HttpRequest], HttpResponseBase]
+logger = logging.getLogger("requests")
+CALLERS_ID = re.compile(r"[A-Za-z0-9._-]{1,128}\Z")
+NO_LINE_FOR = frozenset({"/healthz", "/readyz"})
+
+
+class RequestId:
+    """Takes the caller's `X-Request-Id` or makes one; writes one log line a request."""
+
+    def __init__(self, get_response: Next) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        given = request.META.get("HTTP_X_REQUEST_ID", "")
+        name = given if CALLERS_ID.match(given) else uuid.uuid4().hex
+        token, started = request_id.set(name), time.perf_counter()
+        try:
+            response = self.get_response(request)
+            response["X-Request-Id"] = name
+            if request.path not in NO_LINE_FOR:
+                self._note(request, response, started)
+            return response
+        finally:
+            request_id.reset(token)
+
+    def _note(self, request: HttpRequest, response: HttpResponseBase, started: float) -> None:
+        logger.info(
+            "request",
+            extra={
+                "method": request.method,
+                "path": request.path,
+                "status": response.status_code,
+                "ms": round((time.perf_counter() - started) * 1000, 1),
+            },
+        )
+
+
+def is_known_host(host: str, known: set[str]) -> bool:
+    """Say whether we answer for this host; `.name` in the settings stands for every host below `name`."""
+    name = host.lower().rstrip(".")
+    name = name if name.endswith("]") else name.split(":")[0].rstrip(".") if not name.startswith("[") else name.rsplit(":", 1)[0]
+    return name in known or any(entry.startswith(".") and name.endswith(entry) for entry in known)
+
+
+class KnownHosts:
+    """Answers 404 for every host that is not ours, so that no link is ever built from a foreign name."""
+
+    def __init__(self, get_response: Next) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if is_known_host(request.META.get("HTTP_HOST", request.META.get("SERVER_NAME", "")), settings.HOSTS):
+            return self.get_response(request)
+        if request.path in NO_LINE_FOR:
+            return self.get_response(request)
+        return HttpResponse('{"message":"Not found."}', status=404, content_type="application/json")
+
+
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+
+
+class SecurityHeaders:
+    """Gives every answer the headers that a browser needs to stay safe; a view may set its own policy first."""
+
+    def __init__(self, get_response: Next) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        headers = response.headers
+        headers.setdefault("X-Content-Type-Options", "nosniff")
+        if request.path_info.startswith("/api/"):
+            headers.setdefault("Cache-Control", "no-store")
+        if headers.get("Content-Type", "").startswith("text/html"):
+            headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
+            headers.setdefault("X-Frame-Options", "DENY")
+        return response
+
+
+class _NotForTheAPI:
+    """Skips a page's machinery on the API, which knows neither sessions nor messages."""
+
+    get_response: Next
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if request.path_info.startswith("/api/"):
+            return self.get_response(request)
+        return super().__call__(request)  # type: ignore[misc]  # the mixed-in middleware's own __call__
+
+
+class PageSessions(_NotForTheAPI, SessionMiddleware):
+    """Sessions of pages."""
+
+
+class PageUsers(_NotForTheAPI, AuthenticationMiddleware):
+    """Users of pages."""
+
+
+class PageMessages(_NotForTheAPI, MessageMiddleware):
+    """Messages of pages."""

@@ -1,0 +1,67 @@
+"""The counters' connection: short limits, and a breaker so that a dead Redis costs one short wait a second."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TypeVar
+
+import redis
+from django.conf import settings
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+logger = logging.getLogger(__name__)
+Answer = TypeVar("Answer")
+
+TIMEOUT_SECONDS = 0.2
+BREAK_SECONDS = 1.0
+
+
+class RedisAway(Exception):
+    """Redis does not answer; the caller goes on without it."""
+
+
+class Breaker:
+    """After a failure, refuses further tries for a second instead of letting each of them wait."""
+
+    def __init__(self) -> None:
+        self._until = 0.0
+        self._lock = threading.Lock()
+
+    def run(self, work: Callable[["redis.Redis"], Answer]) -> Answer:
+        if time.monotonic() < self._until:
+            raise RedisAway
+        try:
+            return work(client())
+        except redis.RedisError as error:
+            self._open(error)
+            raise RedisAway from error
+
+    def _open(self, error: redis.RedisError) -> None:
+        with self._lock:
+            self._until = time.monotonic() + BREAK_SECONDS
+        logger.warning("redis is away, going on without it", extra={"reason": type(error).__name__})
+
+    def close(self) -> None:
+        self._until = 0.0
+
+
+breaker = Breaker()
+
+
+@lru_cache(maxsize=1)
+def client() -> "redis.Redis":
+    """Give the process's client: 0.2 s to connect and to answer, no retries."""
+    return redis.Redis.from_url(
+        settings.REDIS_URL,
+        socket_timeout=TIMEOUT_SECONDS,
+        socket_connect_timeout=TIMEOUT_SECONDS,
+        retry=Retry(NoBackoff(), 0),
+    )
+
+
+def attempt(work: Callable[["redis.Redis"], Answer]) -> Answer:
+    """Do the work with Redis, or raise `RedisAway` at once or after a short wait."""
+    return breaker.run(work)

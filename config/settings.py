@@ -1,0 +1,244 @@
+"""All settings of the product, from environment variables (docs/operations.md describes each)."""
+
+import sys
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+from psycopg.conninfo import conninfo_to_dict
+
+from config.environment import Environment
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = Environment()
+
+ENVIRONMENT = env.one_of("ENVIRONMENT", ("production", "development", "test"))
+PRODUCTION = ENVIRONMENT == "production"
+DEBUG = False
+
+SECRET_KEY = env.text("SECRET_KEY", purpose="50 or more random characters that sign sessions and links")
+FIELD_ENCRYPTION_KEYS = env.words("FIELD_ENCRYPTION_KEYS")
+if not FIELD_ENCRYPTION_KEYS:
+    env.complaints.append(
+        "FIELD_ENCRYPTION_KEYS is not set: one or more Fernet keys, comma separated, the first of which encrypts "
+        "secrets at rest."
+    )
+DATABASE_URL = env.text("DATABASE_URL", purpose="where PostgreSQL is, such as postgresql://user@host:5432/name")
+REDIS_URL = env.text("REDIS_URL", purpose="where Redis is, such as redis://host:6379/0")
+PUBLIC_URL = env.text("PUBLIC_URL", purpose="the address people open, such as https://app.example.com").rstrip("/")
+INSTANCE_ID = env.text("INSTANCE_ID", "")
+
+# Hosts ------------------------------------------------------------------------------------------------
+
+HOSTS = {host.lower() for host in [urlsplit(PUBLIC_URL).hostname or "", *env.words("HOSTS")] if host}
+if not PRODUCTION:
+    HOSTS |= {"localhost", "127.0.0.1", "[::1]", "testserver", ".localhost"}
+# config.middleware.KnownHosts answers 404 to every other host; Django's own check would answer 400.
+ALLOWED_HOSTS = ["*"]
+TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
+WEBHOOK_ALLOWED_NETWORKS = env.networks("WEBHOOK_ALLOWED_NETWORKS")
+WEBHOOK_CA_FILE = env.text("WEBHOOK_CA_FILE", "")
+
+# Application ------------------------------------------------------------------------------------------
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "rest_framework",
+    "django_filters",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "config.api",
+    "agency",
+    "workspaces",
+    "webhooks",
+]
+MIDDLEWARE = [
+    "config.middleware.RequestId",
+    "config.middleware.KnownHosts",
+    "config.middleware.SecurityHeaders",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "config.middleware.PageSessions",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "config.middleware.PageUsers",
+    "config.middleware.PageMessages",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+APPEND_SLASH = False
+AUTH_USER_MODEL = "agency.User"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+LOGIN_URL = "console:sign-in"
+LOGIN_REDIRECT_URL = "console:home"
+PASSWORD_RESET_TIMEOUT = 3 * 24 * 3600
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+if ENVIRONMENT == "test":
+    PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+# PostgreSQL -------------------------------------------------------------------------------------------
+
+# A web request holds no statement for longer than 5 s and waits for no lock longer than 2 s; workers have a minute.
+_is_worker = "celery" in sys.argv[0] or (len(sys.argv) > 1 and sys.argv[0].endswith("manage.py"))
+STATEMENT_TIMEOUT_MS = 60_000 if _is_worker else 5_000
+_address = conninfo_to_dict(DATABASE_URL) if DATABASE_URL else {}
+DATABASES = {
+    "default": {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": _address.pop("dbname", ""),
+        "USER": _address.pop("user", ""),
+        "PASSWORD": _address.pop("password", ""),
+        "HOST": _address.pop("host", ""),
+        "PORT": _address.pop("port", ""),
+        "CONN_MAX_AGE": 600,
+        "OPTIONS": {
+            **_address,
+            "connect_timeout": 3,
+            "options": (
+                f"-c statement_timeout={STATEMENT_TIMEOUT_MS} -c lock_timeout=2000 "
+                "-c idle_in_transaction_session_timeout=10000"
+            ),
+        },
+    }
+}
+
+# Redis ------------------------------------------------------------------------------------------------
+
+
+def celery_broker(url: str) -> str:
+    """Give Celery's spelling of a Redis address: `unix://` becomes `redis+socket://`."""
+    parts = urlsplit(url)
+    if parts.scheme != "unix":
+        return url
+    database = parse_qs(parts.query).get("db", ["0"])[0]
+    return f"redis+socket://{parts.path}?virtual_host={database}"
+
+
+CELERY_BROKER_URL = celery_broker(REDIS_URL)
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_TIME_LIMIT = 300
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "visibility_timeout": 600,
+    "socket_connect_timeout": 2,
+    "max_retries": 1,
+    "interval_start": 0,
+    "interval_max": 0.1,
+}
+CELERY_TIMEZONE = "UTC"
+CELERY_TASK_ROUTES = {"webhooks.deliver": {"queue": "courier"}}
+CELERY_BEAT_SCHEDULE = {
+    "look for a worker": {"task": "config.note_worker", "schedule": 5.0, "options": {"expires": 5}},
+    "start the courier": {"task": "webhooks.deliver", "schedule": 1.0, "options": {"expires": 2}},
+    "send mail": {"task": "agency.send_mail", "schedule": 2.0, "options": {"expires": 2}},
+    "forget old answers": {"task": "api.forget_idempotency_records", "schedule": 600.0, "options": {"expires": 600}},
+    "forget old deliveries": {"task": "webhooks.forget_deliveries", "schedule": 600.0, "options": {"expires": 600}},
+}
+
+# Pages, mail, language --------------------------------------------------------------------------------
+
+_https = PUBLIC_URL.startswith("https://")
+SESSION_COOKIE_NAME = "__Host-session" if _https else "session"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _https
+SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_NAME = "__Host-csrf" if _https else "csrf"
+CSRF_FAILURE_VIEW = "config.pages.csrf_failure"
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
+SECURE_SSL_REDIRECT = _https and env.flag("SSL_REDIRECT", default=True)
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXIES else None
+SECURE_HSTS_SECONDS = env.number("HSTS_SECONDS", 31_536_000 if PRODUCTION else 0)
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = PRODUCTION
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+
+STATIC_URL = "/static/"
+STATIC_ROOT = BASE_DIR / "staticfiles"
+WHITENOISE_USE_FINDERS = not PRODUCTION
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        if PRODUCTION
+        else "django.contrib.staticfiles.storage.StaticFilesStorage"
+    },
+}
+STATICFILES_DIRS = [BASE_DIR / "templates" / "static"]
+
+EMAIL_HOST = env.text("EMAIL_HOST", "" if not PRODUCTION else None, purpose="the SMTP server that sends invitations")
+EMAIL_PORT = env.number("EMAIL_PORT", 587)
+EMAIL_HOST_USER = env.text("EMAIL_HOST_USER", "")
+EMAIL_HOST_PASSWORD = env.text("EMAIL_HOST_PASSWORD", "")
+EMAIL_USE_TLS = env.flag("EMAIL_USE_TLS", default=True)
+EMAIL_TIMEOUT = 10
+EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if EMAIL_HOST else 'console'}.EmailBackend"
+DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL", "no-reply@localhost")
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = True
+
+# Limits and logs --------------------------------------------------------------------------------------
+
+AGENCY_KEY_LIMIT = env.number("AGENCY_KEY_LIMIT", 120)
+ADDRESS_LIMIT = env.number("ADDRESS_LIMIT", 60)
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 1000
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [],
+    "DEFAULT_PERMISSION_CLASSES": ["config.api.permissions.Nobody"],
+    "DEFAULT_PARSER_CLASSES": ["config.api.parsers.StrictJSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["config.api.renderers.JSONRenderer"],
+    "DEFAULT_METADATA_CLASS": None,
+    "DEFAULT_SCHEMA_CLASS": "config.api.schema.Operation",
+    "EXCEPTION_HANDLER": "config.api.errors.answer_exception",
+    "URL_FORMAT_OVERRIDE": None,
+    "UNAUTHENTICATED_USER": None,
+    "UNAUTHENTICATED_TOKEN": None,
+}
+LOG_LEVEL = env.text("LOG_LEVEL", "INFO")
+LOG_FORMAT = env.one_of("LOG_FORMAT", ("json", "plain"))
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "json": {"()": "config.logs.JSONFormatter"},
+        "plain": {"format": "%(levelname)s %(name)s %(message)s"},
+    },
+    "handlers": {"stream": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
+    "root": {"handlers": ["stream"], "level": LOG_LEVEL},
+}
+
+env.check()
