@@ -1,0 +1,18 @@
+"""Who makes a change: an API key, a person, our support, or the system itself."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Actor:
+    """Goes into every activity entry. `id` is a public id or a user's number, never a secret."""
+
+    kind: Literal["agency_key", "workspace_key", "user", "staff", "system"]
+    id: str
+    label: str
+    address: str = ""
+    request_id: str = ""
+
+
+SYSTEM = Actor(kind="system", id="", label="system")

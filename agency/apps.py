@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class AgencyConfig(AppConfig):
+    name = "agency"
+    verbose_name = "Agencies"

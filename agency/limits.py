@@ -1,0 +1,62 @@
+"""Limits of plans and add-ons: their shape, their sum and their words.
+
+The shape is `{contacts, team_members, broadcasts_per_month, channels: {<channel type>: …}}`; each value is a whole
+number of 0 or more, or None for no limit.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+Limits = dict[str, Any]
+
+COUNTS = ("contacts", "team_members", "broadcasts_per_month")
+CHANNEL_TYPES = ("whatsapp", "facebook", "instagram", "sms", "tiktok", "telegram", "livechat", "gbp")
+LABELS = {
+    "contacts": "contacts",
+    "team_members": "team members",
+    "broadcasts_per_month": "broadcasts per month",
+    "channels.whatsapp": "WhatsApp channels",
+    "channels.facebook": "Messenger channels",
+    "channels.instagram": "Instagram channels",
+    "channels.sms": "SMS channels",
+    "channels.tiktok": "TikTok channels",
+    "channels.telegram": "Telegram channels",
+    "channels.livechat": "live chat channels",
+    "channels.gbp": "Google Business Profile channels",
+}
+NAMES = tuple(LABELS)
+LARGEST = 2**31 - 1
+
+
+def value(limits: Mapping[str, Any], name: str) -> int | None:
+    """Give one limit by its dotted name, such as `channels.whatsapp`; None means no limit."""
+    if name.startswith("channels."):
+        return limits["channels"][name.removeprefix("channels.")]  # type: ignore[no-any-return]  # JSON from the row
+    return limits[name]  # type: ignore[no-any-return]  # JSON from the row
+
+
+def build(values: Mapping[str, int | None], *, missing: int | None = None) -> Limits:
+    """Build the nested shape from dotted names."""
+    return {
+        **{name: values.get(name, missing) for name in COUNTS},
+        "channels": {kind: values.get(f"channels.{kind}", missing) for kind in CHANNEL_TYPES},
+    }
+
+
+def unlimited() -> Limits:
+    return build({})
+
+
+def nothing() -> Limits:
+    """What an add-on adds when it says nothing."""
+    return build({}, missing=0)
+
+
+def total(parts: Iterable[Mapping[str, Any]]) -> Limits:
+    """Add limits up; no limit and anything is no limit."""
+    parts = list(parts)
+    sums: dict[str, int | None] = {}
+    for name in NAMES:
+        values = [value(part, name) for part in parts]
+        sums[name] = None if None in values else min(sum(v for v in values if v is not None), LARGEST)
+    return build(sums)

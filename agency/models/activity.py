@@ -1,0 +1,36 @@
+"""Who changed what, and when: rows that are only ever added (a trigger refuses anything else)."""
+
+from typing import Any
+
+from django.db import models
+from django.utils import timezone
+
+from agency.models.agencies import Agency
+
+
+class ActivityEntry(models.Model):
+    """One change, written in its transaction. `agency` is empty for fleet-wide changes."""
+
+    agency = models.ForeignKey(Agency, null=True, on_delete=models.PROTECT, related_name="activity")
+    workspace_uuid = models.UUIDField(null=True)
+    at = models.DateTimeField(default=timezone.now)
+    actor_kind = models.CharField(max_length=20)
+    actor_id = models.CharField(max_length=64)
+    actor_label = models.CharField(max_length=254)
+    action = models.CharField(max_length=60)
+    target_kind = models.CharField(max_length=40)
+    target_id = models.CharField(max_length=64)
+    target_name = models.CharField(max_length=2048)
+    address = models.CharField(max_length=45, blank=True)
+    request_id = models.CharField(max_length=128, blank=True)
+    details = models.JSONField(default=dict)
+
+    class Meta:
+        verbose_name_plural = "activity entries"
+        indexes = [
+            models.Index(fields=["agency", "-id"], name="activity_of_agency"),
+            models.Index(fields=["workspace_uuid", "-id"], name="activity_of_workspace"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.actor_label}: {self.action} {self.target_name}"

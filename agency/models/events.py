@@ -1,0 +1,29 @@
+"""The outbox: facts written in the transaction of the change they tell of."""
+
+import uuid
+
+from django.db import models
+from django.db.models import Q
+
+from agency.models.agencies import Agency
+
+
+class Event(models.Model):
+    """`body` is the envelope exactly as every receiver gets it; `fanned_out_at` is empty until deliveries exist."""
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    agency = models.ForeignKey(Agency, on_delete=models.PROTECT, related_name="events")
+    workspace_uuid = models.UUIDField(null=True, blank=True)
+    name = models.CharField(max_length=60)
+    occurred_at = models.DateTimeField()
+    body = models.BinaryField()
+    fanned_out_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["id"], condition=Q(fanned_out_at=None), name="event_to_fan_out"),
+            models.Index(fields=["agency", "-id"], name="event_newest_of_agency"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.uuid}"

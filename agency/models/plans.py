@@ -1,0 +1,55 @@
+"""What an agency sells: base plans, and add-ons on top of them."""
+
+import uuid
+from typing import Any
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from agency.models.agencies import Agency
+
+
+class CatalogueItem(models.Model):
+    """`limits` has the shape that `agency.limits` describes; archived items can no longer be assigned."""
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    name = models.CharField(max_length=120)
+    name_key = models.CharField(max_length=480, editable=False)
+    description = models.CharField(max_length=500, blank=True)
+    limits = models.JSONField()
+    archived_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Plan(CatalogueItem):
+    """A base plan; a sub-account has one or none."""
+
+    agency = models.ForeignKey(Agency, on_delete=models.PROTECT, related_name="plans")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["agency", "name_key"], condition=Q(archived_at=None), name="plan_name_once_per_agency"
+            ),
+        ]
+
+
+class Addon(CatalogueItem):
+    """An add-on; a sub-account may hold any number, each once."""
+
+    agency = models.ForeignKey(Agency, on_delete=models.PROTECT, related_name="addons")
+
+    class Meta:
+        verbose_name = "add-on"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["agency", "name_key"], condition=Q(archived_at=None), name="addon_name_once_per_agency"
+            ),
+        ]

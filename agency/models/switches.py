@@ -1,0 +1,22 @@
+"""Fleet-wide switches that our support throws; each surface reads its own on every request."""
+
+from django.db import models
+
+
+class Switch(models.Model):
+    """A missing row means on."""
+
+    class Name(models.TextChoices):
+        AGENCY_API = "agency_api", "Reseller API"
+        WORKSPACE_API = "workspace_api", "Workspace API"
+
+    name = models.CharField(max_length=40, primary_key=True, choices=Name)
+    enabled = models.BooleanField(default=True)
+    reason = models.CharField(max_length=500, blank=True)
+    changed_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        verbose_name_plural = "switches"
+
+    def __str__(self) -> str:
+        return f"{self.get_name_display()}: {'on' if self.enabled else 'off'}"

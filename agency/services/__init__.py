@@ -1,0 +1,43 @@
+"""Every change of an agency: one verb, one function, one transaction."""
+
+from agency.services.activity import record_activity
+from agency.services.agencies import change_agency, create_agency, restore_agency, suspend_agency
+from agency.services.catalogue import (
+    AddonNotFound,
+    PlanNotFound,
+    archive_item,
+    create_addon,
+    create_plan,
+    update_item,
+)
+from agency.services.events import envelope, record_event
+from agency.services.keys import KeyNotFound, issue_agency_key, revoke_agency_key
+from agency.services.mail import due_mail, queue_mail, send_due_mail
+from agency.services.members import add_member, change_role, remove_member
+from agency.services.switches import set_switch
+
+__all__ = [
+    "AddonNotFound",
+    "KeyNotFound",
+    "PlanNotFound",
+    "add_member",
+    "archive_item",
+    "change_agency",
+    "change_role",
+    "create_addon",
+    "create_agency",
+    "create_plan",
+    "due_mail",
+    "envelope",
+    "issue_agency_key",
+    "queue_mail",
+    "record_activity",
+    "record_event",
+    "remove_member",
+    "restore_agency",
+    "revoke_agency_key",
+    "send_due_mail",
+    "set_switch",
+    "suspend_agency",
+    "update_item",
+]

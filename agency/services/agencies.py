@@ -1,0 +1,69 @@
+"""Agencies themselves, as our support creates, suspends and restores them."""
+
+from datetime import datetime
+
+from django.db import IntegrityError, transaction
+
+from agency.actors import Actor
+from agency.models import Agency
+from agency.services.activity import record_activity
+from config.db import name_key
+from config.errors import Invalid
+
+
+class AgencyNameTaken(Invalid):
+    field = "name"
+    message = "Another agency has this name."
+
+
+@transaction.atomic
+def create_agency(*, name: str, by: Actor, max_sub_accounts: int | None = None) -> Agency:
+    """Create an agency; the name must be free."""
+    try:
+        with transaction.atomic():
+            agency = Agency.objects.create(
+                name=name.strip(), name_key=name_key(name), max_sub_accounts=max_sub_accounts
+            )
+    except IntegrityError as error:
+        raise AgencyNameTaken from error
+    record_activity(by=by, action="agency.created", agency_id=agency.id, target=("agency", agency.uuid, agency.name))
+    return agency
+
+
+@transaction.atomic
+def change_agency(*, agency: Agency, name: str, max_sub_accounts: int | None, by: Actor) -> Agency:
+    """Rename an agency or change how many sub-accounts it may hold (None for no limit)."""
+    agency.name, agency.name_key, agency.max_sub_accounts = name.strip(), name_key(name), max_sub_accounts
+    try:
+        with transaction.atomic():
+            agency.save(update_fields=["name", "name_key", "max_sub_accounts"])
+    except IntegrityError as error:
+        raise AgencyNameTaken from error
+    record_activity(by=by, action="agency.changed", agency_id=agency.id, target=("agency", agency.uuid, agency.name))
+    return agency
+
+
+@transaction.atomic
+def suspend_agency(*, agency: Agency, reason: str, now: datetime, by: Actor) -> bool:
+    """Suspend an agency: its keys and consoles stop working at once. Says whether anything changed."""
+    changed = Agency.objects.filter(pk=agency.pk, status=Agency.Status.ACTIVE).update(
+        status=Agency.Status.SUSPENDED, suspended_at=now, suspension_reason=reason
+    )
+    if changed:
+        target = ("agency", agency.uuid, agency.name)
+        record_activity(by=by, action="agency.suspended", agency_id=agency.id, target=target, details={"reason": reason})
+    agency.refresh_from_db()
+    return bool(changed)
+
+
+@transaction.atomic
+def restore_agency(*, agency: Agency, by: Actor) -> bool:
+    """Lift an agency's suspension. Says whether anything changed."""
+    changed = Agency.objects.filter(pk=agency.pk, status=Agency.Status.SUSPENDED).update(
+        status=Agency.Status.ACTIVE, suspended_at=None, suspension_reason=""
+    )
+    if changed:
+        target = ("agency", agency.uuid, agency.name)
+        record_activity(by=by, action="agency.restored", agency_id=agency.id, target=target)
+    agency.refresh_from_db()
+    return bool(changed)

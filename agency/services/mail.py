@@ -1,0 +1,76 @@
+"""E-mails: queued as rows with the change that causes them, sent by a worker, tried again when the server is away."""
+
+import logging
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.tokens import default_token_generator
+from django.core.mail import EmailMessage
+from django.db import transaction
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.encoding import force_bytes
+from django.utils.http import urlsafe_base64_encode
+
+from agency.models import Mail, User
+
+logger = logging.getLogger(__name__)
+
+LEASE = timedelta(minutes=2)
+ATTEMPTS = 12
+LONGEST_WAIT = timedelta(hours=1)
+
+
+def queue_mail(*, kind: Mail.Kind, user: User, context: dict[str, Any]) -> Mail:
+    """Note that an e-mail is to be sent; it leaves only if the change around it is committed."""
+    return Mail.objects.create(kind=kind, user=user, context=context)
+
+
+def due_mail(*, now: datetime) -> Mail | None:
+    """Lease the next e-mail: nobody else takes it for two minutes, and a crash only delays it."""
+    with transaction.atomic():
+        mail = (
+            Mail.objects.select_for_update(skip_locked=True, of=("self",))
+            .select_related("user")
+            .filter(sent_at=None, given_up_at=None, next_attempt_at__lte=now)
+            .order_by("next_attempt_at")
+            .first()
+        )
+        if mail:
+            mail.attempts += 1
+            mail.next_attempt_at = now + LEASE
+            mail.save(update_fields=["attempts", "next_attempt_at"])
+        return mail
+
+
+def send_due_mail(*, mail: Mail, now: datetime) -> bool:
+    """Send one leased e-mail; on failure wait longer each time and give up after twelve tries."""
+    try:
+        write_mail(mail).send()
+    except OSError as error:  # every failure of smtplib and of the socket below it
+        _put_off(mail, now, type(error).__name__)
+        return False
+    Mail.objects.filter(pk=mail.pk).update(sent_at=now)
+    return True
+
+
+def write_mail(mail: Mail) -> EmailMessage:
+    """Render an e-mail with a fresh link to set a password."""
+    context = {**mail.context, "user": mail.user, "link": password_link(mail.user), "kind": mail.kind}
+    subject = " ".join(render_to_string(f"mail/{mail.kind}_subject.txt", context).split())
+    return EmailMessage(subject, render_to_string(f"mail/{mail.kind}.txt", context), to=[mail.user.email])
+
+
+def password_link(user: User) -> str:
+    """Give the address, good for three days and once, at which a person sets a password."""
+    uid = urlsafe_base64_encode(force_bytes(user.pk))
+    path = reverse("account:set-password", args=[uid, default_token_generator.make_token(user)])
+    return f"{settings.PUBLIC_URL}{path}"
+
+
+def _put_off(mail: Mail, now: datetime, reason: str) -> None:
+    wait = min(timedelta(seconds=10 * 2**mail.attempts), LONGEST_WAIT)
+    given_up = now if mail.attempts >= ATTEMPTS else None
+    Mail.objects.filter(pk=mail.pk).update(next_attempt_at=now + wait, given_up_at=given_up)
+    logger.warning("mail not sent", extra={"mail": mail.pk, "attempt": mail.attempts, "reason": reason})

@@ -1,0 +1,69 @@
+"""The people of an agency's console and their roles."""
+
+from django.db import transaction
+
+from agency.actors import Actor
+from agency.models import Agency, Mail, Member, User
+from agency.services.activity import record_activity
+from agency.services.mail import queue_mail
+from config.errors import Conflict, Invalid
+
+
+class AlreadyAMember(Invalid):
+    field = "email"
+    message = "This person is already in the team."
+
+
+class LastOwner(Conflict):
+    message = "An agency needs at least one owner."
+
+
+@transaction.atomic
+def add_member(*, agency: Agency, email: str, name: str, role: str, by: Actor) -> Member:
+    """Give a person a role; one who is new to the service gets an e-mail with a link to set a password."""
+    user, is_new = find_or_create_user(email=email, name=name)
+    member, added = Member.objects.get_or_create(agency=agency, user=user, defaults={"role": role})
+    if not added:
+        raise AlreadyAMember
+    if is_new:
+        queue_mail(kind=Mail.Kind.MEMBER_INVITATION, user=user, context={"agency": agency.name})
+    _note(member, "member.added", by)
+    return member
+
+
+@transaction.atomic
+def change_role(*, member: Member, role: str, by: Actor) -> None:
+    """Change what a person may do; the last owner stays one."""
+    _keep_an_owner(member, leaves=role != Member.Role.OWNER)
+    member.role = role
+    member.save(update_fields=["role"])
+    _note(member, "member.role_changed", by)
+
+
+@transaction.atomic
+def remove_member(*, member: Member, by: Actor) -> None:
+    """Take a person out of the agency; their next page shows it."""
+    _keep_an_owner(member, leaves=True)
+    _note(member, "member.removed", by)
+    member.delete()
+
+
+def find_or_create_user(*, email: str, name: str) -> tuple[User, bool]:
+    """Find the person with this e-mail address, or create one who has yet to set a password."""
+    user, is_new = User.objects.get_or_create(email=email.strip().lower(), defaults={"name": name})
+    if is_new:
+        user.set_unusable_password()
+        user.save(update_fields=["password"])
+    return user, is_new
+
+
+def _keep_an_owner(member: Member, *, leaves: bool) -> None:
+    Agency.objects.select_for_update(no_key=True).get(pk=member.agency_id)
+    owners = Member.objects.filter(agency_id=member.agency_id, role=Member.Role.OWNER)
+    if leaves and not owners.exclude(pk=member.pk).exists():
+        raise LastOwner
+
+
+def _note(member: Member, action: str, by: Actor) -> None:
+    target = ("member", member.pk, member.user.email)
+    record_activity(by=by, action=action, agency_id=member.agency_id, target=target, details={"role": member.role})

@@ -1,0 +1,17 @@
+"""Fleet-wide switches."""
+
+from django.db import transaction
+
+from agency.actors import Actor
+from agency.models import Switch
+from agency.services.activity import record_activity
+
+
+@transaction.atomic
+def set_switch(*, name: str, enabled: bool, reason: str, by: Actor) -> Switch:
+    """Turn a surface on or off for everybody, from the next request on."""
+    switch, _ = Switch.objects.update_or_create(name=name, defaults={"enabled": enabled, "reason": reason})
+    action = "switch.turned_on" if enabled else "switch.turned_off"
+    target = ("switch", name, switch.get_name_display())
+    record_activity(by=by, action=action, agency_id=None, target=target, details={"reason": reason})
+    return switch

@@ -1,0 +1,52 @@
+"""A receiver that an agency has registered."""
+
+import uuid
+from typing import ClassVar, Self
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from agency.models import Agency
+from config.db import EncryptedTextField
+
+
+class EndpointQuerySet(models.QuerySet["Endpoint"]):
+    def of(self, agency: Agency) -> Self:
+        """Keep the agency's endpoints that have not been removed."""
+        return self.filter(agency=agency, removed_at=None)
+
+
+class Endpoint(models.Model):
+    """A removed endpoint keeps its row, without its secret, for the deliveries that name it."""
+
+    class Outcome(models.TextChoices):
+        SUCCESS = "success", "Success"
+        ERROR = "error", "Error"
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    agency = models.ForeignKey(Agency, on_delete=models.PROTECT, related_name="webhooks")
+    url = models.CharField(max_length=2048)
+    events = ArrayField(models.CharField(max_length=60))
+    description = models.CharField(max_length=200, blank=True)
+    enabled = models.BooleanField(default=True)
+    secret = EncryptedTextField(null=True)
+    last_outcome = models.CharField(max_length=10, choices=Outcome, null=True, editable=False)
+    last_delivery_at = models.DateTimeField(null=True, editable=False)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    removed_at = models.DateTimeField(null=True, editable=False)
+
+    objects: ClassVar[EndpointQuerySet] = EndpointQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(events__len__gt=0), name="endpoint_has_an_event"),
+            models.CheckConstraint(
+                condition=Q(removed_at=None, secret__isnull=False) | Q(removed_at__isnull=False, secret=None),
+                name="endpoint_secret_ends_with_it",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.url

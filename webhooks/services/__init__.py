@@ -1,0 +1,30 @@
+"""Every change of webhook endpoints and deliveries: one verb, one function, one transaction."""
+
+from webhooks.services.catalogue import event_catalogue
+from webhooks.services.deliveries import DeliveryNotFound, redeliver, send_test
+from webhooks.services.endpoints import (
+    EndpointNotFound,
+    register_endpoint,
+    remove_endpoint,
+    rotate_secret,
+    update_endpoint,
+)
+from webhooks.services.guarding import UrlRefused, judge_url
+from webhooks.services.retention import forget_deliveries
+from webhooks.services.samples import sample_data
+
+__all__ = [
+    "DeliveryNotFound",
+    "EndpointNotFound",
+    "UrlRefused",
+    "event_catalogue",
+    "forget_deliveries",
+    "judge_url",
+    "redeliver",
+    "register_endpoint",
+    "remove_endpoint",
+    "rotate_secret",
+    "sample_data",
+    "send_test",
+    "update_endpoint",
+]

@@ -1,0 +1,98 @@
+"""Webhook endpoints: registered, edited, removed, their secret rotated."""
+
+import secrets
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from agency.actors import Actor
+from agency.models import Agency
+from agency.services import record_activity
+from config.errors import NotFound
+from webhooks.models import Endpoint
+from webhooks.services.guarding import judge_url
+
+SECRET_PREFIX = "whsec_"  # noqa: S105  # the public prefix of every secret, not one of them
+
+
+class EndpointNotFound(NotFound):
+    message = "Webhook not found."
+
+
+def new_secret() -> str:
+    """`whsec_` and 43 URL-safe base64 characters (32 random bytes)."""
+    return SECRET_PREFIX + secrets.token_urlsafe(32)
+
+
+def register_endpoint(
+    *, agency: Agency, url: str, events: Collection[str], by: Actor, description: str = "", enabled: bool = True
+) -> Endpoint:
+    """Register a receiver; the endpoint carries its new secret. Raises `UrlRefused`."""
+    judge_url(url)
+    with transaction.atomic():
+        endpoint = Endpoint.objects.create(
+            agency=agency,
+            url=url,
+            events=_in_order(events),
+            description=description,
+            enabled=enabled,
+            secret=new_secret(),
+        )
+        _note(endpoint, "webhook.created", by, {"url": url, "events": endpoint.events})
+    return endpoint
+
+
+def update_endpoint(*, endpoint: Endpoint, by: Actor, **changes: Any) -> Endpoint:
+    """Change url, events, description or enabled; switching an endpoint off ends what waits for it."""
+    if changes.get("url", endpoint.url) != endpoint.url:
+        judge_url(changes["url"])
+    if "events" in changes:
+        changes["events"] = _in_order(changes["events"])
+    with transaction.atomic():
+        endpoint = _lock(endpoint)
+        changed = {field: value for field, value in changes.items() if getattr(endpoint, field) != value}
+        for field, value in changed.items():
+            setattr(endpoint, field, value)
+        if changed:
+            endpoint.save(update_fields=list(changed))
+            _note(endpoint, "webhook.changed", by, changed)
+    return endpoint
+
+
+@transaction.atomic
+def remove_endpoint(*, endpoint: Endpoint, now: datetime, by: Actor) -> None:
+    """Remove a receiver: it gets nothing more, and its secret is forgotten."""
+    endpoint = _lock(endpoint)
+    endpoint.removed_at, endpoint.enabled, endpoint.secret = now, False, None
+    endpoint.save(update_fields=["removed_at", "enabled", "secret"])
+    _note(endpoint, "webhook.removed", by)
+
+
+@transaction.atomic
+def rotate_secret(*, endpoint: Endpoint, by: Actor) -> Endpoint:
+    """Replace the signing secret; every attempt from now on is signed with the new one only."""
+    endpoint = _lock(endpoint)
+    endpoint.secret = new_secret()
+    endpoint.save(update_fields=["secret"])
+    _note(endpoint, "webhook.secret_rotated", by)
+    return endpoint
+
+
+def _lock(endpoint: Endpoint) -> Endpoint:
+    locked = Endpoint.objects.select_for_update(no_key=True).filter(pk=endpoint.pk, removed_at=None).first()
+    if locked is None:
+        raise EndpointNotFound
+    return locked
+
+
+def _in_order(events: Collection[str]) -> list[str]:
+    return list(dict.fromkeys(events))
+
+
+def _note(endpoint: Endpoint, action: str, by: Actor, details: dict[str, Any] | None = None) -> None:
+    target = ("webhook", endpoint.uuid, endpoint.url)
+    record_activity(by=by, action=action, agency_id=endpoint.agency_id, target=target, details=details)
+
+

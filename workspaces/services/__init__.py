@@ -1,0 +1,34 @@
+"""Every change of a sub-account: one verb, one function, one transaction."""
+
+from workspaces.services.addons import AddonNotHeld, grant_addon, revoke_addon
+from workspaces.services.channels import AccountConnectedElsewhere, save_channel
+from workspaces.services.keys import issue_workspace_key, revoke_workspace_key
+from workspaces.services.limits import LimitReached, recompute_limits, require_room, usage
+from workspaces.services.payloads import addon_reference, plan_reference, workspace_payload
+from workspaces.services.plans import assign_plan
+from workspaces.services.provisioning import SubAccountLimitReached, create_workspace
+from workspaces.services.workspaces import WorkspaceNotFound, change_workspace, restore_workspace, suspend_workspace
+
+__all__ = [
+    "AccountConnectedElsewhere",
+    "AddonNotHeld",
+    "LimitReached",
+    "SubAccountLimitReached",
+    "WorkspaceNotFound",
+    "addon_reference",
+    "assign_plan",
+    "change_workspace",
+    "create_workspace",
+    "grant_addon",
+    "issue_workspace_key",
+    "plan_reference",
+    "recompute_limits",
+    "require_room",
+    "restore_workspace",
+    "revoke_addon",
+    "revoke_workspace_key",
+    "save_channel",
+    "suspend_workspace",
+    "usage",
+    "workspace_payload",
+]
