@@ -1,0 +1,35 @@
+"""How a field speaks of itself in a refusal."""
+
+from typing import Any, NoReturn
+
+from rest_framework import serializers
+
+
+def path_of(field: serializers.BaseSerializer[Any] | serializers.Field[Any, Any, Any, Any]) -> str:
+    """Give a field's dotted path below the body: `owner.email`; empty for the body itself."""
+    names: list[str] = []
+    link: Any = field
+    while link is not None:
+        names.append(link.field_name or "")
+        link = link.parent
+    return ".".join(name for name in reversed(names) if name)
+
+
+def subject_of(field: serializers.Field[Any, Any, Any, Any]) -> str:
+    """Begin a sentence: `The owner.email field`, `Each entry of the order field`, `The body`."""
+    path = path_of(field).replace("_", " ")
+    if not path:
+        return "The body"
+    return f"The {path} field" if field.field_name else f"Each entry of the {path} field"
+
+
+class Spoken(serializers.Field[Any, Any, Any, Any]):
+    """A field whose refusals name it; messages may use `{subject}`."""
+
+    default_error_messages = {
+        "required": "{subject} is required.",
+        "null": "{subject} is required.",
+    }
+
+    def fail(self, key: str, **words: Any) -> NoReturn:
+        super().fail(key, subject=subject_of(self), **words)

@@ -1,0 +1,106 @@
+"""Texts: trimmed, visible, and free of characters that lie about what they are."""
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import Any
+from zoneinfo import available_timezones
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from rest_framework import serializers
+
+from config.api.fields.spoken import Spoken
+
+CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+CONTROLS_BUT_LINES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")
+# Letters by category that nobody can see: Hangul fillers and the empty Braille pattern.
+BLANK_LETTERS = frozenset("\u115f\u1160\u3164\uffa0\u2800")
+UNSEEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp", "Zs"})
+LONGEST_EMAIL = 254
+LONGEST_ZONE = 64
+# Names in the zone database that are no place: the machine's own zone, and a placeholder.
+NO_PLACES = frozenset({"Factory", "localtime"})
+
+
+def is_seen(text: str) -> bool:
+    """Say whether a text shows anything: zero-width and other blank characters alone do not."""
+    return any(
+        unicodedata.category(character) not in UNSEEN_CATEGORIES and character not in BLANK_LETTERS
+        for character in text
+    )
+
+
+class Text(Spoken, serializers.CharField):
+    """A JSON string, trimmed. `multiline` allows line breaks (CR LF becomes LF) and tabs."""
+
+    default_error_messages = {
+        "invalid": "{subject} must be a string.",
+        "blank": "{subject} is required.",
+        "max_length": "{subject} may have at most {max_length} characters.",
+        "control": "{subject} must not contain control characters.",
+        "direction": "{subject} must not contain characters that override the direction of text.",
+    }
+
+    def __init__(self, *, max_length: int, multiline: bool = False, **options: Any) -> None:
+        super().__init__(max_length=max_length, **options)
+        self.multiline = multiline
+
+    def run_validation(self, data: Any = serializers.empty) -> Any:
+        if isinstance(data, str):
+            data = data.replace("\r\n", "\n").strip() if self.multiline else data.strip()
+            if not is_seen(data):
+                return self._blank()
+        # Past CharField, which would judge blanks and cast numbers by its own rules.
+        return super(serializers.CharField, self).run_validation(data)
+
+    def _blank(self) -> str:
+        if not self.allow_blank:
+            self.fail("blank")
+        return ""
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid")
+        if (CONTROLS_BUT_LINES if self.multiline else CONTROLS).search(data):
+            self.fail("control")
+        if DIRECTIONS.search(data):
+            self.fail("direction")
+        if self.max_length is not None and len(data) > self.max_length:
+            self.fail("max_length", max_length=self.max_length)
+        return data
+
+
+class Email(Text):
+    default_error_messages = {"email": "{subject} must be a valid e-mail address."}
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(max_length=LONGEST_EMAIL, **options)
+
+    def to_internal_value(self, data: Any) -> str:
+        text = super().to_internal_value(data)
+        try:
+            validate_email(text)
+        except ValidationError:
+            self.fail("email")
+        return text
+
+
+@lru_cache(maxsize=1)
+def known_zones() -> frozenset[str]:
+    """Give the IANA names that may be chosen; reading them walks the zone database, so it is done once."""
+    return frozenset(available_timezones() - NO_PLACES)
+
+
+class Zone(Text):
+    default_error_messages = {"zone": "{subject} must be an IANA time zone such as Europe/Berlin."}
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(max_length=LONGEST_ZONE, **options)
+
+    def to_internal_value(self, data: Any) -> str:
+        text = super().to_internal_value(data)
+        if text not in known_zones():
+            self.fail("zone")
+        return text

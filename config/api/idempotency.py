@@ -1,0 +1,139 @@
+"""Does a repeated request once: the key's row is inserted first, in the transaction of the work itself."""
+
+import hashlib
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import orjson
+from django.db import OperationalError, connection, transaction
+from django.http import HttpResponse
+from rest_framework.request import Request
+
+from config.api.faults import sqlstate
+from config.api.refusals import Malformed
+from config.api.responses import CONTENT_TYPE, json_answer, to_json
+from config.errors import Conflict
+
+Work = Callable[[], tuple[int, Any]]
+
+SHAPE = re.compile(r"[ -~]{1,255}")
+HEADER = "HTTP_IDEMPOTENCY_KEY"
+LOCK_NOT_AVAILABLE = "55P03"
+# Each wait ends after the connection's lock timeout of 2 s.
+WAITS = 4
+CLAIM = """
+INSERT INTO api_idempotencyrecord (principal, key, fingerprint, created_at) VALUES (%s, %s, %s, now())
+ON CONFLICT (principal, key) DO UPDATE
+   SET fingerprint = EXCLUDED.fingerprint, status = NULL, body = NULL, created_at = EXCLUDED.created_at
+ WHERE api_idempotencyrecord.created_at <= now() - interval '24 hours'
+RETURNING id
+"""
+RECALL = "SELECT fingerprint, status, body FROM api_idempotencyrecord WHERE principal = %s AND key = %s"
+KEEP = "UPDATE api_idempotencyrecord SET status = %s, body = %s WHERE id = %s"
+FORGET = """
+DELETE FROM api_idempotencyrecord WHERE id IN (
+    SELECT id FROM api_idempotencyrecord WHERE created_at <= now() - interval '24 hours'
+     ORDER BY created_at LIMIT %s FOR UPDATE SKIP LOCKED)
+"""
+
+
+class KeyUsedOtherwise(Conflict):
+    message = "This Idempotency-Key was already used with another request."
+
+
+class StillRunning(Conflict):
+    message = (
+        "The first request with this Idempotency-Key is still being worked on. Send it again in a moment."
+    )
+
+
+class Claim(NamedTuple):
+    """Who asks, under which key, and for what."""
+
+    principal: str
+    key: str
+    fingerprint: bytes
+
+
+def presented_idempotency_key(request: Request) -> str | None:
+    key: str | None = request.META.get(HEADER)
+    if key is not None and not SHAPE.fullmatch(key):
+        raise Malformed("The Idempotency-Key header must be 1 to 255 printable ASCII characters.")
+    return key
+
+
+def fingerprint_of(request: Request) -> bytes:
+    """Give the SHA-256 of method, path and body; the order of the body's keys does not matter."""
+    body = orjson.dumps(request.data, option=orjson.OPT_SORT_KEYS)
+    return hashlib.sha256(f"{request.method} {request.path}\n".encode() + body).digest()
+
+
+def _claim(claim: Claim) -> int | None:
+    """Insert the row and give its id, or None where a live one is; waits for a request under way to end."""
+    with connection.cursor() as cursor:
+        try:
+            cursor.execute(CLAIM, claim)
+        except OperationalError as error:
+            if sqlstate(error) == LOCK_NOT_AVAILABLE:
+                raise StillRunning from error
+            raise
+        row = cursor.fetchone()
+    return None if row is None else int(row[0])
+
+
+def _recall(claim: Claim) -> HttpResponse:
+    with connection.cursor() as cursor:
+        cursor.execute(RECALL, (claim.principal, claim.key))
+        row = cursor.fetchone()
+    if row is None:
+        raise StillRunning
+    fingerprint, status, body = row
+    if bytes(fingerprint) != claim.fingerprint:
+        raise KeyUsedOtherwise
+    headers = {"Idempotent-Replayed": "true"}
+    return HttpResponse(bytes(body), status=status, content_type=CONTENT_TYPE, headers=headers)
+
+
+def _answer(claim: Claim, work: Work) -> HttpResponse:
+    with transaction.atomic(durable=True):
+        row_id = _claim(claim)
+        if row_id is None:
+            return _recall(claim)
+        status, data = work()
+        body = to_json(data)
+        with connection.cursor() as cursor:
+            cursor.execute(KEEP, (status, body, row_id))
+    return HttpResponse(body, status=status, content_type=CONTENT_TYPE)
+
+
+def answer_once(request: Request, *, principal: str, work: Work) -> HttpResponse:
+    """Do the work, or give the first answer again to a request that repeats its `Idempotency-Key`.
+
+    `work` answers `(status, data)` and refuses by raising, which leaves nothing behind. It runs inside this
+    function's transaction, so it must open none that insists on being the outermost. What it answers is
+    stored for 24 hours: it must hold no secret. `principal` is whose key it is, such as `agency:12`.
+    """
+    key = presented_idempotency_key(request)
+    if key is None:
+        status, data = work()
+        return json_answer(data, status)
+    claim = Claim(principal, key, fingerprint_of(request))
+    for _ in range(WAITS - 1):
+        try:
+            return _answer(claim, work)
+        except StillRunning:
+            continue
+    return _answer(claim, work)
+
+
+def forget_old_records(*, batch: int = 1000) -> int:
+    """Delete answers older than 24 hours, a batch a statement; give how many there were."""
+    forgotten = 0
+    while True:
+        with connection.cursor() as cursor:
+            cursor.execute(FORGET, [batch])
+            found: int = cursor.rowcount
+        forgotten += found
+        if found < batch:
+            return forgotten

@@ -1,0 +1,12 @@
+"""Closed by default: a view that stands on no surface lets nobody in."""
+
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+
+class Nobody(BasePermission):
+    message = "This endpoint is closed."
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        return False

@@ -1,0 +1,233 @@
+"""The base of every API view: who calls and how often, in each surface's order, before any work."""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, ClassVar, Generic, NamedTuple, NoReturn, TypeVar
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.datastructures import MultiValueDict
+from rest_framework.exceptions import MethodNotAllowed
+from rest_framework.negotiation import DefaultContentNegotiation
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from config.api.clients import bucket_of, client_address
+from config.api.errors import answer_exception
+from config.api.keys import key_digest, looks_like_key, presented_key
+from config.api.pagination import Page, envelope, read_page
+from config.api.parameters import NothingMatches, Parameters
+from config.api.parsers import StrictJSONParser, read_object
+from config.api.refusals import TooManyRequests, Unauthorized
+from config.api.renderers import JSONRenderer
+from config.api.responses import json_answer
+from config.api.throttling import Limit, Rate, count
+from config.api.words import Words
+from config.errors import DomainError, NotFound
+
+Caller = TypeVar("Caller")
+Sent = TypeVar("Sent", bound=Words)
+
+KEY_MISSING = 'API key missing. Send it as the "x-api-key" header or a Bearer token.'
+WRITES = frozenset({"POST", "PUT", "PATCH"})
+NEGOTIATION = DefaultContentNegotiation()
+
+
+class Sighting(NamedTuple, Generic[Caller]):
+    """What one look at the database tells: whether the surface is switched on, and whose key it is."""
+
+    switched_on: bool
+    caller: Caller | None
+
+
+class JSONRequest(Request):
+    """DRF's request, with `data` read by our own strict reader whatever the content type claims."""
+
+    may_be_empty = False
+
+    def _parse(self) -> tuple[dict[str, Any], MultiValueDict[str, Any]]:
+        return read_object(self._request, may_be_empty=self.may_be_empty), MultiValueDict()
+
+
+class SurfaceView(APIView, Generic[Caller]):
+    """A view of a surface; `KeyLimitedSurface` and `AddressLimitedSurface` know the order of checks.
+
+    A surface gives its name, its keys' prefix and its refusal while switched off, and knows its callers.
+    Handlers find the caller in `self.caller` and answer with `Response(data)` or `json_answer(data)`.
+    """
+
+    http_method_names = ["get", "post", "put", "patch", "delete", "head"]
+    authentication_classes = ()
+    permission_classes = ()
+    throttle_classes = ()
+    renderer_classes = (JSONRenderer,)
+    parser_classes = (StrictJSONParser,)
+
+    surface: ClassVar[str] = ""
+    key_prefix: ClassVar[str] = ""
+    switched_off: ClassVar[type[DomainError]]
+    limit_alias: ClassVar[bool] = False
+    # Set by a view, or with `as_view(..., body_optional=True)` for one action of a viewset.
+    body_optional: bool = False
+    reads_json: bool = True
+    paginated: bool = False
+
+    caller: Caller
+    rate: Rate | None = None
+
+    # What a surface says of itself ------------------------------------------------------------------
+
+    def switch_is_on(self) -> bool:
+        raise NotImplementedError
+
+    def resolve_key(self, digest: bytes) -> Caller | None:
+        """Give the caller whose key has this SHA-256, or None for an unknown or revoked key."""
+        raise NotImplementedError
+
+    def look_up(self, digest: bytes | None) -> Sighting[Caller]:
+        """Look up switch and caller; a surface that can tell both with one query overrides this."""
+        if not self.switch_is_on():
+            return Sighting(switched_on=False, caller=None)
+        return Sighting(switched_on=True, caller=None if digest is None else self.resolve_key(digest))
+
+    def check_caller(self, caller: Caller) -> None:
+        """Refuse a caller who is known and may not call now."""
+
+    def admit(self, request: HttpRequest) -> Caller:
+        raise NotImplementedError
+
+    # The steps both orders are made of ----------------------------------------------------------------
+
+    def sight(self, presented: str | None) -> Sighting[Caller]:
+        plausible = presented is not None and looks_like_key(self.key_prefix, presented)
+        return self.look_up(key_digest(presented) if presented is not None and plausible else None)
+
+    def address_limit(self, request: HttpRequest) -> Limit:
+        bucket = bucket_of(client_address(request))
+        return Limit(f"{self.surface}:address:{bucket}", settings.ADDRESS_LIMIT)
+
+    def count(self, limit: Limit) -> None:
+        self.rate = count(limit)
+        if self.rate is not None and self.rate.retry_after is not None:
+            raise TooManyRequests(self.rate.retry_after)
+
+    def refuse_unresolved(self, presented: str | None) -> NoReturn:
+        raise Unauthorized(KEY_MISSING if presented is None else None)
+
+    # DRF's own steps, without what an API of one format and no sessions has no use for ----------------
+
+    @property
+    def default_response_headers(self) -> dict[str, str]:
+        return {}
+
+    def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
+        if not self.reads_json:
+            return super().initialize_request(request, *args, **kwargs)
+        desk = JSONRequest(request, negotiator=NEGOTIATION)
+        desk.may_be_empty = self.body_optional
+        return desk
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        self.caller = self.admit(request._request)
+        self.check_method(request)
+        if request.method in WRITES:
+            _ = (
+                request.data
+            )  # read here, so that a malformed body is refused by endpoints that ignore it, too
+
+    def check_method(self, request: Request) -> None:
+        name = (request.method or "").lower()
+        if name not in self.http_method_names or not hasattr(self, name):
+            raise MethodNotAllowed(request.method or "")
+
+    def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # any answer will do
+        if isinstance(exc, NothingMatches):
+            return self.nothing_matches()
+        return answer_exception(exc, {"view": self})
+
+    def finalize_response(  # type: ignore[override]  # any answer will do
+        self, request: Request, response: HttpResponseBase, *args: Any, **kwargs: Any
+    ) -> HttpResponseBase:
+        if isinstance(response, Response):
+            response = json_answer(response.data, response.status_code, headers=_given_headers(response))
+        headers = response.headers
+        headers["Cache-Control"] = "no-store"
+        if self.rate is not None:
+            for name, value in self.rate.headers.items():
+                headers[name] = value
+        return response
+
+    # What handlers use --------------------------------------------------------------------------------
+
+    @cached_property
+    def parameters(self) -> Parameters:
+        return Parameters.of(self.request._request)
+
+    @cached_property
+    def page(self) -> Page:
+        return read_page(self.parameters, limit_alias=self.limit_alias)
+
+    def paged(self, rows: Sequence[Any], total: int) -> HttpResponse:
+        return json_answer(envelope(self.request._request, self.page, rows, total))
+
+    def nothing_matches(self) -> HttpResponse:
+        return self.paged([], 0) if self.paginated else json_answer({"data": []})
+
+    def words(self, expected: type[Sent], *, partial: bool = False) -> Sent:
+        """Read the body as these words, or refuse it with 422; with `partial` every field may be missing."""
+        words = expected(data=self.request.data, partial=partial)
+        words.is_valid(raise_exception=True)
+        return words
+
+
+def _given_headers(response: Response) -> dict[str, str]:
+    return {name: value for name, value in response.items() if name.lower() != "content-type"}
+
+
+class KeyLimitedSurface(SurfaceView[Caller]):
+    """Switch, key, caller, then the key's own limit; keys that nobody holds count against their address."""
+
+    def key_limit(self, caller: Caller) -> Limit:
+        raise NotImplementedError
+
+    def admit(self, request: HttpRequest) -> Caller:
+        presented = presented_key(request)
+        sighting = self.sight(presented)
+        if not sighting.switched_on:
+            raise self.switched_off
+        if sighting.caller is None:
+            self.count(self.address_limit(request))
+            self.refuse_unresolved(presented)
+        self.check_caller(sighting.caller)
+        self.count(self.key_limit(sighting.caller))
+        return sighting.caller
+
+
+class AddressLimitedSurface(SurfaceView[Caller]):
+    """The address's limit, then switch, key and caller."""
+
+    def admit(self, request: HttpRequest) -> Caller:
+        self.count(self.address_limit(request))
+        presented = presented_key(request)
+        sighting = self.sight(presented)
+        if not sighting.switched_on:
+            raise self.switched_off
+        if sighting.caller is None:
+            self.refuse_unresolved(presented)
+        self.check_caller(sighting.caller)
+        return sighting.caller
+
+
+def unknown_path(surface: type[SurfaceView[Any]]) -> Callable[..., HttpResponseBase]:
+    """Give the catch-all view of a surface: its checks first, then 404 for every method."""
+
+    class UnknownPath(surface):  # type: ignore[misc, valid-type]  # the base is what this function is about
+        schema = None
+
+        def check_method(self, request: Request) -> None:
+            raise NotFound
+
+    view: Callable[..., HttpResponseBase] = UnknownPath.as_view()
+    return view

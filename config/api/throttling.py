@@ -1,0 +1,69 @@
+"""Counts requests in windows of a minute that begin with the first one; exactly the limit passes."""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any, cast
+
+import redis as redis_client
+
+from config.redis import RedisAway, attempt
+
+WINDOW_SECONDS = 60
+# One script, so that no other request comes between the count and the decision. A counter without an end
+# (somebody removed its expiry) is given one, or it would refuse for ever.
+SCRIPT = """
+local count = redis.call('INCR', KEYS[1])
+if count == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+if count <= tonumber(ARGV[1]) then return {count, 0} end
+local left = redis.call('PTTL', KEYS[1])
+if left < 0 then
+  redis.call('PEXPIRE', KEYS[1], ARGV[2])
+  left = tonumber(ARGV[2])
+end
+return {count, left}
+"""
+DIGEST = hashlib.sha1(SCRIPT.encode(), usedforsecurity=False).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """At most `size` requests in a window for whatever `bucket` names; a bucket never holds a key's text."""
+
+    bucket: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """Where a caller stands after this request; `retry_after` (seconds) only where it was one too many."""
+
+    limit: int
+    remaining: int
+    retry_after: int | None
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"X-RateLimit-Limit": str(self.limit), "X-RateLimit-Remaining": str(self.remaining)}
+
+
+def _count(redis: "redis_client.Redis", limit: Limit) -> list[int]:
+    words: tuple[Any, ...] = (1, f"limit:{limit.bucket}", limit.size, WINDOW_SECONDS * 1000)
+    try:
+        return cast("list[int]", redis.evalsha(DIGEST, *words))
+    except redis_client.exceptions.NoScriptError:
+        return cast("list[int]", redis.eval(SCRIPT, *words))
+
+
+def count(limit: Limit) -> Rate | None:
+    """Count one request; None when Redis is away: then nothing is counted and everything passes."""
+    try:
+        number, milliseconds = attempt(lambda redis: _count(redis, limit))
+    except RedisAway:
+        return None
+    too_many = number > limit.size
+    return Rate(
+        limit=limit.size,
+        remaining=max(0, limit.size - number),
+        # Redis keeps a counter through its last millisecond, so the next whole second after it is named.
+        retry_after=min(milliseconds // 1000 + 1, WINDOW_SECONDS) if too_many else None,
+    )
