@@ -141,7 +141,6 @@ CELERY_BROKER_URL = celery_broker(REDIS_URL)
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
-CELERY_TASK_TIME_LIMIT = 300
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_ACCEPT_CONTENT = ["json"]
@@ -158,7 +157,7 @@ CELERY_TIMEZONE = "UTC"
 CELERY_TASK_ROUTES = {"webhooks.deliver": {"queue": "courier"}}
 CELERY_BEAT_SCHEDULE = {
     "look for a worker": {"task": "config.note_worker", "schedule": 5.0, "options": {"expires": 5}},
-    "start the courier": {"task": "webhooks.deliver", "schedule": 1.0, "options": {"expires": 2}},
+    "start the courier": {"task": "webhooks.deliver", "schedule": 2.0, "options": {"expires": 3}},
     "send mail": {"task": "agency.send_mail", "schedule": 2.0, "options": {"expires": 2}},
     "forget old answers": {"task": "api.forget_idempotency_records", "schedule": 600.0, "options": {"expires": 600}},
     "forget old deliveries": {"task": "webhooks.forget_deliveries", "schedule": 600.0, "options": {"expires": 600}},

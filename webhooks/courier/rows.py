@@ -14,7 +14,9 @@ from django.db import connection, transaction
 LEASE_SECONDS = 20
 MOST_LEASES = 10
 FAN_OUT_BATCH = 500
-CLAIM_LOCK = 7_105_001  # any constant that nothing else in this database locks
+# Advisory locks: any constants that nothing else in this database locks.
+CLAIM_LOCK = 7_105_001
+PRESENCE = 7_105_002
 
 FAN_OUT = """
 WITH todo AS MATERIALIZED (
@@ -33,14 +35,17 @@ WITH todo AS MATERIALIZED (
 UPDATE agency_event SET fanned_out_at = clock_timestamp() FROM todo WHERE agency_event.id = todo.id
 """
 
-# Walks the partial index from endpoint to endpoint, so that a long queue of one costs the others nothing.
+# Walks the partial index from endpoint to endpoint, so that a long queue of one costs the others nothing, and
+# takes the endpoints in any order, so that none is always the last.
 CLAIM = """
-WITH RECURSIVE waiting (endpoint_id) AS (
+WITH RECURSIVE found (endpoint_id) AS (
     (SELECT endpoint_id FROM webhooks_delivery WHERE stage = 0 ORDER BY endpoint_id LIMIT 1)
     UNION ALL
     SELECT (SELECT next.endpoint_id FROM webhooks_delivery next
-            WHERE next.stage = 0 AND next.endpoint_id > waiting.endpoint_id ORDER BY next.endpoint_id LIMIT 1)
-    FROM waiting WHERE waiting.endpoint_id IS NOT NULL
+            WHERE next.stage = 0 AND next.endpoint_id > found.endpoint_id ORDER BY next.endpoint_id LIMIT 1)
+    FROM found WHERE found.endpoint_id IS NOT NULL
+), waiting AS MATERIALIZED (
+    SELECT endpoint_id FROM found WHERE endpoint_id IS NOT NULL ORDER BY random()
 ), theirs AS MATERIALIZED (
     SELECT DISTINCT agency_id FROM webhooks_delivery WHERE stage = 1 AND lease_owner <> %(owner)s
 ), picked AS MATERIALIZED (
@@ -54,7 +59,8 @@ WITH RECURSIVE waiting (endpoint_id) AS (
             AND delivery.next_attempt_at <= clock_timestamp()
         ORDER BY delivery.next_attempt_at LIMIT coalesce(mine.room, %(first)s) FOR UPDATE SKIP LOCKED
     ) due
-    WHERE NOT EXISTS (SELECT FROM theirs WHERE theirs.agency_id = endpoint.agency_id)
+    WHERE endpoint.agency_id <> ALL (%(full)s)
+        AND NOT EXISTS (SELECT FROM theirs WHERE theirs.agency_id = endpoint.agency_id)
     LIMIT %(batch)s
 )
 UPDATE webhooks_delivery delivery
@@ -108,15 +114,20 @@ UPDATE webhooks_delivery SET stage = 0, leases = leases - 1, lease_owner = NULL,
 WHERE id = ANY (%(ids)s) AND stage = 1 AND lease_owner = %(owner)s
 """
 
-# A crash uses up none of the three attempts; a row that was leased ten times without an end is given up.
+# A courier holds an advisory lock for as long as its connection lives, so the leases of one that died are free
+# at once; the lease's own time covers a courier that hangs. A crash uses up none of the three attempts, but a
+# delivery that was leased ten times without an end is given up.
 REAP = """
 UPDATE webhooks_delivery
-SET stage = CASE WHEN leases < %(most)s THEN 0 ELSE 2 END,
+SET next_attempt_at = CASE WHEN leases < %(most)s THEN next_attempt_at END, stage = CASE WHEN leases < %(most)s THEN 0 ELSE 2 END,
     status = CASE WHEN leases < %(most)s THEN 'pending' ELSE 'error' END,
     error = CASE WHEN leases < %(most)s THEN error ELSE 'courier_lost' END,
     completed_at = CASE WHEN leases < %(most)s THEN NULL ELSE clock_timestamp() END,
     lease_owner = NULL, lease_until = NULL
-WHERE stage = 1 AND lease_until < clock_timestamp()
+WHERE stage = 1 AND (lease_until < clock_timestamp() OR lease_owner NOT IN (
+    SELECT objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND classid = %(presence)s AND granted
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+))
 """
 
 
@@ -145,10 +156,16 @@ def fan_out(*, batch: int = FAN_OUT_BATCH) -> int:
         return cursor.rowcount
 
 
-def claim(*, owner: int, batch: int, first: int, room: dict[int, int]) -> list[Leased]:
+def announce(*, owner: int) -> None:
+    """Hold the lock that says this courier lives, for as long as this thread's connection does."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s, %s)", [PRESENCE, owner])
+
+
+def claim(*, owner: int, batch: int, first: int, room: dict[int, int], full: Iterable[int]) -> list[Leased]:
     """Lease due deliveries: `room[endpoint]` more where this courier knows the endpoint, else `first`.
 
-    Agencies of which another courier holds deliveries are left to it, so that limits per endpoint and per agency,
+    Agencies in `full` have their share in flight and get nothing now. Agencies of which another courier holds deliveries are left to it, so that limits per endpoint and per agency,
     which each courier keeps, hold over all of them.
     """
     values = {
@@ -158,6 +175,7 @@ def claim(*, owner: int, batch: int, first: int, room: dict[int, int]) -> list[L
         "lease": LEASE_SECONDS,
         "known": list(room),
         "room": list(room.values()),
+        "full": list(full),
     }
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [CLAIM_LOCK])
@@ -181,5 +199,18 @@ def give_back(*, owner: int, ids: Iterable[int]) -> None:
 def reap() -> int:
     """Make deliveries due again whose courier did not come back in time."""
     with connection.cursor() as cursor:
-        cursor.execute(REAP, {"most": MOST_LEASES})
+        cursor.execute(REAP, {"most": MOST_LEASES, "presence": PRESENCE})
         return cursor.rowcount
+
+
+ABANDON = """
+UPDATE webhooks_delivery SET stage = 2, status = 'error', error = %(error)s, next_attempt_at = NULL,
+    completed_at = clock_timestamp(), lease_owner = NULL, lease_until = NULL
+WHERE id = ANY (%(ids)s) AND stage = 1 AND lease_owner = %(owner)s
+"""
+
+
+def abandon(*, owner: int, ids: Iterable[int], error: str) -> None:
+    """End deliveries for which nothing will be sent any more."""
+    with connection.cursor() as cursor:
+        cursor.execute(ABANDON, {"owner": owner, "ids": list(ids), "error": error})

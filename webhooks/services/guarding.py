@@ -1,15 +1,24 @@
 """The one judgement of a receiver's URL, for creation, editing, tests and every attempt."""
 
+from functools import lru_cache
+
 from django.conf import settings
 
 from config.errors import Invalid
 from webhooks.transport.guard import TargetRefused, Vetted, check_url
-from webhooks.transport.resolver import resolve
+from webhooks.transport.lookups import LookupFailed
+from webhooks.transport.resolver import Resolver
 
 
 class UrlRefused(Invalid):
     field = "url"
     message = "The URL's host must be publicly reachable."
+
+
+@lru_cache(maxsize=1)
+def resolver() -> Resolver:
+    """Give the process's pool of name look-ups; threads start with the first question, after any fork."""
+    return Resolver()
 
 
 def judge_url(url: str) -> Vetted:
@@ -18,6 +27,8 @@ def judge_url(url: str) -> Vetted:
     Looks names up, so it must not be called inside a transaction.
     """
     try:
-        return check_url(url, allowed=settings.WEBHOOK_ALLOWED_NETWORKS, resolve=resolve)
+        return check_url(url, allowed=settings.WEBHOOK_ALLOWED_NETWORKS, resolve=resolver().resolve)
     except TargetRefused as refusal:
         raise UrlRefused(str(refusal)) from refusal
+    except LookupFailed as failure:
+        raise UrlRefused("The URL's host could not be looked up. Try again in a moment.") from failure

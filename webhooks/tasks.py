@@ -1,0 +1,32 @@
+"""Wake-ups of the webhooks app."""
+
+import multiprocessing
+from typing import Any
+
+from celery import shared_task, signals
+from django.utils import timezone
+
+from webhooks.courier.shift import Courier
+from webhooks.services import forget_deliveries as forget_a_batch
+
+# Made before the pool's children are forked, so that they see the worker's warm shutdown.
+_leaving = multiprocessing.Event()
+
+
+@signals.worker_shutting_down.connect
+def leave(**_: Any) -> None:
+    _leaving.set()
+
+
+@shared_task(name="webhooks.deliver", acks_late=False, time_limit=None, ignore_result=True)
+def deliver() -> None:
+    """Work a shift: send whatever is due until the worker ends or half an hour has passed."""
+    if not _leaving.is_set():
+        Courier().run(should_stop=_leaving.is_set)
+
+
+@shared_task(name="webhooks.forget_deliveries")
+def forget_deliveries() -> None:
+    """Forget everything that is old enough, batch by batch."""
+    while forget_a_batch(now=timezone.now()):
+        pass
