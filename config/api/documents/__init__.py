@@ -1,0 +1,1 @@
+"""One OpenAPI 3.1 document per surface, and the page that shows it."""

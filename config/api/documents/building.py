@@ -1,0 +1,110 @@
+"""Builds a surface's document from the URL configuration, once per process."""
+
+import threading
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from django.conf import settings
+from drf_spectacular.generators import EndpointEnumerator, SchemaGenerator
+from drf_spectacular.settings import patched_settings
+
+from config.api.documents import answers
+from config.api.documents.events import webhooks_of
+from config.api.responses import to_json
+
+CONVENTIONS = """
+Send the API key as `x-api-key` or as a Bearer token. JSON in, JSON out; writes send
+`Content-Type: application/json`. Times are ISO 8601 in UTC, with six digits of a second or none; ids are
+uuids, taken in any case and answered in lower case. Unknown fields and query parameters are ignored, an
+unknown filter value matches nothing, a blank parameter counts as not sent. Another's resource reads like one
+that does not exist.
+
+Every answer carries `X-Request-Id`; counted ones carry `X-RateLimit-Limit` and `X-RateLimit-Remaining`. After
+a 429, wait the seconds in `Retry-After`. Errors are `{message}`, refused fields `{message, errors}`.
+
+Endpoints that take an `Idempotency-Key` (1 to 255 printable ASCII characters) answer a repetition within
+24 hours as they answered the first request, marked by `Idempotent-Replayed: true`; refused requests are not
+remembered.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A surface as its document presents it; `disabled` is its sentence where it can answer 503."""
+
+    name: str
+    title: str
+    version: str
+    prefix: str
+    summary: str
+    disabled: str = ""
+
+    @property
+    def path(self) -> str:
+        return f"{self.prefix}/openapi.json"
+
+
+AGENCY = Document(
+    name="agency",
+    title="Agency API",
+    version="1.0.0",
+    prefix="/api/agency/v1",
+    summary="Manage the sub-accounts of an agency.",
+    disabled="The reseller API is currently disabled.",
+)
+WORKSPACE = Document(
+    name="workspace",
+    title="Workspace API",
+    version="1.0.0",
+    prefix="/api/v1",
+    summary="Work with the data of one workspace.",
+)
+_one_at_a_time = threading.Lock()
+
+
+def _patches(document: Document) -> dict[str, Any]:
+    return {
+        "OAS_VERSION": "3.1.0",
+        "TITLE": document.title,
+        "VERSION": document.version,
+        "DESCRIPTION": f"{document.summary}\n{CONVENTIONS}",
+        "SERVERS": [{"url": settings.PUBLIC_URL}],
+        "SCHEMA_PATH_PREFIX": document.prefix,
+        "SECURITY": [{"ApiKey": []}, {"Bearer": []}],
+        "APPEND_COMPONENTS": answers.components(disabled=document.disabled),
+        "PATH_CONVERTER_OVERRIDES": {"id": {"type": "string", "format": "uuid"}},
+        "POSTPROCESSING_HOOKS": [],
+        "COMPONENT_SPLIT_REQUEST": False,
+        "SORT_OPERATIONS": False,
+    }
+
+
+def _generator(prefix: str) -> Any:
+    class Endpoints(EndpointEnumerator):
+        def get_api_endpoints(self, patterns: Any = None, prefix_: str = "") -> list[Any]:
+            everything: Any = super()
+            return [found for found in everything.get_api_endpoints() if found[0].startswith(f"{prefix}/")]
+
+    class Generator(SchemaGenerator):
+        endpoint_inspector_cls = Endpoints
+
+    generator: Any = Generator
+    return generator()
+
+
+def build(document: Document) -> dict[str, Any]:
+    """Give the document as data; the library's settings are global, so one is built at a time."""
+    with _one_at_a_time, patched_settings(_patches(document)):
+        built: dict[str, Any] = _generator(document.prefix).get_schema(request=None, public=True)
+    for path, methods in built["paths"].items():
+        for operation in methods.values():
+            answers.complete(path, operation, disabled=document.disabled)
+    webhooks = webhooks_of(document.name)
+    return {**built, "webhooks": webhooks} if webhooks else built
+
+
+@lru_cache(maxsize=8)
+def written(document: Document, urlconf: str) -> bytes:
+    """Give the document as JSON; each URL configuration has its own."""
+    return to_json(build(document))

@@ -1,0 +1,166 @@
+"""How endpoints describe themselves in the OpenAPI documents."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, TypeVar
+
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.plumbing import is_list_serializer
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework import serializers
+
+Shape = type[serializers.Serializer[Any]]
+Handler = TypeVar("Handler", bound=Callable[..., Any])
+DESCRIPTION_ATTRIBUTE = "api_errors"
+
+
+class Operation(AutoSchema):
+    """Introspection without guesses: a list is what is declared as one, and names do not hang on the path."""
+
+    def _is_list_view(self, serializer: Any = None) -> bool:
+        return bool(is_list_serializer(serializer))
+
+    def get_operation_id(self) -> str:
+        name = type(self.view).__name__
+        action = getattr(self.view, "action", None) or self.method.lower()
+        return f"{name[0].lower()}{name[1:]}{action.title().replace('_', '')}"
+
+    def get_tags(self) -> list[str]:
+        return [word.replace("-", " ").capitalize() for word in super().get_tags()]
+
+    def get_extensions(self) -> dict[str, Any]:
+        """Carry an operation's own errors to the document, which takes them out again."""
+        action = getattr(self.view, "action", None) or self.method.lower()
+        return {"x-errors": dict(getattr(getattr(self.view, action), DESCRIPTION_ATTRIBUTE, {}))}
+
+
+class _Links(serializers.Serializer[Any]):
+    first = serializers.URLField()
+    last = serializers.URLField()
+    prev = serializers.URLField(allow_null=True)
+    next = serializers.URLField(allow_null=True)
+
+    class Meta:
+        ref_name = "PageLinks"
+
+
+class _Meta(serializers.Serializer[Any]):
+    current_page = serializers.IntegerField()
+    per_page = serializers.IntegerField()
+    last_page = serializers.IntegerField()
+    total = serializers.IntegerField()
+
+    def get_fields(self) -> dict[str, Any]:
+        position = {name: serializers.IntegerField(allow_null=True) for name in ("from", "to")}
+        return {**super().get_fields(), **position}
+
+
+_Links.__name__, _Meta.__name__ = "PageLinks", "PageMeta"
+
+
+def _name(shape: Shape) -> str:
+    return shape.__name__.removesuffix("Serializer")
+
+
+def _shape(name: str, fields: Mapping[str, Any]) -> Shape:
+    return type(name, (serializers.Serializer,), {"__doc__": "", **fields})
+
+
+@cache
+def one(shape: Shape) -> Shape:
+    """Describe `{data: {…}}`."""
+    return _shape(f"{_name(shape)}Answer", {"data": shape()})
+
+
+@cache
+def many(shape: Shape) -> Shape:
+    """Describe `{data: […]}`."""
+    return _shape(f"{_name(shape)}List", {"data": shape(many=True)})
+
+
+@cache
+def pages(shape: Shape) -> Shape:
+    """Describe `{data: […], links, meta}`."""
+    return _shape(f"{_name(shape)}Page", {"data": shape(many=True), "links": _Links(), "meta": _Meta()})
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One parameter of the query string."""
+
+    name: str
+    description: str
+    type: Any = OpenApiTypes.STR
+    enum: Sequence[str] | None = None
+    default: Any = None
+
+    def parameter(self) -> OpenApiParameter:
+        return OpenApiParameter(
+            name=self.name, type=self.type, description=self.description, enum=self.enum, default=self.default
+        )
+
+
+PAGE_QUERY = (
+    Query("page", "Page to fetch; below 1 or not a number is 1.", OpenApiTypes.INT, default=1),
+    Query("per_page", "Entries per page, clamped to 1-100.", OpenApiTypes.INT, default=25),
+)
+LIMIT_QUERY = Query("limit", "Alias of `per_page`, which wins.", OpenApiTypes.INT)
+IDEMPOTENCY_KEY = OpenApiParameter(
+    name="Idempotency-Key",
+    location=OpenApiParameter.HEADER,
+    type={"type": "string", "minLength": 1, "maxLength": 255},
+    description="The same key with the same request within 24 hours gives the first answer again.",
+)
+KEY_USED_OTHERWISE = "The Idempotency-Key was used with another request."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Documented:
+    """What an endpoint's decorator says: `@Documented(operation_id=…, summary=…, answer=one(Card))`."""
+
+    operation_id: str
+    summary: str
+    answer: Any
+    status: int = 200
+    also: Mapping[int, Any] = field(default_factory=dict)
+    body: Any = None
+    query: Sequence[Query] = ()
+    errors: Mapping[int, str] = field(default_factory=dict)
+    example: Any = None
+    body_example: Any = None
+    idempotent: bool = False
+
+    def __call__(self, handler: Handler) -> Handler:
+        errors = {409: KEY_USED_OTHERWISE, **self.errors} if self.idempotent else self.errors
+        setattr(handler, DESCRIPTION_ATTRIBUTE, errors)
+        decorate = extend_schema(
+            operation_id=self.operation_id,
+            summary=self.summary,
+            request=self.body,
+            responses=self._responses(),
+            parameters=self._parameters(),
+            examples=self._examples(),
+        )
+        decorated: Handler = decorate(handler)
+        return decorated
+
+    def _responses(self) -> dict[int, OpenApiResponse]:
+        answers = {self.status: self.answer, **self.also}
+        return {status: OpenApiResponse(shape, description="Done.") for status, shape in answers.items()}
+
+    def _parameters(self) -> list[OpenApiParameter]:
+        asked = [query.parameter() for query in self.query]
+        return [*asked, IDEMPOTENCY_KEY] if self.idempotent else asked
+
+    def _examples(self) -> list[OpenApiExample]:
+        examples = []
+        if self.body_example is not None:
+            examples.append(OpenApiExample("Request", value=self.body_example, request_only=True))
+        if self.example is not None:
+            codes = [str(self.status)]
+            examples.append(
+                OpenApiExample("Answer", value=self.example, response_only=True, status_codes=codes)
+            )
+        return examples

@@ -1,0 +1,12 @@
+"""The documents' addresses; they stand before the surfaces' own, whose catch-alls would swallow them."""
+
+from django.urls import path
+
+from config.api.documents import views
+
+urlpatterns = [
+    path("api/agency/v1/openapi.json", views.agency_document, name="agency-document"),
+    path("api/v1/openapi.json", views.workspace_document, name="workspace-document"),
+    path("api/docs/agency", views.agency_page, name="agency-docs"),
+    path("api/docs/workspace", views.workspace_page, name="workspace-docs"),
+]
