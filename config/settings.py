@@ -56,6 +56,7 @@ INSTALLED_APPS = [
     "agency",
     "workspaces",
     "webhooks",
+    "config.operations",
 ]
 MIDDLEWARE = [
     "config.middleware.RequestId",

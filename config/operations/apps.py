@@ -1,0 +1,11 @@
+"""The Django app of the operator's commands and checks; it stands above every other app."""
+
+from django.apps import AppConfig
+
+
+class OperationsConfig(AppConfig):
+    name = "config.operations"
+    label = "operations"
+
+    def ready(self) -> None:
+        from config.operations import checks  # noqa: F401  # registers the system checks once the models are there

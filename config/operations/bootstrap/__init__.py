@@ -1,0 +1,5 @@
+"""The first agency of an installation, with everything needed to try the system; safe to run again."""
+
+from config.operations.bootstrap.installation import Installation, bootstrap
+
+__all__ = ["Installation", "bootstrap"]

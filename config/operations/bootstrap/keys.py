@@ -1,0 +1,30 @@
+"""The API keys that a bootstrap issues: one plain, one with the copy ability, one of the demo workspace."""
+
+from datetime import datetime
+
+from agency.models import Agency, AgencyKey
+from agency.services import issue_agency_key, revoke_agency_key
+from config.operations.bootstrap.actor import BOOTSTRAP
+from workspaces.models import Workspace, WorkspaceKey
+from workspaces.services import issue_workspace_key, revoke_workspace_key
+
+
+def ensure_agency_key(agency: Agency, *, can_copy: bool, rotate: bool, now: datetime) -> str | None:
+    """Issue the agency's key of this ability where there never was one, or anew; None leaves all as it is."""
+    ours = AgencyKey.objects.filter(agency=agency, can_copy=can_copy, created_by=BOOTSTRAP.label)
+    if ours.exists() and not rotate:
+        return None
+    for key in ours.filter(revoked_at=None):
+        revoke_agency_key(key=key, now=now, by=BOOTSTRAP)
+    name = "First key, may copy automations" if can_copy else "First key"
+    return issue_agency_key(agency=agency, name=name, can_copy=can_copy, by=BOOTSTRAP)[1]
+
+
+def ensure_workspace_key(workspace: Workspace, *, rotate: bool, now: datetime) -> str | None:
+    """Issue the workspace's key where there never was one, or anew; None leaves all as it is."""
+    ours = WorkspaceKey.objects.filter(workspace=workspace, created_by=BOOTSTRAP.label)
+    if ours.exists() and not rotate:
+        return None
+    for key in ours.filter(revoked_at=None):
+        revoke_workspace_key(key=key, now=now, by=BOOTSTRAP)
+    return issue_workspace_key(workspace=workspace, name="First key", by=BOOTSTRAP)[1]

@@ -1,0 +1,52 @@
+"""System checks of the secrets at rest: the keys must be there, and must open what is stored."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.apps import AppConfig
+from django.core.checks import CheckMessage, Error, Tags, register
+from django.core.exceptions import ImproperlyConfigured
+from django.db import connections
+
+from config.db import UnreadableSecret, keyring
+from config.operations.secrets import Column, encrypted_columns
+
+
+@register(Tags.security)
+def encryption_keys_are_usable(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
+    """Fail without a usable key for secrets at rest."""
+    try:
+        keyring()
+    except (ImproperlyConfigured, ValueError) as error:
+        hint = "Set FIELD_ENCRYPTION_KEYS to one or more Fernet keys, comma separated; the first encrypts."
+        return [Error(str(error), hint=hint, id="operations.E001")]
+    return []
+
+
+@register(Tags.database)
+def stored_secrets_are_readable(
+    app_configs: Sequence[AppConfig] | None, databases: Sequence[str] | None = None, **kwargs: Any
+) -> list[CheckMessage]:
+    """Open the oldest and the newest secret of each column; a removed key shows at the oldest first."""
+    if not databases or encryption_keys_are_usable(app_configs):
+        return []
+    tables = {name for alias in databases for name in connections[alias].introspection.table_names()}
+    return [
+        Error(
+            f"Stored secrets of {column.label} cannot be read with FIELD_ENCRYPTION_KEYS.",
+            hint="Put the missing key back at the end of the list, then run rotate_encryption_keys.",
+            id="operations.E002",
+        )
+        for column in encrypted_columns()
+        if column.table in tables and not _is_readable(column)
+    ]
+
+
+def _is_readable(column: Column) -> bool:
+    secrets = column.model._base_manager.exclude(**{column.field.name: None}).values_list(column.field.name)
+    try:
+        list(secrets.order_by("pk")[:1])
+        list(secrets.order_by("-pk")[:1])
+    except UnreadableSecret:
+        return False
+    return True
