@@ -1,12 +1,16 @@
 """Closed by default: a view that stands on no surface lets nobody in."""
 
+from typing import TYPE_CHECKING
+
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
-from rest_framework.views import APIView
+
+if TYPE_CHECKING:  # at run time DRF's views read this very setting while they are being imported
+    from rest_framework.views import APIView
 
 
 class Nobody(BasePermission):
     message = "This endpoint is closed."
 
-    def has_permission(self, request: Request, view: APIView) -> bool:
+    def has_permission(self, request: Request, view: "APIView") -> bool:
         return False
