@@ -1,10 +1,39 @@
 """Every door on one page."""
 
-from django.urls import path
+from django.urls import URLPattern, URLResolver, include, path, re_path
 
+from agency.api.surface import AgencySurface
+from agency.api.urls import urlpatterns as agency_paths
 from config import health
+from config.api.errors import no_such_path
+from config.api.surface import unknown_path
+from config.api.urls import urlpatterns as documents
+from webhooks.api.agency.urls import urlpatterns as webhook_paths
+from workspaces.api.agency.urls import urlpatterns as sub_account_paths
+from workspaces.api.workspace.surface import WorkspaceSurface
+from workspaces.api.workspace.urls import urlpatterns as workspace_paths
 
-urlpatterns = [
+agency_surface: list[URLPattern | URLResolver] = [
+    *agency_paths,
+    *sub_account_paths,
+    *webhook_paths,
+    re_path(r"^.*$", unknown_path(AgencySurface), name="unknown"),
+]
+workspace_surface: list[URLPattern | URLResolver] = [
+    *workspace_paths,
+    re_path(r"^.*$", unknown_path(WorkspaceSurface), name="unknown"),
+]
+
+urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz),
     path("readyz", health.readyz),
+    *documents,
+    path("api/agency/v1/", include((agency_surface, "agency-api"))),
+    path("api/v1/", include((workspace_surface, "workspace-api"))),
+    re_path(r"^api(/.*)?$", no_such_path),
 ]
+
+handler400 = "config.pages.bad_request"
+handler403 = "config.pages.permission_denied"
+handler404 = "config.pages.not_found"
+handler500 = "config.pages.server_error"

@@ -31,6 +31,8 @@ class Demand:
         self.total = CLAIM_BATCH
         self.room: dict[int, int] = {}
         self.full: list[int] = []
+        self.is_fresh = threading.Event()
+        self.is_fresh.set()
 
 
 class Desk:
@@ -93,8 +95,9 @@ class Clerk(Desk):
             self._swept_at = time.monotonic()
             rows.reap()
         found = rows.fan_out()
-        leased = self._claim() if self.demand.total > 0 else []
+        leased = self._claim() if self.demand.is_fresh.wait(SWEEP_SECONDS) and self.demand.total > 0 else []
         if leased:
+            self.demand.is_fresh.clear()
             self.deliver(leased)
         if not found and not leased:
             self.bell.wait(SWEEP_SECONDS)

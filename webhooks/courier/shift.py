@@ -86,6 +86,8 @@ class Courier:
         self.demand.room = self.lanes.room()
         self.demand.full = self.lanes.full_agencies()
         was, self.demand.total = self.demand.total, wanted if wanted >= CLAIM_BATCH // 4 else 0
+        if not self.inbox:
+            self.demand.is_fresh.set()
         if self.demand.total and not was:
             self.clerk.bell.set()
 

@@ -1,0 +1,33 @@
+"""The agency's plans and add-ons, as its integrations read them."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from rest_framework.request import Request
+
+from agency.api.surface import AgencyViewSet
+from agency.models import Addon, Plan
+from config.api.responses import json_answer
+
+MOST_ITEMS = 1_000
+
+
+def catalogue_item(item: Plan | Addon) -> dict[str, Any]:
+    """`{uuid, name, description, limits}`."""
+    return {"uuid": item.uuid, "name": item.name, "description": item.description, "limits": item.limits}
+
+
+class PlanViewSet(AgencyViewSet):
+    """Base plans that can be assigned to sub-accounts."""
+
+    def list(self, request: Request) -> HttpResponse:
+        plans = Plan.objects.filter(agency=self.agency, archived_at=None).order_by("created_at", "id")[:MOST_ITEMS]
+        return json_answer({"data": [catalogue_item(plan) for plan in plans]})
+
+
+class AddonViewSet(AgencyViewSet):
+    """Add-ons that can be granted to sub-accounts."""
+
+    def list(self, request: Request) -> HttpResponse:
+        addons = Addon.objects.filter(agency=self.agency, archived_at=None).order_by("created_at", "id")[:MOST_ITEMS]
+        return json_answer({"data": [catalogue_item(addon) for addon in addons]})

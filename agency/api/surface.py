@@ -1,0 +1,66 @@
+"""The agency surface: every view below `/api/agency/v1` stands on this class."""
+
+from django.conf import settings
+from rest_framework.viewsets import ViewSetMixin
+
+from agency.actors import Actor
+from agency.models import Agency, Switch
+from agency.services.callers import AgencyCaller, find_agency_caller, switch_is_on
+from agency.services.keys import AGENCY_PREFIX
+from config.api.clients import client_address
+from config.api.surface import KeyLimitedSurface, Sighting
+from config.api.throttling import Limit
+from config.errors import Forbidden, Unavailable
+from config.logs import request_id
+
+
+class SurfaceDisabled(Unavailable):
+    message = "The reseller API is currently disabled."
+
+
+class AgencyNotActive(Forbidden):
+    message = "This agency is not active."
+
+
+class AgencySurface(KeyLimitedSurface[AgencyCaller]):
+    """The caller is an agency; whatever a view looks up starts at `self.agency`."""
+
+    surface = "agency"
+    key_prefix = AGENCY_PREFIX
+    switched_off = SurfaceDisabled
+
+    def look_up(self, digest: bytes | None) -> Sighting[AgencyCaller]:
+        caller = None if digest is None else find_agency_caller(digest)
+        if caller is None:
+            return Sighting(switch_is_on(Switch.Name.AGENCY_API), None)
+        return Sighting(caller.surface_is_on, caller)
+
+    def check_caller(self, caller: AgencyCaller) -> None:
+        if not caller.agency.is_active:
+            raise AgencyNotActive
+
+    def key_limit(self, caller: AgencyCaller) -> Limit:
+        return Limit(f"agency:key:{caller.key_id}", settings.AGENCY_KEY_LIMIT)
+
+    @property
+    def agency(self) -> Agency:
+        return self.caller.agency
+
+    @property
+    def principal(self) -> str:
+        """Whose idempotency keys these are: the agency's, whichever of its API keys is used."""
+        return f"agency:{self.agency.pk}"
+
+    @property
+    def actor(self) -> Actor:
+        return Actor(
+            kind="agency_key",
+            id=str(self.caller.key_uuid),
+            label=self.caller.key_name,
+            address=str(client_address(self.request._request)),
+            request_id=request_id.get() or "",
+        )
+
+
+class AgencyViewSet(ViewSetMixin, AgencySurface):
+    """A set of views of the agency surface."""

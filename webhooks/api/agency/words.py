@@ -1,0 +1,42 @@
+"""What an agency writes about its webhook endpoints."""
+
+from collections.abc import Iterable
+
+from config.api.fields import Choice, Flag, Items, Text
+from config.api.words import Words
+
+LONGEST_URL = 2_048
+MOST_EVENTS = 100
+
+
+class EndpointWords(Words):
+    """`events` is given its accepted values by the view, as they depend on the agency."""
+
+    url = Text(max_length=LONGEST_URL)
+    events = Items(child=Choice([]), max_length=MOST_EVENTS, allow_empty=False)
+    description = Text(max_length=200, required=False, allow_blank=True, allow_null=True)
+    enabled = Flag(required=False)
+
+
+class TestWords(Words):
+    """Without an event, the endpoint's first one is sampled."""
+
+    event = Choice([], required=False, allow_null=True)
+
+
+def endpoint_words(catalogue: Iterable[str]) -> type[EndpointWords]:
+    """Give the words of an endpoint for an agency that may subscribe to these events."""
+
+    class Accepted(EndpointWords):
+        events = Items(child=Choice(list(catalogue)), max_length=MOST_EVENTS, allow_empty=False)
+
+    return Accepted
+
+
+def test_words(catalogue: Iterable[str]) -> type[TestWords]:
+    """Give the words of a test for an agency that may subscribe to these events."""
+
+    class Accepted(TestWords):
+        event = Choice(list(catalogue), required=False, allow_null=True)
+
+    return Accepted

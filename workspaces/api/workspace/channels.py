@@ -1,0 +1,29 @@
+"""The workspace's own channels."""
+
+from uuid import UUID
+
+from django.http import HttpResponse
+from rest_framework.request import Request
+
+from config.api.responses import json_answer
+from workspaces.api.agency.subscriptions import ChannelNotFound
+from workspaces.api.representations import channel_card
+from workspaces.api.workspace.surface import WorkspaceSurfaceViewSet
+from workspaces.models import Channel
+
+
+class ChannelViewSet(WorkspaceSurfaceViewSet):
+    """Numbers, Pages and accounts through which the workspace sends and receives."""
+
+    paginated = True
+
+    def list(self, request: Request) -> HttpResponse:
+        channels = Channel.objects.filter(workspace=self.workspace).order_by("-connected_at", "-id")
+        rows = channels[self.page.offset : self.page.offset + self.page.size]
+        return self.paged([channel_card(channel) for channel in rows], channels.count())
+
+    def retrieve(self, request: Request, channel: UUID | None) -> HttpResponse:
+        found = Channel.objects.filter(workspace=self.workspace, uuid=channel).first() if channel else None
+        if found is None:
+            raise ChannelNotFound
+        return json_answer({"data": channel_card(found)})
