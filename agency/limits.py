@@ -60,3 +60,8 @@ def total(parts: Iterable[Mapping[str, Any]]) -> Limits:
         values = [value(part, name) for part in parts]
         sums[name] = None if None in values else min(sum(v for v in values if v is not None), LARGEST)
     return build(sums)
+
+
+def in_order(limits: Mapping[str, Any]) -> Limits:
+    """Give limits with their names in the documented order, which the database does not keep."""
+    return build({name: value(limits, name) for name in NAMES})

@@ -32,7 +32,9 @@ class RequestId:
         token, started = request_id.set(name), time.perf_counter()
         try:
             response = self.get_response(request)
-            response["X-Request-Id"] = name
+            response.headers["X-Request-Id"] = name
+            if not response.streaming and "Content-Length" not in response.headers:
+                response.headers["Content-Length"] = str(len(response.content))  # type: ignore[attr-defined]  # not streaming
             if request.path not in NO_LINE_FOR:
                 self._note(request, response, started)
             return response

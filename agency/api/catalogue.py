@@ -6,6 +6,7 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 
 from agency.api.surface import AgencyViewSet
+from agency.limits import in_order
 from agency.models import Addon, Plan
 from config.api.responses import json_answer
 
@@ -14,7 +15,7 @@ MOST_ITEMS = 1_000
 
 def catalogue_item(item: Plan | Addon) -> dict[str, Any]:
     """`{uuid, name, description, limits}`."""
-    return {"uuid": item.uuid, "name": item.name, "description": item.description, "limits": item.limits}
+    return {"uuid": item.uuid, "name": item.name, "description": item.description, "limits": in_order(item.limits)}
 
 
 class PlanViewSet(AgencyViewSet):

@@ -7,6 +7,7 @@ from django.http import HttpResponse
 from django.utils import timezone
 from rest_framework.request import Request
 
+from agency.limits import in_order
 from config.api.idempotency import answer_once
 from config.api.responses import json_answer
 from workspaces.api.agency.scoped import SubAccountViewSet
@@ -62,7 +63,7 @@ class WorkspaceViewSet(SubAccountViewSet):
         channels = found.channels.order_by("connected_at", "id")[:MOST_CHANNELS]
         more = {
             "addons": [addon_reference(one.addon) for one in held],
-            "limits": found.limits,
+            "limits": in_order(found.limits),
             "channels": [channel_card(channel) for channel in channels],
         }
         return json_answer({"data": card(found) | more})
