@@ -63,11 +63,12 @@ class Sender:
 
         Waits until something happens, `wake` is called or `timeout_s` is over; the list may be empty.
         """
-        act = self._multi.socket_action
-        for descriptor, flags in self._sockets.wait(self._serve_timer(timeout_s)):
-            act(descriptor, flags)
+        left_s = self._serve_timer(timeout_s)
+        results = self._collect()  # an answer can be there as soon as the request is sent
+        for descriptor, flags in self._sockets.wait(0.0 if results else left_s):
+            self._multi.socket_action(descriptor, flags)
         self._serve_timer(timeout_s)
-        return self._collect()
+        return results + self._collect()
 
     def wake(self) -> None:
         """End the present `poll`, or the next one; safe from any thread."""

@@ -141,7 +141,7 @@ class Transfer:
             self._blocked = True
             return int(pycurl.SOCKET_BAD)
         try:
-            opened = socket.socket(peer.family, peer.socktype, peer.protocol)
+            opened = _HandedOver(peer.family, peer.socktype, peer.protocol)
         except OSError:
             return int(pycurl.SOCKET_BAD)
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVE_BUFFER)
@@ -174,6 +174,13 @@ class Transfer:
             self._cut = True
             return 0
         return None
+
+
+class _HandedOver(socket.socket):
+    """A socket that libcurl duplicates; the original ends with its last reference."""
+
+    def __del__(self) -> None:
+        self.close()
 
 
 def _header_lines(request: Request) -> list[str]:
