@@ -5,6 +5,7 @@ import re
 import time
 import uuid
 from collections.abc import Callable
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.middleware import AuthenticationMiddleware
@@ -56,7 +57,13 @@ class RequestId:
 def is_known_host(host: str, known: set[str]) -> bool:
     """Say whether we answer for this host; `.name` in the settings stands for every host below `name`."""
     name = host.lower().rstrip(".")
-    name = name if name.endswith("]") else name.split(":")[0].rstrip(".") if not name.startswith("[") else name.rsplit(":", 1)[0]
+    name = (
+        name
+        if name.endswith("]")
+        else name.split(":")[0].rstrip(".")
+        if not name.startswith("[")
+        else name.rsplit(":", 1)[0]
+    )
     return name in known or any(entry.startswith(".") and name.endswith(entry) for entry in known)
 
 
@@ -98,24 +105,27 @@ class SecurityHeaders:
         return response
 
 
-class _NotForTheAPI:
-    """Skips a page's machinery on the API, which knows neither sessions nor messages."""
-
-    get_response: Next
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        if request.path_info.startswith("/api/"):
-            return self.get_response(request)
-        return super().__call__(request)  # type: ignore[misc]  # the mixed-in middleware's own __call__
+def is_api(request: HttpRequest) -> bool:
+    """The API knows neither sessions nor users nor messages, and does not pay for them."""
+    return request.path_info.startswith("/api/")
 
 
-class PageSessions(_NotForTheAPI, SessionMiddleware):
+class PageSessions(SessionMiddleware):
     """Sessions of pages."""
 
+    def __call__(self, request: HttpRequest) -> Any:
+        return self.get_response(request) if is_api(request) else super().__call__(request)
 
-class PageUsers(_NotForTheAPI, AuthenticationMiddleware):
+
+class PageUsers(AuthenticationMiddleware):
     """Users of pages."""
 
+    def __call__(self, request: HttpRequest) -> Any:
+        return self.get_response(request) if is_api(request) else super().__call__(request)
 
-class PageMessages(_NotForTheAPI, MessageMiddleware):
+
+class PageMessages(MessageMiddleware):
     """Messages of pages."""
+
+    def __call__(self, request: HttpRequest) -> Any:
+        return self.get_response(request) if is_api(request) else super().__call__(request)

@@ -3,7 +3,9 @@
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
-from config.api import errors as api
+from config.api.errors import answer_exception, no_such_path
+from config.api.faults import SERVER_ERROR
+from config.api.responses import refusal
 from config.logs import request_id
 
 MESSAGES = {
@@ -25,19 +27,19 @@ def error_page(status: int) -> HttpResponse:
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return api.bad_request(request, exception) if is_api(request) else error_page(400)
+    return answer_exception(exception, {}) if is_api(request) else error_page(400)
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return api.permission_denied(request, exception) if is_api(request) else error_page(403)
+    return answer_exception(exception, {}) if is_api(request) else error_page(403)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return api.not_found(request, exception) if is_api(request) else error_page(404)
+    return no_such_path(request) if is_api(request) else error_page(404)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    return api.server_error(request) if is_api(request) else error_page(500)
+    return refusal(500, SERVER_ERROR) if is_api(request) else error_page(500)
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:

@@ -4,3 +4,9 @@ from django.apps import AppConfig
 class WebhooksConfig(AppConfig):
     name = "webhooks"
     verbose_name = "Webhooks"
+
+    def ready(self) -> None:
+        from config.api.documents.events import register_events
+        from webhooks.descriptions import agency_events
+
+        register_events("agency", agency_events)

@@ -1,6 +1,5 @@
 """Who changed what, and when: rows that are only ever added (a trigger refuses anything else)."""
 
-from typing import Any
 
 from django.db import models
 from django.utils import timezone

@@ -1,6 +1,5 @@
 """E-mails to be sent: rows written with the change that causes them, sent by a worker."""
 
-from typing import Any
 
 from django.conf import settings
 from django.db import models

@@ -1,7 +1,6 @@
 """What an agency sells: base plans, and add-ons on top of them."""
 
 import uuid
-from typing import Any
 
 from django.db import models
 from django.db.models import Q

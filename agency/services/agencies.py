@@ -51,7 +51,9 @@ def suspend_agency(*, agency: Agency, reason: str, now: datetime, by: Actor) -> 
     )
     if changed:
         target = ("agency", agency.uuid, agency.name)
-        record_activity(by=by, action="agency.suspended", agency_id=agency.id, target=target, details={"reason": reason})
+        record_activity(
+            by=by, action="agency.suspended", agency_id=agency.id, target=target, details={"reason": reason}
+        )
     agency.refresh_from_db()
     return bool(changed)
 

@@ -51,7 +51,7 @@ def update_item(*, item: Plan | Addon, by: Actor, **changes: Any) -> None:
 @transaction.atomic
 def archive_item(*, item: Plan | Addon, now: datetime, by: Actor) -> None:
     """Take a plan or an add-on out of the catalogue; sub-accounts that hold it keep it."""
-    if type(item).objects.filter(pk=item.pk, archived_at=None).update(archived_at=now):  # type: ignore[attr-defined]  # both have a manager
+    if type(item).objects.filter(pk=item.pk, archived_at=None).update(archived_at=now):
         _note(item, f"{_kind(item)}.archived", by)
     item.refresh_from_db()
 

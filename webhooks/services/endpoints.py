@@ -94,5 +94,3 @@ def _in_order(events: Collection[str]) -> list[str]:
 def _note(endpoint: Endpoint, action: str, by: Actor, details: dict[str, Any] | None = None) -> None:
     target = ("webhook", endpoint.uuid, endpoint.url)
     record_activity(by=by, action=action, agency_id=endpoint.agency_id, target=target, details=details)
-
-

@@ -1,8 +1,11 @@
 """Sample data of each event: what a test sends, what the documentation shows."""
 
+import uuid
+from datetime import UTC, datetime
 from typing import Any
 
 from agency import events
+from agency.services import envelope
 
 PLAN = {"uuid": "3f0c8a52-6f0e-4d86-9c56-0d1f4c9a7b11", "name": "Growth"}
 ADDON = {"uuid": "b7c1b2de-0a65-4a40-8f0b-5f2a6d0c9e42", "name": "Extra WhatsApp number"}
@@ -26,3 +29,14 @@ SAMPLES: dict[str, dict[str, Any]] = {
 def sample_data(event: str) -> dict[str, Any]:
     """The `data` of an event of this name, about a sub-account that does not exist."""
     return SAMPLES[event]
+
+
+def sample_envelope(event: str) -> bytes:
+    """A whole envelope as a receiver gets it, for the documentation."""
+    return envelope(
+        id=uuid.UUID("5b0b1a52-6d4c-4f0e-8f5e-7c1f6f1f2a10"),
+        event=event,
+        occurred_at=datetime(2026, 11, 20, 9, 30, tzinfo=UTC),
+        agency_id=42,
+        data=sample_data(event),
+    )

@@ -18,8 +18,9 @@ class LimitReached(Invalid):
 def recompute_limits(workspace: Workspace) -> limits.Limits:
     """Sum the copies held: the plan's and each add-on's. Without a plan nothing is limited. Caller holds the lock."""
     plan = limits.unlimited() if workspace.plan_limits is None else workspace.plan_limits
-    workspace.limits = limits.total([plan, *workspace.held_addons.values_list("limits", flat=True)])
-    return workspace.limits
+    total = limits.total([plan, *workspace.held_addons.values_list("limits", flat=True)])
+    workspace.limits = total
+    return total
 
 
 def require_room(*, workspace: Workspace, name: str, used: int, adding: int = 1) -> None:

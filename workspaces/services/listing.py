@@ -17,7 +17,9 @@ JOIN workspaces_workspace workspace ON workspace.id = page.id
 LEFT JOIN agency_plan plan ON plan.id = workspace.plan_id
 ORDER BY workspace.created_at DESC, workspace.id DESC
 """
-PAGE = "SELECT id FROM workspaces_workspace workspace WHERE {where} ORDER BY created_at {way}, id {way} LIMIT %s OFFSET %s"
+PAGE = (
+    "SELECT id FROM workspaces_workspace workspace WHERE {where} ORDER BY created_at {way}, id {way} LIMIT %s OFFSET %s"
+)
 COUNT = "SELECT count(*) FROM workspaces_workspace workspace WHERE {where}"
 
 

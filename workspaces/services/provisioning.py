@@ -62,6 +62,8 @@ def create_workspace(
 
 
 def _require_room(agency: Agency) -> None:
-    locked = Agency.objects.select_for_update(no_key=True).only("max_sub_accounts", "sub_account_count").get(pk=agency.pk)
+    locked = (
+        Agency.objects.select_for_update(no_key=True).only("max_sub_accounts", "sub_account_count").get(pk=agency.pk)
+    )
     if locked.max_sub_accounts is not None and locked.sub_account_count >= locked.max_sub_accounts:
         raise SubAccountLimitReached

@@ -26,5 +26,9 @@ urlpatterns = [
     path(
         "webhooks/<id:webhook>/test", WebhookViewSet.as_view({"post": "test"}, body_optional=True), name="webhook-test"
     ),
-    path("webhooks/<id:webhook>/deliveries", DeliveryViewSet.as_view({"get": "list"}), name="webhook-deliveries"),
+    path(
+        "webhooks/<id:webhook>/deliveries",
+        DeliveryViewSet.as_view({"get": "list_of_endpoint"}),
+        name="webhook-deliveries",
+    ),
 ]

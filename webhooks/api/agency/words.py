@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from agency.events import LIFECYCLE
 from config.api.fields import Choice, Flag, Items, Text
 from config.api.words import Words
 
@@ -10,10 +11,10 @@ MOST_EVENTS = 100
 
 
 class EndpointWords(Words):
-    """`events` is given its accepted values by the view, as they depend on the agency."""
+    """Every agency may subscribe to these events; `endpoint_words` gives those of one agency."""
 
     url = Text(max_length=LONGEST_URL)
-    events = Items(child=Choice([]), max_length=MOST_EVENTS, allow_empty=False)
+    events = Items(child=Choice(list(LIFECYCLE)), max_length=MOST_EVENTS, allow_empty=False)
     description = Text(max_length=200, required=False, allow_blank=True, allow_null=True)
     enabled = Flag(required=False)
 
@@ -21,7 +22,7 @@ class EndpointWords(Words):
 class TestWords(Words):
     """Without an event, the endpoint's first one is sampled."""
 
-    event = Choice([], required=False, allow_null=True)
+    event = Choice(list(LIFECYCLE), required=False, allow_null=True)
 
 
 def endpoint_words(catalogue: Iterable[str]) -> type[EndpointWords]:

@@ -6,8 +6,10 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 
 from config.api.responses import json_answer
+from config.api.schema import LIMIT_QUERY, PAGE_QUERY, Documented, one, pages
 from workspaces.api.agency.subscriptions import ChannelNotFound
 from workspaces.api.representations import channel_card
+from workspaces.api.shapes import ChannelShape
 from workspaces.api.workspace.surface import WorkspaceSurfaceViewSet
 from workspaces.models import Channel
 
@@ -17,11 +19,18 @@ class ChannelViewSet(WorkspaceSurfaceViewSet):
 
     paginated = True
 
+    @Documented(
+        operation_id="listChannels",
+        summary="List the channels",
+        answer=pages(ChannelShape),
+        query=(*PAGE_QUERY, LIMIT_QUERY),
+    )
     def list(self, request: Request) -> HttpResponse:
         channels = Channel.objects.filter(workspace=self.workspace).order_by("-connected_at", "-id")
         rows = channels[self.page.offset : self.page.offset + self.page.size]
         return self.paged([channel_card(channel) for channel in rows], channels.count())
 
+    @Documented(operation_id="readChannel", summary="Read a channel", answer=one(ChannelShape))
     def retrieve(self, request: Request, channel: UUID | None) -> HttpResponse:
         found = Channel.objects.filter(workspace=self.workspace, uuid=channel).first() if channel else None
         if found is None:
