@@ -4,7 +4,9 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
+from django.core.checks import Tags
 from django.core.management.base import BaseCommand, CommandError
+from django.db import DEFAULT_DB_ALIAS
 from django.utils import timezone
 
 from config.errors import DomainError
@@ -26,6 +28,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *, json: bool, agency: str, rotate: bool, **_: Any) -> None:
+        self.check(tags=[Tags.database], databases=[DEFAULT_DB_ALIAS])  # unreadable secrets stop a start here
         try:
             found = bootstrap(agency_name=_valid(agency), rotate=rotate, now=timezone.now())
         except DomainError as refusal:
