@@ -6,6 +6,8 @@ from typing import Any
 from celery import Celery, signals
 from django.db import transaction
 
+from redis import Redis
+
 from config.redis import RedisAway, attempt
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -19,12 +21,20 @@ def bell_name(bell: str) -> str:
     return f"bell:{bell}"
 
 
+def _press(redis: Redis, name: str) -> None:
+    """Leave one ring, however many there were."""
+    both = redis.pipeline()
+    both.lpush(name, 1)
+    both.ltrim(name, 0, 0)
+    both.execute()
+
+
 def ring(bell: str) -> None:
     """After the commit, wake whoever waits at this bell. A lost or doubled ring is harmless: rows are swept."""
 
     def ring_now() -> None:
         try:
-            attempt(lambda redis: redis.pipeline().lpush(bell_name(bell), 1).ltrim(bell_name(bell), 0, 0).execute())
+            attempt(lambda redis: _press(redis, bell_name(bell)))
         except RedisAway:
             return
 

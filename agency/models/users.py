@@ -33,7 +33,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     is_active = models.BooleanField(default=True)
     date_joined = models.DateTimeField(default=timezone.now)
 
-    objects: ClassVar[UserManager] = UserManager()  # type: ignore[assignment]  # Django's stubs type the base's manager
+    objects: ClassVar[UserManager] = UserManager()
 
     USERNAME_FIELD = "email"
 

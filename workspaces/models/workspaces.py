@@ -5,11 +5,23 @@ from typing import Any, ClassVar, Self
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import CharField, Lookup, Q
 from django.utils.timezone import now
 
 from agency.models import Addon, Agency, Plan
 from config.db import like_pattern, name_key
+
+
+@CharField.register_lookup
+class Like(Lookup[str]):
+    """A plain LIKE, which the trigram index serves; Django's own `contains` would escape the pattern again."""
+
+    lookup_name = "like"
+
+    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, tuple[Any, ...]]:
+        left, left_values = self.process_lhs(compiler, connection)
+        right, right_values = self.process_rhs(compiler, connection)
+        return f"{left} LIKE {right}", (*left_values, *right_values)
 
 
 class BusinessType(models.TextChoices):
@@ -30,9 +42,7 @@ class WorkspaceQuerySet(models.QuerySet["Workspace"]):
 
     def named_like(self, fragment: str) -> Self:
         """Keep those whose name holds the fragment, whatever its case and Unicode form."""
-        return self.extra(  # a LIKE on the column itself is what the trigram index serves; `icontains` folds again
-            where=["workspaces_workspace.name_key LIKE %s"], params=[like_pattern(name_key(fragment))]
-        )
+        return self.filter(name_key__like=like_pattern(name_key(fragment)))
 
     def newest_first(self) -> Self:
         return self.order_by("-created_at", "-id")
