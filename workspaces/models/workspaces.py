@@ -1,7 +1,7 @@
 """A customer's workspace, which an agency calls a sub-account."""
 
 import uuid
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from django.conf import settings
 from django.db import models
@@ -12,8 +12,14 @@ from agency.models import Addon, Agency, Plan
 from config.db import like_pattern, name_key
 
 
+if TYPE_CHECKING:
+    _TextLookup = Lookup[str]
+else:
+    _TextLookup = Lookup
+
+
 @CharField.register_lookup
-class Like(Lookup[str]):
+class Like(_TextLookup):
     """A plain LIKE, which the trigram index serves; Django's own `contains` would escape the pattern again."""
 
     lookup_name = "like"
