@@ -44,9 +44,7 @@ def works(*command: str) -> bool:
 ORDINARY = Account()
 # Inside a user namespace root is an ordinary user that still owns root's files: nothing needs another owner.
 MAPPED = Account(prefix=("unshare", "--user", "--map-user=1000", "--map-group=1000", "--"))
-DROPPED = Account(
-    prefix=("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--"), owner=NOBODY
-)
+DROPPED = Account(prefix=("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--"), owner=NOBODY)
 
 
 @lru_cache(maxsize=1)

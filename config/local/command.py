@@ -42,9 +42,7 @@ def _run(command: list[str], variables: dict[str, str]) -> int:
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(
-        prog="config.local.command", description="Runs a command with the servers up."
-    )
+    parser = argparse.ArgumentParser(prog="config.local.command", description="Runs a command with the servers up.")
     parser.add_argument("--state", type=Path, default=STATE, help="the folder of the data (default: .local)")
     parser.add_argument("--throwaway", action="store_true", help="use empty servers, removed afterwards")
     parser.add_argument("command", nargs="+")

@@ -16,6 +16,4 @@ def running_variables(state: Path = STATE) -> dict[str, str]:
 def load(state: Path = STATE) -> None:
     """Put a running system's variables into the environment, unless a database is named there already."""
     if not os.environ.get("DATABASE_URL"):
-        os.environ.update(
-            {name: value for name, value in running_variables(state).items() if not os.environ.get(name)}
-        )
+        os.environ.update({name: value for name, value in running_variables(state).items() if not os.environ.get(name)})

@@ -52,9 +52,7 @@ def _by_working_folder(folder: Path, proc: Path) -> Iterator[int]:
 def _by_command_line(folder: Path) -> Iterator[int]:
     if not shutil.which("ps"):
         return
-    listing = subprocess.run(
-        ["ps", "-axo", "pid=,command="], capture_output=True, text=True, check=False
-    ).stdout
+    listing = subprocess.run(["ps", "-axo", "pid=,command="], capture_output=True, text=True, check=False).stdout
     for line in listing.splitlines():
         pid, _, command = line.strip().partition(" ")
         words = command.split()

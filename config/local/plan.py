@@ -5,8 +5,12 @@ from pathlib import Path
 
 from config.local.supervisor import Child, python
 
-CELERY = ("-m", "celery", "-A", "config")
-QUIET = ("--without-gossip", "--without-mingle")
+# Root is what a container gives a newcomer; the warning about it fills a screen.
+ROOT_WARNING = "ignore:You're running the worker with superuser privileges:UserWarning"
+CELERY = ("-W", ROOT_WARNING, "-m", "celery", "--quiet", "-A", "config")
+ALONE = ("--without-gossip", "--without-mingle")
+# Each thread keeps a connection to PostgreSQL, which gives 200 in all.
+WEB = ("--interface", "wsgi", "--workers", "2", "--blocking-threads", "4", "--no-ws")
 
 
 @dataclass(frozen=True)
@@ -24,10 +28,8 @@ def whole_system(state: Path, port: int) -> Plan:
         preparation=Child("setup", python("-m", "config.local.prepare", str(state))),
         children=(
             Child("web", _web(port)),
-            Child("worker", python(*CELERY, "worker", "-Q", "celery", "-c", "1", "-n", "worker@%h", *QUIET)),
-            Child(
-                "courier", python(*CELERY, "worker", "-Q", "courier", "-c", "1", "-n", "courier@%h", *QUIET)
-            ),
+            Child("worker", python(*CELERY, "worker", "-Q", "celery", "-c", "1", "-n", "worker@%h", *ALONE)),
+            Child("courier", python(*CELERY, "worker", "-Q", "courier", "-c", "1", "-n", "courier@%h", *ALONE)),
             Child("beat", python(*CELERY, "beat", "--schedule", str(state / "beat-schedule"), "--pidfile=")),
         ),
     )
@@ -35,14 +37,4 @@ def whole_system(state: Path, port: int) -> Plan:
 
 def _web(port: int) -> tuple[str, ...]:
     address = ("--host", "127.0.0.1", "--port", str(port))
-    return python(
-        "-m",
-        "granian",
-        "--interface",
-        "wsgi",
-        *address,
-        "--workers",
-        "2",
-        "--no-ws",
-        "config.wsgi:application",
-    )
+    return python("-m", "granian", *WEB, *address, "config.wsgi:application")

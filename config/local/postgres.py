@@ -107,9 +107,7 @@ class Postgres:
 
     def launch(self) -> "subprocess.Popen[bytes]":
         """Start the server without waiting for it; SIGINT is its fast shutdown."""
-        settings = (
-            SETTINGS | {"unix_socket_directories": f'"{self.sockets}"'} | ({} if self.durable else FORGETFUL)
-        )
+        settings = SETTINGS | {"unix_socket_directories": f'"{self.sockets}"'} | ({} if self.durable else FORGETFUL)
         options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
         with open_log(self.log) as log:
             self.process = subprocess.Popen(

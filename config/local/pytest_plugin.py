@@ -40,9 +40,7 @@ def _start() -> None:
     except CannotStart as error:
         pytest.exit(str(error), returncode=4)
     atexit.register(running.close)
-    os.environ.update(
-        {"ENVIRONMENT": "test", "PUBLIC_URL": "http://testserver", **new_secrets(), **servers.env}
-    )
+    os.environ.update({"ENVIRONMENT": "test", "PUBLIC_URL": "http://testserver", **new_secrets(), **servers.env})
     if servers.processes:
         header.append(f"{' and '.join(servers.processes)} started in {time.monotonic() - started:.2f} s")
 

@@ -89,9 +89,7 @@ class System:
     @contextmanager
     def _supervised(self) -> Iterator[Supervisor]:
         names = [child.name for child in self.plan.children]
-        supervisor = Supervisor(
-            [*names, self.plan.preparation.name] if self.plan.preparation else names, self.env
-        )
+        supervisor = Supervisor([*names, self.plan.preparation.name] if self.plan.preparation else names, self.env)
         try:
             yield supervisor
         finally:

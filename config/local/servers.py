@@ -30,16 +30,12 @@ class Servers:
 
 
 @contextmanager
-def started_servers(
-    state: Path, *, durable: bool = True, account: Account | None = None
-) -> Iterator[Servers]:
+def started_servers(state: Path, *, durable: bool = True, account: Account | None = None) -> Iterator[Servers]:
     """Run PostgreSQL and Valkey on a state folder that the caller holds; raise `CannotStart` when that fails.
 
     A server whose address is in the environment is not started. Call it from the main thread.
     """
-    servers = Servers(
-        {name: os.environ[name] for name in ("DATABASE_URL", "REDIS_URL") if os.environ.get(name)}
-    )
+    servers = Servers({name: os.environ[name] for name in ("DATABASE_URL", "REDIS_URL") if os.environ.get(name)})
     if len(servers.env) == 2:
         yield servers
         return
