@@ -2,8 +2,9 @@
 
 import time
 from collections.abc import Callable
+from typing import Any
 
-from celery import shared_task
+from celery import shared_task, signals
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections
 from django.db.migrations.executor import MigrationExecutor
@@ -20,6 +21,12 @@ _migrated = False
 def note_worker() -> None:
     """Leave the time at which a worker last took a task."""
     attempt(lambda redis: redis.set(WORKER_KEY, int(time.time()), ex=WORKER_SILENCE_SECONDS))
+
+
+@signals.worker_ready.connect
+def note_new_worker(**_: Any) -> None:
+    """A worker that has just come is seen at once: the clock's first look may be seconds away."""
+    note_worker()
 
 
 def healthz(_: HttpRequest) -> JsonResponse:
