@@ -239,6 +239,8 @@ LOGGING = {
     },
     "handlers": {"stream": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
     "root": {"handlers": ["stream"], "level": LOG_LEVEL},
+    # Several wake-ups a second: their coming and going would drown everything else.
+    "loggers": {"celery": {"level": "WARNING"}},
     # Every request has its own line already; only a fault adds another.
     "loggers": {"django.request": {"level": "ERROR"}},
 }
