@@ -75,7 +75,7 @@ WSGI_APPLICATION = "config.wsgi.application"
 APPEND_SLASH = False
 AUTH_USER_MODEL = "agency.User"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-LOGIN_URL = "console:sign-in"
+LOGIN_URL = "account:sign-in"
 LOGIN_REDIRECT_URL = "console:home"
 PASSWORD_RESET_TIMEOUT = 3 * 24 * 3600
 AUTH_PASSWORD_VALIDATORS = [
@@ -239,10 +239,12 @@ LOGGING = {
     },
     "handlers": {"stream": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
     "root": {"handlers": ["stream"], "level": LOG_LEVEL},
-    # Several wake-ups a second: their coming and going would drown everything else.
-    "loggers": {"celery": {"level": "WARNING"}},
-    # Every request has its own line already; only a fault adds another.
-    "loggers": {"django.request": {"level": "ERROR"}},
+    "loggers": {
+        # Several wake-ups a second: their coming and going would drown everything else.
+        "celery": {"level": "WARNING"},
+        # Every request has its own line already; only a fault adds another.
+        "django.request": {"level": "ERROR"},
+    },
 }
 
 env.check()
