@@ -160,7 +160,5 @@ class Documented:
             examples.append(OpenApiExample("Request", value=self.body_example, request_only=True))
         if self.example is not None:
             codes = [str(self.status)]
-            examples.append(
-                OpenApiExample("Answer", value=self.example, response_only=True, status_codes=codes)
-            )
+            examples.append(OpenApiExample("Answer", value=self.example, response_only=True, status_codes=codes))
         return examples

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Generic, NamedTuple, NoReturn, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, NoReturn, TypeVar, cast
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -71,7 +71,6 @@ class SurfaceView(APIView, Generic[Caller]):
     limit_alias: ClassVar[bool] = False
     # Set by a view, or with `as_view(..., body_optional=True)` for one action of a viewset.
     body_optional: bool = False
-    reads_json: bool = True
     paginated: bool = False
 
     caller: Caller
@@ -123,8 +122,6 @@ class SurfaceView(APIView, Generic[Caller]):
         return {}
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
-        if not self.reads_json:
-            return super().initialize_request(request, *args, **kwargs)
         desk = JSONRequest(request, negotiator=NEGOTIATION)
         desk.may_be_empty = self.body_optional
         return desk
@@ -133,9 +130,7 @@ class SurfaceView(APIView, Generic[Caller]):
         self.caller = self.admit(request._request)
         self.check_method(request)
         if request.method in WRITES:
-            _ = (
-                request.data
-            )  # read here, so that a malformed body is refused by endpoints that ignore it, too
+            _ = request.data  # read here, so that a malformed body is refused by endpoints that ignore it, too
 
     def check_method(self, request: Request) -> None:
         name = (request.method or "").lower()
@@ -160,6 +155,11 @@ class SurfaceView(APIView, Generic[Caller]):
         return response
 
     # What handlers use --------------------------------------------------------------------------------
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """Give the body as it was read; most handlers ask for its `words`."""
+        return cast("dict[str, Any]", self.request.data)
 
     @cached_property
     def parameters(self) -> Parameters:
