@@ -31,9 +31,7 @@ class Confirmed:
 def flaw_of(arrival: Arrival, secret: str) -> str | None:
     """Say what is wrong with a delivery; None when headers, body and signature agree."""
     digest = hmac.new(secret.encode(), arrival.body, hashlib.sha256).hexdigest()
-    if not hmac.compare_digest(
-        arrival.headers.get("x-svc-signature", "").encode(), f"sha256={digest}".encode()
-    ):
+    if not hmac.compare_digest(arrival.headers.get("x-svc-signature", "").encode(), f"sha256={digest}".encode()):
         return "the signature does not fit the body"
     envelope = json.loads(arrival.body)
     if arrival.headers.get("x-svc-event") != envelope["event"]:

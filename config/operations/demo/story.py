@@ -73,9 +73,7 @@ class Story:
         self._act(workspace, "PUT", f"{path}/plan", {"plan": plan["uuid"]}, moved, "subscription.changed")
         granted = f"add-on {addon['name']} granted"
         self._act(workspace, "POST", f"{path}/addons", {"addon": addon["uuid"]}, granted, "addon.granted")
-        self._act(
-            workspace, "DELETE", f"{path}/addons/{addon['uuid']}", None, "add-on revoked", "addon.revoked"
-        )
+        self._act(workspace, "DELETE", f"{path}/addons/{addon['uuid']}", None, "add-on revoked", "addon.revoked")
 
     def wait_for_events(self) -> None:
         until = time.monotonic() + EVENTS_PATIENCE_SECONDS
@@ -91,15 +89,11 @@ class Story:
         if self.ledger.flaws:
             told = f"{len(times)} events arrived, {len(self.ledger.flaws)} deliveries were wrong"
         if times:
-            told += (
-                f"; answer → arrival: median {statistics.median(times):.0f} ms, longest {max(times):.0f} ms"
-            )
+            told += f"; answer → arrival: median {statistics.median(times):.0f} ms, longest {max(times):.0f} ms"
         self.progress.headline(f"{told}; {self.ledger.repetitions} repeated deliveries")
         return not self.ledger.missing and not self.ledger.flaws
 
-    def _act(
-        self, workspace: dict[str, Any], method: str, path: str, body: Any, what: str, event: str
-    ) -> None:
+    def _act(self, workspace: dict[str, Any], method: str, path: str, body: Any, what: str, event: str) -> None:
         answer = self.api.call(method, path, body, also=(404,))
         if answer.status == 404 and not (answer.repeated and method == "DELETE"):
             raise StoryFailed(f"{method} {path}: 404 {answer.message}")

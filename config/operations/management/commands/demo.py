@@ -16,24 +16,16 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "--base-url", default=settings.PUBLIC_URL, metavar="URL", help="default: %(default)s"
-        )
-        parser.add_argument(
-            "--key", metavar="KEY", help="an agency key; default: the one that `make run` printed"
-        )
+        parser.add_argument("--base-url", default=settings.PUBLIC_URL, metavar="URL", help="default: %(default)s")
+        parser.add_argument("--key", metavar="KEY", help="an agency key; default: the one that `make run` printed")
         parser.add_argument("--sub-accounts", type=int, default=5, metavar="N", help="default: %(default)s")
 
-        parser.add_argument(
-            "--pause", type=float, default=0.1, metavar="SECONDS", help="default: %(default)s"
-        )
+        parser.add_argument("--pause", type=float, default=0.1, metavar="SECONDS", help="default: %(default)s")
 
     def handle(self, *, base_url: str, key: str | None, sub_accounts: int, pause: float, **_: Any) -> None:
         key = key or read_json(STATE / BOOTSTRAP).get("agency_key")
         if not key:
-            raise CommandError(
-                "No agency key is known here: start the system with `make run`, or give --key."
-            )
+            raise CommandError("No agency key is known here: start the system with `make run`, or give --key.")
         try:
             went_well = tell_story(
                 base_url=base_url,
