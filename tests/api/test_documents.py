@@ -48,6 +48,13 @@ def test_each_document_holds_its_own_paths_only(nobody: Client) -> None:
     assert set(document(nobody, WORKSPACE)["paths"]) == {f"{WORKSPACE}/things"}
 
 
+def test_methods_and_answers_are_in_order(nobody: Client) -> None:
+    paths = document(nobody, AGENCY)["paths"]
+    assert list(paths[f"{AGENCY}/echo"]) == ["get", "post", "put"]
+    statuses = list(paths[f"{AGENCY}/echo"]["post"]["responses"])
+    assert statuses == sorted(statuses)
+
+
 def test_operations_have_the_names_they_were_given(nobody: Client) -> None:
     paths = document(nobody, AGENCY)["paths"]
     assert paths[THINGS]["get"]["operationId"] == "listThings"

@@ -64,7 +64,16 @@ def a_free_port() -> int:
 def granian() -> Iterator[str]:
     """The doors behind the server that production uses, with the one key it is told."""
     port = a_free_port()
-    command = [sys.executable, "-m", "granian", "--interface", "wsgi", "--port", str(port), "tests.api.doors.wsgi"]
+    command = [
+        sys.executable,
+        "-m",
+        "granian",
+        "--interface",
+        "wsgi",
+        "--port",
+        str(port),
+        "tests.api.doors.wsgi:application",
+    ]
     environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings", "DOOR_KEY": KEY}
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
         try:

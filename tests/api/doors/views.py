@@ -89,7 +89,9 @@ class Echo(AgencyDoor):
     def post(self, request: Request) -> HttpResponse:
         return json_answer({"data": request.data})
 
-    put = post
+    @Documented(operation_id="echoAgain", summary="Echo again", answer=one(Thing))
+    def put(self, request: Request) -> HttpResponse:
+        return self.post(request)
 
     @Documented(operation_id="listEchoes", summary="List echoes", answer=many(Thing))
     def get(self, request: Request) -> HttpResponse:
