@@ -124,7 +124,7 @@ def test_sub_accounts_are_found_by_a_part_of_their_name(support: Client, workspa
 def test_an_agencys_deliveries_are_filtered_by_their_status(
     support: Client, secrets_of: list[str], workspace: Workspace
 ) -> None:
-    own = {"agency__id__exact": workspace.agency_id}
+    own = {"agency__id__exact": str(workspace.agency_id)}
     page = support.get(path_of(Delivery), {**own, "status__exact": "pending"})
     assert page.context["cl"].result_count == 1
     assert b"By status" in page.content
