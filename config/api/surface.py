@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Generic, NamedTuple, NoReturn, TypeVar, cast
 
 from django.conf import settings
+from django.db import OperationalError, connection
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.datastructures import MultiValueDict
@@ -101,7 +102,15 @@ class SurfaceView(APIView, Generic[Caller]):
 
     def sight(self, presented: str | None) -> Sighting[Caller]:
         plausible = presented is not None and looks_like_key(self.key_prefix, presented)
-        return self.look_up(key_digest(presented) if presented is not None and plausible else None)
+        digest = key_digest(presented) if presented is not None and plausible else None
+        try:
+            return self.look_up(digest)
+        except OperationalError:
+            # A kept connection that the server has closed meanwhile; nothing was done over it yet.
+            if connection.in_atomic_block:
+                raise
+            connection.close()
+            return self.look_up(digest)
 
     def address_limit(self, request: HttpRequest) -> Limit:
         bucket = bucket_of(client_address(request))
