@@ -46,6 +46,7 @@ def secrets_of(workspace: Workspace) -> list[str]:
         number=1,
         started_at=now,
         duration_ms=12.5,
+        response_status=500,
         response_body=b"<script>no</script>",
     )
     _, agency_key = issue_agency_key(agency=agency, name="Key", can_copy=True, by=SYSTEM)
