@@ -10,7 +10,9 @@ from importlib import import_module
 from benchmarks.figures import Figure, table
 from benchmarks.servers import bench
 from config.local import STATE
+from config.local.state import read_json
 
+RESULTS = "bench.json"
 # Each module has a TITLE and a `run(bench)` that gives figures. Imported late: their imports need the settings.
 BENCHMARKS = {
     "api-cost": "benchmarks.api_cost",
@@ -36,14 +38,16 @@ def main(names: Sequence[str]) -> int:
 
 
 def _keep(found: dict[str, list[Figure]]) -> None:
+    """Write the figures down beside those of benchmarks that did not run this time."""
     STATE.mkdir(mode=0o700, exist_ok=True)
+    before = read_json(STATE / RESULTS).get("benchmarks", {})
     told = {
         "cores": os.cpu_count(),
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
-        "benchmarks": {name: [figure.as_json() for figure in figures] for name, figures in found.items()},
+        "benchmarks": before | {name: [one.as_json() for one in figures] for name, figures in found.items()},
     }
-    (STATE / "bench.json").write_text(json.dumps(told, indent=1, ensure_ascii=False))
+    (STATE / RESULTS).write_text(json.dumps(told, indent=1, ensure_ascii=False))
 
 
 if __name__ == "__main__":
