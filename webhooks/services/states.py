@@ -13,7 +13,7 @@ MOST_COUNTED = 1_000
 
 WAITING = """
 SELECT endpoint.id, (SELECT count(*) FROM (
-    SELECT 1 FROM webhooks_delivery WHERE endpoint_id = endpoint.id AND stage = 0 LIMIT %(most)s + 1) some)
+    SELECT 1 FROM webhooks_delivery WHERE endpoint_id = endpoint.id AND stage = 0 LIMIT %(most)s + 1) counted)
 FROM unnest(%(ids)s::bigint[]) AS endpoint (id)
 """
 ENDED = """
