@@ -1,6 +1,7 @@
 """Configuration → Webhooks: endpoints are added, edited, rotated and removed; a secret is shown once."""
 
 import re
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -21,7 +22,7 @@ def staff(a: Tenant) -> Client:
     return at_the_console(a.agency)
 
 
-def add(staff: Client, ticket: str | None = None, **words: object) -> object:
+def add(staff: Client, ticket: str | None = None, **words: object) -> Any:
     ticket = ticket or hidden(staff.get(f"{PAGES}/new"), "ticket")
     return staff.post(f"{PAGES}/new", {**WORDS, "ticket": ticket, **words})
 
@@ -104,10 +105,10 @@ def test_none_yet_differs_from_none_that_matches(a: Tenant, staff: Client) -> No
 
 
 def test_the_page_of_all_webhooks_costs_the_same_for_one_and_for_many(
-    a: Tenant, staff: Client, django_assert_max_num_queries: object
+    a: Tenant, staff: Client, django_assert_max_num_queries: Any
 ) -> None:
     for _ in range(12):
         a_failed_delivery(a)
-    with django_assert_max_num_queries(10):  # type: ignore[operator]
+    with django_assert_max_num_queries(10):
         page = staff.get(PAGES)
     assert text(page).count("http://127.0.0.1:9009/hooks") == 24
