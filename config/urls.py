@@ -8,6 +8,7 @@ from config import health
 from config.api.errors import no_such_path
 from config.api.surface import unknown_path
 from config.api.urls import urlpatterns as documents
+from packs.api.agency.urls import urlpatterns as pack_paths
 from webhooks.api.agency.urls import urlpatterns as webhook_paths
 from workspaces.api.agency.urls import urlpatterns as sub_account_paths
 from workspaces.api.workspace.surface import WorkspaceSurface
@@ -17,6 +18,7 @@ agency_surface: list[URLPattern | URLResolver] = [
     *agency_paths,
     *sub_account_paths,
     *webhook_paths,
+    *pack_paths,
     re_path(r"^.*$", unknown_path(AgencySurface), name="unknown"),
 ]
 workspace_surface: list[URLPattern | URLResolver] = [

@@ -21,7 +21,7 @@ class Slot:
 
     @property
     def sentence(self) -> str:
-        return f"{self.step} – {self.label}"
+        return f"{self.step} ({self.label})"
 
     def plain(self) -> dict[str, str]:
         return asdict(self)

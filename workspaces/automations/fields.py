@@ -84,7 +84,9 @@ def clean(fields: tuple[Field, ...], values: dict[str, Any]) -> tuple[dict[str, 
         value = values.get(field.name)
         if is_empty(value):
             continue
-        kept[field.name], cleared = field.cleaned(value)
+        left, cleared = field.cleaned(value)
+        if left is not None or cleared:
+            kept[field.name] = left
         gone += [Cleared((field.name, *one.path), one.label) for one in cleared]
     return kept, gone
 

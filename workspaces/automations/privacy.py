@@ -6,6 +6,7 @@ It errs on the side of finding: what is found wrongly only asks the next custome
 import html
 import re
 import unicodedata
+from itertools import pairwise
 
 from workspaces.automations.variables import without_variables
 
@@ -46,7 +47,7 @@ def _looks_random(word: str) -> bool:
         return True
     if len(word) >= 16 and digits >= 1 and letters >= 1 and "-" not in word:
         return True
-    turns = sum(a.islower() and b.isupper() for a, b in zip(word, word[1:], strict=False))
+    turns = sum(a.islower() and b.isupper() for a, b in pairwise(word))
     return len(word) >= 12 and turns >= 3
 
 

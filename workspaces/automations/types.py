@@ -34,7 +34,8 @@ class StepType:
         if self.port_per:
             word, field = self.port_per
             entries = config.get(field)
-            ports |= {f"{word}_{number}" for number in range(1, len(entries) + 1)} if isinstance(entries, list) else set()
+            many = len(entries) if isinstance(entries, list) else 0
+            ports |= {f"{word}_{number}" for number in range(1, many + 1)}
         return ports
 
 

@@ -6,6 +6,7 @@ from workspaces.automations.types import StepType
 
 CHATS = ("whatsapp", "facebook", "instagram", "sms", "tiktok", "telegram", "livechat")
 KEEP = Name(name="save_as", label="Name of the answer")
+ANSWERS = ("text", "number", "email", "phone", "date", "file")
 PATIENCE = Number(name="wait_hours", label="Hours to wait for an answer", least=1, most=168, required=False)
 
 STEPS = (
@@ -14,7 +15,7 @@ STEPS = (
         label="Ask a question",
         fields=(
             Text(name="text", label="Question"),
-            Choice(name="expects", label="Kind of answer", options=("text", "number", "email", "phone", "date", "file")),
+            Choice(name="expects", label="Kind of answer", options=ANSWERS),
             KEEP,
             PATIENCE,
         ),

@@ -1,0 +1,13 @@
+from django.apps import AppConfig
+
+
+class PacksConfig(AppConfig):
+    name = "packs"
+    verbose_name = "Automation packs"
+
+    def ready(self) -> None:
+        from packs.library import checks  # noqa: F401  # importing registers them
+        from packs.services import give_starter_pack
+        from workspaces.services import on_first_channel
+
+        on_first_channel(give_starter_pack)
