@@ -1,9 +1,12 @@
 """Every door on one page."""
 
+from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path, re_path
+from django.views.generic import RedirectView
 
 from agency.api.surface import AgencySurface
 from agency.api.urls import urlpatterns as agency_paths
+from agency.console.urls import urlpatterns as agency_pages
 from config import health
 from config.api.errors import no_such_path
 from config.api.surface import unknown_path
@@ -13,18 +16,20 @@ from webhooks.api.agency.urls import urlpatterns as webhook_paths
 from workspaces.api.agency.urls import urlpatterns as sub_account_paths
 from workspaces.api.workspace.surface import WorkspaceSurface
 from workspaces.api.workspace.urls import urlpatterns as workspace_paths
+from workspaces.console.urls import urlpatterns as sub_account_pages
 
 agency_surface: list[URLPattern | URLResolver] = [
     *agency_paths,
     *sub_account_paths,
     *webhook_paths,
     *pack_paths,
-    re_path(r"^.*$", unknown_path(AgencySurface), name="unknown"),
+    re_path(r"^[\s\S]*\Z", unknown_path(AgencySurface), name="unknown"),
 ]
 workspace_surface: list[URLPattern | URLResolver] = [
     *workspace_paths,
-    re_path(r"^.*$", unknown_path(WorkspaceSurface), name="unknown"),
+    re_path(r"^[\s\S]*\Z", unknown_path(WorkspaceSurface), name="unknown"),
 ]
+console: list[URLPattern | URLResolver] = [*agency_pages, *sub_account_pages]
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz),
@@ -33,6 +38,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/agency/v1/", include((agency_surface, "agency-api"))),
     path("api/v1/", include((workspace_surface, "workspace-api"))),
     re_path(r"^api(/.*)?$", no_such_path),
+    path("account/", include("agency.account.urls")),
+    path("console", RedirectView.as_view(pattern_name="console:home")),
+    path("console/", include((console, "console"))),
+    path("admin/", admin.site.urls),
 ]
 
 handler400 = "config.pages.bad_request"

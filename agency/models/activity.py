@@ -1,6 +1,5 @@
 """Who changed what, and when: rows that are only ever added (a trigger refuses anything else)."""
 
-
 from django.db import models
 from django.utils import timezone
 
@@ -28,6 +27,7 @@ class ActivityEntry(models.Model):
         verbose_name_plural = "activity entries"
         indexes = [
             models.Index(fields=["agency", "-id"], name="activity_of_agency"),
+            models.Index(fields=["agency", "action", "-id"], name="activity_by_action"),
             models.Index(fields=["workspace_uuid", "-id"], name="activity_of_workspace"),
         ]
 

@@ -1,6 +1,5 @@
 """E-mails to be sent: rows written with the change that causes them, sent by a worker."""
 
-
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -13,6 +12,7 @@ class Mail(models.Model):
     class Kind(models.TextChoices):
         OWNER_INVITATION = "owner_invitation"
         MEMBER_INVITATION = "member_invitation"
+        PASSWORD_RESET = "password_reset"  # noqa: S105 - the name of a kind of e-mail
 
     kind = models.CharField(max_length=30, choices=Kind)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="mails")

@@ -27,7 +27,7 @@ def envelope(
     }
     if test:
         body["test"] = True
-    return orjson.dumps(body)
+    return orjson.dumps(body, option=orjson.OPT_UTC_Z)
 
 
 def record_event(

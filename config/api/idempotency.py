@@ -43,9 +43,7 @@ class KeyUsedOtherwise(Conflict):
 
 
 class StillRunning(Conflict):
-    message = (
-        "The first request with this Idempotency-Key is still being worked on. Send it again in a moment."
-    )
+    message = "The first request with this Idempotency-Key is still being worked on. Send it again in a moment."
 
 
 class Claim(NamedTuple):

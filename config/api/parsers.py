@@ -23,9 +23,7 @@ def _is_json_in_utf_8(content_type: str) -> bool:
         return True
     media, semicolon, rest = content_type.partition(";")
     charsets = {
-        value.strip('"').lower()
-        for name, value in PARAMETER.findall(semicolon + rest)
-        if name.lower() == "charset"
+        value.strip('"').lower() for name, value in PARAMETER.findall(semicolon + rest) if name.lower() == "charset"
     }
     return media.strip().lower() == CONTENT_TYPE and charsets <= UTF_8
 

@@ -50,6 +50,4 @@ class TooManyRequests(Refusal):
     status = 429
 
     def __init__(self, seconds: int) -> None:
-        super().__init__(
-            f"Too many requests. Retry after {seconds} seconds.", headers={"Retry-After": str(seconds)}
-        )
+        super().__init__(f"Too many requests. Retry after {seconds} seconds.", headers={"Retry-After": str(seconds)})

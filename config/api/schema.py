@@ -17,15 +17,10 @@ DESCRIPTION_ATTRIBUTE = "api_errors"
 
 
 class Operation(AutoSchema):
-    """Introspection without guesses: a list is what is declared as one, and names do not hang on the path."""
+    """Introspection without guesses: a list is what is declared as one; names come from `Documented`."""
 
     def _is_list_view(self, serializer: Any = None) -> bool:
         return bool(is_list_serializer(serializer))
-
-    def get_operation_id(self) -> str:
-        name = type(self.view).__name__
-        action = getattr(self.view, "action", None) or self.method.lower()
-        return f"{name[0].lower()}{name[1:]}{action.title().replace('_', '')}"
 
     def get_tags(self) -> list[str]:
         return [word.replace("-", " ").capitalize() for word in super().get_tags()]
@@ -160,7 +155,5 @@ class Documented:
             examples.append(OpenApiExample("Request", value=self.body_example, request_only=True))
         if self.example is not None:
             codes = [str(self.status)]
-            examples.append(
-                OpenApiExample("Answer", value=self.example, response_only=True, status_codes=codes)
-            )
+            examples.append(OpenApiExample("Answer", value=self.example, response_only=True, status_codes=codes))
         return examples

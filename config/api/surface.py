@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Generic, NamedTuple, NoReturn, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, NoReturn, TypeVar, cast
 
 from django.conf import settings
+from django.db import OperationalError, connection
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.datastructures import MultiValueDict
@@ -71,7 +72,6 @@ class SurfaceView(APIView, Generic[Caller]):
     limit_alias: ClassVar[bool] = False
     # Set by a view, or with `as_view(..., body_optional=True)` for one action of a viewset.
     body_optional: bool = False
-    reads_json: bool = True
     paginated: bool = False
 
     caller: Caller
@@ -102,7 +102,15 @@ class SurfaceView(APIView, Generic[Caller]):
 
     def sight(self, presented: str | None) -> Sighting[Caller]:
         plausible = presented is not None and looks_like_key(self.key_prefix, presented)
-        return self.look_up(key_digest(presented) if presented is not None and plausible else None)
+        digest = key_digest(presented) if presented is not None and plausible else None
+        try:
+            return self.look_up(digest)
+        except OperationalError:
+            # A kept connection that the server has closed meanwhile; nothing was done over it yet.
+            if connection.in_atomic_block:
+                raise
+            connection.close()
+            return self.look_up(digest)
 
     def address_limit(self, request: HttpRequest) -> Limit:
         bucket = bucket_of(client_address(request))
@@ -123,8 +131,6 @@ class SurfaceView(APIView, Generic[Caller]):
         return {}
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
-        if not self.reads_json:
-            return super().initialize_request(request, *args, **kwargs)
         desk = JSONRequest(request, negotiator=NEGOTIATION)
         desk.may_be_empty = self.body_optional
         return desk
@@ -133,9 +139,7 @@ class SurfaceView(APIView, Generic[Caller]):
         self.caller = self.admit(request._request)
         self.check_method(request)
         if request.method in WRITES:
-            _ = (
-                request.data
-            )  # read here, so that a malformed body is refused by endpoints that ignore it, too
+            _ = request.data  # read here, so that a malformed body is refused by endpoints that ignore it, too
 
     def check_method(self, request: Request) -> None:
         name = (request.method or "").lower()
@@ -160,6 +164,11 @@ class SurfaceView(APIView, Generic[Caller]):
         return response
 
     # What handlers use --------------------------------------------------------------------------------
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """Give the body as it was read; most handlers ask for its `words`."""
+        return cast("dict[str, Any]", self.request.data)
 
     @cached_property
     def parameters(self) -> Parameters:

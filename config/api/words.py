@@ -5,17 +5,16 @@ from typing import Any
 
 from rest_framework import serializers
 
-from config.api.fields.spoken import Spoken
+from config.api.fields.spoken import Spoken, subject_of
+from config.api.validation import WHOLE
 
 
 class Words(Spoken, serializers.Serializer[Any]):
     """An object of the body. Unknown fields are ignored; `sent` names the declared ones that were there."""
 
-    default_error_messages = {"invalid": "{subject} must be an object."}
-
     def to_internal_value(self, data: Any) -> Any:
         if not isinstance(data, Mapping):
-            self.fail("invalid")
+            raise serializers.ValidationError({WHOLE: [f"{subject_of(self)} must be an object."]})
         return super().to_internal_value(data)
 
     @property

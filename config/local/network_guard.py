@@ -10,7 +10,7 @@ TO_AN_ADDRESS = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
 BY_NAME = frozenset({"socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr"})
 
 
-class OutsideNetwork(RuntimeError):  # noqa: N818  # named for what happened
+class OutsideNetwork(RuntimeError):
     """A test reached outside this machine. No `OSError`, so that no code takes it for bad weather."""
 
 

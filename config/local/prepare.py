@@ -16,6 +16,7 @@ def main(state: Path) -> None:
     sys.argv = ["manage.py", "migrate"]
     django.setup()
     migrate()
+    forget_workers()
     told = bootstrap()
     if told:
         remembered = with_known_secrets(told, read_json(state / BOOTSTRAP))
@@ -31,6 +32,14 @@ def migrate() -> None:
     executor = MigrationExecutor(connection)
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
         call_command("migrate", interactive=False, verbosity=1)
+
+
+def forget_workers() -> None:
+    """Readiness asks for a worker seen lately; an earlier run's is no longer there."""
+    from config.health import WORKER_KEY
+    from config.redis import attempt
+
+    attempt(lambda redis: redis.delete(WORKER_KEY))
 
 
 def bootstrap() -> dict[str, Any]:

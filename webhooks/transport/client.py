@@ -1,5 +1,6 @@
 """The sender: any number of POSTs at once from one thread, over libcurl's multi interface."""
 
+import resource
 from typing import Any, Final
 
 import certifi
@@ -9,10 +10,18 @@ from .exchange import Limits, Request, Result
 from .sockets import SocketWatch
 from .transfer import Transfer
 
-# Below the limit of 1,024 open files that many systems set, with room for the rest of the process.
-MOST_CONNECTIONS: Final = 768
-# Receivers commonly hang up on idle connections after 60 seconds or more.
-_LONGEST_IDLE_S: Final = 50
+# Enough for a kept connection to each of some thousand endpoints.
+_MOST_CONNECTIONS: Final = 4096
+# What the rest of the process may need of the files that it can open.
+_OTHER_FILES: Final = 256
+
+
+def affordable_connections() -> int:
+    """How many connections this process can hold open, by its limit of open files."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if files == resource.RLIM_INFINITY:
+        return _MOST_CONNECTIONS
+    return max(16, min(_MOST_CONNECTIONS, files - _OTHER_FILES))
 
 
 class Sender:
@@ -20,9 +29,8 @@ class Sender:
 
     All methods but `wake` belong to one thread. The sender takes whatever it is given: how many requests
     are in flight, and how many of them to one endpoint, is the caller's to limit. Connections are kept for
-    the next request to the same target over the same addresses; `most_connections` counts them too.
-
-    `ca_file` is a PEM bundle; without it, certifi's.
+    the next request to the same host over the same addresses. `most_connections` counts them too; by
+    default it follows the process's limit of open files. `ca_file` is a PEM bundle, by default certifi's.
     """
 
     def __init__(
@@ -30,7 +38,7 @@ class Sender:
         *,
         limits: Limits | None = None,
         ca_file: str | None = None,
-        most_connections: int = MOST_CONNECTIONS,
+        most_connections: int | None = None,
     ) -> None:
         self._limits = limits or Limits()
         self._ca_file = ca_file or certifi.where()
@@ -39,8 +47,9 @@ class Sender:
         self._busy: dict[Any, Transfer] = {}  # by libcurl handle
         self._multi: Any = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._sockets.follow)
-        self._multi.setopt(pycurl.M_MAX_TOTAL_CONNECTIONS, most_connections)
-        self._multi.setopt(pycurl.M_MAXCONNECTS, most_connections)
+        connections = most_connections or affordable_connections()
+        self._multi.setopt(pycurl.M_MAX_TOTAL_CONNECTIONS, connections)
+        self._multi.setopt(pycurl.M_MAXCONNECTS, connections)
 
     @property
     def in_flight(self) -> int:

@@ -44,9 +44,7 @@ def judge_at_sight(target: Target, *, allowed: Sequence[Network] = ()) -> Vetted
     return None
 
 
-def check_url(
-    url: str, *, allowed: Sequence[Network] = (), resolve: Callable[[str], Sequence[str]]
-) -> Vetted:
+def check_url(url: str, *, allowed: Sequence[Network] = (), resolve: Callable[[str], Sequence[str]]) -> Vetted:
     """Read a URL, look its host up if it is a name, and judge the answer.
 
     Raises TargetRefused, and whatever `resolve` raises where it could not find out.

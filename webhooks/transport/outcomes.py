@@ -19,6 +19,7 @@ _BY_CURL_CODE: Final[dict[int, str]] = {
     pycurl.E_COULDNT_RESOLVE_HOST: DNS,
     pycurl.E_COULDNT_CONNECT: REFUSED,
     pycurl.E_ABORTED_BY_CALLBACK: BLOCKED_ADDRESS,
+    pycurl.E_SSL_CACERT_BADFILE: TLS,
     pycurl.E_SSL_CONNECT_ERROR: TLS,
     pycurl.E_PEER_FAILED_VERIFICATION: TLS,
     pycurl.E_SSL_CIPHER: TLS,
@@ -42,8 +43,8 @@ def of_status(status: int) -> str | None:
     return None if 200 <= status <= 299 else f"http_{status // 100}xx"
 
 
-def of_curl_code(code: int, *, connected: bool) -> str:
-    """The word for a transfer that libcurl gave up."""
+def of_curl_code(code: int, *, sent: bool) -> str:
+    """The word for a transfer that libcurl gave up, after it `sent` some of the request or before."""
     if code == pycurl.E_OPERATION_TIMEDOUT:
-        return TIMEOUT if connected else CONNECT_TIMEOUT
+        return TIMEOUT if sent else CONNECT_TIMEOUT
     return _BY_CURL_CODE.get(code, FAILED)

@@ -15,6 +15,8 @@ from .routes import route_to
 # What is taken from a socket at once: small, so that an answer without end stops close to its limit.
 _READ_SIZE: Final = 4096
 _RECEIVE_BUFFER: Final = 32 * 1024
+# Those before are interim ones, after which the answer is still to come.
+_FIRST_FINAL_STATUS: Final = 200
 # What the framing of a chunk costs on the wire at least.
 _CHUNK_OVERHEAD: Final = 5
 # From some size on libcurl would ask the receiver first whether it may send the body.
@@ -35,6 +37,7 @@ class Transfer:
         self._url = ""
         self._port = 0
         self._addresses: tuple[str, ...] = ()
+        self._resolve: list[str] = []
         self._spent_whole_ms = 0  # as much of it as the limits are set to
         self._started_at = 0.0
         self._head: list[bytes] = []
@@ -51,6 +54,8 @@ class Transfer:
         curl.setopt(pycurl.POSTFIELDS, request.body)
         if target.url != self._url or addresses != self._addresses:
             self._aim(target.url, target.port, addresses)
+        elif self._resolve:
+            curl.setopt(pycurl.RESOLVE, self._resolve)  # libcurl reads it once each time it is set
         if (spent := math.ceil(request.dns_ms)) != self._spent_whole_ms:
             self._set_time_left(spent)
         self._key, self._spent_ms = request.key, request.dns_ms
@@ -63,15 +68,16 @@ class Transfer:
     def finish(self, code: int) -> Result:
         """What came of the POST; `code` is libcurl's, 0 where it saw it through."""
         getinfo, spent_ms = self.curl.getinfo, self._spent_ms
-        status = getinfo(pycurl.RESPONSE_CODE) or None
-        connected = getinfo(pycurl.PRETRANSFER_TIME) > 0
-        reused = connected and not getinfo(pycurl.NUM_CONNECTS)
+        said = getinfo(pycurl.RESPONSE_CODE)
+        status = said if said >= _FIRST_FINAL_STATUS else None
+        sent = getinfo(pycurl.REQUEST_SIZE) > 0
+        reused = sent and not getinfo(pycurl.NUM_CONNECTS)
         connect = 0.0 if reused else getinfo(pycurl.CONNECT_TIME)
         tls = 0.0 if reused else getinfo(pycurl.APPCONNECT_TIME)
         return Result(
             key=self._key,
             status=status,
-            error=self._error(code, status, connected),
+            error=self._error(code, status, sent),
             started_at=self._started_at - spent_ms / 1000,
             dns_ms=spent_ms,
             connect_ms=connect * 1000 if connect else None,
@@ -85,21 +91,21 @@ class Transfer:
             response_body=bytes(self._body),
         )
 
-    def _error(self, code: int, status: int | None, connected: bool) -> str | None:
+    def _error(self, code: int, status: int | None, sent: bool) -> str | None:
         if self._cut and not self._head_ended:
             return outcomes.TOO_LARGE
         if (code == 0 or self._cut) and status is not None:
             return outcomes.of_status(status)
-        if self._blocked and not connected:
+        if self._blocked and not sent:
             return outcomes.BLOCKED_ADDRESS
-        return outcomes.of_curl_code(code, connected=connected)
+        return outcomes.of_curl_code(code, sent=sent)
 
     def _aim(self, url: str, port: int, addresses: tuple[str, ...]) -> None:
         route = route_to(addresses, port)
         self.curl.setopt(pycurl.URL, url)
         self.curl.setopt(pycurl.CONNECT_TO, route.connect_to)
         self.curl.setopt(pycurl.RESOLVE, route.resolve)
-        self._url, self._port, self._addresses = url, port, addresses
+        self._url, self._port, self._addresses, self._resolve = url, port, addresses, route.resolve
 
     def _set_time_left(self, spent_ms: int) -> None:
         """Take what the look-up used up off the limits; libcurl reads 0 as no limit, so 1 is the least."""
@@ -120,6 +126,9 @@ class Transfer:
             pycurl.PROXY: "",
             pycurl.NETRC: pycurl.NETRC_IGNORED,
             pycurl.NOSIGNAL: 1,
+            # A pinned name must outlive the attempt that set it, and no more: libcurl walks its table of
+            # names with each request.
+            pycurl.DNS_CACHE_TIMEOUT: self._total_ms // 1000 + 2,
             pycurl.TCP_NODELAY: 1,
             pycurl.BUFFERSIZE: _READ_SIZE,
             pycurl.CAINFO: ca_file,

@@ -7,7 +7,6 @@ import django.db.models.deletion
 import django.utils.timezone
 from django.db import migrations, models
 
-
 FROZEN = """
 CREATE FUNCTION workspaces_refuse_rewriting() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

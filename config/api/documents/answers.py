@@ -121,6 +121,7 @@ def complete(path: str, operation: dict[str, Any], *, disabled: str) -> None:
         shared: dict[str, Any] = {"$ref": f"#/components/responses/{NAMES[status]}"}
         own = operation.get("x-errors", {}).get(status)
         operation["responses"].setdefault(str(status), {**shared, "description": own} if own else shared)
+    operation["responses"] = dict(sorted(operation["responses"].items()))
     operation.pop("x-errors", None)
     for parameter in operation.get("parameters", []):
         if parameter["in"] == "path":

@@ -60,6 +60,7 @@ WORKSPACE = Document(
     prefix="/api/v1",
     summary="Work with the data of one workspace.",
 )
+METHODS = ("get", "post", "put", "patch", "delete")
 _one_at_a_time = threading.Lock()
 
 
@@ -100,6 +101,8 @@ def build(document: Document) -> dict[str, Any]:
     for path, methods in built["paths"].items():
         for operation in methods.values():
             answers.complete(path, operation, disabled=document.disabled)
+        # A viewset's methods come out of a set; the same code must give the same document.
+        built["paths"][path] = {method: methods[method] for method in METHODS if method in methods}
     webhooks = webhooks_of(document.name)
     return {**built, "webhooks": webhooks} if webhooks else built
 

@@ -17,9 +17,7 @@ def ensure_demo_workspace(agency: Agency, *, now: datetime) -> Workspace:
     Raises `SubAccountLimitReached` when the agency has no room for it.
     """
     account = f"demo-{agency.uuid}"
-    channel = (
-        Channel.objects.select_related("workspace").filter(platform=PLATFORM, external_id=account).first()
-    )
+    channel = Channel.objects.select_related("workspace").filter(platform=PLATFORM, external_id=account).first()
     if channel:
         return channel.workspace
     workspace = _create(agency, now)
@@ -36,12 +34,7 @@ def ensure_demo_workspace(agency: Agency, *, now: datetime) -> Workspace:
 
 
 def _create(agency: Agency, now: datetime) -> Workspace:
-    owner = (
-        Member.objects.select_related("user")
-        .filter(agency=agency, role=Member.Role.OWNER)
-        .earliest("id")
-        .user
-    )
+    owner = Member.objects.select_related("user").filter(agency=agency, role=Member.Role.OWNER).earliest("id").user
     return create_workspace(
         agency=agency,
         name="Demo Workspace",

@@ -52,9 +52,7 @@ def ensure_owner(agency: Agency, *, rotate: bool) -> SignIn:
     password = None
     if owner is None or (rotate and owner.user.email == address):
         user, password = _sign_in_as(address, f"Owner of {agency.name}"[:120], agency, rotate=rotate)
-        owner = owner or add_member(
-            agency=agency, email=address, name=user.name, role=Member.Role.OWNER, by=BOOTSTRAP
-        )
+        owner = owner or add_member(agency=agency, email=address, name=user.name, role=Member.Role.OWNER, by=BOOTSTRAP)
     return SignIn(url=f"{settings.PUBLIC_URL}/console/", email=owner.user.email, password=password)
 
 
@@ -84,7 +82,7 @@ def _sign_in_as(address: str, name: str, agency: Agency | None, *, rotate: bool)
 def _note_password(user: User, agency: Agency | None) -> None:
     record_activity(
         by=BOOTSTRAP,
-        action="user.password_set",
+        action="password.set",
         agency_id=agency.id if agency else None,
         target=("user", user.pk, user.email),
     )

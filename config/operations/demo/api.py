@@ -48,9 +48,7 @@ class AgencyAPI:
     def __post_init__(self) -> None:
         self.session.trust_env = False  # no proxy from the environment stands between us and the system
 
-    def call(
-        self, method: str, path: str, body: Any = None, *, also: tuple[int, ...] = (), **headers: str
-    ) -> Answer:
+    def call(self, method: str, path: str, body: Any = None, *, also: tuple[int, ...] = (), **headers: str) -> Answer:
         """Call until there is a final answer. Raises `StoryFailed` for a refusal other than `also`."""
         until, tries = time.monotonic() + self.patience, 0
         while True:
@@ -70,9 +68,7 @@ class AgencyAPI:
             raise StoryFailed(f"{method} {path}: {answer.status} {answer.message}")
         return answer
 
-    def _try(
-        self, method: str, path: str, body: Any, headers: dict[str, str], *, repeated: bool
-    ) -> Answer | None:
+    def _try(self, method: str, path: str, body: Any, headers: dict[str, str], *, repeated: bool) -> Answer | None:
         """Give the answer, or None when the connection broke before there was one."""
         started = time.monotonic()
         names = {name.replace("_", "-"): value for name, value in headers.items()}

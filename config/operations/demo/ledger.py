@@ -31,9 +31,7 @@ class Confirmed:
 def flaw_of(arrival: Arrival, secret: str) -> str | None:
     """Say what is wrong with a delivery; None when headers, body and signature agree."""
     digest = hmac.new(secret.encode(), arrival.body, hashlib.sha256).hexdigest()
-    if not hmac.compare_digest(
-        arrival.headers.get("x-svc-signature", "").encode(), f"sha256={digest}".encode()
-    ):
+    if not hmac.compare_digest(arrival.headers.get("x-svc-signature", "").encode(), f"sha256={digest}".encode()):
         return "the signature does not fit the body"
     envelope = json.loads(arrival.body)
     if arrival.headers.get("x-svc-event") != envelope["event"]:
@@ -52,7 +50,7 @@ class Ledger:
     confirmed: dict[Fact, Confirmed] = field(default_factory=dict)
     flaws: list[str] = field(default_factory=list)
     repetitions: int = 0
-    _ids: dict[str, bytes] = field(default_factory=dict)
+    _bodies: dict[str, bytes] = field(default_factory=dict)
 
     @property
     def missing(self) -> list[Expected]:
@@ -63,17 +61,22 @@ class Ledger:
 
     def take(self, arrival: Arrival, secret: str) -> str | None:
         """Check an arrival and enter it; gives its flaw, if it has one."""
-        flaw = flaw_of(arrival, secret)
+        flaw = flaw_of(arrival, secret) or self._contradiction(arrival)
         if flaw:
             self.flaws.append(flaw)
             return flaw
         envelope: dict[str, Any] = json.loads(arrival.body)
-        if self._ids.setdefault(envelope["id"], arrival.body) is not arrival.body:
+        if envelope["id"] in self._bodies:
             self.repetitions += 1
             return None
+        self._bodies[envelope["id"]] = arrival.body
         workspace = envelope["data"].get("workspace") or {}
         self.arrived.setdefault((envelope["event"], str(workspace.get("uuid"))), arrival.at)
         return None
+
+    def _contradiction(self, arrival: Arrival) -> str | None:
+        before = self._bodies.get(arrival.headers["x-svc-delivery"])
+        return "a repeated delivery has another body" if before not in (None, arrival.body) else None
 
     def settle(self) -> list[Confirmed]:
         """Match what is expected with what has arrived; gives the matches that are new."""

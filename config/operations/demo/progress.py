@@ -25,11 +25,7 @@ class Progress:
         self._line(f"{self._in('1', number)} {call:<7} {what:<62} {milliseconds:>6.0f} ms")
 
     def event(self, found: Confirmed) -> None:
-        when = (
-            f"{found.milliseconds:.0f} ms after the answer"
-            if found.milliseconds >= 0
-            else "before the answer"
-        )
+        when = f"{found.milliseconds:.0f} ms after the answer" if found.milliseconds >= 0 else "before the answer"
         sign = self._in("32", "✓ signature")
         self._line(f"        ← {found.expected.fact[0]:<22} {found.expected.about:<28} {sign}  {when}")
 

@@ -3,6 +3,7 @@
 import statistics
 import time
 import uuid
+from dataclasses import dataclass
 from typing import Any
 
 from config.operations.demo import webhook
@@ -11,19 +12,26 @@ from config.operations.demo.ledger import Ledger
 from config.operations.demo.progress import Progress, Terminal
 from config.operations.demo.receiver import Receiver, open_receiver
 
-__all__ = ["StoryFailed", "tell_story"]
+__all__ = ["StoryFailed", "Tempo", "tell_story"]
 
-EVENTS_PATIENCE_SECONDS = 90.0
 NAMES = ("Harbour Bakery", "Linden Clinic", "Quayside Cycles", "Copper Salon", "Northgate Realty")
 STEPS_BESIDE = 3  # catalogue, webhook, its removal
 STEPS_EACH = 7
 
 
+@dataclass(frozen=True)
+class Tempo:
+    """After each change at most `pause` seconds go to its event; at the end `wait` seconds to those still out."""
+
+    pause: float = 0.1
+    wait: float = 90.0
+
+
 class Story:
     """Tells one run; every change goes over the API and every event comes in at the receiver."""
 
-    def __init__(self, api: AgencyAPI, receiver: Receiver, progress: Progress, pause: float) -> None:
-        self.api, self.receiver, self.progress, self.pause = api, receiver, progress, pause
+    def __init__(self, api: AgencyAPI, receiver: Receiver, progress: Progress, tempo: Tempo) -> None:
+        self.api, self.receiver, self.progress, self.tempo = api, receiver, progress, tempo
         self.ledger = Ledger()
         self.secret = ""
         self.plans: list[dict[str, Any]] = []
@@ -73,12 +81,10 @@ class Story:
         self._act(workspace, "PUT", f"{path}/plan", {"plan": plan["uuid"]}, moved, "subscription.changed")
         granted = f"add-on {addon['name']} granted"
         self._act(workspace, "POST", f"{path}/addons", {"addon": addon["uuid"]}, granted, "addon.granted")
-        self._act(
-            workspace, "DELETE", f"{path}/addons/{addon['uuid']}", None, "add-on revoked", "addon.revoked"
-        )
+        self._act(workspace, "DELETE", f"{path}/addons/{addon['uuid']}", None, "add-on revoked", "addon.revoked")
 
     def wait_for_events(self) -> None:
-        until = time.monotonic() + EVENTS_PATIENCE_SECONDS
+        until = time.monotonic() + self.tempo.wait
         while self.ledger.missing and time.monotonic() < until:
             self._look(0.25)
 
@@ -91,15 +97,11 @@ class Story:
         if self.ledger.flaws:
             told = f"{len(times)} events arrived, {len(self.ledger.flaws)} deliveries were wrong"
         if times:
-            told += (
-                f"; answer → arrival: median {statistics.median(times):.0f} ms, longest {max(times):.0f} ms"
-            )
+            told += f"; answer → arrival: median {statistics.median(times):.0f} ms, longest {max(times):.0f} ms"
         self.progress.headline(f"{told}; {self.ledger.repetitions} repeated deliveries")
         return not self.ledger.missing and not self.ledger.flaws
 
-    def _act(
-        self, workspace: dict[str, Any], method: str, path: str, body: Any, what: str, event: str
-    ) -> None:
+    def _act(self, workspace: dict[str, Any], method: str, path: str, body: Any, what: str, event: str) -> None:
         answer = self.api.call(method, path, body, also=(404,))
         if answer.status == 404 and not (answer.repeated and method == "DELETE"):
             raise StoryFailed(f"{method} {path}: 404 {answer.message}")
@@ -108,7 +110,7 @@ class Story:
 
     def _expect(self, event: str, workspace: dict[str, Any], answer: Answer) -> None:
         self.ledger.expect((event, workspace["uuid"]), workspace["name"], answer.answered_at)
-        self._look(self.pause)
+        self._look(self.tempo.pause)
 
     def _step(self, method: str, what: str, answer: Answer) -> None:
         self.progress.step(method, what, answer.milliseconds)
@@ -124,15 +126,12 @@ class Story:
             self.progress.event(found)
 
 
-def tell_story(*, base_url: str, key: str, sub_accounts: int, pause: float, terminal: Terminal) -> bool:
-    """Run the whole story; say whether it went well. Raises `StoryFailed` when it cannot go on.
-
-    After each change an event is waited for, but no longer than `pause` seconds.
-    """
+def tell_story(*, base_url: str, key: str, sub_accounts: int, tempo: Tempo, terminal: Terminal) -> bool:
+    """Run the whole story; say whether it went well. Raises `StoryFailed` when it cannot go on."""
     progress = Progress(terminal, STEPS_BESIDE + STEPS_EACH * sub_accounts)
     api = AgencyAPI(base_url.rstrip("/"), key, progress.remark)
     with open_receiver() as receiver:
-        story = Story(api, receiver, progress, pause)
+        story = Story(api, receiver, progress, tempo)
         story.look_at_the_catalogue()
         try:
             story.register_the_receiver()

@@ -25,7 +25,6 @@ from packs.services import (
     view_pack,
 )
 
-
 LIBRARY = {"template_id"}
 COPY = {"workspace", "automation"}
 

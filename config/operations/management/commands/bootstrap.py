@@ -23,9 +23,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--json", action="store_true", help="print one JSON object instead of a summary")
         parser.add_argument("--agency", default=DEFAULT_AGENCY, metavar="NAME", help="default: %(default)s")
-        parser.add_argument(
-            "--rotate", action="store_true", help="replace the keys and passwords made before"
-        )
+        parser.add_argument("--rotate", action="store_true", help="replace the keys and passwords made before")
 
     def handle(self, *, json: bool, agency: str, rotate: bool, **_: Any) -> None:
         self.check(tags=[Tags.database], databases=[DEFAULT_DB_ALIAS])  # unreadable secrets stop a start here

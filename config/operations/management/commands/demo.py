@@ -8,7 +8,9 @@ from django.core.management.base import BaseCommand, CommandError
 
 from config.local import STATE
 from config.local.state import BOOTSTRAP, read_json
-from config.operations.demo import StoryFailed, tell_story
+from config.operations.demo import StoryFailed, Tempo, tell_story
+
+DEFAULT = "default: %(default)s"
 
 
 class Command(BaseCommand):
@@ -16,31 +18,24 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--base-url", default=settings.PUBLIC_URL, metavar="URL", help=DEFAULT)
+        parser.add_argument("--key", metavar="KEY", help="an agency key; default: the one that `make run` printed")
+        parser.add_argument("--sub-accounts", type=int, default=5, metavar="N", help=DEFAULT)
         parser.add_argument(
-            "--base-url", default=settings.PUBLIC_URL, metavar="URL", help="default: %(default)s"
+            "--pause", type=float, default=Tempo.pause, metavar="SECONDS", help=f"for each event to come; {DEFAULT}"
         )
         parser.add_argument(
-            "--key", metavar="KEY", help="an agency key; default: the one that `make run` printed"
-        )
-        parser.add_argument("--sub-accounts", type=int, default=5, metavar="N", help="default: %(default)s")
-
-        parser.add_argument(
-            "--pause", type=float, default=0.1, metavar="SECONDS", help="default: %(default)s"
+            "--wait", type=float, default=Tempo.wait, metavar="SECONDS", help=f"for the last events; {DEFAULT}"
         )
 
-    def handle(self, *, base_url: str, key: str | None, sub_accounts: int, pause: float, **_: Any) -> None:
+    def handle(self, *, base_url: str, key: str | None, sub_accounts: int, **options: Any) -> None:
         key = key or read_json(STATE / BOOTSTRAP).get("agency_key")
         if not key:
-            raise CommandError(
-                "No agency key is known here: start the system with `make run`, or give --key."
-            )
+            raise CommandError("No agency key is known here: start the system with `make run`, or give --key.")
+        tempo = Tempo(pause=max(0.0, options["pause"]), wait=max(0.0, options["wait"]))
         try:
             went_well = tell_story(
-                base_url=base_url,
-                key=key,
-                sub_accounts=max(1, sub_accounts),
-                pause=max(0.0, pause),
-                terminal=self.stdout,
+                base_url=base_url, key=key, sub_accounts=max(1, sub_accounts), tempo=tempo, terminal=self.stdout
             )
         except StoryFailed as failure:
             raise CommandError(str(failure)) from failure

@@ -19,9 +19,7 @@ class Command(BaseCommand):
     def handle(self, **_: Any) -> None:
         unfinished = [column.label for column in encrypted_columns() if not self._finish(column)]
         if unfinished:
-            raise CommandError(
-                f"Not every secret is under the first key: {', '.join(unfinished)}. Keep the old keys."
-            )
+            raise CommandError(f"Not every secret is under the first key: {', '.join(unfinished)}. Keep the old keys.")
 
     def _finish(self, column: Column) -> bool:
         """Go over the column until a pass loses no race; say whether every secret is under the first key."""

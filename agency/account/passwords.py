@@ -1,0 +1,95 @@
+"""Asking for a link to set a password, and setting one with it."""
+
+from typing import Any
+
+from django.contrib.auth.views import INTERNAL_RESET_SESSION_TOKEN, PasswordResetConfirmView
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse_lazy
+from django.utils.decorators import method_decorator
+from django.utils.translation import gettext as _
+from django.views import View
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+
+from agency.account.forms import ResetForm
+from agency.account.guessing import (
+    RESETS_FROM_ADDRESS,
+    RESETS_OF_ACCOUNT,
+    SIGN_INS_TO_ACCOUNT,
+    account_of,
+    address_of,
+)
+from agency.models import Member, User
+from agency.services.passwords import LinkUsed, request_password_reset, set_password
+from agency.visitors import visitor
+from config.api.clients import client_address
+
+SET_FOR_CONSOLE = "password_set_for_console"
+
+
+@method_decorator(never_cache, name="dispatch")
+class PasswordReset(View):
+    """Answers the same for every address; an account is sent at most three e-mails in a quarter of an hour."""
+
+    http_method_names = ["get", "head", "post"]
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return render(request, "account/password_reset.html", {"form": ResetForm()})
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        form = ResetForm(request.POST)
+        status = 422
+        if form.is_valid():
+            email = form.cleaned_data["email"]
+            if not RESETS_FROM_ADDRESS.wait(address_of(request)):
+                if not RESETS_OF_ACCOUNT.wait(account_of(email)):
+                    request_password_reset(email=email)
+                return redirect("account:password-reset-sent")
+            status = 429
+            form.add_error(None, _("Too many requests from your network. Try again in a quarter of an hour."))
+        return render(request, "account/password_reset.html", {"form": form}, status=status)
+
+
+@method_decorator([never_cache, sensitive_post_parameters()], name="dispatch")
+class SetPassword(PasswordResetConfirmView):
+    """Keeps the link's token in the session and out of the address; only setting the password uses it up."""
+
+    template_name = "account/set_password.html"
+    success_url = reverse_lazy("account:password-set")
+    reset_url_token = "choose"  # noqa: S105 - stands in the address where the token was
+    user: User
+
+    def dispatch(self, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        response = super().dispatch(*args, **kwargs)
+        response.headers["Referrer-Policy"] = "no-referrer"
+        return response
+
+    def get_user(self, uidb64: str) -> User | None:
+        user: User | None = super().get_user(uidb64)
+        return user if user and user.is_active else None
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        token = self.request.session.pop(INTERNAL_RESET_SESSION_TOKEN, "")
+        try:
+            set_password(
+                user=self.user,
+                token=token,
+                password=form.cleaned_data["new_password1"],
+                by=visitor(self.user, client_address(self.request)),
+            )
+        except LinkUsed:
+            return render(self.request, self.template_name, {"validlink": False}, status=410)
+        SIGN_INS_TO_ACCOUNT.forget(account_of(self.user.email))
+        self.request.session[SET_FOR_CONSOLE] = Member.objects.filter(user=self.user).exists()
+        return redirect(self.success_url)
+
+    def render_to_response(self, context: dict[str, Any], **options: Any) -> HttpResponse:
+        status = 410 if not context["validlink"] else 422 if context["form"].errors else 200
+        return super().render_to_response(context, **{**options, "status": status})
+
+
+@never_cache
+def password_set(request: HttpRequest) -> HttpResponse:
+    """Say that it worked; only who works at an agency is shown the way to the console."""
+    return render(request, "account/password_set.html", {"for_console": request.session.get(SET_FOR_CONSOLE, False)})

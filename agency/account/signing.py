@@ -1,0 +1,84 @@
+"""Signing in and out."""
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import authenticate, login, logout
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render, resolve_url
+from django.utils.decorators import method_decorator
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+from django.views import View
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_POST
+
+from agency.account.forms import SignInForm
+from agency.account.guessing import SIGN_INS_FROM_ADDRESS, SIGN_INS_TO_ACCOUNT, account_of, address_of
+from agency.models import User
+
+
+def local_page(request: HttpRequest) -> str:
+    """Give the page asked for in `next` if it is one of ours, else the console."""
+    asked = request.POST.get("next") or request.GET.get("next") or ""
+    if asked.startswith("/") and url_has_allowed_host_and_scheme(asked, allowed_hosts=None):
+        return asked
+    return resolve_url(settings.LOGIN_REDIRECT_URL)
+
+
+def seconds_to_wait(request: HttpRequest, email: str) -> int:
+    """Count a try against the address and, only if that may go on, against the account."""
+    return SIGN_INS_FROM_ADDRESS.wait(address_of(request)) or SIGN_INS_TO_ACCOUNT.wait(account_of(email))
+
+
+@method_decorator([never_cache, sensitive_post_parameters("password")], name="dispatch")
+class SignIn(View):
+    """Known and unknown addresses, wrong passwords and closed accounts are answered alike."""
+
+    http_method_names = ["get", "head", "post"]
+
+    def get(self, request: HttpRequest) -> HttpResponseBase:
+        if request.user.is_authenticated:
+            return redirect(local_page(request))
+        return self._show(SignInForm())
+
+    def post(self, request: HttpRequest) -> HttpResponseBase:
+        form = SignInForm(request.POST)
+        if not form.is_valid():
+            return self._show(form, status=422)
+        email = form.cleaned_data["email"].lower()
+        seconds = seconds_to_wait(request, email)
+        if seconds:
+            return self._refuse_for(seconds, form)
+        user = authenticate(request, username=email, password=form.cleaned_data["password"])
+        if not isinstance(user, User):
+            form.add_error(None, _("The e-mail address or the password is wrong."))
+            return self._show(form, status=422)
+        SIGN_INS_TO_ACCOUNT.forget(account_of(email))
+        login(request, user)
+        return redirect(local_page(request))
+
+    def _refuse_for(self, seconds: int, form: SignInForm) -> HttpResponse:
+        words = _("Too many tries. Wait %(minutes)s minutes, or set a new password.")
+        form.add_error(None, words % {"minutes": -(-seconds // 60)})
+        response = self._show(form, status=429)
+        response["Retry-After"] = str(seconds)
+        return response
+
+    def _show(self, form: SignInForm, status: int = 200) -> HttpResponse:
+        context: dict[str, Any] = {
+            "form": form,
+            "next": self.request.POST.get("next") or self.request.GET.get("next", ""),
+        }
+        return render(self.request, "account/sign_in.html", context, status=status)
+
+
+@never_cache
+@require_POST
+def sign_out(request: HttpRequest) -> HttpResponse:
+    """End the session on the server."""
+    logout(request)
+    messages.success(request, _("You are signed out."))
+    return redirect(settings.LOGIN_URL)

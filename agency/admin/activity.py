@@ -1,0 +1,36 @@
+"""Who changed what, fleet-wide."""
+
+from typing import Any
+
+from django.contrib import admin
+
+from agency.admin.pages import RecordAdmin
+from agency.models import ActivityEntry
+from config.api.ids import parse_uuid
+
+
+@admin.register(ActivityEntry)
+class ActivityAdmin(RecordAdmin):
+    list_display = ("at", "agency", "actor_kind", "actor_label", "action", "target_name")
+    list_select_related = ("agency",)
+    search_fields = ("workspace_uuid",)
+    search_help_text = "A sub-account's uuid."
+    fields = (
+        "at",
+        "agency",
+        "workspace_uuid",
+        "actor_kind",
+        "actor_id",
+        "actor_label",
+        "action",
+        "target_kind",
+        "target_id",
+        "target_name",
+        "address",
+        "request_id",
+        "details",
+    )
+
+    def search(self, queryset: Any, term: str) -> Any:
+        found = parse_uuid(term)
+        return queryset.filter(workspace_uuid=found) if found else queryset.none()

@@ -1,0 +1,135 @@
+"""Agencies: created, renamed, limited, suspended and restored."""
+
+from typing import Any, cast
+from urllib.parse import urlencode
+
+from django import forms
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils import timezone
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
+
+from agency.admin.pages import ChangingAdmin, RowForm, by_uuid, staff, take_over
+from agency.models import Agency
+from agency.services import change_agency, create_agency, restore_agency, suspend_agency
+from agency.services.agencies import AgencyNameTaken
+from config.api.ids import parse_uuid
+from config.db import name_key
+
+RELATED = (
+    ("Sub-accounts", "workspaces_workspace"),
+    ("Members", "agency_member"),
+    ("API keys", "agency_agencykey"),
+    ("Plans", "agency_plan"),
+    ("Add-ons", "agency_addon"),
+    ("Events", "agency_event"),
+    ("Webhooks", "webhooks_endpoint"),
+    ("Deliveries", "webhooks_delivery"),
+    ("Activity", "agency_activityentry"),
+)
+
+
+class AgencyForm(RowForm):
+    class Meta:
+        model = Agency
+        fields = ("name", "max_sub_accounts")
+
+    def clean_name(self) -> str:
+        name = cast(str, self.cleaned_data["name"])
+        if Agency.objects.filter(name_key=name_key(name)).exclude(pk=self.instance.pk).exists():
+            raise ValidationError(AgencyNameTaken.message)
+        return name
+
+
+class ReasonForm(forms.Form):
+    reason = forms.CharField(max_length=500, widget=forms.TextInput(attrs={"class": "vTextField"}))
+
+
+@admin.register(Agency)
+class AgencyAdmin(ChangingAdmin):
+    form = AgencyForm
+    list_display = ("name", "id", "status", "sub_account_count", "max_sub_accounts", "created_at")
+    list_filter = ("status",)
+    search_fields = ("name",)
+    search_help_text = "The beginning of a name, or a uuid."
+    fields = (
+        "name",
+        "max_sub_accounts",
+        "id",
+        "uuid",
+        "status",
+        "suspended_at",
+        "suspension_reason",
+        "sub_account_count",
+        "created_at",
+        "more",
+    )
+    readonly_fields = fields[2:]
+
+    def search(self, queryset: "QuerySet[Agency]", term: str) -> "QuerySet[Agency]":
+        if parse_uuid(term):
+            return by_uuid(queryset, term)
+        return queryset.filter(name_key__startswith=name_key(term))
+
+    @admin.display(description="what belongs to it")
+    def more(self, agency: Agency) -> SafeString | str:
+        query = urlencode({"agency__id__exact": agency.pk})
+        links = [(f"{reverse(f'admin:{name}_changelist')}?{query}", label) for label, name in RELATED]
+        return format_html_join(" · ", '<a href="{}">{}</a>', links) if agency.pk else "-"
+
+    def save_model(self, request: HttpRequest, obj: Agency, form: Any, change: bool) -> None:
+        words = form.cleaned_data
+        if change:
+            saved = change_agency(agency=obj, by=staff(request), **words)
+        else:
+            saved = create_agency(by=staff(request), **words)
+        take_over(obj, saved)
+
+    def get_urls(self) -> list[URLPattern]:
+        own = self.admin_site.admin_view
+        return [
+            path("<int:pk>/suspend/", own(self.suspend_view), name="agency_agency_suspend"),
+            path("<int:pk>/restore/", own(self.restore_view), name="agency_agency_restore"),
+            *super().get_urls(),
+        ]
+
+    def suspend_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Ask for the reason, then suspend."""
+        agency = self._changeable(request, pk)
+        form = ReasonForm(request.POST or None)
+        if form.is_valid():
+            suspend_agency(agency=agency, reason=form.cleaned_data["reason"], now=timezone.now(), by=staff(request))
+            return self._back(request, agency, f"{agency} is suspended.")
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"Suspend {agency}",
+            "opts": self.opts,
+            "original": agency,
+            "form": form,
+        }
+        return TemplateResponse(request, "admin/agency/agency/suspend.html", context)
+
+    def restore_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        agency = self._changeable(request, pk)
+        restore_agency(agency=agency, by=staff(request))
+        return self._back(request, agency, f"{agency} is active again.")
+
+    def _changeable(self, request: HttpRequest, pk: int) -> Agency:
+        agency: Agency | None = self.get_object(request, str(pk))
+        if agency is None:
+            raise Http404
+        if not self.has_change_permission(request, agency):
+            raise PermissionDenied
+        return agency
+
+    def _back(self, request: HttpRequest, agency: Agency, told: str) -> HttpResponse:
+        self.message_user(request, told)
+        return redirect("admin:agency_agency_change", agency.pk)

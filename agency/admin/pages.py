@@ -1,0 +1,127 @@
+"""What every page of the support admin shares: bounded lists, exact searches, changes through services only."""
+
+from typing import TYPE_CHECKING, Any, cast
+from uuid import UUID
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.paginator import Paginator
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.functional import cached_property
+
+from agency.actors import Actor
+from config.api.clients import client_address
+from config.api.ids import parse_uuid
+from config.errors import DomainError
+from config.logs import request_id
+
+if TYPE_CHECKING:
+    _ModelAdmin = admin.ModelAdmin[Any]
+    _Paginator = Paginator[Any]
+    RowForm = forms.ModelForm[Any]
+else:
+    _ModelAdmin = admin.ModelAdmin
+    _Paginator = Paginator
+    RowForm = forms.ModelForm
+
+MOST_ROWS = 1_000
+
+
+class BoundedPaginator(_Paginator):
+    """Counts no further than the list goes, so that a list of millions costs what a short one does."""
+
+    @cached_property
+    def count(self) -> int:
+        rows = cast("QuerySet[Any]", self.object_list)
+        return rows.order_by().values("pk")[:MOST_ROWS].count()
+
+
+class SupportAdmin(_ModelAdmin):
+    """Newest first, in the order of the primary key; what is found is found by an index."""
+
+    ordering = ("-pk",)
+    paginator = BoundedPaginator
+    list_per_page = 50
+    show_full_result_count = False
+    sortable_by = ()
+    actions = None
+    search_fields = ("uuid",)
+    search_help_text = "A uuid."
+
+    def search(self, queryset: "QuerySet[Any]", term: str) -> "QuerySet[Any]":
+        """Keep what the term names, in a statement that an index answers."""
+        return by_uuid(queryset, term)
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: "QuerySet[Any]", search_term: str
+    ) -> "tuple[QuerySet[Any], bool]":
+        return (self.search(queryset, search_term.strip()) if search_term.strip() else queryset), False
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        title = f"Newest {self.opts.verbose_name_plural}, at most {MOST_ROWS:,}"
+        return super().changelist_view(request, {"title": title, **(extra_context or {})})
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class RecordAdmin(SupportAdmin):
+    """Rows that support may read and nobody may change."""
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class ChangingAdmin(SupportAdmin):
+    """Rows that support may change; a refused change is told on the page it came from."""
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        try:
+            return super().changeform_view(request, object_id, form_url, extra_context)
+        except DomainError as refusal:
+            return self.refuse(request, refusal)
+
+    def delete_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        try:
+            return super().delete_view(request, object_id, extra_context)
+        except DomainError as refusal:
+            return self.refuse(request, refusal)
+
+    def refuse(self, request: HttpRequest, refusal: DomainError) -> HttpResponse:
+        self.message_user(request, refusal.message, messages.ERROR)
+        return redirect(request.get_full_path())
+
+
+def by_uuid(queryset: "QuerySet[Any]", term: str) -> "QuerySet[Any]":
+    found: UUID | None = parse_uuid(term)
+    return queryset.filter(uuid=found) if found else queryset.none()
+
+
+def staff(request: HttpRequest) -> Actor:
+    """Give the signed-in person of our support as the actor of a change."""
+    return Actor(
+        kind="staff",
+        id=str(request.user.pk),
+        label=request.user.get_username(),
+        address=str(client_address(request) or ""),
+        request_id=request_id.get() or "",
+    )
+
+
+def take_over(target: Model, source: Model) -> None:
+    """Make the admin's own instance the row that a service has written."""
+    for field in target._meta.concrete_fields:
+        setattr(target, field.attname, getattr(source, field.attname))

@@ -1,0 +1,53 @@
+"""Fleet-wide switches: all of them, on or off, each change with its reason."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+
+from agency.admin.pages import ChangingAdmin, RowForm, staff, take_over
+from agency.models import Switch
+from agency.services import set_switch
+
+
+class SwitchForm(RowForm):
+    """The reason is asked for anew at each change."""
+
+    class Meta:
+        model = Switch
+        fields = ("enabled", "reason")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "reason" in self.fields:
+            self.initial["reason"] = ""
+            self.fields["reason"].required = True
+
+
+@admin.register(Switch)
+class SwitchAdmin(ChangingAdmin):
+    form = SwitchForm
+    fields = ("enabled", "reason")
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Switch | None:
+        """Give the switch, one that nobody has touched yet included."""
+        if object_id not in Switch.Name.values:
+            return None
+        return Switch.objects.filter(pk=object_id).first() or Switch(name=object_id)
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "Fleet-wide switches",
+            "opts": self.opts,
+            "switches": [self.get_object(request, name) for name in Switch.Name.values],
+        }
+        return TemplateResponse(request, "admin/agency/switch/list.html", context)
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def save_model(self, request: HttpRequest, obj: Switch, form: Any, change: bool) -> None:
+        saved = set_switch(name=obj.name, by=staff(request), **form.cleaned_data)
+        take_over(obj, saved)

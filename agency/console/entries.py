@@ -1,0 +1,95 @@
+"""What the agency app itself adds to the console: menu, home and words of the activity log."""
+
+from collections.abc import Iterable
+
+from django.utils.translation import gettext_lazy as _
+
+from agency.console.activity_words import register_actions, register_page
+from agency.console.navigation import Entry, Section, register_entry
+from agency.console.overview import Figure, Step, register_figures, register_step
+from agency.models import Agency, AgencyKey, Member, Plan
+
+ENTRIES = [
+    Entry(url_name="console:home", label=_("Home"), icon="home", section=Section.MAIN, order=10),
+    Entry(url_name="console:plans", label=_("Plans"), icon="plan", section=Section.CATALOGUE, order=10),
+    Entry(url_name="console:addons", label=_("Add-ons"), icon="addon", section=Section.CATALOGUE, order=20),
+    Entry(url_name="console:api-keys", label=_("API"), icon="key", section=Section.CONFIGURATION, order=10),
+    Entry(url_name="console:team", label=_("Team"), icon="team", section=Section.AGENCY, order=10),
+    Entry(url_name="console:activity", label=_("Activity"), icon="activity", section=Section.AGENCY, order=20),
+]
+ACTIONS = {
+    "agency.created": _("Agency created"),
+    "agency.changed": _("Agency changed"),
+    "agency.suspended": _("Agency suspended"),
+    "agency.restored": _("Agency restored"),
+    "plan.created": _("Plan created"),
+    "plan.changed": _("Plan edited"),
+    "plan.archived": _("Plan archived"),
+    "addon.created": _("Add-on created"),
+    "addon.changed": _("Add-on edited"),
+    "addon.archived": _("Add-on archived"),
+    "agency_key.created": _("API key created"),
+    "agency_key.revoked": _("API key revoked"),
+    "member.added": _("Member added"),
+    "member.role_changed": _("Role changed"),
+    "member.removed": _("Member removed"),
+}
+
+
+def _has_plan(agency: Agency) -> bool:
+    return Plan.objects.filter(agency=agency).exists()
+
+
+def _has_key(agency: Agency) -> bool:
+    return AgencyKey.objects.filter(agency=agency).exists()
+
+
+def _has_team(agency: Agency) -> bool:
+    return Member.objects.filter(agency=agency).count() > 1
+
+
+STEPS = [
+    Step(
+        title=_("Create a plan"),
+        text=_("What your customers may use: contacts, team members, channels."),
+        url_name="console:plan-new",
+        action=_("New plan"),
+        is_done=_has_plan,
+        order=10,
+    ),
+    Step(
+        title=_("Create an API key"),
+        text=_("Lets your own systems create and manage sub-accounts."),
+        url_name="console:api-key-new",
+        action=_("New API key"),
+        is_done=_has_key,
+        order=30,
+    ),
+    Step(
+        title=_("Invite your team"),
+        text=_("As owner, admin or viewer."),
+        url_name="console:team-invite",
+        action=_("Invite"),
+        is_done=_has_team,
+        order=40,
+        for_owners=True,
+    ),
+]
+
+
+def figures(agency: Agency) -> Iterable[Figure]:
+    plans = Plan.objects.filter(agency=agency, archived_at=None).count()
+    keys = AgencyKey.objects.filter(agency=agency, revoked_at=None).count()
+    yield Figure(label=_("Plans"), value=plans, url_name="console:plans", order=30)
+    yield Figure(label=_("Live API keys"), value=keys, url_name="console:api-keys", order=40)
+
+
+def register() -> None:
+    for entry in ENTRIES:
+        register_entry(entry)
+    for step in STEPS:
+        register_step(step)
+    register_figures(figures)
+    register_actions(ACTIONS)
+    for kind in ("plan", "addon"):
+        register_page(kind, f"console:{kind}")

@@ -1,0 +1,107 @@
+"""The console's own forms."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django import forms
+from django.forms.boundfield import BoundField
+from django.utils.translation import gettext_lazy as _
+
+from agency import limits
+from agency.console.fields import Email, Line, Lines, Name
+from agency.models import Addon, Member, Plan
+from config.errors import DomainError, Invalid
+
+PREFIX = "limit_"
+
+
+def blame(form: forms.BaseForm, error: DomainError) -> None:
+    """Put a refusal beside the field it names, else above the form."""
+    named = error.errors if isinstance(error, Invalid) else {"": [error.message]}
+    for path, sentences in named.items():
+        field = path.replace(".", "_")
+        for sentence in sentences:
+            form.add_error(field if field in form.fields else None, sentence)
+
+
+class Confirmation(forms.Form):
+    """A question that is answered by its button alone."""
+
+
+class Reasoned(forms.Form):
+    reason = Lines(
+        label=_("Reason"),
+        required=False,
+        max_length=500,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=_("Kept in the activity log. Your customer does not see it."),
+    )
+
+
+class CatalogueForm(forms.Form):
+    """A plan or an add-on with its limits, each a whole number or empty for no limit."""
+
+    name = Name()
+    description = Lines(
+        label=_("Description"), required=False, max_length=500, widget=forms.Textarea(attrs={"rows": 2})
+    )
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        for name, label in limits.LABELS.items():
+            self.fields[field_name(name)] = forms.IntegerField(
+                label=label[:1].upper() + label[1:], required=False, min_value=0, max_value=limits.LARGEST
+            )
+
+    def limit_fields(self) -> Iterator[BoundField]:
+        return (self[field_name(name)] for name in limits.NAMES)
+
+    def other_fields(self) -> list[BoundField]:
+        return [self["name"], self["description"]]
+
+    def changes(self) -> dict[str, Any]:
+        """Give name, description and limits as the services take them."""
+        given = self.cleaned_data
+        values = {name: given[field_name(name)] for name in limits.NAMES}
+        return {"name": given["name"], "description": given["description"], "limits": limits.build(values)}
+
+
+def field_name(limit: str) -> str:
+    return PREFIX + limit.replace(".", "_")
+
+
+def catalogue_values(item: Plan | Addon) -> dict[str, Any]:
+    """Give what a form about this item begins with."""
+    return {"name": item.name, "description": item.description, **limit_values(item.limits)}
+
+
+def limit_values(held: limits.Limits) -> dict[str, Any]:
+    return {field_name(name): limits.value(held, name) for name in limits.NAMES}
+
+
+class KeyForm(forms.Form):
+    name = Name(help_text=_("What uses this key, so that you know it again: “CRM sync”, “Zapier”."))
+    can_copy = forms.BooleanField(
+        label=_("May copy automations out of sub-accounts"),
+        required=False,
+        help_text=_("Needed to build packs from your customers' automations. Leave it off for everything else."),
+    )
+    ticket = forms.CharField(widget=forms.HiddenInput)
+
+
+ROLE_WORDS = {
+    Member.Role.OWNER: _("Does everything, and manages the team."),
+    Member.Role.ADMIN: _("Manages sub-accounts, the catalogue and API keys."),
+    Member.Role.VIEWER: _("Sees everything and changes nothing."),
+}
+ROLES = [(role.value, role.label) for role in Member.Role]
+
+
+class RoleForm(forms.Form):
+    role = forms.ChoiceField(label=_("Role"), choices=ROLES, widget=forms.RadioSelect)
+
+
+class InvitationForm(RoleForm):
+    name = Line(label=_("Name"), max_length=120, widget=forms.TextInput(attrs={"autocomplete": "off"}))
+    email = Email()
+    field_order = ["name", "email", "role"]

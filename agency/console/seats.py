@@ -1,0 +1,44 @@
+"""Who sits at the console: a person, the agency chosen among theirs, and the role there, read on every request."""
+
+from dataclasses import dataclass
+
+from django.http import HttpRequest
+
+from agency.models import Agency, Member, User
+
+CHOSEN = "agency"
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """A person at one agency's console; `others` are the same person's seats elsewhere."""
+
+    user: User
+    member: Member
+    others: list[Member]
+
+    @property
+    def agency(self) -> Agency:
+        return self.member.agency
+
+    @property
+    def may_change_things(self) -> bool:
+        return self.member.may_change_things
+
+    @property
+    def is_owner(self) -> bool:
+        return self.member.role == Member.Role.OWNER
+
+
+def memberships_of(user: User) -> list[Member]:
+    """Give a person's memberships with their agencies, by the agency's name."""
+    return list(Member.objects.filter(user=user).select_related("agency").order_by("agency__name_key", "id"))
+
+
+def take_seat(request: HttpRequest, user: User, memberships: list[Member]) -> Seat | None:
+    """Sit down at the agency that the session names, else at the first; None for a person without a place there."""
+    chosen = request.session.get(CHOSEN)
+    if chosen is None and memberships:
+        chosen = request.session[CHOSEN] = str(memberships[0].agency.uuid)
+    member = next((one for one in memberships if str(one.agency.uuid) == chosen), None)
+    return Seat(user, member, [one for one in memberships if one != member]) if member else None

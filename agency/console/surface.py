@@ -1,0 +1,142 @@
+"""The base of every console page: who may come in, what their role allows, how a refusal reads."""
+
+from typing import Any, ClassVar, Generic, TypeVar
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.cache import add_never_cache_headers
+from django.utils.translation import gettext as _
+from django.views import View
+
+from agency.actors import Actor
+from agency.console.forms import blame
+from agency.console.navigation import Words, menu
+from agency.console.seats import Seat, memberships_of, take_seat
+from agency.models import Agency, Member
+from agency.visitors import visitor
+from config.api.clients import client_address
+from config.errors import DomainError, NotFound
+
+CHANGERS = frozenset({Member.Role.OWNER, Member.Role.ADMIN})
+OWNERS = frozenset({Member.Role.OWNER})
+FormOf = TypeVar("FormOf", bound=forms.BaseForm)
+
+
+def crumb(label: Words, url_name: str, *args: object) -> tuple[Words, str]:
+    """Give one step of the way back to where a page was reached from."""
+    return label, reverse(url_name, args=args)
+
+
+class ConsoleView(View):
+    """A page of the console. POST is for `writers` alone; with `writers_only` so is looking at it."""
+
+    http_method_names = ["get", "head", "post"]
+    nav: ClassVar[str] = ""
+    writers: ClassVar[frozenset[str]] = CHANGERS
+    writers_only: ClassVar[bool] = False
+
+    seat: Seat
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        response = self._admit(request) or self._run(request, *args, **kwargs)
+        add_never_cache_headers(response)
+        return response
+
+    def _admit(self, request: HttpRequest) -> HttpResponse | None:
+        """Find the person's seat; an answer means that they stay outside."""
+        if not request.user.is_authenticated:
+            return redirect_to_login(request.get_full_path() if request.method == "GET" else reverse("console:home"))
+        memberships = memberships_of(request.user)
+        seat = take_seat(request, request.user, memberships)
+        if seat is None:
+            return render(request, "console/no_seat.html", {"memberships": memberships}, status=403)
+        self.seat = seat
+        if not seat.agency.is_active:
+            return render(request, "console/suspended.html", {"seat": seat}, status=403)
+        if (request.method == "POST" or self.writers_only) and seat.member.role not in self.writers:
+            raise PermissionDenied
+        return self._refuse_other_agency(request)
+
+    def _refuse_other_agency(self, request: HttpRequest) -> HttpResponse | None:
+        """Forms name the agency they were made for: one from before a switch in another tab changes nothing."""
+        made_for = request.POST.get("made_for")
+        if made_for is None or made_for == str(self.agency.uuid):
+            return None
+        words = _("You have switched to %(agency)s meanwhile. Nothing was changed.")
+        messages.error(request, words % {"agency": self.agency.name})
+        return redirect("console:home")
+
+    def _run(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        try:
+            return super().dispatch(request, *args, **kwargs)
+        except NotFound as error:
+            raise Http404 from error
+        except DomainError as error:
+            messages.error(request, error.message)
+            return redirect(self.nav)
+
+    @property
+    def agency(self) -> Agency:
+        return self.seat.agency
+
+    @property
+    def by(self) -> Actor:
+        return visitor(self.seat.user, client_address(self.request))
+
+    @property
+    def may_write(self) -> bool:
+        return self.seat.member.role in self.writers
+
+    def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
+        """Render a page inside the console's frame."""
+        frame = {"seat": self.seat, "menu": menu(), "nav": self.nav, "may_write": self.may_write}
+        return render(self.request, template, {**frame, **context}, status=status)
+
+    def done(self, words: str, to: str, *args: object) -> HttpResponse:
+        """Say what was done and go on to the page named `to`."""
+        messages.success(self.request, words)
+        return redirect(to, *args)
+
+
+class FormPage(ConsoleView, Generic[FormOf]):
+    """A page that is a form: `make_form` makes it, `save` calls the service, a refusal becomes the form's error."""
+
+    template_name: ClassVar[str] = "console/form.html"
+    writers_only: ClassVar[bool] = True
+
+    def make_form(self, data: Any = None) -> FormOf:
+        raise NotImplementedError
+
+    def save(self, form: FormOf) -> HttpResponse:
+        raise NotImplementedError
+
+    def words(self) -> dict[str, Any]:
+        """Give the template what it needs beside the form: `heading`, `back`, `submit` and such."""
+        return {}
+
+    def find(self, **ids: Any) -> None:
+        """Look up what the address names, or raise `NotFound`."""
+
+    def get(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+        self.find(**ids)
+        return self.show(self.make_form())
+
+    def post(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+        self.find(**ids)
+        form = self.make_form(request.POST)
+        if form.is_valid():
+            try:
+                return self.save(form)
+            except NotFound:
+                raise
+            except DomainError as error:
+                blame(form, error)
+        return self.show(form, status=422)
+
+    def show(self, form: FormOf, *, status: int = 200) -> HttpResponse:
+        return self.page(self.template_name, form=form, status=status, **self.words())

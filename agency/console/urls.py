@@ -1,0 +1,39 @@
+"""The console's own pages, below `/console/` and in the namespace `console`, which higher apps add theirs to."""
+
+from typing import Any
+
+from django.urls import path
+
+import config.api.ids  # noqa: F401 - makes `<id:…>` known
+from agency.console.surface import ConsoleView
+from agency.console.views import activity, api_keys, catalogue, home, team
+
+
+def _on(shelf: catalogue.Shelf, view: type[ConsoleView]) -> Any:
+    return view.as_view(shelf=shelf, nav=shelf.list_url)
+
+
+def _shelf(address: str, shelf: catalogue.Shelf) -> list[Any]:
+    return [
+        path(address, _on(shelf, catalogue.CatalogueList), name=f"{shelf.name}s"),
+        path(f"{address}/new", _on(shelf, catalogue.CatalogueNew), name=f"{shelf.name}-new"),
+        path(f"{address}/<id:uuid>", _on(shelf, catalogue.CatalogueItemPage), name=shelf.name),
+        path(f"{address}/<id:uuid>/edit", _on(shelf, catalogue.CatalogueEdit), name=f"{shelf.name}-edit"),
+        path(f"{address}/<id:uuid>/archive", _on(shelf, catalogue.CatalogueArchive), name=f"{shelf.name}-archive"),
+    ]
+
+
+urlpatterns = [
+    path("", home.Home.as_view(), name="home"),
+    path("switch", home.switch_agency, name="switch"),
+    *_shelf("plans", catalogue.PLANS),
+    *_shelf("add-ons", catalogue.ADDONS),
+    path("configuration/api", api_keys.KeyList.as_view(), name="api-keys"),
+    path("configuration/api/new", api_keys.KeyNew.as_view(), name="api-key-new"),
+    path("configuration/api/<id:uuid>/revoke", api_keys.KeyRevoke.as_view(), name="api-key-revoke"),
+    path("team", team.Team.as_view(), name="team"),
+    path("team/invite", team.Invite.as_view(), name="team-invite"),
+    path("team/<int:pk>", team.MemberRole.as_view(), name="member"),
+    path("team/<int:pk>/remove", team.MemberRemove.as_view(), name="member-remove"),
+    path("activity", activity.Activity.as_view(), name="activity"),
+]

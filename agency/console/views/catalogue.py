@@ -1,0 +1,187 @@
+"""Plans and add-ons: the same pages for both."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from agency import limits
+from agency.console.forms import CatalogueForm, Confirmation, catalogue_values, limit_values
+from agency.console.lists import paged, with_id
+from agency.console.navigation import Words
+from agency.console.surface import ConsoleView, FormPage, crumb
+from agency.models import Addon, Agency, Plan
+from agency.services import AddonNotFound, PlanNotFound, archive_item, create_addon, create_plan, update_item
+from config.errors import NotFound
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shelf:
+    """One of the catalogue's two halves, with its words and the names of its pages."""
+
+    model: type[Plan] | type[Addon]
+    missing: type[NotFound]
+    create: Any
+    name: str
+    title: Words
+    new: Words
+    archive: Words
+    what: Words
+    empty: Words
+    editing: Words
+    limit_help: Words
+    starting: limits.Limits
+
+    @property
+    def list_url(self) -> str:
+        return f"console:{self.name}s"
+
+    @property
+    def item_url(self) -> str:
+        return f"console:{self.name}"
+
+    @property
+    def new_url(self) -> str:
+        return f"console:{self.name}-new"
+
+    @property
+    def edit_url(self) -> str:
+        return f"console:{self.name}-edit"
+
+    @property
+    def archive_url(self) -> str:
+        return f"console:{self.name}-archive"
+
+    def find(self, agency: Agency, uuid: UUID | None, *, live: bool = False) -> Plan | Addon:
+        """Find an item of the agency, with `live` only one that may be changed."""
+        items: Any = self.model._default_manager.filter(agency=agency)
+        found: Plan | Addon | None = with_id(items.filter(archived_at=None) if live else items, uuid)
+        if found is None:
+            raise self.missing
+        return found
+
+
+PLANS = Shelf(
+    model=Plan,
+    missing=PlanNotFound,
+    create=create_plan,
+    name="plan",
+    title=gettext_lazy("Plans"),
+    new=gettext_lazy("New plan"),
+    archive=gettext_lazy("Archive plan"),
+    what=gettext_lazy("A plan sets what a sub-account may use. Each sub-account has one plan or none."),
+    empty=gettext_lazy("Create the first plan, then assign it to sub-accounts."),
+    editing=gettext_lazy(
+        "Sub-accounts keep a copy of the limits. Editing this plan changes none of them until it is assigned again."
+    ),
+    limit_help=gettext_lazy("Leave a field empty for no limit."),
+    starting=limits.unlimited(),
+)
+ADDONS = Shelf(
+    model=Addon,
+    missing=AddonNotFound,
+    create=create_addon,
+    name="addon",
+    title=gettext_lazy("Add-ons"),
+    new=gettext_lazy("New add-on"),
+    archive=gettext_lazy("Archive add-on"),
+    what=gettext_lazy("An add-on adds to the limits of a sub-account's plan. A sub-account may hold several."),
+    empty=gettext_lazy("Create the first add-on, then grant it to sub-accounts that need more than their plan."),
+    editing=gettext_lazy(
+        "Sub-accounts keep a copy of the limits. Editing this add-on changes none of them until it is granted again."
+    ),
+    limit_help=gettext_lazy("How much this adds to the plan's limit. 0 adds nothing; an empty field lifts the limit."),
+    starting=limits.nothing(),
+)
+
+
+def limit_rows(held: limits.Limits) -> list[tuple[str, int | None]]:
+    """Give each limit's words and its number, None for no limit."""
+    return [(label, limits.value(held, name)) for name, label in limits.LABELS.items()]
+
+
+class CatalogueList(ConsoleView):
+    shelf: ClassVar[Shelf] = PLANS
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        archived = request.GET.get("show") == "archived"
+        items: Any = self.shelf.model._default_manager.filter(agency=self.agency, archived_at__isnull=not archived)
+        rows, pages = paged(request, items.order_by("name_key", "id"))
+        return self.page("console/catalogue.html", shelf=self.shelf, rows=rows, pages=pages, archived=archived)
+
+
+class CatalogueItemPage(ConsoleView):
+    shelf: ClassVar[Shelf] = PLANS
+
+    def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        item = self.shelf.find(self.agency, uuid)
+        return self.page("console/catalogue_item.html", shelf=self.shelf, item=item, limits=limit_rows(item.limits))
+
+
+class CatalogueNew(FormPage[CatalogueForm]):
+    shelf: ClassVar[Shelf] = PLANS
+    template_name = "console/catalogue_form.html"
+
+    def make_form(self, data: Any = None) -> CatalogueForm:
+        return CatalogueForm(data, initial=limit_values(self.shelf.starting))
+
+    def save(self, form: CatalogueForm) -> HttpResponse:
+        item = self.shelf.create(agency=self.agency, by=self.by, **form.changes())
+        return self.done(_("%(name)s was created.") % {"name": item.name}, self.shelf.item_url, item.uuid)
+
+    def words(self) -> dict[str, Any]:
+        return {"shelf": self.shelf, "heading": self.shelf.new, "submit": _("Create")}
+
+
+class CatalogueEdit(FormPage[CatalogueForm]):
+    shelf: ClassVar[Shelf] = PLANS
+    template_name = "console/catalogue_form.html"
+    item: Plan | Addon
+
+    def find(self, **ids: Any) -> None:
+        self.item = self.shelf.find(self.agency, ids["uuid"], live=True)
+        self.name = self.item.name
+
+    def make_form(self, data: Any = None) -> CatalogueForm:
+        return CatalogueForm(data, initial=catalogue_values(self.item))
+
+    def save(self, form: CatalogueForm) -> HttpResponse:
+        update_item(item=self.item, by=self.by, **form.changes())
+        return self.done(_("%(name)s was saved.") % {"name": self.item.name}, self.shelf.item_url, self.item.uuid)
+
+    def words(self) -> dict[str, Any]:
+        heading = _("Edit %(name)s") % {"name": self.name}
+        return {"shelf": self.shelf, "heading": heading, "submit": _("Save"), "item": self.item}
+
+
+class CatalogueArchive(FormPage[Confirmation]):
+    shelf: ClassVar[Shelf] = PLANS
+    item: Plan | Addon
+
+    def find(self, **ids: Any) -> None:
+        self.item = self.shelf.find(self.agency, ids["uuid"], live=True)
+
+    def make_form(self, data: Any = None) -> Confirmation:
+        return Confirmation(data)
+
+    def save(self, form: Confirmation) -> HttpResponse:
+        archive_item(item=self.item, now=timezone.now(), by=self.by)
+        return self.done(_("%(name)s was archived.") % {"name": self.item.name}, self.shelf.list_url)
+
+    def words(self) -> dict[str, Any]:
+        return {
+            "crumbs": [
+                crumb(self.shelf.title, self.shelf.list_url),
+                crumb(self.item.name, self.shelf.item_url, self.item.uuid),
+            ],
+            "heading": _("Archive %(name)s?") % {"name": self.item.name},
+            "text": _(
+                "It can no longer be chosen. Sub-accounts that have it keep it and its limits. This cannot be undone."
+            ),
+            "submit": self.shelf.archive,
+            "danger": True,
+        }

@@ -1,0 +1,48 @@
+"""Where a person arrives, and changes between agencies."""
+
+from django.contrib import messages
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST
+
+from agency.console.activity_words import action_words
+from agency.console.overview import figures_of, steps_of
+from agency.console.seats import CHOSEN, memberships_of
+from agency.console.surface import ConsoleView
+from agency.models import ActivityEntry
+
+LATEST = 6
+
+
+class Home(ConsoleView):
+    """A few true numbers, what to do first, and what happened last."""
+
+    nav = "console:home"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        latest = ActivityEntry.objects.filter(agency=self.agency).order_by("-id")[:LATEST]
+        return self.page(
+            "console/home.html",
+            figures=figures_of(self.agency),
+            steps=steps_of(self.agency),
+            latest=[(entry, action_words(entry.action)) for entry in latest],
+        )
+
+
+@never_cache
+@require_POST
+def switch_agency(request: HttpRequest) -> HttpResponse:
+    """Sit down at another of the person's agencies; the session keeps the choice."""
+    if not request.user.is_authenticated:
+        return redirect_to_login(reverse("console:home"))
+    choice = request.POST.get("agency", "")
+    chosen = next((one for one in memberships_of(request.user) if str(one.agency.uuid) == choice), None)
+    if chosen is None:
+        messages.error(request, _("You are not in this agency's team."))
+    else:
+        request.session[CHOSEN] = choice
+    return redirect("console:home")

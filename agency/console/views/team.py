@@ -1,0 +1,104 @@
+"""The agency's team, which its owners manage."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from agency.console.forms import ROLE_WORDS, Confirmation, InvitationForm, RoleForm
+from agency.console.lists import paged
+from agency.console.surface import OWNERS, ConsoleView, FormPage, crumb
+from agency.models import Member
+from agency.services import add_member, change_role, remove_member
+from config.errors import NotFound
+
+TEAM = "console:team"
+LARGEST_ID = 2**63 - 1
+TITLE = gettext_lazy("Team")
+
+
+class MemberNotFound(NotFound):
+    message = "Member not found."
+
+
+class Team(ConsoleView):
+    nav = TEAM
+    writers = OWNERS
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        members = Member.objects.filter(agency=self.agency).select_related("user").order_by("created_at", "id")
+        rows, pages = paged(request, members)
+        return self.page("console/team.html", rows=rows, pages=pages)
+
+
+class Invite(FormPage[InvitationForm]):
+    nav = TEAM
+    writers = OWNERS
+    template_name = "console/role_form.html"
+
+    def make_form(self, data: Any = None) -> InvitationForm:
+        return InvitationForm(data, initial={"role": Member.Role.VIEWER})
+
+    def save(self, form: InvitationForm) -> HttpResponse:
+        member = add_member(agency=self.agency, by=self.by, **form.cleaned_data)
+        words = _("%(email)s is in the team. A person new to the service gets an e-mail with a link to set a password.")
+        return self.done(words % {"email": member.user.email}, TEAM)
+
+    def words(self) -> dict[str, Any]:
+        heading = _("Invite a person")
+        return {"crumbs": [crumb(TITLE, TEAM)], "heading": heading, "submit": _("Invite"), "roles": ROLE_WORDS}
+
+
+class OneMember(ConsoleView):
+    """A page about one member of the team."""
+
+    nav = TEAM
+    writers = OWNERS
+    member: Member
+
+    def find(self, **ids: Any) -> None:
+        found = Member.objects.filter(agency=self.agency, pk=min(ids["pk"], LARGEST_ID)).select_related("user").first()
+        if found is None:
+            raise MemberNotFound
+        self.member = found
+
+
+class MemberRole(OneMember, FormPage[RoleForm]):
+    template_name = "console/role_form.html"
+
+    def make_form(self, data: Any = None) -> RoleForm:
+        return RoleForm(data, initial={"role": self.member.role})
+
+    def save(self, form: RoleForm) -> HttpResponse:
+        change_role(member=self.member, role=form.cleaned_data["role"], by=self.by)
+        words = _("%(email)s is now: %(role)s.")
+        return self.done(words % {"email": self.member.user.email, "role": self.member.get_role_display()}, TEAM)
+
+    def words(self) -> dict[str, Any]:
+        return {
+            "crumbs": [crumb(TITLE, TEAM)],
+            "heading": _("Role of %(email)s") % {"email": self.member.user.email},
+            "submit": _("Save"),
+            "roles": ROLE_WORDS,
+        }
+
+
+class MemberRemove(OneMember, FormPage[Confirmation]):
+    def make_form(self, data: Any = None) -> Confirmation:
+        return Confirmation(data)
+
+    def save(self, form: Confirmation) -> HttpResponse:
+        email = self.member.user.email
+        remove_member(member=self.member, by=self.by)
+        return self.done(_("%(email)s was removed from the team.") % {"email": email}, TEAM)
+
+    def words(self) -> dict[str, Any]:
+        return {
+            "crumbs": [crumb(TITLE, TEAM)],
+            "heading": _("Remove %(email)s?") % {"email": self.member.user.email},
+            "text": _("The console of %(agency)s is closed to this person from the next page on.")
+            % {"agency": self.agency.name},
+            "submit": _("Remove from the team"),
+            "danger": True,
+        }

@@ -1,0 +1,57 @@
+"""People as our support sees them: invited, renamed, let in and shut out."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.contrib.auth.models import Group
+from django.db import transaction
+
+from agency.actors import Actor
+from agency.models import Mail, User
+from agency.services.activity import record_activity
+from agency.services.mail import queue_mail
+from agency.services.members import find_or_create_user
+from config.errors import Invalid
+
+FIELDS = ("name", "is_active", "is_staff", "is_superuser")
+
+
+class AlreadyAPerson(Invalid):
+    field = "email"
+    message = "There is a person with this e-mail address already."
+
+
+@transaction.atomic
+def invite_user(*, email: str, name: str, by: Actor) -> User:
+    """Create a person who belongs to nothing yet and send a link to set a password. Raises `AlreadyAPerson`."""
+    user, is_new = find_or_create_user(email=email, name=name)
+    if not is_new:
+        raise AlreadyAPerson
+    queue_mail(kind=Mail.Kind.PASSWORD_RESET, user=user, context={})
+    record_activity(by=by, action="user.invited", agency_id=None, target=("user", user.pk, user.email))
+    return user
+
+
+@transaction.atomic
+def change_user(*, user: User, by: Actor, groups: Iterable[Group] | None = None, **changes: Any) -> User:
+    """Change name, is_active, is_staff, is_superuser or the groups of rights; shutting out acts at once."""
+    user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    before = {field: getattr(user, field) for field in FIELDS if field in changes}
+    details = {
+        field: {"from": before[field], "to": changes[field]} for field in before if before[field] != changes[field]
+    }
+    for field in details:
+        setattr(user, field, changes[field])
+    user.save(update_fields=list(details))
+    if groups is not None:
+        details |= _regroup(user, groups)
+    if details:
+        target = ("user", user.pk, user.email)
+        record_activity(by=by, action="user.changed", agency_id=None, target=target, details=details)
+    return user
+
+
+def _regroup(user: User, groups: Iterable[Group]) -> dict[str, Any]:
+    before, after = sorted(group.name for group in user.groups.all()), sorted(group.name for group in groups)
+    user.groups.set(groups)
+    return {"groups": {"from": before, "to": after}} if before != after else {}

@@ -1,0 +1,78 @@
+"""Tags of the console's templates: times, numbers, what a log entry says."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from django import template
+from django.template.defaultfilters import date as format_date
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.timesince import timesince
+from django.utils.translation import gettext as _
+
+from agency.console import activity_words
+from agency.console.navigation import Entry, Words
+from agency.models import ActivityEntry
+
+register = template.Library()
+MINUTE = 60
+
+
+@register.filter
+def when(moment: datetime | None) -> str | SafeString:
+    """Say how long ago a moment was; the exact one, in UTC, is its title."""
+    if moment is None:
+        return ""
+    exact = moment.astimezone(UTC)
+    words = format_date(exact, "j M Y, H:i:s")
+    return format_html(
+        '<time datetime="{}" title="{} UTC">{}</time>', exact.strftime("%Y-%m-%dT%H:%M:%SZ"), words, ago(moment)
+    )
+
+
+def ago(moment: datetime) -> str:
+    now = timezone.now()
+    if (now - moment).total_seconds() < MINUTE:
+        return _("just now")
+    return _("%(time)s ago") % {"time": timesince(moment, now, depth=1)}
+
+
+@register.filter
+def number(value: int) -> str:
+    """Write a whole number with its thousands set apart."""
+    return f"{value:,}"
+
+
+@register.filter
+def amount(limit: int | None) -> str:
+    """Write a limit; None is no limit."""
+    return _("No limit") if limit is None else f"{limit:,}"
+
+
+@register.filter
+def action_words(action: str) -> Words:
+    return activity_words.action_words(action)
+
+
+@register.filter
+def entry_page(entry: ActivityEntry) -> str:
+    return activity_words.page_of(entry)
+
+
+@register.filter
+def entry_details(entry: ActivityEntry) -> Iterator[tuple[str, str]]:
+    return activity_words.details_of(entry)
+
+
+@register.filter
+def address(entry: Entry) -> str:
+    return reverse(entry.url_name)
+
+
+@register.filter
+def item(mapping: dict[str, Any], key: str) -> Any:
+    """Look a key up whose name only the template knows."""
+    return mapping.get(key, "")

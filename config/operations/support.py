@@ -1,0 +1,7 @@
+"""The Django app that stands for `django.contrib.admin`, with our own site."""
+
+from django.contrib.admin.apps import AdminConfig
+
+
+class SupportAdminConfig(AdminConfig):
+    default_site = "config.operations.site.SupportSite"

@@ -1,0 +1,131 @@
+"""Support gives agencies their people, and superusers decide who is support."""
+
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import Group, Permission
+from django.test import Client
+
+from agency.actors import SYSTEM
+from agency.models import ActivityEntry, Agency, Mail, Member, User
+from agency.services import add_member
+
+pytestmark = pytest.mark.django_db
+
+FORM = {"name": "Somebody", "is_active": "on"}
+
+
+def clerk_of_people(person: Callable[..., User]) -> User:
+    """Make staff who may see and change people and members, and no more."""
+    clerk = person(is_staff=True)
+    names = ("view_user", "change_user", "view_member", "change_member", "add_member")
+    clerk.user_permissions.set(Permission.objects.filter(codename__in=names, content_type__app_label="agency"))
+    return clerk
+
+
+def test_an_agency_gets_its_first_owner_who_is_invited(support: Client, agency: Agency) -> None:
+    words = {"agency": agency.pk, "email": "New@Example.com", "name": "New Owner", "role": "owner"}
+    assert support.post("/admin/agency/member/add/", words).status_code == 302
+    member = Member.objects.get(agency=agency)
+    assert (member.user.email, member.role) == ("new@example.com", "owner")
+    assert Mail.objects.get(user=member.user).kind == Mail.Kind.MEMBER_INVITATION
+
+
+def test_a_person_is_added_to_an_agency_once(support: Client, agency: Agency) -> None:
+    words = {"agency": agency.pk, "email": "new@example.com", "name": "New", "role": "viewer"}
+    support.post("/admin/agency/member/add/", words)
+    page = support.post("/admin/agency/member/add/", words, follow=True)
+    assert b"This person is already in the team." in page.content
+    assert Member.objects.filter(agency=agency).count() == 1
+
+
+def test_a_role_is_changed_but_the_last_owner_stays(support: Client, agency: Agency) -> None:
+    owner = add_member(agency=agency, email="a@example.com", name="A", role="owner", by=SYSTEM)
+    other = add_member(agency=agency, email="b@example.com", name="B", role="viewer", by=SYSTEM)
+    assert support.post(f"/admin/agency/member/{other.pk}/change/", {"role": "admin"}).status_code == 302
+    page = support.post(f"/admin/agency/member/{owner.pk}/change/", {"role": "viewer"}, follow=True)
+    assert b"An agency needs at least one owner." in page.content
+    assert list(Member.objects.order_by("id").values_list("role", flat=True)) == ["owner", "admin"]
+
+
+def test_a_member_is_removed_but_the_last_owner_stays(support: Client, agency: Agency) -> None:
+    owner = add_member(agency=agency, email="a@example.com", name="A", role="owner", by=SYSTEM)
+    other = add_member(agency=agency, email="b@example.com", name="B", role="viewer", by=SYSTEM)
+    assert support.post(f"/admin/agency/member/{other.pk}/delete/", {"post": "yes"}).status_code == 302
+    page = support.post(f"/admin/agency/member/{owner.pk}/delete/", {"post": "yes"}, follow=True)
+    assert b"An agency needs at least one owner." in page.content
+    assert list(Member.objects.all()) == [owner]
+    assert ActivityEntry.objects.get(action="member.removed").actor_kind == "staff"
+
+
+def test_members_are_found_by_the_beginning_of_their_address(support: Client, agency: Agency) -> None:
+    for name in ("anna", "berta"):
+        add_member(agency=agency, email=f"{name}@example.com", name=name, role="owner", by=SYSTEM)
+    content = support.get("/admin/agency/member/", {"q": "ANNA@"}).content
+    assert b"anna" in content
+    assert b"berta" not in content
+
+
+def test_a_superuser_invites_a_colleague_and_makes_them_staff(support: Client) -> None:
+    assert support.post("/admin/agency/user/add/", {"email": "C@example.com", "name": "C"}).status_code == 302
+    colleague = User.objects.get(email="c@example.com")
+    assert not colleague.has_usable_password()
+    assert Mail.objects.get(user=colleague).kind == Mail.Kind.PASSWORD_RESET
+    group = Group.objects.create(name="readers")
+    page = f"/admin/agency/user/{colleague.pk}/change/"
+    assert support.post(page, {**FORM, "is_staff": "on", "groups": [group.pk]}).status_code == 302
+    colleague.refresh_from_db()
+    assert (colleague.name, colleague.is_staff, colleague.is_superuser) == ("Somebody", True, False)
+    assert list(colleague.groups.all()) == [group]
+    details = ActivityEntry.objects.get(action="user.changed").details
+    assert details["is_staff"] == {"from": False, "to": True}
+    assert details["groups"] == {"from": [], "to": ["readers"]}
+
+
+def test_an_address_is_invited_once(support: Client, person: Callable[..., User]) -> None:
+    person("taken@example.com")
+    page = support.post("/admin/agency/user/add/", {"email": "Taken@example.com", "name": "C"}, follow=True)
+    assert b"already exists" in page.content
+    assert User.objects.filter(email="taken@example.com").count() == 1
+
+
+def test_shutting_a_person_out_ends_what_they_do(
+    support: Client, person: Callable[..., User], sign_in: Callable[[User], Client]
+) -> None:
+    clerk = clerk_of_people(person)
+    browser = sign_in(clerk)
+    assert browser.get("/admin/agency/user/").status_code == 200
+    support.post(f"/admin/agency/user/{clerk.pk}/change/", {"name": "Somebody", "is_staff": "on"})
+    assert browser.get("/admin/agency/user/").status_code == 302
+
+
+def test_a_link_to_set_a_password_is_mailed(support: Client, person: Callable[..., User]) -> None:
+    somebody = person()
+    page = f"/admin/agency/user/{somebody.pk}/reset/"
+    assert support.get(page).status_code == 405
+    assert support.post(page).status_code == 302
+    assert Mail.objects.get(user=somebody).kind == Mail.Kind.PASSWORD_RESET
+    assert support.post("/admin/agency/user/999999/reset/").status_code == 404
+
+
+def test_staff_cannot_give_themselves_rights(person: Callable[..., User], sign_in: Callable[[User], Client]) -> None:
+    clerk = clerk_of_people(person)
+    group = Group.objects.create(name="everything")
+    browser = sign_in(clerk)
+    words = {**FORM, "is_staff": "on", "is_superuser": "on", "groups": [group.pk]}
+    assert browser.post(f"/admin/agency/user/{clerk.pk}/change/", words).status_code == 403
+    somebody = person()
+    assert browser.post(f"/admin/agency/user/{somebody.pk}/change/", words).status_code == 302
+    somebody.refresh_from_db()
+    assert (somebody.name, somebody.is_staff, somebody.is_superuser) == ("Somebody", False, False)
+    assert not somebody.groups.exists()
+
+
+def test_staff_cannot_touch_support_or_invite_anybody(
+    person: Callable[..., User], sign_in: Callable[[User], Client], superuser: User
+) -> None:
+    browser = sign_in(clerk_of_people(person))
+    assert browser.post(f"/admin/agency/user/{superuser.pk}/change/", {"name": "X"}).status_code == 403
+    assert browser.post(f"/admin/agency/user/{superuser.pk}/reset/").status_code == 403
+    assert browser.post("/admin/agency/user/add/", {"email": "d@example.com", "name": "D"}).status_code == 403
+    assert User.objects.get(pk=superuser.pk).is_active

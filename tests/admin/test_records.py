@@ -1,0 +1,148 @@
+"""What support may read: everything that helps, nothing that is secret, and no page that counts millions."""
+
+import re
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from django.contrib import admin
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from agency.actors import SYSTEM
+from agency.admin.pages import MOST_ROWS, RecordAdmin
+from agency.models import ActivityEntry, AgencyKey, Event
+from agency.services import issue_agency_key
+from webhooks.courier.rows import fan_out
+from webhooks.models import Attempt, Delivery, Endpoint
+from webhooks.services.endpoints import new_secret
+from workspaces.models import Workspace
+from workspaces.services import grant_addon, issue_workspace_key, save_channel, suspend_workspace
+
+pytestmark = pytest.mark.django_db
+
+COUNT = re.compile(r"SELECT COUNT\(", re.IGNORECASE)
+RECORDS = [model for model, page in admin.site._registry.items() if isinstance(page, RecordAdmin)]
+
+
+@pytest.fixture
+def secrets_of(workspace: Workspace) -> list[str]:
+    """Fill every kind of record and give the secrets that were made on the way."""
+    agency, now = workspace.agency, timezone.now()
+    endpoint = Endpoint.objects.create(
+        agency=agency, url="https://receiver.example/in", events=["workspace.suspended"], secret=new_secret()
+    )
+    suspend_workspace(workspace=workspace, now=now, by=SYSTEM)
+    grant_addon(workspace=workspace, addon=agency.addons.get(), now=now, by=SYSTEM)
+    save_channel(
+        workspace=workspace, platform="whatsapp", external_id="1", name="Number", handle="+1", now=now, by=SYSTEM
+    )
+    fan_out()
+    Attempt.objects.create(
+        delivery=Delivery.objects.get(),
+        number=1,
+        started_at=now,
+        duration_ms=12.5,
+        response_status=500,
+        response_body=b"<script>no</script>",
+    )
+    _, agency_key = issue_agency_key(agency=agency, name="Key", can_copy=True, by=SYSTEM)
+    _, workspace_key = issue_workspace_key(workspace=workspace, name="Key", by=SYSTEM)
+    return [agency_key, workspace_key, endpoint.secret or ""]
+
+
+@contextmanager
+def queries() -> Iterator[list[str]]:
+    found: list[str] = []
+    with CaptureQueriesContext(connection) as captured:
+        yield found
+    found += [query["sql"] for query in captured.captured_queries]
+
+
+def path_of(model: type, *rest: object) -> str:
+    meta = model._meta  # type: ignore[attr-defined]  # every model has one
+    return "/".join(["/admin", meta.app_label, meta.model_name, *map(str, rest), ""])
+
+
+@pytest.mark.parametrize("model", RECORDS, ids=lambda model: model.__name__)
+def test_a_record_is_listed_and_shown_without_any_secret(support: Client, secrets_of: list[str], model: type) -> None:
+    row = model._default_manager.latest("pk")  # type: ignore[attr-defined]  # every model has one
+    for page in (support.get(path_of(model)), support.get(path_of(model, row.pk, "change"))):
+        content = page.content.decode()
+        assert page.status_code == 200
+        assert str(row.pk) in content
+        assert not [secret for secret in secrets_of if secret in content]
+
+
+@pytest.mark.parametrize("model", RECORDS, ids=lambda model: model.__name__)
+def test_a_record_is_neither_added_nor_changed_nor_deleted(support: Client, secrets_of: list[str], model: type) -> None:
+    row = model._default_manager.latest("pk")  # type: ignore[attr-defined]  # every model has one
+    assert support.post(path_of(model, "add")).status_code == 403
+    assert support.post(path_of(model, row.pk, "change"), {"name": "X"}).status_code == 403
+    assert support.post(path_of(model, row.pk, "delete"), {"post": "yes"}).status_code == 403
+
+
+@pytest.mark.parametrize("model", RECORDS, ids=lambda model: model.__name__)
+def test_a_list_counts_no_further_than_it_goes(support: Client, secrets_of: list[str], model: type) -> None:
+    with queries() as statements:
+        support.get(path_of(model))
+    counts = [statement for statement in statements if COUNT.search(statement)]
+    assert counts
+    assert all(f"LIMIT {MOST_ROWS}" in statement for statement in counts)
+
+
+@pytest.mark.parametrize("model", RECORDS, ids=lambda model: model.__name__)
+def test_a_search_that_names_nothing_finds_nothing(support: Client, secrets_of: list[str], model: type) -> None:
+    for term in ("zzz", str(uuid.uuid4())):
+        page = support.get(path_of(model), {"q": term})
+        assert page.status_code == 200
+        assert page.context["cl"].result_count == 0
+
+
+def test_things_are_found_by_their_uuid(support: Client, secrets_of: list[str], workspace: Workspace) -> None:
+    delivery = Delivery.objects.get()
+    wanted = [
+        (Event, Event.objects.earliest("pk").uuid),
+        (Delivery, delivery.uuid),
+        (AgencyKey, AgencyKey.objects.get().uuid),
+        (Workspace, workspace.uuid),
+    ]
+    for model, term in wanted:
+        assert support.get(path_of(model), {"q": str(term)}).context["cl"].result_count == 1
+    activity = support.get(path_of(ActivityEntry), {"q": str(workspace.uuid)}).context["cl"]
+    assert activity.result_count == ActivityEntry.objects.filter(workspace_uuid=workspace.uuid).count() > 1
+
+
+def test_sub_accounts_are_found_by_a_part_of_their_name(support: Client, workspace: Workspace) -> None:
+    assert support.get(path_of(Workspace), {"q": "SIDE cyc"}).context["cl"].result_count == 1
+    assert support.get(path_of(Workspace), {"q": "%"}).context["cl"].result_count == 0
+
+
+def test_an_agencys_deliveries_are_filtered_by_their_status(
+    support: Client, secrets_of: list[str], workspace: Workspace
+) -> None:
+    own = {"agency__id__exact": str(workspace.agency_id)}
+    page = support.get(path_of(Delivery), {**own, "status": "pending"})
+    assert page.context["cl"].result_count == 1
+    assert b"By status" in page.content
+    assert support.get(path_of(Delivery), {**own, "status": "error"}).context["cl"].result_count == 0
+    assert b"By status" not in support.get(path_of(Delivery)).content
+
+
+def test_what_a_receiver_answered_is_shown_as_text(support: Client, secrets_of: list[str]) -> None:
+    content = support.get(path_of(Delivery, Delivery.objects.get().pk, "change")).content
+    assert b"HTTP 500" in content
+    assert b"&lt;script&gt;no&lt;/script&gt;" in content
+    assert b"<script>no" not in content
+
+
+def test_an_agencys_page_leads_to_what_belongs_to_it(
+    support: Client, secrets_of: list[str], workspace: Workspace
+) -> None:
+    content = support.get(f"/admin/agency/agency/{workspace.agency_id}/change/").content.decode()
+    links = re.findall(r'href="(/admin/[^"]+agency__id__exact=\d+)"', content)
+    assert len(links) == 9
+    assert {support.get(link).status_code for link in links} == {200}

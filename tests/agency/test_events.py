@@ -1,0 +1,97 @@
+"""The outbox: an event is a row of the change's own transaction, or it is not at all."""
+
+import json
+import uuid
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+
+from agency.models import Agency, Event
+from agency.services import envelope, record_event
+from config.celery import bell_name
+from config.redis import client
+from tests.factories import AgencyFactory
+
+MOMENT = datetime(2026, 11, 20, 9, 30, 0, 250_000, tzinfo=UTC)
+
+
+class RolledBack(Exception):
+    """Ends a change before it is committed."""
+
+
+def record(agency: Agency, **more: Any) -> Event:
+    return record_event(agency_id=agency.pk, name="workspace.created", data={"workspace": {}}, now=MOMENT, **more)
+
+
+@transaction.atomic
+def record_and_fail(agency: Agency) -> None:
+    record(agency)
+    raise RolledBack
+
+
+def test_an_envelope_has_id_event_time_agency_and_data_in_this_order() -> None:
+    identity = uuid.uuid4()
+    body = envelope(id=identity, event="addon.granted", occurred_at=MOMENT, agency_id=12, data={"é": "/"})
+    assert json.loads(body) == {
+        "id": str(identity),
+        "event": "addon.granted",
+        "occurred_at": "2026-11-20T09:30:00.250000Z",
+        "agency_id": 12,
+        "data": {"é": "/"},
+    }
+    assert list(json.loads(body)) == ["id", "event", "occurred_at", "agency_id", "data"]
+
+
+def test_test_is_true_on_test_deliveries_and_absent_elsewhere() -> None:
+    words: dict[str, Any] = {"id": uuid.uuid4(), "event": "x", "occurred_at": MOMENT, "agency_id": 1, "data": {}}
+    assert json.loads(envelope(**words, test=True))["test"] is True
+    assert "test" not in json.loads(envelope(**words))
+
+
+def test_a_time_is_written_in_utc_wherever_it_was_taken() -> None:
+    elsewhere = MOMENT.astimezone(timezone(timedelta(hours=9)))
+    body = envelope(id=uuid.uuid4(), event="x", occurred_at=elsewhere, agency_id=1, data={})
+    assert json.loads(body)["occurred_at"] == "2026-11-20T09:30:00.250000Z"
+
+
+@pytest.mark.django_db
+def test_the_row_holds_the_very_bytes_that_receivers_get() -> None:
+    agency = AgencyFactory.create()
+    event = record(agency, workspace_uuid=uuid.uuid4())
+    stored = Event.objects.get(pk=event.pk)
+    body = json.loads(bytes(stored.body))
+    assert (body["id"], body["agency_id"]) == (str(stored.uuid), agency.pk)
+    assert stored.fanned_out_at is None
+    assert str(stored) == f"workspace.created {stored.uuid}"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_event_outside_a_transaction_is_a_mistake() -> None:
+    agency = AgencyFactory.create()
+    with pytest.raises(RuntimeError, match="transaction"):
+        record(agency)
+    assert not Event.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_change_that_is_rolled_back_leaves_no_event_and_rings_no_bell() -> None:
+    agency, bell = AgencyFactory.create(), bell_name("courier")
+    client().delete(bell)
+    with pytest.raises(RolledBack):
+        record_and_fail(agency)
+    assert not Event.objects.exists()
+    assert client().llen(bell) == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_bell_rings_once_the_change_is_committed_and_holds_one_ring() -> None:
+    agency, bell = AgencyFactory.create(), bell_name("courier")
+    client().delete(bell)
+    for _ in range(3):
+        with transaction.atomic():
+            record(agency)
+            before = client().llen(bell)
+        assert (before, client().llen(bell)) in {(0, 1), (1, 1)}
+    assert connection.in_atomic_block is False

@@ -1,0 +1,53 @@
+"""What the surfaces do without Redis: everything but counting."""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from agency.models import Event
+from config import redis
+from tests.tenants import Api, Tenant, a_new_customer
+from workspaces.models import Workspace
+
+
+@pytest.fixture
+def _redis_refuses(settings: Any) -> Iterator[None]:
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"
+    redis.client.cache_clear()
+    redis.breaker.close()
+    yield
+    redis.client.cache_clear()
+    redis.breaker.close()
+
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("_redis_refuses")]
+
+
+def test_calls_past_the_limit_are_let_through(a: Tenant, settings: Any) -> None:
+    settings.AGENCY_KEY_LIMIT = 1
+    answers = [a.api.get("/plans") for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [200] * 3
+    assert all("X-RateLimit-Limit" not in answer.headers for answer in answers)
+
+
+def test_unknown_keys_are_still_refused_and_the_workspace_surface_still_answers(a: Tenant, nobody: Api) -> None:
+    assert nobody.get("/plans").status_code == 401
+    assert a.workspace_api.get("/channels").status_code == 200
+
+
+def test_a_write_answers_within_half_a_second_more_and_its_event_is_there(a: Tenant) -> None:
+    started = time.monotonic()
+    response = a.api.post("/workspaces", a_new_customer())
+    took = time.monotonic() - started
+    assert response.status_code == 201
+    assert Workspace.objects.of(a.agency).count() == 1
+    assert Event.objects.filter(agency=a.agency, name="workspace.created", fanned_out_at=None).count() == 1
+    assert took < 1.0
+
+
+def test_that_redis_is_away_is_logged_without_saying_where_it_is(a: Tenant, caplog: pytest.LogCaptureFixture) -> None:
+    a.api.get("/plans")
+    assert ["redis is away, going on without it" in record.getMessage() for record in caplog.records].count(True) == 1
+    assert "127.0.0.1:1" not in caplog.text

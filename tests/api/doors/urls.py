@@ -1,0 +1,33 @@
+"""The doors at the addresses of the real surfaces, so that the documents take them for those."""
+
+from django.urls import include, path, re_path
+
+import config.api.ids  # noqa: F401  # registers the path converter
+from config.api.errors import no_such_path
+from config.api.surface import unknown_path
+from tests.api.doors import views
+from tests.api.doors.surfaces import AgencyDoor, WorkspaceDoor
+
+agency = [
+    path("things", views.AgencyThings.as_view()),
+    path("things/<id:thing>", views.AgencyThing.as_view()),
+    path("echo", views.Echo.as_view()),
+    path("suspend", views.Actions.as_view({"post": "suspend"}, body_optional=True, schema=None)),
+    path("faults/<str:fault>", views.Faults.as_view()),
+    path("once", views.Once.as_view()),
+    path("once/again", views.Once.as_view()),
+]
+workspace = [path("things", views.WorkspaceThings.as_view())]
+
+urlpatterns = [
+    path("", include("config.api.urls")),
+    path("api/agency/v1/", include(agency)),
+    re_path(r"^api/agency/v1(?:/[\s\S]*)?\Z", unknown_path(AgencyDoor)),
+    path("api/v1/", include(workspace)),
+    re_path(r"^api/v1(?:/[\s\S]*)?\Z", unknown_path(WorkspaceDoor)),
+    path("api/stray", views.Stray.as_view()),
+    re_path(r"^api(?:/[\s\S]*)?\Z", no_such_path),
+]
+handler400 = "config.pages.bad_request"
+handler404 = "config.pages.not_found"
+handler500 = "config.pages.server_error"

@@ -1,0 +1,189 @@
+"""Endpoints behind the doors: a list, a thing, an echo, faults on demand, and work that must be done once."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.models import Group
+from django.core.exceptions import BadRequest, PermissionDenied, RequestDataTooBig, ValidationError
+from django.db import DataError, IntegrityError, connection
+from django.db.utils import ConnectionHandler
+from django.http import Http404, HttpResponse, UnreadablePostError
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+from rest_framework.viewsets import ViewSetMixin
+
+from config.api.idempotency import answer_once
+from config.api.responses import json_answer
+from config.api.schema import LIMIT_QUERY, PAGE_QUERY, Documented, many, one, pages
+from config.errors import Conflict, Invalid, NotFound, Unavailable
+from tests.api.doors.surfaces import AgencyDoor, WorkspaceDoor
+from tests.api.doors.words import Thing, ThingWords
+
+MANY = 53
+
+
+class ThingIsMissing(NotFound):
+    message = "Thing not found."
+
+
+class AgencyThings(AgencyDoor):
+    paginated = True
+
+    @Documented(operation_id="listThings", summary="List things", answer=pages(Thing), query=PAGE_QUERY)
+    def get(self, request: Request) -> HttpResponse:
+        self.parameters.text("search")
+        self.parameters.uuid("plan")
+        self.parameters.one_of("status", ("active", "suspended"))
+        self.parameters.moment("after")
+        everything = range(1, MANY + 1)
+        page = everything[self.page.offset : self.page.offset + self.page.size]
+        return self.paged([{"number": number} for number in page], MANY)
+
+    @Documented(
+        operation_id="createThing",
+        summary="Create a thing",
+        body=ThingWords,
+        answer=one(Thing),
+        status=201,
+        idempotent=True,
+        body_example={"name": "Bakery"},
+        example={"data": {"number": 1}},
+    )
+    def post(self, request: Request) -> Response:
+        words = self.words(ThingWords)
+        return Response({"data": {**words.validated_data, "sent": sorted(words.sent)}}, status=201)
+
+
+class AgencyThing(AgencyDoor):
+    @Documented(operation_id="readThing", summary="Read a thing", answer=one(Thing))
+    def get(self, request: Request, thing: UUID | None) -> Response:
+        if thing is None:
+            raise ThingIsMissing
+        return Response({"data": {"uuid": thing}}, headers={"X-Own": "kept"})
+
+    @Documented(operation_id="changeThing", summary="Change a thing", body=ThingWords, answer=one(Thing))
+    def patch(self, request: Request, thing: UUID | None) -> Response:
+        return Response({"data": self.words(ThingWords, partial=True).changes})
+
+
+class WorkspaceThings(WorkspaceDoor):
+    paginated = True
+
+    @Documented(
+        operation_id="listThings",
+        summary="List things",
+        answer=pages(Thing),
+        query=[*PAGE_QUERY, LIMIT_QUERY],
+    )
+    def get(self, request: Request) -> HttpResponse:
+        return self.paged([], MANY)
+
+
+class Echo(AgencyDoor):
+    """Gives back what was read."""
+
+    @Documented(operation_id="echo", summary="Echo", answer=one(Thing), errors={409: "Never, in truth."})
+    def post(self, request: Request) -> HttpResponse:
+        return json_answer({"data": request.data})
+
+    @Documented(operation_id="echoAgain", summary="Echo again", answer=one(Thing))
+    def put(self, request: Request) -> HttpResponse:
+        return self.post(request)
+
+    @Documented(operation_id="listEchoes", summary="List echoes", answer=many(Thing))
+    def get(self, request: Request) -> HttpResponse:
+        return json_answer({"data": [self.parameters.text("search")]})
+
+
+class Actions(ViewSetMixin, AgencyDoor):
+    """A viewset with one action whose body may be empty."""
+
+    def suspend(self, request: Request) -> Response:
+        return Response({"data": request.data})
+
+
+def _recurse() -> None:
+    _recurse()
+
+
+def _lock_wait() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL lock_timeout = '10ms'")
+        cursor.execute("LOCK TABLE auth_group IN ACCESS EXCLUSIVE MODE")
+
+
+def _database_away() -> None:
+    nowhere = {**connection.settings_dict, "HOST": "/nonexistent"}
+    ConnectionHandler({"default": nowhere})["default"].cursor()
+
+
+def _raise(error: BaseException) -> Callable[[], None]:
+    def fail() -> None:
+        raise error
+
+    return fail
+
+
+def _break_a_constraint() -> None:
+    Group.objects.create(name="canary-of-a-row")
+    Group.objects.create(name="canary-of-a-row")
+
+
+FAULTS: dict[str, Callable[[], Any]] = {
+    "bug": lambda: FAULTS["a canary of the fault"],
+    "missing": _raise(ThingIsMissing()),
+    "conflict": _raise(Conflict("Not now.")),
+    "unavailable": _raise(Unavailable("Switched off.")),
+    "invalid": _raise(Invalid("Too many things.", field="things")),
+    "http404": _raise(Http404("No Model matches the given query.")),
+    "denied": _raise(PermissionDenied("canary")),
+    "bad": _raise(BadRequest("canary")),
+    "unreadable": _raise(UnreadablePostError("canary")),
+    "too-big": _raise(RequestDataTooBig("canary")),
+    "model": _raise(ValidationError({"name": ["Taken."], "__all__": ["Odd."]})),
+    "integrity": _break_a_constraint,
+    "bare-integrity": _raise(IntegrityError("canary")),
+    "data": _raise(DataError("canary")),
+    "recursion": _recurse,
+    "unicode": lambda: "\ud800".encode(),
+    "lock": _lock_wait,
+    "away": _database_away,
+}
+
+
+class Faults(AgencyDoor):
+    schema = None
+
+    def get(self, request: Request, fault: str) -> Response:
+        FAULTS[fault]()
+        raise AssertionError
+
+
+class Stray(APIView):
+    """A view that forgot its surface."""
+
+    schema = None
+
+    def get(self, request: Request) -> Response:
+        return Response({"data": "a secret"})
+
+
+class Once(AgencyDoor):
+    """Makes a group, slowly if asked to."""
+
+    schema = None
+
+    def post(self, request: Request) -> HttpResponse:
+        def work() -> tuple[int, Any]:
+            if self.body.get("refuse"):
+                raise Invalid("No such thing.", field="name")
+            time.sleep(self.body.get("seconds", 0))
+            group = Group.objects.create(name=self.body["name"])
+            return 201, {"data": {"number": group.pk, "name": group.name}}
+
+        return answer_once(request, principal=f"door:{self.caller.name}", work=work)
+
+    put = post

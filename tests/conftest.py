@@ -1,0 +1,52 @@
+"""What every test stands on: clean counters, a database that can be emptied, and two agencies at the door."""
+
+import pytest
+import redis
+from django.conf import settings as project
+from django.db import connection
+from pytest_django import DjangoDbBlocker
+
+from tests.tenants import WORKSPACE_BASE, Api, Tenant
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
+    """Let the clean-up after a test that commits empty the table of activity, which nothing else may.
+
+    pytest-django does so with TRUNCATE; the trigger that refuses UPDATE and DELETE stays where it is.
+    """
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE agency_activityentry DISABLE TRIGGER activity_is_never_emptied")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _clean_counters() -> None:
+    """Forget what an earlier run counted: its keys had the same numbers as this run's."""
+    counters = redis.Redis.from_url(project.REDIS_URL)
+    for name in counters.scan_iter("limit:*"):
+        counters.delete(name)
+    counters.close()
+
+
+@pytest.fixture
+def a(db: None) -> Tenant:
+    """The agency whose story a test tells."""
+    return Tenant()
+
+
+@pytest.fixture
+def b(db: None) -> Tenant:
+    """Another agency, which must neither see nor be seen."""
+    return Tenant()
+
+
+@pytest.fixture
+def nobody() -> Api:
+    """A caller of the agency surface without a key."""
+    return Api()
+
+
+@pytest.fixture
+def nobody_of_a_workspace() -> Api:
+    """A caller of the workspace surface without a key."""
+    return Api(WORKSPACE_BASE)

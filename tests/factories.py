@@ -1,0 +1,193 @@
+"""Things to test with, made by the services that make them for everybody."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, TypeVar
+
+from django.utils.timezone import now
+from factory.base import Factory
+from factory.declarations import LazyFunction, Sequence, SubFactory
+
+from agency import limits
+from agency.actors import SYSTEM
+from agency.models import Addon, Agency, AgencyKey, Member, Plan, User
+from agency.services import add_member, create_addon, create_agency, create_plan, issue_agency_key
+from webhooks.models import Endpoint
+from webhooks.services import register_endpoint
+from workspaces.models import Channel, Workspace, WorkspaceKey
+from workspaces.services import create_workspace, issue_workspace_key, save_channel
+
+Made = TypeVar("Made")
+
+A_MOMENT_AGO = LazyFunction(now)
+
+
+class ByService(Factory[Made]):
+    """Hands the declared values to `make`, which calls the service."""
+
+    class Meta:
+        abstract = True
+
+    by = SYSTEM
+
+    @classmethod
+    def _create(cls, model_class: type[Made], *args: Any, **values: Any) -> Made:
+        return cls.make(**values)
+
+    @classmethod
+    def make(cls, **values: Any) -> Made:
+        raise NotImplementedError
+
+
+class UserFactory(Factory[User]):
+    class Meta:
+        model = User
+
+    email = Sequence(lambda number: f"person-{number}@example.com")
+    name = Sequence(lambda number: f"Person {number}")
+
+    @classmethod
+    def _create(cls, model_class: type[User], *args: Any, **values: Any) -> User:
+        return User.objects.create_user(**values)
+
+
+class AgencyFactory(ByService[Agency]):
+    class Meta:
+        model = Agency
+
+    name = Sequence(lambda number: f"Agency {number}")
+
+    @classmethod
+    def make(cls, **values: Any) -> Agency:
+        return create_agency(**values)
+
+
+class MemberFactory(ByService[Member]):
+    class Meta:
+        model = Member
+
+    agency = SubFactory(AgencyFactory)
+    email = Sequence(lambda number: f"member-{number}@example.com")
+    name = Sequence(lambda number: f"Member {number}")
+    role = Member.Role.ADMIN
+
+    @classmethod
+    def make(cls, **values: Any) -> Member:
+        return add_member(**values)
+
+
+class PlanFactory(ByService[Plan]):
+    class Meta:
+        model = Plan
+
+    agency = SubFactory(AgencyFactory)
+    name = Sequence(lambda number: f"Plan {number}")
+    limits = LazyFunction(lambda: plan_limits(contacts=1_000))
+
+    @classmethod
+    def make(cls, **values: Any) -> Plan:
+        return create_plan(**values)
+
+
+class AddonFactory(ByService[Addon]):
+    class Meta:
+        model = Addon
+
+    agency = SubFactory(AgencyFactory)
+    name = Sequence(lambda number: f"Add-on {number}")
+    limits = LazyFunction(lambda: addon_limits(contacts=500))
+
+    @classmethod
+    def make(cls, **values: Any) -> Addon:
+        return create_addon(**values)
+
+
+class WorkspaceFactory(ByService[Workspace]):
+    class Meta:
+        model = Workspace
+
+    agency = SubFactory(AgencyFactory)
+    name = Sequence(lambda number: f"Customer {number}")
+    owner_name = Sequence(lambda number: f"Owner {number}")
+    owner_email = Sequence(lambda number: f"owner-{number}@example.com")
+    now = A_MOMENT_AGO
+
+    @classmethod
+    def make(cls, **values: Any) -> Workspace:
+        return create_workspace(**values)
+
+
+class ChannelFactory(ByService[Channel]):
+    class Meta:
+        model = Channel
+
+    workspace = SubFactory(WorkspaceFactory)
+    platform = "whatsapp"
+    external_id = Sequence(lambda number: f"account-{number}")
+    name = Sequence(lambda number: f"Number {number}")
+    handle = Sequence(lambda number: f"+4930{number:07d}")
+    now = A_MOMENT_AGO
+
+    @classmethod
+    def make(cls, **values: Any) -> Channel:
+        return save_channel(**values)
+
+
+class EndpointFactory(ByService[Endpoint]):
+    """An address that is public and that nothing here ever calls."""
+
+    class Meta:
+        model = Endpoint
+
+    agency = SubFactory(AgencyFactory)
+    url = Sequence(lambda number: f"https://93.184.215.14/hooks/{number}")
+    events = ("workspace.created",)
+
+    @classmethod
+    def make(cls, **values: Any) -> Endpoint:
+        return register_endpoint(**values)
+
+
+def an_agency_key(agency: Agency, *, name: str = "Integration", can_copy: bool = False) -> tuple[AgencyKey, str]:
+    return issue_agency_key(agency=agency, name=name, can_copy=can_copy, by=SYSTEM)
+
+
+def a_workspace_key(workspace: Workspace, *, name: str = "Shop") -> tuple[WorkspaceKey, str]:
+    return issue_workspace_key(workspace=workspace, name=name, by=SYSTEM)
+
+
+def plan_limits(**values: int | None) -> limits.Limits:
+    """Limits where only the named ones limit; `channels__sms=1` names a channel type."""
+    return limits.build(_dotted(values))
+
+
+def addon_limits(**values: int | None) -> limits.Limits:
+    """Limits that add only the named ones."""
+    return limits.build(_dotted(values), missing=0)
+
+
+def _dotted(values: Mapping[str, int | None]) -> dict[str, int | None]:
+    return {name.replace("__", "."): value for name, value in values.items()}
+
+
+def many_workspaces(agency: Agency, count: int, *, since: datetime | None = None) -> None:
+    """Add sub-accounts in one statement: `Crowd 1` is the oldest, a second apart, owned by one person."""
+    from django.db import connection
+
+    owner = UserFactory.create()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """INSERT INTO workspaces_workspace (uuid, agency_id, name, name_key, status, suspension_reason, limits,
+                   owner_id, owner_name, owner_email, timezone, created_at, business_type)
+               SELECT gen_random_uuid(), %(agency)s, 'Crowd ' || number, 'crowd ' || number, 'active', '', %(limits)s,
+                   %(owner)s, 'Owner', %(email)s, 'UTC', %(since)s + number * interval '1 second', 'other'
+               FROM generate_series(1, %(count)s) AS number""",
+            {
+                "agency": agency.pk,
+                "limits": '{"contacts": null}',
+                "owner": owner.pk,
+                "email": owner.email,
+                "since": since or datetime.fromisoformat("2026-01-01T00:00:00Z"),
+                "count": count,
+            },
+        )

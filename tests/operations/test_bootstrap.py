@@ -1,0 +1,202 @@
+"""The bootstrap: an agency to begin with, made once, its secrets shown once."""
+
+import io
+import json
+import threading
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connections
+from django.test import Client
+from django.utils import timezone
+
+from agency.actors import SYSTEM
+from agency.models import Addon, Agency, AgencyKey, Mail, Member, Plan, User
+from agency.services import add_member, change_agency, create_agency, revoke_agency_key
+from config.operations.bootstrap.people import owner_address
+from workspaces.models import Channel, Workspace, WorkspaceKey
+from workspaces.services import change_workspace
+
+pytestmark = pytest.mark.django_db
+
+
+def bootstrap(*words: str) -> dict[str, Any]:
+    out = io.StringIO()
+    call_command("bootstrap", "--json", *words, stdout=out)
+    told: dict[str, Any] = json.loads(out.getvalue())
+    return told
+
+
+def status_with(key: str, path: str = "/api/agency/v1/plans") -> int:
+    return Client().get(path, headers={"x-api-key": key}).status_code
+
+
+def test_the_first_run_tells_everything_in_the_agreed_shape() -> None:
+    told = bootstrap()
+    agency, workspace = Agency.objects.get(), Workspace.objects.get()
+    assert told == {
+        "agency": {"id": agency.pk, "name": "Demo Agency"},
+        "agency_key": told["agency_key"],
+        "copy_key": told["copy_key"],
+        "console": {
+            "url": "http://testserver/console/",
+            "email": "owner@example.com",
+            "password": told["console"]["password"],
+        },
+        "admin": {
+            "url": "http://testserver/admin/",
+            "email": "admin@example.com",
+            "password": told["admin"]["password"],
+        },
+        "workspace": {"uuid": str(workspace.uuid), "name": workspace.name, "key": told["workspace"]["key"]},
+    }
+    assert told["agency_key"].startswith("svc_ag_")
+    assert told["copy_key"].startswith("svc_ag_")
+    assert told["workspace"]["key"].startswith("svc_")
+
+
+def test_what_it_tells_works() -> None:
+    told = bootstrap()
+    assert status_with(told["agency_key"]) == status_with(told["copy_key"]) == 200
+    assert list(AgencyKey.objects.order_by("id").values_list("can_copy", flat=True)) == [False, True]
+    channels = Client().get("/api/v1/channels", headers={"x-api-key": told["workspace"]["key"]}).json()["data"]
+    assert [(channel["platform"], channel["status"]) for channel in channels] == [("whatsapp", "active")]
+    for door in ("console", "admin"):
+        assert User.objects.get(email=told[door]["email"]).check_password(told[door]["password"])
+    admin = {"username": told["admin"]["email"], "password": told["admin"]["password"], "next": "/admin/"}
+    browser = Client()
+    browser.post("/admin/login/", admin)
+    assert browser.get("/admin/").status_code == 200
+
+
+def test_the_agency_has_an_owner_plans_and_addons_and_nobody_gets_mail() -> None:
+    bootstrap()
+    agency = Agency.objects.get()
+    assert list(Member.objects.values_list("user__email", "role")) == [("owner@example.com", "owner")]
+    assert Plan.objects.filter(agency=agency).count() == Addon.objects.filter(agency=agency).count() == 2
+    assert not Mail.objects.exists()
+
+
+def test_a_second_run_changes_nothing_and_tells_no_secret() -> None:
+    first = bootstrap()
+    second = bootstrap()
+    expected = json.loads(json.dumps(first))
+    expected["agency_key"] = expected["copy_key"] = expected["workspace"]["key"] = None
+    expected["console"]["password"] = expected["admin"]["password"] = None
+    assert second == expected
+    counts = [model._default_manager.count() for model in (Agency, AgencyKey, Workspace, WorkspaceKey, Channel, User)]
+    assert counts == [1, 2, 1, 1, 1, 2]
+    assert status_with(first["agency_key"]) == 200
+
+
+def test_the_name_is_recognised_whatever_its_spelling() -> None:
+    assert bootstrap()["agency"] == bootstrap("--agency", " \uff24EMO agency ")["agency"]
+
+
+def test_rotation_revokes_what_was_told_before_and_tells_anew() -> None:
+    first = bootstrap()
+    again = bootstrap("--rotate")
+    assert again["agency"] == first["agency"]
+    assert again["workspace"]["uuid"] == first["workspace"]["uuid"]
+    for name in ("agency_key", "copy_key"):
+        assert (status_with(first[name]), status_with(again[name])) == (401, 200)
+    keys = [told["workspace"]["key"] for told in (first, again)]
+    assert [status_with(key, "/api/v1/channels") for key in keys] == [401, 200]
+    for door in ("console", "admin"):
+        user = User.objects.get(email=first[door]["email"])
+        assert not user.check_password(first[door]["password"])
+        assert user.check_password(again[door]["password"])
+
+
+def test_another_agency_gets_its_own_people_and_keys_but_no_second_admin() -> None:
+    first, second = bootstrap(), bootstrap("--agency", "Ärger & Co")
+    assert second["agency"]["id"] != first["agency"]["id"]
+    assert second["console"]["email"] != first["console"]["email"]
+    assert second["admin"] == {**first["admin"], "password": None}
+    assert status_with(second["agency_key"]) == 200
+    assert Channel.objects.count() == 2
+
+
+def test_names_that_look_alike_have_different_owners() -> None:
+    names = ("Demo-Agency", "demo agency ", "Ärger", "rger", "東京", "大阪")
+    assert owner_address("demo agency ") == "owner@example.com"
+    assert len({owner_address(name) for name in names}) == len(names)
+
+
+def test_a_key_that_somebody_revoked_stays_revoked() -> None:
+    bootstrap()
+    for key in AgencyKey.objects.all():
+        revoke_agency_key(key=key, now=timezone.now(), by=SYSTEM)
+    assert bootstrap()["agency_key"] is None
+    assert not AgencyKey.objects.filter(revoked_at=None).exists()
+
+
+def test_a_renamed_demo_workspace_is_still_the_one() -> None:
+    told = bootstrap()
+    change_workspace(workspace=Workspace.objects.get(), name="Renamed", by=SYSTEM)
+    assert bootstrap()["workspace"] == {"uuid": told["workspace"]["uuid"], "name": "Renamed", "key": None}
+
+
+def test_an_agency_that_was_made_otherwise_keeps_its_owner_and_their_password() -> None:
+    agency = create_agency(name="Theirs", by=SYSTEM)
+    owner = add_member(agency=agency, email="real@example.org", name="Real", role="owner", by=SYSTEM).user
+    owner.set_password("their own")
+    owner.save()
+    told = bootstrap("--agency", "Theirs", "--rotate")
+    assert told["console"] == {**told["console"], "email": "real@example.org", "password": None}
+    owner.refresh_from_db()
+    assert owner.check_password("their own")
+
+
+def test_without_room_for_a_sub_account_nothing_is_made() -> None:
+    agency = create_agency(name="Full", by=SYSTEM)
+    change_agency(agency=agency, name="Full", max_sub_accounts=0, by=SYSTEM)
+    with pytest.raises(CommandError, match="The sub-account limit of this agency is reached"):
+        bootstrap("--agency", "Full")
+    assert not AgencyKey.objects.exists()
+    assert not User.objects.exists()
+
+
+def test_nobody_becomes_support_by_having_the_address() -> None:
+    User.objects.create_user("admin@example.com", "own password")
+    with pytest.raises(CommandError, match="not support staff"):
+        bootstrap("--rotate")
+    user = User.objects.get(email="admin@example.com")
+    assert not user.is_staff
+    assert user.check_password("own password")
+
+
+@pytest.mark.parametrize("name", ["", "  ", "x" * 121, "a\nb", "a\0b"])
+def test_a_name_that_cannot_be_one_is_refused(name: str) -> None:
+    with pytest.raises(CommandError, match="An agency's name"):
+        bootstrap("--agency", name)
+
+
+def test_without_json_a_summary_says_where_secrets_are() -> None:
+    out = io.StringIO()
+    call_command("bootstrap", stdout=out)
+    call_command("bootstrap", stdout=out)
+    assert "svc_ag_" in out.getvalue()
+    assert "--rotate makes a new one" in out.getvalue()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_runs_at_the_same_time_make_everything_once() -> None:
+    start, told = threading.Barrier(4), []
+
+    def run() -> None:
+        try:
+            start.wait(10)
+            told.append(bootstrap())
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert len(told) == 4
+    assert len([one for one in told if one["agency_key"]]) == 1
+    assert (Agency.objects.count(), AgencyKey.objects.count(), Workspace.objects.count()) == (1, 2, 1)

@@ -1,0 +1,177 @@
+"""Secrets at rest: checked before a start, and brought under a new key while the system works."""
+
+import io
+import random
+import threading
+import time
+
+import pytest
+from cryptography.fernet import Fernet
+from django.conf import LazySettings
+from django.core.checks import run_checks
+from django.core.management import CommandError, call_command
+from django.core.management.base import SystemCheckError
+from django.db import connection, connections, transaction
+from django.utils import timezone
+
+from agency.actors import SYSTEM
+from agency.models import Agency
+from agency.services import create_agency
+from config.db import UnreadableSecret
+from webhooks.models import Endpoint
+from webhooks.services import register_endpoint, remove_endpoint, rotate_secret
+
+OLD, NEW, FOREIGN = (Fernet.generate_key().decode() for _ in range(3))
+URL = "https://93.184.216.34/in"
+
+
+@pytest.fixture
+def agency(db: None) -> Agency:
+    return create_agency(name="Agency", by=SYSTEM)
+
+
+@pytest.fixture(autouse=True)
+def _old_key(settings: LazySettings) -> None:
+    settings.FIELD_ENCRYPTION_KEYS = [OLD]
+
+
+def register(agency: Agency, count: int = 1) -> list[Endpoint]:
+    return [register_endpoint(agency=agency, url=URL, events=["workspace.created"], by=SYSTEM) for _ in range(count)]
+
+
+def rotate() -> str:
+    out = io.StringIO()
+    call_command("rotate_encryption_keys", stdout=out)
+    return out.getvalue()
+
+
+def stored_secrets() -> dict[int, str | None]:
+    return dict(Endpoint.objects.values_list("pk", "secret"))
+
+
+def flaws() -> set[str | None]:
+    return {message.id for message in run_checks(databases=["default"])}
+
+
+def test_after_a_rotation_the_old_key_is_not_needed_any_more(agency: Agency, settings: LazySettings) -> None:
+    endpoints = register(agency, 3)
+    remove_endpoint(endpoint=endpoints[0], now=timezone.now(), by=SYSTEM)
+    before = stored_secrets()
+    settings.FIELD_ENCRYPTION_KEYS = [NEW, OLD]
+    assert "2 re-encrypted, 0 current" in rotate()
+    settings.FIELD_ENCRYPTION_KEYS = [NEW]
+    assert stored_secrets() == before
+
+
+def test_a_second_rotation_finds_nothing_to_do(agency: Agency, settings: LazySettings) -> None:
+    register(agency)
+    settings.FIELD_ENCRYPTION_KEYS = [NEW, OLD]
+    rotate()
+    assert "0 re-encrypted, 1 current" in rotate()
+
+
+def test_a_secret_that_no_key_opens_is_told_and_left_alone(agency: Agency, settings: LazySettings) -> None:
+    register(agency)
+    settings.FIELD_ENCRYPTION_KEYS = [FOREIGN]
+    foreign = register(agency)[0]
+    settings.FIELD_ENCRYPTION_KEYS = [NEW, OLD]
+    with pytest.raises(CommandError, match=r"webhooks\.Endpoint\.secret\. Keep the old keys"):
+        rotate()
+    settings.FIELD_ENCRYPTION_KEYS = [FOREIGN]
+    assert Endpoint.objects.get(pk=foreign.pk).secret == foreign.secret
+
+
+def test_a_secret_moved_to_another_column_is_refused(agency: Agency) -> None:
+    register(agency)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT secret FROM webhooks_endpoint")
+        token = bytes(cursor.fetchone()[0])
+    field = Endpoint._meta.get_field("secret")
+    assert field.open(token).startswith("whsec_")
+    moved = Fernet(OLD).encrypt(b"webhooks_endpoint.other:whsec_x")
+    with pytest.raises(UnreadableSecret):
+        field.open(moved)
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_a_rotation_under_load_loses_no_secret(settings: LazySettings) -> None:
+    agency = create_agency(name="Busy", by=SYSTEM)
+    endpoints = register(agency, 40)
+    latest = {endpoint.pk: endpoint.secret for endpoint in endpoints}
+    settings.FIELD_ENCRYPTION_KEYS = [NEW, OLD]
+    done = threading.Event()
+
+    def replace_secrets() -> None:
+        try:
+            while not done.is_set():
+                endpoint = rotate_secret(endpoint=random.choice(endpoints), by=SYSTEM)
+                latest[endpoint.pk] = endpoint.secret
+        finally:
+            connections.close_all()
+
+    thread = threading.Thread(target=replace_secrets)
+    thread.start()
+    for _ in range(10):
+        rotate()
+    done.set()
+    thread.join(10)
+    settings.FIELD_ENCRYPTION_KEYS = [NEW]
+    assert stored_secrets() == latest
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_a_secret_replaced_meanwhile_stays_as_it_was_replaced(settings: LazySettings) -> None:
+    agency = create_agency(name="Busy", by=SYSTEM)
+    endpoint = register(agency)[0]
+    settings.FIELD_ENCRYPTION_KEYS = [NEW, OLD]
+    locked, replaced = threading.Event(), []
+
+    def replace_slowly() -> None:
+        try:
+            with transaction.atomic():
+                replaced.append(rotate_secret(endpoint=endpoint, by=SYSTEM).secret)
+                locked.set()
+                time.sleep(2.5)
+        finally:
+            connections.close_all()
+
+    thread = threading.Thread(target=replace_slowly)
+    thread.start()
+    assert locked.wait(10)
+    told = rotate()
+    thread.join(10)
+    assert "1 changed meanwhile" in told.splitlines()[0]
+    assert "0 changed meanwhile" in told.splitlines()[-1]
+    settings.FIELD_ENCRYPTION_KEYS = [NEW]
+    assert stored_secrets() == {endpoint.pk: replaced[0]}
+
+
+def test_all_is_well_with_the_key_that_encrypted(agency: Agency, settings: LazySettings) -> None:
+    register(agency)
+    assert not flaws()
+    settings.FIELD_ENCRYPTION_KEYS = [NEW, OLD]
+    assert not flaws()
+
+
+def test_a_missing_key_fails_the_database_check_and_the_bootstrap(agency: Agency, settings: LazySettings) -> None:
+    register(agency)
+    settings.FIELD_ENCRYPTION_KEYS = [NEW]
+    register(agency)
+    assert flaws() == {"operations.E002"}
+    with pytest.raises(SystemCheckError, match=r"webhooks\.Endpoint\.secret cannot be read"):
+        call_command("bootstrap")
+    assert Agency.objects.count() == 1
+
+
+@pytest.mark.parametrize("keys", [[], ["not a key"]])
+def test_keys_that_are_none_fail_the_check(db: None, settings: LazySettings, keys: list[str]) -> None:
+    settings.FIELD_ENCRYPTION_KEYS = keys
+    assert flaws() == {"operations.E001"}
+
+
+def test_an_empty_database_passes_the_check(db: None) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TABLE webhooks_endpoint CASCADE")
+    assert not flaws()

@@ -1,0 +1,27 @@
+"""The same thing done by many at once."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import TypeVar
+
+from django.db import connections
+
+Answer = TypeVar("Answer")
+PATIENCE_SECONDS = 20
+
+
+def at_once(work: Callable[[int], Answer], *, times: int, threads: int | None = None) -> list[Answer]:
+    """Do the work `times` times in threads that start together; each closes its database connection."""
+    threads = threads or times
+    start = Barrier(threads)
+
+    def do_share(thread: int) -> list[Answer]:
+        try:
+            start.wait(PATIENCE_SECONDS)
+            return [work(number) for number in range(thread, times, threads)]
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(threads) as pool:
+        return [answer for share in pool.map(do_share, range(threads)) for answer in share]

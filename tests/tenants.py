@@ -1,0 +1,138 @@
+"""An agency as it meets the API: with keys, a customer, a plan, and a hand on each surface."""
+
+import json
+import secrets
+from functools import cached_property
+from typing import Any
+
+from django.http import HttpResponse
+from django.test import Client
+from django.test.client import ClientHandler
+
+from agency.models import Addon, Agency, AgencyKey, Event, Plan
+from tests.factories import (
+    AddonFactory,
+    AgencyFactory,
+    ChannelFactory,
+    EndpointFactory,
+    PlanFactory,
+    WorkspaceFactory,
+    a_workspace_key,
+    an_agency_key,
+)
+from webhooks.models import Endpoint
+from workspaces.models import Channel, Workspace
+
+AGENCY_BASE = "/api/agency/v1"
+WORKSPACE_BASE = "/api/v1"
+NOTHING = object()
+# One for all: every handler of its own would walk all the static files once more.
+HANDLER = ClientHandler(enforce_csrf_checks=False)
+
+
+def an_address() -> str:
+    """An address of its own for each caller, so that tests share no counter."""
+    return f"2001:db8:{secrets.randbits(16):x}:{secrets.randbits(16):x}::1"
+
+
+class Api:
+    """Calls a surface; without a key as nobody."""
+
+    def __init__(self, base: str = AGENCY_BASE, key: str | None = None, address: str | None = None) -> None:
+        self.base, self.key, self.address = base, key, address or an_address()
+
+    def call(self, method: str, path: str, body: Any = NOTHING, **headers: str) -> Any:
+        """Send JSON and give Django's response; header names are written with underscores."""
+        content = b"" if body is NOTHING else body if isinstance(body, bytes) else json.dumps(body).encode()
+        given = {name.replace("_", "-"): value for name, value in headers.items()}
+        if self.key is not None:
+            given.setdefault("x-api-key", self.key)
+        client = Client(REMOTE_ADDR=self.address)
+        client.handler = HANDLER
+        kind = "application/json" if content else ""
+        address = path if path.startswith(("/api/", "http://")) else f"{self.base}{path}"
+        return client.generic(method, address, content, kind, headers=given)
+
+    def get(self, path: str, **headers: str) -> Any:
+        return self.call("GET", path, **headers)
+
+    def post(self, path: str, body: Any = NOTHING, **headers: str) -> Any:
+        return self.call("POST", path, body, **headers)
+
+    def put(self, path: str, body: Any = NOTHING, **headers: str) -> Any:
+        return self.call("PUT", path, body, **headers)
+
+    def patch(self, path: str, body: Any = NOTHING, **headers: str) -> Any:
+        return self.call("PATCH", path, body, **headers)
+
+    def delete(self, path: str, **headers: str) -> Any:
+        return self.call("DELETE", path, **headers)
+
+    def with_key(self, key: str | None) -> "Api":
+        """The same place, another key."""
+        return Api(self.base, key, self.address)
+
+
+class Tenant:
+    """An agency and, made when first asked for, one of everything that it owns. `mark` is in all of its texts."""
+
+    def __init__(self, **options: Any) -> None:
+        self.mark = f"mark-{secrets.token_hex(6)}"
+        self.agency: Agency = AgencyFactory.create(name=f"Agency {self.mark}", **options)
+        self.key: AgencyKey
+        self.key, self.plaintext = an_agency_key(self.agency, name=f"Key {self.mark}")
+        self.api = Api(AGENCY_BASE, self.plaintext)
+
+    @cached_property
+    def plan(self) -> Plan:
+        return PlanFactory.create(agency=self.agency, name=f"Plan {self.mark}")
+
+    @cached_property
+    def addon(self) -> Addon:
+        return AddonFactory.create(agency=self.agency, name=f"Add-on {self.mark}")
+
+    @cached_property
+    def workspace(self) -> Workspace:
+        return WorkspaceFactory.create(
+            agency=self.agency, name=f"Customer {self.mark}", owner_email=f"{self.mark}@example.com", plan=self.plan
+        )
+
+    @cached_property
+    def channel(self) -> Channel:
+        return ChannelFactory.create(workspace=self.workspace, name=f"Number {self.mark}")
+
+    @cached_property
+    def endpoint(self) -> Endpoint:
+        return EndpointFactory.create(agency=self.agency, url=f"https://93.184.215.14/{self.mark}")
+
+    @cached_property
+    def workspace_plaintext(self) -> str:
+        return a_workspace_key(self.workspace)[1]
+
+    @cached_property
+    def workspace_api(self) -> Api:
+        return Api(WORKSPACE_BASE, self.workspace_plaintext)
+
+    @property
+    def path(self) -> str:
+        """Where the one sub-account is."""
+        return f"/workspaces/{self.workspace.uuid}"
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        """The envelopes of the agency's events, oldest first."""
+        bodies = Event.objects.filter(agency=self.agency).order_by("id").values_list("body", flat=True)
+        return [json.loads(bytes(body)) for body in bodies]
+
+    def event_names(self) -> list[str]:
+        return [event["event"] for event in self.events]
+
+
+def a_new_customer(**changes: Any) -> dict[str, Any]:
+    """A body for `POST /workspaces`; an owner nobody knows."""
+    owner = {"name": "Ada Lovelace", "email": f"ada-{secrets.token_hex(6)}@example.com"}
+    return {"name": "Corner Salon", "owner": owner} | changes
+
+
+def message(response: HttpResponse) -> str:
+    return str(json.loads(response.content)["message"])

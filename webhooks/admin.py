@@ -1,0 +1,94 @@
+"""The support admin's pages about webhooks, deliveries and their attempts: to be read, without any secret."""
+
+import json
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from agency.admin.pages import RecordAdmin
+from webhooks.models import Attempt, Delivery, Endpoint
+
+
+@admin.register(Endpoint)
+class EndpointAdmin(RecordAdmin):
+    list_display = ("url", "agency", "enabled", "last_outcome", "last_delivery_at", "removed_at")
+    list_select_related = ("agency",)
+    fields = (
+        "uuid",
+        "agency",
+        "url",
+        "events",
+        "description",
+        "enabled",
+        "last_outcome",
+        "last_delivery_at",
+        "created_at",
+        "removed_at",
+    )
+
+
+class StatusFilter(admin.SimpleListFilter):
+    """Offered within an agency only, where an index leads to the rows."""
+
+    title = parameter_name = "status"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return Delivery.Status.choices
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+        return queryset.filter(status=self.value()) if self.value() else queryset
+
+
+@admin.register(Delivery)
+class DeliveryAdmin(RecordAdmin):
+    list_display = ("event_name", "uuid", "agency", "endpoint", "kind", "status", "response_status", "created_at")
+    list_select_related = ("agency", "endpoint")
+    fields = (
+        "uuid",
+        "agency",
+        "endpoint",
+        "event_name",
+        "envelope_id",
+        "kind",
+        "status",
+        "attempts",
+        "max_attempts",
+        "response_status",
+        "error",
+        "created_at",
+        "next_attempt_at",
+        "completed_at",
+        "sent",
+        "attempts_made",
+    )
+    readonly_fields = ("next_attempt_at", "sent", "attempts_made")
+
+    def get_list_filter(self, request: HttpRequest) -> tuple[type[StatusFilter], ...]:
+        return (StatusFilter,) if "agency__id__exact" in request.GET else ()
+
+    @admin.display(description="envelope as sent")
+    def sent(self, delivery: Delivery) -> SafeString:
+        return format_html("<pre>{}</pre>", json.dumps(json.loads(delivery.envelope), indent=2, ensure_ascii=False))
+
+    @admin.display(description="attempts in full")
+    def attempts_made(self, delivery: Delivery) -> str:
+        attempts = delivery.attempt_log.order_by("number")
+        return format_html_join("", "<pre>{}</pre>", ((in_words(attempt),) for attempt in attempts)) or "none yet"
+
+
+def in_words(attempt: Attempt) -> str:
+    """Tell an attempt in a few lines: what became of it, how long each part took, the first 2 KiB of the answer."""
+    outcome = attempt.error or f"HTTP {attempt.response_status}"
+    spans = ("dns_ms", "connect_ms", "tls_ms", "first_byte_ms", "duration_ms")
+    times = ", ".join(f"{name[:-3]} {value:.1f}" for name in spans if (value := getattr(attempt, name)) is not None)
+    answer = bytes(attempt.response_body or b"").decode(errors="replace")
+    lines = (
+        f"{attempt.number}. {attempt.started_at:%Y-%m-%d %H:%M:%S} UTC  {outcome}",
+        f"address {attempt.remote_address or '-'}; milliseconds: {times}",
+        attempt.response_headers or "",
+        answer,
+    )
+    return "\n".join(line for line in lines if line)

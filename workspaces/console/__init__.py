@@ -1,0 +1,1 @@
+"""Sub-accounts in the agency's console."""
