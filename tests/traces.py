@@ -4,7 +4,7 @@ from typing import Any
 
 from django.apps import apps
 
-APPS = ("api", "agency", "workspaces", "webhooks")
+APPS = ("api", "agency", "workspaces", "webhooks", "packs")
 # Every known caller is stamped; that is no trace of what was asked for.
 STAMPS = frozenset({"last_used_at"})
 

@@ -10,6 +10,7 @@ from config.db import name_key
 from packs.library.industries import Industry
 from packs.library.loading import PLATFORM_PACKS, Library
 from workspaces.automations.copies import cleaned, refusals_of
+from workspaces.automations.flows import Flow
 from workspaces.automations.graph import problems_of
 from workspaces.automations.privacy import private_content
 from workspaces.automations.requirements import REQUIREMENTS
@@ -92,16 +93,14 @@ def _leaks(item: dict[str, Any], platform: str) -> Iterator[str]:
     refusals = refusals_of(flow, platform=platform)
     yield from refusals
     if not refusals:
-        yield from (f"holds something private: {slot.sentence}." for slot in cleaned(flow)[1])
-    yield from _foreign_accounts(flow)
+        kept, slots = cleaned(flow)
+        yield from (f"holds something private: {slot.sentence}." for slot in slots)
+        yield from _foreign_accounts(flow, kept)
 
 
-def _foreign_accounts(flow: dict[str, Any]) -> Iterator[str]:
-    kept = cleaned(flow)[0] if not refusals_of(flow, platform="") else None
-    if kept is None:
-        return
+def _foreign_accounts(flow: Flow, kept: Flow) -> Iterator[str]:
     for before, after in zip(flow["steps"], kept["steps"], strict=True):
-        for name in set(before.get("config", {})) - set(after["config"]):
+        for name in before.get("config", {}).keys() - after["config"].keys():
             yield f"{before['id']}: {name} points at an account."
 
 

@@ -16,8 +16,8 @@ WORD = re.compile(r"[\w\-]+")
 
 EMAIL = re.compile(r"@\s?[\w\[]|\w\s?[(\[{]\s?at\s?[)\]}]\s?\w|\w\s+at\s+[\w-]+\s+dot\s+\w", re.IGNORECASE)
 ADDRESS = re.compile(
-    r"\w+://|\bwww\.|\b(?:mailto|tel|sms|skype|callto|geo|javascript|data):\S|\blocalhost\b"
-    r"|(?<![\w.])(?:[\w-]+\.)+(?:[^\W\d_]{2,63}|xn--[\w-]+)(?![\w])"
+    r"\w://|\bwww\.|\b(?:mailto|tel|sms|skype|callto|geo|javascript|data):\S|\blocalhost\b"
+    r"|(?<![\w.\-])(?:[\w-]+\.)+(?:[^\W\d_]{2,63}|xn--[\w-]+)(?![\w])"
     r"|\w\s?[(\[{]\s?dot\s?[)\]}]\s?\w|\w\s+dot\s+\w"
     r"|(?<!\d)\d{1,3}(?:\.\d{1,3}){3}(?!\d)|[0-9a-f]{0,4}:[0-9a-f]{0,4}::?[0-9a-f]{1,4}",
     re.IGNORECASE,
@@ -34,7 +34,7 @@ KEY = re.compile(
     r"(?<![A-Za-z])(?:svc|sk|pk|rk|whsec|ghp|gho|github_pat|xox[abp]|hf|shpat)[_-]\w{6,}"
     r"|(?<![A-Za-z])(?:api|key|tok|token|act|usr|acc|org|cus|sub|id)[_-](?=\w*\d)\w{4,}"
     r"|\b(?:AKIA|ASIA|AIza|ya29|EAA|eyJ)[\w.\-]{6,}|\bBearer\s+\S{6,}"
-    r"|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|[A-Za-z0-9+/]{20,}={1,2}",
+    r"|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{20,}={1,2}",
     re.IGNORECASE,
 )
 FOUND = {"an e-mail address or account name": EMAIL, "a web address": ADDRESS, "a phone number": NUMBER}

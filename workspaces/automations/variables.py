@@ -19,7 +19,7 @@ KNOWN: dict[str, frozenset[str]] = {
 OPEN = frozenset({"answers", "fields"})
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
-BRACES = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
+BRACES = re.compile(r"\{\{([^{}]{0,200})\}\}")
 
 
 def is_variable(text: str) -> bool:
