@@ -47,7 +47,7 @@ def test_automations_come_newest_first_in_pages(a: Tenant, b: Tenant) -> None:
 
 def test_automations_are_filtered(a: Tenant) -> None:
     on = publish_automation(automation=an_automation(a.workspace, 1), now=now(), by=SYSTEM)
-    assert a.channel
+    assert a.channel.platform == "whatsapp"
     switch_on(automation=on, now=now(), by=SYSTEM)
     an_automation(a.workspace, 2, platform="telegram")
 

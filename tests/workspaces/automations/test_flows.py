@@ -9,6 +9,7 @@ from workspaces.automations.flows import MOST_STEPS, is_bounded
 from workspaces.automations.graph import problems_of
 from workspaces.automations.registry import STEPS, TRIGGERS
 from workspaces.automations.requirements import REQUIREMENTS
+from workspaces.automations.types import StepType, TriggerType
 
 
 def said(flow: Any, platform: str = "whatsapp") -> list[str]:
@@ -21,7 +22,8 @@ def test_a_flow_of_one_step_is_valid() -> None:
 
 def test_there_are_at_least_25_types_of_steps_and_each_field_of_each_has_a_label() -> None:
     assert len(STEPS) >= 25
-    for declared in [*STEPS.values(), *TRIGGERS.values()]:
+    every: list[StepType | TriggerType] = [*STEPS.values(), *TRIGGERS.values()]
+    for declared in every:
         assert declared.label
         assert set(declared.requires) <= set(REQUIREMENTS)
         assert all(field.label for field in declared.fields)
