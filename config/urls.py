@@ -13,6 +13,7 @@ from config.api.surface import unknown_path
 from config.api.urls import urlpatterns as documents
 from packs.api.agency.urls import urlpatterns as pack_paths
 from webhooks.api.agency.urls import urlpatterns as webhook_paths
+from webhooks.console.urls import urlpatterns as webhook_pages
 from workspaces.api.agency.urls import urlpatterns as sub_account_paths
 from workspaces.api.workspace.surface import WorkspaceSurface
 from workspaces.api.workspace.urls import urlpatterns as workspace_paths
@@ -29,7 +30,7 @@ workspace_surface: list[URLPattern | URLResolver] = [
     *workspace_paths,
     re_path(r"^[\s\S]*\Z", unknown_path(WorkspaceSurface), name="unknown"),
 ]
-console: list[URLPattern | URLResolver] = [*agency_pages, *sub_account_pages]
+console: list[URLPattern | URLResolver] = [*agency_pages, *sub_account_pages, *webhook_pages]
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz),
@@ -37,7 +38,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     *documents,
     path("api/agency/v1/", include((agency_surface, "agency-api"))),
     path("api/v1/", include((workspace_surface, "workspace-api"))),
-    re_path(r"^api(/.*)?$", no_such_path),
+    re_path(r"^api(?:/[\s\S]*)?\Z", no_such_path),
     path("account/", include("agency.account.urls")),
     path("console", RedirectView.as_view(pattern_name="console:home")),
     path("console/", include((console, "console"))),

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 import redis
 
-from config.local.account import DROPPED, Account, works
+from config.local.account import Account, dropped, works
 from config.local.binaries import find_postgres, major_version
 from config.local.errors import CannotStart
 from config.local.servers import started_servers
@@ -108,11 +108,11 @@ def test_a_server_that_fails_says_why_from_its_log(state: Path) -> None:
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can take another account")
 def test_root_without_user_namespaces_runs_them_under_another_account(open_folder: Path) -> None:
-    if not works(*DROPPED.prefix, "test", "-x", find_postgres().postgres):
+    if not works(*dropped().prefix, "test", "-x", find_postgres().postgres):
         pytest.skip("the virtual environment lies below a folder that only root may enter")
-    with held(open_folder / "state") as folder, started_servers(folder, account=DROPPED) as servers:
+    with held(open_folder / "state") as folder, started_servers(folder, account=dropped()) as servers:
         owners = {Path(f"/proc/{process.pid}").stat().st_uid for process in servers.processes.values()}
-        assert owners == {DROPPED.owner}
+        assert owners == {dropped().owner}
         with psycopg.connect(servers.env["DATABASE_URL"]) as connection:
             assert connection.execute("SELECT 1").fetchone() == (1,)
 
@@ -123,7 +123,7 @@ def test_another_account_that_cannot_reach_the_data_is_told_of(tmp_path: Path) -
     with (
         held(tmp_path / "closed" / "state") as folder,
         pytest.raises(CannotStart, match="only root may enter"),
-        started_servers(folder, account=DROPPED),
+        started_servers(folder, account=dropped()),
     ):
         pass
 
