@@ -13,6 +13,7 @@ from packs.library.checks import the_library_is_whole
 from packs.library.judging import flaws_of, shortfalls_of
 from packs.library.loading import build, read_files
 from tests.packs import shelf
+from workspaces.automations.registry import STEPS, TRIGGERS
 
 Files = dict[str, Any]
 
@@ -139,3 +140,8 @@ def test_the_system_check_tells_what_is_wrong(settings: Any, tmp_path: Path) -> 
 def test_the_products_own_library_passes(settings: Any) -> None:
     settings.PACK_LIBRARY = project.BASE_DIR / "packs" / "library"
     assert the_library_is_whole(None) == []
+
+
+def test_the_readme_names_every_type_of_trigger_and_step() -> None:
+    readme = (project.BASE_DIR / "packs" / "library" / "README.md").read_text()
+    assert [name for name in [*STEPS, *TRIGGERS] if f"| `{name}`" not in readme] == []

@@ -46,12 +46,17 @@ def open_slots(flow: Flow, slots: Iterable[dict[str, str]]) -> list[dict[str, st
     return [slot for slot in slots if _is_open(flow, (slot["node"], slot["path"]))]
 
 
+def value_in(flow: Flow, place: Place) -> Any:
+    """Give what stands in a slot, None where nothing does. Raises `NoSuchSlot`."""
+    holder, key = _holder(flow, place)
+    return holder[key] if isinstance(holder, list) else holder.get(key)
+
+
 def _is_open(flow: Flow, place: Place) -> bool:
     try:
-        holder, key = _holder(flow, place)
+        return is_empty(value_in(flow, place))
     except NoSuchSlot:
         return False
-    return is_empty(holder[key] if isinstance(holder, list) else holder.get(key))
 
 
 def filled(flow: Flow, values: Mapping[Place, Any]) -> Flow:

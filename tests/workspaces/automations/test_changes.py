@@ -54,7 +54,7 @@ def test_an_automation_begins_as_a_draft(workspace: Workspace) -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["", "  ", "n" * 121])
+@pytest.mark.parametrize("name", ["", "  ", "n" * 121, "a\0b", "a\nb", "a\ud800b"])
 def test_a_name_is_needed(workspace: Workspace, name: str) -> None:
     automation = begun(workspace)
     with pytest.raises(NameNeeded):

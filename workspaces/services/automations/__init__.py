@@ -23,12 +23,20 @@ from workspaces.services.automations.readiness import (
     note_readiness,
     register_requirement_check,
 )
-from workspaces.services.automations.switching import CHANNEL_NAMES, switch_off, switch_on, what_is_missing
+from workspaces.services.automations.switching import (
+    CHANNEL_NAMES,
+    Means,
+    means_of,
+    switch_off,
+    switch_on,
+    what_is_missing,
+)
 
 __all__ = [
     "CHANNEL_NAMES",
     "AutomationNotFound",
     "FlowRefused",
+    "Means",
     "NameNeeded",
     "NotReady",
     "Origin",
@@ -37,6 +45,7 @@ __all__ = [
     "create_automation",
     "fill_slots",
     "install_automation",
+    "means_of",
     "met_requirements",
     "missing_requirements",
     "note_readiness",

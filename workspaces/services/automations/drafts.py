@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
+from unicodedata import category
 
 from django.db import transaction
 
@@ -16,12 +17,14 @@ from workspaces.services.automations.notes import lock_automation, note_automati
 from workspaces.services.automations.publishing import publish_locked
 
 LONGEST_NAME = 120
+# Control characters, NUL among them, and lone surrogates.
+UNWRITABLE = frozenset({"Cc", "Cs"})
 
 
 def checked_name(name: str) -> str:
     """Give the name trimmed. Raises `NameNeeded`."""
     name = name.strip()
-    if not 0 < len(name) <= LONGEST_NAME:
+    if not 0 < len(name) <= LONGEST_NAME or any(category(character) in UNWRITABLE for character in name):
         raise NameNeeded
     return name
 

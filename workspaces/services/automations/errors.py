@@ -48,4 +48,4 @@ class SlotRefused(Invalid):
 
 class NameNeeded(Invalid):
     field = "name"
-    message = "An automation needs a name of at most 120 characters."
+    message = "An automation needs a name of at most 120 characters, on one line."

@@ -1,5 +1,6 @@
 """Switching automations on, only when they are ready, and off."""
 
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
@@ -7,10 +8,10 @@ from django.db import transaction
 from agency.actors import Actor
 from workspaces.automations.requirements import REQUIREMENTS
 from workspaces.automations.slots import open_slots
-from workspaces.models import Automation, Channel
+from workspaces.models import Automation, Channel, Workspace
 from workspaces.services.automations.errors import NotReady
 from workspaces.services.automations.notes import lock_automation, note_automation
-from workspaces.services.automations.readiness import missing_requirements
+from workspaces.services.automations.readiness import met_requirements
 
 CHANNEL_NAMES = {
     "whatsapp": "WhatsApp",
@@ -24,15 +25,28 @@ CHANNEL_NAMES = {
 }
 
 
-def what_is_missing(automation: Automation) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What a workspace can run automations with: requirements it meets, channel types it has an active channel of."""
+
+    met: set[str]
+    platforms: set[str]
+
+
+def means_of(workspace: Workspace) -> Means:
+    """Look up what the workspace has, once for all of its automations."""
+    active = workspace.channels.filter(status=Channel.Status.ACTIVE)
+    return Means(met_requirements(workspace), set(active.values_list("platform", flat=True)))
+
+
+def what_is_missing(automation: Automation, means: Means | None = None) -> list[str]:
     """Say in sentences what has to be done before this automation can be switched on; nothing if it is ready."""
-    workspace = automation.workspace
+    means = means or means_of(automation.workspace)
     reasons = [f"Fill in {slot['step']} ({slot['label']})." for slot in open_slots(automation.draft, automation.slots)]
-    if automation.published is None and not reasons:
+    if automation.published_id is None and not reasons:
         reasons.append("Publish the automation first.")
-    missing = missing_requirements(workspace=workspace, names=automation.requires)
-    reasons += [f"This needs {REQUIREMENTS[name]}." for name in missing]
-    if not workspace.channels.filter(platform=automation.platform, status=Channel.Status.ACTIVE).exists():
+    reasons += [f"This needs {REQUIREMENTS[name]}." for name in automation.requires if name not in means.met]
+    if automation.platform not in means.platforms:
         reasons.append(f"Connect a {CHANNEL_NAMES[automation.platform]} channel first.")
     return reasons
 
