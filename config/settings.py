@@ -56,6 +56,7 @@ INSTALLED_APPS = [
     "agency",
     "workspaces",
     "webhooks",
+    "packs",
     "config.operations",
 ]
 MIDDLEWARE = [
@@ -99,6 +100,9 @@ TEMPLATES = [
         },
     },
 ]
+
+# The service's own automations and packs (packs/library/README.md tells their form).
+PACK_LIBRARY = BASE_DIR / "packs" / "library"
 
 # PostgreSQL -------------------------------------------------------------------------------------------
 
