@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.core import mail as outbox
+from django.db import transaction
 from django.utils.timezone import now
 
 from agency.models import Mail
@@ -67,6 +68,14 @@ def test_a_mail_is_tried_again_and_given_up_after_twelve_tries(queued: Mail) -> 
 
 
 @pytest.mark.usefixtures("_no_server")
+def test_a_mail_that_kills_its_sender_each_time_is_left_alone_after_twelve_tries(queued: Mail) -> None:
+    moment = now()
+    for _ in range(ATTEMPTS):
+        assert due_mail(now=moment) is not None
+        moment += timedelta(hours=1)
+    assert due_mail(now=moment) is None
+
+
 def test_a_failure_is_logged_without_the_address(queued: Mail, caplog: pytest.LogCaptureFixture) -> None:
     send_mail()
     (record,) = [record for record in caplog.records if record.getMessage() == "mail not sent"]
@@ -96,6 +105,15 @@ def test_two_workers_never_take_the_same_mail() -> None:
 
     taken = [pk for share in at_once(take_all, times=4) for pk in share]
     assert len(taken) == len(set(taken)) == 8
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_mail_in_another_worker_s_hands_holds_up_no_other() -> None:
+    user = UserFactory.create()
+    first, second = (queue_mail(kind=Mail.Kind.OWNER_INVITATION, user=user, context=INVITATION) for _ in range(2))
+    with transaction.atomic():
+        Mail.objects.select_for_update().get(pk=first.pk)
+        assert at_once(lambda _: due_mail(now=now()), times=1) == [second]
 
 
 def test_a_mail_names_itself_in_lists(queued: Mail) -> None:
