@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class ChannelConnectConfig(AppConfig):
+    name = "channelconnect"
+    verbose_name = "Channel connect"
