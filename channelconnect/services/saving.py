@@ -29,7 +29,8 @@ def check_choice(*, session: ConnectSession, account: Account) -> None:
     holder = _holder(session, account)
     if holder is not None and holder.workspace_id != session.workspace_id:
         raise Refused("account_already_connected_elsewhere")
-    if holder is None and session.target is None:
+    is_connected = session.target is not None and session.target.status != Channel.Status.DISCONNECTED
+    if holder is None and not is_connected:
         _check_room(session)
 
 

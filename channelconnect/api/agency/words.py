@@ -1,0 +1,18 @@
+"""What an agency writes about connecting channels."""
+
+from config.api.fields import Choice, Items, Text, Uuid
+from config.api.words import Words
+from channelconnect.models.sessions import Platform
+
+LONGEST_URL = 2_048
+
+
+class ReturnUrls(Words):
+    return_urls = Items(child=Text(max_length=LONGEST_URL), max_length=20)
+
+
+class NewConnection(Words):
+    platform = Choice(Platform.choices)
+    return_url = Text(max_length=LONGEST_URL)
+    state = Text(max_length=500, required=False, allow_null=True, allow_blank=True, trim=False)
+    channel_id = Uuid(required=False, allow_null=True)
