@@ -1,6 +1,6 @@
 """What an agency writes about connecting channels."""
 
-from config.api.fields import Choice, Items, Text, Uuid
+from config.api.fields import Choice, Items, Opaque, Text, Uuid
 from config.api.words import Words
 from channelconnect.models.sessions import Platform
 
@@ -14,5 +14,5 @@ class ReturnUrls(Words):
 class NewConnection(Words):
     platform = Choice(Platform.choices)
     return_url = Text(max_length=LONGEST_URL)
-    state = Text(max_length=500, required=False, allow_null=True, allow_blank=True, trim=False)
+    state = Opaque(max_length=500, required=False, allow_null=True)
     channel_id = Uuid(required=False, allow_null=True)
