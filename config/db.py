@@ -17,10 +17,14 @@ else:
     _TextField = models.BinaryField
 
 
+# A name has at most 120 characters, which few ligatures make more than four times as long; their rest is not compared.
+LONGEST_NAME_KEY = 480
+
+
 def name_key(name: str) -> str:
     """Give the form in which two spellings of a name are the same: trimmed, composed, without case."""
     folded = unicodedata.normalize("NFKC", name.strip()).casefold()
-    return unicodedata.normalize("NFKC", folded)
+    return unicodedata.normalize("NFKC", folded)[:LONGEST_NAME_KEY]
 
 
 def like_pattern(fragment: str) -> str:

@@ -41,7 +41,7 @@ WEBHOOK_CA_FILE = env.text("WEBHOOK_CA_FILE", "")
 # Application ------------------------------------------------------------------------------------------
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "config.operations.support.SupportAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

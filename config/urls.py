@@ -12,6 +12,7 @@ from config.api.errors import no_such_path
 from config.api.surface import unknown_path
 from config.api.urls import urlpatterns as documents
 from webhooks.api.agency.urls import urlpatterns as webhook_paths
+from webhooks.console.urls import urlpatterns as webhook_pages
 from workspaces.api.agency.urls import urlpatterns as sub_account_paths
 from workspaces.api.workspace.surface import WorkspaceSurface
 from workspaces.api.workspace.urls import urlpatterns as workspace_paths
@@ -27,7 +28,7 @@ workspace_surface: list[URLPattern | URLResolver] = [
     *workspace_paths,
     re_path(r"^[\s\S]*\Z", unknown_path(WorkspaceSurface), name="unknown"),
 ]
-console: list[URLPattern | URLResolver] = [*agency_pages, *sub_account_pages]
+console: list[URLPattern | URLResolver] = [*agency_pages, *sub_account_pages, *webhook_pages]
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz),

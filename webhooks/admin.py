@@ -4,9 +4,8 @@ import json
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from agency.admin.pages import RecordAdmin
@@ -31,6 +30,18 @@ class EndpointAdmin(RecordAdmin):
     )
 
 
+class StatusFilter(admin.SimpleListFilter):
+    """Offered within an agency only, where an index leads to the rows."""
+
+    title = parameter_name = "status"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return Delivery.Status.choices
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+        return queryset.filter(status=self.value()) if self.value() else queryset
+
+
 @admin.register(Delivery)
 class DeliveryAdmin(RecordAdmin):
     list_display = ("event_name", "uuid", "agency", "endpoint", "kind", "status", "response_status", "created_at")
@@ -50,51 +61,34 @@ class DeliveryAdmin(RecordAdmin):
         "created_at",
         "next_attempt_at",
         "completed_at",
-        "envelope",
-        "attempt_list",
+        "sent",
+        "attempts_made",
     )
-    readonly_fields = ("envelope", "attempt_list")
+    readonly_fields = ("next_attempt_at", "sent", "attempts_made")
 
-    def get_list_filter(self, request: HttpRequest) -> tuple[str, ...]:
-        """Filter by status within an agency, where an index leads to the rows."""
-        return ("status",) if "agency__id__exact" in request.GET else ()
+    def get_list_filter(self, request: HttpRequest) -> tuple[type[StatusFilter], ...]:
+        return (StatusFilter,) if "agency__id__exact" in request.GET else ()
 
-    @admin.display
-    def envelope(self, delivery: Delivery) -> SafeString:
+    @admin.display(description="envelope as sent")
+    def sent(self, delivery: Delivery) -> SafeString:
         return format_html("<pre>{}</pre>", json.dumps(json.loads(delivery.envelope), indent=2, ensure_ascii=False))
 
     @admin.display(description="attempts in full")
-    def attempt_list(self, delivery: Delivery) -> SafeString:
-        return format_html('<a href="../../../attempt/?delivery__id__exact={}">show</a>', delivery.pk)
+    def attempts_made(self, delivery: Delivery) -> str:
+        attempts = delivery.attempt_log.order_by("number")
+        return format_html_join("", "<pre>{}</pre>", ((in_words(attempt),) for attempt in attempts)) or "none yet"
 
 
-@admin.register(Attempt)
-class AttemptAdmin(RecordAdmin):
-    list_display = ("started_at", "delivery_id", "number", "response_status", "error", "duration_ms", "remote_address")
-    search_fields = ("delivery__uuid",)
-    search_help_text = "A delivery's uuid."
-    fields = (
-        "delivery",
-        "number",
-        "started_at",
-        "duration_ms",
-        "dns_ms",
-        "connect_ms",
-        "tls_ms",
-        "first_byte_ms",
-        "remote_address",
-        "request_headers",
-        "response_status",
-        "response_headers",
-        "answer",
-        "error",
+def in_words(attempt: Attempt) -> str:
+    """Tell an attempt in a few lines: what became of it, how long each part took, the first 2 KiB of the answer."""
+    outcome = attempt.error or f"HTTP {attempt.response_status}"
+    spans = ("dns_ms", "connect_ms", "tls_ms", "first_byte_ms", "duration_ms")
+    times = ", ".join(f"{name[:-3]} {value:.1f}" for name in spans if (value := getattr(attempt, name)) is not None)
+    answer = bytes(attempt.response_body or b"").decode(errors="replace")
+    lines = (
+        f"{attempt.number}. {attempt.started_at:%Y-%m-%d %H:%M:%S} UTC  {outcome}",
+        f"address {attempt.remote_address or '-'}; milliseconds: {times}",
+        attempt.response_headers or "",
+        answer,
     )
-    readonly_fields = ("answer",)
-
-    def search(self, queryset: "QuerySet[Any]", term: str) -> "QuerySet[Any]":
-        deliveries = DeliveryAdmin(Delivery, self.admin_site).search(Delivery.objects.all(), term)
-        return queryset.filter(delivery_id__in=deliveries.values("id"))
-
-    @admin.display(description="answer's first 2 KiB")
-    def answer(self, attempt: Attempt) -> SafeString:
-        return format_html("<pre>{}</pre>", bytes(attempt.response_body or b"").decode(errors="replace"))
+    return "\n".join(line for line in lines if line)

@@ -7,6 +7,8 @@ class WebhooksConfig(AppConfig):
 
     def ready(self) -> None:
         from config.api.documents.events import register_events
+        from webhooks.console.entries import register
         from webhooks.descriptions import agency_events
 
         register_events("agency", agency_events)
+        register()

@@ -19,8 +19,10 @@ STILL_THERE = '[ "$PPID" = "$0" ] && exec "$@"'
 
 
 @lru_cache(maxsize=1)
-def can_leash() -> bool:
-    return works("setpriv", "--pdeathsig", "TERM", "--", "true")
+def setpriv() -> str | None:
+    """Give the program that can ask the kernel for this; other systems have none."""
+    found = shutil.which("setpriv")
+    return found if found and works(found, "--pdeathsig", "TERM", "--", "true") else None
 
 
 def leash(signal_name: str) -> tuple[str, ...]:
@@ -28,9 +30,10 @@ def leash(signal_name: str) -> tuple[str, ...]:
 
     The signal belongs to the thread that starts the process: start from the main thread.
     """
-    if not can_leash():
+    program = setpriv()
+    if program is None:
         return ()
-    return ("setpriv", "--pdeathsig", signal_name, "--", "sh", "-c", STILL_THERE, str(os.getpid()))
+    return (program, "--pdeathsig", signal_name, "--", "sh", "-c", STILL_THERE, str(os.getpid()))
 
 
 def processes_at_work_in(folder: Path, *, proc: Path = PROC) -> list[int]:
@@ -52,7 +55,7 @@ def _by_working_folder(folder: Path, proc: Path) -> Iterator[int]:
 def _by_command_line(folder: Path) -> Iterator[int]:
     if not shutil.which("ps"):
         return
-    listing = subprocess.run(["ps", "-axo", "pid=,command="], capture_output=True, text=True, check=False).stdout
+    listing = subprocess.run(["ps", "-axwwo", "pid=,command="], capture_output=True, text=True, check=False).stdout
     for line in listing.splitlines():
         pid, _, command = line.strip().partition(" ")
         words = command.split()

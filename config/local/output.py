@@ -45,7 +45,7 @@ class Lines:
         *whole, self.rest = (self.rest + came).split(b"\n")
         if self.rest and (not came or len(self.rest) > LONGEST_LINE):
             whole, self.rest = [*whole, self.rest], b""
-        write(b"".join(self.prefix + line + b"\n" for line in whole))
+        write(b"".join(self.prefix + line + b"\n" for line in whole if line.strip()))
         return bool(came)
 
 

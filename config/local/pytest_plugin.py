@@ -24,7 +24,7 @@ header: list[str] = []
 def pytest_load_initial_conftests() -> Generator[None, object, object]:
     """Come before pytest-django, which reads the settings in the same hook."""
     worker = os.environ.get("PYTEST_XDIST_WORKER")
-    if worker is None:
+    if not worker:
         _start()
     else:
         os.environ["REDIS_URL"] = with_database(os.environ["REDIS_URL"], int(worker.removeprefix("gw")) + 1)

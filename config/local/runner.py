@@ -1,6 +1,7 @@
 """Runs a whole system on one state folder until it is told to stop or one of its processes ends."""
 
 import json
+import os
 import secrets
 import sys
 import time
@@ -42,6 +43,7 @@ def run(options: Options, planner: Planner = whole_system) -> int:
     with StopSignals() as signals:
         try:
             with held(options.state) as state:
+                (state / RUN).unlink(missing_ok=True)  # a killed runner's word is no longer true
                 port = free_port(options.port)
                 with started_servers(state, durable=options.durable) as servers:
                     System(options, state, port, planner(state, port), servers, signals, started).run()
@@ -101,6 +103,7 @@ class System:
         """Leave word of the running system for commands in other terminals and for tests."""
         processes = {**self.servers.processes, **self.children.processes}
         told = {
+            "runner": os.getpid(),
             "env": self.env,
             "pids": {name: process.pid for name, process in processes.items()},
             "ready": ready,

@@ -37,7 +37,7 @@ class RunningSystem:
 
     @property
     def is_ready(self) -> bool:
-        return bool(self.told.get("ready"))
+        return bool(self.told.get("ready")) and self.told["runner"] == self.runner.pid
 
     @property
     def env(self) -> dict[str, str]:

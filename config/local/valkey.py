@@ -65,6 +65,7 @@ class Valkey:
             "save": "",
             "appendonly": "yes" if self.durable else "no",
             "appendfsync": "everysec",
+            "set-proc-title": "no",  # the folder stays readable in the list of processes
             "maxmemory-policy": "noeviction",
         }
         return [word for name, value in options.items() for word in (f"--{name}", value)]

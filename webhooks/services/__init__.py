@@ -1,7 +1,7 @@
 """Every change of webhook endpoints and deliveries: one verb, one function, one transaction."""
 
 from webhooks.services.catalogue import event_catalogue
-from webhooks.services.deliveries import DeliveryNotFound, redeliver, send_test
+from webhooks.services.deliveries import DeliveryNotFound, redeliver, redeliver_failed, send_test
 from webhooks.services.endpoints import (
     EndpointNotFound,
     register_endpoint,
@@ -12,15 +12,19 @@ from webhooks.services.endpoints import (
 from webhooks.services.guarding import UrlRefused, judge_url
 from webhooks.services.retention import forget_deliveries
 from webhooks.services.samples import sample_data
+from webhooks.services.states import EndpointState, endpoint_states
 
 __all__ = [
     "DeliveryNotFound",
     "EndpointNotFound",
+    "EndpointState",
     "UrlRefused",
+    "endpoint_states",
     "event_catalogue",
     "forget_deliveries",
     "judge_url",
     "redeliver",
+    "redeliver_failed",
     "register_endpoint",
     "remove_endpoint",
     "rotate_secret",

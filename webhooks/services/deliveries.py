@@ -2,10 +2,12 @@
 
 import uuid
 from datetime import datetime
+from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from agency.actors import Actor
+from agency.models import Agency
 from agency.services import envelope, record_activity
 from agency.services.events import COURIER_BELL
 from config.celery import ring
@@ -75,6 +77,48 @@ def redeliver(*, delivery: Delivery, now: datetime, by: Actor) -> Delivery:
     _note(again, "webhook.redelivered", by)
     ring(COURIER_BELL)
     return again
+
+
+MOST_REDELIVERED = 10_000
+REDELIVER_FAILED = """
+WITH failed AS (
+    SELECT DISTINCT ON (delivery.endpoint_id, delivery.envelope_id) delivery.*
+    FROM webhooks_delivery delivery JOIN webhooks_endpoint endpoint ON endpoint.id = delivery.endpoint_id
+    WHERE delivery.agency_id = %(agency)s AND delivery.status = 'error' AND delivery.kind <> 'test'
+        AND delivery.completed_at >= %(since)s AND endpoint.enabled AND endpoint.removed_at IS NULL
+        AND (%(endpoint)s::bigint IS NULL OR delivery.endpoint_id = %(endpoint)s)
+        AND NOT EXISTS (SELECT FROM webhooks_delivery later WHERE later.endpoint_id = delivery.endpoint_id
+            AND later.envelope_id = delivery.envelope_id AND later.id > delivery.id AND later.status <> 'error')
+    ORDER BY delivery.endpoint_id, delivery.envelope_id, delivery.id DESC LIMIT %(most)s
+)
+INSERT INTO webhooks_delivery (uuid, agency_id, endpoint_id, event_id, event_name, envelope_id, body, kind, status,
+    stage, attempts, max_attempts, leases, next_attempt_at, created_at)
+SELECT gen_random_uuid(), agency_id, endpoint_id, event_id, event_name, envelope_id, body, 'redelivery', 'pending',
+    0, 0, 3, 0, %(now)s, %(now)s
+FROM failed
+"""
+
+
+@transaction.atomic
+def redeliver_failed(
+    *, agency: Agency, since: datetime, now: datetime, by: Actor, endpoint: Endpoint | None = None
+) -> int:
+    """Queue every envelope again that ended as an error since a moment and was not delivered after; at most 10,000."""
+    values: dict[str, Any] = {
+        "agency": agency.pk,
+        "since": since,
+        "now": now,
+        "endpoint": endpoint.pk if endpoint else None,
+        "most": MOST_REDELIVERED,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(REDELIVER_FAILED, values)
+        number: int = cursor.rowcount
+    target = ("webhook", endpoint.uuid, endpoint.url) if endpoint else ("agency", agency.uuid, agency.name)
+    details = {"since": since.isoformat(), "number": number}
+    record_activity(by=by, action="webhook.failed_redelivered", agency_id=agency.pk, target=target, details=details)
+    ring(COURIER_BELL)
+    return number
 
 
 def _note(delivery: Delivery, action: str, by: Actor) -> None:

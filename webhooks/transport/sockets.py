@@ -47,16 +47,15 @@ class SocketWatch:
         if what == pycurl.POLL_REMOVE:
             self._parked[descriptor] = self._generation
             return
-        if self._parked.pop(descriptor, self._generation) != self._generation:
-            self._forget(descriptor)
-        known, wanted = self._watched.get(descriptor), _EVENTS[what]
-        if known == wanted:
+        still_its_own = self._parked.pop(descriptor, self._generation) == self._generation
+        wanted = _EVENTS[what]
+        if still_its_own and self._watched.get(descriptor) == wanted:
             return
-        if known:
-            self._forget(descriptor) if not wanted else self._selector.modify(descriptor, wanted)
-        elif wanted:
+        # Anew, not modified: an exception in this callback would stop all of libcurl's transfers.
+        self._forget(descriptor)
+        if wanted:
             self._selector.register(descriptor, wanted)
-        self._watched[descriptor] = wanted
+            self._watched[descriptor] = wanted
 
     def wait(self, timeout_s: float) -> list[tuple[int, int]]:
         """Descriptors that are ready, each with libcurl's flags; none after `timeout_s` or a ring."""

@@ -20,6 +20,13 @@ ORDER BY workspace.created_at DESC, workspace.id DESC
 PAGE = (
     "SELECT id FROM workspaces_workspace workspace WHERE {where} ORDER BY created_at {way}, id {way} LIMIT %s OFFSET %s"
 )
+# Few hits of a search are fetched by its index and sorted. Without the fence the planner would walk past all the
+# newer sub-accounts until it has met enough of them.
+PAGE_OF_FEW = (
+    "SELECT id FROM (SELECT id, created_at FROM workspaces_workspace workspace WHERE {where} OFFSET 0) hit "
+    "ORDER BY created_at {way}, id {way} LIMIT %s OFFSET %s"
+)
+FEW = 2_000
 COUNT = "SELECT count(*) FROM workspaces_workspace workspace WHERE {where}"
 
 
@@ -73,7 +80,8 @@ class Selection:
         from_the_end = offset > total // 2
         skipped = total - offset - limit if from_the_end else offset
         way = "ASC" if from_the_end else "DESC"
-        statement = CARD.format(page=PAGE.format(where=" AND ".join(self._where), way=way))
+        page = PAGE_OF_FEW if self.search and total <= FEW else PAGE
+        statement = CARD.format(page=page.format(where=" AND ".join(self._where), way=way))
         with connection.cursor() as cursor:
             cursor.execute(statement, [*self._values, limit, skipped])
             return [card_of_row(row) for row in cursor.fetchall()]

@@ -4,8 +4,9 @@ from workspaces.models import Workspace
 
 
 def lock(workspace: Workspace) -> Workspace:
-    """Re-read the row under its lock, together with its plan; the caller is inside a transaction."""
-    locked: Workspace = (
-        Workspace.objects.select_for_update(of=("self",), no_key=True).select_related("plan").get(pk=workspace.pk)
-    )
+    """Re-read the row under its lock; the caller is inside a transaction.
+
+    Its plan is read afterwards, on its own: a join would still show the plan of before the wait, or none at all.
+    """
+    locked: Workspace = Workspace.objects.select_for_update(no_key=True).get(pk=workspace.pk)
     return locked

@@ -150,6 +150,19 @@ def test_a_connection_that_the_receiver_closed_meanwhile_is_replaced(receive: Re
     assert len(receiver.requests) == 5
 
 
+def test_a_hang_up_on_an_idle_connection_does_not_keep_the_loop_awake(receive: Receive, sender: Sender) -> None:
+    receiver = receive(after_request(lambda connection: connection.send(NO_CONTENT)))
+    post(sender, receiver.vetted())
+    started = time.monotonic()
+
+    turns = 0
+    while time.monotonic() - started < 0.3:
+        sender.poll(0.1)
+        turns += 1
+
+    assert turns < 10
+
+
 def test_many_requests_go_side_by_side(receive: Receive, sender: Sender) -> None:
     def slow(connection: Connection) -> None:
         time.sleep(0.2)

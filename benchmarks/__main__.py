@@ -1,0 +1,54 @@
+"""`python -m benchmarks [name …]`: run all benchmarks or the named ones; status 1 only when something breaks."""
+
+import json
+import os
+import platform
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from benchmarks.figures import Figure, table
+from benchmarks.servers import bench
+from config.local import STATE
+from config.local.state import read_json
+
+RESULTS = "bench.json"
+# Each module has a TITLE and a `run(bench)` that gives figures. Imported late: their imports need the settings.
+BENCHMARKS = {
+    "api-cost": "benchmarks.api_cost",
+    "big-list": "benchmarks.big_list",
+    "event-latency": "benchmarks.event_latency",
+}
+
+
+def main(names: Sequence[str]) -> int:
+    unknown = set(names) - set(BENCHMARKS)
+    if unknown:
+        print(f"There are: {', '.join(BENCHMARKS)}.", file=sys.stderr)
+        return 2
+    found: dict[str, list[Figure]] = {}
+    print(f"{os.cpu_count()} cores, Python {platform.python_version()}; read the ratios, not the milliseconds.\n")
+    with bench() as running:
+        for name in names or BENCHMARKS:
+            module = import_module(BENCHMARKS[name])
+            found[name] = module.run(running)
+            print(table(module.TITLE, found[name]), flush=True)
+    _keep(found)
+    return 0
+
+
+def _keep(found: dict[str, list[Figure]]) -> None:
+    """Write the figures down beside those of benchmarks that did not run this time."""
+    STATE.mkdir(mode=0o700, exist_ok=True)
+    before = read_json(STATE / RESULTS).get("benchmarks", {})
+    told = {
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "benchmarks": before | {name: [one.as_json() for one in figures] for name, figures in found.items()},
+    }
+    (STATE / RESULTS).write_text(json.dumps(told, indent=1, ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,91 @@
+"""The processes beside a benchmark: a receiver and the product's own courier, none of which outlives the run."""
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from config.local import ROOT
+from config.local.leash import leash
+
+PATIENCE_SECONDS = 30.0
+
+
+class Broken(Exception):
+    """The system under measurement did not do its work."""
+
+
+@contextmanager
+def started(*command: str, quiet: bool = True) -> "Iterator[subprocess.Popen[bytes]]":
+    """Run a Python module until the block ends; call it from the main thread."""
+    process = subprocess.Popen(
+        [*leash("TERM"), sys.executable, "-m", *command],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL if quiet else subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        try:
+            process.wait(PATIENCE_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+@dataclass
+class Arrivals:
+    """When the first byte of each envelope came, by its id, in nanoseconds of the monotonic clock."""
+
+    url: str
+    at: dict[str, int] = field(default_factory=dict)
+
+    def wait_for(self, ids: set[str]) -> None:
+        """Return once all have come; raises `Broken` when they do not."""
+        until = time.monotonic() + PATIENCE_SECONDS
+        while not ids <= self.at.keys():
+            if time.monotonic() > until:
+                raise Broken(f"{len(ids - self.at.keys())} of {len(ids)} events did not arrive.")
+            time.sleep(0.02)
+
+
+@contextmanager
+def receiver() -> Iterator[Arrivals]:
+    with started("benchmarks.receiver", quiet=False) as process:
+        lines = process.stdout
+        if lines is None:
+            raise Broken("The receiver has no output.")
+        arrivals = Arrivals(f"http://127.0.0.1:{int(lines.readline())}/events")
+
+        def read() -> None:
+            for line in lines:
+                identity, at = line.split()
+                arrivals.at.setdefault(identity.decode(), int(at))
+
+        reader = threading.Thread(target=read, daemon=True)
+        reader.start()
+        try:
+            yield arrivals
+        finally:
+            process.terminate()
+            reader.join()
+            lines.close()
+
+
+@contextmanager
+def courier() -> Iterator[None]:
+    """Run the courier as an installation does: a Celery worker of its own queue."""
+    with started(
+        "celery", "-A", "config", "worker", "-Q", "courier", "-c", "1", "--without-gossip", "--without-mingle"
+    ):
+        from config.celery import app
+
+        app.send_task("webhooks.deliver", queue="courier")
+        yield

@@ -1,0 +1,56 @@
+"""A receiver of webhooks in a process of its own: answers 204 and writes down when each first byte came.
+
+`python -m benchmarks.receiver` prints its port, then a line for each delivery: the envelope's id and the monotonic
+clock in nanoseconds, which all processes of a machine share.
+"""
+
+import asyncio
+import re
+import sys
+import time
+
+ANSWER = b"HTTP/1.1 204 No Content\r\n\r\n"
+HEAD_END = b"\r\n\r\n"
+DELIVERY = re.compile(rb"\r\nx-svc-delivery: *([0-9a-f-]+)\r\n", re.IGNORECASE)
+LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)\r\n", re.IGNORECASE)
+
+
+class Receiver(asyncio.Protocol):
+    """Takes one request after the other on a kept connection."""
+
+    def __init__(self) -> None:
+        self.buffer = b""
+        self.first_byte_at = 0
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        if not self.buffer:
+            self.first_byte_at = time.monotonic_ns()
+        self.buffer += data
+        while (end := self._end_of_request()) and len(self.buffer) >= end:
+            self._note(self.buffer[:end])
+            self.buffer = self.buffer[end:]
+            self.transport.write(ANSWER)  # type: ignore[attr-defined]  # a TCP transport writes
+
+    def _end_of_request(self) -> int:
+        head = self.buffer.find(HEAD_END)
+        length = LENGTH.search(self.buffer[: head + 2]) if head >= 0 else None
+        return head + len(HEAD_END) + int(length[1]) if length else 0
+
+    def _note(self, request: bytes) -> None:
+        found = DELIVERY.search(request)
+        if found:
+            sys.stdout.write(f"{found[1].decode()} {self.first_byte_at}\n")
+            sys.stdout.flush()
+
+
+async def main() -> None:
+    server = await asyncio.get_running_loop().create_server(Receiver, "127.0.0.1", 0)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

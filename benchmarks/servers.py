@@ -1,0 +1,57 @@
+"""PostgreSQL and Valkey for one run: durable, empty, thrown away afterwards."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from config.local import ROOT
+from config.local.servers import started_servers
+from config.local.state import throwaway
+from config.local.variables import development_variables
+
+STATE = ROOT / ".local-bench"
+PLENTY = str(10**9)
+
+
+@dataclass(frozen=True)
+class Bench:
+    """The folder of the run and the process ids of its servers."""
+
+    folder: Path
+    pids: dict[str, int]
+
+
+@contextmanager
+def bench() -> Iterator[Bench]:
+    """Start the servers, set the environment, migrate; after this Django may be used."""
+    for name in ("DATABASE_URL", "REDIS_URL"):  # figures never come from, nor go into, somebody's own servers
+        os.environ.pop(name, None)
+    with throwaway(STATE) as folder, started_servers(folder, durable=True) as servers:
+        os.environ |= {
+            **development_variables(folder, port=0),
+            **servers.env,
+            "ENVIRONMENT": "development",
+            "LOG_FORMAT": "json",
+            "AGENCY_KEY_LIMIT": PLENTY,  # counted all the same
+        }
+        _set_up()
+        yield Bench(folder, {name: process.pid for name, process in servers.processes.items()})
+
+
+def _set_up() -> None:
+    import logging
+
+    import django
+
+    arguments, sys.argv = sys.argv, ["manage.py", "bench"]  # maintenance commands have a minute for a statement
+    django.setup()
+    sys.argv = arguments
+    from django.core.management import call_command
+
+    for handler in logging.root.handlers:
+        if isinstance(handler, logging.StreamHandler):  # lines are written as ever, to where nobody reads them
+            handler.setStream(open(os.devnull, "w"))  # noqa: SIM115  # stays open to the end of the run
+    call_command("migrate", verbosity=0)

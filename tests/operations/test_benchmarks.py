@@ -1,0 +1,65 @@
+"""The harness of `make bench`: what it promises about its figures, not the figures."""
+
+import time
+from functools import partial
+
+import pytest
+import requests
+
+from benchmarks.__main__ import main
+from benchmarks.figures import Figure, table
+from benchmarks.processes import Broken, receiver
+from benchmarks.rounds import interleave, median_ratio, percentile
+
+
+def test_an_unknown_name_is_refused_with_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["no-such"]) == 2
+    assert "api-cost, big-list, event-latency" in capsys.readouterr().err
+
+
+def test_each_round_measures_every_variant_and_the_first_only_warms_up() -> None:
+    calls: list[str] = []
+
+    def measure(name: str) -> int:
+        calls.append(name)
+        return len(calls)
+
+    found = interleave({name: partial(measure, name) for name in "abc"}, rounds=3)
+    assert [len(values) for values in found.values()] == [3, 3, 3]
+    assert "".join(calls) == "abc" + "bca" + "cab" + "abc"
+    assert min(value for values in found.values() for value in values) > 3
+
+
+def test_a_ratio_is_the_median_of_the_rounds_own_ratios() -> None:
+    assert median_ratio([2.0, 30.0, 2.0], [1.0, 10.0, 4.0]) == 2.0
+    assert percentile(range(100), 0.99) == 99
+    assert percentile([5.0], 0.5) == 5.0
+
+
+def test_the_table_says_what_is_wanted_and_whether_it_holds() -> None:
+    figures = [
+        Figure(name="good", measured=0.5, unit="", at_most=1),
+        Figure(name="bad", measured=12, unit="%", at_most=10),
+        Figure(name="plain", measured=1234.5, unit="ms", ratio=2),
+    ]
+    lines = table("Title", figures).splitlines()
+    assert "holds: at most 1" in lines[1]
+    assert "DOES NOT HOLD: at most 10 %" in lines[2]
+    assert ("holds" in lines[3].lower(), "1,234 ms" in lines[3], "2.00 x" in lines[3]) == (False, True, True)
+    assert [figure.as_json()["holds"] for figure in figures] == [True, False, None]
+
+
+def test_the_receiver_notes_each_delivery_with_the_clock_that_all_processes_share() -> None:
+    with receiver() as arrivals:
+        before = time.monotonic_ns()
+        for identity in ("a1", "b2"):
+            answer = requests.post(arrivals.url, data=b"{}", headers={"X-Svc-Delivery": identity}, timeout=5)
+            assert answer.status_code == 204
+        arrivals.wait_for({"a1", "b2"})
+        assert before < arrivals.at["a1"] < arrivals.at["b2"] < time.monotonic_ns()
+
+
+def test_what_does_not_arrive_breaks_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchmarks.processes.PATIENCE_SECONDS", 0.05)
+    with receiver() as arrivals, pytest.raises(Broken, match="1 of 1 events did not arrive"):
+        arrivals.wait_for({"never"})

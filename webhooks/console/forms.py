@@ -1,0 +1,81 @@
+"""The console's forms about webhooks."""
+
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from typing import Any
+
+from django import forms
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from agency.console.fields import Line
+from agency.console.navigation import Words
+from webhooks.models import Endpoint
+
+LONGEST_URL = 2_048
+
+
+class EndpointForm(forms.Form):
+    """A receiver; `catalogue` is what the agency may subscribe to."""
+
+    url = Line(
+        label=_("URL"),
+        max_length=LONGEST_URL,
+        widget=forms.URLInput(attrs={"placeholder": "https://hooks.example.com/agency", "spellcheck": "false"}),
+        help_text=_("Publicly reachable; https is advised."),
+    )
+    events = forms.MultipleChoiceField(label=_("Events"), widget=forms.CheckboxSelectMultiple)
+    description = Line(label=_("Description"), max_length=200, required=False)
+    enabled = forms.BooleanField(
+        label=_("Enabled"),
+        required=False,
+        help_text=_("A disabled webhook gets nothing; what waits for it ends as an error."),
+    )
+
+    def __init__(self, *args: Any, catalogue: Mapping[str, Words], **options: Any) -> None:
+        super().__init__(*args, **options)
+        events = self.fields["events"]
+        assert isinstance(events, forms.MultipleChoiceField)  # noqa: S101  # tells the type checker what is declared above
+        events.choices = [(event, f"{label} ({event})") for event, label in catalogue.items()]
+
+
+class TicketedEndpointForm(EndpointForm):
+    """A new receiver: the answer shows its secret, so it counts once."""
+
+    ticket = forms.CharField(widget=forms.HiddenInput)
+
+
+class Ticketed(forms.Form):
+    ticket = forms.CharField(widget=forms.HiddenInput)
+
+
+class TestForm(forms.Form):
+    """Which of the endpoint's events to sample."""
+
+    event = forms.ChoiceField(label=_("Event"))
+
+    def __init__(self, *args: Any, events: Iterable[str], catalogue: Mapping[str, Words], **options: Any) -> None:
+        super().__init__(*args, **options)
+        event = self.fields["event"]
+        assert isinstance(event, forms.ChoiceField)  # noqa: S101  # tells the type checker what is declared above
+        event.choices = [(name, catalogue.get(name, name)) for name in events]
+
+
+class RedeliverForm(forms.Form):
+    """Since when failed deliveries are sent again, and to which endpoint."""
+
+    since = forms.DateTimeField(
+        label=_("Failed since (UTC)"),
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local", "step": "60"}, format="%Y-%m-%dT%H:%M"),
+    )
+    webhook = forms.ModelChoiceField(
+        label=_("Webhook"), queryset=Endpoint.objects.none(), required=False, empty_label=_("All webhooks"),
+        to_field_name="uuid",
+    )  # fmt: skip
+
+    def __init__(self, *args: Any, endpoints: Any, **options: Any) -> None:
+        options.setdefault("initial", {"since": timezone.now() - timedelta(hours=1)})
+        super().__init__(*args, **options)
+        webhook = self.fields["webhook"]
+        assert isinstance(webhook, forms.ModelChoiceField)  # noqa: S101  # tells the type checker what is declared above
+        webhook.queryset = endpoints

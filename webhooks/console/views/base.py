@@ -1,0 +1,51 @@
+"""Looking up endpoints and deliveries of the agency for the console's pages."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.utils.translation import gettext_lazy
+
+from agency.console.lists import with_id
+from agency.console.surface import ConsoleView
+from webhooks.models import Delivery, Endpoint
+from webhooks.models.deliveries import DeliveryQuerySet
+from webhooks.services import DeliveryNotFound, EndpointNotFound
+
+WEBHOOKS = gettext_lazy("Webhooks")
+LIST = "console:webhooks"
+SHOWN = 30
+
+
+class WebhookView(ConsoleView):
+    """A page about webhooks."""
+
+    nav = LIST
+
+    def endpoints(self) -> "QuerySet[Endpoint]":
+        return Endpoint.objects.of(self.agency).order_by("created_at", "id")
+
+    def endpoint_of(self, uuid: UUID | None) -> Endpoint:
+        found = with_id(Endpoint.objects.of(self.agency), uuid)
+        if found is None:
+            raise EndpointNotFound
+        return found
+
+    def delivery_of(self, uuid: UUID | None) -> Delivery:
+        found = with_id(Delivery.objects.of(self.agency).select_related("endpoint", "event"), uuid)
+        if found is None:
+            raise DeliveryNotFound
+        return found
+
+    def deliveries(self, rows: DeliveryQuerySet) -> dict[str, Any]:
+        """The last thirty, filtered by what the address says, with what the filters show."""
+        status, event = self.request.GET.get("status", ""), self.request.GET.get("event", "")
+        if status in Delivery.Status.values:
+            rows = rows.filter(status=status)
+        if event and "\0" not in event:
+            rows = rows.filter(event_name=event)
+        return {
+            "deliveries": list(rows.newest(SHOWN)),
+            "filters": {"status": status, "event": event, "any": bool(status or event)},
+            "statuses": Delivery.Status.choices,
+        }

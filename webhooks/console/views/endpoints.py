@@ -1,0 +1,157 @@
+"""Webhook endpoints in the console: list, add, edit, remove, rotate."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from agency.console.forms import Confirmation
+from agency.console.once import open_form, spend_ticket
+from agency.console.surface import FormPage, crumb
+from webhooks.console.forms import EndpointForm, TestForm, Ticketed, TicketedEndpointForm
+from webhooks.console.views.base import LIST, WEBHOOKS, WebhookView
+from webhooks.models import Delivery, Endpoint
+from webhooks.services import (
+    endpoint_states,
+    event_catalogue,
+    judge_url,
+    register_endpoint,
+    remove_endpoint,
+    rotate_secret,
+    update_endpoint,
+)
+from webhooks.verification import samples
+
+MOST_ENDPOINTS = 1_000
+ONE = "console:webhook"
+USED = gettext_lazy("This form was used already: its secret is shown only once. Rotate it if you did not keep it.")
+
+
+class Webhooks(WebhookView):
+    """All endpoints with their state, and the last thirty deliveries across them."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        endpoints = list(self.endpoints()[:MOST_ENDPOINTS])
+        states = endpoint_states(endpoints=endpoints, now=timezone.now())
+        return self.page(
+            "console/webhooks.html",
+            rows=[(endpoint, states[endpoint.pk]) for endpoint in endpoints],
+            catalogue=event_catalogue(self.agency),
+            **self.deliveries(Delivery.objects.of(self.agency)),
+        )
+
+
+class WebhookPage(WebhookView):
+    """One endpoint: its facts, its deliveries, how to verify them."""
+
+    def get(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+        endpoint = self.endpoint_of(ids["uuid"])
+        catalogue = event_catalogue(self.agency)
+        return self.page(
+            "console/webhook.html",
+            endpoint=endpoint,
+            state=endpoint_states(endpoints=[endpoint], now=timezone.now())[endpoint.pk],
+            events=[(event, catalogue.get(event, event)) for event in endpoint.events],
+            catalogue=catalogue,
+            test_form=TestForm(events=endpoint.events, catalogue=catalogue),
+            samples=samples(),
+            **self.deliveries(Delivery.objects.of(self.agency).filter(endpoint=endpoint)),
+        )
+
+
+class WebhookNew(FormPage[TicketedEndpointForm], WebhookView):
+    """Registers an endpoint and shows its secret in the answer itself."""
+
+    def make_form(self, data: Any = None) -> TicketedEndpointForm:
+        initial = {"enabled": True, "ticket": open_form(self.request)} if data is None else None
+        return TicketedEndpointForm(data, initial=initial, catalogue=event_catalogue(self.agency))
+
+    def save(self, form: TicketedEndpointForm) -> HttpResponse:
+        given = dict(form.cleaned_data)
+        judge_url(given["url"])  # a refused URL must not use the form up
+        if not spend_ticket(self.request, given.pop("ticket")):
+            messages.warning(self.request, USED)
+            return redirect(LIST)
+        endpoint = register_endpoint(agency=self.agency, by=self.by, **given)
+        return self.page("console/webhook_secret.html", endpoint=endpoint, rotated=False, samples=samples())
+
+    def words(self) -> dict[str, Any]:
+        return {"crumbs": [crumb(WEBHOOKS, LIST)], "heading": _("Add webhook"), "submit": _("Add webhook")}
+
+
+class WebhookEdit(FormPage[EndpointForm], WebhookView):
+    endpoint: Endpoint
+
+    def find(self, **ids: Any) -> None:
+        self.endpoint = self.endpoint_of(ids["uuid"])
+
+    def make_form(self, data: Any = None) -> EndpointForm:
+        now = {name: getattr(self.endpoint, name) for name in ("url", "events", "description", "enabled")}
+        return EndpointForm(data, initial=now, catalogue=event_catalogue(self.agency))
+
+    def save(self, form: EndpointForm) -> HttpResponse:
+        update_endpoint(endpoint=self.endpoint, by=self.by, **form.cleaned_data)
+        return self.done(_("The webhook was saved."), ONE, self.endpoint.uuid)
+
+    def words(self) -> dict[str, Any]:
+        crumbs = [crumb(WEBHOOKS, LIST), crumb(self.endpoint.url, ONE, self.endpoint.uuid)]
+        return {"crumbs": crumbs, "heading": _("Edit webhook"), "submit": _("Save")}
+
+
+class WebhookRotate(FormPage[Ticketed], WebhookView):
+    """Replaces the secret and shows the new one in the answer itself."""
+
+    endpoint: Endpoint
+
+    def find(self, **ids: Any) -> None:
+        self.endpoint = self.endpoint_of(ids["uuid"])
+
+    def make_form(self, data: Any = None) -> Ticketed:
+        return Ticketed(data, initial={"ticket": open_form(self.request)} if data is None else None)
+
+    def save(self, form: Ticketed) -> HttpResponse:
+        if not spend_ticket(self.request, form.cleaned_data["ticket"]):
+            messages.warning(self.request, USED)
+            return redirect(ONE, self.endpoint.uuid)
+        endpoint = rotate_secret(endpoint=self.endpoint, by=self.by)
+        return self.page("console/webhook_secret.html", endpoint=endpoint, rotated=True, samples=samples())
+
+    def words(self) -> dict[str, Any]:
+        return {
+            "crumbs": [crumb(WEBHOOKS, LIST), crumb(self.endpoint.url, ONE, self.endpoint.uuid)],
+            "heading": _("Rotate the secret?"),
+            "text": _("A new secret signs every delivery from that moment on, waiting ones included."),
+            "warning": _("The old secret stops at once: receivers that know only it will see wrong signatures."),
+            "submit": _("Rotate secret"),
+            "danger": True,
+        }
+
+
+class WebhookRemove(FormPage[Confirmation], WebhookView):
+    endpoint: Endpoint
+
+    def find(self, **ids: Any) -> None:
+        self.endpoint = self.endpoint_of(ids["uuid"])
+
+    def make_form(self, data: Any = None) -> Confirmation:
+        return Confirmation(data)
+
+    def save(self, form: Confirmation) -> HttpResponse:
+        remove_endpoint(endpoint=self.endpoint, now=timezone.now(), by=self.by)
+        return self.done(_("The webhook to %(url)s was removed.") % {"url": self.endpoint.url}, LIST)
+
+    def words(self) -> dict[str, Any]:
+        return {
+            "crumbs": [crumb(WEBHOOKS, LIST), crumb(self.endpoint.url, ONE, self.endpoint.uuid)],
+            "heading": _("Remove this webhook?"),
+            "text": _(
+                "%(url)s gets nothing more, and what waits for it ends as an error. Its deliveries stay in the log."
+            )
+            % {"url": self.endpoint.url},
+            "submit": _("Remove webhook"),
+            "danger": True,
+        }
