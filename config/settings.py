@@ -38,6 +38,20 @@ TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
 WEBHOOK_ALLOWED_NETWORKS = env.networks("WEBHOOK_ALLOWED_NETWORKS")
 WEBHOOK_CA_FILE = env.text("WEBHOOK_CA_FILE", "")
 
+# Meta's Graph API: WhatsApp, Messenger and Instagram ---------------------------------------------------
+
+META_GRAPH_URL = env.text("META_GRAPH_URL", "https://graph.facebook.com")
+META_DIALOG_URL = env.text("META_DIALOG_URL", "https://www.facebook.com")
+META_GRAPH_VERSION = env.text("META_GRAPH_VERSION", "v26.0")
+META_APP_ID = env.text("META_APP_ID", "")
+META_APP_SECRET = env.text("META_APP_SECRET", "")
+META_WHATSAPP_CONFIG_ID = env.text("META_WHATSAPP_CONFIG_ID", "")
+META_FACEBOOK_CONFIG_ID = env.text("META_FACEBOOK_CONFIG_ID", "")
+META_INSTAGRAM_CONFIG_ID = env.text("META_INSTAGRAM_CONFIG_ID", "")
+META_WEBHOOK_VERIFY_TOKEN = env.text("META_WEBHOOK_VERIFY_TOKEN", "")
+if PRODUCTION and not (META_GRAPH_URL.startswith("https://") and META_DIALOG_URL.startswith("https://")):
+    env.complaints.append("META_GRAPH_URL and META_DIALOG_URL must begin with https://: customers' tokens go there.")
+
 # Application ------------------------------------------------------------------------------------------
 
 INSTALLED_APPS = [
@@ -244,6 +258,8 @@ LOGGING = {
         "celery": {"level": "WARNING"},
         # Every request has its own line already; only a fault adds another.
         "django.request": {"level": "ERROR"},
+        # Its debug lines quote whole addresses, and a provider's may hold a token.
+        "urllib3": {"level": "WARNING"},
     },
 }
 
