@@ -11,7 +11,6 @@ from django.utils.timezone import now
 from agency.models import Addon, Agency, Plan
 from config.db import like_pattern, name_key
 
-
 if TYPE_CHECKING:
     _TextLookup = Lookup[str]
 else:
