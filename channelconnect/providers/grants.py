@@ -53,8 +53,8 @@ class Account:
     """A number, a Page or an Instagram account that can be connected.
 
     `container_id` is the WhatsApp business account or the Page it belongs to; `handle` what people know. An empty
-    `token` stands for the grant's. `quality` and `messaging_limit` (people a day; None: no limit) are WhatsApp's, the latter
-    shared by all numbers of `portfolio_id`.
+    `token` stands for the grant's. `quality` and `messaging_limit` (people a day; None: no limit) are WhatsApp's, the
+    latter shared by all numbers of `portfolio_id`.
     """
 
     external_id: str
