@@ -42,8 +42,8 @@ class ConnectSessionQuerySet(models.QuerySet["ConnectSession"]):
 class ConnectSession(models.Model):
     """`link_digest` finds the session by its link; `link` is kept, encrypted, only while it may be shown again.
 
-    `browser_digest` is the browser that pressed Continue, `state_digest` the provider's single-use state. `grant` is what
-    the provider gave (token and discovered accounts, as JSON), encrypted and forgotten with the session's end.
+    `browser_digest` is the browser that pressed Continue, `state_digest` the state at the provider until it is used.
+    `grant` is what the provider gave (token and discovered accounts, as JSON), encrypted and forgotten with the session's end.
     """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -77,6 +77,8 @@ class ConnectSession(models.Model):
             models.Index(fields=["expires_at"], condition=Q(status__in=OPEN), name="connect_to_expire"),
         ]
         constraints = [
+            models.CheckConstraint(condition=Q(platform__in=Platform.values), name="connect_platform_is_known"),
+            models.CheckConstraint(condition=Q(status__in=Status.values), name="connect_status_is_known"),
             models.UniqueConstraint(
                 fields=["agency", "idempotency_key"],
                 condition=Q(idempotency_key__isnull=False),
@@ -95,7 +97,8 @@ class ConnectSession(models.Model):
                 condition=~Q(status="failed") | Q(error_code__isnull=False), name="connect_failure_has_a_code"
             ),
             models.CheckConstraint(
-                condition=Q(status__in=OPEN) | Q(grant=None, link=None), name="connect_end_forgets_secrets"
+                condition=Q(status__in=OPEN) | Q(grant=None, link=None, state_digest=None),
+                name="connect_end_forgets_secrets"
             ),
         ]
 

@@ -10,6 +10,7 @@ from agency.services import record_activity, record_event
 from channelconnect import events
 from channelconnect.models import ConnectSession
 from channelconnect.models.sessions import OPEN, Status
+from channelconnect.services.finding import status_at
 from workspaces.models import Channel
 
 EVENTS = {
@@ -22,14 +23,12 @@ EVENTS = {
 
 def connection_payload(session: ConnectSession, *, now: datetime | None = None) -> dict[str, Any]:
     """The connection as status reads and events carry it; one past its time reads as expired before the sweep."""
-    status, error_code = session.status, session.error_code
-    if now is not None and session.is_open and session.expires_at <= now:
-        status, error_code = Status.EXPIRED, "session_expired"
+    status, error_code = status_at(session, now)
     return {
         "id": str(session.uuid),
         "workspace_id": str(session.workspace.uuid),
         "platform": session.platform,
-        "status": str(status),
+        "status": status,
         "channel_id": str(session.channel.uuid) if session.channel else None,
         "error_code": error_code,
         "state": session.state,
@@ -70,6 +69,12 @@ def end_session(
         details={"error_code": error_code} if error_code else None,
     )
     return True
+
+
+def settle_time(*, session: ConnectSession, now: datetime, by: Actor) -> None:
+    """End a session whose time is over."""
+    if session.is_open and session.expires_at <= now:
+        end_session(session=session, status=Status.EXPIRED, error_code="session_expired", now=now, by=by)
 
 
 def expire_sessions(*, now: datetime, by: Actor, batch: int = 500) -> int:

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -15,13 +14,14 @@ from agency.models import Agency
 from agency.services import record_activity
 from channelconnect.models import ConnectSession
 from channelconnect.models.sessions import Status
-from channelconnect.services.endings import end_session
+from channelconnect.services.endings import end_session, settle_time
+from channelconnect.services.finding import digest, new_secret
 from channelconnect.services.settings import ConnectIsOff, settings_of
 from config.errors import Conflict, Invalid, NotFound
 from workspaces.models import Channel, Workspace
 
 LIFETIME = timedelta(minutes=30)
-LINK_BYTES = 32
+KEY_LIFETIME = timedelta(hours=24)
 
 
 class ConnectionNotFound(NotFound):
@@ -68,24 +68,26 @@ def create_session(
     Raises `ConnectIsOff`, `SubAccountSuspended`, `ReturnUrlNotRegistered`, `ChannelToReconnectNotFound`, and
     `KeyUsedOtherwise` for a key that stands for another request.
     """
-    earlier = _earlier(agency, workspace, wish, idempotency_key)
+    earlier = _earlier(agency, workspace, wish, idempotency_key, now)
     if earlier:
         return earlier, False
     try:
         with transaction.atomic():
             return _create(agency, workspace, wish, now, by, idempotency_key), True
     except IntegrityError:
-        earlier = _earlier(agency, workspace, wish, idempotency_key)
+        earlier = _earlier(agency, workspace, wish, idempotency_key, now)
         if earlier is None:
             raise
         return earlier, False
 
 
-def _earlier(agency: Agency, workspace: Workspace, wish: Wish, key: str | None) -> ConnectSession | None:
+def _earlier(
+    agency: Agency, workspace: Workspace, wish: Wish, key: str | None, now: datetime
+) -> ConnectSession | None:
     if key is None:
         return None
     sessions = ConnectSession.objects.of(agency).select_related("workspace", "channel")
-    earlier = sessions.filter(idempotency_key=key).first()
+    earlier = sessions.filter(idempotency_key=key, created_at__gt=now - KEY_LIFETIME).first()
     if earlier is not None and bytes(earlier.fingerprint or b"") != wish.fingerprint(workspace):
         raise KeyUsedOtherwise
     return earlier
@@ -101,7 +103,9 @@ def _create(
         raise SubAccountSuspended
     if wish.return_url not in allowed.return_urls:
         raise ReturnUrlNotRegistered
-    link = secrets.token_urlsafe(LINK_BYTES)
+    if key is not None:
+        _free_old_key(agency, key, now)
+    link = new_secret()
     session = ConnectSession.objects.create(
         agency=agency,
         workspace=workspace,
@@ -127,6 +131,12 @@ def _create(
     return session
 
 
+def _free_old_key(agency: Agency, key: str, now: datetime) -> None:
+    """A key stands for its request for 24 hours."""
+    old = ConnectSession.objects.of(agency).filter(idempotency_key=key, created_at__lte=now - KEY_LIFETIME)
+    old.update(idempotency_key=None, fingerprint=None)
+
+
 def _target(workspace: Workspace, wish: Wish) -> Channel | None:
     if wish.reconnect is None:
         return None
@@ -138,9 +148,8 @@ def _target(workspace: Workspace, wish: Wish) -> Channel | None:
 
 def cancel_session(*, session: ConnectSession, now: datetime, by: Actor) -> ConnectSession:
     """Abandon an open session; one that has ended stays as it is."""
-    if session.is_open and session.expires_at <= now:
-        end_session(session=session, status=Status.EXPIRED, error_code="session_expired", now=now, by=by)
-    elif session.is_open:
+    settle_time(session=session, now=now, by=by)
+    if session.is_open:
         end_session(session=session, status=Status.CANCELLED, now=now, by=by)
     return session
 
@@ -150,8 +159,3 @@ def connect_url(session: ConnectSession, *, now: datetime) -> str | None:
     if session.status != Status.PENDING or session.link is None or session.expires_at <= now:
         return None
     return f"{settings.PUBLIC_URL}/connect/{session.link}"
-
-
-def digest(text: str) -> bytes:
-    """What is stored in place of a link, a browser's cookie or a provider's state: SHA-256, 32 bytes."""
-    return hashlib.sha256(text.encode()).digest()

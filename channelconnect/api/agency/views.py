@@ -98,7 +98,9 @@ class ConnectionViewSet(SubAccountViewSet):
         data = connection_payload(session, now=now)
         if link := connect_url(session, now=now):
             data["connect_url"] = link
-        return json_answer({"data": data}, status=201 if is_new else 200)
+        if is_new:
+            return json_answer({"data": data}, status=201)
+        return json_answer({"data": data}, headers={"Idempotent-Replayed": "true"})
 
     @Documented(operation_id="readConnection", summary="Read a connection", answer=one(Connection))
     def retrieve(self, request: Request, workspace: UUID | None, connection: UUID | None) -> HttpResponse:
