@@ -80,7 +80,9 @@ CHECKS: dict[str, Callable[[], bool]] = {
 def readyz(_: HttpRequest) -> JsonResponse:
     checks = {name: check() for name, check in CHECKS.items()}
     ready = all(checks.values())
-    return JsonResponse(
+    response = JsonResponse(
         {"status": "ready" if ready else "not ready", "instance": settings.INSTANCE_ID, "checks": checks},
         status=200 if ready else 503,
     )
+    response.__dict__["_has_been_logged"] = True  # not yet ready is an answer, not a fault worth a line each time
+    return response

@@ -39,7 +39,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     *documents,
     path("api/agency/v1/", include((agency_surface, "agency-api"))),
     path("api/v1/", include((workspace_surface, "workspace-api"))),
-    re_path(r"^api(/.*)?$", no_such_path),
+    re_path(r"^api(?:/[\s\S]*)?\Z", no_such_path),
     path("account/", include("agency.account.urls")),
     path("connect/", include("channelconnect.pages.urls")),
     path("console", RedirectView.as_view(pattern_name="console:home")),

@@ -57,7 +57,7 @@ class AgencySurface(KeyLimitedSurface[AgencyCaller]):
             kind="agency_key",
             id=str(self.caller.key_uuid),
             label=self.caller.key_name,
-            address=str(client_address(self.request._request)),
+            address=str(client_address(self.request._request) or ""),
             request_id=request_id.get() or "",
         )
 

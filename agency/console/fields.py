@@ -7,10 +7,8 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from config.api.fields.texts import CONTROLS, CONTROLS_BUT_LINES, DIRECTIONS, is_seen
-from config.db import name_key
 
 LONGEST_NAME = 120
-LONGEST_KEY = 480
 
 
 class Line(forms.CharField):
@@ -43,15 +41,10 @@ class Lines(Line):
 
 
 class Name(Line):
-    """The name of a thing, up to 120 characters, also in the form that names are compared in."""
+    """The name of a thing, up to 120 characters."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"max_length": LONGEST_NAME, "label": _("Name"), **options})
-
-    def validate(self, value: str) -> None:
-        super().validate(value)
-        if len(name_key(value)) > LONGEST_KEY:
-            raise ValidationError(_("This name is too long when its characters are written out."), code="key")
 
 
 class Email(forms.EmailField):

@@ -143,6 +143,7 @@ def test_a_page_shows_the_document_without_scripts_or_files_of_others(nobody: Cl
     assert "style-src 'self' 'unsafe-inline'" in policy
 
 
+@pytest.mark.django_db  # closing a served file looks after the database connections
 def test_everything_a_page_loads_is_served_by_ourselves(nobody: Client) -> None:
     html = nobody.get("/api/docs/agency").content.decode()
     addresses = re.findall(r'(?:src|href)="(/static/[^"]+)"', html)

@@ -1,12 +1,14 @@
 """Small systems on real servers, each on a state folder of its own."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
+from config.local.account import ORDINARY
+from config.local.sockets import remove_socket_folder, socket_folder
 from config.local.system import RunningSystem, running_system
 
 SmallSystem = Callable[..., AbstractContextManager[RunningSystem]]
@@ -14,8 +16,10 @@ COMMAND = (sys.executable, "-m", "tests.local.small_system")
 
 
 @pytest.fixture
-def state(tmp_path: Path) -> Path:
-    return tmp_path / "state"
+def state(tmp_path: Path) -> Iterator[Path]:
+    """Give a state folder's path; the sockets of a killed system, which lie elsewhere, are cleared away."""
+    yield tmp_path / "state"
+    remove_socket_folder(socket_folder(tmp_path / "state", ORDINARY))
 
 
 @pytest.fixture

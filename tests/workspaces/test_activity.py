@@ -47,6 +47,13 @@ def test_each_change_has_an_entry_with_key_address_and_request(
     assert abs((now() - noted.at).total_seconds()) < 60
 
 
+def test_a_caller_without_an_address_is_noted_without_one(a: Tenant) -> None:
+    """A server that listens on a socket of the file system knows no address."""
+    a.api.address = ""
+    a.api.patch(a.path, {"name": "Renamed"})
+    assert entry("workspace.changed").address == ""
+
+
 def test_creation_is_noted_with_the_sub_account(a: Tenant) -> None:
     card = a.api.post("/workspaces", a_new_customer()).json()["data"]
     noted = entry("workspace.created")

@@ -140,6 +140,10 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
         with_owner(email="a@example.com,b@example.com"),
         {"owner.email": "The owner.email field must be a valid e-mail address."},
     ),
+    "an address that becomes another in lower case": (
+        with_owner(email="\u212aim@example.com"),
+        {"owner.email": "The owner.email field must be a valid e-mail address."},
+    ),
     "an address with a header in it": (
         with_owner(email="a@example.com\r\nBcc: b@example.com"),
         {"owner.email": "The owner.email field must not contain control characters."},

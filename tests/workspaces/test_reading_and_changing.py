@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from agency.limits import unlimited
-from tests.factories import ChannelFactory, PlanFactory, plan_limits
+from tests.factories import AddonFactory, ChannelFactory, PlanFactory, plan_limits
 from tests.tenants import Tenant
 from tests.traces import traces
 from workspaces.models import Workspace
@@ -55,6 +55,16 @@ def test_an_unknown_and_another_agency_s_uuid_are_404_alike(a: Tenant, b: Tenant
         answers = [a.api.call(method, f"/workspaces/{uuid}", {"name": "X"}) for uuid in (uuid4(), b.workspace.uuid)]
         assert [(answer.status_code, answer.json()) for answer in answers] == [(404, GONE)] * 2
     assert Workspace.objects.get(pk=b.workspace.pk).name == b.workspace.name
+
+
+def test_reading_costs_the_same_however_much_there_is_to_read(a: Tenant, django_assert_num_queries: Any) -> None:
+    path = a.path
+    for _ in range(3):
+        ChannelFactory.create(workspace=a.workspace)
+        a.api.post(f"{path}/addons", {"addon": str(AddonFactory.create(agency=a.agency).uuid)})
+    for where, statements in (("", 4), ("/addons", 3), ("/channels", 3)):
+        with django_assert_num_queries(statements):
+            a.api.get(f"{path}{where}")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ statements that read those very rows, so the database does not check them a seco
 """
 
 import uuid
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from django.db import models
 from django.db.models import F, Q

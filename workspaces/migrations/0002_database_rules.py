@@ -3,12 +3,8 @@
 from django.contrib.postgres.operations import BtreeGinExtension, TrigramExtension
 from django.db import migrations
 
-HASH_CHECK = (
-    "ALTER TABLE workspaces_workspacekey ADD CONSTRAINT workspace_key_hash_is_sha256 CHECK (octet_length(key_hash) = 32)"
-)
-SEARCH_INDEX = (
-    "CREATE INDEX workspace_name_search ON workspaces_workspace USING gin (agency_id, name_key gin_trgm_ops)"
-)
+HASH_CHECK = "ALTER TABLE workspaces_workspacekey ADD CONSTRAINT workspace_key_hash_is_sha256 CHECK (octet_length(key_hash) = 32)"
+SEARCH_INDEX = "CREATE INDEX workspace_name_search ON workspaces_workspace USING gin (agency_id, name_key gin_trgm_ops)"
 COUNTING = """
 CREATE FUNCTION workspaces_count_added() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -51,7 +47,9 @@ class Migration(migrations.Migration):
     operations = [
         TrigramExtension(),
         BtreeGinExtension(),
-        migrations.RunSQL(HASH_CHECK, "ALTER TABLE workspaces_workspacekey DROP CONSTRAINT workspace_key_hash_is_sha256"),
+        migrations.RunSQL(
+            HASH_CHECK, "ALTER TABLE workspaces_workspacekey DROP CONSTRAINT workspace_key_hash_is_sha256"
+        ),
         migrations.RunSQL(SEARCH_INDEX, "DROP INDEX workspace_name_search"),
         migrations.RunSQL(COUNTING, NO_COUNTING),
     ]

@@ -80,6 +80,9 @@ class Email(Text):
 
     def to_internal_value(self, data: Any) -> str:
         text = super().to_internal_value(data)
+        # Django ignores case here, and so takes letters that become others in lower case: the Kelvin sign is a K.
+        if not text.rpartition("@")[0].isascii():
+            self.fail("email")
         try:
             validate_email(text)
         except ValidationError:

@@ -1,0 +1,58 @@
+"""Agency staff at their browsers."""
+
+import html
+import re
+from typing import Any
+
+from django.test import Client
+
+from agency.models import Agency, Member, User
+from tests.factories import MemberFactory, UserFactory
+from tests.tenants import HANDLER, an_address
+
+PASSWORD = "correct-horse-battery"
+LIMITS = ("contacts", "team_members", "broadcasts_per_month")
+
+
+def a_browser(user: User | None = None) -> Client:
+    """A browser at an address of its own; with a person, one who has signed in."""
+    browser = Client(REMOTE_ADDR=an_address())
+    browser.handler = HANDLER
+    if user:
+        browser.force_login(user)
+    return browser
+
+
+def a_person(**fields: Any) -> User:
+    return UserFactory.create(password=PASSWORD, **fields)
+
+
+def a_member(agency: Agency, role: str = "admin", **fields: Any) -> Member:
+    """A member whose browser can sign in with `PASSWORD`."""
+    member = MemberFactory.create(agency=agency, role=role, **fields)
+    member.user.set_password(PASSWORD)
+    member.user.save()
+    return member
+
+
+def at_the_console(agency: Agency, role: str = "admin") -> Client:
+    return a_browser(a_member(agency, role).user)
+
+
+def text(answer: Any) -> str:
+    """What a person reads on a page: without tags, blanks run together."""
+    body = re.sub(r"<(script|style).*?</\1>|<[^>]+>", " ", answer.content.decode(), flags=re.DOTALL)
+    return " ".join(html.unescape(body).split())
+
+
+def flashes(answer: Any) -> list[str]:
+    """The messages at the top of the page."""
+    found = re.findall(r'<p class="flash[^"]*">(.*?)</p>', answer.content.decode(), re.DOTALL)
+    return [html.unescape(words) for words in found]
+
+
+def hidden(answer: Any, name: str) -> str:
+    """The value of a hidden field."""
+    found = re.search(rf'name="{name}" value="([^"]*)"', answer.content.decode())
+    assert found, f"no hidden field {name}"
+    return found[1]

@@ -1,0 +1,125 @@
+"""The activity log: every change, in stretches that need no counting."""
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils.timezone import now
+
+from agency.actors import SYSTEM, Actor
+from agency.console.activity_words import action_words, register_actions
+from agency.services import record_activity
+from tests.agency.console.staff import a_browser, a_member, text
+from tests.tenants import Tenant
+from workspaces.services import assign_plan, change_workspace, grant_addon
+
+pytestmark = pytest.mark.django_db
+LOG = "/console/activity"
+
+
+def entries(a: Tenant, count: int, action: str = "test.noted") -> None:
+    for number in range(1, count + 1):
+        record_activity(by=SYSTEM, action=action, agency_id=a.agency.pk, target=("note", number, f"Note {number}."))
+
+
+def notes(page: Any) -> list[int]:
+    return [int(number) for number in re.findall(r"Note (\d+)\.", text(page))]
+
+
+def link(page: Any, name: str) -> str:
+    found = re.search(rf'rel="{name}" href="([^"]+)"', page.content.decode())
+    return LOG + found[1].replace("&amp;", "&") if found else ""
+
+
+def test_a_change_is_there_with_who_when_and_from_where(a: Tenant) -> None:
+    member = a_member(a.agency)
+    browser = a_browser(member.user)
+    browser.post("/console/plans/new", {"name": "Starter"}, REMOTE_ADDR="198.51.100.7")
+    assert f"Plan created Starter {member.user.email} 198.51.100.7 just now" in text(browser.get(LOG))
+
+
+def test_details_are_told_in_words(a: Tenant, admin: Client) -> None:
+    change_workspace(workspace=a.workspace, name="After", by=SYSTEM)
+    assign_plan(workspace=a.workspace, plan=a.plan, now=now(), by=SYSTEM)
+    grant_addon(workspace=a.workspace, addon=a.addon, now=now(), by=SYSTEM)
+    page = text(admin.get(LOG))
+    assert f"name: Customer {a.mark} → After" in page
+    assert f"change: Plan {a.mark} → Plan {a.mark}" in page
+    assert f"addon: Add-on {a.mark}" in page
+    assert "can copy: no" in page
+
+
+def test_odd_details_are_told_as_far_as_possible(a: Tenant, admin: Client) -> None:
+    details = {"list": ["a", "b"], "empty": "", "gone": None, "pair": {"from": None, "to": 3}, "odd": {"x": 1, "y": 2}}
+    record_activity(
+        by=Actor(kind="system", id="", label="system"),
+        action="something.odd_happened",
+        agency_id=a.agency.pk,
+        target=("thing", "1", "Thing"),
+        details=details,
+    )
+    assert "Something odd happened odd: x, y list: a, b pair: none → 3 Thing" in text(admin.get(LOG))
+
+
+def test_an_entry_about_a_sub_account_leads_to_its_page(a: Tenant, admin: Client) -> None:
+    uuid = a.workspace.uuid
+    assert f'<a href="/console/sub-accounts/{uuid}">' in admin.get(LOG).content.decode()
+
+
+def test_the_log_is_read_in_stretches_back_and_forth(a: Tenant, admin: Client) -> None:
+    entries(a, 60)
+    newest = admin.get(f"{LOG}?action=test.noted")
+    middle = admin.get(link(newest, "next"))
+    oldest = admin.get(link(middle, "next"))
+    assert [notes(page) for page in (newest, middle, oldest)] == [
+        list(range(60, 35, -1)),
+        list(range(35, 10, -1)),
+        list(range(10, 0, -1)),
+    ]
+    assert (link(newest, "prev"), link(oldest, "next")) == ("", "")
+    assert notes(admin.get(link(oldest, "prev"))) == notes(middle)
+    back = admin.get(link(middle, "prev"))
+    assert notes(back) == notes(newest)
+    assert link(back, "prev") == ""
+
+
+def test_links_keep_the_filter(a: Tenant, admin: Client) -> None:
+    entries(a, 30)
+    entries(a, 30, action="test.other")
+    second = admin.get(link(admin.get(f"{LOG}?action=test.noted"), "next"))
+    assert notes(second) == [5, 4, 3, 2, 1]
+    assert "action=test.noted" in link(second, "prev")
+
+
+def test_a_filter_that_nothing_matches_differs_from_an_empty_log(a: Tenant, admin: Client) -> None:
+    for action in ("no.such", "\0", "x" * 500):
+        page = admin.get(LOG, {"action": action})
+        assert "No such change" in text(page)
+        assert "Show all activity" in text(page)
+
+
+@pytest.mark.parametrize("place", ["abc", "-1", "0", "9" * 40, "", "1e3", "%00"])
+@pytest.mark.parametrize("way", ["before", "after"])
+def test_an_odd_place_in_the_log_is_no_error(place: str, way: str, a: Tenant, admin: Client) -> None:
+    assert admin.get(f"{LOG}?{way}={place}").status_code == 200
+
+
+def test_other_agencies_changes_are_not_shown(a: Tenant, b: Tenant, admin: Client) -> None:
+    b.workspace.refresh_from_db()
+    assert b.mark not in text(admin.get(LOG))
+
+
+def test_a_page_of_the_log_takes_one_statement_of_its_own(
+    a: Tenant, admin: Client, django_assert_num_queries: Any
+) -> None:
+    entries(a, 60)
+    admin.get(LOG)
+    with django_assert_num_queries(4):  # session, person, memberships, entries
+        admin.get(LOG)
+
+
+def test_a_higher_app_names_its_own_actions(admin: Client) -> None:
+    register_actions({"test.named": "Named by a test"})
+    assert action_words("test.named") == "Named by a test"
+    assert "Named by a test" in text(admin.get(LOG))

@@ -1,0 +1,114 @@
+"""What holds on every page: no forged requests, no frames, no caching, no foreign script."""
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils.timezone import now
+
+from agency.actors import SYSTEM
+from agency.models import Agency, AgencyKey
+from agency.services import create_addon, create_plan, issue_agency_key
+from tests.agency.console.staff import a_browser, a_member, at_the_console
+from tests.agency.console.test_doors import DOORS
+from tests.factories import addon_limits, plan_limits
+from tests.tenants import Tenant, an_address
+from workspaces.services import create_workspace, grant_addon, suspend_workspace
+
+pytestmark = pytest.mark.django_db
+NASTY = '</script><script>alert("x")</script><img src=x onerror=alert(1)>{{7*7}}'
+POSTS = [name for name, door in DOORS.items() if door.posts]
+OTHERS = ["/account/sign-in", "/account/sign-out", "/account/password-reset", "/console/switch"]
+
+
+def a_strict_browser(agency: Agency) -> Client:
+    """A browser against which forged requests are checked, as in production."""
+    browser = Client(enforce_csrf_checks=True, REMOTE_ADDR=an_address())
+    browser.force_login(a_member(agency, "owner").user)
+    return browser
+
+
+@pytest.mark.parametrize("name", POSTS)
+def test_no_page_takes_a_forged_post(name: str, a: Tenant) -> None:
+    path = reverse(f"console:{name}", args=DOORS[name].ids(a))
+    browser = a_strict_browser(a.agency)
+    assert browser.post(path).status_code == 403
+    browser.get("/console/")
+    assert browser.post(path, {"csrfmiddlewaretoken": "x" * 64}).status_code == 403
+
+
+@pytest.mark.parametrize("path", OTHERS)
+def test_neither_do_the_ways_in_and_out(path: str, a: Tenant) -> None:
+    assert a_strict_browser(a.agency).post(path).status_code == 403
+
+
+def test_a_token_from_the_page_is_taken_but_not_from_another_origin(a: Tenant) -> None:
+    browser = a_strict_browser(a.agency)
+    page = browser.get("/console/plans/new")
+    words = {"csrfmiddlewaretoken": str(page.context["csrf_token"]), "name": "Starter"}
+    for origin in ("null", "https://evil.example"):
+        assert browser.post("/console/plans/new", words, headers={"Origin": origin}).status_code == 403
+    assert browser.post("/console/plans/new", words, headers={"Origin": "http://testserver"}).status_code == 302
+
+
+@pytest.mark.parametrize("name", [name for name, door in DOORS.items() if door.looks])
+def test_pages_are_kept_by_nobody_and_shown_in_no_frame(name: str, a: Tenant, owner: Client) -> None:
+    page = owner.get(reverse(f"console:{name}", args=DOORS[name].ids(a)))
+    assert "no-store" in page["Cache-Control"]
+    assert page["X-Frame-Options"] == "DENY"
+    policy = page["Content-Security-Policy"]
+    assert "frame-ancestors 'none'" in policy
+    assert "unsafe-inline" not in policy
+    assert b"<style" not in page.content
+    assert b" style=" not in page.content
+    assert page.content.count(b"<script") == page.content.count(b'<script type="module" src="/static/')
+
+
+@pytest.fixture
+def nasty(a: Tenant) -> Tenant:
+    """An agency all of whose texts are hostile."""
+    Agency.objects.filter(pk=a.agency.pk).update(name=NASTY[:120])
+    a.agency.refresh_from_db()
+    a.plan = create_plan(agency=a.agency, name=NASTY, description=NASTY, limits=plan_limits(), by=SYSTEM)
+    a.addon = create_addon(agency=a.agency, name=NASTY, description=NASTY, limits=addon_limits(), by=SYSTEM)
+    a.workspace = create_workspace(
+        agency=a.agency,
+        name=NASTY,
+        owner_name=NASTY,
+        owner_email="owner@example.com",
+        plan=a.plan,
+        now=now(),
+        by=SYSTEM,
+    )
+    grant_addon(workspace=a.workspace, addon=a.addon, now=now(), by=SYSTEM)
+    suspend_workspace(workspace=a.workspace, reason=NASTY, now=now(), by=SYSTEM)
+    AgencyKey.objects.filter(agency=a.agency).delete()
+    a.key, _ = issue_agency_key(agency=a.agency, name=NASTY, can_copy=False, by=SYSTEM)
+    a_member(a.agency, "viewer", name=NASTY)
+    return a
+
+
+@pytest.mark.parametrize("name", [name for name, door in DOORS.items() if door.looks])
+def test_hostile_texts_stay_texts_on_every_page(name: str, nasty: Tenant) -> None:
+    ids = DOORS[name].ids(nasty)
+    for role in ("owner", "viewer"):
+        page = at_the_console(nasty.agency, role).get(reverse(f"console:{name}", args=ids))
+        for raw in (b"<script>alert", b"<img src=x", b"49&lt;"):
+            assert raw not in page.content
+    assert b"&lt;script&gt;alert" in at_the_console(nasty.agency).get("/console/").content
+
+
+def test_a_hostile_filter_stays_a_text(owner: Client) -> None:
+    for path in ("/console/sub-accounts", "/console/activity", "/console/plans", "/account/sign-in"):
+        page = owner.get(path, {"search": NASTY, "action": NASTY, "next": NASTY, "page": NASTY, "show": NASTY})
+        assert b"<script>alert" not in page.content
+
+
+def test_an_error_page_names_the_request_and_nothing_of_the_agency(a: Tenant, owner: Client) -> None:
+    page = owner.get("/console/no-such-page", headers={"X-Request-Id": "req-4711"})
+    assert page.status_code == 404
+    assert b"req-4711" in page.content
+    assert a.mark.encode() not in page.content
+
+
+def test_the_address_without_a_slash_leads_to_the_console() -> None:
+    assert a_browser().get("/console")["Location"] == "/console/"

@@ -1,0 +1,133 @@
+"""Signing in and out: one answer for everything that is wrong, guessing leads nowhere, sessions end."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from agency.models import Member
+from tests.agency.console.staff import PASSWORD, a_browser, a_member, a_person, flashes, text
+from tests.tenants import Tenant
+
+pytestmark = pytest.mark.django_db
+SIGN_IN = "/account/sign-in"
+
+
+@pytest.fixture
+def member(a: Tenant) -> Member:
+    return a_member(a.agency)
+
+
+def sign_in(browser: Client, email: str, password: str = PASSWORD, **more: str) -> Any:
+    return browser.post(SIGN_IN, {"email": email, "password": password, **more})
+
+
+def test_a_member_signs_in_and_arrives_at_the_page_asked_for(member: Member) -> None:
+    browser = a_browser()
+    page = browser.get("/console/plans", follow=True)
+    assert page.redirect_chain == [("/account/sign-in?next=/console/plans", 302)]
+    answer = sign_in(browser, f"  {member.user.email.upper()} ", next="/console/plans")
+    assert answer["Location"] == "/console/plans"
+    assert browser.get("/console/plans").status_code == 200
+
+
+def test_the_session_s_id_changes_when_somebody_signs_in(member: Member) -> None:
+    browser = a_browser()
+    session = browser.session
+    session["fixed"] = "by a stranger"
+    session.save()
+    before = session.session_key or ""
+    browser.cookies["session"] = before
+    sign_in(browser, member.user.email)
+    assert browser.cookies["session"].value != before
+    assert a_browser_with(before).get("/console/").status_code == 302
+
+
+def a_browser_with(session: str | None) -> Client:
+    browser = a_browser()
+    browser.cookies["session"] = session or ""
+    return browser
+
+
+@pytest.mark.parametrize(
+    "elsewhere",
+    [
+        "https://evil.example/",
+        "//evil.example/",
+        "/\\evil.example",
+        "\\\\evil.example",
+        "javascript:alert(1)",
+        "http:evil.example",
+        "/\t/evil.example",
+        "evil",
+        "http://testserver/console/plans",
+    ],
+)
+def test_next_leads_only_to_our_own_pages(elsewhere: str, member: Member) -> None:
+    assert sign_in(a_browser(), member.user.email, next=elsewhere)["Location"] == "/console/"
+
+
+def test_whoever_is_signed_in_need_not_sign_in_again(member: Member) -> None:
+    assert a_browser(member.user).get(f"{SIGN_IN}?next=/console/team")["Location"] == "/console/team"
+
+
+def test_a_wrong_password_an_unknown_address_and_a_closed_account_read_alike(member: Member) -> None:
+    closed = a_person(is_active=False)
+    tries = [(member.user.email, "wrong"), ("nobody@example.com", PASSWORD), (closed.email, PASSWORD)]
+    pages = [sign_in(a_browser(), *words) for words in tries]
+    assert {page.status_code for page in pages} == {422}
+    assert len({text(page) for page in pages}) == 1
+    assert "The e-mail address or the password is wrong." in text(pages[0])
+
+
+def test_an_empty_form_says_what_is_missing_and_keeps_where_to_go() -> None:
+    page = a_browser().post(SIGN_IN, {"next": "/console/team"})
+    assert page.status_code == 422
+    assert "E-mail: This field is required." in text(page)
+    assert b'name="next" value="/console/team"' in page.content
+
+
+def test_after_ten_tries_an_account_is_closed_for_everybody_known_or_not(member: Member) -> None:
+    for email in (member.user.email, "stranger@example.com"):
+        answers = [sign_in(a_browser(), email, "wrong") for _ in range(11)]
+        assert [answer.status_code for answer in answers] == [422] * 10 + [429]
+        assert "Too many tries. Wait 15 minutes, or set a new password." in text(answers[-1])
+        assert 0 < int(answers[-1]["Retry-After"]) <= 900
+    assert sign_in(a_browser(), member.user.email).status_code == 429
+
+
+def test_the_right_password_gives_an_account_its_tries_back(member: Member) -> None:
+    for _ in range(9):
+        sign_in(a_browser(), member.user.email, "wrong")
+    assert sign_in(a_browser(), member.user.email).status_code == 302
+    assert sign_in(a_browser(), member.user.email, "wrong").status_code == 422
+
+
+def test_one_address_has_a_hundred_tries_and_then_closes_no_account_any_more(member: Member) -> None:
+    browser = a_browser()
+    answers = [sign_in(browser, f"person-{number}@example.com", "wrong") for number in range(100)]
+    assert {answer.status_code for answer in answers} == {422}
+    assert {sign_in(browser, member.user.email, "wrong").status_code for _ in range(11)} == {429}
+    assert sign_in(a_browser(), member.user.email).status_code == 302
+
+
+def test_signing_out_ends_the_session_on_the_server(member: Member) -> None:
+    browser = a_browser(member.user)
+    session = browser.cookies["session"].value
+    answer = browser.post("/account/sign-out")
+    assert answer["Location"] == SIGN_IN
+    assert flashes(browser.get(SIGN_IN)) == ["You are signed out."]
+    assert a_browser_with(session).get("/console/").status_code == 302
+
+
+def test_signing_out_takes_a_post(member: Member) -> None:
+    browser = a_browser(member.user)
+    assert browser.get("/account/sign-out").status_code == 405
+    assert browser.get("/console/").status_code == 200
+
+
+def test_a_closed_account_s_session_opens_nothing(member: Member) -> None:
+    browser = a_browser(member.user)
+    member.user.is_active = False
+    member.user.save()
+    assert browser.get("/console/").status_code == 302

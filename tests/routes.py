@@ -1,0 +1,112 @@
+"""The routes of the API as they are mounted, and what each answers to whom."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.urls import URLPattern, URLResolver, get_resolver
+from django.utils.timezone import now
+
+from agency.actors import SYSTEM
+from tests.tenants import Tenant, a_new_customer
+from webhooks.services import send_test
+from workspaces.services import grant_addon
+
+AGENCY = "api/agency/v1/"
+WORKSPACE = "api/v1/"
+EVERYTHING_ELSE = r"^[\s\S]*\Z"
+WRITES = ("POST", "PUT", "PATCH")
+ID = re.compile(r"<id:(\w+)>")
+
+# Pages for people, and what asks whether the process lives: other tables tell who may see them.
+PAGES = ("account/", "console", "admin/", "healthz", "readyz")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What the holder of the ids gets, and for what body; `others` is what another tenant's key gets."""
+
+    own: int
+    body: Callable[[Tenant], Any] | None = None
+    others: int = 404
+    body_optional: bool = False
+
+
+def _endpoint(_: Tenant) -> dict[str, Any]:
+    return {"url": "https://93.184.215.14/new", "events": ["workspace.created"]}
+
+
+READ = Case(200)
+LIST = Case(200, others=200)
+DO = Case(200, body=lambda _: {}, body_optional=True)
+
+ROUTES: dict[str, dict[str, Case]] = {
+    f"{AGENCY}plans": {"GET": LIST},
+    f"{AGENCY}addons": {"GET": LIST},
+    f"{AGENCY}workspaces": {"GET": LIST, "POST": Case(201, lambda _: a_new_customer(), others=201)},
+    f"{AGENCY}workspaces/<id:workspace>": {"GET": READ, "PATCH": Case(200, lambda _: {"name": "Renamed"})},
+    f"{AGENCY}workspaces/<id:workspace>/suspend": {"POST": DO},
+    f"{AGENCY}workspaces/<id:workspace>/restore": {"POST": DO},
+    f"{AGENCY}workspaces/<id:workspace>/plan": {"PUT": Case(200, lambda a: {"plan": str(a.plan.uuid)})},
+    f"{AGENCY}workspaces/<id:workspace>/addons": {
+        "GET": READ,
+        "POST": Case(200, lambda a: {"addon": str(a.addon.uuid)}),
+    },
+    f"{AGENCY}workspaces/<id:workspace>/addons/<id:addon>": {"DELETE": READ},
+    f"{AGENCY}workspaces/<id:workspace>/channels": {"GET": READ},
+    f"{AGENCY}workspaces/<id:workspace>/channels/<id:channel>": {"GET": READ},
+    f"{AGENCY}webhooks": {"GET": LIST, "POST": Case(201, _endpoint, others=201)},
+    f"{AGENCY}webhooks/events": {"GET": LIST},
+    f"{AGENCY}webhooks/<id:webhook>": {"GET": READ, "PATCH": Case(200, lambda _: {"enabled": False}), "DELETE": READ},
+    f"{AGENCY}webhooks/<id:webhook>/rotate-secret": {"POST": DO},
+    f"{AGENCY}webhooks/<id:webhook>/test": {"POST": Case(202, lambda _: {}, body_optional=True)},
+    f"{AGENCY}webhooks/<id:webhook>/deliveries": {"GET": READ},
+    f"{AGENCY}webhooks/deliveries": {"GET": LIST},
+    f"{AGENCY}webhooks/deliveries/<id:delivery>": {"GET": READ},
+    f"{AGENCY}webhooks/deliveries/<id:delivery>/redeliver": {"POST": Case(202, lambda _: {}, body_optional=True)},
+    f"{WORKSPACE}channels": {"GET": LIST},
+    f"{WORKSPACE}channels/<id:channel>": {"GET": READ},
+}
+# No key is asked for, and no caller's data is in them.
+DOCUMENTS = (f"{AGENCY}openapi.json", f"{WORKSPACE}openapi.json", "api/docs/agency", "api/docs/workspace")
+CATCH_ALLS = (f"{AGENCY}{EVERYTHING_ELSE}", f"{WORKSPACE}{EVERYTHING_ELSE}", r"^api(?:/[\s\S]*)?\Z")
+
+
+def mounted(patterns: Any = None, prefix: str = "") -> Iterator[tuple[str, URLPattern]]:
+    """Every route of the URL configuration with its view, but the pages."""
+    for entry in get_resolver().url_patterns if patterns is None else patterns:
+        route = prefix + str(entry.pattern)
+        if route.startswith(PAGES):
+            continue
+        if isinstance(entry, URLResolver):
+            yield from mounted(entry.url_patterns, route)
+        else:
+            yield route, entry
+
+
+def methods_of(entry: URLPattern) -> set[str]:
+    """The methods that a view set answers; HEAD comes with GET."""
+    return {method.upper() for method in getattr(entry.callback, "actions", None) or {}} - {"HEAD"}
+
+
+def ids_in(route: str) -> list[str]:
+    return ID.findall(route)
+
+
+def address(route: str, ids: dict[str, Any]) -> str:
+    return "/" + ID.sub(lambda found: str(ids[found[1]]), route)
+
+
+def ids_of(tenant: Tenant) -> dict[str, UUID]:
+    """One of each thing that a path may name, all there."""
+    grant_addon(workspace=tenant.workspace, addon=tenant.addon, now=now(), by=SYSTEM)
+    delivery = send_test(endpoint=tenant.endpoint, event="workspace.created", now=now(), by=SYSTEM)
+    return {
+        "workspace": tenant.workspace.uuid,
+        "addon": tenant.addon.uuid,
+        "channel": tenant.channel.uuid,
+        "webhook": tenant.endpoint.uuid,
+        "delivery": delivery.uuid,
+    }

@@ -1,0 +1,288 @@
+"""Every route of the API, with every method, by every kind of caller, taken from the URL configuration itself."""
+
+import json
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.utils.timezone import now
+
+from agency.actors import SYSTEM
+from agency.services import revoke_agency_key, suspend_agency
+from config.api.keys import new_key
+from tests.factories import a_workspace_key, an_agency_key
+from tests.routes import (
+    AGENCY,
+    CATCH_ALLS,
+    DOCUMENTS,
+    ROUTES,
+    WRITES,
+    Case,
+    address,
+    ids_in,
+    ids_of,
+    methods_of,
+    mounted,
+)
+from tests.tenants import NOTHING, Api, Tenant
+from tests.traces import traces
+from workspaces.services import revoke_workspace_key, suspend_workspace
+
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "FOO")
+# What tells two answers apart without saying anything about what was asked for.
+OF_THE_CALL = frozenset({"x-request-id", "x-ratelimit-remaining"})
+
+CASES = [(route, method, case) for route, methods in ROUTES.items() for method, case in methods.items()]
+EACH_CASE = pytest.mark.parametrize(
+    ("route", "method", "case"), CASES, ids=[f"{method} {route}" for route, method, _ in CASES]
+)
+EACH_ROUTE = pytest.mark.parametrize("route", ROUTES)
+EACH_WRITE = pytest.mark.parametrize(
+    ("route", "method", "case"),
+    [case for case in CASES if case[1] in WRITES],
+    ids=[f"{method} {route}" for route, method, _ in CASES if method in WRITES],
+)
+
+
+def body_of(case: Case, tenant: Tenant) -> Any:
+    return case.body(tenant) if case.body else NOTHING
+
+
+def api_of(route: str, tenant: Tenant) -> Api:
+    return tenant.api if route.startswith(AGENCY) else tenant.workspace_api
+
+
+def strangers(route: str, tenant: Tenant) -> dict[str, str | None]:
+    """Keys that must not open this surface, the tenant's own of the other surface among them."""
+    if route.startswith(AGENCY):
+        revoked, plaintext = an_agency_key(tenant.agency, name="Revoked")
+        revoke_agency_key(key=revoked, now=now(), by=SYSTEM)
+        return {
+            "no key": None,
+            "unknown key": new_key("svc_ag_"),
+            "mistyped key": tenant.plaintext[:-1] + "!",
+            "revoked key": plaintext,
+            "workspace key": tenant.workspace_plaintext,
+        }
+    shop, plaintext = a_workspace_key(tenant.workspace, name="Revoked")
+    revoke_workspace_key(key=shop, now=now(), by=SYSTEM)
+    return {
+        "no key": None,
+        "unknown key": new_key("svc_"),
+        "mistyped key": tenant.workspace_plaintext[:-1] + "!",
+        "revoked key": plaintext,
+        "agency key": tenant.plaintext,
+    }
+
+
+def suspend(route: str, tenant: Tenant) -> None:
+    if route.startswith(AGENCY):
+        suspend_agency(agency=tenant.agency, reason="", now=now(), by=SYSTEM)
+    else:
+        suspend_workspace(workspace=tenant.workspace, now=now(), by=SYSTEM)
+
+
+def essence(response: Any) -> tuple[int, bytes, dict[str, str]]:
+    """The whole answer byte for byte, apart from the request's id and what is left of the limit."""
+    headers = {name: value for name, value in response.items() if name.lower() not in OF_THE_CALL}
+    return response.status_code, response.content, headers
+
+
+def test_every_route_and_method_is_in_the_table() -> None:
+    found = {route: methods_of(entry) for route, entry in mounted()}
+    expected = {route: set(methods) for route, methods in ROUTES.items()}
+    assert found == expected | {route: set() for route in (*DOCUMENTS, *CATCH_ALLS)}
+
+
+@EACH_CASE
+def test_only_the_own_key_opens_a_route(a: Tenant, b: Tenant, route: str, method: str, case: Case) -> None:
+    path, body = address(route, ids_of(a)), body_of(case, a)
+    door, other, keys = api_of(route, a), api_of(route, b), strangers(route, a)
+    before = traces()
+    answers = {who: door.with_key(key).call(method, path, body).status_code for who, key in keys.items()}
+    assert answers == dict.fromkeys(keys, 401)
+    assert traces() == before
+
+    foreign = other.call(method, path, body)
+    assert foreign.status_code == case.others
+    assert a.mark not in foreign.content.decode()
+    assert a.mark not in str(foreign.headers)
+    if case.others == 404:
+        assert traces() == before
+
+    assert door.call(method, path, body).status_code == case.own
+
+
+@EACH_CASE
+def test_a_suspended_holder_s_key_opens_none(a: Tenant, route: str, method: str, case: Case) -> None:
+    path, body, door = address(route, ids_of(a)), body_of(case, a), api_of(route, a)
+    suspend(route, a)
+    before = traces()
+    assert door.call(method, path, body).status_code == 403
+    assert traces() == before
+
+
+FOREIGN = [
+    (route, method, case, name) for route, method, case in CASES for name in ids_in(route)
+]  # every place of an id in a path
+
+
+@pytest.mark.parametrize(
+    ("route", "method", "case", "name"), FOREIGN, ids=[f"{method} {route} {name}" for route, method, _, name in FOREIGN]
+)
+def test_another_tenant_s_id_answers_like_a_random_one_and_leaves_no_trace(
+    a: Tenant, b: Tenant, route: str, method: str, case: Case, name: str
+) -> None:
+    own, foreign, body, door = ids_of(a), ids_of(b)[name], body_of(case, a), api_of(route, a)
+    before = traces()
+
+    def answer(uuid: object) -> tuple[int, bytes, dict[str, str]]:
+        return essence(door.call(method, address(route, own | {name: uuid}), body))
+
+    random = answer(uuid4())
+    assert random[0] == 404
+    assert answer(foreign) == random
+    assert answer(str(foreign).upper()) == random
+    assert answer("no-uuid") == random
+    assert answer("%00") == random
+    assert traces() == before
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "field"),
+    [("POST", "/workspaces", "plan"), ("PUT", "{own}/plan", "plan"), ("POST", "{own}/addons", "addon")],
+)
+def test_another_agency_s_id_in_a_body_answers_like_a_random_one_and_leaves_no_trace(
+    a: Tenant, b: Tenant, method: str, path: str, field: str
+) -> None:
+    where, words = path.format(own=a.path), {"name": "X", "owner": {"name": "A", "email": "a@example.com"}}
+    foreign = {"plan": b.plan, "addon": b.addon}[field].uuid
+    before = traces()
+    answers = [essence(a.api.call(method, where, words | {field: str(uuid)})) for uuid in (uuid4(), foreign)]
+    assert answers[0] == answers[1]
+    assert answers[0][0] == 404
+    assert traces() == before
+
+
+def test_another_agency_s_id_in_the_query_answers_like_a_random_one(a: Tenant, b: Tenant) -> None:
+    assert b.workspace.plan == b.plan
+    answers = []
+    for uuid in (uuid4(), b.plan.uuid):
+        answer = a.api.get(f"/workspaces?plan={uuid}")
+        answers.append(answer.content.replace(str(uuid).encode(), b"ID"))
+    assert answers[0] == answers[1]
+
+
+@EACH_ROUTE
+def test_a_wrong_method_is_405_with_allow(a: Tenant, route: str) -> None:
+    path, door, allowed = address(route, ids_of(a)), api_of(route, a), set(ROUTES[route])
+    before = traces()
+    for method in set(METHODS) - allowed:
+        response = door.call(method, path, {})
+        assert (method, response.status_code) == (method, 405)
+        assert set(response["Allow"].split(", ")) == allowed | ({"HEAD"} if "GET" in allowed else set())
+        assert list(json.loads(response.content)) == ["message"]
+    assert traces() == before
+
+
+@EACH_CASE
+def test_an_answer_is_json_that_nobody_keeps_with_the_request_s_id(
+    a: Tenant, route: str, method: str, case: Case
+) -> None:
+    response = api_of(route, a).call(method, address(route, ids_of(a)), body_of(case, a), x_request_id="call.1_A-")
+    assert response["Content-Type"] == "application/json"
+    assert response["Cache-Control"] == "no-store"
+    assert response["X-Request-Id"] == "call.1_A-"
+    assert response["X-Content-Type-Options"] == "nosniff"
+    assert int(response["X-RateLimit-Remaining"]) < int(response["X-RateLimit-Limit"])
+    assert "data" in json.loads(response.content)
+    assert not response.cookies
+
+
+@pytest.mark.parametrize("route", [route for route, methods in ROUTES.items() if "GET" in methods])
+def test_head_answers_like_get_without_the_body(a: Tenant, route: str) -> None:
+    path, door = address(route, ids_of(a)), api_of(route, a)
+    get, head = door.get(path), door.call("HEAD", path)
+    assert (head.status_code, head.content) == (200, b"")
+    assert head["Content-Length"] == get["Content-Length"] == str(len(get.content))
+
+
+@EACH_CASE
+def test_ids_in_upper_case_are_the_same_ids(a: Tenant, route: str, method: str, case: Case) -> None:
+    ids = {name: str(uuid).upper() for name, uuid in ids_of(a).items()}
+    response = api_of(route, a).call(method, address(route, ids), body_of(case, a))
+    assert response.status_code == case.own
+    assert not set(ids.values()) & set(response.content.decode().split('"'))
+
+
+@EACH_CASE
+def test_a_trailing_slash_is_another_path(a: Tenant, route: str, method: str, case: Case) -> None:
+    path, body, door = address(route, ids_of(a)), body_of(case, a), api_of(route, a)
+    before = traces()
+    response = door.call(method, f"{path}/", body)
+    assert (response.status_code, json.loads(response.content)) == (404, {"message": "Not found."})
+    assert traces() == before
+
+
+MALFORMED: dict[str, tuple[bytes, str, int]] = {
+    "no JSON": (b"{", "application/json", 400),
+    "a list": (b"[]", "application/json", 400),
+    "a string": (b'"x"', "application/json", 400),
+    "null": (b"null", "application/json", 400),
+    "a key twice": (b'{"name": "a", "name": "b"}', "application/json", 400),
+    "NaN": (b'{"name": NaN}', "application/json", 400),
+    "Infinity": (b'{"name": -Infinity}', "application/json", 400),
+    "too deep": (b'{"a":' * 101 + b"1" + b"}" * 101, "application/json", 400),
+    "no UTF-8": (b'{"name": "\xff"}', "application/json", 400),
+    "a NUL": (b'{"unknown": "\\u0000"}', "application/json", 422),
+    "half a character": (b'{"unknown": "\\ud800"}', "application/json", 422),
+    "too long": (b'{"name": "' + b"x" * 1024 * 1024 + b'"}', "application/json", 413),
+    "plain text": (b"{}", "text/plain", 415),
+    "a form": (b"name=x", "application/x-www-form-urlencoded", 415),
+    "another charset": ("{}".encode("utf-16"), "application/json; charset=utf-16", 415),
+    "no content type": (b"{}", "", 415),
+}
+
+
+@EACH_WRITE
+def test_a_body_that_cannot_be_read_is_refused_and_leaves_nothing(
+    a: Tenant, route: str, method: str, case: Case
+) -> None:
+    path, door = address(route, ids_of(a)), api_of(route, a)
+    before = traces()
+    answers = {}
+    for name, (body, kind, _) in MALFORMED.items():
+        response = door.call(method, path, body, content_type=kind)
+        answers[name] = response.status_code
+        assert json.loads(response.content)["message"]
+    assert answers == {name: status for name, (_, _, status) in MALFORMED.items()}
+    assert traces() == before
+
+
+@EACH_WRITE
+def test_an_empty_body_is_400_where_words_are_needed(a: Tenant, route: str, method: str, case: Case) -> None:
+    response = api_of(route, a).call(method, address(route, ids_of(a)))
+    assert response.status_code == (case.own if case.body_optional else 400)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("path", ["", "/", "/nothing", "/workspaces/x/nothing", "/%00", "/%ff", "/../v1", "/a%0Ab"])
+def test_a_path_that_does_not_exist_is_404_for_every_method(a: Tenant, method: str, path: str) -> None:
+    for door in (a.api, a.workspace_api):
+        response = door.call(method, f"{door.base}{path or '/'}")
+        assert (response.status_code, json.loads(response.content)) == (404, {"message": "Not found."})
+
+
+@pytest.mark.parametrize(
+    "path", ["/api", "/api/", "/api/agency", "/api/agency/v2/plans", "/api/agency/v10/x", "/api/v2", "/api/a%0Ab"]
+)
+def test_a_path_on_no_surface_is_404_in_json(a: Tenant, path: str) -> None:
+    for method in ("GET", "POST", "DELETE"):
+        response = a.api.call(method, path, {})
+        assert (response.status_code, json.loads(response.content)) == (404, {"message": "Not found."})
+
+
+@pytest.mark.parametrize("route", DOCUMENTS)
+def test_the_documents_need_no_key_and_take_only_get(db: None, nobody: Api, route: str) -> None:
+    assert nobody.get(f"/{route}").status_code == 200
+    assert nobody.post(f"/{route}", {}).status_code == 405

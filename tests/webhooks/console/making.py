@@ -1,0 +1,55 @@
+"""Endpoints and deliveries for the console's tests."""
+
+from typing import Any
+
+from django.utils.timezone import now
+
+from agency.actors import SYSTEM
+from tests.tenants import Tenant
+from webhooks.models import Attempt, Delivery, Endpoint
+from webhooks.services import register_endpoint
+from webhooks.services.samples import sample_envelope
+
+EVENT = "workspace.created"
+
+
+def an_endpoint(tenant: Tenant, **words: Any) -> Endpoint:
+    """An endpoint at an address of this machine, which the test settings let pass."""
+    given = {"url": "http://127.0.0.1:9009/hooks", "events": [EVENT], **words}
+    return register_endpoint(agency=tenant.agency, by=SYSTEM, **given)
+
+
+def a_failed_delivery(tenant: Tenant, endpoint: Endpoint | None = None, **words: Any) -> Delivery:
+    """A delivery whose only attempt was answered 500."""
+    endpoint = endpoint or an_endpoint(tenant)
+    envelope = sample_envelope(EVENT)
+    given = {
+        "status": "error",
+        "stage": Delivery.Stage.DONE,
+        "attempts": 1,
+        "response_status": 500,
+        "error": "http_5xx",
+        "next_attempt_at": None,
+        "completed_at": now(),
+        **words,
+    }
+    delivery = Delivery.objects.create(
+        agency=tenant.agency,
+        endpoint=endpoint,
+        event_name=EVENT,
+        envelope_id="5b0b1a52-6d4c-4f0e-8f5e-7c1f6f1f2a10",
+        body=envelope,
+        **given,
+    )
+    Attempt.objects.create(
+        delivery=delivery,
+        number=1,
+        started_at=now(),
+        duration_ms=12.5,
+        request_headers={"X-Svc-Event": EVENT},
+        response_status=500,
+        response_headers="HTTP/1.1 500 Internal Server Error",
+        response_body=b"<script>alert(1)</script>\x00\xff",
+        error="http_5xx",
+    )
+    return delivery

@@ -1,0 +1,114 @@
+"""Configuration → Webhooks: endpoints are added, edited, rotated and removed; a secret is shown once."""
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from tests.agency.console.staff import at_the_console, flashes, hidden, text
+from tests.tenants import Tenant
+from tests.webhooks.console.making import a_failed_delivery, an_endpoint
+from webhooks.models import Endpoint
+
+pytestmark = pytest.mark.django_db
+PAGES = "/console/webhooks"
+SECRET = re.compile(r"whsec_[\w-]{43}")
+WORDS = {"url": "http://127.0.0.1:9009/hooks", "events": ["workspace.created"], "description": "CRM", "enabled": "on"}
+
+
+@pytest.fixture
+def staff(a: Tenant) -> Client:
+    return at_the_console(a.agency)
+
+
+def add(staff: Client, ticket: str | None = None, **words: object) -> Any:
+    ticket = ticket or hidden(staff.get(f"{PAGES}/new"), "ticket")
+    return staff.post(f"{PAGES}/new", {**WORDS, "ticket": ticket, **words})
+
+
+def test_the_secret_is_shown_on_the_answer_itself(a: Tenant, staff: Client) -> None:
+    answer = add(staff)
+    endpoint = Endpoint.objects.get(agency=a.agency)
+    assert set(SECRET.findall(answer.content.decode())) == {endpoint.secret}
+    assert "no-store" in answer["Cache-Control"]
+    assert (endpoint.url, endpoint.events, endpoint.description, endpoint.enabled) == (
+        WORDS["url"],
+        ["workspace.created"],
+        "CRM",
+        True,
+    )
+
+
+def test_no_other_page_shows_a_secret(a: Tenant, staff: Client) -> None:
+    endpoint, delivery = an_endpoint(a), a_failed_delivery(a)
+    for path in ("", f"/{endpoint.uuid}", f"/{endpoint.uuid}/edit", f"/deliveries/{delivery.uuid}"):
+        assert not SECRET.search(staff.get(PAGES + path).content.decode())
+
+
+def test_sending_the_form_twice_adds_one_webhook(a: Tenant, staff: Client) -> None:
+    ticket = hidden(staff.get(f"{PAGES}/new"), "ticket")
+    add(staff, ticket)
+    again = add(staff, ticket)
+    assert again.status_code == 302
+    assert Endpoint.objects.filter(agency=a.agency).count() == 1
+
+
+def test_a_refused_url_is_said_beside_its_field_and_the_form_can_be_sent_again(a: Tenant, staff: Client) -> None:
+    ticket = hidden(staff.get(f"{PAGES}/new"), "ticket")
+    refused = add(staff, ticket, url="http://10.0.0.1/")
+    assert refused.status_code == 422
+    assert "must be publicly reachable" in text(refused)
+    assert SECRET.search(add(staff, ticket).content.decode())
+
+
+def test_an_event_is_needed(staff: Client) -> None:
+    assert add(staff, events=[]).status_code == 422
+    assert add(staff, events=["workspace.exploded"]).status_code == 422
+
+
+def test_editing_changes_what_was_sent(a: Tenant, staff: Client) -> None:
+    endpoint = an_endpoint(a)
+    words = {"url": endpoint.url, "events": ["addon.granted"], "description": "new"}
+    assert staff.post(f"{PAGES}/{endpoint.uuid}/edit", words).status_code == 302
+    endpoint.refresh_from_db()
+    assert (endpoint.events, endpoint.description, endpoint.enabled) == (["addon.granted"], "new", False)
+
+
+def test_rotating_shows_the_new_secret_once_and_says_that_the_old_one_is_dead(a: Tenant, staff: Client) -> None:
+    endpoint = an_endpoint(a)
+    old, path = endpoint.secret, f"{PAGES}/{endpoint.uuid}/rotate"
+    ticket = hidden(staff.get(path), "ticket")
+    answer = staff.post(path, {"ticket": ticket})
+    endpoint.refresh_from_db()
+    assert SECRET.findall(answer.content.decode())[0] == endpoint.secret != old
+    assert "The old secret is dead" in text(answer)
+    assert staff.post(path, {"ticket": ticket}).status_code == 302
+    assert Endpoint.objects.get(pk=endpoint.pk).secret == endpoint.secret
+
+
+def test_a_removed_webhook_leaves_the_list_and_keeps_its_deliveries(a: Tenant, staff: Client) -> None:
+    endpoint = an_endpoint(a)
+    delivery = a_failed_delivery(a, endpoint)
+    answer = staff.post(f"{PAGES}/{endpoint.uuid}/remove", follow=True)
+    assert flashes(answer) == ["The webhook to http://127.0.0.1:9009/hooks was removed."]
+    assert staff.get(f"{PAGES}/{endpoint.uuid}").status_code == 404
+    assert staff.get(f"{PAGES}/deliveries/{delivery.uuid}").status_code == 200
+
+
+def test_none_yet_differs_from_none_that_matches(a: Tenant, staff: Client) -> None:
+    assert "No webhooks yet" in text(staff.get(PAGES))
+    endpoint = an_endpoint(a)
+    assert "No deliveries yet" in text(staff.get(PAGES))
+    a_failed_delivery(a, endpoint)
+    assert "No delivery matches" in text(staff.get(f"{PAGES}?status=success"))
+
+
+def test_the_page_of_all_webhooks_costs_the_same_for_one_and_for_many(
+    a: Tenant, staff: Client, django_assert_max_num_queries: Any
+) -> None:
+    for _ in range(12):
+        a_failed_delivery(a)
+    with django_assert_max_num_queries(10):
+        page = staff.get(PAGES)
+    assert text(page).count("http://127.0.0.1:9009/hooks") == 24
