@@ -190,6 +190,7 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _https
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_NAME = "__Host-csrf" if _https else "csrf"
+CONNECT_COOKIE_NAME = "__Host-connect" if _https else "connect"
 CSRF_FAILURE_VIEW = "config.pages.csrf_failure"
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 SECURE_SSL_REDIRECT = _https and env.flag("SSL_REDIRECT", default=True)

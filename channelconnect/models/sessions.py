@@ -98,7 +98,7 @@ class ConnectSession(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(status__in=OPEN) | Q(grant=None, link=None, state_digest=None),
-                name="connect_end_forgets_secrets"
+                name="connect_end_forgets_secrets",
             ),
         ]
 

@@ -80,7 +80,10 @@ def settle_time(*, session: ConnectSession, now: datetime, by: Actor) -> None:
 def expire_sessions(*, now: datetime, by: Actor, batch: int = 500) -> int:
     """End open sessions whose time is over; says how many."""
     due = (
-        ConnectSession.objects.open().filter(expires_at__lte=now).select_related("workspace").order_by("expires_at")[:batch]
+        ConnectSession.objects.open()
+        .filter(expires_at__lte=now)
+        .select_related("workspace")
+        .order_by("expires_at")[:batch]
     )
     return sum(
         end_session(session=session, status=Status.EXPIRED, error_code="session_expired", now=now, by=by)

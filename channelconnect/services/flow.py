@@ -68,9 +68,7 @@ def _refuse_suspended(session: ConnectSession) -> None:
         raise Paused
 
 
-def depart(
-    *, session: ConnectSession, browser: str | None, redirect_uri: str, now: datetime, by: Actor
-) -> Departure:
+def depart(*, session: ConnectSession, browser: str | None, redirect_uri: str, now: datetime, by: Actor) -> Departure:
     """Bind the session to this browser and give the provider's address; the first browser wins.
 
     Raises `OtherBrowser`, `Paused`, `NotNow`; a provider that is not set up ends the session and raises `NotNow`.

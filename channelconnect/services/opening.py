@@ -81,9 +81,7 @@ def create_session(
         return earlier, False
 
 
-def _earlier(
-    agency: Agency, workspace: Workspace, wish: Wish, key: str | None, now: datetime
-) -> ConnectSession | None:
+def _earlier(agency: Agency, workspace: Workspace, wish: Wish, key: str | None, now: datetime) -> ConnectSession | None:
     if key is None:
         return None
     sessions = ConnectSession.objects.of(agency).select_related("workspace", "channel")

@@ -85,4 +85,8 @@ def is_return_url(url: str) -> bool:
     except ValueError:
         return False
     host = parts.hostname or ""
-    return bool(re.fullmatch(r"[a-z0-9.-]+|\[?[0-9a-f:.]+\]?", host, re.IGNORECASE)) and bool(host.strip(".")) and port != 0
+    return (
+        bool(re.fullmatch(r"[a-z0-9.-]+|\[?[0-9a-f:.]+\]?", host, re.IGNORECASE))
+        and bool(host.strip("."))
+        and port != 0
+    )

@@ -126,7 +126,9 @@ def test_state_may_be_left_out(connecting: Tenant, body: dict[str, Any]) -> None
 
 
 def test_unknown_words_are_ignored(connecting: Tenant) -> None:
-    data = create(connecting, wanted(status="connected", id=str(uuid4()), expires_at="2030-01-01T00:00:00Z")).json()["data"]
+    data = create(connecting, wanted(status="connected", id=str(uuid4()), expires_at="2030-01-01T00:00:00Z")).json()[
+        "data"
+    ]
     assert data["status"] == "pending"
     assert data["expires_at"] < "2030"
 

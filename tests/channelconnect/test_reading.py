@@ -90,7 +90,10 @@ def test_the_list_costs_the_same_however_long_it_is(connecting: Tenant, django_a
 def test_past_its_time_a_session_reads_as_expired_even_before_the_sweep(connecting: Tenant) -> None:
     session = a_session(connecting)
     let_time_pass(session)
-    assert (read(connecting, session)["status"], read(connecting, session)["error_code"]) == ("expired", "session_expired")
+    assert (read(connecting, session)["status"], read(connecting, session)["error_code"]) == (
+        "expired",
+        "session_expired",
+    )
     assert connecting.api.get(path_of(connecting)).json()["data"][0]["status"] == "expired"
     assert connection_events(connecting) == []
     sweep()

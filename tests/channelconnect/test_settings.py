@@ -99,7 +99,9 @@ def test_at_most_20_are_kept(a: Tenant) -> None:
     )
 
 
-@pytest.mark.parametrize("body", [{}, {"return_urls": None}, {"return_urls": "https://x.example"}, {"return_urls": [1]}])
+@pytest.mark.parametrize(
+    "body", [{}, {"return_urls": None}, {"return_urls": "https://x.example"}, {"return_urls": [1]}]
+)
 def test_words_of_another_shape_are_refused(a: Tenant, body: dict[str, Any]) -> None:
     answer = a.api.put(PATH, body)
     assert answer.status_code == 422

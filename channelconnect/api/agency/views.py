@@ -53,7 +53,9 @@ class ConnectSettingsViewSet(AgencyViewSet):
     )
     def update(self, request: Request) -> HttpResponse:
         urls = self.words(ReturnUrls).validated_data["return_urls"]
-        return json_answer({"data": settings_card(set_return_urls(agency=self.agency, return_urls=urls, by=self.actor))})
+        return json_answer(
+            {"data": settings_card(set_return_urls(agency=self.agency, return_urls=urls, by=self.actor))}
+        )
 
 
 class ConnectionViewSet(SubAccountViewSet):
