@@ -7,6 +7,7 @@ from typing import Any, Final
 from channelconnect.sandbox.answers import Answer, told
 
 Body = dict[str, Any]
+FIRST_CURSOR: Final = "cGFnZTow"  # page:0
 
 
 def twisted(answer: Answer, name: str) -> Answer:
@@ -43,7 +44,7 @@ def _without_targets(body: Body) -> None:
 
 
 def _endless(body: Body) -> None:
-    cursors = {"before": "x", "after": "round-and-round"}
+    cursors = {"before": FIRST_CURSOR, "after": FIRST_CURSOR}
     body.update({"data": [], "paging": {"cursors": cursors, "next": "https://graph.facebook.com/next"}})
 
 
