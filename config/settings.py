@@ -177,7 +177,7 @@ CELERY_BEAT_SCHEDULE = {
     "send mail": {"task": "agency.send_mail", "schedule": 2.0, "options": {"expires": 2}},
     "expire connections": {"task": "channelconnect.expire_sessions", "schedule": 5.0, "options": {"expires": 5}},
     "read provider notices": {"task": "channelconnect.read_notices", "schedule": 2.0, "options": {"expires": 2}},
-    "forget provider notices": {"task": "channelconnect.forget_notices", "schedule": 600.0, "options": {"expires": 600}},
+    "forget notices": {"task": "channelconnect.forget_notices", "schedule": 600.0, "options": {"expires": 600}},
     "forget old answers": {"task": "api.forget_idempotency_records", "schedule": 600.0, "options": {"expires": 600}},
     "forget old deliveries": {"task": "webhooks.forget_deliveries", "schedule": 600.0, "options": {"expires": 600}},
 }

@@ -43,7 +43,7 @@ class ConnectSession(models.Model):
     """`link_digest` finds the session by its link; `link` is kept, encrypted, only while it may be shown again.
 
     `browser_digest` is the browser that pressed Continue, `state_digest` the state at the provider until it is used.
-    `grant` is what the provider gave (token and discovered accounts, as JSON), encrypted and forgotten with the session's end.
+    `grant` is what the provider gave (token and accounts, as JSON), encrypted and forgotten with the session's end.
     """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)

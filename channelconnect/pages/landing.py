@@ -1,6 +1,5 @@
 """Where the secret link leads: who asks, for what, and the choice to continue or to cancel. Looking changes nothing."""
 
-from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect

@@ -29,14 +29,15 @@ ERRORS: dict[str, Words] = {
     "required_permissions_missing": (
         _("A permission is missing"),
         _(
-            "Sending and receiving messages needs every permission that was asked for. Ask for a new link and leave them ticked."
+            "Sending and receiving messages needs every permission that was asked for. Ask for a new link "
+            "and leave all of them ticked."
         ),
     ),
     "no_eligible_accounts": (
         _("There is nothing to connect"),
         _(
-            "We found no number, Page or linked professional account that you may use for messages. Check that you signed "
-            "in as the right person and that you manage the account."
+            "We found no number, Page or linked professional account that you may use for messages. Check that you "
+            "signed in as the right person and that you manage the account."
         ),
     ),
     "account_already_connected_elsewhere": (
@@ -46,7 +47,8 @@ ERRORS: dict[str, Words] = {
     "channel_limit_reached": (
         _("There is no room for another channel"),
         _(
-            "The plan of this workspace allows no more channels of this kind. Whoever sent you the link can change that."
+            "The plan of this workspace allows no more channels of this kind. Whoever sent you the link can "
+            "change that."
         ),
     ),
     "reconnection_target_mismatch": (
@@ -68,7 +70,8 @@ ERRORS: dict[str, Words] = {
     "asset_discovery_incomplete": (
         _("There are too many accounts"),
         _(
-            "You manage more accounts than can be listed. When you are asked, allow only the one that you want to connect."
+            "You manage more accounts than can be listed. When you are asked, allow only the one that "
+            "you want to connect."
         ),
     ),
     "provider_request_failed": (

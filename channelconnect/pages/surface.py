@@ -94,7 +94,7 @@ class ConnectPage(View):
 
 
 def remember_browser(response: HttpResponseBase, secret: str) -> None:
-    """Give the browser its cookie: for this host alone, out of reach of scripts, sent when the provider sends it back."""
+    """Give the browser its cookie: for this host alone, away from scripts, kept when the provider sends it back."""
     response.set_cookie(
         settings.CONNECT_COOKIE_NAME,
         secret,

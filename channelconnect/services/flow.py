@@ -1,4 +1,7 @@
-"""The customer's way: continue, come back from the provider, choose an account. Providers are never called in a transaction."""
+"""The customer's way: continue, come back from the provider, choose an account.
+
+Providers are never called in a transaction.
+"""
 
 import json
 import logging

@@ -1,4 +1,4 @@
-"""The chosen account becomes a channel: its rules, checked once before the provider is asked and again under the lock."""
+"""The chosen account becomes a channel: its rules, checked before the provider is asked and again under the lock."""
 
 from datetime import datetime
 

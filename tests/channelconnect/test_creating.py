@@ -42,7 +42,7 @@ NOT_REGISTERED = [
     "javascript:alert(1)",
     "data:text/html,x",
     "http://[::1",
-    "https://аpp.example.com/done",
+    "https://\u0430pp.example.com/done",
     "https://app.example.com./done",
     "https://app.example.com/done" + "x" * 4_000,
 ]

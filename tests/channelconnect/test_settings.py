@@ -32,7 +32,7 @@ BAD = [
     "https://evil.com\\@app.example.com/",
     "https://app.example.com%2eevil.com/",
     "https://app.example.com。evil.com/",
-    "https://аpp.example.com/",
+    "https://\u0430pp.example.com/",
     "https:///done",
     "https://",
     "https://.",

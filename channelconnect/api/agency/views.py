@@ -12,8 +12,8 @@ from channelconnect.api.agency.shapes import Connection, ConnectSettingsShape, N
 from channelconnect.api.agency.words import NewConnection, ReturnUrls
 from channelconnect.models import ConnectSession, ConnectSettings
 from channelconnect.services import (
-    ConnectIsOff,
     ConnectionNotFound,
+    ConnectIsOff,
     Wish,
     cancel_session,
     connect_url,

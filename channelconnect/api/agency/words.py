@@ -1,8 +1,8 @@
 """What an agency writes about connecting channels."""
 
+from channelconnect.models.sessions import Platform
 from config.api.fields import Choice, Items, Opaque, Text, Uuid
 from config.api.words import Words
-from channelconnect.models.sessions import Platform
 
 LONGEST_URL = 2_048
 
