@@ -12,7 +12,7 @@ from django.db import models
 if TYPE_CHECKING:
     from django.db.backends.base.base import BaseDatabaseWrapper
 
-    _TextField = models.BinaryField[str, str]
+    _TextField = models.BinaryField[str | None, str | None]
 else:
     _TextField = models.BinaryField
 

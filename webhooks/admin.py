@@ -39,7 +39,7 @@ class StatusFilter(admin.SimpleListFilter):
         return Delivery.Status.choices
 
     def queryset(self, request: HttpRequest, queryset: Any) -> Any:
-        return queryset.filter(status=self.value()) if self.value() else queryset
+        return queryset.with_status(self.value()) if self.value() else queryset
 
 
 @admin.register(Delivery)

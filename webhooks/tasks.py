@@ -1,6 +1,7 @@
 """Wake-ups of the webhooks app."""
 
 import multiprocessing
+import os
 from typing import Any
 
 from celery import shared_task, signals
@@ -8,6 +9,7 @@ from django.utils import timezone
 
 from webhooks.courier.shift import Courier
 from webhooks.services import forget_deliveries as forget_a_batch
+from webhooks.services import forget_tallies
 
 # Made before the pool's children are forked, so that they see the worker's warm shutdown.
 _leaving = multiprocessing.Event()
@@ -18,15 +20,18 @@ def leave(**_: Any) -> None:
     _leaving.set()
 
 
-@shared_task(name="webhooks.deliver", acks_late=False, time_limit=None, ignore_result=True)
+@shared_task(name="webhooks.deliver", acks_late=False, ignore_result=True)
 def deliver() -> None:
-    """Work a shift: send whatever is due until the worker ends or half an hour has passed."""
+    """Work a shift: send whatever is due, until the worker ends or nothing is left to do after an hour."""
+    worker = os.getppid()
     if not _leaving.is_set():
-        Courier().run(should_stop=_leaving.is_set)
+        # A worker that was killed leaves its child behind, which nobody would stop.
+        Courier().run(should_stop=lambda: _leaving.is_set() or os.getppid() != worker)
 
 
 @shared_task(name="webhooks.forget_deliveries")
 def forget_deliveries() -> None:
     """Forget everything that is old enough, batch by batch."""
+    forget_tallies(now=timezone.now())
     while forget_a_batch(now=timezone.now()):
         pass

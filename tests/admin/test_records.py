@@ -16,7 +16,7 @@ from agency.actors import SYSTEM
 from agency.admin.pages import MOST_ROWS, RecordAdmin
 from agency.models import ActivityEntry, AgencyKey, Event
 from agency.services import issue_agency_key
-from webhooks.courier.rows import fan_out
+from webhooks.courier.statements import FAN_OUT
 from webhooks.models import Attempt, Delivery, Endpoint
 from webhooks.services.endpoints import new_secret
 from workspaces.models import Workspace
@@ -40,7 +40,8 @@ def secrets_of(workspace: Workspace) -> list[str]:
     save_channel(
         workspace=workspace, platform="whatsapp", external_id="1", name="Number", handle="+1", now=now, by=SYSTEM
     )
-    fan_out()
+    with connection.cursor() as cursor:
+        cursor.execute(FAN_OUT, {"batch": 10})
     Attempt.objects.create(
         delivery=Delivery.objects.get(),
         number=1,

@@ -42,10 +42,12 @@ def test_the_stamp_is_the_second_of_the_request(a: Tenant) -> None:
     assert used_at(a).microsecond == 0
 
 
-def test_each_later_request_moves_it_on(stale: Tenant) -> None:
+@pytest.mark.parametrize("ago", [timedelta(seconds=1), timedelta(minutes=1), timedelta(days=400)])
+def test_each_request_of_a_later_second_moves_it_on(a: Tenant, ago: timedelta) -> None:
     before = second(now())
-    stale.api.get("/plans")
-    assert used_at(stale) >= before
+    AgencyKey.objects.filter(pk=a.key.pk).update(last_used_at=before - ago)
+    a.api.get("/plans")
+    assert used_at(a) >= before
 
 
 REQUESTS: dict[str, tuple[int, str, str, bytes]] = {

@@ -136,11 +136,12 @@ def test_a_card_in_a_list_is_the_card_that_creation_answers(a: Tenant) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5])
-def test_sub_accounts_of_one_moment_are_ordered_by_id_on_every_page(a: Tenant, size: int) -> None:
+@pytest.mark.parametrize("filters", ["", "&search=w", "&status=active"])
+def test_sub_accounts_of_one_moment_are_ordered_by_id_on_every_page(a: Tenant, size: int, filters: str) -> None:
     made = [WorkspaceFactory.create(agency=a.agency, now=MOMENT, name=f"W{number}") for number in range(5)]
     seen = []
     for page in range(1, 6):
-        seen += names(a.api.get(f"/workspaces?per_page={size}&page={page}").json())
+        seen += names(a.api.get(f"/workspaces?per_page={size}&page={page}{filters}").json())
     assert seen == [workspace.name for workspace in reversed(made)]
 
 

@@ -1,162 +1,136 @@
-"""The courier's two desks at the database, each a thread with a connection of its own.
-
-The clerk fans out events, leases deliveries and frees the leases of couriers that died; the recorder writes down
-attempts in batches. Neither keeps a transaction open while anything is sent.
-"""
+"""The desk that finds work: fans out events, leases deliveries, and keeps the shift's presence."""
 
 import logging
-import queue
 import threading
 import time
 from collections.abc import Callable
 
-from django.db import DatabaseError, connection
+import psycopg
 
 from webhooks.courier import rows
-from webhooks.courier.verdicts import Landed, columns
+from webhooks.courier.database import Connection
+from webhooks.courier.desk import Desk
+from webhooks.courier.rows import Card, Leased, Wants
 
 logger = logging.getLogger(__name__)
 
-SWEEP_SECONDS = 1.0
-REST_AFTER_FAULT_SECONDS = 0.5
-RECORD_BATCH = 500
-CLAIM_BATCH = 1_000
-FIRST_CLAIM = 8
+SWEEP_SECONDS = 0.5
+# The loop must have been heard of lately, or the leases are let expire.
+LOOP_PATIENCE_SECONDS = 5.0
+# An attempt that starts so long after the shift was seen ends before the leases do.
+SURE_SECONDS = rows.LEASE_SECONDS - 10.5
+NOTHING = Wants(0, 0, {}, (), (), False)
 
 
 class Demand:
-    """What the event loop wants next; written by the loop, read by the clerk."""
+    """What the event loop wants next: asked for by the clerk, told by the loop, good for one claim."""
 
-    def __init__(self) -> None:
-        self.total = CLAIM_BATCH
-        self.room: dict[int, int] = {}
-        self.full: list[int] = []
-        self.is_fresh = threading.Event()
-        self.is_fresh.set()
+    def __init__(self, wake: Callable[[], None]) -> None:
+        self._wake = wake
+        self._told = threading.Event()
+        self._wants = NOTHING
+        self.is_asked = False
 
+    def ask(self) -> Wants:
+        """Called by the clerk; the loop has all earlier batches when it answers."""
+        self._told.clear()
+        self.is_asked = True
+        self._wake()
+        return self._wants if self._told.wait(SWEEP_SECONDS) else NOTHING
 
-class Desk:
-    """A thread that works until it is told to stop, and survives the database's absence."""
-
-    name = "desk"
-
-    def __init__(self, owner: int) -> None:
-        self.owner = owner
-        self.stopping = threading.Event()
-        self.thread = threading.Thread(target=self._run, name=self.name, daemon=True)
-
-    def _run(self) -> None:
-        try:
-            while not self.stopping.is_set():
-                self._work_once()
-            self.finish()
-        finally:
-            connection.close()
-
-    def _work_once(self) -> None:
-        try:
-            self.work()
-        except DatabaseError as error:
-            logger.warning("the courier's database is away", extra={"desk": self.name, "fault": type(error).__name__})
-            connection.close()
-            self.after_fault()
-            self.stopping.wait(REST_AFTER_FAULT_SECONDS)
-
-    def work(self) -> None:
-        """Do a round; returns soon, so that a stop is seen."""
-        raise NotImplementedError
-
-    def after_fault(self) -> None:
-        """Forget what belonged to the lost connection."""
-
-    def finish(self) -> None:
-        """Do what is left to be done at the end."""
+    def tell(self, wants: Wants) -> None:
+        """Called by the loop."""
+        self.is_asked = False
+        self._wants = wants
+        self._told.set()
 
 
 class Clerk(Desk):
-    """Finds work: `deliver` gets every batch of leased rows."""
+    """`deliver` gets every batch of leased deliveries, with the endpoints to know for it."""
 
-    name = "courier-clerk"
+    name = "clerk"
 
-    def __init__(self, owner: int, demand: Demand, deliver: Callable[[list[rows.Leased]], None]) -> None:
-        super().__init__(owner)
+    def __init__(self, shift: int, demand: Demand, deliver: Callable[[list[Leased], list[Card]], None]) -> None:
+        super().__init__(shift)
         self.demand = demand
         self.deliver = deliver
         self.bell = threading.Event()
-        self._announced = False
+        self.is_lost = False
+        self.is_leaving = False
+        self.loop_ticked_at = time.monotonic()
+        self._sure_until = 0.0
+        self.found_nothing = False
+        self._has_begun = False
+        self._known: set[int] = set()
         self._swept_at = 0.0
 
+    @property
+    def is_sure(self) -> bool:
+        """Whether the leases in hand last for an attempt that starts now."""
+        return time.monotonic() < self._sure_until
+
+    def greet(self, connection: Connection) -> None:
+        if not self._has_begun:
+            rows.begin_shift(connection, shift=self.shift)
+            self._has_begun = True
+        rows.hold_presence(connection, shift=self.shift)
+        self._be_seen(connection)
+
     def work(self) -> None:
-        if not self._announced:
-            rows.announce(owner=self.owner)
-            self._announced = True
+        connection = self.connection
         self.bell.clear()
-        if time.monotonic() - self._swept_at >= SWEEP_SECONDS:
-            self._swept_at = time.monotonic()
-            rows.reap()
-        found = rows.fan_out()
-        leased = self._claim() if self.demand.is_fresh.wait(SWEEP_SECONDS) and self.demand.total > 0 else []
-        if leased:
-            self.demand.is_fresh.clear()
-            self.deliver(leased)
-        if not found and not leased:
+        self._sweep(connection)
+        has_more = rows.fan_out(connection) == rows.FAN_OUT_BATCH
+        if not self.is_lost and not self.is_leaving:
+            has_more |= self._claim(connection)
+        if not has_more:
             self.bell.wait(SWEEP_SECONDS)
 
-    def _claim(self) -> list[rows.Leased]:
-        demand = self.demand
-        leased = rows.claim(
-            owner=self.owner, batch=min(demand.total, CLAIM_BATCH), first=FIRST_CLAIM, room=demand.room, full=demand.full
-        )
-        unwanted = [row.id for row in leased if not row.wanted]
-        if unwanted:
-            rows.abandon(owner=self.owner, ids=unwanted, error="endpoint_disabled")
-        return [row for row in leased if row.wanted]
+    def _sweep(self, connection: Connection) -> None:
+        now = time.monotonic()
+        if now - self._swept_at < SWEEP_SECONDS:
+            return
+        self._swept_at = now
+        if now - self.loop_ticked_at < LOOP_PATIENCE_SECONDS:
+            self._be_seen(connection)
+        if lost := rows.end_lost_shifts(connection, shift=self.shift):
+            logger.warning("the deliveries of lost couriers are taken over", extra={"couriers": lost})
+        rows.get_ready(connection)
+        self._tell(connection, [])
 
-    def after_fault(self) -> None:
-        self._announced = False
+    def _be_seen(self, connection: Connection) -> None:
+        asked_at = time.monotonic()
+        if rows.be_seen(connection, shift=self.shift):
+            self._sure_until = asked_at + SURE_SECONDS
+        else:
+            self.is_lost = True
 
-
-class Recorder(Desk):
-    """Writes down what the event loop puts into `done` and gives back what it puts into `unused`."""
-
-    name = "courier-recorder"
-
-    def __init__(self, owner: int) -> None:
-        super().__init__(owner)
-        self.done: queue.SimpleQueue[Landed | rows.Leased | None] = queue.SimpleQueue()
-        self._landed: list[Landed] = []
-        self._unused: list[rows.Leased] = []
-        self.recorded = threading.Event()
-
-    def work(self) -> None:
-        if not self._landed and not self._unused:
-            self._take(block=True)
-        while len(self._landed) < RECORD_BATCH and self._take(block=False):
-            pass
-        self._write()
-
-    def _take(self, *, block: bool) -> bool:
-        try:
-            item = self.done.get(block=block, timeout=SWEEP_SECONDS if block else None)
-        except queue.Empty:
+    def _claim(self, connection: Connection) -> bool:
+        """Lease what the loop has room for; say whether there was more than that."""
+        wants = self.demand.ask()
+        if wants.batch <= 0:
             return False
-        if isinstance(item, Landed):
-            self._landed.append(item)
-        elif item is not None:
-            self._unused.append(item)
-        return True
+        leased = rows.claim(connection, shift=self.shift, wants=wants)
+        if leased:
+            self._tell(connection, leased)
+        self.found_nothing = not leased
+        return len(leased) >= wants.batch
 
-    def _write(self) -> None:
-        if self._landed:
-            kept = rows.record(owner=self.owner, columns=columns(self._landed))
-            if kept < len(self._landed):
-                logger.warning("attempts of lost leases were not recorded", extra={"lost": len(self._landed) - kept})
-            self._landed = []
-        if self._unused:
-            rows.give_back(owner=self.owner, ids=[row.id for row in self._unused])
-            self._unused = []
+    def _tell(self, connection: Connection, leased: list[Leased]) -> None:
+        """Pass on a batch with endpoints as they are now: read after the claim, so never older than an event of it."""
+        unknown = {row.endpoint_id for row in leased} - self._known
+        cards = rows.cards(connection, unknown=unknown)
+        self._known |= unknown
+        if leased or cards:
+            self.deliver(leased, cards)
+
+    def wake(self) -> None:
+        self.bell.set()
 
     def finish(self) -> None:
-        until = time.monotonic() + 5
-        while time.monotonic() < until and (self._landed or self._unused or not self.done.empty()):
-            self._work_once()
+        """Leave work. Called when everything is given back or recorded, as far as that is possible."""
+        if self._has_begun:
+            try:
+                rows.end_shift(self.connection, shift=self.shift)
+            except psycopg.Error as error:
+                logger.warning("the shift could not be ended", extra={"fault": type(error).__name__})

@@ -1,216 +1,161 @@
-"""The courier's statements: fan out events, lease due deliveries, record attempts, give back, reap.
+"""What the courier asks of the database: the statements with their values.
 
-All times are the database's. A lease names its owner, and only that owner's record is taken, so a courier that
-comes back late cannot overwrite what another one has done since.
+A lease names the shift that holds it, and only that shift's record is taken, so a courier that comes back late
+cannot overwrite what another one has done since.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
-from uuid import UUID
+from collections.abc import Iterable, Mapping
+from typing import Any, LiteralString, NamedTuple
 
-from django.db import connection, transaction
+from webhooks.courier import statements
+from webhooks.courier.arrays import whole
+from webhooks.courier.database import Connection
 
+# A shift that was not seen for so long has lost its leases: the ten seconds of an attempt, and a margin.
 LEASE_SECONDS = 20
+GRACE_SECONDS = 3
 MOST_LEASES = 10
+SUSPICIOUS_LEASES = 2
 FAN_OUT_BATCH = 500
+READY_BATCH = 5_000
+TURNS_PER_AGENCY = 64
+EDITED_LATELY_SECONDS = 60
+JITTER = 0.2
 # Advisory locks: any constants that nothing else in this database locks.
 CLAIM_LOCK = 7_105_001
 PRESENCE = 7_105_002
 
-FAN_OUT = """
-WITH todo AS MATERIALIZED (
-    SELECT id, agency_id, uuid, name FROM agency_event
-    WHERE fanned_out_at IS NULL ORDER BY id LIMIT %(batch)s FOR UPDATE SKIP LOCKED
-), made AS (
-    INSERT INTO webhooks_delivery (uuid, agency_id, endpoint_id, event_id, event_name, envelope_id, kind, status,
-        stage, attempts, max_attempts, leases, next_attempt_at, created_at)
-    SELECT gen_random_uuid(), todo.agency_id, endpoint.id, todo.id, todo.name, todo.uuid, 'automatic', 'pending',
-        0, 0, 3, 0, clock_timestamp(), clock_timestamp()
-    FROM todo JOIN webhooks_endpoint endpoint ON endpoint.agency_id = todo.agency_id
-    WHERE endpoint.enabled AND endpoint.removed_at IS NULL AND todo.name = ANY (endpoint.events)
-    ORDER BY todo.id
-    ON CONFLICT (event_id, endpoint_id) WHERE kind = 'automatic' DO NOTHING
-)
-UPDATE agency_event SET fanned_out_at = clock_timestamp() FROM todo WHERE agency_event.id = todo.id
-"""
 
-# Walks the partial index from endpoint to endpoint, so that a long queue of one costs the others nothing, and
-# takes the endpoints in any order, so that none is always the last.
-CLAIM = """
-WITH RECURSIVE found (endpoint_id) AS (
-    (SELECT endpoint_id FROM webhooks_delivery WHERE stage = 0 ORDER BY endpoint_id LIMIT 1)
-    UNION ALL
-    SELECT (SELECT next.endpoint_id FROM webhooks_delivery next
-            WHERE next.stage = 0 AND next.endpoint_id > found.endpoint_id ORDER BY next.endpoint_id LIMIT 1)
-    FROM found WHERE found.endpoint_id IS NOT NULL
-), waiting AS MATERIALIZED (
-    SELECT endpoint_id FROM found WHERE endpoint_id IS NOT NULL ORDER BY random()
-), theirs AS MATERIALIZED (
-    SELECT DISTINCT agency_id FROM webhooks_delivery WHERE stage = 1 AND lease_owner <> %(owner)s
-), picked AS MATERIALIZED (
-    SELECT due.id FROM waiting
-    JOIN webhooks_endpoint endpoint ON endpoint.id = waiting.endpoint_id
-    LEFT JOIN unnest(%(known)s::bigint[], %(room)s::int[]) AS mine (endpoint_id, room)
-        ON mine.endpoint_id = waiting.endpoint_id
-    CROSS JOIN LATERAL (
-        SELECT id, next_attempt_at FROM webhooks_delivery delivery
-        WHERE delivery.endpoint_id = waiting.endpoint_id AND delivery.stage = 0
-            AND delivery.next_attempt_at <= clock_timestamp()
-        ORDER BY delivery.next_attempt_at LIMIT coalesce(mine.room, %(first)s) FOR UPDATE SKIP LOCKED
-    ) due
-    WHERE endpoint.agency_id <> ALL (%(full)s)
-        AND NOT EXISTS (SELECT FROM theirs WHERE theirs.agency_id = endpoint.agency_id)
-    LIMIT %(batch)s
-)
-UPDATE webhooks_delivery delivery
-SET stage = 1, leases = leases + 1, lease_owner = %(owner)s,
-    lease_until = clock_timestamp() + make_interval(secs => %(lease)s)
-FROM picked, webhooks_endpoint endpoint
-WHERE delivery.id = picked.id AND endpoint.id = delivery.endpoint_id
-RETURNING delivery.id, delivery.agency_id, delivery.endpoint_id, delivery.attempts, delivery.max_attempts,
-    delivery.leases, delivery.event_name, delivery.envelope_id, coalesce(delivery.body, (
-        SELECT body FROM agency_event WHERE agency_event.id = delivery.event_id)),
-    endpoint.url, endpoint.secret, endpoint.enabled AND endpoint.removed_at IS NULL
-"""
-
-RECORD = """
-WITH told AS MATERIALIZED (
-    SELECT * FROM unnest(%(ids)s::bigint[], %(numbers)s::smallint[], %(statuses)s::smallint[], %(errors)s::text[],
-        %(outcomes)s::text[], %(waits)s::float8[], %(started)s::timestamptz[], %(durations)s::float8[],
-        %(dns)s::float8[], %(connects)s::float8[], %(tls)s::float8[], %(first_bytes)s::float8[],
-        %(addresses)s::text[], %(request_headers)s::jsonb[], %(response_headers)s::text[], %(bodies)s::bytea[])
-    AS told (id, number, status, error, outcome, wait, started, duration, dns, connect, tls, first_byte, address,
-        request_headers, response_headers, body)
-), kept AS (
-    UPDATE webhooks_delivery delivery
-    SET attempts = told.number, response_status = told.status, error = told.error, status = told.outcome,
-        stage = CASE told.outcome WHEN 'pending' THEN 0 ELSE 2 END,
-        next_attempt_at = CASE told.outcome WHEN 'pending'
-            THEN clock_timestamp() + make_interval(secs => told.wait) END,
-        completed_at = CASE told.outcome WHEN 'pending' THEN NULL ELSE clock_timestamp() END,
-        lease_owner = NULL, lease_until = NULL
-    FROM told
-    WHERE delivery.id = told.id AND delivery.stage = 1 AND delivery.lease_owner = %(owner)s
-    RETURNING delivery.id, delivery.endpoint_id, delivery.status
-), logged AS (
-    INSERT INTO webhooks_attempt (delivery_id, number, started_at, duration_ms, dns_ms, connect_ms, tls_ms,
-        first_byte_ms, remote_address, request_headers, response_status, response_headers, response_body, error)
-    SELECT told.id, told.number, told.started, told.duration, told.dns, told.connect, told.tls, told.first_byte,
-        told.address, told.request_headers, told.status, told.response_headers, told.body, told.error
-    FROM told JOIN kept ON kept.id = told.id
-), last AS (
-    SELECT DISTINCT ON (endpoint_id) endpoint_id, status FROM kept WHERE status <> 'pending'
-    ORDER BY endpoint_id, id DESC
-), ended AS (
-    UPDATE webhooks_endpoint SET last_outcome = last.status, last_delivery_at = clock_timestamp()
-    FROM last WHERE webhooks_endpoint.id = last.endpoint_id
-)
-SELECT count(*) FROM kept
-"""
-
-GIVE_BACK = """
-UPDATE webhooks_delivery SET stage = 0, leases = leases - 1, lease_owner = NULL, lease_until = NULL
-WHERE id = ANY (%(ids)s) AND stage = 1 AND lease_owner = %(owner)s
-"""
-
-# A courier holds an advisory lock for as long as its connection lives, so the leases of one that died are free
-# at once; the lease's own time covers a courier that hangs. A crash uses up none of the three attempts, but a
-# delivery that was leased ten times without an end is given up.
-REAP = """
-UPDATE webhooks_delivery
-SET next_attempt_at = CASE WHEN leases < %(most)s THEN next_attempt_at END, stage = CASE WHEN leases < %(most)s THEN 0 ELSE 2 END,
-    status = CASE WHEN leases < %(most)s THEN 'pending' ELSE 'error' END,
-    error = CASE WHEN leases < %(most)s THEN error ELSE 'courier_lost' END,
-    completed_at = CASE WHEN leases < %(most)s THEN NULL ELSE clock_timestamp() END,
-    lease_owner = NULL, lease_until = NULL
-WHERE stage = 1 AND (lease_until < clock_timestamp() OR lease_owner NOT IN (
-    SELECT objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND classid = %(presence)s AND granted
-        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-))
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class Leased:
-    """A delivery that this courier holds; `secret` is still encrypted."""
+class Leased(NamedTuple):
+    """A delivery that this courier holds."""
 
     id: int
     agency_id: int
     endpoint_id: int
     attempts: int
     max_attempts: int
-    leases: int
+    is_suspect: bool
     event: str
-    envelope_id: UUID
+    envelope_id: str
     body: bytes
+
+
+class Card(NamedTuple):
+    """What the courier must know of an endpoint; the secret is still sealed."""
+
+    endpoint_id: int
     url: str
     secret: bytes | None
-    wanted: bool
+    is_open: bool
 
 
-def fan_out(*, batch: int = FAN_OUT_BATCH) -> int:
+class Wants(NamedTuple):
+    """What a courier can take in hand.
+
+    `rooms` is how many more for an endpoint, `first` for one that is not among them. Agencies in `full` get nothing
+    now; those in `held` have deliveries in hand.
+    """
+
+    batch: int
+    first: int
+    rooms: Mapping[int, int]
+    full: Iterable[int]
+    held: Iterable[int]
+    takes_suspect: bool
+
+
+def run(connection: Connection, statement: LiteralString, **values: Any) -> int:
+    """Execute a statement, prepared at its first use; says how many rows it touched."""
+    return connection.execute(statement, values, prepare=True).rowcount
+
+
+def fan_out(connection: Connection, *, batch: int = FAN_OUT_BATCH) -> int:
     """Make a delivery for each subscribed endpoint of each new event; says how many events were done."""
-    with connection.cursor() as cursor:
-        cursor.execute(FAN_OUT, {"batch": batch})
-        return cursor.rowcount
+    return run(connection, statements.FAN_OUT, batch=batch)
 
 
-def announce(*, owner: int) -> None:
-    """Hold the lock that says this courier lives, for as long as this thread's connection does."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_lock(%s, %s)", [PRESENCE, owner])
+def begin_shift(connection: Connection, *, shift: int) -> None:
+    """Appear among the couriers at work."""
+    run(connection, statements.BEGIN_SHIFT, shift=shift)
 
 
-def claim(*, owner: int, batch: int, first: int, room: dict[int, int], full: Iterable[int]) -> list[Leased]:
-    """Lease due deliveries: `room[endpoint]` more where this courier knows the endpoint, else `first`.
+def hold_presence(connection: Connection, *, shift: int) -> None:
+    """Hold the lock that says this courier lives, for as long as this connection does."""
+    connection.execute(statements.HOLD_PRESENCE, {"presence": PRESENCE, "shift": shift})
 
-    Agencies in `full` have their share in flight and get nothing now. Agencies of which another courier holds deliveries are left to it, so that limits per endpoint and per agency,
-    which each courier keeps, hold over all of them.
+
+def be_seen(connection: Connection, *, shift: int) -> bool:
+    """Renew all leases of the shift; False where others have taken it for lost."""
+    return run(connection, statements.BE_SEEN, shift=shift) == 1
+
+
+def end_lost_shifts(connection: Connection, *, shift: int) -> int:
+    """Free the leases of couriers that died or were not seen for long; says how many couriers those were."""
+    values = {"shift": shift, "lease": LEASE_SECONDS, "grace": GRACE_SECONDS, "presence": PRESENCE}
+    with connection.transaction():
+        gone = connection.execute(statements.END_LOST_SHIFTS, values, prepare=True).fetchall()
+        if gone:
+            _free(connection, [int(row[0]) for row in gone])
+    return len(gone)
+
+
+def end_shift(connection: Connection, *, shift: int) -> None:
+    """Leave work; what is still leased is free again."""
+    with connection.transaction():
+        run(connection, statements.END_SHIFT, shift=shift)
+        _free(connection, [shift])
+
+
+def _free(connection: Connection, shifts: Iterable[int]) -> None:
+    run(connection, statements.FREE, shifts=whole(shifts), most=MOST_LEASES, suspicious=SUSPICIOUS_LEASES)
+
+
+def get_ready(connection: Connection) -> int:
+    """Mark the errands whose time has come; says how many."""
+    return run(connection, statements.GET_READY, batch=READY_BATCH)
+
+
+def claim(connection: Connection, *, shift: int, wants: Wants) -> list[Leased]:
+    """Lease ready errands. Agencies of which another courier has deliveries in hand are left to it.
+
+    So the limits per endpoint and per agency, which each courier keeps by itself, hold over all of them.
     """
     values = {
-        "owner": owner,
-        "batch": batch,
-        "first": first,
-        "lease": LEASE_SECONDS,
-        "known": list(room),
-        "room": list(room.values()),
-        "full": list(full),
+        "shift": shift,
+        "batch": wants.batch,
+        "first": wants.first,
+        "known": whole(wants.rooms),
+        "rooms": whole(wants.rooms.values()),
+        "full": whole(wants.full),
+        "held": whole(wants.held),
+        "turns": TURNS_PER_AGENCY,
+        "takes_suspect": wants.takes_suspect,
     }
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [CLAIM_LOCK])
-        cursor.execute(CLAIM, values)
-        return [Leased(*row) for row in cursor.fetchall()]
+    with connection.transaction(), connection.cursor(binary=True) as cursor:
+        cursor.execute(statements.CLAIM_LOCK, {"lock": CLAIM_LOCK}, prepare=True)
+        cursor.execute(statements.CLAIM, values, prepare=True)
+        return [Leased._make(row) for row in cursor]
 
 
-def record(*, owner: int, columns: dict[str, Sequence[Any]]) -> int:
-    """Record attempts, a column of values for each field; says how many of the leases were still this owner's."""
-    with connection.cursor() as cursor:
-        cursor.execute(RECORD, {"owner": owner, **columns})
-        return int(cursor.fetchone()[0])
+def cards(connection: Connection, *, unknown: Iterable[int]) -> list[Card]:
+    """Read the endpoints of these ids and all that were edited lately."""
+    values = {"unknown": whole(unknown), "lately": EDITED_LATELY_SECONDS}
+    with connection.cursor(binary=True) as cursor:
+        cursor.execute(statements.CARDS, values, prepare=True)
+        return [Card._make(row) for row in cursor]
 
 
-def give_back(*, owner: int, ids: Iterable[int]) -> None:
+def record(connection: Connection, *, shift: int, told: Mapping[str, Any]) -> int:
+    """Record attempts (see `verdicts.told`); says how many of the leases were still this shift's."""
+    row = connection.execute(statements.RECORD, {"shift": shift, "jitter": JITTER, **told}, prepare=True).fetchone()
+    return int(row[0]) if row else 0
+
+
+def give_back(connection: Connection, *, shift: int, ids: Iterable[int]) -> None:
     """Return leases that were not used."""
-    with connection.cursor() as cursor:
-        cursor.execute(GIVE_BACK, {"owner": owner, "ids": list(ids)})
+    run(connection, statements.GIVE_BACK, shift=shift, ids=whole(ids))
 
 
-def reap() -> int:
-    """Make deliveries due again whose courier did not come back in time."""
-    with connection.cursor() as cursor:
-        cursor.execute(REAP, {"most": MOST_LEASES, "presence": PRESENCE})
-        return cursor.rowcount
-
-
-ABANDON = """
-UPDATE webhooks_delivery SET stage = 2, status = 'error', error = %(error)s, next_attempt_at = NULL,
-    completed_at = clock_timestamp(), lease_owner = NULL, lease_until = NULL
-WHERE id = ANY (%(ids)s) AND stage = 1 AND lease_owner = %(owner)s
-"""
-
-
-def abandon(*, owner: int, ids: Iterable[int], error: str) -> None:
+def abandon(connection: Connection, *, shift: int, ids: Iterable[int], error: str) -> None:
     """End deliveries for which nothing will be sent any more."""
-    with connection.cursor() as cursor:
-        cursor.execute(ABANDON, {"owner": owner, "ids": list(ids), "error": error})
+    run(connection, statements.ABANDON, shift=shift, ids=whole(ids), error=error)

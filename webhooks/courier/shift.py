@@ -2,178 +2,143 @@
 
 import logging
 import random
-import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future
-from functools import partial
 
 from django.conf import settings
 
-from config.db import UnreadableSecret
 from webhooks.courier.bell import BellWatch
-from webhooks.courier.clerk import CLAIM_BATCH, Clerk, Demand, Recorder
-from webhooks.courier.lanes import IN_HAND, Lanes
-from webhooks.courier.letters import headers, open_secret
-from webhooks.courier.rows import Leased
-from webhooks.courier.verdicts import Landed, refused
+from webhooks.courier.clerk import Clerk, Demand
+from webhooks.courier.departures import Departures
+from webhooks.courier.lanes import FIRST, IN_HAND, PATIENCE_SECONDS, SLOW_SECONDS, Lanes
+from webhooks.courier.receivers import Receiver
+from webhooks.courier.recorder import Recorder
+from webhooks.courier.rows import Card, Leased, Wants
 from webhooks.transport.client import Sender
-from webhooks.transport.exchange import Request, Result
-from webhooks.transport.guard import TargetRefused, judge
-from webhooks.transport.lookups import LookupFailed
-from webhooks.transport.outcomes import BLOCKED_ADDRESS, DNS, FAILED
-from webhooks.transport.resolver import Resolver
-from webhooks.transport.targets import Target, parse_target
 
 logger = logging.getLogger(__name__)
 
-SHIFT_SECONDS = 1_800.0
+SHIFT_SECONDS = 3_600.0
 TICK_SECONDS = 0.25
+SHORT_SECONDS = 0.005
 LANDING_SECONDS = 11.0
+CLAIM_BATCH = 1_000
+# When to ask the clerk for more: after so many landings, or so much time with any.
+LANDINGS_PER_CLAIM = 250
+CLAIM_EVERY_SECONDS = 0.02
+CLAIM_IN_VAIN_EVERY_SECONDS = 0.1
+# Attempts that ended and are not written down yet would be repeated after a crash.
+MOST_UNWRITTEN = 1_000
 
 
 class Courier:
-    """Sends from one thread; the clerk and the recorder work beside it."""
+    """Sends from one thread; the clerk, the recorder and the bell have threads of their own."""
 
     def __init__(self) -> None:
-        self.owner = random.SystemRandom().randrange(1, 2**31)
+        self.number = random.SystemRandom().randrange(1, 2**31)
         self.lanes = Lanes()
-        self.demand = Demand()
-        self.inbox: deque[list[Leased]] = deque()
-        self.judged: deque[tuple[Leased, Target, float, Future[tuple[str, ...]]]] = deque()
         self.sender = Sender(ca_file=settings.WEBHOOK_CA_FILE or None)
-        self.resolver = Resolver(ttl_s=1.0)
-        self.flying: dict[int, tuple[Leased, dict[str, str], float]] = {}
-        self.clerk = Clerk(self.owner, self.demand, self._receive)
-        self.recorder = Recorder(self.owner)
+        self.demand = Demand(self.sender.wake)
+        self.inbox: deque[tuple[list[Leased], list[Card]]] = deque()
+        self.receivers: dict[int, Receiver] = {}
+        self.clerk = Clerk(self.number, self.demand, self._receive)
+        self.recorder = Recorder(self.number)
+        self.departures = Departures(self.lanes, self.sender, self.recorder)
         self.bell = BellWatch(self.clerk.bell.set)
-        self.sent = 0
-        self._dropped_at = 0.0
+        self._landings_told = 0
+        self._asked_at = 0.0
+        self._ticked_at = 0.0
+
+    @property
+    def sent(self) -> int:
+        """How many attempts were made."""
+        return self.departures.landed
 
     def run(self, *, should_stop: Callable[[], bool], seconds: float = SHIFT_SECONDS) -> int:
-        """Work until told to stop or the shift is over; says how many attempts were made."""
-        threads = [self.clerk.thread, self.recorder.thread, self.bell.thread]
-        for thread in threads:
-            thread.start()
+        """Work until told to stop, or for so long and until nothing is in hand; says how many attempts were made."""
+        for desk in (self.clerk, self.recorder, self.bell):
+            desk.thread.start()
         until = time.monotonic() + seconds
         try:
-            while time.monotonic() < until and not should_stop():
-                self._round(TICK_SECONDS)
+            while not should_stop() and self._can_work:
+                if time.monotonic() > until and not self.lanes.in_hand:
+                    break
+                self._round()
         finally:
-            self._end(threads)
+            self._end()
         return self.sent
 
-    def _receive(self, leased: list[Leased]) -> None:
+    @property
+    def _can_work(self) -> bool:
+        """Whether the shift's leases hold and nothing has broken."""
+        return not self.clerk.is_lost and self.clerk.thread.is_alive() and self.recorder.thread.is_alive()
+
+    def _receive(self, leased: list[Leased], cards: list[Card]) -> None:
         """Called by the clerk."""
-        self.inbox.append(leased)
+        self.inbox.append((leased, cards))
         self.sender.wake()
 
-    def _round(self, timeout: float) -> None:
-        while self.inbox:
-            self.lanes.add(self.inbox.popleft())
-        for row in self.lanes.take():
-            self._depart(row)
-        while self.judged:
-            self._send_resolved(*self.judged.popleft())
-        for result in self.sender.poll(timeout):
-            self._land(result)
-        self._drop_late()
-        self._ask_for_more()
+    def _round(self) -> None:
+        self._open_inbox()
+        is_held = not self.clerk.is_sure or self.recorder.backlog >= MOST_UNWRITTEN
+        if not is_held:
+            for row in self.lanes.take():
+                self.departures.depart(row, self.receivers[row.endpoint_id])
+        waits_for_clerk = self.lanes.landings > self._landings_told
+        self.departures.go_on(SHORT_SECONDS if is_held or waits_for_clerk else TICK_SECONDS)
+        now = time.monotonic()
+        if now - self._ticked_at >= TICK_SECONDS:
+            self._tick(now)
+        if self.demand.is_asked and not self.inbox:
+            self._tell(now)
+        elif self.lanes.landings > self._landings_told and not self.demand.is_asked:
+            self._call_clerk(now)
 
-    def _ask_for_more(self) -> None:
-        wanted = IN_HAND - self.lanes.in_hand
-        self.demand.room = self.lanes.room()
-        self.demand.full = self.lanes.full_agencies()
-        was, self.demand.total = self.demand.total, wanted if wanted >= CLAIM_BATCH // 4 else 0
-        if not self.inbox:
-            self.demand.is_fresh.set()
-        if self.demand.total and not was:
+    def _open_inbox(self) -> None:
+        while self.inbox:
+            leased, cards = self.inbox.popleft()
+            for card in cards:
+                self.receivers[card.endpoint_id] = Receiver(card, settings.WEBHOOK_ALLOWED_NETWORKS)
+            self.lanes.add(leased)
+
+    def _tick(self, now: float) -> None:
+        self._ticked_at = self.clerk.loop_ticked_at = now
+        self.departures.note_slow(before=now - SLOW_SECONDS)
+        self.recorder.note(unused=self.lanes.drop_waiting(longer_than=PATIENCE_SECONDS))
+        self.lanes.forget_idle()
+
+    def _tell(self, now: float) -> None:
+        """Answer the clerk what there is room for."""
+        self._landings_told, self._asked_at = self.lanes.landings, now
+        held, full = self.lanes.agencies_in_hand()
+        batch = min(CLAIM_BATCH, IN_HAND - self.lanes.in_hand) if self.clerk.is_sure else 0
+        self.demand.tell(Wants(batch, FIRST, self.lanes.rooms(), full, held, not self.lanes.suspects))
+
+    def _call_clerk(self, now: float) -> None:
+        """Ring for the clerk when enough has landed since it asked last."""
+        landings = self.lanes.landings - self._landings_told
+        every = CLAIM_IN_VAIN_EVERY_SECONDS if self.clerk.found_nothing else CLAIM_EVERY_SECONDS
+        if landings >= min(LANDINGS_PER_CLAIM, self.lanes.in_hand) or now - self._asked_at >= every:
+            self._landings_told, self._asked_at = self.lanes.landings, now
             self.clerk.bell.set()
 
-    def _drop_late(self) -> None:
-        if time.monotonic() - self._dropped_at > TICK_SECONDS:
-            self._dropped_at = time.monotonic()
-            for row in self.lanes.drop_late():
-                self.recorder.done.put(row)
-
-    # One delivery ---------------------------------------------------------------------------------------
-
-    def _depart(self, row: Leased) -> None:
-        """Judge the URL anew and send; a name is looked up beside the loop."""
-        try:
-            target = parse_target(row.url)
-        except TargetRefused:
-            self._refuse(row, BLOCKED_ADDRESS)
-            return
-        if target.address is not None:
-            self._send(row, target, (target.address,), 0.0)
-            return
-        answer = self.resolver.submit(target.host)
-        asked_at = time.monotonic()
-        if answer.done():
-            self._send_resolved(row, target, asked_at, answer)
-        else:
-            answer.add_done_callback(partial(self._note_answer, row, target, asked_at))
-
-    def _note_answer(self, row: Leased, target: Target, asked_at: float, answer: "Future[tuple[str, ...]]") -> None:
-        """Called by a thread of the resolver."""
-        self.judged.append((row, target, asked_at, answer))
-        self.sender.wake()
-
-    def _send_resolved(self, row: Leased, target: Target, asked_at: float, answer: "Future[tuple[str, ...]]") -> None:
-        try:
-            addresses = answer.result(timeout=0)
-        except LookupFailed:
-            self._refuse(row, DNS)
-            return
-        self._send(row, target, addresses, (time.monotonic() - asked_at) * 1000)
-
-    def _send(self, row: Leased, target: Target, addresses: tuple[str, ...], dns_ms: float) -> None:
-        try:
-            vetted = judge(target, addresses, allowed=settings.WEBHOOK_ALLOWED_NETWORKS)
-            secret = open_secret(bytes(row.secret)) if row.secret is not None else None
-            sent = headers(event=row.event, envelope_id=row.envelope_id, body=row.body, secret=secret)
-            self.sender.submit(Request(row.id, vetted, tuple(sent.items()), row.body, dns_ms))
-        except TargetRefused:
-            self._refuse(row, BLOCKED_ADDRESS)
-        except (UnreadableSecret, ValueError) as error:
-            logger.error("a delivery cannot be sent", extra={"delivery": row.id, "fault": type(error).__name__})
-            self._refuse(row, FAILED)
-        else:
-            self.flying[row.id] = (row, sent, time.monotonic())
-
-    def _refuse(self, row: Leased, error: str) -> None:
-        self.lanes.land(row, 0.0)
-        self.recorder.done.put(refused(row, error))
-
-    def _land(self, result: Result) -> None:
-        row, sent, departed_at = self.flying.pop(result.key)
-        self.sent += 1
-        self.lanes.land(row, time.monotonic() - departed_at)
-        self.recorder.done.put(Landed(row, result, sent))
-
-    # The end --------------------------------------------------------------------------------------------
-
-    def _end(self, threads: list[threading.Thread]) -> None:
-        """Give back what has not departed, wait for what flies, and write everything down."""
-        self.clerk.stopping.set()
-        self.clerk.bell.set()
+    def _end(self) -> None:
+        """Give back what has not departed, wait for what flies, write everything down, and leave work."""
+        self.clerk.is_leaving = True
         self.bell.stop()
-        self.clerk.thread.join(5)
-        while self.inbox:
-            self.lanes.add(self.inbox.popleft())
-        for row in self.lanes.drop_all():
-            self.recorder.done.put(row)
         until = time.monotonic() + LANDING_SECONDS
-        while self.lanes.flying and time.monotonic() < until:
-            while self.judged:
-                self._send_resolved(*self.judged.popleft())
-            for result in self.sender.poll(TICK_SECONDS):
-                self._land(result)
-        self.recorder.stopping.set()
-        self.recorder.done.put(None)
-        for thread in threads:
-            thread.join(6)
+        while True:
+            if self.demand.is_asked:
+                self.demand.tell(Wants(0, 0, {}, (), (), False))
+            self._open_inbox()
+            self.recorder.note(unused=self.lanes.drop_waiting())
+            if not self.lanes.flying or time.monotonic() > until:
+                break
+            self.clerk.loop_ticked_at = time.monotonic()
+            self.departures.go_on(TICK_SECONDS)
+        self.recorder.close()
+        self.clerk.close()
+        self.bell.thread.join(BellWatch.LONGEST_WAIT_SECONDS)
+        self.departures.close()
         self.sender.close()
-        self.resolver.close()

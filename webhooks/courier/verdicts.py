@@ -1,84 +1,90 @@
 """What an attempt means for its delivery, and the columns in which it is recorded."""
 
-import random
-from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any
+import time
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
 
-import orjson
-
+from webhooks.courier.arrays import decimal, octets, whole, words
 from webhooks.courier.rows import Leased
-from webhooks.transport.exchange import Result
+from webhooks.transport.exchange import Result, storable_text
 from webhooks.transport.outcomes import BLOCKED_ADDRESS
 
-RETRY_SECONDS = {1: 10.0, 2: 60.0}
-JITTER = 0.2
-NEVER_RETRIED = frozenset({BLOCKED_ADDRESS, "invalid_url", "endpoint_disabled"})
+SECOND_WAIT = 10.0
+THIRD_WAIT = 60.0
+SUCCESS, ERROR, PENDING = "success", "error", "pending"
 
 
-@dataclass(frozen=True, slots=True)
-class Landed:
-    """An attempt that ended, with the headers that were sent."""
+class Landed(NamedTuple):
+    """An attempt that ended: where it went and with which signature, none where nothing was sent."""
 
     row: Leased
+    url: str
+    signature: bytes | None
     result: Result
-    sent: dict[str, str]
-
-    @property
-    def number(self) -> int:
-        return self.row.attempts + 1
-
-    @property
-    def outcome(self) -> str:
-        """`success`, `error`, or `pending` while another attempt is to come."""
-        if self.result.error is None:
-            return "success"
-        final = self.number >= self.row.max_attempts or self.result.error in NEVER_RETRIED
-        return "error" if final else "pending"
-
-    @property
-    def wait(self) -> float:
-        """Seconds to the next attempt: about 10 after the first, about 60 after the second, up to a fifth more."""
-        return RETRY_SECONDS.get(self.number, 60.0) * (1 + random.uniform(0, JITTER))  # noqa: S311  # spreads load
 
 
-def refused(row: Leased, error: str) -> Landed:
+def refused(row: Leased, url: str, error: str, *, dns_ms: float = 0.0) -> Landed:
     """An attempt that ended before anything was sent."""
-    now = datetime.now(UTC).timestamp()
-    return Landed(row, Result(row.id, None, error, now, 0.0, None, None, None, 0.0, None, False, False, b"", b""), {})
+    result = Result(
+        key=row.id,
+        status=None,
+        error=error,
+        started_at=time.time() - dns_ms / 1000,
+        dns_ms=dns_ms,
+        connect_ms=None,
+        tls_ms=None,
+        first_byte_ms=None,
+        total_ms=dns_ms,
+        remote_address=None,
+        reused=False,
+        cut=False,
+        response_head=b"",
+        response_body=b"",
+    )
+    return Landed(row, url, None, result)
 
 
-def head_text(raw: bytes) -> str | None:
-    """The answer's head as text that PostgreSQL takes."""
-    return raw.decode("utf-8", "replace").replace("\0", "\ufffd") or None
+def outcome(landed: Landed) -> str:
+    """`success`, `error`, or `pending` while another attempt is to come."""
+    row, error = landed.row, landed.result.error
+    if error is None:
+        return SUCCESS
+    is_last = row.attempts + 1 >= row.max_attempts or error == BLOCKED_ADDRESS
+    return ERROR if is_last else PENDING
 
 
-def columns(landed: Iterable[Landed]) -> dict[str, list[Any]]:
-    """Turn attempts into the arrays that `rows.record` takes."""
-    rows = [
-        (
-            one.row.id,
-            one.number,
-            one.result.status,
-            one.result.error,
-            one.outcome,
-            one.wait,
-            datetime.fromtimestamp(one.result.started_at, UTC),
-            one.result.total_ms,
-            one.result.dns_ms,
-            one.result.connect_ms,
-            one.result.tls_ms,
-            one.result.first_byte_ms,
-            one.result.remote_address,
-            orjson.dumps(one.sent).decode(),
-            head_text(one.result.response_head),
-            one.result.response_body or None,
-        )
-        for one in landed
-    ]
-    names = (
-        "ids", "numbers", "statuses", "errors", "outcomes", "waits", "started", "durations", "dns", "connects", "tls",
-        "first_bytes", "addresses", "request_headers", "response_headers", "bodies",
-    )  # fmt: skip
-    return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+@lru_cache(maxsize=1024)
+def _text(raw: bytes) -> str | None:
+    return storable_text(raw) or None
+
+
+def told(landed: Sequence[Landed]) -> dict[str, Any]:
+    """Turn attempts into the values that `rows.record` takes: an array for each column."""
+    results = [one.result for one in landed]
+    outcomes = [outcome(one) for one in landed]
+    fates = list(zip(landed, outcomes, strict=True))
+    return {
+        "most": len(landed),
+        "second_wait": SECOND_WAIT,
+        "third_wait": THIRD_WAIT,
+        "ended": whole(one.row.id for one, fate in fates if fate != PENDING),
+        "postponed": whole(one.row.id for one, fate in fates if fate == PENDING),
+        "second": whole(one.row.id for one, fate in fates if fate == PENDING and not one.row.attempts),
+        "ids": whole(one.row.id for one in landed),
+        "numbers": whole(one.row.attempts + 1 for one in landed),
+        "statuses": whole(result.status for result in results),
+        "errors": words(result.error for result in results),
+        "outcomes": words(outcomes),
+        "started": f"{{{','.join([f'{result.started_at:.6f}' for result in results])}}}",
+        "durations": decimal(result.total_ms for result in results),
+        "dns": decimal(result.dns_ms for result in results),
+        "connects": decimal(result.connect_ms for result in results),
+        "tls": decimal(result.tls_ms for result in results),
+        "first_bytes": decimal(result.first_byte_ms for result in results),
+        "urls": words(one.url for one in landed),
+        "addresses": words(result.remote_address for result in results),
+        "signatures": octets(one.signature for one in landed),
+        "heads": words(_text(result.response_head) for result in results),
+        "bodies": octets(result.response_body or None for result in results),
+    }

@@ -1,44 +1,53 @@
-"""The queue of deliveries and the record of their attempts.
+"""The record of deliveries and their attempts.
 
 These tables grow with every event. Their references to an event, an endpoint and a delivery are written by
-statements that read those very rows, so the database does not check them a second time.
+statements that read those very rows, so the database does not check them a second time. No index names a column
+that a successful delivery changes: its one update stays on the row's own page.
 """
 
 import uuid
-from typing import ClassVar, Self
+from datetime import datetime
+from typing import TYPE_CHECKING, ClassVar, Self
 
+from django.core.exceptions import ObjectDoesNotExist
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
 from agency.models import Agency, Event
+from webhooks.letters import headers
 from webhooks.models.endpoints import Endpoint
+
+if TYPE_CHECKING:
+    from webhooks.models.queue import Errand
 
 
 class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def of(self, agency: Agency) -> Self:
         return self.filter(agency=agency)
 
+    def with_status(self, status: str) -> Self:
+        """Keep one status, each by the index that holds it."""
+        if status == Delivery.Status.ERROR:
+            return self.filter(failed_at__isnull=False)
+        if status == Delivery.Status.PENDING:
+            return self.filter(errand__isnull=False, status=status)
+        return self.filter(status=status)
+
     def newest(self, count: int) -> Self:
-        return self.select_related("endpoint", "event").order_by("-id")[:count]
+        return self.select_related("endpoint", "errand").order_by("-id")[:count]
 
 
 class Delivery(models.Model):
-    """One envelope on its way to one endpoint.
+    """One envelope on its way to one endpoint; while it is pending, an `Errand` says when and who.
 
-    `status` is what people see; `stage` is where the work stands. `attempts` counts finished attempts, `leases` how
-    often a courier took the row. `body` is set only where no event holds the envelope: on tests.
+    `attempts` counts finished attempts. `body` is set only where no event holds the envelope: on tests.
     """
 
     class Status(models.TextChoices):
         PENDING = "pending", "Pending"
         SUCCESS = "success", "Success"
         ERROR = "error", "Error"
-
-    class Stage(models.IntegerChoices):
-        DUE = 0
-        LEASED = 1
-        DONE = 2
 
     class Kind(models.TextChoices):
         AUTOMATIC = "automatic", "Automatic"
@@ -51,52 +60,57 @@ class Delivery(models.Model):
         Endpoint, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="deliveries"
     )
     event = models.ForeignKey(
-        Event, null=True, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="deliveries"
+        Event,
+        null=True,
+        on_delete=models.DO_NOTHING,
+        db_constraint=False,
+        db_index=False,
+        related_name="deliveries",
     )
     event_name = models.CharField(max_length=60)
     envelope_id = models.UUIDField()
     body = models.BinaryField(null=True)
     kind = models.CharField(max_length=12, choices=Kind, default=Kind.AUTOMATIC)
     status = models.CharField(max_length=10, choices=Status, default=Status.PENDING)
-    stage = models.SmallIntegerField(choices=Stage, default=Stage.DUE)
     attempts = models.SmallIntegerField(default=0)
     max_attempts = models.SmallIntegerField(default=3)
-    leases = models.SmallIntegerField(default=0)
-    next_attempt_at = models.DateTimeField(null=True, default=timezone.now)
-    lease_until = models.DateTimeField(null=True)
-    lease_owner = models.BigIntegerField(null=True)
     response_status = models.SmallIntegerField(null=True)
     error = models.CharField(max_length=40, null=True)
     created_at = models.DateTimeField(default=timezone.now)
     completed_at = models.DateTimeField(null=True)
+    failed_at = models.DateTimeField(null=True)
 
-    objects: ClassVar[DeliveryQuerySet] = DeliveryQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+    if TYPE_CHECKING:
+        errand: Errand
+
+    # As Django documents it.
+    objects: ClassVar[DeliveryQuerySet] = DeliveryQuerySet.as_manager()  # type: ignore[assignment]
 
     class Meta:
         verbose_name_plural = "deliveries"
         indexes = [
-            models.Index(fields=["endpoint", "next_attempt_at"], condition=Q(stage=0), name="delivery_due"),
-            models.Index(fields=["agency", "lease_until"], condition=Q(stage=1), name="delivery_leased"),
             models.Index(fields=["agency", "-id"], name="delivery_of_agency"),
+            models.Index(fields=["agency", "event_name", "-id"], name="delivery_of_event_name"),
             models.Index(fields=["endpoint", "-id"], name="delivery_of_endpoint"),
-            models.Index(fields=["agency", "-id"], condition=Q(status="error"), name="delivery_failed"),
-            models.Index(fields=["completed_at"], condition=Q(stage=2), name="delivery_done"),
+            models.Index(fields=["envelope_id", "endpoint"], condition=Q(kind="redelivery"), name="delivery_again"),
+            models.Index(fields=["agency", "-id"], condition=Q(failed_at__isnull=False), name="delivery_failed"),
+            models.Index(
+                fields=["agency", "failed_at"], condition=Q(failed_at__isnull=False), name="delivery_failed_since"
+            ),
         ]
         constraints = [
             models.UniqueConstraint(
                 fields=["event", "endpoint"], condition=Q(kind="automatic"), name="delivery_once_per_event"
             ),
             models.CheckConstraint(
-                condition=Q(stage=1, lease_owner__isnull=False, lease_until__isnull=False)
-                | (~Q(stage=1) & Q(lease_owner=None, lease_until=None)),
-                name="delivery_lease_has_an_owner",
+                condition=Q(status="pending", completed_at=None, failed_at=None)
+                | Q(status="success", completed_at__isnull=False, failed_at=None)
+                | Q(status="error", completed_at__isnull=False, failed_at__isnull=False),
+                name="delivery_ended_has_an_outcome",
             ),
             models.CheckConstraint(
-                condition=Q(stage=2, completed_at__isnull=False, status__in=["success", "error"])
-                | (~Q(stage=2) & Q(completed_at=None, status="pending")),
-                name="delivery_done_has_an_outcome",
+                condition=Q(attempts__gte=0, attempts__lte=F("max_attempts")), name="delivery_attempts_bounded"
             ),
-            models.CheckConstraint(condition=Q(attempts__lte=F("max_attempts")), name="delivery_attempts_bounded"),
         ]
 
     def __str__(self) -> str:
@@ -105,6 +119,14 @@ class Delivery(models.Model):
     @property
     def test(self) -> bool:
         return self.kind == self.Kind.TEST
+
+    @property
+    def next_attempt_at(self) -> datetime | None:
+        """When it is due, while it is pending."""
+        try:
+            return self.errand.due_at if self.status == self.Status.PENDING else None
+        except ObjectDoesNotExist:
+            return None
 
     @property
     def envelope(self) -> bytes:
@@ -117,8 +139,13 @@ class Delivery(models.Model):
 
 
 class Attempt(models.Model):
-    """What was sent and what came back; times in milliseconds, empty where the attempt did not get that far."""
+    """What was sent where and what came back; times in milliseconds, empty where the attempt did not get that far.
 
+    Of the request's headers only the signature is kept: the others follow from the delivery. It is empty where
+    nothing was sent.
+    """
+
+    pk = models.CompositePrimaryKey("delivery_id", "number")
     delivery = models.ForeignKey(
         Delivery, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="attempt_log"
     )
@@ -129,15 +156,24 @@ class Attempt(models.Model):
     connect_ms = models.FloatField(null=True)
     tls_ms = models.FloatField(null=True)
     first_byte_ms = models.FloatField(null=True)
+    url = models.CharField(max_length=2048)
     remote_address = models.CharField(max_length=45, null=True)
-    request_headers = models.JSONField(default=dict)
+    signature = models.BinaryField(null=True)
     response_status = models.SmallIntegerField(null=True)
     response_headers = models.TextField(null=True)
     response_body = models.BinaryField(null=True)
     error = models.CharField(max_length=40, null=True)
 
-    class Meta:
-        indexes = [models.Index(fields=["delivery", "number"], name="attempt_of_delivery")]
-
     def __str__(self) -> str:
         return f"attempt {self.number} of {self.delivery_id}"
+
+    @property
+    def request_headers(self) -> dict[str, str]:
+        """The headers that it carried; none where nothing was sent."""
+        if self.signature is None:
+            return {}
+        delivery = self.delivery
+        named = headers(
+            event=delivery.event_name, envelope_id=str(delivery.envelope_id), signature=bytes(self.signature)
+        )
+        return dict(named)

@@ -6,6 +6,7 @@ from typing import ClassVar, Self
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from agency.models import Agency
@@ -19,7 +20,10 @@ class EndpointQuerySet(models.QuerySet["Endpoint"]):
 
 
 class Endpoint(models.Model):
-    """A removed endpoint keeps its row, without its secret, for the deliveries that name it."""
+    """A removed endpoint keeps its row, without its secret, for the deliveries that name it.
+
+    `edited_at` is the database's time of the last change; couriers find by it what they must read anew.
+    """
 
     class Outcome(models.TextChoices):
         SUCCESS = "success", "Success"
@@ -35,11 +39,13 @@ class Endpoint(models.Model):
     last_outcome = models.CharField(max_length=10, choices=Outcome, null=True, editable=False)
     last_delivery_at = models.DateTimeField(null=True, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
+    edited_at = models.DateTimeField(db_default=Now(), editable=False)
     removed_at = models.DateTimeField(null=True, editable=False)
 
     objects: ClassVar[EndpointQuerySet] = EndpointQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
 
     class Meta:
+        indexes = [models.Index(fields=["edited_at"], name="endpoint_edited")]
         constraints = [
             models.CheckConstraint(condition=Q(events__len__gt=0), name="endpoint_has_an_event"),
             models.CheckConstraint(

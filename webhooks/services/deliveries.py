@@ -14,6 +14,7 @@ from config.celery import ring
 from config.errors import Conflict, NotFound
 from webhooks.models import Delivery, Endpoint
 from webhooks.services.guarding import judge_url
+from webhooks.services.queueing import queue_delivery
 from webhooks.services.samples import sample_data
 
 
@@ -26,7 +27,11 @@ class EndpointGone(Conflict):
 
 
 def send_test(*, endpoint: Endpoint, event: str, now: datetime, by: Actor) -> Delivery:
-    """Queue a sample of an event with `test: true`, to be tried once. Raises `UrlRefused` like a registration."""
+    """Queue a sample of an event with `test: true`, to be tried once.
+
+    Raises `UrlRefused` like a registration, and `EndpointGone` when the endpoint is disabled.
+    """
+    _require_open(endpoint)
     judge_url(endpoint.url)
     identity = uuid.uuid4()
     body = envelope(
@@ -38,7 +43,7 @@ def send_test(*, endpoint: Endpoint, event: str, now: datetime, by: Actor) -> De
         test=True,
     )
     with transaction.atomic():
-        delivery = Delivery.objects.create(
+        delivery = Delivery(
             agency_id=endpoint.agency_id,
             endpoint=endpoint,
             event_name=event,
@@ -46,11 +51,8 @@ def send_test(*, endpoint: Endpoint, event: str, now: datetime, by: Actor) -> De
             body=body,
             kind=Delivery.Kind.TEST,
             max_attempts=1,
-            next_attempt_at=now,
-            created_at=now,
         )
-        _note(delivery, "webhook.tested", by)
-        ring(COURIER_BELL)
+        _note(queue_delivery(delivery, now=now), "webhook.tested", by)
     return delivery
 
 
@@ -60,9 +62,8 @@ def redeliver(*, delivery: Delivery, now: datetime, by: Actor) -> Delivery:
 
     Raises `EndpointGone` when the endpoint takes nothing any more.
     """
-    if delivery.endpoint.removed_at or not delivery.endpoint.enabled:
-        raise EndpointGone
-    again = Delivery.objects.create(
+    _require_open(delivery.endpoint)
+    again = Delivery(
         agency_id=delivery.agency_id,
         endpoint=delivery.endpoint,
         event=delivery.event,
@@ -71,31 +72,34 @@ def redeliver(*, delivery: Delivery, now: datetime, by: Actor) -> Delivery:
         body=delivery.body,
         kind=Delivery.Kind.TEST if delivery.test else Delivery.Kind.REDELIVERY,
         max_attempts=delivery.max_attempts,
-        next_attempt_at=now,
-        created_at=now,
     )
-    _note(again, "webhook.redelivered", by)
-    ring(COURIER_BELL)
+    _note(queue_delivery(again, now=now), "webhook.redelivered", by)
     return again
 
 
 MOST_REDELIVERED = 10_000
+# Of an envelope that was redelivered before, only the newest delivery counts.
 REDELIVER_FAILED = """
 WITH failed AS (
-    SELECT DISTINCT ON (delivery.endpoint_id, delivery.envelope_id) delivery.*
-    FROM webhooks_delivery delivery JOIN webhooks_endpoint endpoint ON endpoint.id = delivery.endpoint_id
-    WHERE delivery.agency_id = %(agency)s AND delivery.status = 'error' AND delivery.kind <> 'test'
-        AND delivery.completed_at >= %(since)s AND endpoint.enabled AND endpoint.removed_at IS NULL
+    SELECT delivery.* FROM webhooks_delivery delivery
+    JOIN webhooks_endpoint endpoint ON endpoint.id = delivery.endpoint_id
+    WHERE delivery.agency_id = %(agency)s AND delivery.failed_at >= %(since)s AND delivery.kind <> 'test'
+        AND endpoint.enabled AND endpoint.removed_at IS NULL
         AND (%(endpoint)s::bigint IS NULL OR delivery.endpoint_id = %(endpoint)s)
-        AND NOT EXISTS (SELECT FROM webhooks_delivery later WHERE later.endpoint_id = delivery.endpoint_id
-            AND later.envelope_id = delivery.envelope_id AND later.id > delivery.id AND later.status <> 'error')
-    ORDER BY delivery.endpoint_id, delivery.envelope_id, delivery.id DESC LIMIT %(most)s
+        AND NOT EXISTS (SELECT FROM webhooks_delivery later WHERE later.kind = 'redelivery'
+            AND later.envelope_id = delivery.envelope_id AND later.endpoint_id = delivery.endpoint_id
+            AND later.id > delivery.id)
+    ORDER BY delivery.failed_at LIMIT %(most)s
+), made AS (
+    INSERT INTO webhooks_delivery (uuid, agency_id, endpoint_id, event_id, event_name, envelope_id, body, kind, status,
+        attempts, max_attempts, created_at)
+    SELECT gen_random_uuid(), agency_id, endpoint_id, event_id, event_name, envelope_id, body, 'redelivery', 'pending',
+        0, 3, %(now)s
+    FROM failed ORDER BY id
+    RETURNING id, agency_id, endpoint_id, created_at
 )
-INSERT INTO webhooks_delivery (uuid, agency_id, endpoint_id, event_id, event_name, envelope_id, body, kind, status,
-    stage, attempts, max_attempts, leases, next_attempt_at, created_at)
-SELECT gen_random_uuid(), agency_id, endpoint_id, event_id, event_name, envelope_id, body, 'redelivery', 'pending',
-    0, 0, 3, 0, %(now)s, %(now)s
-FROM failed
+INSERT INTO webhooks_errand (delivery_id, agency_id, endpoint_id, due_at, is_ready, is_suspect, leases)
+SELECT id, agency_id, endpoint_id, created_at, true, false, 0 FROM made
 """
 
 
@@ -119,6 +123,11 @@ def redeliver_failed(
     record_activity(by=by, action="webhook.failed_redelivered", agency_id=agency.pk, target=target, details=details)
     ring(COURIER_BELL)
     return number
+
+
+def _require_open(endpoint: Endpoint) -> None:
+    if endpoint.removed_at or not endpoint.enabled:
+        raise EndpointGone
 
 
 def _note(delivery: Delivery, action: str, by: Actor) -> None:

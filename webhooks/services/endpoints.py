@@ -1,18 +1,22 @@
 """Webhook endpoints: registered, edited, removed, their secret rotated."""
 
 import secrets
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models.functions import Now
 
 from agency.actors import Actor
 from agency.models import Agency
 from agency.services import record_activity
+from agency.services.events import COURIER_BELL
+from config.celery import ring
 from config.errors import NotFound
 from webhooks.models import Endpoint
 from webhooks.services.guarding import judge_url
+from webhooks.services.queueing import end_waiting
 
 SECRET_PREFIX = "whsec_"  # noqa: S105  # the public prefix of every secret, not one of them
 
@@ -56,7 +60,7 @@ def update_endpoint(*, endpoint: Endpoint, by: Actor, **changes: Any) -> Endpoin
         for field, value in changed.items():
             setattr(endpoint, field, value)
         if changed:
-            endpoint.save(update_fields=list(changed))
+            _save(endpoint, changed)
             _note(endpoint, "webhook.changed", by, changed)
     return endpoint
 
@@ -66,7 +70,7 @@ def remove_endpoint(*, endpoint: Endpoint, now: datetime, by: Actor) -> None:
     """Remove a receiver: it gets nothing more, and its secret is forgotten."""
     endpoint = _lock(endpoint)
     endpoint.removed_at, endpoint.enabled, endpoint.secret = now, False, None
-    endpoint.save(update_fields=["removed_at", "enabled", "secret"])
+    _save(endpoint, ["removed_at", "enabled", "secret"])
     _note(endpoint, "webhook.removed", by)
 
 
@@ -75,7 +79,7 @@ def rotate_secret(*, endpoint: Endpoint, by: Actor) -> Endpoint:
     """Replace the signing secret; every attempt from now on is signed with the new one only."""
     endpoint = _lock(endpoint)
     endpoint.secret = new_secret()
-    endpoint.save(update_fields=["secret"])
+    _save(endpoint, ["secret"])
     _note(endpoint, "webhook.secret_rotated", by)
     return endpoint
 
@@ -85,6 +89,16 @@ def _lock(endpoint: Endpoint) -> Endpoint:
     if locked is None:
         raise EndpointNotFound
     return locked
+
+
+def _save(endpoint: Endpoint, fields: Iterable[str]) -> None:
+    """Save an edit and let the couriers know, who may have deliveries for the endpoint in hand."""
+    Endpoint.objects.filter(pk=endpoint.pk).update(
+        edited_at=Now(), **{field: getattr(endpoint, field) for field in fields}
+    )
+    if not endpoint.enabled:
+        end_waiting(endpoint)
+    ring(COURIER_BELL)
 
 
 def _in_order(events: Collection[str]) -> list[str]:

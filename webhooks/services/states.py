@@ -6,28 +6,27 @@ from datetime import datetime, timedelta
 
 from django.db import connection
 
-from webhooks.models import Endpoint
+from webhooks.models import Endpoint, Tally
 
 HOURS = 24
 MOST_COUNTED = 1_000
 
 WAITING = """
 SELECT endpoint.id, (SELECT count(*) FROM (
-    SELECT 1 FROM webhooks_delivery WHERE endpoint_id = endpoint.id AND stage = 0 LIMIT %(most)s + 1) counted)
+    SELECT FROM webhooks_errand WHERE endpoint_id = endpoint.id AND is_ready
+    UNION ALL
+    SELECT FROM webhooks_errand WHERE endpoint_id = endpoint.id AND NOT is_ready
+    LIMIT %(most)s + 1) AS counted)
 FROM unnest(%(ids)s::bigint[]) AS endpoint (id)
-"""
-ENDED = """
-SELECT endpoint_id, floor(extract(epoch FROM %(now)s - completed_at) / 3600)::int AS hours_ago,
-    count(*) FILTER (WHERE status = 'success'), count(*) FILTER (WHERE status = 'error')
-FROM webhooks_delivery
-WHERE endpoint_id = ANY (%(ids)s) AND stage = 2 AND completed_at > %(since)s AND completed_at <= %(now)s
-GROUP BY 1, 2
 """
 
 
 @dataclass(slots=True)
 class EndpointState:
-    """`hours` holds (successes, errors) of each of the last 24 hours, the oldest first; `waiting` stops at 1,001."""
+    """How an endpoint is doing.
+
+    `hours` holds (successes, errors) of this hour and the 23 before it, the oldest first; `waiting` stops at 1,001.
+    """
 
     hours: list[tuple[int, int]]
     waiting: int = 0
@@ -46,13 +45,13 @@ class EndpointState:
 def endpoint_states(*, endpoints: Sequence[Endpoint], now: datetime) -> dict[int, EndpointState]:
     """The state of each endpoint, by its number, in two statements."""
     states = {endpoint.pk: EndpointState([(0, 0)] * HOURS) for endpoint in endpoints}
-    since = now - timedelta(hours=HOURS)
+    this_hour = now.replace(minute=0, second=0, microsecond=0)
     with connection.cursor() as cursor:
         cursor.execute(WAITING, {"ids": list(states), "most": MOST_COUNTED})
         for endpoint_id, waiting in cursor.fetchall():
             states[endpoint_id].waiting = waiting
-        cursor.execute(ENDED, {"ids": list(states), "now": now, "since": since})
-        for endpoint_id, hours_ago, good, bad in cursor.fetchall():
-            if hours_ago < HOURS:
-                states[endpoint_id].hours[HOURS - 1 - hours_ago] = (good, bad)
+    since = this_hour - timedelta(hours=HOURS - 1)
+    for tally in Tally.objects.filter(endpoint_id__in=states, hour__gte=since, hour__lte=this_hour):
+        hours_ago = (this_hour - tally.hour) // timedelta(hours=1)
+        states[tally.endpoint_id].hours[HOURS - 1 - hours_ago] = (tally.successes, tally.errors)
     return states

@@ -41,6 +41,7 @@ def test_first_steps_are_ticked_off_and_go_when_all_are_done(a: Tenant, owner: C
     owner.post("/console/team/invite", {"name": "N", "email": "n@example.com", "role": "viewer"})
     a.workspace.refresh_from_db()
     an_agency_key(a.agency)
+    assert a.endpoint.agency == a.agency
     assert "First steps" not in text(owner.get("/console/"))
 
 

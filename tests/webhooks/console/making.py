@@ -23,13 +23,11 @@ def a_failed_delivery(tenant: Tenant, endpoint: Endpoint | None = None, **words:
     """A delivery whose only attempt was answered 500."""
     endpoint = endpoint or an_endpoint(tenant)
     envelope = sample_envelope(EVENT)
-    given = {
+    given: dict[str, Any] = {
         "status": "error",
-        "stage": Delivery.Stage.DONE,
         "attempts": 1,
         "response_status": 500,
         "error": "http_5xx",
-        "next_attempt_at": None,
         "completed_at": now(),
         **words,
     }
@@ -39,6 +37,7 @@ def a_failed_delivery(tenant: Tenant, endpoint: Endpoint | None = None, **words:
         event_name=EVENT,
         envelope_id="5b0b1a52-6d4c-4f0e-8f5e-7c1f6f1f2a10",
         body=envelope,
+        failed_at=given["completed_at"],
         **given,
     )
     Attempt.objects.create(
@@ -46,7 +45,8 @@ def a_failed_delivery(tenant: Tenant, endpoint: Endpoint | None = None, **words:
         number=1,
         started_at=now(),
         duration_ms=12.5,
-        request_headers={"X-Svc-Event": EVENT},
+        url=endpoint.url,
+        signature=bytes(32),
         response_status=500,
         response_headers="HTTP/1.1 500 Internal Server Error",
         response_body=b"<script>alert(1)</script>\x00\xff",

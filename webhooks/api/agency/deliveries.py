@@ -46,7 +46,7 @@ class DeliveryViewSet(WebhookBaseViewSet):
 
     def _answer_newest(self, deliveries: DeliveryQuerySet) -> HttpResponse:
         if status := self.parameters.one_of("status", Delivery.Status.values):
-            deliveries = deliveries.filter(status=status)
+            deliveries = deliveries.with_status(status)
         if event := self.parameters.text("event"):
             deliveries = deliveries.filter(event_name=event)
         return json_answer({"data": [delivery_row(delivery) for delivery in deliveries.newest(SHOWN)]})
@@ -58,7 +58,7 @@ class DeliveryViewSet(WebhookBaseViewSet):
     )
     def retrieve(self, request: Request, delivery: UUID | None) -> HttpResponse:
         found = self.delivery_of(delivery)
-        return json_answer({"data": delivery_detail(found, list(found.attempt_log.order_by("number", "id")))})
+        return json_answer({"data": delivery_detail(found, list(found.attempt_log.order_by("number")))})
 
     @Documented(
         operation_id="redeliver",

@@ -51,6 +51,7 @@ def attempt_row(attempt: Attempt) -> dict[str, Any]:
         "tls_ms": attempt.tls_ms,
         "first_byte_ms": attempt.first_byte_ms,
         "remote_address": attempt.remote_address,
+        "url": attempt.url,
         "request_headers": attempt.request_headers,
         "response_status": attempt.response_status,
         "response_headers": attempt.response_headers,

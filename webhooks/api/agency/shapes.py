@@ -82,6 +82,7 @@ class AttemptShape(serializers.Serializer[Any]):
     connect_ms = serializers.FloatField(allow_null=True)
     tls_ms = serializers.FloatField(allow_null=True)
     first_byte_ms = serializers.FloatField(allow_null=True)
+    url = serializers.CharField()
     remote_address = serializers.CharField(allow_null=True)
     request_headers = serializers.DictField(child=serializers.CharField())
     response_status = serializers.IntegerField(allow_null=True)

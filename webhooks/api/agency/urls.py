@@ -1,11 +1,13 @@
 """Paths of the agency surface about webhooks."""
 
+from typing import Any
+
 from django.urls import path
 
 from webhooks.api.agency.deliveries import DeliveryViewSet
 from webhooks.api.agency.endpoints import EventCatalogueViewSet, WebhookViewSet
 
-ONE = {"get": "retrieve", "patch": "partial_update", "delete": "destroy"}
+ONE: dict[str, Any] = {"get": "retrieve", "patch": "partial_update", "delete": "destroy"}
 
 urlpatterns = [
     path("webhooks", WebhookViewSet.as_view({"get": "list", "post": "create"}), name="webhooks"),

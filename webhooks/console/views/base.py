@@ -32,7 +32,7 @@ class WebhookView(ConsoleView):
         return found
 
     def delivery_of(self, uuid: UUID | None) -> Delivery:
-        found = with_id(Delivery.objects.of(self.agency).select_related("endpoint", "event"), uuid)
+        found = with_id(Delivery.objects.of(self.agency).select_related("endpoint", "event", "errand"), uuid)
         if found is None:
             raise DeliveryNotFound
         return found
@@ -41,7 +41,7 @@ class WebhookView(ConsoleView):
         """The last thirty, filtered by what the address says, with what the filters show."""
         status, event = self.request.GET.get("status", ""), self.request.GET.get("event", "")
         if status in Delivery.Status.values:
-            rows = rows.filter(status=status)
+            rows = rows.with_status(status)
         if event and "\0" not in event:
             rows = rows.filter(event_name=event)
         return {

@@ -28,7 +28,7 @@ class DeliveryPage(WebhookView):
         page = self.page(
             "console/webhook_delivery.html",
             delivery=delivery,
-            attempts=list(delivery.attempt_log.order_by("number", "id")),
+            attempts=list(delivery.attempt_log.order_by("number")),
             envelope=json.dumps(json.loads(delivery.envelope), indent=2, ensure_ascii=False),
             label=event_catalogue(self.agency).get(delivery.event_name, delivery.event_name),
             error_words=ERROR_WORDS,

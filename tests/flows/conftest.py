@@ -1,0 +1,44 @@
+"""A real browser for the stories that need one."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="session")
+def chromium(_django_beside_the_browser: None) -> str:
+    """Where chromium is; without one the story is skipped, but never in CI."""
+    found = next(filter(None, map(shutil.which, NAMES)), None)
+    if found is None:
+        words = f"no browser: none of {', '.join(NAMES)} is installed"
+        if os.environ.get("CI"):
+            pytest.fail(words)
+        pytest.skip(words)
+    return found
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any], chromium: str) -> dict[str, Any]:
+    return {**browser_type_launch_args, "executable_path": chromium, "args": FLAGS}
+
+
+@pytest.fixture(scope="session")
+def _django_beside_the_browser() -> Iterator[None]:
+    """The browser's driver runs an event loop in this thread, beside which Django would refuse database work."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+        yield

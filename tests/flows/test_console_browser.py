@@ -1,0 +1,211 @@
+"""An agency's day at the console, in a real browser: with a mouse, on a phone, without any script."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from agency.models import User
+from tests.agency.console.staff import PASSWORD, a_member
+from tests.factories import many_workspaces
+from tests.tenants import Tenant
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+PHONE = {"width": 360, "height": 740}
+SMALLEST_TARGET = 24
+Open = Callable[..., Page]
+# Browsers note every answer of 422; one form is sent empty on purpose.
+A_REFUSED_FORM = "status of 422"
+PAGES = [
+    "",
+    "sub-accounts",
+    "sub-accounts?search=nothing+like+it",
+    "sub-accounts/new",
+    "plans",
+    "plans/new",
+    "add-ons",
+    "add-ons/new",
+    "configuration/api",
+    "configuration/api/new",
+    "team",
+    "team/invite",
+    "activity",
+]
+CONTROLS = "button, input:not([type=hidden]), select, textarea, summary"
+WITHOUT_A_NAME = """controls => [...document.querySelectorAll(controls + ', a')]
+    .filter(one => one.checkVisibility() && !(one.labels?.length || one.ariaLabel || one.textContent.trim()))
+    .map(one => one.outerHTML)"""
+TOO_SMALL = """([controls, least]) => [...document.querySelectorAll(controls + ', .menu a, .button')]
+    .filter(one => one.checkVisibility({visibilityProperty: true}) && !one.closest('label'))
+    .map(one => [one, one.getBoundingClientRect()])
+    .filter(([one, box]) => box.width && (box.width < least || box.height < least) && !one.labels?.length)
+    .map(([one]) => one.outerHTML)"""
+
+
+@pytest.fixture
+def person(a: Tenant) -> User:
+    return a_member(a.agency, "owner").user
+
+
+@pytest.fixture
+def open_browser(browser: Browser, live_server: LiveServer, person: User) -> Iterator[Open]:
+    """Open browsers in which the person has signed in; whatever a page complains about fails the story."""
+    contexts: list[BrowserContext] = []
+    complaints: list[str] = []
+
+    def open_one(**options: Any) -> Page:
+        contexts.append(browser.new_context(base_url=live_server.url, **options))
+        page = contexts[-1].new_page()
+        page.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        sign_in(page, person)
+        return page
+
+    yield open_one
+    for context in contexts:
+        context.close()
+    assert [words for words in complaints if A_REFUSED_FORM not in words] == []
+
+
+def sign_in(page: Page, person: User) -> None:
+    page.goto("/console/")
+    page.get_by_label("E-mail").fill(person.email)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page).to_have_url(re.compile(r"/console/$"))
+
+
+def call(live_server: LiveServer, key: str) -> int:
+    """Call the API as the agency's own system would."""
+    request = Request(f"{live_server.url}/api/agency/v1/workspaces", headers={"x-api-key": key})
+    try:
+        with urlopen(request, timeout=10) as answer:
+            return len(json.load(answer)["data"])
+    except HTTPError as error:
+        with error:
+            return int(error.code)
+
+
+def a_first_customer(page: Page) -> None:
+    """From a plan to a sub-account that is suspended and restored."""
+    page.get_by_role("main").get_by_role("link", name="New plan").click()
+    page.get_by_label("Name").fill("Starter")
+    page.get_by_label("Contacts").fill("1000")
+    page.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Starter")
+
+    page.goto("/console/sub-accounts")
+    expect(page.get_by_text("No sub-accounts yet")).to_be_visible()
+    page.get_by_role("link", name="New sub-account").first.click()
+    page.get_by_role("button", name="Create sub-account").click()
+    page.get_by_role("alert").get_by_role("link", name="Name: This field is required.").first.click()
+    page.get_by_label("Name", exact=True).fill("Corner Salon")
+    page.get_by_label("Owner's name").fill("Ada")
+    page.get_by_label("Owner's e-mail").fill("ada@example.com")
+    page.get_by_label("Plan").select_option(label="Starter")
+    page.get_by_role("button", name="Create sub-account").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Corner Salon")
+    expect(page.get_by_role("row", name="Contacts 0 1,000")).to_be_visible()
+
+    page.get_by_role("link", name="Suspend").click()
+    page.get_by_label("Reason").fill("Invoice unpaid")
+    page.get_by_role("button", name="Suspend").click()
+    expect(page.get_by_text("Invoice unpaid")).to_be_visible()
+    page.get_by_role("button", name="Restore").click()
+    expect(page.get_by_text("Corner Salon was restored.")).to_be_visible()
+
+
+def test_a_day_at_the_console(open_browser: Open, live_server: LiveServer) -> None:
+    page = open_browser()
+    a_first_customer(page)
+
+    page.get_by_role("navigation", name="Console", exact=True).get_by_role("link", name="API").click()
+    page.get_by_role("link", name="New API key").first.click()
+    page.get_by_label("Name").fill("CRM sync")
+    page.get_by_role("button", name="Create key").click()
+    key = page.locator(".secret code").inner_text()
+    assert call(live_server, key) == 1
+
+    page.reload()
+    expect(page.get_by_text("This form was used already")).to_be_visible()
+    expect(page.locator("main")).not_to_contain_text(key)
+    page.go_back()
+    expect(page.locator("main")).not_to_contain_text(key)
+
+    page.goto("/console/configuration/api")
+    page.get_by_role("row", name="CRM sync").get_by_role("link", name="Revoke CRM sync").click()
+    page.get_by_role("button", name="Revoke key").click()
+    assert call(live_server, key) == 401
+
+    page.get_by_role("link", name="Activity").first.click()
+    expect(page.get_by_role("row").nth(1)).to_contain_text("API key revoked")
+    page.locator("header details.drop").last.locator("summary").click()
+    page.get_by_role("button", name="Sign out").click()
+    page.goto("/console/")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+
+
+def test_nothing_needs_a_script(open_browser: Open) -> None:
+    page = open_browser(java_script_enabled=False)
+    a_first_customer(page)
+    page.locator("header details.drop").last.locator("summary").click()
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_role("status").filter(has_text="You are signed out.")).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_page_fits_a_phone_and_can_be_named_and_hit(open_browser: Open, a: Tenant, scheme: str) -> None:
+    many_workspaces(a.agency, 60)
+    page = open_browser(viewport=PHONE, color_scheme=scheme)
+    paths = [
+        *PAGES,
+        f"sub-accounts/{a.workspace.uuid}",
+        f"sub-accounts/{a.workspace.uuid}/plan",
+        f"plans/{a.plan.uuid}",
+    ]
+    for path in paths:
+        page.goto(f"/console/{path}")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{path} is too wide"
+        assert page.locator("h1").count() == 1
+        assert page.evaluate(WITHOUT_A_NAME, CONTROLS) == []
+        assert page.evaluate(TOO_SMALL, [CONTROLS, SMALLEST_TARGET]) == []
+
+
+def test_on_a_phone_rows_are_cards_and_the_menu_unfolds(open_browser: Open, a: Tenant) -> None:
+    many_workspaces(a.agency, 3)
+    page = open_browser(viewport=PHONE)
+    page.locator(".small-menu summary").click()
+    page.get_by_role("navigation", name="Console, folded").get_by_role("link", name="Sub-accounts").click()
+    cells = page.locator("tbody tr").first.locator("td")
+    tops = [cells.nth(number).bounding_box() for number in range(cells.count())]
+    assert len({round(box["y"]) for box in tops if box}) == cells.count()
+    page.set_viewport_size({"width": 1280, "height": 800})
+    tops = [cells.nth(number).bounding_box() for number in range(cells.count())]
+    assert len({round(box["y"]) for box in tops if box}) == 1
+
+
+def test_the_keyboard_reaches_the_content_and_shows_where_it_is(open_browser: Open) -> None:
+    page = open_browser()
+    page.goto("/console/plans")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("Tab")
+    width = page.evaluate("getComputedStyle(document.activeElement).outlineWidth")
+    assert width == "2px"
+    page.locator("header details.drop").last.locator("summary").click()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Sign out")).to_be_hidden()
+
+
+def test_a_copied_id_is_announced(open_browser: Open, a: Tenant) -> None:
+    page = open_browser(permissions=["clipboard-read", "clipboard-write"])
+    page.goto(f"/console/sub-accounts/{a.workspace.uuid}")
+    page.get_by_role("button", name=f"Copy {a.workspace.name}").click()
+    expect(page.locator("[data-announcer]")).to_have_text("Copied")
+    assert page.evaluate("navigator.clipboard.readText()") == str(a.workspace.uuid)

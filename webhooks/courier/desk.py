@@ -1,0 +1,81 @@
+"""A thread of the courier that works at the database, and survives the database's absence."""
+
+import logging
+import threading
+
+import psycopg
+
+from webhooks.courier.database import Connection, open_connection
+
+logger = logging.getLogger(__name__)
+
+REST_AFTER_FAULT_SECONDS = 0.5
+CLOSING_SECONDS = 10.0
+
+
+class Desk:
+    """Works until it is told to stop, over a connection of its own; `finish` does what is left at the end."""
+
+    name = "desk"
+
+    def __init__(self, shift: int) -> None:
+        self.shift = shift
+        self.stopping = threading.Event()
+        self.thread = threading.Thread(target=self._run, name=f"courier-{self.name}", daemon=True)
+        self._connection: Connection | None = None
+
+    @property
+    def connection(self) -> Connection:
+        """The open connection; opened, and greeted, when there is none."""
+        if self._connection is None:
+            opened = open_connection(f"courier {self.name}")
+            try:
+                self.greet(opened)
+            except psycopg.Error:
+                opened.close()
+                raise
+            self._connection = opened
+        return self._connection
+
+    def greet(self, connection: Connection) -> None:
+        """Do what every new connection begins with."""
+
+    def work(self) -> None:
+        """Do a round; return soon, so that a stop is seen. Raises `psycopg.Error` when the database is away."""
+        raise NotImplementedError
+
+    def finish(self) -> None:
+        """Do what is left to be done at the end."""
+
+    def close(self) -> None:
+        """Let it do what is left, and wait for that."""
+        self.stopping.set()
+        self.wake()
+        self.thread.join(CLOSING_SECONDS)
+
+    def wake(self) -> None:
+        """End a wait for work."""
+
+    def _run(self) -> None:
+        try:
+            while not self.stopping.is_set():
+                self.work_once()
+            self.finish()
+        finally:
+            self._hang_up()
+
+    def work_once(self) -> bool:
+        """Do a round unless the database is away; say whether it went well."""
+        try:
+            self.work()
+        except psycopg.Error as error:
+            logger.warning("the courier's database is away", extra={"desk": self.name, "fault": type(error).__name__})
+            self._hang_up()
+            self.stopping.wait(REST_AFTER_FAULT_SECONDS)
+            return False
+        return True
+
+    def _hang_up(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None

@@ -1,0 +1,97 @@
+"""The desk that writes down what came of deliveries, in batches."""
+
+import logging
+import time
+from collections import deque
+from collections.abc import Iterable
+from threading import Event
+from typing import TypeVar
+
+from webhooks.courier import rows
+from webhooks.courier.desk import Desk
+from webhooks.courier.rows import Leased
+from webhooks.courier.verdicts import Landed, told
+
+logger = logging.getLogger(__name__)
+
+BATCH = 500
+# So that a busy courier writes few large batches; a quiet one writes at once.
+BREATH_SECONDS = 0.01
+SWEEP_SECONDS = 0.5
+LAST_CALL_SECONDS = 8.0
+DISABLED = "endpoint_disabled"
+Row = TypeVar("Row")
+
+
+class Recorder(Desk):
+    """Takes attempts that ended, leases that were not used, and deliveries that nobody wants any more."""
+
+    name = "recorder"
+
+    def __init__(self, shift: int) -> None:
+        super().__init__(shift)
+        self._bell = Event()
+        self._landed: deque[Landed] = deque()
+        self._unused: deque[Leased] = deque()
+        self._unwanted: deque[Leased] = deque()
+        self._wrote_at = 0.0
+
+    @property
+    def backlog(self) -> int:
+        """How many attempts wait to be written down."""
+        return len(self._landed)
+
+    def note(
+        self, *, landed: Iterable[Landed] = (), unused: Iterable[Leased] = (), unwanted: Iterable[Leased] = ()
+    ) -> None:
+        """Called by the event loop."""
+        self._landed.extend(landed)
+        self._unused.extend(unused)
+        self._unwanted.extend(unwanted)
+        self._bell.set()
+
+    @property
+    def _has_work(self) -> bool:
+        return bool(self._landed or self._unused or self._unwanted)
+
+    def work(self) -> None:
+        connection = self.connection
+        if not self._has_work and not self._bell.wait(SWEEP_SECONDS):
+            return
+        self._bell.clear()
+        self._breathe()
+        while landed := _first(self._landed):
+            kept = rows.record(connection, shift=self.shift, told=told(landed))
+            _remove(self._landed, landed)
+            if kept < len(landed):
+                logger.warning("attempts of lost leases were not recorded", extra={"lost": len(landed) - kept})
+        while unused := _first(self._unused):
+            rows.give_back(connection, shift=self.shift, ids=[row.id for row in unused])
+            _remove(self._unused, unused)
+        while unwanted := _first(self._unwanted):
+            rows.abandon(connection, shift=self.shift, ids=[row.id for row in unwanted], error=DISABLED)
+            _remove(self._unwanted, unwanted)
+        self._wrote_at = time.monotonic()
+
+    def _breathe(self) -> None:
+        left = self._wrote_at + BREATH_SECONDS - time.monotonic()
+        if left > 0 and len(self._landed) < BATCH and not self.stopping.is_set():
+            time.sleep(left)
+
+    def wake(self) -> None:
+        self._bell.set()
+
+    def finish(self) -> None:
+        until = time.monotonic() + LAST_CALL_SECONDS
+        while self._has_work and time.monotonic() < until:
+            self.work_once()
+
+
+def _first(rows: "deque[Row]") -> "list[Row]":
+    """Look at the oldest of them; they stay until they are written, and the loop appends meanwhile."""
+    return [rows[place] for place in range(min(BATCH, len(rows)))]
+
+
+def _remove(rows: "deque[Row]", written: "list[Row]") -> None:
+    for _ in written:
+        rows.popleft()
