@@ -21,7 +21,19 @@ CALLS: Final = (
     "send",
 )
 # Of the wire: before the call is done, after it was done, or in the shape of its answer.
-INSTEAD: Final = ("hang", "close", "500", "503", "html", "html_404", "redirect", "garbage", "not_an_object", "huge")
+INSTEAD: Final = (
+    "hang",
+    "close",
+    "429",
+    "500",
+    "503",
+    "html",
+    "html_404",
+    "redirect",
+    "garbage",
+    "not_an_object",
+    "huge",
+)
 AFTERWARDS: Final = ("accept_then_hang", "accept_then_500", "accept_then_close")
 SHAPES: Final = ("drip", "drip_head")
 # Of what a good answer says.
@@ -36,6 +48,7 @@ TWISTS: Final = (
     "never_expires",
     "without_targets",
     "endless",
+    "bare_next",
     "only_defaults",
 )
 

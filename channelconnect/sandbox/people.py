@@ -134,6 +134,8 @@ def _everybody() -> Iterable[Person]:
     yield _with_number(fresh, status="PENDING", platform="NOT_APPLICABLE")
     pinned = _numbered(12, "pinned", "A number to register whose PIN somebody else has set")
     yield _with_number(pinned, status="DISCONNECTED", platform="NOT_APPLICABLE", pin="000000x")
+    rejected = _numbered(13, "rejected", "A business account that did not pass review, no Pages", pages=0)
+    yield replace(rejected, businesses=(replace(rejected.businesses[0], review="REJECTED"),))
     yield from _faulty()
 
 

@@ -48,6 +48,10 @@ def _endless(body: Body) -> None:
     body.update({"data": [], "paging": {"cursors": cursors, "next": "https://graph.facebook.com/next"}})
 
 
+def _bare_next(body: Body) -> None:
+    body["paging"].pop("cursors", None)
+
+
 def _only_defaults(body: Body) -> None:
     kept = {"id", "display_phone_number", "verified_name", "quality_rating"}
     body["data"] = [{name: value for name, value in item.items() if name in kept} for item in body["data"]]
@@ -64,5 +68,6 @@ TWISTS: Final[dict[str, Callable[[Body], None]]] = {
     "never_expires": _in_data(expires_at=0),
     "without_targets": _without_targets,
     "endless": _endless,
+    "bare_next": _bare_next,
     "only_defaults": _only_defaults,
 }

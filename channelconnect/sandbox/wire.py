@@ -21,6 +21,7 @@ LARGEST_BODY: Final = 1024 * 1024
 DIALOG: Final = "/dialog/oauth"
 DROP_SECONDS: Final = 0.05
 BROKEN: Final[dict[str, Answer]] = {
+    "429": told({}, 429),
     "500": told({"error": {"message": "An unknown error occurred", "type": "OAuthException", "code": 1}}, 500),
     "503": Answer(503, b"Service Unavailable", {}, "text/plain"),
     "html": page(html.document("Sorry, something went wrong.")),

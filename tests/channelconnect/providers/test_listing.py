@@ -72,6 +72,10 @@ def test_an_empty_page_with_a_next_one_is_not_the_end(customer: Customer, platfo
     assert len(customer.accounts(platform, "gaps")) == count
 
 
+def test_the_next_page_s_cursor_may_be_in_its_address_alone(customer: Customer) -> None:
+    assert len(customer.accounts("facebook", "gaps", **fault("me_accounts", "bare_next"))) == 5
+
+
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_exactly_500_accounts_are_listed(customer: Customer, platform: str) -> None:
     assert len(customer.accounts(platform, "many")) == 500
@@ -90,7 +94,7 @@ def test_a_list_without_an_end_is_left(customer: Customer, platform: str) -> Non
     assert len(customer.calls(call)) == 2
 
 
-@pytest.mark.parametrize("person", ["nobody", "onlooker"])
+@pytest.mark.parametrize("person", ["nobody", "onlooker", "rejected"])
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_nothing_to_connect_is_said_so(customer: Customer, platform: str, person: str) -> None:
     assert fault_of(lambda: customer.accounts(platform, person)).code == "no_eligible_accounts"
@@ -110,6 +114,11 @@ def test_a_portfolio_s_pages_are_read_by_the_ids_of_the_consent(customer: Custom
 def test_a_picked_page_that_cannot_be_read_is_left_out(customer: Customer) -> None:
     accounts = customer.accounts("facebook", "portfolio", **fault("page", "gone", times=1))
     assert [account.external_id for account in accounts] == ["6080001"]
+
+
+def test_a_token_that_dies_while_picked_pages_are_read_is_expired(customer: Customer) -> None:
+    caught = fault_of(lambda: customer.accounts("facebook", "portfolio", **fault("page", "token_expired")))
+    assert caught.code == "credentials_expired"
 
 
 def test_a_number_that_is_not_registered_yet_says_so(customer: Customer) -> None:
@@ -153,7 +162,7 @@ def test_a_refused_list_is_a_rejected_request(customer: Customer, kind: str) -> 
     assert len(customer.calls("me_accounts")) == 1
 
 
-@pytest.mark.parametrize("kind", ["app_throttled", "user_throttled", "page_throttled"])
+@pytest.mark.parametrize("kind", ["app_throttled", "user_throttled", "page_throttled", "429"])
 def test_throttling_that_lasts_is_a_rejected_request_after_three_attempts(customer: Customer, kind: str) -> None:
     assert (
         fault_of(lambda: customer.accounts("facebook", **fault("me_accounts", kind))).code == "provider_request_failed"

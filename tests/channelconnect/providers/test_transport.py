@@ -1,14 +1,19 @@
 """The wire: bounded in time and size whatever the other side does, and nothing of the environment heeded."""
 
 import socket
+import ssl
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+import trustme
 
 from channelconnect.providers import Limits, ProviderSettings, provider_for
 from channelconnect.providers.transport import NoReply, Request, Transport
+from channelconnect.sandbox import SandboxConfig
+from channelconnect.sandbox.server import SandboxServer
 from tests.channelconnect.providers.customers import REDIRECT_URI, SHORT, Customer, fault, fault_of
 
 PATIENCE = 5.0
@@ -108,3 +113,44 @@ def test_calls_share_a_connection(customer: Customer) -> None:
     pools = transport._session.get_adapter(request.url).poolmanager.pools  # type: ignore[attr-defined]  # urllib3's own
     pool = pools[next(iter(pools.keys()))]
     assert (pool.num_connections, pool.num_requests) == (1, 3)
+
+
+def test_connections_that_were_idle_for_long_are_left(customer: Customer, monkeypatch: pytest.MonkeyPatch) -> None:
+    transport = Transport(SHORT)
+    request = Request(method="GET", url=f"{customer.sandbox.url}/__control/scenario")
+    for idle in (30.0, 0.0):
+        monkeypatch.setattr("channelconnect.providers.transport.LONGEST_IDLE", idle)
+        assert transport.send(request, seconds=2).status == 200
+    pools = transport._session.get_adapter(request.url).poolmanager.pools  # type: ignore[attr-defined]  # urllib3's own
+    assert pools[next(iter(pools.keys()))].num_requests == 1
+
+
+@pytest.fixture(scope="module")
+def secure() -> Iterator[tuple[str, str]]:
+    """Give the address of a server that speaks TLS, and the file of the authority that vouches for it."""
+    authority = trustme.CA()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    with SandboxServer(SandboxConfig.read({})) as server, authority.cert_pem.tempfile() as file:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        thread.start()
+        yield server.url.replace("http:", "https:"), file
+        server.world.closing.set()
+        server.shutdown()
+        thread.join()
+
+
+def test_over_tls_connections_are_checked_kept_and_bounded(secure: tuple[str, str]) -> None:
+    url, authority = secure
+    transport = Transport(Limits(connect=2, read=10))
+    ask = Request(method="GET", url=f"{url}/__control/scenario")
+    with pytest.raises(NoReply, match="connection"):
+        transport.send(ask, seconds=5)
+    transport._session.verify = authority
+    for _ in range(2):
+        assert transport.send(ask, seconds=5).status == 200
+    play = {"faults": [{"call": "debug_token", "fault": "drip", "seconds": 20}]}
+    transport.send(Request(method="POST", url=f"{url}/__control/scenario", json=play), seconds=5)
+    with pytest.raises(NoReply, match="deadline"):
+        transport.send(Request(method="GET", url=f"{url}/v26.0/debug_token"), seconds=0.3)
