@@ -18,6 +18,7 @@ from workspaces.services.telling import note
 logger = logging.getLogger(__name__)
 
 KEPT = timedelta(days=30)
+A_SECOND = timedelta(seconds=1)  # providers tell whole ones
 BATCH = 100
 STORE = """
 INSERT INTO channelconnect_providernotice (received_at, digest, body, fault) VALUES (%s, %s, %s, '')
@@ -60,7 +61,11 @@ def _read(notice: ProviderNotice, by: Actor) -> str:
 
 def _lose(fact: AccountLost, at: datetime, by: Actor) -> None:
     """Mark the channels `error` that were connected before the account, or all of its container, was taken away."""
-    lost = _channels_of(fact).filter(status=Channel.Status.ACTIVE, connected_at__lte=at).select_related("workspace")
+    lost = (
+        _channels_of(fact)
+        .filter(status=Channel.Status.ACTIVE, connected_at__lt=at + A_SECOND)
+        .select_related("workspace")
+    )
     for channel in lost.order_by("id"):
         if Channel.objects.filter(pk=channel.pk, status=Channel.Status.ACTIVE).update(status=Channel.Status.ERROR):
             details = {"platform": channel.platform, "name": channel.name, "reason": fact.reason}
