@@ -101,7 +101,7 @@ def test_a_forged_state_of_a_known_session_changes_nothing(connecting: Tenant, c
 @pytest.mark.parametrize("name", ["code", "state", "error"])
 def test_a_word_that_comes_twice_counts_as_not_sent(connecting: Tenant, customer: Customer, name: str) -> None:
     session, dialog = departed(connecting, customer)
-    words = dict(state=state_in(dialog), code="x", error="access_denied")
+    words = {"state": state_in(dialog), "code": "x", "error": "access_denied"}
     answer = customer.browser.get(f"{PATH}?{urlencode(words)}&{urlencode({name: words[name]})}")
     if name == "state":
         assert answer.status_code == 404

@@ -70,7 +70,8 @@ def test_rows_name_themselves_without_a_secret(connecting: Tenant) -> None:
     session = a_session(connecting)
     channel = ChannelFactory.create(workspace=connecting.workspace)
     credential = ChannelCredential(channel=channel, token="a secret token", container_id="1")
-    named = f"{session} {session!r} {credential} {credential!r} {ProviderNotice(pk=7)} {ConnectSettings(agency=connecting.agency)}"
+    settings = ConnectSettings(agency=connecting.agency)
+    named = f"{session} {session!r} {credential} {credential!r} {ProviderNotice(pk=7)} {settings}"
     assert "secret" not in named
     assert str(session.link) not in named
     assert "notice 7" in named

@@ -348,10 +348,10 @@ def test_many_accounts_come_in_pages_and_can_be_searched_without_a_script(
     customer.arrive(session, "many")
     here = f"/connect/s/{session.uuid}"
     assert len(customer.accounts()) == 25
-    assert "1–25 of 500" in customer.words
+    assert "1-25 of 500" in customer.words
     assert f'href="{here}?page=2"' in customer.page.content.decode()
     customer.open(f"{here}?page=20")
-    assert "476–500 of 500" in customer.words
+    assert "476-500 of 500" in customer.words
     customer.open(f"{here}?search=PAGE+49")
     assert "11 accounts found" in customer.words
     customer.open(f"{here}?search=zzz")
