@@ -22,10 +22,6 @@ class Seat:
         return self.member.agency
 
     @property
-    def may_change_things(self) -> bool:
-        return self.member.may_change_things
-
-    @property
     def is_owner(self) -> bool:
         return self.member.role == Member.Role.OWNER
 

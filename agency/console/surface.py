@@ -22,7 +22,7 @@ from agency.visitors import visitor
 from config.api.clients import client_address
 from config.errors import DomainError, NotFound
 
-CHANGERS = frozenset({Member.Role.OWNER, Member.Role.ADMIN})
+CHANGERS = frozenset(role for role in Member.Role if Member(role=role).may_change_things)
 OWNERS = frozenset({Member.Role.OWNER})
 FormOf = TypeVar("FormOf", bound=forms.BaseForm)
 

@@ -26,6 +26,9 @@ class CatalogueNameTaken(Invalid):
     message = "Another entry of the catalogue has this name."
 
 
+EDITABLE = ("name", "name_key", "description", "limits")
+
+
 def create_plan(*, agency: Agency, name: str, limits: Limits, by: Actor, description: str = "") -> Plan:
     """Add a plan to the agency's catalogue."""
     plan = Plan(agency=agency, name=name.strip(), description=description, limits=limits)
@@ -61,7 +64,8 @@ def _save(item: Plan | Addon, *, action: str, by: Actor) -> None:
     item.name_key = name_key(item.name)
     try:
         with transaction.atomic():
-            item.save()
+            # An archiving at the same moment stays: only what was edited is written.
+            item.save(update_fields=None if item._state.adding else EDITABLE)
     except IntegrityError as error:
         raise CatalogueNameTaken from error
     _note(item, action, by)

@@ -22,10 +22,8 @@ MINUTE = 60
 
 
 @register.filter
-def when(moment: datetime | None) -> str | SafeString:
+def when(moment: datetime) -> SafeString:
     """Say how long ago a moment was; the exact one, in UTC, is its title."""
-    if moment is None:
-        return ""
     exact = moment.astimezone(UTC)
     words = format_date(exact, "j M Y, H:i:s")
     return format_html(

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.core import mail as outbox
+from django.db import transaction
 from django.utils.timezone import now
 
 from agency.models import Mail
@@ -96,6 +97,15 @@ def test_two_workers_never_take_the_same_mail() -> None:
 
     taken = [pk for share in at_once(take_all, times=4) for pk in share]
     assert len(taken) == len(set(taken)) == 8
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_mail_in_another_worker_s_hands_holds_up_no_other() -> None:
+    user = UserFactory.create()
+    first, second = (queue_mail(kind=Mail.Kind.OWNER_INVITATION, user=user, context=INVITATION) for _ in range(2))
+    with transaction.atomic():
+        Mail.objects.select_for_update().get(pk=first.pk)
+        assert at_once(lambda _: due_mail(now=now()), times=1) == [second]
 
 
 def test_a_mail_names_itself_in_lists(queued: Mail) -> None:

@@ -12,6 +12,7 @@ from agency.tasks import send_mail
 from config.logs import JSONFormatter
 from tests.agency.console.staff import PASSWORD, a_browser, a_member, a_person, text
 from tests.factories import MemberFactory, WorkspaceFactory
+from tests.parallel import at_once
 from tests.tenants import Tenant
 
 pytestmark = pytest.mark.django_db
@@ -117,6 +118,19 @@ def test_of_two_browsers_on_the_same_link_the_second_comes_too_late(member: Memb
     late = second.post(form, {"new_password1": "another-staple-1", "new_password2": "another-staple-1"})
     assert late.status_code == 410
     assert can_sign_in(member.user, NEW)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_browsers_that_set_a_password_at_once_exactly_one_does(member: Member, link: str) -> None:
+    browsers = [a_browser() for _ in range(4)]
+    forms = [browser.get(link)["Location"] for browser in browsers]
+
+    def send(number: int) -> int:
+        password = f"battery-staple-{number}"
+        answer = browsers[number].post(forms[number], {"new_password1": password, "new_password2": password})
+        return int(answer.status_code)
+
+    assert sorted(at_once(send, times=4)) == [302, 410, 410, 410]
 
 
 def test_the_form_is_only_for_the_browser_that_opened_the_link(link: str) -> None:

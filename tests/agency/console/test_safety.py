@@ -110,5 +110,6 @@ def test_an_error_page_names_the_request_and_nothing_of_the_agency(a: Tenant, ow
     assert a.mark.encode() not in page.content
 
 
-def test_the_address_without_a_slash_leads_to_the_console() -> None:
-    assert a_browser().get("/console")["Location"] == "/console/"
+@pytest.mark.parametrize("path", ["/", "/console"])
+def test_the_short_addresses_lead_to_the_console(path: str) -> None:
+    assert a_browser().get(path)["Location"] == "/console/"

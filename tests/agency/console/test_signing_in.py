@@ -1,11 +1,13 @@
 """Signing in and out: one answer for everything that is wrong, guessing leads nowhere, sessions end."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.test import Client
 
 from agency.models import Member
+from config import redis
 from tests.agency.console.staff import PASSWORD, a_browser, a_member, a_person, flashes, text
 from tests.tenants import Tenant
 
@@ -16,6 +18,17 @@ SIGN_IN = "/account/sign-in"
 @pytest.fixture
 def member(a: Tenant) -> Member:
     return a_member(a.agency)
+
+
+@pytest.fixture
+def _redis_away(settings: Any) -> Iterator[None]:
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"
+    redis.client.cache_clear()
+    redis.breaker.close()
+    yield
+    redis.client().close()
+    redis.client.cache_clear()
+    redis.breaker.close()
 
 
 def sign_in(browser: Client, email: str, password: str = PASSWORD, **more: str) -> Any:
@@ -108,6 +121,13 @@ def test_one_address_has_a_hundred_tries_and_then_closes_no_account_any_more(mem
     answers = [sign_in(browser, f"person-{number}@example.com", "wrong") for number in range(100)]
     assert {answer.status_code for answer in answers} == {422}
     assert {sign_in(browser, member.user.email, "wrong").status_code for _ in range(11)} == {429}
+    assert sign_in(a_browser(), member.user.email).status_code == 302
+
+
+@pytest.mark.usefixtures("_redis_away")
+def test_without_redis_people_still_get_in(member: Member) -> None:
+    for _ in range(11):
+        assert sign_in(a_browser(), member.user.email, "wrong").status_code == 422
     assert sign_in(a_browser(), member.user.email).status_code == 302
 
 
