@@ -73,7 +73,7 @@ class ConnectSession(models.Model):
     class Meta:
         indexes = [
             models.Index(fields=["workspace", "-created_at", "-id"], name="connect_newest_of_workspace"),
-            models.Index(fields=["agency", "-created_at", "-id"], name="connect_newest_of_agency"),
+            models.Index(fields=["agency", "-id"], name="connect_newest_of_agency"),
             models.Index(fields=["expires_at"], condition=Q(status__in=OPEN), name="connect_to_expire"),
         ]
         constraints = [

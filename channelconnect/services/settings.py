@@ -30,6 +30,7 @@ class AccentRefused(Invalid):
 class ReturnUrlRefused(Invalid):
     def __init__(self, position: int) -> None:
         message = "Each return URL must be an https URL without query string, fragment or credentials."
+        self.position = position
         super().__init__(message, field=f"return_urls.{position}")
 
 
