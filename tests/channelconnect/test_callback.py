@@ -25,7 +25,7 @@ PATH = "/connect/callback"
 
 
 def everything(session: ConnectSession) -> dict[str, Any]:
-    return ConnectSession.objects.values().get(pk=session.pk)
+    return {**ConnectSession.objects.values().get(pk=session.pk)}
 
 
 def departed(tenant: Tenant, customer: Customer, **more: Any) -> tuple[ConnectSession, str]:

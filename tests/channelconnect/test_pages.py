@@ -30,7 +30,7 @@ FIRST_NUMBER = "4010000"
 
 def everything(session: ConnectSession) -> dict[str, Any]:
     """The session's row as it is stored."""
-    return ConnectSession.objects.values().get(pk=session.pk)
+    return {**ConnectSession.objects.values().get(pk=session.pk)}
 
 
 def let_time_pass(session: ConnectSession) -> None:

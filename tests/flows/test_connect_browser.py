@@ -249,6 +249,7 @@ def test_every_page_fits_a_phone_and_can_be_named_and_hit(
 
 
 def judge(page: Page) -> None:
+    page.wait_for_load_state()  # its stylesheets too
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{page.url} is too wide"
     assert page.locator("h1").count() == 1
     assert page.evaluate(WITHOUT_A_NAME, CONTROLS) == []
