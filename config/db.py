@@ -4,10 +4,11 @@ import unicodedata
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+import psycopg
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
-from django.db import models
+from django.db import IntegrityError, models
 
 if TYPE_CHECKING:
     from django.db.backends.base.base import BaseDatabaseWrapper
@@ -25,6 +26,12 @@ def name_key(name: str) -> str:
     """Give the form in which two spellings of a name are the same: trimmed, composed, without case."""
     folded = unicodedata.normalize("NFKC", name.strip()).casefold()
     return unicodedata.normalize("NFKC", folded)[:LONGEST_NAME_KEY]
+
+
+def violated_constraint(error: IntegrityError) -> str:
+    """Give the name of the constraint that refused a statement, or nothing."""
+    cause = error.__cause__
+    return (cause.diag.constraint_name or "") if isinstance(cause, psycopg.Error) else ""
 
 
 def like_pattern(fragment: str) -> str:

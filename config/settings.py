@@ -70,6 +70,7 @@ INSTALLED_APPS = [
     "agency",
     "workspaces",
     "webhooks",
+    "packs",
     "channelconnect",
     "config.operations",
 ]
@@ -114,6 +115,9 @@ TEMPLATES = [
         },
     },
 ]
+
+# The service's own automations and packs (packs/library/README.md tells their form).
+PACK_LIBRARY = BASE_DIR / "packs" / "library"
 
 # PostgreSQL -------------------------------------------------------------------------------------------
 

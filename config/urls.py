@@ -13,17 +13,22 @@ from config import health
 from config.api.errors import no_such_path
 from config.api.surface import unknown_path
 from config.api.urls import urlpatterns as documents
+from packs.api.agency.urls import urlpatterns as pack_paths
+from packs.console.urls import urlpatterns as pack_pages
+from packs.dashboard.urls import urlpatterns as gallery_pages
 from webhooks.api.agency.urls import urlpatterns as webhook_paths
 from webhooks.console.urls import urlpatterns as webhook_pages
 from workspaces.api.agency.urls import urlpatterns as sub_account_paths
 from workspaces.api.workspace.surface import WorkspaceSurface
 from workspaces.api.workspace.urls import urlpatterns as workspace_paths
 from workspaces.console.urls import urlpatterns as sub_account_pages
+from workspaces.dashboard.urls import urlpatterns as workspace_pages
 
 agency_surface: list[URLPattern | URLResolver] = [
     *agency_paths,
     *sub_account_paths,
     *webhook_paths,
+    *pack_paths,
     *connection_paths,
     re_path(r"^[\s\S]*\Z", unknown_path(AgencySurface), name="unknown"),
 ]
@@ -31,7 +36,14 @@ workspace_surface: list[URLPattern | URLResolver] = [
     *workspace_paths,
     re_path(r"^[\s\S]*\Z", unknown_path(WorkspaceSurface), name="unknown"),
 ]
-console: list[URLPattern | URLResolver] = [*agency_pages, *sub_account_pages, *webhook_pages, *connection_pages]
+console: list[URLPattern | URLResolver] = [
+    *agency_pages,
+    *sub_account_pages,
+    *webhook_pages,
+    *pack_pages,
+    *connection_pages,
+]
+dashboard: list[URLPattern | URLResolver] = [*workspace_pages, *gallery_pages]
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz),
@@ -45,6 +57,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("connect/", include("channelconnect.pages.urls")),
     path("console", RedirectView.as_view(pattern_name="console:home")),
     path("console/", include((console, "console"))),
+    path("app", RedirectView.as_view(pattern_name="app:home")),
+    path("app/", include((dashboard, "app"))),
     path("admin/", admin.site.urls),
 ]
 

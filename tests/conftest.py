@@ -1,5 +1,7 @@
 """What every test stands on: clean counters, a database that can be emptied, and two agencies at the door."""
 
+from collections.abc import Iterator
+
 import pytest
 import redis
 from django.conf import settings as project
@@ -8,15 +10,24 @@ from pytest_django import DjangoDbBlocker
 
 from tests.tenants import WORKSPACE_BASE, Api, Tenant
 
+OTHERS_OUT = """
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid()
+"""
+
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
     """Let the clean-up after a test that commits empty the table of activity, which nothing else may.
 
-    pytest-django does so with TRUNCATE; the trigger that refuses UPDATE and DELETE stays where it is.
+    pytest-django does so with TRUNCATE; the trigger that refuses UPDATE and DELETE stays where it is. At the end,
+    connections that threads of live servers still keep would hold the database; they are closed from the other side.
     """
     with django_db_blocker.unblock(), connection.cursor() as cursor:
         cursor.execute("ALTER TABLE agency_activityentry DISABLE TRIGGER activity_is_never_emptied")
+    yield
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        cursor.execute(OTHERS_OUT)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -21,7 +21,7 @@ EVERYTHING_ELSE = r"^[\s\S]*\Z"
 WRITES = ("POST", "PUT", "PATCH")
 ID = re.compile(r"<id:(\w+)>")
 
-# Pages for people, and what asks whether the process lives: other tables tell who may see them.
+# Pages for people (the bare address leads to them), and what asks whether the process lives: not of the API.
 PAGES = ("account/", "connect/", "console", "admin/", "healthz", "readyz")
 
 
@@ -86,7 +86,7 @@ def mounted(patterns: Any = None, prefix: str = "") -> Iterator[tuple[str, URLPa
     """Every route of the URL configuration with its view, but the pages."""
     for entry in get_resolver().url_patterns if patterns is None else patterns:
         route = prefix + str(entry.pattern)
-        if route.startswith(PAGES):
+        if not route or route.startswith(PAGES):
             continue
         if isinstance(entry, URLResolver):
             yield from mounted(entry.url_patterns, route)

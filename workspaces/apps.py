@@ -6,7 +6,9 @@ class WorkspacesConfig(AppConfig):
     verbose_name = "Sub-accounts"
 
     def ready(self) -> None:
-        """Hang the pages about sub-accounts into the console's menu."""
-        from workspaces.console.entries import register
+        """Hang the pages about sub-accounts into the console's menu, and a workspace's own into the dashboard's."""
+        from workspaces.console import entries as console_entries
+        from workspaces.dashboard import entries as dashboard_entries
 
-        register()
+        console_entries.register()
+        dashboard_entries.register()

@@ -33,7 +33,7 @@ def due_mail(*, now: datetime) -> Mail | None:
         mail = (
             Mail.objects.select_for_update(skip_locked=True, of=("self",))
             .select_related("user")
-            .filter(sent_at=None, given_up_at=None, next_attempt_at__lte=now)
+            .filter(sent_at=None, given_up_at=None, attempts__lt=ATTEMPTS, next_attempt_at__lte=now)
             .order_by("next_attempt_at")
             .first()
         )

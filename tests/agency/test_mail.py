@@ -67,6 +67,14 @@ def test_a_mail_is_tried_again_and_given_up_after_twelve_tries(queued: Mail) -> 
     assert due_mail(now=moment + timedelta(days=1)) is None
 
 
+def test_a_mail_that_kills_its_sender_each_time_is_left_alone_after_twelve_tries(queued: Mail) -> None:
+    moment = now()
+    for _ in range(ATTEMPTS):
+        assert due_mail(now=moment) is not None
+        moment += timedelta(hours=1)
+    assert due_mail(now=moment) is None
+
+
 @pytest.mark.usefixtures("_no_server")
 def test_a_failure_is_logged_without_the_address(queued: Mail, caplog: pytest.LogCaptureFixture) -> None:
     send_mail()

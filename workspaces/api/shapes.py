@@ -6,6 +6,7 @@ from rest_framework import serializers
 
 from agency.api.shapes import ADDON_EXAMPLE, LIMITS_EXAMPLE, PLAN_EXAMPLE, LimitsShape, Reference
 from agency.limits import CHANNEL_TYPES
+from workspaces.automations.requirements import REQUIREMENTS
 from workspaces.models import Channel, Workspace
 from workspaces.models.workspaces import BusinessType
 
@@ -54,6 +55,55 @@ class SubAccountDetail(SubAccount):
     addons = Reference(many=True)
     limits = LimitsShape()
     channels = ChannelShape(many=True)
+
+
+class TriggerShape(serializers.Serializer[Any]):
+    """What starts an automation."""
+
+    type = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]  # the field's own name
+
+    class Meta:
+        ref_name = "AutomationTrigger"
+
+
+class AutomationShape(serializers.Serializer[Any]):
+    """A flow bound to one channel type."""
+
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    platform = serializers.ChoiceField(CHANNEL_TYPES)
+    enabled = serializers.BooleanField()
+    trigger = TriggerShape()
+    version = serializers.IntegerField(allow_null=True, help_text="The published version; null for a draft.")
+    published_at = serializers.DateTimeField(allow_null=True)
+    requires = serializers.ListField(child=serializers.ChoiceField(list(REQUIREMENTS)))
+    created_at = serializers.DateTimeField()
+    updated_at = serializers.DateTimeField()
+
+    class Meta:
+        ref_name = "Automation"
+
+
+class StepShape(serializers.Serializer[Any]):
+    """A step of the published flow, or of the draft where nothing is published."""
+
+    id = serializers.CharField()
+    type = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]  # the field's own name
+
+    class Meta:
+        ref_name = "AutomationStep"
+
+
+class AutomationDetail(AutomationShape):
+    """The automation with its steps and what it still needs before it can be switched on."""
+
+    steps = StepShape(many=True)
+    missing = serializers.ListField(child=serializers.CharField(), help_text="Sentences; empty when it is ready.")
+
+    class Meta:
+        ref_name = "AutomationDetail"
 
 
 class Revoked(serializers.Serializer[Any]):

@@ -1,7 +1,16 @@
 """A sub-account and what it owns."""
 
+from workspaces.models.automations import Automation, AutomationVersion, Readiness
 from workspaces.models.channels import Channel
 from workspaces.models.keys import WorkspaceKey
 from workspaces.models.workspaces import HeldAddon, Workspace
 
-__all__ = ["Channel", "HeldAddon", "Workspace", "WorkspaceKey"]
+__all__ = [
+    "Automation",
+    "AutomationVersion",
+    "Channel",
+    "HeldAddon",
+    "Readiness",
+    "Workspace",
+    "WorkspaceKey",
+]

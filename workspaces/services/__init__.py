@@ -1,7 +1,7 @@
 """Every change of a sub-account: one verb, one function, one transaction."""
 
 from workspaces.services.addons import AddonNotHeld, grant_addon, revoke_addon
-from workspaces.services.channels import AccountConnectedElsewhere, save_channel
+from workspaces.services.channels import AccountConnectedElsewhere, on_first_channel, save_channel
 from workspaces.services.keys import issue_workspace_key, revoke_workspace_key
 from workspaces.services.limits import LimitReached, recompute_limits, require_room, usage
 from workspaces.services.payloads import addon_reference, plan_reference, workspace_payload
@@ -21,6 +21,7 @@ __all__ = [
     "create_workspace",
     "grant_addon",
     "issue_workspace_key",
+    "on_first_channel",
     "plan_reference",
     "recompute_limits",
     "require_room",

@@ -1,0 +1,1 @@
+"""What packs add to the agency console."""

@@ -1,0 +1,65 @@
+"""Looking up packs of the agency for the console's pages, and orders as forms send them."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.translation import gettext_lazy
+
+from agency.console.surface import ConsoleView, crumb
+from config.api.ids import parse_uuid
+from packs.models import Pack
+from packs.services import find_pack
+from workspaces.services.automations import CHANNEL_NAMES
+
+PACKS = gettext_lazy("Packs")
+LIST = "console:packs"
+ONE = "console:pack"
+
+
+class PackView(ConsoleView):
+    """A page about packs."""
+
+    nav = LIST
+
+
+class OnePack(PackView):
+    """A page about one pack of the agency; malformed, unknown and foreign ids read alike."""
+
+    pack: Pack
+
+    def find(self, **ids: Any) -> None:
+        self.pack = find_pack(agency=self.agency, uuid=ids["uuid"])
+        self.name = self.pack.name
+
+    def crumbs(self) -> list[Any]:
+        return [crumb(PACKS, LIST), crumb(self.name, ONE, self.pack.uuid)]
+
+    def back(self, words: str) -> HttpResponse:
+        return self.done(words % {"name": self.pack.name}, ONE, self.pack.uuid)
+
+
+def order_sent(request: HttpRequest) -> list[UUID]:
+    """Give the order that a list's form sends: ids in `order`, of which `up` or `down` moves one by a place."""
+    order = [found for one in request.POST.get("order", "").split(",") if (found := parse_uuid(one))]
+    order = list(dict.fromkeys(order))
+    for name, step in (("up", -1), ("down", 1)):
+        moved = parse_uuid(request.POST.get(name, ""))
+        if moved in order:
+            at = order.index(moved)
+            to = min(max(at + step, 0), len(order) - 1)
+            order[at], order[to] = order[to], order[at]
+    return order
+
+
+def to_moved(request: HttpRequest, to: str, *args: object) -> HttpResponse:
+    """Go back to the list, at the row that was moved."""
+    moved = parse_uuid(request.POST.get("up", "") or request.POST.get("down", ""))
+    return redirect(reverse(to, args=args) + (f"#row-{moved}" if moved else ""))
+
+
+def channel_names(kinds: Sequence[str]) -> str:
+    return ", ".join(CHANNEL_NAMES[kind] for kind in kinds)

@@ -1,0 +1,106 @@
+"""Copying an automation out of a sub-account: which sub-account, which automation, what would come along."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, Q
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
+
+from agency.console.forms import Confirmation
+from agency.console.lists import paged, with_id
+from agency.console.surface import FormPage, crumb
+from packs.console.views.base import ONE, OnePack
+from packs.models.entries import MOST_ENTRIES
+from packs.services import copy_automation, find_source, preview_copy
+from workspaces.models import Automation, Workspace
+from workspaces.services import WorkspaceNotFound
+from workspaces.services.automations import CHANNEL_NAMES
+
+COPY = "console:pack-copy"
+FROM = "console:pack-copy-from"
+
+
+class CopyPage(OnePack):
+    """A step of copying."""
+
+    writers_only = True
+
+    def crumbs(self) -> list[Any]:
+        return [*super().crumbs(), crumb(_("Copy from a sub-account"), COPY, self.pack.uuid)]
+
+    def workspace_of(self, uuid: UUID | None) -> Workspace:
+        found: Workspace | None = with_id(Workspace.objects.of(self.agency), uuid)
+        if found is None:
+            raise WorkspaceNotFound
+        return found
+
+
+class CopySource(CopyPage):
+    """The sub-accounts that have something to copy."""
+
+    def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        self.find(uuid=uuid)
+        search = request.GET.get("search", "").strip()
+        rows = Workspace.objects.of(self.agency).filter(automations__published__isnull=False)
+        if search:
+            rows = rows.none() if "\0" in search else rows.named_like(search)
+        counted = rows.annotate(number=Count("automations", filter=Q(automations__published__isnull=False)))
+        found, pages = paged(request, counted.order_by("name_key", "id"))
+        return self.page(
+            "console/pack_copy.html",
+            pack=self.pack,
+            crumbs=super().crumbs()[:2],
+            rows=found,
+            pages=pages,
+            search=search,
+            is_full=self.pack.entries.count() >= MOST_ENTRIES,
+        )
+
+
+class CopyChoice(CopyPage):
+    """The published automations of one sub-account."""
+
+    def get(self, request: HttpRequest, uuid: UUID | None, workspace: UUID | None) -> HttpResponse:
+        self.find(uuid=uuid)
+        source = self.workspace_of(workspace)
+        automations: Any = Automation.objects.filter(workspace=source).published().select_related("published")
+        rows, pages = paged(request, automations.defer("draft", "published__flow").order_by("name", "id"))
+        named = [(row, CHANNEL_NAMES[row.platform]) for row in rows]
+        return self.page(
+            "console/pack_copy_from.html",
+            pack=self.pack,
+            crumbs=self.crumbs(),
+            source=source,
+            rows=named,
+            pages=pages,
+        )
+
+
+class CopyPreview(CopyPage, FormPage[Confirmation]):
+    """What the copy would be, before anything is saved; confirming makes it."""
+
+    template_name = "console/pack_copy_preview.html"
+    automation: Automation
+
+    def find(self, **ids: Any) -> None:
+        super().find(**ids)
+        self.automation = find_source(agency=self.agency, workspace=ids["workspace"], automation=ids["automation"])
+
+    def make_form(self, data: Any = None) -> Confirmation:
+        return Confirmation(data)
+
+    def save(self, form: Confirmation) -> HttpResponse:
+        entry = copy_automation(pack=self.pack, automation=self.automation, by=self.by)
+        return self.done(_("%(name)s was copied into the pack.") % {"name": entry.name}, ONE, self.pack.uuid)
+
+    def words(self) -> dict[str, Any]:
+        preview = preview_copy(automation=self.automation)
+        source = self.automation.workspace
+        return {
+            "crumbs": [*self.crumbs(), crumb(source.name, FROM, self.pack.uuid, source.uuid)],
+            "heading": _("Copy %(name)s?") % {"name": self.automation.name},
+            "pack": self.pack,
+            "preview": preview,
+            "channel": CHANNEL_NAMES[preview.platform],
+        }

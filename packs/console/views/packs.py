@@ -1,0 +1,112 @@
+"""All packs of the agency: their order, what customers see beside them, and new ones."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+
+from agency.console.forms import Confirmation
+from agency.console.surface import FormPage, crumb
+from packs.console.forms import PackForm, pack_values
+from packs.console.views.base import LIST, ONE, PACKS, OnePack, PackView, order_sent, to_moved
+from packs.library import library
+from packs.models import Pack
+from packs.models.entries import MOST_ENTRIES
+from packs.services import (
+    change_pack,
+    create_pack,
+    order_packs,
+    packs_of,
+    remove_pack,
+    replaces_platform,
+    set_replace_platform,
+)
+from packs.services.errors import NotInOrder
+
+
+class Packs(PackView):
+    """The packs in the order of the gallery."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        rows = packs_of(self.agency)
+        return self.page(
+            "console/packs.html",
+            rows=rows,
+            order=",".join(str(row.pack.uuid) for row in rows),
+            most=MOST_ENTRIES,
+            published=sum(row.pack.status == Pack.Status.PUBLISHED for row in rows),
+            own=len(library().packs),
+            replaced=replaces_platform(self.agency.pk),
+        )
+
+
+class PacksOrder(PackView):
+    def post(self, request: HttpRequest) -> HttpResponse:
+        try:
+            order_packs(agency=self.agency, order=order_sent(request), by=self.by)
+        except NotInOrder:
+            messages.warning(request, _("A pack was removed meanwhile. The order is as it was."))
+        return to_moved(request, LIST)
+
+
+class PacksVisibility(PackView):
+    """Shows or hides the service's own packs."""
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        wanted = request.POST.get("replace_platform")
+        if wanted not in {"on", "off"}:
+            return redirect(LIST)
+        set_replace_platform(agency=self.agency, replace_platform=wanted == "on", by=self.by)
+        if wanted == "on":
+            return self.done(_("Only your own packs are offered from now on, as soon as one is published."), LIST)
+        return self.done(_("The service's own packs are offered after yours."), LIST)
+
+
+class PackNew(PackView, FormPage[PackForm]):
+    def make_form(self, data: Any = None) -> PackForm:
+        return PackForm(data)
+
+    def save(self, form: PackForm) -> HttpResponse:
+        pack = create_pack(agency=self.agency, by=self.by, **form.changes())
+        return self.done(_("%(name)s was created. Now add automations.") % {"name": pack.name}, ONE, pack.uuid)
+
+    def words(self) -> dict[str, Any]:
+        return {"crumbs": [crumb(PACKS, LIST)], "heading": _("New pack"), "submit": _("Create pack")}
+
+
+class PackEdit(OnePack, FormPage[PackForm]):
+    def make_form(self, data: Any = None) -> PackForm:
+        return PackForm(data, initial=pack_values(self.pack))
+
+    def save(self, form: PackForm) -> HttpResponse:
+        self.pack = change_pack(pack=self.pack, by=self.by, **form.changes())
+        return self.back(_("%(name)s was saved."))
+
+    def words(self) -> dict[str, Any]:
+        heading = _("Edit %(name)s") % {"name": self.name}
+        return {"crumbs": self.crumbs(), "heading": heading, "submit": _("Save")}
+
+
+class PackRemove(OnePack, FormPage[Confirmation]):
+    """Removes a pack for good."""
+
+    def make_form(self, data: Any = None) -> Confirmation:
+        return Confirmation(data)
+
+    def save(self, form: Confirmation) -> HttpResponse:
+        remove_pack(pack=self.pack, by=self.by)
+        return self.done(_("%(name)s was removed.") % {"name": self.name}, LIST)
+
+    def words(self) -> dict[str, Any]:
+        return {
+            "crumbs": self.crumbs(),
+            "heading": _("Remove %(name)s?") % {"name": self.name},
+            "text": _(
+                "It leaves every gallery at once. Automations that customers have added from it stay as they are."
+            ),
+            "warning": _("This cannot be undone. Archive it instead to hide it and keep it."),
+            "submit": _("Remove pack"),
+            "danger": True,
+        }

@@ -1,0 +1,95 @@
+"""Publishing a pack, hiding it, making it a draft again: each after saying what customers will see."""
+
+from typing import Any, ClassVar
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from agency.console.forms import Confirmation
+from agency.console.navigation import Words
+from agency.console.surface import FormPage
+from packs.console.views.base import ONE, OnePack
+from packs.models import Pack
+from packs.services import change_pack
+
+
+class StatusPage(OnePack, FormPage[Confirmation]):
+    """A question about a status; a pack that has it already needs no asking."""
+
+    status: ClassVar[Pack.Status]
+    heading: ClassVar[Words]
+    submit: ClassVar[Words]
+    said: ClassVar[Words]
+    danger: ClassVar[bool] = False
+
+    def get(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+        self.find(**ids)
+        if self.pack.status == self.status:
+            return redirect(ONE, self.pack.uuid)
+        return self.show(self.make_form())
+
+    def make_form(self, data: Any = None) -> Confirmation:
+        return Confirmation(data)
+
+    def save(self, form: Confirmation) -> HttpResponse:
+        change_pack(pack=self.pack, status=self.status, by=self.by)
+        return self.back(str(self.said))
+
+    def effect(self) -> str:
+        raise NotImplementedError
+
+    def words(self) -> dict[str, Any]:
+        return {
+            "crumbs": self.crumbs(),
+            "heading": str(self.heading) % {"name": self.name},
+            "text": self.effect(),
+            "submit": self.submit,
+            "danger": self.danger,
+        }
+
+
+class PackPublish(StatusPage):
+    status = Pack.Status.PUBLISHED
+    heading = gettext_lazy("Publish %(name)s?")
+    submit = gettext_lazy("Publish")
+    said = gettext_lazy("%(name)s is published: customers see it now.")
+
+    def effect(self) -> str:
+        number = self.pack.entries.count()
+        if not number:
+            return _("It has no automations yet, so there is nothing to publish.")
+        words = ngettext(
+            "Every customer of yours sees it in their gallery at once, with %(number)s automation.",
+            "Every customer of yours sees it in their gallery at once, with %(number)s automations.",
+            number,
+        ) % {"number": number}
+        kind = self.pack.get_business_type_display()
+        if not kind:
+            return f"{words} {_('They install it themselves; nobody is given it.')}"
+        given = _("New customers of the type “%(kind)s” are given it with their first messaging channel.")
+        return f"{words} {given % {'kind': kind}}"
+
+
+class PackArchive(StatusPage):
+    status = Pack.Status.ARCHIVED
+    heading = gettext_lazy("Archive %(name)s?")
+    submit = gettext_lazy("Archive")
+    said = gettext_lazy("%(name)s is archived: customers no longer see it.")
+
+    def effect(self) -> str:
+        return _(
+            "It disappears from your customers' galleries and is kept here; you can publish it again at any time. "
+            "What customers have added from it stays as it is."
+        )
+
+
+class PackUnpublish(StatusPage):
+    status = Pack.Status.DRAFT
+    heading = gettext_lazy("Make %(name)s a draft?")
+    submit = gettext_lazy("Make it a draft")
+    said = gettext_lazy("%(name)s is a draft: customers do not see it.")
+
+    def effect(self) -> str:
+        return _("Customers do not see drafts. What they have added from it stays as it is.")

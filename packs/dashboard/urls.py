@@ -1,0 +1,12 @@
+"""Pages of the gallery, below `/app/` and in the namespace `app`."""
+
+from django.urls import path
+
+import config.api.ids  # noqa: F401 - makes `<id:…>` known
+from packs.dashboard import views
+
+urlpatterns = [
+    path("gallery", views.Gallery.as_view(), name="gallery"),
+    path("gallery/<id:uuid>", views.PackPage.as_view(), name="pack"),
+    path("gallery/<id:uuid>/install", views.PackInstall.as_view(), name="pack-install"),
+]

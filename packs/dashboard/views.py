@@ -1,0 +1,125 @@
+"""The gallery: packs that a customer is offered, and installing them."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from config.api.ids import parse_uuid
+from packs.library import Industry
+from packs.services import gallery_of, install_pack
+from packs.services.errors import PackNotFound
+from packs.services.gallery import GalleryEntry, GalleryPack
+from packs.services.installs import connected_platforms
+from workspaces.automations.requirements import REQUIREMENTS
+from workspaces.dashboard.surface import DashboardView
+from workspaces.services.automations import CHANNEL_NAMES
+
+GALLERY = "app:gallery"
+PACK = "app:pack"
+MOST_CHOSEN = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A pack as the gallery shows it."""
+
+    pack: GalleryPack
+
+    @property
+    def industry(self) -> str:
+        found = self.pack.offered.industry
+        return str(Industry(found).label) if found else ""
+
+    @property
+    def optional(self) -> int:
+        return sum(entry.offered.tier == "optional" for entry in self.pack.entries)
+
+    @property
+    def installed(self) -> int:
+        return sum(entry.installed is not None for entry in self.pack.entries)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """An automation of a pack as its page shows it: `channel` is what it is, or would be, installed on."""
+
+    entry: GalleryEntry
+    channel: str
+    channels: list[str]
+    requires: list[tuple[str, bool]]
+
+    @property
+    def can_add(self) -> bool:
+        return self.entry.fits and self.entry.installed is None
+
+
+def line_of(entry: GalleryEntry, platforms: list[str]) -> Line:
+    kinds = entry.offered.channels
+    platform = entry.installed.platform if entry.installed else next((kind for kind in platforms if kind in kinds), "")
+    return Line(
+        entry=entry,
+        channel=CHANNEL_NAMES.get(platform, ""),
+        channels=[CHANNEL_NAMES[kind] for kind in kinds],
+        requires=[(REQUIREMENTS[name], name not in entry.missing) for name in entry.offered.requires],
+    )
+
+
+class Gallery(DashboardView):
+    """Every pack on offer, in the order that the agency decided."""
+
+    nav = GALLERY
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return self.page("dashboard/gallery.html", cards=[Card(pack) for pack in gallery_of(workspace=self.workspace)])
+
+
+class OnePack(DashboardView):
+    """A page about one pack of the gallery; what is not offered is not found."""
+
+    nav = GALLERY
+
+    def find(self, uuid: UUID | None) -> GalleryPack:
+        found = next((pack for pack in gallery_of(workspace=self.workspace) if pack.offered.uuid == uuid), None)
+        if found is None:
+            raise PackNotFound
+        return found
+
+
+class PackPage(OnePack):
+    def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        pack = self.find(uuid)
+        platforms = connected_platforms(self.workspace)
+        lines = [line_of(entry, platforms) for entry in pack.entries]
+        return self.page("dashboard/pack.html", card=Card(pack), pack=pack, lines=lines, has_channel=bool(platforms))
+
+
+class PackInstall(OnePack):
+    """Adds the chosen automations that are not there yet; without a choice all of them."""
+
+    def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        pack = self.find(uuid)
+        chosen = {found for one in request.POST.getlist("entry")[:MOST_CHOSEN] if (found := parse_uuid(one))}
+        if "choosing" in request.POST and not chosen:
+            messages.warning(request, _("Choose at least one automation."))
+            return redirect(PACK, pack.offered.uuid)
+        picked: Any = chosen if "choosing" in request.POST else None
+        done = install_pack(
+            workspace=self.workspace, pack=pack.offered.uuid, entries=picked, now=timezone.now(), by=self.by
+        )
+        number = len(done.added)
+        if not number:
+            messages.warning(request, _("Nothing was added: you have everything that fits your channels."))
+            return redirect(PACK, pack.offered.uuid)
+        words = ngettext(
+            "%(number)s automation was added, switched off. Open it to fill it in and switch it on.",
+            "%(number)s automations were added, switched off. Open each to fill it in and switch it on.",
+            number,
+        )
+        return self.done(words % {"number": number}, PACK, pack.offered.uuid)

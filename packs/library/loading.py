@@ -1,0 +1,140 @@
+"""Reads the library's files into items and packs."""
+
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid5
+
+import orjson
+from django.conf import settings
+
+from packs.library.industries import Industry
+from workspaces.automations import flows
+
+PLATFORM_PACKS = "platform_packs.json"
+# Ids of the service's own packs and their entries, as installed automations remember them.
+NAMESPACE = UUID("5f0c5a54-0c31-4a7e-9f0a-6f5e3c1d2b10")
+
+
+@dataclass(frozen=True)
+class LibraryItem:
+    """One automation of the service; all but the words follows from its flow."""
+
+    id: str
+    name: str
+    description: str
+    industry: str
+    channels: list[str]
+    flow: flows.Flow
+
+    @cached_property
+    def requires(self) -> list[str]:
+        return flows.requires_of(self.flow)
+
+    @cached_property
+    def ai(self) -> bool:
+        return flows.has_ai(self.flow)
+
+    @cached_property
+    def catch_all(self) -> bool:
+        return flows.is_catch_all(self.flow)
+
+    @cached_property
+    def trigger_label(self) -> str:
+        return flows.trigger_label(self.flow)
+
+    @property
+    def industry_label(self) -> str:
+        return str(Industry(self.industry).label)
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformEntry:
+    """An automation of a pack of the service's own."""
+
+    uuid: UUID
+    item: LibraryItem
+    tier: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformPack:
+    """A pack of the service's own: what customers of a business type begin with."""
+
+    uuid: UUID
+    id: str
+    business_type: str
+    industry: str | None
+    name: str
+    summary: str
+    entries: list[PlatformEntry]
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """Everything in the files: items and retired names by id, packs in the order of the gallery."""
+
+    items: dict[str, LibraryItem] = field(default_factory=dict)
+    retired: dict[str, str] = field(default_factory=dict)
+    packs: list[PlatformPack] = field(default_factory=list)
+
+    def pack_for(self, business_type: str) -> PlatformPack | None:
+        return next((pack for pack in self.packs if pack.business_type == business_type), None)
+
+
+def read_files(folder: Path) -> dict[str, Any]:
+    """Give every file's content by its name. Raises `ValueError` that names the file that is no JSON."""
+    found: dict[str, Any] = {}
+    for path in sorted(folder.glob("*.json")):
+        try:
+            found[path.name] = orjson.loads(path.read_bytes())
+        except orjson.JSONDecodeError as error:
+            raise ValueError(f"{path.name}: {error}") from error
+    return found
+
+
+def build(files: dict[str, Any]) -> Library:
+    """Build the library from files that the check has found right."""
+    shelf = Library()
+    for name, content in files.items():
+        if name == PLATFORM_PACKS:
+            continue
+        for item in content["automations"]:
+            shelf.items[item["id"]] = LibraryItem(
+                id=item["id"],
+                name=item["name"],
+                description=item["description"],
+                industry=content["industry"],
+                channels=item["channels"],
+                flow=item["flow"],
+            )
+        shelf.retired.update({item["id"]: item["name"] for item in content.get("retired", [])})
+    for pack in files.get(PLATFORM_PACKS, {}).get("packs", []):
+        shelf.packs.append(_pack(pack, shelf.items))
+    return shelf
+
+
+def _pack(pack: dict[str, Any], items: dict[str, LibraryItem]) -> PlatformPack:
+    return PlatformPack(
+        uuid=uuid5(NAMESPACE, pack["id"]),
+        id=pack["id"],
+        business_type=pack["business_type"],
+        industry=pack.get("industry"),
+        name=pack["name"],
+        summary=pack["summary"],
+        entries=[
+            PlatformEntry(uuid5(NAMESPACE, f"{pack['id']}/{entry['item']}"), items[entry["item"]], entry["tier"])
+            for entry in pack["entries"]
+        ],
+    )
+
+
+@lru_cache(maxsize=4)
+def _loaded(folder: Path) -> Library:
+    return build(read_files(folder))
+
+
+def library() -> Library:
+    """Give the library; its files are read once per process."""
+    return _loaded(settings.PACK_LIBRARY)

@@ -1,0 +1,130 @@
+"""Copies out of sub-accounts: where from, what would come along, and the copy itself.
+
+Only the published version is read, and only the registry decides what stays. Callers have checked that whoever asks
+may copy.
+"""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from agency.actors import Actor
+from agency.models import Agency
+from packs.models import Pack, PackEntry
+from packs.services.entries import add_entry
+from packs.services.errors import CopyRefused
+from workspaces.automations.copies import Slot, cleaned, refusals_of
+from workspaces.automations.flows import (
+    Flow,
+    has_ai,
+    is_catch_all,
+    requires_of,
+    step_type,
+    steps_of,
+    trigger_label,
+)
+from workspaces.automations.privacy import private_content
+from workspaces.models import Automation, Workspace
+from workspaces.services import WorkspaceNotFound
+from workspaces.services.automations import AutomationNotFound
+
+NOT_PUBLISHED = "This automation is not published. Publish it before copying it."
+LONGEST_DESCRIPTION = 500
+
+
+@dataclass(frozen=True, slots=True)
+class SourceAutomation:
+    """A published automation of a sub-account."""
+
+    uuid: UUID
+    name: str
+    platform: str
+
+
+@dataclass(frozen=True, slots=True)
+class ImportSource:
+    """A sub-account with at least one published automation."""
+
+    uuid: UUID
+    name: str
+    automations: list[SourceAutomation]
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a copy would be; `refusals` is empty when it can be made."""
+
+    name: str
+    platform: str
+    refusals: list[str]
+    catch_all: bool
+    slots: list[Slot]
+
+
+def import_sources(*, agency: Agency) -> list[ImportSource]:
+    """List the sub-accounts that have something to copy, by name: one statement."""
+    rows = (
+        Automation.objects.of_agency(agency)
+        .published()
+        .order_by("workspace__name_key", "workspace_id", "name", "id")
+        .values_list("workspace__uuid", "workspace__name", "uuid", "name", "platform")
+    )
+    sources: dict[UUID, ImportSource] = {}
+    for workspace, workspace_name, uuid, name, platform in rows:
+        source = sources.setdefault(workspace, ImportSource(workspace, workspace_name, []))
+        source.automations.append(SourceAutomation(uuid, name, platform))
+    return list(sources.values())
+
+
+def find_source(*, agency: Agency, workspace: UUID | None, automation: UUID | None) -> Automation:
+    """Find an automation of a sub-account. Raises `WorkspaceNotFound`, `AutomationNotFound`."""
+    of = Workspace.objects.of(agency).filter(uuid=workspace).first() if workspace else None
+    if of is None:
+        raise WorkspaceNotFound
+    found = of.automations.select_related("published").filter(uuid=automation).first() if automation else None
+    if found is None:
+        raise AutomationNotFound
+    return found
+
+
+def preview_copy(*, automation: Automation) -> Preview:
+    """Say what a copy would be; nothing is saved."""
+    flow = automation.published.flow if automation.published else None
+    refusals = [NOT_PUBLISHED] if flow is None else refusals_of(flow, platform=automation.platform)
+    if flow is None or refusals:
+        return Preview(automation.name, automation.platform, refusals, False, [])
+    kept, slots = cleaned(flow)
+    return Preview(copied_name(automation, kept), automation.platform, [], is_catch_all(kept), slots)
+
+
+def copy_automation(*, pack: Pack, automation: Automation, by: Actor) -> PackEntry:
+    """Add a cleaned copy of an automation's published version. Raises `CopyRefused`, `EntryRefused` on `automation`."""
+    flow = automation.published.flow if automation.published else None
+    refusals = [NOT_PUBLISHED] if flow is None else refusals_of(flow, platform=automation.platform)
+    if flow is None or refusals:
+        raise CopyRefused(refusals)
+    kept, slots = cleaned(flow)
+    entry = PackEntry(
+        source=PackEntry.Source.CUSTOM,
+        name=copied_name(automation, kept),
+        description=described(kept),
+        requires=requires_of(kept),
+        ai=has_ai(kept),
+        catch_all=is_catch_all(kept),
+        trigger_label=trigger_label(kept),
+        channels=[automation.platform],
+        flow=kept,
+        slots=[slot.plain() for slot in slots],
+    )
+    return add_entry(pack=pack, entry=entry, field="automation", by=by)
+
+
+def copied_name(automation: Automation, flow: Flow) -> str:
+    """Give the automation's name, or the trigger's where the name holds something private."""
+    return automation.name if private_content(automation.name) is None else trigger_label(flow)
+
+
+def described(flow: Flow) -> str:
+    """Tell in a sentence what a copied flow does: its own words, as the workspace's may be private."""
+    labels = list(dict.fromkeys(step_type(step).label.lower() for step in steps_of(flow)))
+    text = f"Starts with: {trigger_label(flow).lower()}. Then: {', '.join(labels)}."
+    return text if len(text) <= LONGEST_DESCRIPTION else f"{text[: LONGEST_DESCRIPTION - 1]}…"

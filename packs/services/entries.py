@@ -1,0 +1,171 @@
+"""The automations of a pack: added from the library, changed, ordered, removed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+
+from agency.actors import Actor
+from config.db import name_key, violated_constraint
+from packs.library import LibraryItem, library
+from packs.models import Pack, PackEntry
+from packs.models.entries import MOST_ENTRIES
+from packs.services.errors import (
+    AlreadyInPack,
+    CopyNeedsName,
+    EntryNotFound,
+    EntryRefused,
+    NameTaken,
+    NotInLibrary,
+    PackIsFull,
+    SecondCatchAll,
+)
+from packs.services.locking import lock_pack
+from packs.services.notes import note_pack
+from packs.services.ordering import arranged, renumbered
+
+BROKEN: dict[str, type[EntryRefused]] = {
+    "pack_holds_nine_entries": PackIsFull,
+    "pack_entry_position_once": PackIsFull,
+    "pack_entry_name_once": NameTaken,
+    "pack_entry_library_item_once": AlreadyInPack,
+    "pack_holds_one_catch_all": SecondCatchAll,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """What the removal of an entry did to its pack."""
+
+    pack_status: str
+    unpublished: bool
+
+
+def add_library_entry(*, pack: Pack, template_id: str, by: Actor) -> PackEntry:
+    """Add a library automation at the end. Raises `NotInLibrary`, `EntryRefused` on `template_id`."""
+    item = library().items.get(template_id)
+    if item is None:
+        raise NotInLibrary
+    return add_entry(pack=pack, entry=entry_of_item(item), field="template_id", by=by)
+
+
+def entry_of_item(item: LibraryItem) -> PackEntry:
+    return PackEntry(
+        source=PackEntry.Source.LIBRARY,
+        template_id=item.id,
+        name=item.name,
+        description=item.description,
+        requires=item.requires,
+        ai=item.ai,
+        catch_all=item.catch_all,
+        trigger_label=item.trigger_label,
+        channels=item.channels,
+    )
+
+
+@transaction.atomic
+def add_entry(*, pack: Pack, entry: PackEntry, field: str, by: Actor) -> PackEntry:
+    """Add an entry at the end of a pack; `field` is what a refusal is about. Raises `EntryRefused`."""
+    pack = lock_pack(pack)
+    entry.pack, entry.name_key = pack, name_key(entry.name)
+    held = list(pack.entries.defer("flow").order_by("position"))
+    _check(entry, held, field)
+    entry.position = len(held) + 1
+    _save(entry, field)
+    note_pack(pack, "pack.entry_added", by, entry=str(entry), source=entry.source)
+    return entry
+
+
+def _check(entry: PackEntry, held: Sequence[PackEntry], field: str) -> None:
+    if len(held) >= MOST_ENTRIES:
+        raise PackIsFull(field=field)
+    if entry.template_id and any(one.template_id == entry.template_id for one in held):
+        raise AlreadyInPack(field=field)
+    if entry.catch_all and any(one.catch_all for one in held):
+        raise SecondCatchAll(field=field)
+    if any(one.name_key == entry.name_key for one in held):
+        raise NameTaken(field=field)
+
+
+def _save(entry: PackEntry, field: str, *changed: str) -> None:
+    """Save; a race lost to a constraint reads like the check."""
+    try:
+        with transaction.atomic():
+            entry.save(update_fields=changed or None)
+    except IntegrityError as error:
+        refusal = BROKEN.get(violated_constraint(error))
+        if refusal is None:
+            raise
+        raise refusal(field=field) from error
+
+
+@transaction.atomic
+def change_entry(*, entry: PackEntry, by: Actor, **changes: Any) -> PackEntry:
+    """Change name, description, tier or requirements; what is not named stays. Later installs get it.
+
+    An empty name or description restores the original; a copy's name cannot be empty (`CopyNeedsName`).
+    Raises `NameTaken` on `name`.
+    """
+    pack = lock_pack(entry.pack)
+    entry = _entry_of(pack, entry)
+    if "name" in changes:
+        _rename(entry, changes.pop("name"))
+    if "description" in changes:
+        entry.description_override = changes.pop("description") or None
+    if "requires" in changes:
+        entry.requires = list(dict.fromkeys(changes.pop("requires")))
+    if "tier" in changes:
+        entry.tier = changes.pop("tier")
+    _save(entry, "name", "name_override", "name_key", "description_override", "requires", "tier")
+    note_pack(pack, "pack.entry_changed", by, entry=str(entry))
+    return entry
+
+
+def _rename(entry: PackEntry, name: str | None) -> None:
+    if not name and entry.source == PackEntry.Source.CUSTOM:
+        raise CopyNeedsName
+    entry.name_override = name or None
+    item = library().items.get(entry.template_id or "")
+    entry.name_key = name_key(entry.name_override or (item or entry).name)
+    if PackEntry.objects.filter(pack_id=entry.pack_id, name_key=entry.name_key).exclude(pk=entry.pk).exists():
+        raise NameTaken(field="name")
+
+
+def _entry_of(pack: Pack, entry: PackEntry) -> PackEntry:
+    found = pack.entries.defer("flow").filter(pk=entry.pk).first()
+    if found is None:
+        raise EntryNotFound
+    found.pack = pack
+    return found
+
+
+@transaction.atomic
+def remove_entry(*, entry: PackEntry, by: Actor) -> Removal:
+    """Take an automation out of its pack; a published pack that loses its last one becomes a draft."""
+    pack = lock_pack(entry.pack)
+    entry = _entry_of(pack, entry)
+    note_pack(pack, "pack.entry_removed", by, entry=str(entry))
+    entry.delete()
+    left = list(pack.entries.defer("flow").order_by("position"))
+    PackEntry.objects.bulk_update(renumbered(left), ["position"])
+    unpublished = not left and pack.status == Pack.Status.PUBLISHED
+    if unpublished:
+        pack.status = Pack.Status.DRAFT
+        pack.save(update_fields=["status"])
+        note_pack(pack, "pack.unpublished", by)
+    return Removal(pack_status=pack.status, unpublished=unpublished)
+
+
+@transaction.atomic
+def order_entries(*, pack: Pack, order: Sequence[UUID], by: Actor) -> Pack:
+    """Put the named automations first, in this order. Raises `NotInOrder`."""
+    pack = lock_pack(pack)
+    entries = list(pack.entries.defer("flow").order_by("position"))
+    entries = arranged(entries, order, stranger="The order names an automation that is not in this pack.")
+    moved = renumbered(entries)
+    if moved:
+        PackEntry.objects.bulk_update(moved, ["position"])
+        note_pack(pack, "pack.entries_ordered", by)
+    return pack

@@ -1,0 +1,70 @@
+"""Why a change of a pack is refused."""
+
+from collections.abc import Iterable
+
+from config.errors import Conflict, Invalid, NotFound
+from packs.models.entries import MOST_ENTRIES
+
+
+class PackNotFound(NotFound):
+    message = "Pack not found."
+
+
+class EntryNotFound(NotFound):
+    message = "Automation not found in this pack."
+
+
+class TooManyPacks(Conflict):
+    message = "An agency may have at most 1,000 packs."
+
+
+class NothingToPublish(Invalid):
+    field = "status"
+    message = "Add at least one automation before publishing this pack."
+
+
+class NotInLibrary(Invalid):
+    field = "template_id"
+    message = "This automation is not in the library."
+
+
+class CopyRefused(Invalid):
+    """The automation cannot be copied; `errors` holds every reason."""
+
+    field = "automation"
+
+    def __init__(self, refusals: Iterable[str]) -> None:
+        sentences = list(refusals)
+        super().__init__(sentences[0])
+        self.errors = {self.field: sentences}
+
+
+class EntryRefused(Invalid):
+    """A rule of the pack keeps an automation out of it; the field is `template_id`, `automation` or `name`."""
+
+
+class PackIsFull(EntryRefused):
+    message = f"A pack holds at most {MOST_ENTRIES} automations."
+
+
+class SecondCatchAll(EntryRefused):
+    message = "This pack already has an automation that answers every message or comment."
+
+
+class AlreadyInPack(EntryRefused):
+    message = "This library automation is already in the pack."
+
+
+class NameTaken(EntryRefused):
+    message = "An automation of this name is already in the pack."
+
+
+class CopyNeedsName(Invalid):
+    field = "name"
+    message = "A copied automation needs a name."
+
+
+class NotInOrder(Invalid):
+    """A uuid in an order that stands for nothing there."""
+
+    field = "order"

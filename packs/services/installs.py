@@ -1,0 +1,106 @@
+"""Installing packs into a workspace, and the one that a new customer is given."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from django.db import transaction
+
+from agency.actors import Actor
+from packs.library import library
+from packs.models import StarterPack
+from packs.services.errors import PackNotFound
+from packs.services.offers import OfferedEntry, OfferedPack, of_agency, of_platform, offered_packs, published_packs
+from packs.services.visibility import replaces_platform
+from workspaces.models import Automation, Channel, Workspace
+from workspaces.models.workspaces import BusinessType
+from workspaces.services.automations import Origin, install_automation
+from workspaces.services.locking import lock
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """What an install added, and what it left out because no channel of a fitting type is there."""
+
+    added: list[Automation] = field(default_factory=list)
+    unfitting: list[OfferedEntry] = field(default_factory=list)
+
+
+@transaction.atomic
+def install_pack(
+    *, workspace: Workspace, pack: UUID, now: datetime, by: Actor, entries: Collection[UUID] | None = None
+) -> Installation:
+    """Add what the workspace does not have of a pack, switched off; nothing else changes.
+
+    `entries` picks some of the pack's automations. Raises `PackNotFound` for a pack that is not in the gallery.
+    """
+    workspace = lock(workspace)
+    offered = next((one for one in offered_packs(workspace) if one.uuid == pack), None)
+    if offered is None:
+        raise PackNotFound
+    return _install(workspace, offered, now=now, by=by, entries=entries)
+
+
+def give_starter_pack(*, workspace: Workspace, now: datetime, by: Actor) -> None:
+    """Give a new customer the pack of their business type: once, in the transaction of their first channel.
+
+    The caller is inside that transaction and holds the workspace's lock.
+    """
+    if StarterPack.objects.filter(workspace=workspace).exists():
+        return
+    pack = starter_pack_for(workspace)
+    StarterPack.objects.create(workspace=workspace, pack=pack.uuid if pack else None, given_at=now)
+    if pack:
+        _install(workspace, pack, now=now, by=by, entries=None)
+
+
+def starter_pack_for(workspace: Workspace) -> OfferedPack | None:
+    """Choose what a new customer is given; one who named no business type counts as `other`.
+
+    The highest of the agency's published packs for the type; without one, where the service's own are replaced, the
+    agency's `other` pack or nothing, else the service's own for the type.
+    """
+    wanted = workspace.business_type or BusinessType.OTHER
+    published = published_packs(workspace.agency_id)
+    only_own = bool(published) and replaces_platform(workspace.agency_id)
+    for kind in (wanted, BusinessType.OTHER) if only_own else (wanted,):
+        own = next((pack for pack in published if pack.business_type == kind), None)
+        if own:
+            return of_agency(own)
+    platform = None if only_own else library().pack_for(wanted)
+    return of_platform(platform) if platform else None
+
+
+def _install(
+    workspace: Workspace, pack: OfferedPack, *, now: datetime, by: Actor, entries: Collection[UUID] | None
+) -> Installation:
+    platforms = connected_platforms(workspace)
+    held = set(workspace.automations.filter(from_pack=pack.uuid).values_list("from_entry", flat=True))
+    done = Installation()
+    for entry in pack.entries:
+        if entry.uuid in held or (entries is not None and entry.uuid not in entries):
+            continue
+        platform = next((kind for kind in platforms if kind in entry.channels), None)
+        if platform is None:
+            done.unfitting.append(entry)
+            continue
+        added = install_automation(
+            workspace=workspace,
+            origin=Origin(pack=pack.uuid, entry=entry.uuid),
+            name=entry.name,
+            platform=platform,
+            flow=entry.flow(),
+            slots=entry.slots,
+            requires=entry.requires,
+            now=now,
+            by=by,
+        )
+        done.added.extend([added] if added else [])
+    return done
+
+
+def connected_platforms(workspace: Workspace) -> list[str]:
+    """Give the channel types that the workspace has a channel of, the one connected first leading."""
+    channels = workspace.channels.exclude(status=Channel.Status.DISCONNECTED).order_by("connected_at", "id")
+    return list(dict.fromkeys(channels.values_list("platform", flat=True)))

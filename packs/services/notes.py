@@ -1,0 +1,12 @@
+"""The activity entry of a pack's change."""
+
+from typing import Any
+
+from agency.actors import Actor
+from agency.services import record_activity
+from packs.models import Pack
+
+
+def note_pack(pack: Pack, action: str, by: Actor, **details: Any) -> None:
+    target = ("pack", pack.uuid, pack.name)
+    record_activity(by=by, action=action, agency_id=pack.agency_id, target=target, details=details)

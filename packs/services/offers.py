@@ -1,0 +1,115 @@
+"""What customers are offered: the agency's packs and the service's own, in one form."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from uuid import UUID
+
+from packs.library import PlatformEntry, PlatformPack, library
+from packs.models import Pack, PackEntry
+from packs.services.reading import view_entry, with_entries
+from packs.services.visibility import replaces_platform
+from workspaces.automations.flows import Flow
+from workspaces.models import Workspace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfferedEntry:
+    """An automation that a customer can install; `flow` fetches what is installed."""
+
+    uuid: UUID
+    name: str
+    description: str
+    tier: str
+    requires: list[str]
+    ai: bool
+    catch_all: bool
+    trigger_label: str
+    channels: list[str]
+    slots: list[dict[str, str]]
+    flow: Callable[[], Flow]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfferedPack:
+    """A pack in a customer's gallery; retired automations are left out of it."""
+
+    uuid: UUID
+    name: str
+    summary: str
+    industry: str | None
+    business_type: str | None
+    is_platform: bool
+    entries: list[OfferedEntry]
+
+
+def offered_packs(workspace: Workspace) -> list[OfferedPack]:
+    """Give the workspace's gallery: the agency's published packs in order, then, unless replaced, the service's own."""
+    agency = workspace.agency_id
+    own = [of_agency(pack) for pack in published_packs(agency)]
+    if own and replaces_platform(agency):
+        return own
+    return [*own, *(of_platform(pack) for pack in library().packs)]
+
+
+def published_packs(agency_id: int) -> list[Pack]:
+    return list(Pack.objects.of(agency_id).published().in_gallery_order().prefetch_related(with_entries()))
+
+
+def of_agency(pack: Pack) -> OfferedPack:
+    return OfferedPack(
+        uuid=pack.uuid,
+        name=pack.name,
+        summary=pack.summary or "",
+        industry=pack.industry,
+        business_type=pack.business_type,
+        is_platform=False,
+        entries=[offered for entry in pack.entries.all() if (offered := _entry(entry))],
+    )
+
+
+def _entry(entry: PackEntry) -> OfferedEntry | None:
+    view = view_entry(entry)
+    if view.missing:
+        return None
+    return OfferedEntry(
+        uuid=view.uuid,
+        name=view.name,
+        description=view.description,
+        tier=view.tier,
+        requires=view.requires,
+        ai=view.ai,
+        catch_all=view.catch_all,
+        trigger_label=view.trigger_label,
+        channels=view.channels,
+        slots=view.slots,
+        flow=lambda: entry.flow if entry.flow is not None else library().items[entry.template_id or ""].flow,
+    )
+
+
+def of_platform(pack: PlatformPack) -> OfferedPack:
+    return OfferedPack(
+        uuid=pack.uuid,
+        name=pack.name,
+        summary=pack.summary,
+        industry=pack.industry,
+        business_type=pack.business_type,
+        is_platform=True,
+        entries=[_platform_entry(entry) for entry in pack.entries],
+    )
+
+
+def _platform_entry(entry: PlatformEntry) -> OfferedEntry:
+    item = entry.item
+    return OfferedEntry(
+        uuid=entry.uuid,
+        name=item.name,
+        description=item.description,
+        tier=entry.tier,
+        requires=item.requires,
+        ai=item.ai,
+        catch_all=item.catch_all,
+        trigger_label=item.trigger_label,
+        channels=item.channels,
+        slots=[],
+        flow=lambda: item.flow,
+    )

@@ -1,0 +1,87 @@
+"""Packs themselves: created, changed, published, ordered, removed."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from agency.actors import Actor
+from agency.models import Agency
+from agency.services import record_activity
+from packs.models import Pack
+from packs.services.errors import NothingToPublish, TooManyPacks
+from packs.services.locking import lock_pack, lock_settings
+from packs.services.notes import note_pack
+from packs.services.ordering import arranged, renumbered
+
+MOST_PACKS = 1_000
+
+
+@transaction.atomic
+def create_pack(
+    *,
+    agency: Agency,
+    name: str,
+    by: Actor,
+    summary: str | None = None,
+    industry: str | None = None,
+    business_type: str | None = None,
+) -> Pack:
+    """Add a draft as the last of the agency's packs. Raises `TooManyPacks`."""
+    lock_settings(agency)
+    positions = list(Pack.objects.of(agency).values_list("position", flat=True))
+    if len(positions) >= MOST_PACKS:
+        raise TooManyPacks
+    pack = Pack.objects.create(
+        agency_id=agency.pk,
+        name=name,
+        summary=summary or None,
+        industry=industry,
+        business_type=business_type,
+        position=max(positions, default=0) + 1,
+    )
+    note_pack(pack, "pack.created", by)
+    return pack
+
+
+@transaction.atomic
+def change_pack(*, pack: Pack, by: Actor, **changes: Any) -> Pack:
+    """Change name, summary, industry, business type or status; what is not named stays.
+
+    Raises `NothingToPublish` for a pack without automations. Customers' automations stay as they are.
+    """
+    pack = lock_pack(pack)
+    if "summary" in changes:
+        changes["summary"] = changes["summary"] or None
+    if changes.get("status") == Pack.Status.PUBLISHED and not pack.entries.exists():
+        raise NothingToPublish
+    changed = {field: value for field, value in changes.items() if getattr(pack, field) != value}
+    details = {field: {"from": getattr(pack, field), "to": value} for field, value in changed.items()}
+    for field, value in changed.items():
+        setattr(pack, field, value)
+    if changed:
+        pack.save(update_fields=list(changed))
+        note_pack(pack, "pack.changed", by, **details)
+    return pack
+
+
+@transaction.atomic
+def remove_pack(*, pack: Pack, by: Actor) -> None:
+    """Remove a pack from every gallery; what customers have added stays as it is."""
+    pack = lock_pack(pack)
+    note_pack(pack, "pack.removed", by)
+    pack.delete()
+
+
+@transaction.atomic
+def order_packs(*, agency: Agency, order: Sequence[UUID], by: Actor) -> list[UUID]:
+    """Put the named packs first, in this order; gives the new order of all. Raises `NotInOrder`."""
+    lock_settings(agency)
+    packs = list(Pack.objects.of(agency).in_gallery_order())
+    packs = arranged(packs, order, stranger="The order names a pack that is not one of yours.")
+    moved = renumbered(packs)
+    if moved:
+        Pack.objects.bulk_update(moved, ["position"])
+        record_activity(by=by, action="packs.ordered", agency_id=agency.pk, target=("agency", agency.uuid, agency.name))
+    return [pack.uuid for pack in packs]

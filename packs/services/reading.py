@@ -1,0 +1,123 @@
+"""Packs as people and integrations read them, in a bounded number of statements."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, Prefetch
+
+from agency.models import Agency
+from packs.library import library
+from packs.models import Pack, PackEntry
+from packs.services.errors import EntryNotFound, PackNotFound
+from workspaces.models import Automation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryView:
+    """An entry with what the library says of it today; a retired automation reads as it was when added."""
+
+    uuid: UUID
+    source: str
+    template_id: str | None
+    name: str
+    library_name: str | None
+    name_override: str | None
+    description: str
+    description_override: str | None
+    tier: str
+    requires: list[str]
+    ai: bool
+    catch_all: bool
+    trigger_label: str
+    channels: list[str]
+    missing: bool
+    slots: list[dict[str, str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackView:
+    """A pack with its entries in order and the number of workspaces that hold something of it."""
+
+    pack: Pack
+    entries: list[EntryView]
+    installed_in: int
+
+
+def view_entry(entry: PackEntry) -> EntryView:
+    """Read an entry; its flow is not touched."""
+    from_library = entry.source == PackEntry.Source.LIBRARY
+    item = library().items.get(entry.template_id or "")
+    original = item or entry
+    return EntryView(
+        uuid=entry.uuid,
+        source=entry.source,
+        template_id=entry.template_id,
+        name=entry.name_override or original.name,
+        library_name=original.name if from_library else None,
+        name_override=entry.name_override,
+        description=entry.description_override or original.description,
+        description_override=entry.description_override,
+        tier=entry.tier,
+        requires=entry.requires,
+        ai=original.ai,
+        catch_all=entry.catch_all,
+        trigger_label=original.trigger_label,
+        channels=original.channels,
+        missing=from_library and item is None,
+        slots=entry.slots,
+    )
+
+
+def installed_in(packs: Iterable[UUID]) -> dict[UUID, int]:
+    """Count, for each pack, the workspaces that hold at least one automation from it."""
+    counted = Automation.objects.filter(from_pack__in=list(packs)).values_list("from_pack")
+    return {pack: number for pack, number in counted.annotate(Count("workspace", distinct=True)) if pack}
+
+
+def view_packs(packs: Iterable[Pack]) -> list[PackView]:
+    packs = list(packs)
+    counted = installed_in(pack.uuid for pack in packs)
+    return [
+        PackView(
+            pack=pack,
+            entries=[view_entry(entry) for entry in pack.entries.all()],
+            installed_in=counted.get(pack.uuid, 0),
+        )
+        for pack in packs
+    ]
+
+
+def with_entries() -> "Prefetch[Any, Any, Any]":
+    """Fetch entries in order and without their flows, in one statement."""
+    return Prefetch("entries", PackEntry.objects.defer("flow").order_by("position"))
+
+
+def packs_of(agency: Agency) -> list[PackView]:
+    """Give all packs of an agency in the order of the gallery: three statements."""
+    return view_packs(Pack.objects.of(agency).in_gallery_order().prefetch_related(with_entries()))
+
+
+def find_pack(*, agency: Agency, uuid: UUID | None) -> Pack:
+    """Find a pack of the agency. Raises `PackNotFound`, for a foreign one as well."""
+    pack = Pack.objects.of(agency).filter(uuid=uuid).first() if uuid else None
+    if pack is None:
+        raise PackNotFound
+    return pack
+
+
+def view_pack(pack: Pack) -> PackView:
+    """Read one pack afresh. Raises `PackNotFound` for one that was removed meanwhile."""
+    views = view_packs(Pack.objects.filter(pk=pack.pk).prefetch_related(with_entries()))
+    if not views:
+        raise PackNotFound
+    return views[0]
+
+
+def find_entry(*, pack: Pack, uuid: UUID | None) -> PackEntry:
+    """Find an entry of the pack. Raises `EntryNotFound`."""
+    entry = pack.entries.defer("flow").select_related("pack").filter(uuid=uuid).first() if uuid else None
+    if entry is None:
+        raise EntryNotFound
+    return entry

@@ -1,0 +1,69 @@
+// Dragging rows into another order: sends the very form that the Up and Down buttons send.
+
+function rowsOf(list) {
+  return [...list.querySelectorAll(":scope > [data-id]")];
+}
+
+function orderOf(list) {
+  return rowsOf(list).map((row) => row.dataset.id).join(",");
+}
+
+function drag(form, list, row, grip, down) {
+  const before = rowsOf(list);
+  const field = form.elements.namedItem("order");
+  grip.setPointerCapture(down.pointerId);
+  row.classList.add("held-up");
+
+  function move(event) {
+    for (const other of rowsOf(list)) {
+      if (other === row) continue;
+      const box = other.getBoundingClientRect();
+      if (event.clientY < box.top || event.clientY > box.bottom) continue;
+      const ahead = event.clientY < box.top + box.height / 2;
+      list.insertBefore(row, ahead ? other : other.nextSibling);
+      return;
+    }
+  }
+
+  function end() {
+    row.classList.remove("held-up");
+    grip.removeEventListener("pointermove", move);
+    document.removeEventListener("keydown", escape);
+  }
+
+  function drop() {
+    end();
+    if (orderOf(list) === field.value) return;
+    field.value = orderOf(list);
+    form.submit();
+  }
+
+  function giveUp() {
+    end();
+    grip.removeEventListener("pointerup", drop);
+    list.append(...before);
+  }
+
+  function escape(event) {
+    if (event.key === "Escape") giveUp();
+  }
+
+  grip.addEventListener("pointermove", move);
+  grip.addEventListener("pointerup", drop, { once: true });
+  grip.addEventListener("pointercancel", giveUp, { once: true });
+  document.addEventListener("keydown", escape);
+}
+
+for (const form of document.querySelectorAll("form[data-sortable]")) {
+  const list = form.querySelector("[data-rows]");
+  for (const row of rowsOf(list)) {
+    const grip = row.querySelector("[data-grip]");
+    if (!grip) continue;
+    grip.hidden = false;
+    grip.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0) return;
+      event.preventDefault();
+      drag(form, list, row, grip, event);
+    });
+  }
+}

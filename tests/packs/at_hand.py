@@ -1,0 +1,75 @@
+"""Packs as an agency's integration makes them."""
+
+from typing import Any
+
+from django.utils.timezone import now
+
+from agency.actors import SYSTEM
+from tests.flows_at_hand import Flow, a_flow
+from tests.tenants import Api
+from workspaces.models import Automation, Workspace
+from workspaces.services.automations import create_automation, publish_automation
+
+
+class Packs:
+    """Calls the packs' endpoints and gives what they answer under `data`."""
+
+    def __init__(self, api: Api) -> None:
+        self.api = api
+
+    def all(self) -> list[dict[str, Any]]:
+        return list(self.api.get("/packs").json()["data"])
+
+    def new(self, name: str = "Starter", **fields: Any) -> str:
+        answer = self.api.post("/packs", {"name": name, **fields})
+        assert answer.status_code == 201, answer.content
+        return str(answer.json()["data"]["uuid"])
+
+    def with_entries(self, *items: str, status: str | None = None, **fields: Any) -> str:
+        pack = self.new(**fields)
+        for item in items:
+            self.add(pack, item)
+        if status:
+            self.change(pack, status=status)
+        return pack
+
+    def read(self, pack: str) -> dict[str, Any]:
+        return dict(self.api.get(f"/packs/{pack}").json()["data"])
+
+    def change(self, pack: str, **changes: Any) -> dict[str, Any]:
+        answer = self.api.patch(f"/packs/{pack}", changes)
+        assert answer.status_code == 200, answer.content
+        return dict(answer.json()["data"])
+
+    def add(self, pack: str, item: str) -> dict[str, Any]:
+        answer = self.api.post(f"/packs/{pack}/entries", {"template_id": item})
+        assert answer.status_code == 201, answer.content
+        return dict(answer.json()["data"])
+
+    def names(self, pack: str) -> list[str]:
+        return [entry["name"] for entry in self.read(pack)["entries"]]
+
+
+def an_automation(
+    workspace: Workspace,
+    *,
+    name: str = "Their automation",
+    flow: Flow | None = None,
+    platform: str = "whatsapp",
+    published: bool = True,
+) -> Automation:
+    automation = create_automation(
+        workspace=workspace, name=name, platform=platform, flow=flow or a_flow(), now=now(), by=SYSTEM
+    )
+    return publish_automation(automation=automation, now=now(), by=SYSTEM) if published else automation
+
+
+def wide(text: str) -> str:
+    """The same letters and digits as East Asian typewriters wrote them."""
+    return "".join(chr(ord(character) + 0xFEE0) if character.isalnum() else character for character in text)
+
+
+def errors(answer: Any) -> dict[str, list[str]]:
+    """The refused fields of a 422."""
+    assert answer.status_code == 422, (answer.status_code, answer.content)
+    return dict(answer.json()["errors"])

@@ -1,0 +1,152 @@
+"""Drafts, versions, readiness, switching on and off."""
+
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, connection
+from django.utils.timezone import now
+
+from agency.actors import SYSTEM
+from tests.factories import ChannelFactory, WorkspaceFactory
+from tests.flows_at_hand import Flow, a_flow, a_step
+from workspaces.models import Automation, AutomationVersion, Readiness, Workspace
+from workspaces.services.automations import (
+    FlowRefused,
+    NameNeeded,
+    NotReady,
+    create_automation,
+    met_requirements,
+    missing_requirements,
+    note_readiness,
+    publish_automation,
+    readiness,
+    register_requirement_check,
+    remove_automation,
+    rename_automation,
+    save_draft,
+    switch_off,
+    switch_on,
+)
+
+pytestmark = pytest.mark.django_db
+BOOKING = a_flow(a_step("book", "book_appointment", text="Choose."))
+
+
+@pytest.fixture
+def workspace() -> Workspace:
+    return WorkspaceFactory.create()
+
+
+def begun(workspace: Workspace, flow: Flow | None = None) -> Automation:
+    return create_automation(
+        workspace=workspace, name=" Greeting ", platform="whatsapp", flow=flow or a_flow(), now=now(), by=SYSTEM
+    )
+
+
+def published(workspace: Workspace, flow: Flow | None = None) -> Automation:
+    return publish_automation(automation=begun(workspace, flow), now=now(), by=SYSTEM)
+
+
+def test_an_automation_begins_as_a_draft(workspace: Workspace) -> None:
+    automation = begun(workspace)
+    assert (automation.name, automation.published, automation.enabled, automation.trigger) == (
+        "Greeting", None, False, "keyword",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["", "  ", "n" * 121, "a\0b", "a\nb", "a\ud800b"])
+def test_a_name_is_needed(workspace: Workspace, name: str) -> None:
+    automation = begun(workspace)
+    with pytest.raises(NameNeeded):
+        rename_automation(automation=automation, name=name, now=now(), by=SYSTEM)
+    assert rename_automation(automation=automation, name=" Other ", now=now(), by=SYSTEM).name == "Other"
+
+
+def test_a_draft_may_be_unfinished_but_not_unbounded(workspace: Workspace) -> None:
+    automation = begun(workspace, a_flow(a_step("x", "send_text")))
+    with pytest.raises(FlowRefused):
+        save_draft(automation=automation, flow=a_flow(a_step("x", "send_text", text="\0")), now=now(), by=SYSTEM)
+    with pytest.raises(FlowRefused) as refused:
+        publish_automation(automation=automation, now=now(), by=SYSTEM)
+    assert refused.value.errors == {"flow": ["Step 1 (Send a text): text is not filled in."]}
+
+
+def test_publishing_freezes_numbered_versions(workspace: Workspace) -> None:
+    automation = published(workspace)
+    later = save_draft(automation=automation, flow=BOOKING, now=now(), by=SYSTEM)
+    assert later.published is not None
+    assert later.published.flow == a_flow()
+    later = publish_automation(automation=automation, now=now(), by=SYSTEM)
+    numbers = AutomationVersion.objects.filter(automation=automation).order_by("number")
+    assert [(version.number, version.flow) for version in numbers] == [(1, a_flow()), (2, BOOKING)]
+    assert later.requires == ["service", "availability"]
+
+
+def test_the_database_refuses_to_change_a_version(workspace: Workspace) -> None:
+    automation = published(workspace)
+    with pytest.raises(IntegrityError, match="stays as it is"):
+        AutomationVersion.objects.filter(automation=automation).update(flow={})
+
+
+def test_the_database_refuses_the_version_of_another_automation(workspace: Workspace) -> None:
+    one, other = published(workspace), published(workspace)
+    Automation.objects.filter(pk=one.pk).update(published=other.published)
+    with pytest.raises(IntegrityError, match="automation_runs_its_own_version"):
+        connection.check_constraints()
+
+
+def test_the_database_refuses_to_run_what_is_not_published(workspace: Workspace) -> None:
+    with pytest.raises(IntegrityError, match="automation_runs_a_published_version"):
+        Automation.objects.filter(pk=begun(workspace).pk).update(enabled=True)
+
+
+def test_switching_on_tells_everything_that_is_missing(workspace: Workspace) -> None:
+    with pytest.raises(NotReady) as refused:
+        switch_on(automation=begun(workspace), now=now(), by=SYSTEM)
+    assert refused.value.reasons == ["Publish the automation first.", "Connect a WhatsApp channel first."]
+    with pytest.raises(NotReady) as refused:
+        switch_on(automation=published(workspace, BOOKING), now=now(), by=SYSTEM)
+    assert refused.value.errors == {
+        "enabled": [
+            "This needs a service or product to sell.",
+            "This needs working hours.",
+            "Connect a WhatsApp channel first.",
+        ]
+    }
+
+
+def test_an_automation_is_switched_on_when_it_is_ready_and_off_again(workspace: Workspace) -> None:
+    automation = published(workspace, BOOKING)
+    ChannelFactory.create(workspace=workspace)
+    note_readiness(workspace=workspace, service=True, availability=True, by=SYSTEM)
+    for _ in range(2):
+        assert switch_on(automation=automation, now=now(), by=SYSTEM).enabled is True
+    note_readiness(workspace=workspace, service=False, by=SYSTEM)
+    assert switch_on(automation=automation, now=now(), by=SYSTEM).enabled is True
+    for _ in range(2):
+        assert switch_off(automation=automation, now=now(), by=SYSTEM).enabled is False
+    with pytest.raises(NotReady):
+        switch_on(automation=automation, now=now(), by=SYSTEM)
+
+
+def test_nothing_is_met_until_it_is_noted(workspace: Workspace) -> None:
+    names = ["template", "contact", "service"]
+    assert missing_requirements(workspace=workspace, names=names) == names
+    note_readiness(workspace=workspace, contact=True, by=SYSTEM)
+    note_readiness(workspace=workspace, contact=True, template=True, by=SYSTEM)
+    assert met_requirements(workspace) == {"contact", "template"}
+    assert missing_requirements(workspace=workspace, names=names) == ["service"]
+    assert Readiness.objects.get().booking_page is False
+
+
+def test_a_feature_may_answer_for_a_requirement_itself(workspace: Workspace, monkeypatch: Any) -> None:
+    monkeypatch.setattr(readiness, "_checks", {})
+    register_requirement_check("contact", lambda asked: asked == workspace)
+    assert met_requirements(workspace) == {"contact"}
+    with pytest.raises(LookupError):
+        register_requirement_check("luck", lambda _: True)
+
+
+def test_an_automation_is_removed_with_its_versions(workspace: Workspace) -> None:
+    remove_automation(automation=published(workspace), by=SYSTEM)
+    assert not AutomationVersion.objects.exists()

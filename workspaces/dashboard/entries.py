@@ -1,0 +1,29 @@
+"""What a workspace's own pages add to the dashboard's menu, and the activity log's words about automations."""
+
+from django.utils.translation import gettext_lazy as _
+
+from agency.console.activity_words import register_actions
+from workspaces.dashboard.navigation import Entry, register_entry
+
+ENTRIES = [
+    Entry(url_name="app:automations", label=_("Automations"), icon="automation", order=20),
+    Entry(url_name="app:channels", label=_("Channels"), icon="connect", order=30),
+]
+ACTIONS = {
+    "automation.created": _("Automation created"),
+    "automation.draft_saved": _("Automation edited"),
+    "automation.renamed": _("Automation renamed"),
+    "automation.published": _("Automation published"),
+    "automation.removed": _("Automation removed"),
+    "automation.installed": _("Automation installed from a pack"),
+    "automation.slots_filled": _("Automation filled in"),
+    "automation.switched_on": _("Automation switched on"),
+    "automation.switched_off": _("Automation switched off"),
+    "readiness.changed": _("Prerequisites changed"),
+}
+
+
+def register() -> None:
+    for entry in ENTRIES:
+        register_entry(entry)
+    register_actions(ACTIONS)

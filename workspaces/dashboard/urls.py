@@ -1,0 +1,17 @@
+"""The dashboard's first pages, below `/app/` and in the namespace `app`."""
+
+from django.urls import path
+
+import config.api.ids  # noqa: F401 - makes `<id:…>` known
+from workspaces.dashboard.views import arriving, automations, channels
+
+urlpatterns = [
+    path("", arriving.Home.as_view(), name="home"),
+    path("choose", arriving.Choose.as_view(), name="choose"),
+    path("switch", arriving.Switch.as_view(), name="switch"),
+    path("automations", automations.Automations.as_view(), name="automations"),
+    path("automations/<id:uuid>", automations.AutomationPage.as_view(), name="automation"),
+    path("automations/<id:uuid>/on", automations.AutomationOn.as_view(), name="automation-on"),
+    path("automations/<id:uuid>/off", automations.AutomationOff.as_view(), name="automation-off"),
+    path("channels", channels.Channels.as_view(), name="channels"),
+]
