@@ -6,11 +6,15 @@ from django.utils import timezone
 
 
 class ProviderNotice(models.Model):
-    """One signed callback; the same body twice is one row (`digest` is its SHA-256)."""
+    """One signed callback; the same body twice is one row (`digest` is its SHA-256).
+
+    `tries` is counted before each reading, so that a body that breaks its reader is left alone in the end.
+    """
 
     received_at = models.DateTimeField(default=timezone.now)
     digest = models.BinaryField(unique=True)
     body = models.BinaryField()
+    tries = models.SmallIntegerField(default=0)
     read_at = models.DateTimeField(null=True)
     fault = models.CharField(max_length=200, blank=True)
 

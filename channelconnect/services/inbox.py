@@ -6,7 +6,7 @@ from collections import Counter
 from datetime import datetime, timedelta
 
 from django.db import connection, transaction
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 
 from agency.actors import Actor
 from channelconnect.models import ProviderNotice
@@ -20,8 +20,9 @@ logger = logging.getLogger(__name__)
 KEPT = timedelta(days=30)
 A_SECOND = timedelta(seconds=1)  # providers tell whole ones
 BATCH = 100
+MOST_TRIES = 5
 STORE = """
-INSERT INTO channelconnect_providernotice (received_at, digest, body, fault) VALUES (%s, %s, %s, '')
+INSERT INTO channelconnect_providernotice (received_at, digest, body, tries, fault) VALUES (%s, %s, %s, 0, '')
 ON CONFLICT (digest) DO NOTHING RETURNING id
 """
 
@@ -33,15 +34,25 @@ def store_notice(*, body: bytes, now: datetime) -> bool:
         return cursor.fetchone() is not None
 
 
-@transaction.atomic
 def read_next_notices(*, now: datetime, by: Actor, batch: int = BATCH) -> int:
-    """Read the oldest unread notices, each once, and say how many there were."""
-    unread = ProviderNotice.objects.select_for_update(skip_locked=True).filter(read_at=None).order_by("id")
-    notices = list(unread[:batch])
-    for notice in notices:
+    """Read the oldest unread notices, each in a transaction of its own and once; says how many this call has read.
+
+    A notice that breaks its reader is tried five times; whatever came after it waits for the next call only.
+    """
+    unread = ProviderNotice.objects.filter(read_at=None, tries__lt=MOST_TRIES).order_by("id")
+    return sum(_read_one(id, now, by) for id in list(unread.values_list("id", flat=True)[:batch]))
+
+
+def _read_one(id: int, now: datetime, by: Actor) -> bool:
+    mine = ProviderNotice.objects.filter(pk=id, read_at=None)
+    mine.update(tries=F("tries") + 1)
+    with transaction.atomic():
+        notice = mine.select_for_update(skip_locked=True).first()
+        if notice is None:
+            return False
         notice.read_at, notice.fault = now, _read(notice, by)
-    ProviderNotice.objects.bulk_update(notices, ["read_at", "fault"])
-    return len(notices)
+        notice.save(update_fields=["read_at", "fault"])
+    return True
 
 
 def _read(notice: ProviderNotice, by: Actor) -> str:

@@ -4,11 +4,13 @@ import hashlib
 import hmac
 import json
 import time
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from django.db import DatabaseError, connection
 from django.test import Client
 from django.utils.timezone import now
 
@@ -241,6 +243,36 @@ def test_what_cannot_be_read_is_marked_and_does_not_stop_the_rest(meta: RunningS
     read_notices()
     assert status_of(channel) == "error"
     assert [notice.fault for notice in ProviderNotice.objects.order_by("id")] == ["no JSON", ""]
+
+
+@pytest.fixture
+def _fragile_channels() -> Iterator[None]:
+    """A database that fails whenever the channel called Fragile is changed."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS "
+            "'BEGIN RAISE EXCEPTION USING ERRCODE = ''data_exception''; END';"
+            "CREATE TRIGGER fails BEFORE UPDATE ON workspaces_channel FOR EACH ROW WHEN (OLD.name = 'Fragile') "
+            "EXECUTE FUNCTION fail()"
+        )
+    yield
+    with connection.cursor() as cursor:
+        cursor.execute("DROP FUNCTION fail() CASCADE")
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("_fragile_channels")
+def test_a_notice_that_breaks_its_reader_is_left_alone_after_five_tries(meta: RunningSandbox) -> None:
+    fragile, other = a_channel("2001", name="Fragile"), a_channel("2002")
+    post(meta, removal("2001"))
+    post(meta, removal("2002"))
+    for _ in range(5):
+        with pytest.raises(DatabaseError):
+            read_notices()
+    assert (status_of(fragile), status_of(other)) == ("active", "active")
+    read_notices()
+    assert (status_of(fragile), status_of(other)) == ("active", "error")
+    assert [notice.read_at is None for notice in ProviderNotice.objects.order_by("id")] == [True, False]
 
 
 def test_what_was_read_30_days_ago_is_forgotten(meta: RunningSandbox) -> None:
