@@ -15,7 +15,7 @@ from tests.channelconnect.agencies import a_session, connection_events, path_of,
 from tests.channelconnect.walking import Customer, link_of, outcome
 from tests.factories import ChannelFactory, PlanFactory, plan_limits
 from tests.tenants import Tenant
-from workspaces.models import Channel
+from workspaces.models import Automation, Channel
 from workspaces.services import assign_plan
 
 FIRST_NUMBER, SECOND_NUMBER = "4010000", "4010001"
@@ -271,3 +271,15 @@ def test_an_account_that_was_disconnected_elsewhere_is_free(connecting: Tenant, 
     customer.arrive(session)
     customer.pick(FIRST_NUMBER)
     assert outcome(session) == ("connected", None)
+
+
+def test_the_first_channel_gives_the_starter_pack_and_a_failed_connection_gives_none(
+    connecting: Tenant, customer: Customer
+) -> None:
+    customer.connect(a_session(connecting), "refused")
+    assert not Automation.objects.filter(workspace=connecting.workspace).exists()
+    customer.connect(a_session(connecting))
+    given = Automation.objects.filter(workspace=connecting.workspace).count()
+    assert given
+    customer.connect(a_session(connecting, platform="facebook"))
+    assert Automation.objects.filter(workspace=connecting.workspace).count() == given
