@@ -40,11 +40,11 @@ def read_next_notices(*, now: datetime, by: Actor, batch: int = BATCH) -> int:
     A notice that breaks its reader is tried five times; whatever came after it waits for the next call only.
     """
     unread = ProviderNotice.objects.filter(read_at=None, tries__lt=MOST_TRIES).order_by("id")
-    return sum(_read_one(id, now, by) for id in list(unread.values_list("id", flat=True)[:batch]))
+    return sum(_read_one(pk, now, by) for pk in list(unread.values_list("pk", flat=True)[:batch]))
 
 
-def _read_one(id: int, now: datetime, by: Actor) -> bool:
-    mine = ProviderNotice.objects.filter(pk=id, read_at=None)
+def _read_one(pk: int, now: datetime, by: Actor) -> bool:
+    mine = ProviderNotice.objects.filter(pk=pk, read_at=None)
     mine.update(tries=F("tries") + 1)
     with transaction.atomic():
         notice = mine.select_for_update(skip_locked=True).first()
