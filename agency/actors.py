@@ -1,4 +1,4 @@
-"""Who makes a change: an API key, a person, our support, or the system itself."""
+"""Who makes a change: an API key, a person, a customer on a page of ours, our support, or the system itself."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,7 +8,7 @@ from typing import Literal
 class Actor:
     """Goes into every activity entry. `id` is a public id or a user's number, never a secret."""
 
-    kind: Literal["agency_key", "workspace_key", "user", "staff", "system"]
+    kind: Literal["agency_key", "workspace_key", "user", "customer", "staff", "system"]
     id: str
     label: str
     address: str = ""

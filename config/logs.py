@@ -8,12 +8,14 @@ from datetime import UTC, datetime
 
 request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 
-SECRET = re.compile(r"svc_(?:ag_)?[0-9A-Za-z]{20,}|whsec_[\w-]{20,}|(?<=/set-password/)[\w-]+/[\w-]{20,}")
+SECRET = re.compile(
+    r"svc_(?:ag_)?[0-9A-Za-z]{20,}|whsec_[\w-]{20,}|(?<=/set-password/)[\w-]+/[\w-]{20,}|(?<=/connect/)[\w-]{40,}"
+)
 PLAIN = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "request", "color_message"}
 
 
 def without_secrets(text: str) -> str:
-    """Blank every API key, signing secret and link to set a password, leaving enough to tell which kind it was."""
+    """Blank every API key, signing secret and secret link, leaving enough to tell which kind it was."""
     return SECRET.sub(lambda found: found.group()[:7] + "…", text)
 
 

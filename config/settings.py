@@ -38,6 +38,20 @@ TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
 WEBHOOK_ALLOWED_NETWORKS = env.networks("WEBHOOK_ALLOWED_NETWORKS")
 WEBHOOK_CA_FILE = env.text("WEBHOOK_CA_FILE", "")
 
+# Meta's Graph API: WhatsApp, Messenger and Instagram ---------------------------------------------------
+
+META_GRAPH_URL = env.text("META_GRAPH_URL", "https://graph.facebook.com")
+META_DIALOG_URL = env.text("META_DIALOG_URL", "https://www.facebook.com")
+META_GRAPH_VERSION = env.text("META_GRAPH_VERSION", "v26.0")
+META_APP_ID = env.text("META_APP_ID", "")
+META_APP_SECRET = env.text("META_APP_SECRET", "")
+META_WHATSAPP_CONFIG_ID = env.text("META_WHATSAPP_CONFIG_ID", "")
+META_FACEBOOK_CONFIG_ID = env.text("META_FACEBOOK_CONFIG_ID", "")
+META_INSTAGRAM_CONFIG_ID = env.text("META_INSTAGRAM_CONFIG_ID", "")
+META_WEBHOOK_VERIFY_TOKEN = env.text("META_WEBHOOK_VERIFY_TOKEN", "")
+if PRODUCTION and not (META_GRAPH_URL.startswith("https://") and META_DIALOG_URL.startswith("https://")):
+    env.complaints.append("META_GRAPH_URL and META_DIALOG_URL must begin with https://: customers' tokens go there.")
+
 # Application ------------------------------------------------------------------------------------------
 
 INSTALLED_APPS = [
@@ -57,6 +71,7 @@ INSTALLED_APPS = [
     "workspaces",
     "webhooks",
     "packs",
+    "channelconnect",
     "config.operations",
 ]
 MIDDLEWARE = [
@@ -164,6 +179,9 @@ CELERY_BEAT_SCHEDULE = {
     "look for a worker": {"task": "config.note_worker", "schedule": 5.0, "options": {"expires": 5}},
     "start the courier": {"task": "webhooks.deliver", "schedule": 2.0, "options": {"expires": 3}},
     "send mail": {"task": "agency.send_mail", "schedule": 2.0, "options": {"expires": 2}},
+    "expire connections": {"task": "channelconnect.expire_sessions", "schedule": 5.0, "options": {"expires": 5}},
+    "read provider notices": {"task": "channelconnect.read_notices", "schedule": 2.0, "options": {"expires": 2}},
+    "forget notices": {"task": "channelconnect.forget_notices", "schedule": 600.0, "options": {"expires": 600}},
     "forget old answers": {"task": "api.forget_idempotency_records", "schedule": 600.0, "options": {"expires": 600}},
     "forget old deliveries": {"task": "webhooks.forget_deliveries", "schedule": 600.0, "options": {"expires": 600}},
 }
@@ -176,6 +194,7 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _https
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_NAME = "__Host-csrf" if _https else "csrf"
+CONNECT_COOKIE_NAME = "__Host-connect" if _https else "connect"
 CSRF_FAILURE_VIEW = "config.pages.csrf_failure"
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 SECURE_SSL_REDIRECT = _https and env.flag("SSL_REDIRECT", default=True)
@@ -250,6 +269,8 @@ LOGGING = {
         "celery": {"level": "WARNING"},
         # Every request has its own line already; only a fault adds another.
         "django.request": {"level": "ERROR"},
+        # Its debug lines quote whole addresses, and a provider's may hold a token.
+        "urllib3": {"level": "WARNING"},
     },
 }
 

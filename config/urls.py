@@ -7,6 +7,8 @@ from django.views.generic import RedirectView
 from agency.api.surface import AgencySurface
 from agency.api.urls import urlpatterns as agency_paths
 from agency.console.urls import urlpatterns as agency_pages
+from channelconnect.api.agency.urls import urlpatterns as connection_paths
+from channelconnect.console.urls import urlpatterns as connection_pages
 from config import health
 from config.api.errors import no_such_path
 from config.api.surface import unknown_path
@@ -27,13 +29,20 @@ agency_surface: list[URLPattern | URLResolver] = [
     *sub_account_paths,
     *webhook_paths,
     *pack_paths,
+    *connection_paths,
     re_path(r"^[\s\S]*\Z", unknown_path(AgencySurface), name="unknown"),
 ]
 workspace_surface: list[URLPattern | URLResolver] = [
     *workspace_paths,
     re_path(r"^[\s\S]*\Z", unknown_path(WorkspaceSurface), name="unknown"),
 ]
-console: list[URLPattern | URLResolver] = [*agency_pages, *sub_account_pages, *webhook_pages, *pack_pages]
+console: list[URLPattern | URLResolver] = [
+    *agency_pages,
+    *sub_account_pages,
+    *webhook_pages,
+    *pack_pages,
+    *connection_pages,
+]
 dashboard: list[URLPattern | URLResolver] = [*workspace_pages, *gallery_pages]
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -45,6 +54,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     re_path(r"^api(?:/[\s\S]*)?\Z", no_such_path),
     path("", RedirectView.as_view(pattern_name="console:home")),
     path("account/", include("agency.account.urls")),
+    path("connect/", include("channelconnect.pages.urls")),
     path("console", RedirectView.as_view(pattern_name="console:home")),
     path("console/", include((console, "console"))),
     path("app", RedirectView.as_view(pattern_name="app:home")),

@@ -10,6 +10,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
+from tests.channelconnect.agencies import RETURN_URL, a_session, switch_on, wanted
 from tests.tenants import Tenant, a_new_customer
 from webhooks.services import send_test
 from workspaces.services import grant_addon
@@ -21,7 +22,7 @@ WRITES = ("POST", "PUT", "PATCH")
 ID = re.compile(r"<id:(\w+)>")
 
 # Pages for people (the bare address leads to them), and what asks whether the process lives: not of the API.
-PAGES = ("account/", "console", "admin/", "healthz", "readyz")
+PAGES = ("account/", "connect/", "console", "admin/", "healthz", "readyz")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,13 @@ ROUTES: dict[str, dict[str, Case]] = {
     f"{AGENCY}webhooks/deliveries": {"GET": LIST},
     f"{AGENCY}webhooks/deliveries/<id:delivery>": {"GET": READ},
     f"{AGENCY}webhooks/deliveries/<id:delivery>/redeliver": {"POST": Case(202, lambda _: {}, body_optional=True)},
+    f"{AGENCY}channel-connect/settings": {
+        "GET": LIST,
+        "PUT": Case(200, lambda _: {"return_urls": [RETURN_URL]}, others=200),
+    },
+    f"{AGENCY}workspaces/<id:workspace>/channel-connections": {"GET": READ, "POST": Case(201, lambda _: wanted())},
+    f"{AGENCY}workspaces/<id:workspace>/channel-connections/<id:connection>": {"GET": READ},
+    f"{AGENCY}workspaces/<id:workspace>/channel-connections/<id:connection>/cancel": {"POST": DO},
     f"{WORKSPACE}channels": {"GET": LIST},
     f"{WORKSPACE}channels/<id:channel>": {"GET": READ},
 }
@@ -109,4 +117,5 @@ def ids_of(tenant: Tenant) -> dict[str, UUID]:
         "channel": tenant.channel.uuid,
         "webhook": tenant.endpoint.uuid,
         "delivery": delivery.uuid,
+        "connection": a_session(switch_on(tenant)).uuid,
     }

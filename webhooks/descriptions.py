@@ -1,6 +1,6 @@
 """What the agency's OpenAPI document says of the events that are sent."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import orjson
@@ -34,9 +34,8 @@ HEADERS = {
 }
 
 
-def body_schema(event: str) -> dict[str, Any]:
-    """The JSON schema of an event's envelope."""
-    data = {"workspace": WORKSPACE, **MORE.get(event, {})}
+def envelope_schema(event: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    """The JSON schema of an event's envelope, whose `data` has these properties, all of them always there."""
     return {
         "type": "object",
         "required": ["id", "event", "occurred_at", "agency_id", "data"],
@@ -45,19 +44,24 @@ def body_schema(event: str) -> dict[str, Any]:
             "event": {"const": event},
             "occurred_at": {"type": "string", "format": "date-time"},
             "agency_id": {"type": "integer"},
-            "data": {"type": "object", "required": list(data), "properties": data},
+            "data": {"type": "object", "required": list(data), "properties": dict(data)},
             "test": {"const": True, "description": "Only on test deliveries."},
         },
     }
 
 
+def describe(event: str, label: str, data: Mapping[str, Any]) -> EventDescription:
+    """Describe an event whose `data` has these properties, with a full sample."""
+    return EventDescription(
+        name=event,
+        summary=label,
+        body=envelope_schema(event, data),
+        example=orjson.loads(sample_envelope(event)),
+        headers=HEADERS,
+    )
+
+
 def agency_events() -> Iterator[EventDescription]:
-    """Describe every event of the lifecycle, with a full sample."""
+    """Describe every event of the lifecycle."""
     for event, label in events.LIFECYCLE.items():
-        yield EventDescription(
-            name=event,
-            summary=label,
-            body=body_schema(event),
-            example=orjson.loads(sample_envelope(event)),
-            headers=HEADERS,
-        )
+        yield describe(event, label, {"workspace": WORKSPACE, **MORE.get(event, {})})

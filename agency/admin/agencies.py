@@ -31,6 +31,8 @@ RELATED = (
     ("Events", "agency_event"),
     ("Webhooks", "webhooks_endpoint"),
     ("Deliveries", "webhooks_delivery"),
+    ("Channel connect", "channelconnect_connectsettings"),
+    ("Connections", "channelconnect_connectsession"),
     ("Activity", "agency_activityentry"),
 )
 

@@ -1,8 +1,10 @@
 """What belongs to the system: the preparation, the processes, and when it counts as ready."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from config.local.sandbox import sandbox_provider
 from config.local.supervisor import Child, python
 
 # Root is what a container gives a newcomer; the warning about it fills a screen.
@@ -15,22 +17,29 @@ WEB = ("--interface", "wsgi", "--workers", "2", "--blocking-threads", "4", "--no
 
 @dataclass(frozen=True)
 class Plan:
-    """`preparation` runs to its end first; `has_web` says whether readiness is asked over HTTP."""
+    """`preparation` runs to its end first; `has_web` says whether readiness is asked over HTTP.
+
+    `variables` are environment variables for all of its processes.
+    """
 
     children: tuple[Child, ...]
     preparation: Child | None = None
     has_web: bool = True
+    variables: Mapping[str, str] = field(default_factory=dict)
 
 
 def whole_system(state: Path, port: int) -> Plan:
-    """Give the product's own plan: web, worker, courier and beat."""
+    """Give the product's own plan: web, worker, courier and beat, and the sandbox provider."""
+    sandbox, variables = sandbox_provider(port)
     return Plan(
+        variables=variables,
         preparation=Child("setup", python("-m", "config.local.prepare", str(state))),
         children=(
             Child("web", _web(port)),
             Child("worker", python(*CELERY, "worker", "-Q", "celery", "-c", "1", "-n", "worker@%h", *ALONE)),
             Child("courier", python(*CELERY, "worker", "-Q", "courier", "-c", "1", "-n", "courier@%h", *ALONE)),
             Child("beat", python(*CELERY, "beat", "--schedule", str(state / "beat-schedule"), "--pidfile=")),
+            *sandbox,
         ),
     )
 

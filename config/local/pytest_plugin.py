@@ -40,6 +40,8 @@ def _start() -> None:
     except CannotStart as error:
         pytest.exit(str(error), returncode=4)
     atexit.register(running.close)
+    for name in [name for name in os.environ if name.startswith("META_")]:
+        del os.environ[name]  # no test speaks to a real provider
     os.environ.update({"ENVIRONMENT": "test", "PUBLIC_URL": "http://testserver", **new_secrets(), **servers.env})
     if servers.processes:
         header.append(f"{' and '.join(servers.processes)} started in {time.monotonic() - started:.2f} s")

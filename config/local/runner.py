@@ -73,6 +73,7 @@ class System:
         self.env = {
             **self.servers.env,
             **development_variables(self.state, port=self.port),
+            **self.plan.variables,
             "INSTANCE_ID": self.instance,
         }
         with self._supervised() as self.children:
@@ -138,5 +139,5 @@ class System:
                 self._publish(ready=True)
 
     def _show_summary(self) -> None:
-        told = read_json(self.state / BOOTSTRAP)
+        told = {**read_json(self.state / BOOTSTRAP), "sandbox": self.plan.variables.get("META_GRAPH_URL")}
         print(summary(self.env["PUBLIC_URL"], told, time.monotonic() - self.started), flush=True)

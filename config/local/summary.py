@@ -19,6 +19,8 @@ def summary(url: str, told: dict[str, Any], seconds: float) -> str:
     if workspace:
         rows.append(("Workspace", f"{workspace.get('uuid')}  {workspace.get('name')}"))
         rows.append(("Workspace key", str(workspace.get("key") or UNKNOWN)))
+    if told.get("sandbox"):
+        rows.append(("Sandbox provider", str(told["sandbox"])))
     width = max(len(title) for title, _ in rows)
     lines = [f"  {title:<{width}}  {text}" for title, text in rows]
     return "\n".join(["", *lines, "", "  ^C ends everything.", ""])

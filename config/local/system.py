@@ -91,7 +91,7 @@ def running_system(state: Path, *options: str, command: tuple[str, ...] = ()) ->
 
 
 def _without_a_system() -> dict[str, str]:
-    """Give this process's environment without the addresses of servers and the keys of another system."""
+    """Give this process's environment without another system's servers and keys, and without a real provider."""
     another = {
         "DATABASE_URL",
         "REDIS_URL",
@@ -100,7 +100,7 @@ def _without_a_system() -> dict[str, str]:
         "PUBLIC_URL",
         "ENVIRONMENT",
     }
-    return {name: value for name, value in os.environ.items() if name not in another}
+    return {name: value for name, value in os.environ.items() if name not in another and not name.startswith("META_")}
 
 
 def _wait_until_ready(system: RunningSystem) -> None:

@@ -16,12 +16,16 @@ def development_variables(state: Path, *, port: int) -> dict[str, str]:
         "ENVIRONMENT": "development",
         "LOG_FORMAT": "plain",
         "PORT": str(port),
-        "PUBLIC_URL": f"http://127.0.0.1:{port}",
+        "PUBLIC_URL": public_url(port),
         "WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8,::1/128",
         **kept_secrets(state),
     }
     given = {name: os.environ[name] for name in chosen if os.environ.get(name) and name != "PORT"}
     return chosen | given
+
+
+def public_url(port: int) -> str:
+    return (os.environ.get("PUBLIC_URL") or f"http://127.0.0.1:{port}").rstrip("/")
 
 
 def kept_secrets(state: Path) -> dict[str, str]:

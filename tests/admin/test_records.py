@@ -16,11 +16,12 @@ from agency.actors import SYSTEM
 from agency.admin.pages import MOST_ROWS, RecordAdmin
 from agency.models import ActivityEntry, AgencyKey, Event
 from agency.services import issue_agency_key
+from channelconnect.services import Wish, create_session, set_return_urls, store_notice, switch_connect
 from webhooks.courier.statements import FAN_OUT
 from webhooks.models import Attempt, Delivery, Endpoint
 from webhooks.services.endpoints import new_secret
 from workspaces.models import Workspace
-from workspaces.services import grant_addon, issue_workspace_key, save_channel, suspend_workspace
+from workspaces.services import grant_addon, issue_workspace_key, restore_workspace, save_channel, suspend_workspace
 
 pytestmark = pytest.mark.django_db
 
@@ -52,7 +53,13 @@ def secrets_of(workspace: Workspace) -> list[str]:
     )
     _, agency_key = issue_agency_key(agency=agency, name="Key", can_copy=True, by=SYSTEM)
     _, workspace_key = issue_workspace_key(workspace=workspace, name="Key", by=SYSTEM)
-    return [agency_key, workspace_key, endpoint.secret or ""]
+    switch_connect(agency=agency, enabled=True, reason="Asked for it", by=SYSTEM)
+    set_return_urls(agency=agency, return_urls=["https://app.example.com/"], by=SYSTEM)
+    restore_workspace(workspace=workspace, now=now, by=SYSTEM)
+    wish = Wish(platform="whatsapp", return_url="https://app.example.com/")
+    session, _ = create_session(agency=agency, workspace=workspace, wish=wish, now=now, by=SYSTEM)
+    store_notice(body=b'{"text": "a customer\'s message"}', now=now)
+    return [agency_key, workspace_key, endpoint.secret or "", session.link or "", "a customer's message"]
 
 
 @contextmanager
@@ -145,5 +152,5 @@ def test_an_agencys_page_leads_to_what_belongs_to_it(
 ) -> None:
     content = support.get(f"/admin/agency/agency/{workspace.agency_id}/change/").content.decode()
     links = re.findall(r'href="(/admin/[^"]+agency__id__exact=\d+)"', content)
-    assert len(links) == 9
+    assert len(links) == 11
     assert {support.get(link).status_code for link in links} == {200}

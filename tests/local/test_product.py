@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from channelconnect.sandbox import RunningSandbox, SandboxConfig
 from config.local.ready import answer
 from config.local.system import RunningSystem, running_system
 from tests.local.processes import all_gone, children_of
@@ -27,11 +28,18 @@ def secrets_of(system: RunningSystem) -> list[str]:
     return [told["agency_key"], told["copy_key"], told["workspace"]["key"], *doors]
 
 
+def is_verified_by_the_sandbox(system: RunningSystem) -> bool:
+    """Have the sandbox provider ask the product whether its address is the product's own."""
+    told = RunningSandbox(system.env["META_GRAPH_URL"], SandboxConfig.read({})).callback(kind="verification")
+    return bool(told["is_verified"])
+
+
 def test_it_becomes_ready_survives_kill_9_and_remembers_its_keys(state: Path) -> None:
     with running_system(state) as system:
-        assert set(system.pids) == {"postgres", "valkey", "web", "worker", "courier", "beat"}
+        assert set(system.pids) == {"postgres", "valkey", "web", "worker", "courier", "beat", "sandbox"}
         assert read(system, "/healthz")["instance"] == system.env["INSTANCE_ID"]
         assert read(system, "/readyz")["status"] == "ready"
+        assert is_verified_by_the_sandbox(system)
         told = secrets_of(system)
         assert all(told)
         assert stat.S_IMODE((state / "bootstrap.json").stat().st_mode) == 0o600

@@ -7,6 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from django.urls import reverse
 
 from config.local.errors import CannotStart
 from config.local.plan import whole_system
@@ -117,7 +118,29 @@ def test_the_port_comes_from_the_command_line_then_the_environment(monkeypatch: 
     assert options([]).port == 8000
 
 
-def test_the_product_s_plan_names_its_four_processes(state: Path) -> None:
+def test_the_product_s_plan_names_its_processes(state: Path) -> None:
     plan = whole_system(state, 8123)
-    assert [child.name for child in plan.children] == ["web", "worker", "courier", "beat"]
+    assert [child.name for child in plan.children] == ["web", "worker", "courier", "beat", "sandbox"]
     assert "8123" in plan.children[0].command
+
+
+def test_the_plan_leads_to_the_sandbox_provider_which_knows_the_way_back(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PUBLIC_URL")
+    plan = whole_system(state, 8123)
+    command = plan.children[-1].command
+    assert plan.variables["META_GRAPH_URL"] == f"http://127.0.0.1:{command[command.index('--port') + 1]}"
+    assert f"http://127.0.0.1:8123{reverse('connect:callback')}" in command
+    assert f"http://127.0.0.1:8123{reverse('connect:provider-events')}" in command
+
+
+def test_a_real_app_takes_the_sandbox_provider_s_place(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("META_APP_ID", "123")
+    plan = whole_system(state, 8123)
+    assert "sandbox" not in [child.name for child in plan.children]
+    assert plan.variables == {}
+
+
+def test_the_summary_shows_the_sandbox_provider() -> None:
+    assert "http://there" in summary("http://here", {"sandbox": "http://there"}, 1.5)

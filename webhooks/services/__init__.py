@@ -1,6 +1,6 @@
 """Every change of webhook endpoints and deliveries: one verb, one function, one transaction."""
 
-from webhooks.services.catalogue import event_catalogue
+from webhooks.services.catalogue import EventSource, event_catalogue, known_events, register_event_source
 from webhooks.services.deliveries import DeliveryNotFound, redeliver, redeliver_failed, send_test
 from webhooks.services.endpoints import (
     EndpointNotFound,
@@ -18,15 +18,18 @@ __all__ = [
     "DeliveryNotFound",
     "EndpointNotFound",
     "EndpointState",
+    "EventSource",
     "UrlRefused",
     "endpoint_states",
     "event_catalogue",
     "forget_deliveries",
     "forget_tallies",
     "judge_url",
+    "known_events",
     "redeliver",
     "redeliver_failed",
     "register_endpoint",
+    "register_event_source",
     "remove_endpoint",
     "rotate_secret",
     "sample_data",

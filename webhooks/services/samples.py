@@ -1,11 +1,13 @@
 """Sample data of each event: what a test sends, what the documentation shows."""
 
 import uuid
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from agency import events
 from agency.services import envelope
+from webhooks.services.catalogue import event_sources
 
 PLAN = {"uuid": "3f0c8a52-6f0e-4d86-9c56-0d1f4c9a7b11", "name": "Growth"}
 ADDON = {"uuid": "b7c1b2de-0a65-4a40-8f0b-5f2a6d0c9e42", "name": "Extra WhatsApp number"}
@@ -26,9 +28,12 @@ SAMPLES: dict[str, dict[str, Any]] = {
 }
 
 
-def sample_data(event: str) -> dict[str, Any]:
+def sample_data(event: str) -> Mapping[str, Any]:
     """The `data` of an event of this name, about a sub-account that does not exist."""
-    return SAMPLES[event]
+    samples: dict[str, Mapping[str, Any]] = {**SAMPLES}
+    for source in event_sources():
+        samples |= source.samples
+    return samples[event]
 
 
 def sample_envelope(event: str) -> bytes:

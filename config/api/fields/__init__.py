@@ -2,6 +2,6 @@
 
 from config.api.fields.lists import Items
 from config.api.fields.marks import Choice, Flag, Uuid
-from config.api.fields.texts import Email, Text, Zone
+from config.api.fields.texts import Email, Opaque, Text, Zone
 
-__all__ = ["Choice", "Email", "Flag", "Items", "Text", "Uuid", "Zone"]
+__all__ = ["Choice", "Email", "Flag", "Items", "Opaque", "Text", "Uuid", "Zone"]

@@ -107,3 +107,25 @@ class Zone(Text):
         if text not in known_zones():
             self.fail("zone")
         return text
+
+
+class Opaque(Spoken, serializers.CharField):
+    """A JSON string that is the caller's own and comes back exactly as it was sent."""
+
+    default_error_messages = {
+        "invalid": "{subject} must be a string.",
+        "max_length": "{subject} may have at most {max_length} characters.",
+    }
+
+    def __init__(self, *, max_length: int, **options: Any) -> None:
+        super().__init__(max_length=max_length, trim_whitespace=False, allow_blank=True, **options)
+
+    def run_validation(self, data: Any = serializers.empty) -> Any:
+        return super(serializers.CharField, self).run_validation(data)
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid")
+        if self.max_length is not None and len(data) > self.max_length:
+            self.fail("max_length", max_length=self.max_length)
+        return data

@@ -2,19 +2,19 @@
 
 from collections.abc import Iterable
 
-from agency.events import LIFECYCLE
 from config.api.fields import Choice, Flag, Items, Text
 from config.api.words import Words
+from webhooks.services import known_events
 
 LONGEST_URL = 2_048
 MOST_EVENTS = 100
 
 
 class EndpointWords(Words):
-    """Every agency may subscribe to these events; `endpoint_words` gives those of one agency."""
+    """Any event that some agency may subscribe to; `endpoint_words` takes those of one agency alone."""
 
     url = Text(max_length=LONGEST_URL)
-    events = Items(child=Choice(list(LIFECYCLE)), max_length=MOST_EVENTS, allow_empty=False)
+    events = Items(child=Choice(list(known_events())), max_length=MOST_EVENTS, allow_empty=False)
     description = Text(max_length=200, required=False, allow_blank=True, allow_null=True)
     enabled = Flag(required=False)
 
@@ -22,7 +22,7 @@ class EndpointWords(Words):
 class TestWords(Words):
     """Without an event, the endpoint's first one is sampled."""
 
-    event = Choice(list(LIFECYCLE), required=False, allow_null=True)
+    event = Choice(list(known_events()), required=False, allow_null=True)
 
 
 def endpoint_words(catalogue: Iterable[str]) -> type[EndpointWords]:

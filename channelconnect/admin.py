@@ -1,0 +1,97 @@
+"""The support admin's pages about connecting channels: the switch per agency, and what happened, without any secret."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.http import HttpRequest
+
+from agency.admin.pages import ChangingAdmin, RecordAdmin, RowForm, staff, take_over
+from channelconnect.models import ConnectSession, ConnectSettings, ProviderNotice
+from channelconnect.services import switch_connect
+from config.api.ids import parse_uuid
+
+SWITCH = ("agency", "enabled", "reason")
+
+
+class SwitchForm(RowForm):
+    """The reason is asked for anew at each change; it goes into the activity log."""
+
+    reason = forms.CharField(max_length=500, widget=forms.TextInput(attrs={"class": "vTextField"}))
+
+    class Meta:
+        model = ConnectSettings
+        fields = ("agency", "enabled")
+
+
+@admin.register(ConnectSettings)
+class ConnectSettingsAdmin(ChangingAdmin):
+    """Whether an agency may connect channels; an agency without a row is added here."""
+
+    form = SwitchForm
+    list_display = ("agency", "enabled", "return_urls", "changed_at")
+    list_select_related = ("agency",)
+    raw_id_fields = ("agency",)
+    search_fields = ("agency__uuid",)
+    search_help_text = "An agency's uuid."
+
+    def search(self, queryset: Any, term: str) -> Any:
+        return by_agency(queryset, term)
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        return ("agency", "enabled", "reason", "return_urls", "accent", "changed_at") if obj else SWITCH
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        return ("agency", "return_urls", "accent", "changed_at") if obj else ()
+
+    def save_model(self, request: HttpRequest, obj: ConnectSettings, form: Any, change: bool) -> None:
+        words = form.cleaned_data
+        saved = switch_connect(agency=obj.agency, enabled=words["enabled"], reason=words["reason"], by=staff(request))
+        take_over(obj, saved)
+
+
+def by_agency(queryset: Any, term: str) -> Any:
+    """Keep the rows of the agency with this uuid."""
+    found = parse_uuid(term)
+    return queryset.filter(agency__uuid=found) if found else queryset.none()
+
+
+@admin.register(ConnectSession)
+class ConnectSessionAdmin(RecordAdmin):
+    list_display = ("uuid", "agency", "workspace", "platform", "status", "error_code", "created_at")
+    list_select_related = ("agency", "workspace")
+    fields = (
+        "uuid",
+        "agency",
+        "workspace",
+        "platform",
+        "status",
+        "error_code",
+        "return_url",
+        "state",
+        "target",
+        "channel",
+        "idempotency_key",
+        "created_by",
+        "created_at",
+        "expires_at",
+        "ended_at",
+    )
+
+
+@admin.register(ProviderNotice)
+class ProviderNoticeAdmin(RecordAdmin):
+    """Their bodies are customers' messages, which support does not read."""
+
+    list_display = ("id", "received_at", "read_at", "fault")
+    fields = ("id", "received_at", "read_at", "fault", "size")
+    readonly_fields = ("size",)
+    search_fields = ("id",)
+    search_help_text = "A number."
+
+    def search(self, queryset: Any, term: str) -> Any:
+        return queryset.filter(pk=int(term)) if term.isdecimal() and len(term) < 19 else queryset.none()
+
+    @admin.display(description="bytes")
+    def size(self, notice: ProviderNotice) -> int:
+        return len(bytes(notice.body))

@@ -1,0 +1,143 @@
+"""Configuration → Channel connect: its state, the connections, starting one and cancelling one."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from agency.console.lists import stretch, with_id
+from agency.console.once import open_form, spend_ticket
+from agency.console.surface import ConsoleView, FormPage, crumb
+from channelconnect.codes import ERROR_CODES
+from channelconnect.console.entries import NAV
+from channelconnect.console.forms import StartForm
+from channelconnect.console.views.settings import TITLE
+from channelconnect.models import ConnectSession
+from channelconnect.models.sessions import Platform, Status
+from channelconnect.services import (
+    ConnectionNotFound,
+    Wish,
+    cancel_session,
+    connect_url,
+    create_session,
+    settings_of,
+    status_at,
+)
+from workspaces.models import Channel, Workspace
+from workspaces.services import WorkspaceNotFound
+from workspaces.services.listing import Selection
+
+START = "console:channel-connect-start"
+MOST_HITS = 20
+USED = gettext_lazy(
+    "This form was used already: its link is shown only once. Cancel that connection and start another."
+)
+
+
+class Overview(ConsoleView):
+    """Whether the feature is on and who switches it, where browsers return, and the connections, newest first."""
+
+    nav = NAV
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        sessions = ConnectSession.objects.of(self.agency).select_related("workspace", "channel")
+        part = stretch(request, sessions)
+        now = timezone.now()
+        rows = [(session, *told(session, status_at(session, now))) for session in part.rows]
+        settings = settings_of(self.agency)
+        return self.page("console/channel_connect.html", settings=settings, rows=rows, part=part, now=now)
+
+
+def told(session: ConnectSession, at: tuple[str, str | None]) -> tuple[str, Any, str]:
+    """Status, its label, and the error in words."""
+    status, code = at
+    return status, Status(status).label, ERROR_CODES.get(code or "", "")
+
+
+class Cancel(ConsoleView):
+    nav = NAV
+
+    def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        found = with_id(ConnectSession.objects.of(self.agency).select_related("workspace", "channel"), uuid)
+        if found is None:
+            raise ConnectionNotFound
+        ended = cancel_session(session=found, now=timezone.now(), by=self.by)
+        if ended.status == Status.CANCELLED:
+            return self.done(_("The connection was cancelled."), NAV)
+        messages.info(request, _("The connection had ended before: nothing was changed."))
+        return redirect(NAV)
+
+
+class ChooseSubAccount(ConsoleView):
+    """For which sub-account; found by its name."""
+
+    nav = NAV
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        search = request.GET.get("search", "").strip()
+        possible = "\0" not in search
+        selection = Selection(agency=self.agency, search=search or None, status="active", nothing=not possible)
+        total = selection.count()
+        cards = selection.cards(offset=0, limit=MOST_HITS, total=total)
+        crumbs = [crumb(TITLE, NAV)]
+        return self.page("console/channel_connect_start.html", cards=cards, total=total, search=search, crumbs=crumbs)
+
+
+class Start(FormPage[StartForm]):
+    """Starts a connection and shows its secret link in the answer itself: no page can show it a second time."""
+
+    nav = NAV
+    workspace: Workspace
+
+    def find(self, **ids: Any) -> None:
+        found = with_id(Workspace.objects.of(self.agency), ids["uuid"])
+        if found is None:
+            raise WorkspaceNotFound
+        self.workspace = found
+
+    def make_form(self, data: Any = None) -> StartForm:
+        return StartForm(
+            data.dict() if data is not None else None,
+            return_urls=settings_of(self.agency).return_urls,
+            channels=self.workspace.channels.filter(platform__in=Platform.values).order_by("platform", "id"),
+            initial=None if data is not None else {"ticket": open_form(self.request), "platform": Platform.WHATSAPP},
+        )
+
+    def save(self, form: StartForm) -> HttpResponse:
+        given = form.cleaned_data
+        channel: Channel | None = given["reconnect"]
+        wish = Wish(
+            platform=given["platform"],
+            return_url=given["return_url"],
+            state=given["state"] or None,
+            reconnect=channel.uuid if channel else None,
+        )
+        if not spend_ticket(self.request, given["ticket"]):
+            messages.warning(self.request, USED)
+            return redirect(NAV)
+        now = timezone.now()
+        session, _new = create_session(agency=self.agency, workspace=self.workspace, wish=wish, now=now, by=self.by)
+        return self.page("console/channel_connect_link.html", session=session, link=connect_url(session, now=now))
+
+    def show(self, form: StartForm, *, status: int = 200) -> HttpResponse:
+        """Show the form; one that was refused gets a ticket of its own, as the old one may be used up."""
+        if form.is_bound:
+            form.data = {**form.data, "ticket": open_form(self.request)}
+        return super().show(form, status=status)
+
+    def words(self) -> dict[str, Any]:
+        settings = settings_of(self.agency)
+        return {
+            "crumbs": [crumb(TITLE, NAV), crumb(_("Start a connection"), START)],
+            "heading": _("Connect a channel for %(name)s") % {"name": self.workspace.name},
+            "text": _("You get a secret link for your customer's browser. It works for 30 minutes."),
+            "warning": ""
+            if settings.return_urls
+            else _("Register a return URL first: browsers must come back somewhere."),
+            "submit": _("Create the link"),
+        }

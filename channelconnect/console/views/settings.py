@@ -1,0 +1,51 @@
+"""Configuration → Channel connect: the agency's return URLs and colour."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from agency.console.surface import FormPage, crumb
+from channelconnect.console.entries import NAV
+from channelconnect.console.forms import ColourForm, ReturnUrlsForm
+from channelconnect.services import set_accent, set_return_urls, settings_of
+from channelconnect.services.settings import ReturnUrlRefused
+
+TITLE = gettext_lazy("Channel connect")
+
+
+class ReturnUrls(FormPage[ReturnUrlsForm]):
+    """Replaces the whole list."""
+
+    nav = NAV
+
+    def make_form(self, data: Any = None) -> ReturnUrlsForm:
+        return ReturnUrlsForm(data, initial={"return_urls": "\n".join(settings_of(self.agency).return_urls)})
+
+    def save(self, form: ReturnUrlsForm) -> HttpResponse:
+        urls = form.cleaned_data["return_urls"]
+        try:
+            set_return_urls(agency=self.agency, return_urls=urls, by=self.by)
+        except ReturnUrlRefused as refusal:
+            words = _("%(url)s is refused: %(message)s") % {"url": urls[refusal.position], "message": refusal.message}
+            form.add_error("return_urls", words)
+            return self.show(form, status=422)
+        return self.done(_("The return URLs were saved."), NAV)
+
+    def words(self) -> dict[str, Any]:
+        return {"crumbs": [crumb(TITLE, NAV)], "heading": _("Return URLs"), "submit": _("Save")}
+
+
+class Colour(FormPage[ColourForm]):
+    nav = NAV
+
+    def make_form(self, data: Any = None) -> ColourForm:
+        return ColourForm(data, initial={"accent": settings_of(self.agency).accent})
+
+    def save(self, form: ColourForm) -> HttpResponse:
+        set_accent(agency=self.agency, accent=form.cleaned_data["accent"], by=self.by)
+        return self.done(_("The colour was saved."), NAV)
+
+    def words(self) -> dict[str, Any]:
+        return {"crumbs": [crumb(TITLE, NAV)], "heading": _("Colour of the connect pages"), "submit": _("Save")}

@@ -1,0 +1,56 @@
+"""What Django cannot declare: lengths of digests, and a session that stays with its agency's own sub-account."""
+
+from django.db import migrations
+
+DIGESTS = [
+    ("channelconnect_connectsession", "connect_link_is_sha256", "octet_length(link_digest) = 32"),
+    ("channelconnect_connectsession", "connect_browser_is_sha256", "octet_length(browser_digest) = 32"),
+    ("channelconnect_connectsession", "connect_state_is_sha256", "octet_length(state_digest) = 32"),
+    ("channelconnect_connectsession", "connect_fingerprint_is_sha256", "octet_length(fingerprint) = 32"),
+    (
+        "channelconnect_connectsession",
+        "connect_key_has_a_fingerprint",
+        "(idempotency_key IS NULL) = (fingerprint IS NULL)",
+    ),
+    (
+        "channelconnect_connectsession",
+        "connect_continues_in_a_browser",
+        "status NOT IN ('authorizing', 'selecting', 'connected') OR browser_digest IS NOT NULL",
+    ),
+    ("channelconnect_providernotice", "notice_digest_is_sha256", "octet_length(digest) = 32"),
+]
+ONE_TENANT = """
+CREATE FUNCTION channelconnect_refuse_foreign() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM workspaces_workspace WHERE id = NEW.workspace_id AND agency_id = NEW.agency_id) THEN
+        RAISE EXCEPTION 'a session is about a sub-account of its agency' USING ERRCODE = 'restrict_violation';
+    END IF;
+    IF EXISTS (SELECT FROM workspaces_channel WHERE id IN (NEW.target_id, NEW.channel_id)
+            AND workspace_id <> NEW.workspace_id) THEN
+        RAISE EXCEPTION 'a session connects channels of its sub-account' USING ERRCODE = 'restrict_violation';
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER connect_session_has_one_tenant
+    BEFORE INSERT OR UPDATE OF agency_id, workspace_id, target_id, channel_id ON channelconnect_connectsession
+    FOR EACH ROW EXECUTE FUNCTION channelconnect_refuse_foreign();
+"""
+NO_TENANT = """
+DROP TRIGGER connect_session_has_one_tenant ON channelconnect_connectsession;
+DROP FUNCTION channelconnect_refuse_foreign();
+"""
+
+
+class Migration(migrations.Migration):
+    dependencies = [("channelconnect", "0001_initial")]
+
+    operations = [
+        *(
+            migrations.RunSQL(
+                f"ALTER TABLE {table} ADD CONSTRAINT {name} CHECK ({rule})",
+                f"ALTER TABLE {table} DROP CONSTRAINT {name}",
+            )
+            for table, name, rule in DIGESTS
+        ),
+        migrations.RunSQL(ONE_TENANT, NO_TENANT),
+    ]

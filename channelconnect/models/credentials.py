@@ -1,0 +1,22 @@
+"""What a connected channel needs to speak to its provider."""
+
+from django.db import models
+
+from config.db import EncryptedTextField
+from workspaces.models import Channel
+
+
+class ChannelCredential(models.Model):
+    """`container_id` is the WhatsApp business account or the Page that the channel's messages come through."""
+
+    channel = models.OneToOneField(Channel, on_delete=models.CASCADE, related_name="credential", primary_key=True)
+    token = EncryptedTextField()
+    container_id = models.CharField(max_length=100)
+    expires_at = models.DateTimeField(null=True)
+    changed_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["container_id"], name="credential_by_container")]
+
+    def __str__(self) -> str:
+        return f"credential of {self.channel_id}"

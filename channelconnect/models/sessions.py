@@ -1,0 +1,110 @@
+"""One customer's way from the secret link to a connected channel."""
+
+import uuid
+from typing import ClassVar, Self
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from agency.models import Agency
+from config.db import EncryptedTextField
+from workspaces.models import Channel, Workspace
+
+
+class Platform(models.TextChoices):
+    WHATSAPP = "whatsapp", "WhatsApp"
+    FACEBOOK = "facebook", "Messenger"
+    INSTAGRAM = "instagram", "Instagram"
+
+
+class Status(models.TextChoices):
+    PENDING = "pending", "Waiting for the customer"
+    AUTHORIZING = "authorizing", "At the provider"
+    SELECTING = "selecting", "Choosing the account"
+    CONNECTED = "connected", "Connected"
+    FAILED = "failed", "Failed"
+    CANCELLED = "cancelled", "Cancelled"
+    EXPIRED = "expired", "Expired"
+
+
+OPEN = (Status.PENDING, Status.AUTHORIZING, Status.SELECTING)
+
+
+class ConnectSessionQuerySet(models.QuerySet["ConnectSession"]):
+    def of(self, agency: Agency) -> Self:
+        return self.filter(agency=agency)
+
+    def open(self) -> Self:
+        return self.filter(status__in=OPEN)
+
+
+class ConnectSession(models.Model):
+    """`link_digest` finds the session by its link; `link` is kept, encrypted, only while it may be shown again.
+
+    `browser_digest` is the browser that pressed Continue, `state_digest` the state at the provider until it is used.
+    `grant` is what the provider gave (token and accounts, as JSON), encrypted and forgotten with the session's end.
+    """
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    agency = models.ForeignKey(Agency, on_delete=models.PROTECT, related_name="connect_sessions", db_index=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="connect_sessions", db_index=False)
+    platform = models.CharField(max_length=20, choices=Platform)
+    status = models.CharField(max_length=20, choices=Status, default=Status.PENDING)
+    return_url = models.CharField(max_length=2048)
+    state = models.CharField(max_length=500, null=True)
+    target = models.ForeignKey(Channel, null=True, on_delete=models.PROTECT, related_name="reconnections")
+    channel = models.ForeignKey(Channel, null=True, on_delete=models.PROTECT, related_name="connections")
+    error_code = models.CharField(max_length=60, null=True)
+    link_digest = models.BinaryField(unique=True)
+    link = EncryptedTextField(null=True)
+    browser_digest = models.BinaryField(null=True)
+    state_digest = models.BinaryField(null=True, unique=True)
+    grant = EncryptedTextField(null=True)
+    idempotency_key = models.CharField(max_length=255, null=True)
+    fingerprint = models.BinaryField(null=True)
+    created_by = models.CharField(max_length=254, blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+
+    objects: ClassVar[ConnectSessionQuerySet] = ConnectSessionQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["workspace", "-created_at", "-id"], name="connect_newest_of_workspace"),
+            models.Index(fields=["agency", "-id"], name="connect_newest_of_agency"),
+            models.Index(fields=["expires_at"], condition=Q(status__in=OPEN), name="connect_to_expire"),
+        ]
+        constraints = [
+            models.CheckConstraint(condition=Q(platform__in=Platform.values), name="connect_platform_is_known"),
+            models.CheckConstraint(condition=Q(status__in=Status.values), name="connect_status_is_known"),
+            models.UniqueConstraint(
+                fields=["agency", "idempotency_key"],
+                condition=Q(idempotency_key__isnull=False),
+                name="connect_idempotency_key_once",
+            ),
+            models.CheckConstraint(
+                condition=Q(status__in=OPEN, ended_at=None) | (~Q(status__in=OPEN) & Q(ended_at__isnull=False)),
+                name="connect_end_has_a_time",
+            ),
+            models.CheckConstraint(
+                condition=Q(status="connected", channel__isnull=False, error_code=None)
+                | (~Q(status="connected") & Q(channel=None)),
+                name="connect_success_has_a_channel",
+            ),
+            models.CheckConstraint(
+                condition=~Q(status="failed") | Q(error_code__isnull=False), name="connect_failure_has_a_code"
+            ),
+            models.CheckConstraint(
+                condition=Q(status__in=OPEN) | Q(grant=None, link=None, state_digest=None),
+                name="connect_end_forgets_secrets",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.platform} for {self.workspace_id}: {self.status}"
+
+    @property
+    def is_open(self) -> bool:
+        return self.status in OPEN

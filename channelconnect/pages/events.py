@@ -1,0 +1,59 @@
+"""What providers send us: proved to be theirs, stored, and answered at once."""
+
+from typing import Final
+
+import orjson
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.utils.decorators import method_decorator
+from django.views import View
+from django.views.decorators.csrf import csrf_exempt
+
+from channelconnect.providers import answer_challenge, provider_settings, verify_signature
+from channelconnect.services import store_notice
+
+# A batch of a thousand updates stays below this by far.
+LONGEST_BODY: Final = 4 * 1024 * 1024
+SIGNATURE: Final = "HTTP_X_HUB_SIGNATURE_256"
+
+
+@method_decorator(csrf_exempt, name="dispatch")
+class ProviderEvents(View):
+    """GET proves that this address is ours; POST takes a signed callback."""
+
+    http_method_names = ["get", "head", "post"]
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        challenge = answer_challenge(request.GET.dict(), provider_settings().webhook_verify_token)
+        return _plain(200, challenge) if challenge is not None else _plain(403, "Forbidden")
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        body = _body(request)
+        if body is None:
+            return _plain(413, "Too large")
+        if not verify_signature(body, request.META.get(SIGNATURE), provider_settings().app_secret):
+            return _plain(403, "Forbidden")
+        if not _is_object(body):
+            return _plain(400, "No JSON object")
+        store_notice(body=body, now=timezone.now())
+        return _plain(200, "OK")
+
+
+def _plain(status: int, text: str) -> HttpResponse:
+    return HttpResponse(text, status=status, content_type="text/plain; charset=utf-8")
+
+
+def _body(request: HttpRequest) -> bytes | None:
+    """Read the raw bytes; None where there are too many."""
+    length = request.META.get("CONTENT_LENGTH") or ""
+    if len(length) > len(str(LONGEST_BODY)) or int(length if length.isdecimal() else 0) > LONGEST_BODY:
+        return None
+    body: bytes = request.read(LONGEST_BODY + 1)
+    return body if len(body) <= LONGEST_BODY else None
+
+
+def _is_object(body: bytes) -> bool:
+    try:
+        return isinstance(orjson.loads(body), dict)
+    except orjson.JSONDecodeError:
+        return False

@@ -1,0 +1,103 @@
+"""How a session's end reads, and the way back."""
+
+from datetime import datetime
+from typing import Any
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from channelconnect.models import ConnectSession
+from channelconnect.models.sessions import Status
+from channelconnect.services import return_host, status_at, way_back
+
+Words = tuple[str | Promise, str | Promise]
+
+ENDS: dict[str, Words] = {
+    Status.CONNECTED: (_("Connected"), _("Messages can now come in and go out through it.")),
+    Status.CANCELLED: (_("Cancelled"), _("Nothing was connected.")),
+    Status.EXPIRED: (
+        _("This took too long"),
+        _("A connection must be finished within 30 minutes. Ask for a new link."),
+    ),
+    Status.FAILED: (_("This did not work"), _("Nothing was connected. Ask for a new link and try again.")),
+}
+ERRORS: dict[str, Words] = {
+    "authorization_not_completed": (
+        _("Cancelled"),
+        _("You did not agree, so nothing was connected. You can ask for a new link at any time."),
+    ),
+    "required_permissions_missing": (
+        _("A permission is missing"),
+        _(
+            "Sending and receiving messages needs every permission that was asked for. Ask for a new link "
+            "and leave all of them ticked."
+        ),
+    ),
+    "no_eligible_accounts": (
+        _("There is nothing to connect"),
+        _(
+            "We found no number, Page or linked professional account that you may use for messages. Check that you "
+            "signed in as the right person and that you manage the account."
+        ),
+    ),
+    "account_already_connected_elsewhere": (
+        _("This account is in use"),
+        _("It is connected to another workspace. Disconnect it there first, or choose another account."),
+    ),
+    "channel_limit_reached": (
+        _("There is no room for another channel"),
+        _(
+            "The plan of this workspace allows no more channels of this kind. Whoever sent you the link can "
+            "change that."
+        ),
+    ),
+    "reconnection_target_mismatch": (
+        _("This was another account"),
+        _("To reconnect, choose the very account that was connected before. Ask for a new link and try again."),
+    ),
+    "subscription_failed": (
+        _("The messages could not be switched on"),
+        _("The provider refused to send us this account's messages. Check that you are its administrator."),
+    ),
+    "credentials_expired": (
+        _("Your sign-in has ended"),
+        _("The provider ended your sign-in before an account was chosen. Ask for a new link and try again."),
+    ),
+    "token_exchange_failed": (
+        _("The sign-in was not completed"),
+        _("The provider did not complete your sign-in. Ask for a new link and try again."),
+    ),
+    "asset_discovery_incomplete": (
+        _("There are too many accounts"),
+        _(
+            "You manage more accounts than can be listed. When you are asked, allow only the one that "
+            "you want to connect."
+        ),
+    ),
+    "provider_request_failed": (
+        _("The provider refused"),
+        _("The provider rejected a request. Wait a few minutes, then ask for a new link and try again."),
+    ),
+    "provider_unavailable": (
+        _("The provider cannot be reached"),
+        _("Wait a few minutes, then ask for a new link and try again."),
+    ),
+    "provider_not_configured": (
+        _("This cannot be connected yet"),
+        _("Connecting this platform is not set up on our side. Whoever sent you the link should ask our support."),
+    ),
+    "session_expired": ENDS[Status.EXPIRED],
+}
+
+
+def outcome_words(session: ConnectSession, now: datetime) -> dict[str, Any]:
+    """What the page of an ended session says, and where its button leads."""
+    status, code = status_at(session, now)
+    title, text = ERRORS.get(code or "", ENDS[status])
+    return {
+        "code": code,
+        "title": title,
+        "text": text,
+        "way_back": way_back(session),
+        "return_host": return_host(session),
+    }

@@ -1,0 +1,114 @@
+"""The base of every page that a customer sees: headers, the browser's cookie, refusals in words."""
+
+import re
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
+from django.utils import timezone
+from django.views import View
+
+from agency.actors import Actor
+from channelconnect.models import ConnectSession
+from channelconnect.services import OtherBrowser, Paused, settings_of
+from config.api.clients import client_address
+from config.logs import request_id
+
+COOKIE_SECONDS = 3600
+BROWSER = re.compile(r"[\w-]{43}", re.ASCII)
+POLICY = (
+    "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self' {provider}; base-uri 'none'; "
+    "frame-ancestors 'none'"
+)
+
+
+def callback_address() -> str:
+    """Where the provider sends browsers back to; registered there to the letter."""
+    return f"{settings.PUBLIC_URL}/connect/callback"
+
+
+def provider_sources() -> str:
+    """The provider's dialog as a policy source, with the siblings that it redirects phones to."""
+    parts = urlsplit(settings.META_DIALOG_URL)
+    own = f"{parts.scheme}://{parts.netloc}"
+    return f"{own} {parts.scheme}://*.{parts.netloc.removeprefix('www.')}" if parts.netloc.startswith("www.") else own
+
+
+class ConnectPage(View):
+    """A page of the flow. Nothing of it is kept, framed, indexed or told to another site."""
+
+    http_method_names = ["get", "head", "post"]
+    session: ConnectSession
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        try:
+            response = self.run(request, *args, **kwargs)
+        except OtherBrowser:
+            response = self.page("connect/other_browser.html", status=403)
+        except Paused as paused:
+            response = self.page("connect/paused.html", status=409, words=paused.message)
+        except Http404:
+            response = render(request, "connect/unknown.html", status=404)
+        return seal(response)
+
+    def run(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        return super().dispatch(request, *args, **kwargs)
+
+    def found(self, session: ConnectSession | None) -> ConnectSession:
+        """Keep the session that this page is about; none is 404."""
+        if session is None:
+            raise Http404
+        self.session = session
+        return session
+
+    @cached_property
+    def now(self) -> datetime:
+        return timezone.now()
+
+    @property
+    def browser(self) -> str | None:
+        """The secret in this browser's cookie."""
+        value = self.request.COOKIES.get(settings.CONNECT_COOKIE_NAME, "")
+        return value if BROWSER.fullmatch(value) else None
+
+    @property
+    def by(self) -> Actor:
+        address = str(client_address(self.request) or "")
+        return Actor(kind="customer", id="", label="customer", address=address, request_id=request_id.get() or "")
+
+    def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
+        """Render a page about the session in its agency's name and colour."""
+        session = self.session
+        frame = {
+            "session": session,
+            "agency": session.agency,
+            "workspace": session.workspace,
+            "platform": session.get_platform_display(),
+            "accent": settings_of(session.agency).accent.removeprefix("#"),
+        }
+        return render(self.request, template, {**frame, **context}, status=status)
+
+
+def remember_browser(response: HttpResponseBase, secret: str) -> None:
+    """Give the browser its cookie: for this host alone, away from scripts, kept when the provider sends it back."""
+    response.set_cookie(
+        settings.CONNECT_COOKIE_NAME,
+        secret,
+        max_age=COOKIE_SECONDS,
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )
+
+
+def seal(response: HttpResponseBase) -> HttpResponseBase:
+    response.headers["Cache-Control"] = "no-store"
+    response.headers["Referrer-Policy"] = "no-referrer"
+    response.headers["X-Robots-Tag"] = "noindex, nofollow"
+    response.headers["X-Frame-Options"] = "DENY"
+    response.headers["Content-Security-Policy"] = POLICY.format(provider=provider_sources())
+    return response

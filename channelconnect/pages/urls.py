@@ -1,0 +1,35 @@
+"""Pages of customers who connect a channel, below `/connect/`, and what providers send there."""
+
+from django.urls import path, register_converter
+
+import config.api.ids  # noqa: F401 - makes `<id:…>` known
+from channelconnect.pages import accent, callback, choosing, events, landing
+
+
+class LinkConverter:
+    """A secret link: 256 bits in URL-safe base64."""
+
+    regex = "[A-Za-z0-9_-]{43}"
+
+    def to_python(self, value: str) -> str:
+        return value
+
+    def to_url(self, value: str) -> str:
+        return value
+
+
+register_converter(LinkConverter, "link")
+
+app_name = "connect"
+urlpatterns = [
+    path("callback", callback.Callback.as_view(), name="callback"),
+    path("provider-events", events.ProviderEvents.as_view(), name="provider-events"),
+    path("accent/<str:colour>.css", accent.stylesheet, name="accent"),
+    path("s/<id:uuid>", choosing.SessionPage.as_view(), name="session"),
+    path("s/<id:uuid>/choose", choosing.Choose.as_view(), name="choose"),
+    path("s/<id:uuid>/continue", landing.ContinueSession.as_view(), name="session-continue"),
+    path("s/<id:uuid>/cancel", landing.CancelSession.as_view(), name="session-cancel"),
+    path("<link:link>", landing.Landing.as_view(), name="landing"),
+    path("<link:link>/continue", landing.ContinueLink.as_view(), name="continue"),
+    path("<link:link>/cancel", landing.CancelLink.as_view(), name="cancel"),
+]

@@ -1,0 +1,27 @@
+"""The outside networks: consent, tokens, accounts and subscriptions going out; signed notices coming in."""
+
+from channelconnect.providers.faults import ProviderFault
+from channelconnect.providers.grants import Account, Grant
+from channelconnect.providers.notices import Notice, UnreadableNotices, read_notices
+from channelconnect.providers.provider import Provider
+from channelconnect.providers.registry import provider_for
+from channelconnect.providers.settings import ProviderSettings, provider_settings
+from channelconnect.providers.signatures import answer_challenge, sign, verify_signature
+from channelconnect.providers.transport import Limits
+
+__all__ = [
+    "Account",
+    "Grant",
+    "Limits",
+    "Notice",
+    "Provider",
+    "ProviderFault",
+    "ProviderSettings",
+    "UnreadableNotices",
+    "answer_challenge",
+    "provider_for",
+    "provider_settings",
+    "read_notices",
+    "sign",
+    "verify_signature",
+]

@@ -1,0 +1,120 @@
+"""Ends a call at its moment, whatever it waits for: a handshake, a head or a body that comes drop by drop."""
+
+import contextlib
+import socket
+import threading
+import time
+from contextvars import ContextVar, Token
+from types import TracebackType
+from typing import Any, Final, Self
+
+from requests.adapters import HTTPAdapter
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+
+_current: Final[ContextVar["Deadline | None"]] = ContextVar("deadline", default=None)
+
+
+class Deadline:
+    """Shuts down the sockets that this thread uses inside the block once the seconds are over.
+
+    A socket's own timeout starts anew with each byte, which bounds nothing. Name look-ups are the resolver's.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.passed = False
+        self._ended = False
+        self._lines: list[socket.socket] = []
+        self._lock = threading.Lock()
+        self._timer = threading.Timer(max(seconds, 0.0), self._pass)
+        self._timer.daemon = True
+
+    def __enter__(self) -> Self:
+        self._token: Token[Deadline | None] = _current.set(self)
+        self._timer.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        _current.reset(self._token)
+        self._timer.cancel()
+        with self._lock:
+            self._ended = True
+            for line in self._lines:
+                line.close()
+
+    def watch(self, line: socket.socket) -> None:
+        """Take a connection's socket: an own handle on it, since the connection may give its handle away."""
+        own = socket.fromfd(line.fileno(), line.family, line.type)
+        with self._lock:
+            self._lines.append(own)
+            if self.passed:
+                _shut_down(own)
+
+    def _pass(self) -> None:
+        with self._lock:
+            if not self._ended:
+                self.passed = True
+                for line in self._lines:
+                    _shut_down(line)
+
+
+def _shut_down(line: socket.socket) -> None:
+    with contextlib.suppress(OSError):  # the other side was quicker
+        line.shutdown(socket.SHUT_RDWR)
+
+
+def _watch(line: socket.socket | None) -> None:
+    deadline = _current.get()
+    if deadline is not None and line is not None:
+        deadline.watch(line)
+
+
+class WatchedConnection(HTTPConnection):
+    """Shows its socket to the deadline: a new one before the first byte, a kept one at each request."""
+
+    def _new_conn(self) -> socket.socket:
+        line = super()._new_conn()
+        _watch(line)
+        return line
+
+    def request(self, *args: Any, **options: Any) -> None:
+        _watch(self.sock)
+        super().request(*args, **options)
+
+
+class WatchedSecureConnection(WatchedConnection, HTTPSConnection):
+    pass
+
+
+class WatchedPool(HTTPConnectionPool):
+    ConnectionCls = WatchedConnection
+
+
+class WatchedSecurePool(HTTPSConnectionPool):
+    ConnectionCls = WatchedSecureConnection
+
+
+class WatchedAdapter(HTTPAdapter):
+    """Makes a session's connections obey deadlines."""
+
+    def init_poolmanager(self, *args: Any, **options: Any) -> None:
+        super().init_poolmanager(*args, **options)
+        self.poolmanager.pool_classes_by_scheme = {"http": WatchedPool, "https": WatchedSecurePool}
+
+
+class Budget:
+    """The seconds that an operation of several calls may take in all."""
+
+    def __init__(self, seconds: float) -> None:
+        self.started = time.monotonic()
+        self.seconds = seconds
+
+    @property
+    def spent(self) -> float:
+        return time.monotonic() - self.started
+
+    @property
+    def left(self) -> float:
+        return max(self.seconds - self.spent, 0.0)

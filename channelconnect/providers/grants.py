@@ -1,0 +1,75 @@
+"""What a customer gave us: the token with its reach, and the accounts it opens."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any, Self
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grant:
+    """`expires_at` None: never. `targets` holds the ids a scope was limited to; a scope without an entry covers all."""
+
+    platform: str
+    token: str = field(repr=False)
+    expires_at: datetime | None = None
+    scopes: tuple[str, ...] = ()
+    targets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    user_id: str = ""
+
+    def has_expired(self, now: datetime) -> bool:
+        return self.expires_at is not None and self.expires_at <= now
+
+    def covers(self, scope: str, *ids: str) -> bool:
+        """Say whether a scope reaches one of these assets."""
+        limited_to = self.targets.get(scope)
+        return limited_to is None or not set(ids).isdisjoint(limited_to)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "platform": self.platform,
+            "token": self.token,
+            "expires_at": self.expires_at.isoformat() if self.expires_at else None,
+            "scopes": list(self.scopes),
+            "targets": {scope: list(ids) for scope, ids in self.targets.items()},
+            "user_id": self.user_id,
+        }
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> Self:
+        expires_at = kept["expires_at"]
+        return cls(
+            platform=kept["platform"],
+            token=kept["token"],
+            expires_at=datetime.fromisoformat(expires_at) if expires_at else None,
+            scopes=tuple(kept["scopes"]),
+            targets={scope: tuple(ids) for scope, ids in kept["targets"].items()},
+            user_id=kept["user_id"],
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """A number, a Page or an Instagram account that can be connected.
+
+    `container_id` is the WhatsApp business account or the Page it belongs to; `handle` what people know. An empty
+    `token` stands for the grant's. `quality` and `messaging_limit` (people a day; None: no limit) are WhatsApp's, the
+    latter shared by all numbers of `portfolio_id`.
+    """
+
+    external_id: str
+    container_id: str
+    name: str
+    handle: str
+    token: str = field(default="", repr=False)
+    quality: str | None = None
+    messaging_limit: int | None = None
+    portfolio_id: str | None = None
+    needs_registration: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> Self:
+        return cls(**kept)

@@ -1,0 +1,112 @@
+"""The facts. `account_id` is a channel's external id, `container_id` its business account or Page.
+
+Where a notice does not tell one of them, it is empty.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """`platform` is whatsapp, facebook or instagram; empty where the notice is about permissions in general."""
+
+    platform: str
+    account_id: str = ""
+    container_id: str = ""
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """An error as the provider reports it."""
+
+    code: int
+    title: str = ""
+    details: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageStatus(Fact):
+    """A message we sent moved on: sent, delivered, read, failed or played. `opaque` is what the send carried along."""
+
+    message_id: str
+    status: str
+    person: str = ""
+    opaque: str = ""
+    is_billable: bool | None = None
+    category: str = ""
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonRead(Fact):
+    """A person has received or read (`status`) everything up to `at`, on Messenger or Instagram."""
+
+    person: str
+    status: str
+    message_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InboundMessage(Fact):
+    """A person wrote, or pressed a button. `kind` is the provider's word; `person_name` WhatsApp's only."""
+
+    message_id: str
+    person: str
+    kind: str
+    text: str = ""
+    person_name: str = ""
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Echo(Fact):
+    """A message that left through the Page, ours or another app's; `opaque` is its metadata."""
+
+    message_id: str
+    person: str
+    app_id: str = ""
+    opaque: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccountLost(Fact):
+    """We may no longer act for the account, or for all of its container; `reason` is the provider's word."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QualityChanged(Fact):
+    """A number's quality moved; the notice names it by its `shown` number alone."""
+
+    shown: str
+    event: str
+    messaging_limit: int | None = None
+    has_limit: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitChanged(Fact):
+    """The portfolio may reach so many people a day; None is no limit."""
+
+    messaging_limit: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemplateChanged(Fact):
+    """A message template was approved, rejected, paused or disabled (`status`)."""
+
+    template_id: str
+    name: str
+    language: str
+    status: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unknown(Fact):
+    """Something else; to be counted and left alone."""
+
+    kind: str

@@ -1,0 +1,24 @@
+"""Reads what a person's change of the app's permissions means for accounts."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from channelconnect.providers.notices.facts import AccountLost, Fact, Unknown
+from channelconnect.providers.notices.values import moment
+from channelconnect.providers.words import Row, ident, row, rows, text
+
+GONE: Final = {"revoke", "revoked", "remove", "removed", "disconnected"}
+
+
+def read_permissions_entry(entry: Row) -> Iterator[Fact]:
+    """Give the accounts whose permission was taken back; only changes that name them can be told apart."""
+    at = moment(entry.get("time"))
+    for change in rows(entry.get("changes")):
+        value, field = row(change.get("value")), text(change.get("field"))
+        targets = value.get("target_ids")
+        named = list(filter(None, map(ident, targets if isinstance(targets, list) else [])))
+        if value.get("verb") not in GONE or not named:
+            yield Unknown(platform="", kind=f"permissions.{field}", at=at)
+            continue
+        for target in named:
+            yield AccountLost(platform="", account_id=target, container_id=target, at=at, reason=f"{field} revoked")

@@ -1,0 +1,48 @@
+"""Reads the provider's JSON defensively: a value of the wrong kind counts as absent."""
+
+import re
+from typing import Any, Final
+
+Row = dict[str, Any]
+ID: Final = re.compile(r"[0-9]{1,32}", re.ASCII)
+LONGEST: Final = 200
+SMALLEST_TIER: Final = 50
+UNLIMITED: Final = "TIER_UNLIMITED"
+TIERS: Final = {"TIER_250": 250, "TIER_1K": 1_000, "TIER_2K": 2_000, "TIER_10K": 10_000, "TIER_100K": 100_000}
+
+
+def row(value: object) -> Row:
+    return value if isinstance(value, dict) else {}
+
+
+def rows(value: object) -> list[Row]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def text(value: object, longest: int = LONGEST) -> str:
+    """Give a string that a database column can hold, trimmed and cut."""
+    return value.replace("\x00", "").strip()[:longest] if isinstance(value, str) else ""
+
+
+def texts(value: object) -> tuple[str, ...]:
+    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
+
+
+def number(value: object) -> int | None:
+    """Give a whole number, also one written as a string of digits."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if isinstance(value, str) and ID.fullmatch(value):
+        return int(value)
+    return None
+
+
+def ident(value: object) -> str:
+    """Give an id, which is digits alone (it becomes part of addresses), or an empty string."""
+    found = str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
+    return found if ID.fullmatch(found) else ""
+
+
+def people_a_day(tier: object) -> int | None:
+    """Read a messaging limit; None is no limit, and an unknown word counts as the smallest."""
+    return None if tier == UNLIMITED else TIERS.get(str(tier), SMALLEST_TIER)

@@ -1,0 +1,91 @@
+"""How a session ends: once, with its event in the same transaction, and with its secrets forgotten."""
+
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from agency.actors import Actor
+from agency.services import record_activity, record_event
+from channelconnect import events
+from channelconnect.models import ConnectSession
+from channelconnect.models.sessions import OPEN, Status
+from channelconnect.services.finding import status_at
+from workspaces.models import Channel
+
+EVENTS = {
+    Status.CONNECTED: events.COMPLETED,
+    Status.FAILED: events.FAILED,
+    Status.CANCELLED: events.CANCELLED,
+    Status.EXPIRED: events.EXPIRED,
+}
+
+
+def connection_payload(session: ConnectSession, *, now: datetime | None = None) -> dict[str, Any]:
+    """The connection as status reads and events carry it; one past its time reads as expired before the sweep."""
+    status, error_code = status_at(session, now)
+    return {
+        "id": str(session.uuid),
+        "workspace_id": str(session.workspace.uuid),
+        "platform": session.platform,
+        "status": status,
+        "channel_id": str(session.channel.uuid) if session.channel else None,
+        "error_code": error_code,
+        "state": session.state,
+        "expires_at": session.expires_at,
+    }
+
+
+@transaction.atomic
+def end_session(
+    *,
+    session: ConnectSession,
+    status: Status,
+    now: datetime,
+    by: Actor,
+    error_code: str | None = None,
+    channel: Channel | None = None,
+) -> bool:
+    """Move an open session to its end and record the event; False when it had ended before, which stays."""
+    changed = ConnectSession.objects.filter(pk=session.pk, status__in=OPEN).update(
+        status=status, error_code=error_code, channel=channel, ended_at=now, link=None, grant=None, state_digest=None
+    )
+    session.refresh_from_db()
+    if not changed:
+        return False
+    record_event(
+        agency_id=session.agency_id,
+        name=EVENTS[status],
+        data=connection_payload(session),
+        now=now,
+        workspace_uuid=session.workspace.uuid,
+    )
+    record_activity(
+        by=by,
+        action=f"connect.{status}",
+        agency_id=session.agency_id,
+        workspace_uuid=session.workspace.uuid,
+        target=("connection", session.uuid, session.platform),
+        details={"error_code": error_code} if error_code else None,
+    )
+    return True
+
+
+def settle_time(*, session: ConnectSession, now: datetime, by: Actor) -> None:
+    """End a session whose time is over."""
+    if session.is_open and session.expires_at <= now:
+        end_session(session=session, status=Status.EXPIRED, error_code="session_expired", now=now, by=by)
+
+
+def expire_sessions(*, now: datetime, by: Actor, batch: int = 500) -> int:
+    """End open sessions whose time is over; says how many."""
+    due = (
+        ConnectSession.objects.open()
+        .filter(expires_at__lte=now)
+        .select_related("workspace")
+        .order_by("expires_at")[:batch]
+    )
+    return sum(
+        end_session(session=session, status=Status.EXPIRED, error_code="session_expired", now=now, by=by)
+        for session in due
+    )

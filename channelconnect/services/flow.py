@@ -1,0 +1,189 @@
+"""The customer's way: continue, come back from the provider, choose an account.
+
+Providers are never called in a transaction.
+"""
+
+import json
+import logging
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from hmac import compare_digest
+
+from django.db import transaction
+
+from agency.actors import Actor
+from channelconnect.models import ConnectSession
+from channelconnect.models.sessions import Status
+from channelconnect.providers import Account, Grant, ProviderFault, provider_for
+from channelconnect.services.endings import end_session, settle_time
+from channelconnect.services.finding import digest, new_secret, new_state
+from channelconnect.services.saving import Refused, check_choice, save_choice
+from config.errors import Conflict, Forbidden
+
+logger = logging.getLogger(__name__)
+BROWSER = re.compile(r"[\w-]{43}", re.ASCII)
+
+
+class OtherBrowser(Forbidden):
+    message = "This connection was started in another browser."
+
+
+class NotNow(Conflict):
+    """The session is not where this step begins; the page shows where it is."""
+
+
+class Paused(Conflict):
+    message = "This account is suspended at the moment, so nothing can be connected to it."
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """Where the browser goes, and the secret it keeps in its cookie."""
+
+    consent_url: str
+    browser: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the provider sent the browser back with."""
+
+    state: str
+    code: str | None
+    declined: bool
+
+
+def is_bound_to(session: ConnectSession, browser: str | None) -> bool:
+    """Whether this is the very browser that pressed Continue."""
+    bound = session.browser_digest
+    return bound is not None and browser is not None and compare_digest(bytes(bound), digest(browser))
+
+
+def refuse_other_browser(session: ConnectSession, browser: str | None) -> None:
+    """Raise `OtherBrowser` once a session is bound and this is not its browser."""
+    if session.browser_digest is not None and not is_bound_to(session, browser):
+        raise OtherBrowser
+
+
+def _refuse_suspended(session: ConnectSession) -> None:
+    if not (session.agency.is_active and session.workspace.is_active):
+        raise Paused
+
+
+def depart(*, session: ConnectSession, browser: str | None, redirect_uri: str, now: datetime, by: Actor) -> Departure:
+    """Bind the session to this browser and give the provider's address; the first browser wins.
+
+    Raises `OtherBrowser`, `Paused`, `NotNow`; a provider that is not set up ends the session and raises `NotNow`.
+    """
+    refuse_other_browser(session, browser)
+    settle_time(session=session, now=now, by=by)
+    if session.status not in (Status.PENDING, Status.AUTHORIZING):
+        raise NotNow
+    _refuse_suspended(session)
+    cookie = browser if browser and BROWSER.fullmatch(browser) else new_secret()
+    state = new_state(session)
+    try:
+        consent_url = provider_for(session.platform).consent_url(state=state, redirect_uri=redirect_uri)
+    except ProviderFault as fault:
+        fail(session=session, fault=fault, now=now, by=by)
+        raise NotNow from fault
+    _bind(session, cookie, state)
+    return Departure(consent_url, cookie)
+
+
+@transaction.atomic
+def _bind(session: ConnectSession, cookie: str, state: str) -> None:
+    locked = ConnectSession.objects.select_for_update(no_key=True).get(pk=session.pk)
+    refuse_other_browser(locked, cookie)
+    if locked.status not in (Status.PENDING, Status.AUTHORIZING):
+        raise NotNow
+    locked.status, locked.link = Status.AUTHORIZING, None
+    locked.browser_digest, locked.state_digest = digest(cookie), digest(state)
+    locked.save(update_fields=["status", "link", "browser_digest", "state_digest"])
+
+
+def decline(*, session: ConnectSession, browser: str | None, now: datetime, by: Actor) -> None:
+    """End the session because the customer pressed Cancel. Raises `OtherBrowser`."""
+    refuse_other_browser(session, browser)
+    settle_time(session=session, now=now, by=by)
+    _cancel(session, now, by)
+
+
+def _cancel(session: ConnectSession, now: datetime, by: Actor) -> None:
+    code = "authorization_not_completed"
+    end_session(session=session, status=Status.CANCELLED, error_code=code, now=now, by=by)
+
+
+def arrive(
+    *, session: ConnectSession, browser: str | None, answer: Answer, redirect_uri: str, now: datetime, by: Actor
+) -> None:
+    """Take the provider's answer: use up its state, exchange the code, list the accounts, move to selecting.
+
+    Whatever goes wrong at the provider ends the session. A state that is used up, replaced or foreign, and a session
+    that is elsewhere by now, change nothing. Raises `OtherBrowser`.
+    """
+    if not is_bound_to(session, browser):
+        raise OtherBrowser
+    settle_time(session=session, now=now, by=by)
+    ours = ConnectSession.objects.filter(pk=session.pk, status=Status.AUTHORIZING, state_digest=digest(answer.state))
+    if not ours.update(state_digest=None):
+        return
+    if answer.declined:
+        _cancel(session, now, by)
+        return
+    try:
+        grant, accounts = _discover(session, answer.code, redirect_uri)
+    except ProviderFault as fault:
+        fail(session=session, fault=fault, now=now, by=by)
+        return
+    kept = json.dumps({"grant": grant.to_json(), "accounts": [account.to_json() for account in accounts]})
+    waiting = ConnectSession.objects.filter(pk=session.pk, status=Status.AUTHORIZING, state_digest=None)
+    waiting.update(status=Status.SELECTING, grant=kept)
+
+
+def _discover(session: ConnectSession, code: str | None, redirect_uri: str) -> tuple[Grant, list[Account]]:
+    if not code:
+        raise ProviderFault("token_exchange_failed", reason="no_code")
+    provider = provider_for(session.platform)
+    grant = provider.authorize(code=code, redirect_uri=redirect_uri)
+    return grant, provider.accounts(grant)
+
+
+def discovered(session: ConnectSession) -> tuple[Grant, list[Account]]:
+    """What the provider gave, while the customer is choosing. Raises `NotNow` otherwise."""
+    if session.status != Status.SELECTING or session.grant is None:
+        raise NotNow
+    kept = json.loads(session.grant)
+    return Grant.from_json(kept["grant"]), [Account.from_json(account) for account in kept["accounts"]]
+
+
+def choose(*, session: ConnectSession, browser: str | None, external_id: str, now: datetime, by: Actor) -> None:
+    """Connect the chosen account: check, subscribe, and only then save; whatever goes wrong ends the session.
+
+    Raises `OtherBrowser`, `Paused`, and `NotNow` when the session is not at its choice or the account was not listed.
+    """
+    if not is_bound_to(session, browser):
+        raise OtherBrowser
+    settle_time(session=session, now=now, by=by)
+    grant, accounts = discovered(session)
+    _refuse_suspended(session)
+    account = next((account for account in accounts if account.external_id == external_id), None)
+    if account is None:
+        raise NotNow
+    try:
+        if grant.has_expired(now):
+            raise ProviderFault("credentials_expired", reason="grant_expired")
+        check_choice(session=session, account=account)
+        provider_for(session.platform).subscribe(account, grant)
+        save_choice(session=session, account=account, grant=grant, now=now, by=by)
+    except ProviderFault as fault:
+        fail(session=session, fault=fault, now=now, by=by)
+    except Refused as refusal:
+        end_session(session=session, status=Status.FAILED, error_code=refusal.code, now=now, by=by)
+
+
+def fail(*, session: ConnectSession, fault: ProviderFault, now: datetime, by: Actor) -> None:
+    """End a session with a provider's fault; its details go to the log only, and without any token."""
+    logger.warning("connect session failed", extra={**fault.log, "session": str(session.uuid), "code": fault.code})
+    end_session(session=session, status=Status.FAILED, error_code=fault.code, now=now, by=by)

@@ -1,0 +1,21 @@
+"""The customer's way back to the agency's own pages."""
+
+from urllib.parse import quote, urlencode, urlsplit
+
+from channelconnect.models import ConnectSession
+from channelconnect.services.settings import settings_of
+
+
+def way_back(session: ConnectSession) -> str | None:
+    """The return URL with `connection_id` and `state`; None where it is no longer registered."""
+    if session.return_url not in settings_of(session.agency).return_urls:
+        return None
+    words = {"connection_id": str(session.uuid)}
+    if session.state is not None:
+        words["state"] = session.state
+    return f"{session.return_url}?{urlencode(words, quote_via=quote)}"
+
+
+def return_host(session: ConnectSession) -> str:
+    """Where the browser will return, as people read it."""
+    return urlsplit(session.return_url).netloc

@@ -1,0 +1,93 @@
+"""An agency's connect settings: the switch is our support's, the return URLs are the agency's."""
+
+import re
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+from django.db import transaction
+
+from agency.actors import Actor
+from agency.models import Agency
+from agency.services import record_activity
+from channelconnect.models import ConnectSettings
+from config.errors import Forbidden, Invalid
+
+MOST_RETURN_URLS = 20
+LONGEST_URL = 2_048
+ACCENT = re.compile(r"#[0-9a-f]{6}", re.ASCII)
+SHAPE = re.compile(r"https://[^\s\\@?#\x00-\x20\x7f]+", re.ASCII)
+
+
+class ConnectIsOff(Forbidden):
+    message = "Channel connect is not enabled for this agency."
+
+
+class AccentRefused(Invalid):
+    field = "accent"
+    message = "The colour must be written like #1f6feb."
+
+
+class ReturnUrlRefused(Invalid):
+    def __init__(self, position: int) -> None:
+        message = "Each return URL must be an https URL without query string, fragment or credentials."
+        self.position = position
+        super().__init__(message, field=f"return_urls.{position}")
+
+
+def settings_of(agency: Agency) -> ConnectSettings:
+    """The agency's settings; off and without return URLs where none were saved."""
+    return ConnectSettings.objects.filter(agency=agency).first() or ConnectSettings(agency=agency)
+
+
+@transaction.atomic
+def set_return_urls(*, agency: Agency, return_urls: Sequence[str], by: Actor) -> ConnectSettings:
+    """Replace the whole list. Raises `ReturnUrlRefused` for the first one that browsers must not return to."""
+    for position, url in enumerate(return_urls):
+        if not is_return_url(url):
+            raise ReturnUrlRefused(position)
+    unique = list(dict.fromkeys(return_urls))
+    saved, _ = ConnectSettings.objects.update_or_create(agency=agency, defaults={"return_urls": unique})
+    target = ("connect_settings", agency.uuid, agency.name)
+    details = {"return_urls": unique}
+    record_activity(by=by, action="connect.return_urls_changed", agency_id=agency.pk, target=target, details=details)
+    return saved
+
+
+@transaction.atomic
+def set_accent(*, agency: Agency, accent: str, by: Actor) -> ConnectSettings:
+    """Choose the colour of the connect pages' buttons; empty for the product's own. Raises `AccentRefused`."""
+    accent = accent.lower()
+    if accent and not ACCENT.fullmatch(accent):
+        raise AccentRefused
+    saved, _ = ConnectSettings.objects.update_or_create(agency=agency, defaults={"accent": accent})
+    target = ("connect_settings", agency.uuid, agency.name)
+    details = {"accent": accent}
+    record_activity(by=by, action="connect.accent_changed", agency_id=agency.pk, target=target, details=details)
+    return saved
+
+
+@transaction.atomic
+def switch_connect(*, agency: Agency, enabled: bool, reason: str, by: Actor) -> ConnectSettings:
+    """Turn channel connect on or off for an agency; sessions that are under way may finish."""
+    saved, _ = ConnectSettings.objects.update_or_create(agency=agency, defaults={"enabled": enabled})
+    action = "connect.turned_on" if enabled else "connect.turned_off"
+    target = ("connect_settings", agency.uuid, agency.name)
+    record_activity(by=by, action=action, agency_id=agency.pk, target=target, details={"reason": reason})
+    return saved
+
+
+def is_return_url(url: str) -> bool:
+    """https, a host, a path if any: nothing else, and nothing that two parsers could read differently."""
+    if len(url) > LONGEST_URL or not SHAPE.fullmatch(url) or not url.isascii():
+        return False
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return False
+    host = parts.hostname or ""
+    return (
+        bool(re.fullmatch(r"[a-z0-9.-]+|\[?[0-9a-f:.]+\]?", host, re.IGNORECASE))
+        and bool(host.strip("."))
+        and port != 0
+    )

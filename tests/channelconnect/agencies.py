@@ -1,0 +1,38 @@
+"""What an agency needs before its customers can connect channels."""
+
+from typing import Any
+
+from django.utils.timezone import now
+
+from agency.actors import SYSTEM
+from channelconnect.models import ConnectSession
+from channelconnect.services import Wish, create_session, set_return_urls, switch_connect
+from tests.tenants import Tenant
+
+RETURN_URL = "https://app.example.com/done"
+
+
+def switch_on(tenant: Tenant, *return_urls: str) -> Tenant:
+    switch_connect(agency=tenant.agency, enabled=True, reason="Asked for it", by=SYSTEM)
+    set_return_urls(agency=tenant.agency, return_urls=return_urls or (RETURN_URL,), by=SYSTEM)
+    return tenant
+
+
+def wanted(**changes: Any) -> dict[str, Any]:
+    """A body for a new connection."""
+    return {"platform": "whatsapp", "return_url": RETURN_URL, "state": "customer-4711"} | changes
+
+
+def path_of(tenant: Tenant) -> str:
+    return f"{tenant.path}/channel-connections"
+
+
+def a_session(tenant: Tenant, *, platform: str = "whatsapp", state: str | None = None, **more: Any) -> ConnectSession:
+    """A session of the tenant's one sub-account, made by the service."""
+    wish = Wish(platform=platform, return_url=RETURN_URL, state=state, **more)
+    return create_session(agency=tenant.agency, workspace=tenant.workspace, wish=wish, now=now(), by=SYSTEM)[0]
+
+
+def connection_events(tenant: Tenant) -> list[str]:
+    """The names of the agency's channel events, oldest first."""
+    return [name for name in tenant.event_names() if name.startswith("channel.connection.")]

@@ -1,0 +1,501 @@
+"""The pages of the flow: what they say, what they keep to themselves, and what looking at them does not do."""
+
+import logging
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+from urllib.parse import parse_qs, parse_qsl, urlsplit
+
+import pytest
+from django.test import Client
+from django.test.utils import override_settings
+from django.utils.timezone import now
+
+from agency.actors import SYSTEM
+from agency.services import restore_agency, suspend_agency
+from channelconnect.models import ConnectSession
+from channelconnect.pages.accent import brightness, text_on
+from channelconnect.services import end_session, set_accent, set_return_urls
+from config.logs import JSONFormatter
+from tests.agency.console.staff import text
+from tests.channelconnect.agencies import RETURN_URL, a_session, connection_events
+from tests.channelconnect.walking import Customer, a_browser, link_of, outcome, path_of, state_in
+from tests.factories import ChannelFactory
+from tests.tenants import Tenant
+from workspaces.services import suspend_workspace
+
+FIRST_NUMBER = "4010000"
+
+
+def everything(session: ConnectSession) -> dict[str, Any]:
+    """The session's row as it is stored."""
+    return {**ConnectSession.objects.values().get(pk=session.pk)}
+
+
+def let_time_pass(session: ConnectSession) -> None:
+    ConnectSession.objects.filter(pk=session.pk).update(expires_at=now() - timedelta(seconds=1))
+
+
+# The landing page -------------------------------------------------------------------------------------------
+
+
+def test_the_landing_says_who_asks_for_what_and_where_the_browser_will_return(
+    connecting: Tenant, customer: Customer
+) -> None:
+    page = customer.open(link_of(a_session(connecting, platform="instagram")))
+    assert page.status_code == 200
+    for words in (
+        connecting.agency.name,
+        connecting.workspace.name,
+        "Instagram",
+        "Afterwards you return to app.example.com",
+        RETURN_URL,
+        "press Cancel",
+    ):
+        assert words in customer.words
+    assert re.findall(r'<button class="button(?: primary)? full">(\w+)</button>', page.content.decode()) == [
+        "Continue",
+        "Cancel",
+    ]
+
+
+def test_a_reconnection_names_the_channel(connecting: Tenant, customer: Customer) -> None:
+    channel = ChannelFactory.create(workspace=connecting.workspace, name="Front desk")
+    customer.open(link_of(a_session(connecting, reconnect=channel.uuid)))
+    assert f"Reconnects Front desk {channel.handle}" in customer.words
+
+
+def test_looking_consumes_nothing_however_often_and_by_whomever(connecting: Tenant, customer: Customer) -> None:
+    session = a_session(connecting)
+    link, before = link_of(session), everything(session)
+    for number in range(20):
+        purpose = {"Sec-Purpose": "prefetch;prerender"} if number % 2 else {"User-Agent": "WhatsApp/2.23 A"}
+        assert a_browser().get(path_of(link), headers=purpose).status_code == 200
+        head = a_browser().head(path_of(link))
+        assert (head.status_code, head.content) == (200, b"")
+    assert everything(session) == before
+    customer.connect(session)
+    assert outcome(session) == ("connected", None)
+
+
+@pytest.mark.parametrize("link", ["x" * 43, "short", "x" * 44, "%00", "%ff", "..", "s/x", "a" * 10_000, ""])
+def test_a_link_that_nobody_has_is_404(connecting: Tenant, link: str) -> None:
+    assert a_browser().get(f"/connect/{link}").status_code == 404
+    assert a_browser().head(f"/connect/{link}").status_code == 404
+
+
+def test_the_link_with_another_case_is_another_link(connecting: Tenant) -> None:
+    link = link_of(a_session(connecting))
+    assert a_browser().get(path_of(link.swapcase().replace("/CONNECT/", "/connect/"))).status_code == 404
+
+
+def test_an_expired_link_says_so_even_before_the_sweep_and_changes_nothing(
+    connecting: Tenant, customer: Customer
+) -> None:
+    session = a_session(connecting)
+    link = link_of(session)
+    let_time_pass(session)
+    before = everything(session)
+    customer.open(link)
+    assert "This took too long" in customer.words
+    assert not customer.actions()
+    assert everything(session) == before
+
+
+def test_a_cancelled_link_shows_the_outcome_with_the_way_back(connecting: Tenant, customer: Customer) -> None:
+    session = a_session(connecting)
+    link = link_of(session)
+    end_session(session=session, status="cancelled", now=now(), by=SYSTEM)  # type: ignore[arg-type]  # its value
+    customer.open(link)
+    assert "Cancelled" in customer.words
+    assert customer.way_back == f"{RETURN_URL}?connection_id={session.uuid}"
+
+
+# Headers ----------------------------------------------------------------------------------------------------
+
+
+def pages(connecting: Tenant, customer: Customer) -> Iterator[Any]:
+    session = a_session(connecting)
+    link = link_of(session)
+    yield customer.open(link)
+    continued = customer.press("/continue")
+    yield continued
+    yield a_browser().get(path_of(link))
+    back = customer.consent(continued["Location"])
+    yield a_browser().get(path_of(back))
+    yield customer.browser.get(path_of(back))
+    yield customer.open(f"/connect/s/{session.uuid}")
+    yield customer.press("/choose", account="none")
+    yield customer.pick(FIRST_NUMBER)
+    yield a_browser().get("/connect/" + "x" * 43)
+
+
+def test_every_page_keeps_to_itself(connecting: Tenant, customer: Customer, meta: Any) -> None:
+    statuses = []
+    for page in pages(connecting, customer):
+        statuses.append(page.status_code)
+        assert page["Referrer-Policy"] == "no-referrer"
+        assert page["Cache-Control"] == "no-store"
+        assert page["X-Frame-Options"] == "DENY"
+        assert page["X-Robots-Tag"] == "noindex, nofollow"
+        assert page["X-Content-Type-Options"] == "nosniff"
+        policy = page["Content-Security-Policy"]
+        assert "default-src 'none'" in policy
+        assert "frame-ancestors 'none'" in policy
+        assert f"form-action 'self' {meta.url};" in policy
+        assert "script-src" not in policy
+        assert "unsafe" not in policy
+        body = page.content.decode()
+        assert "<script" not in body
+        assert " style=" not in body
+        assert not re.findall(r'(?:src|href)="https?://(?!app\.example\.com)', body)
+    assert statuses == [200, 303, 403, 403, 303, 200, 422, 200, 404]
+
+
+@pytest.mark.parametrize(
+    ("dialog", "sources"),
+    [
+        ("https://www.facebook.com", "https://www.facebook.com https://*.facebook.com"),
+        ("https://dialog.example.com", "https://dialog.example.com"),
+    ],
+)
+def test_forms_may_lead_to_the_provider_and_its_siblings(
+    connecting: Tenant, customer: Customer, dialog: str, sources: str
+) -> None:
+    with override_settings(META_DIALOG_URL=dialog):
+        page = customer.open(link_of(a_session(connecting)))
+    assert f"form-action 'self' {sources};" in page["Content-Security-Policy"]
+
+
+def test_the_cookie_is_the_host_s_own_and_out_of_reach_of_scripts(connecting: Tenant, customer: Customer) -> None:
+    customer.open(link_of(a_session(connecting)))
+    for answer in (customer.page, customer.press("/continue")):
+        cookie = answer.cookies["connect"]
+        assert (cookie["httponly"], cookie["samesite"], cookie["domain"], cookie["path"]) == (True, "Lax", "", "/")
+        assert re.fullmatch(r"[\w-]{43}", cookie.value)
+
+
+def test_under_https_the_cookie_is_secure_and_bound_to_the_host_by_its_name(
+    connecting: Tenant, customer: Customer
+) -> None:
+    with override_settings(CONNECT_COOKIE_NAME="__Host-connect", SESSION_COOKIE_SECURE=True):
+        page = customer.open(link_of(a_session(connecting)))
+        assert page.cookies["__Host-connect"]["secure"] is True
+
+
+def test_neither_link_nor_code_nor_state_reaches_the_log(
+    connecting: Tenant, customer: Customer, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    session = a_session(connecting)
+    link = link_of(session)
+    customer.open(link)
+    back = customer.consent(customer.go_on(), "refused")
+    customer.open(back)
+    customer.pick()
+    logging.getLogger("django.request").error("Internal Server Error: %s", path_of(link))
+    secrets = [
+        link.rpartition("/")[2],
+        *dict(parse_qsl(urlsplit(back).query)).values(),
+        customer.browser.cookies["connect"].value,
+    ]
+    lines = "\n".join(
+        JSONFormatter().format(record) for record in caplog.records if record.name != "urllib3.connectionpool"
+    )
+    assert '"path": "/connect/' in lines
+    assert "connect session failed" in lines
+    assert [secret for secret in secrets if secret in lines] == []
+
+
+# Forgery ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", ["continue", "cancel"])
+def test_a_form_without_the_page_s_token_is_refused_and_changes_nothing(
+    connecting: Tenant, customer: Customer, ending: str
+) -> None:
+    session = a_session(connecting)
+    link = path_of(link_of(session))
+    before = everything(session)
+    foreign = a_browser()
+    foreign.get(link)
+    customer.open(link)
+    token = foreign.cookies["csrf"].value
+    for words, headers in (
+        ({}, {}),
+        ({"csrfmiddlewaretoken": "x" * 64}, {}),
+        ({"csrfmiddlewaretoken": token}, {"Origin": "null"}),
+        ({"csrfmiddlewaretoken": token}, {"Origin": "https://evil.example"}),
+    ):
+        assert customer.browser.post(f"{link}/{ending}", words, headers=headers).status_code == 403
+    assert customer.browser.post(f"{link}/{ending}", "x", content_type="text/plain").status_code == 403
+    assert everything(session) == before
+
+
+def test_only_forms_change_things(connecting: Tenant, customer: Customer) -> None:
+    session = a_session(connecting)
+    link = path_of(link_of(session))
+    customer.arrive(session)
+    here = f"/connect/s/{session.uuid}"
+    for path in (f"{link}/continue", f"{link}/cancel", f"{here}/continue", f"{here}/cancel", f"{here}/choose"):
+        assert customer.browser.get(path).status_code == 405
+    for path in (link, here):
+        assert Client().post(path).status_code == 405
+
+
+# The browser ------------------------------------------------------------------------------------------------
+
+
+def test_another_browser_is_refused_with_a_reason_and_the_session_stays(connecting: Tenant, customer: Customer) -> None:
+    session = a_session(connecting)
+    link = link_of(session)
+    other = Customer(customer.sandbox)
+    other.open(link)
+    customer.open(link)
+    customer.go_on()
+    before = everything(session)
+    assert other.press("/continue").status_code == other.press("/cancel").status_code == 403
+    assert other.open(link).status_code == 403
+    assert "another browser" in other.words.lower()
+    assert connecting.agency.name in other.words
+    assert other.open(f"/connect/s/{session.uuid}").status_code == 403
+    assert everything(session) == before
+
+
+def test_from_the_choice_on_another_browser_is_refused_too(connecting: Tenant, customer: Customer) -> None:
+    session = a_session(connecting)
+    customer.arrive(session)
+    before = everything(session)
+    here = f"/connect/s/{session.uuid}"
+    thief = Customer(customer.sandbox, page=customer.page)
+    thief.open(link_of(a_session(connecting)))
+    token = re.search(r'csrfmiddlewaretoken" value="([^"]+)"', thief.page.content.decode())
+    assert token
+    for ending in ("choose", "cancel", "continue"):
+        answer = thief.browser.post(f"{here}/{ending}", {"csrfmiddlewaretoken": token[1], "account": FIRST_NUMBER})
+        assert answer.status_code == 403
+    assert everything(session) == before
+
+
+def test_a_session_that_nobody_has_continued_has_no_clean_address(connecting: Tenant) -> None:
+    session = a_session(connecting)
+    assert a_browser().get(f"/connect/s/{session.uuid}").status_code == 404
+    assert a_browser().get("/connect/s/x").status_code == 404
+
+
+def test_the_bound_browser_may_reload_go_back_and_press_again(connecting: Tenant, customer: Customer) -> None:
+    session = a_session(connecting)
+    link = link_of(session)
+    customer.open(link)
+    first = customer.go_on()
+    customer.open(link)
+    second = customer.go_on()
+    assert state_in(first) != state_in(second)
+    # The tab that came first holds a state that counts no more: it finds the session as it is.
+    customer.open(customer.consent(first))
+    assert outcome(session)[0] == "authorizing"
+    assert customer.actions() == [f"/connect/s/{session.uuid}/continue", f"/connect/s/{session.uuid}/cancel"]
+    customer.open(customer.consent(second))
+    assert len(customer.accounts()) == 2
+    customer.open(link)
+    assert len(customer.accounts()) == 2
+    page = customer.page
+    customer.pick()
+    customer.page = page
+    customer.open(customer.press("/choose", account=FIRST_NUMBER)["Location"])
+    assert "Connected" in customer.words
+    customer.page = page
+    customer.open(customer.press("/cancel")["Location"])
+    assert "Connected" in customer.words
+    customer.open(link)
+    assert "Connected" in customer.words
+    assert connection_events(connecting) == ["channel.connection.completed"]
+
+
+def test_a_double_click_without_a_cookie_yet_binds_one_browser(connecting: Tenant, customer: Customer) -> None:
+    """Both clicks are sent with what the page had given: the second finds itself at home."""
+    session = a_session(connecting)
+    customer.open(link_of(session))
+    kept = customer.browser.cookies.output()
+    first, second = customer.press("/continue"), customer.press("/continue")
+    assert (first.status_code, second.status_code) == (303, 303)
+    assert customer.browser.cookies["connect"].value in kept
+    customer.open(customer.consent(second["Location"]))
+    assert customer.accounts()
+
+
+def test_one_browser_can_have_several_sessions_at_once(connecting: Tenant, customer: Customer) -> None:
+    first, second = a_session(connecting, platform="whatsapp"), a_session(connecting, platform="facebook")
+    customer.open(link_of(first))
+    one = customer.go_on()
+    customer.open(link_of(second))
+    two = customer.go_on()
+    customer.open(customer.consent(one))
+    customer.pick()
+    customer.open(customer.consent(two))
+    customer.pick()
+    assert outcome(first) == outcome(second) == ("connected", None)
+
+
+# The choice -------------------------------------------------------------------------------------------------
+
+
+def test_many_accounts_come_in_pages_and_can_be_searched_without_a_script(
+    connecting: Tenant, customer: Customer
+) -> None:
+    session = a_session(connecting, platform="facebook")
+    customer.arrive(session, "many")
+    here = f"/connect/s/{session.uuid}"
+    assert len(customer.accounts()) == 25
+    assert "1-25 of 500" in customer.words
+    assert f'href="{here}?page=2"' in customer.page.content.decode()
+    customer.open(f"{here}?page=20")
+    assert "476-500 of 500" in customer.words
+    customer.open(f"{here}?search=PAGE+49")
+    assert "11 accounts found" in customer.words
+    customer.open(f"{here}?search=zzz")
+    assert "No account matches." in customer.words
+    customer.open(f"{here}?search=%00%3Cscript%3E&page=%2D1")
+    assert b"<script" not in customer.page.content
+    customer.open(f"{here}?search=Page+500")
+    [account] = customer.accounts()
+    customer.pick(account)
+    assert outcome(session) == ("connected", None)
+
+
+def test_a_number_is_found_by_its_digits(connecting: Tenant, customer: Customer) -> None:
+    session = a_session(connecting)
+    customer.arrive(session, "many")
+    customer.open(f"/connect/s/{session.uuid}?search=050-0499")
+    assert len(customer.accounts()) == 1
+
+
+@pytest.mark.parametrize("chosen", ["", "4990000", "x" * 5_000, "' OR 1=1 --"])
+def test_only_a_listed_account_can_be_chosen(connecting: Tenant, customer: Customer, chosen: str) -> None:
+    session = a_session(connecting)
+    customer.arrive(session)
+    answer = customer.press("/choose", account=chosen)
+    assert answer.status_code == 422
+    assert "Choose one of the accounts." in text(answer)
+    assert outcome(session)[0] == "selecting"
+    customer.page = answer
+    customer.pick()
+    assert outcome(session) == ("connected", None)
+
+
+def test_a_choice_past_the_time_expires_the_session(connecting: Tenant, customer: Customer) -> None:
+    session = a_session(connecting)
+    customer.arrive(session)
+    let_time_pass(session)
+    customer.pick()
+    assert "This took too long" in customer.words
+    assert outcome(session) == ("expired", "session_expired")
+    assert connection_events(connecting) == ["channel.connection.expired"]
+
+
+def test_what_was_granted_is_forgotten_with_the_session_s_end(connecting: Tenant, customer: Customer) -> None:
+    session = a_session(connecting)
+    customer.arrive(session)
+    assert everything(session)["grant"]
+    customer.pick()
+    assert everything(session)["grant"] is None
+
+
+# Suspension -------------------------------------------------------------------------------------------------
+
+
+def test_nothing_goes_on_while_agency_or_sub_account_are_suspended(connecting: Tenant, customer: Customer) -> None:
+    session = a_session(connecting)
+    customer.open(link_of(session))
+    suspend_agency(agency=connecting.agency, reason="", now=now(), by=SYSTEM)
+    answer = customer.press("/continue")
+    assert (answer.status_code, "suspended" in text(answer)) == (409, True)
+    restore_agency(agency=connecting.agency, by=SYSTEM)
+    customer.open(customer.consent(customer.go_on()))
+    suspend_workspace(workspace=connecting.workspace, now=now(), by=SYSTEM)
+    assert customer.press("/choose", account=FIRST_NUMBER).status_code == 409
+    assert outcome(session)[0] == "selecting"
+
+
+# The way back -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        "plain",
+        "",
+        "a b+c",
+        "ü€😀",
+        "&connection_id=x&state=y",
+        "?#%00%zz/\\",
+        "\"'><script>alert(1)</script>",
+        "\r\nX: y",
+        "x" * 500,
+    ],
+)
+def test_state_comes_back_with_whatever_characters_it_holds(connecting: Tenant, customer: Customer, state: str) -> None:
+    session = a_session(connecting, state=state)
+    customer.connect(session)
+    assert b"<script" not in customer.page.content
+    back = customer.way_back or ""
+    address, _, query = back.partition("?")
+    assert address == RETURN_URL
+    assert dict(parse_qsl(query, keep_blank_values=True)) == {"connection_id": str(session.uuid), "state": state}
+    assert back.isascii()
+
+
+def test_without_a_state_none_is_sent_back(connecting: Tenant, customer: Customer) -> None:
+    session = a_session(connecting)
+    customer.connect(session)
+    assert parse_qs(urlsplit(customer.way_back or "").query) == {"connection_id": [str(session.uuid)]}
+
+
+def test_a_return_url_that_was_removed_meanwhile_is_not_used(connecting: Tenant, customer: Customer) -> None:
+    session = a_session(connecting)
+    customer.arrive(session)
+    set_return_urls(agency=connecting.agency, return_urls=["https://app.example.com/other"], by=SYSTEM)
+    customer.pick()
+    assert outcome(session) == ("connected", None)
+    assert customer.way_back is None
+    assert RETURN_URL.encode() not in customer.page.content
+    assert "You can close this page now." in customer.words
+
+
+# The agency's looks -----------------------------------------------------------------------------------------
+
+
+def test_the_agency_s_colour_comes_as_a_stylesheet(connecting: Tenant, customer: Customer) -> None:
+    session = a_session(connecting)
+    customer.open(link_of(session))
+    assert b"/connect/accent/" not in customer.page.content
+    set_accent(agency=connecting.agency, accent="#FFCC00", by=SYSTEM)
+    customer.open(link_of(session))
+    assert b'href="/connect/accent/ffcc00.css"' in customer.page.content
+    sheet = a_browser().get("/connect/accent/ffcc00.css")
+    assert (sheet.status_code, sheet["Content-Type"]) == (200, "text/css; charset=utf-8")
+    assert sheet.content == b":root { --brand: #ffcc00; --on-brand: #000000; }\n"
+
+
+@pytest.mark.parametrize(
+    "colour", ["red;}body{display:none", "ffcc0", "FFCC00", "ffcc000", "gggggg", "%00", "ffcc00%0a"]
+)
+def test_what_is_no_colour_gives_no_stylesheet(db: None, colour: str) -> None:
+    assert a_browser().get(f"/connect/accent/{colour}.css").status_code == 404
+
+
+@pytest.mark.parametrize("colour", ["000000", "ffffff", "ff0000", "00ff00", "0000ff", "777777", "757575", "1f6feb"])
+def test_the_text_on_a_button_stands_out_from_every_colour(colour: str) -> None:
+    light = sorted((brightness(colour), brightness(text_on(colour).removeprefix("#"))))
+    assert (light[1] + 0.05) / (light[0] + 0.05) >= 4.5
+
+
+def test_texts_of_agency_and_customer_are_only_text(connecting: Tenant, customer: Customer) -> None:
+    nasty = '"><img src=x onerror=alert(1)></title><script>'
+    type(connecting.agency).objects.filter(pk=connecting.agency.pk).update(name=nasty)
+    type(connecting.workspace).objects.filter(pk=connecting.workspace.pk).update(name=nasty)
+    session = a_session(connecting)
+    for page in (customer.open(link_of(session)), customer.open(customer.consent(customer.go_on())), customer.pick()):
+        assert b"<img" not in page.content
+        assert b"<script" not in page.content

@@ -1,0 +1,311 @@
+"""What providers send us: proved, stored raw, answered at once, read once."""
+
+import hashlib
+import hmac
+import json
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from django.db import DatabaseError, connection
+from django.test import Client
+from django.utils.timezone import now
+
+from agency.actors import SYSTEM
+from agency.models import ActivityEntry
+from channelconnect.models import ChannelCredential, ProviderNotice
+from channelconnect.sandbox import RunningSandbox
+from channelconnect.services import forget_notices, read_next_notices
+from channelconnect.tasks import forget_notices as forget
+from channelconnect.tasks import read_notices
+from tests.channelconnect.agencies import a_session
+from tests.channelconnect.walking import Customer, outcome
+from tests.factories import ChannelFactory
+from tests.parallel import at_once
+from tests.tenants import Tenant
+from workspaces.models import Channel
+
+PATH = "/connect/provider-events"
+MESSAGE = (
+    b'{"object":"whatsapp_business_account","entry":[{"id":"1","changes":[{"field":"messages","value":'
+    b'{"messages":[{"text":{"body":"\\u00e9 \\/"}}]}}]}]}'
+)
+
+
+def signed(body: bytes, secret: str) -> str:
+    return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+
+
+def post(meta: RunningSandbox, body: bytes, signature: str | None = None) -> Any:
+    headers = {"X-Hub-Signature-256": signed(body, meta.config.app_secret) if signature is None else signature}
+    return Client(enforce_csrf_checks=True).post(PATH, body, content_type="application/json", headers=headers)
+
+
+def stored() -> list[bytes]:
+    return [bytes(body) for body in ProviderNotice.objects.order_by("id").values_list("body", flat=True)]
+
+
+@pytest.fixture(autouse=True)
+def _tables(db: None) -> None:
+    pass
+
+
+# Verification -----------------------------------------------------------------------------------------------
+
+
+def verify(meta: RunningSandbox, **words: str) -> Any:
+    usual = {"mode": "subscribe", "challenge": "1158201444", "verify_token": meta.config.verify_token}
+    return Client().get(f"{PATH}?{urlencode({f'hub.{name}': word for name, word in (usual | words).items()})}")
+
+
+def test_the_address_proves_itself_with_the_challenge_as_plain_text(meta: RunningSandbox) -> None:
+    for challenge in ("1158201444", "<script>alert(1)</script>"):
+        answer = verify(meta, challenge=challenge)
+        assert (answer.status_code, answer.content) == (200, challenge.encode())
+        assert answer["Content-Type"] == "text/plain; charset=utf-8"
+        assert answer["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.mark.parametrize("words", [{"verify_token": "x"}, {"verify_token": ""}, {"verify_token": "ü"}, {"mode": "x"}])
+def test_with_another_token_or_mode_it_proves_nothing(meta: RunningSandbox, words: dict[str, str]) -> None:
+    answer = verify(meta, **words)
+    assert (answer.status_code, answer.content) == (403, b"Forbidden")
+
+
+def test_without_words_or_without_a_token_of_ours_it_proves_nothing(meta: RunningSandbox, settings: Any) -> None:
+    assert Client().get(PATH).status_code == 403
+    settings.META_WEBHOOK_VERIFY_TOKEN = ""
+    assert verify(meta, verify_token="").status_code == 403
+
+
+# Taking -----------------------------------------------------------------------------------------------------
+
+
+def test_a_signed_callback_is_stored_as_it_came_in_one_statement(
+    meta: RunningSandbox, django_assert_num_queries: Any
+) -> None:
+    with django_assert_num_queries(1):
+        answer = post(meta, MESSAGE)
+    assert (answer.status_code, answer.content) == (200, b"OK")
+    assert stored() == [MESSAGE]
+
+
+@pytest.mark.parametrize("signature", ["", "sha256=", "sha256=" + "0" * 64, "sha1=x", "ü", "x" * 10_000])
+def test_a_wrong_signature_is_refused_and_nothing_stored(meta: RunningSandbox, signature: str) -> None:
+    assert post(meta, MESSAGE, signature).status_code == 403
+    assert stored() == []
+
+
+def test_the_signature_is_over_these_very_bytes_and_by_our_secret(meta: RunningSandbox, settings: Any) -> None:
+    right = signed(MESSAGE, meta.config.app_secret)
+    assert post(meta, MESSAGE + b" ", right).status_code == 403
+    assert post(meta, json.dumps(json.loads(MESSAGE)).encode(), right).status_code == 403
+    assert post(meta, MESSAGE, signed(MESSAGE, "another app's secret")).status_code == 403
+    settings.META_APP_SECRET = ""
+    assert post(meta, MESSAGE, signed(MESSAGE, "")).status_code == 403
+    assert stored() == []
+
+
+def test_a_repeated_body_is_answered_200_and_kept_once(meta: RunningSandbox) -> None:
+    assert [post(meta, MESSAGE).status_code for _ in range(3)] == [200, 200, 200]
+    assert stored() == [MESSAGE]
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b'"x"', b"\xff", b"[" * 5_000])
+def test_what_is_no_object_is_400_and_not_stored(meta: RunningSandbox, body: bytes) -> None:
+    assert post(meta, body).status_code == 400
+    assert stored() == []
+
+
+def test_what_nobody_knows_is_taken_and_read(meta: RunningSandbox) -> None:
+    assert post(meta, b'{"object":"something new"}').status_code == 200
+    assert read_next_notices(now=now(), by=SYSTEM) == 1
+    assert ProviderNotice.objects.get().fault == ""
+
+
+def a_body(size: int) -> bytes:
+    return b'{"x":"' + b"x" * (size - 8) + b'"}'
+
+
+def test_a_batch_of_megabytes_is_taken_and_5_are_too_many(meta: RunningSandbox) -> None:
+    assert post(meta, a_body(4 * 1024 * 1024)).status_code == 200
+    for size in (4 * 1024 * 1024 + 1, 5 * 1024 * 1024):
+        assert post(meta, a_body(size)).status_code == 413
+    assert len(stored()) == 1
+
+
+@pytest.mark.parametrize("length", ["9" * 400, "-1", "x", ""])
+def test_an_odd_length_is_no_fault(meta: RunningSandbox, length: str) -> None:
+    answer = Client().generic("POST", PATH, b"{}", CONTENT_LENGTH=length)
+    assert answer.status_code in (403, 413)
+
+
+def test_other_methods_are_not_there(meta: RunningSandbox) -> None:
+    for method in ("PUT", "DELETE", "PATCH", "OPTIONS"):
+        assert Client().generic(method, PATH).status_code == 405
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_same_body_many_times_at_once_is_kept_once(meta: RunningSandbox) -> None:
+    assert set(at_once(lambda _: post(meta, MESSAGE).status_code, times=8)) == {200}
+    assert stored() == [MESSAGE]
+
+
+# Reading ----------------------------------------------------------------------------------------------------
+
+
+def removal(container: str, event: str = "PARTNER_REMOVED", at: float | None = None) -> bytes:
+    change = {"field": "account_update", "value": {"event": event}}
+    entry = {"id": container, "time": int(at or time.time()), "changes": [change]}
+    return json.dumps({"object": "whatsapp_business_account", "entry": [entry]}).encode()
+
+
+def revocation(account: str) -> bytes:
+    change = {"field": "pages_messaging", "value": {"verb": "revoke", "target_ids": [account]}}
+    entry = {"id": "0", "time": int(time.time()), "changes": [change]}
+    return json.dumps({"object": "permissions", "entry": [entry]}).encode()
+
+
+def a_channel(container: str, **more: Any) -> Channel:
+    channel = ChannelFactory.create(**more)
+    ChannelCredential.objects.create(channel=channel, token="a token", container_id=container)
+    return channel
+
+
+def status_of(channel: Channel) -> str:
+    channel.refresh_from_db()
+    return str(channel.status)
+
+
+def test_a_removed_business_account_marks_its_channels_and_no_other(meta: RunningSandbox) -> None:
+    one, two = a_channel("2001"), a_channel("2001")
+    other, page = a_channel("2002"), a_channel("2001", platform="facebook")
+    gone = a_channel("2001")
+    Channel.objects.filter(pk=gone.pk).update(status="disconnected")
+    post(meta, removal("2001"))
+    read_notices()
+    assert [status_of(channel) for channel in (one, two, other, page, gone)] == [
+        "error",
+        "error",
+        "active",
+        "active",
+        "disconnected",
+    ]
+    entry = ActivityEntry.objects.get(action="channel.lost", workspace_uuid=one.workspace.uuid)
+    assert entry.details == {"platform": "whatsapp", "name": one.name, "reason": "PARTNER_REMOVED"}
+
+
+def test_a_revoked_permission_marks_the_page_s_channel(meta: RunningSandbox) -> None:
+    page = a_channel("6001", platform="facebook", external_id="6001")
+    instagram = a_channel("6001", platform="instagram", external_id="7001")
+    other = a_channel("6002", platform="facebook", external_id="6002")
+    post(meta, revocation("6001"))
+    read_notices()
+    assert [status_of(channel) for channel in (page, instagram, other)] == ["error", "error", "active"]
+
+
+def test_a_notice_of_before_the_connection_says_nothing_about_it(meta: RunningSandbox) -> None:
+    channel = a_channel("2001")
+    post(meta, removal("2001", at=time.time() - 60))
+    read_notices()
+    assert status_of(channel) == "active"
+
+
+@pytest.mark.parametrize("body", [MESSAGE, removal("2001", event="VERIFIED_ACCOUNT"), removal(""), b"{}"])
+def test_messages_and_other_news_mark_no_channel_and_are_kept_for_later(meta: RunningSandbox, body: bytes) -> None:
+    channel = a_channel("2001")
+    post(meta, body)
+    read_notices()
+    assert status_of(channel) == "active"
+    assert stored() == [body]
+
+
+def test_each_notice_is_read_once_the_oldest_first(meta: RunningSandbox) -> None:
+    for number in range(5):
+        post(meta, json.dumps({"object": str(number)}).encode())
+    moment = now()
+    assert read_next_notices(now=moment, by=SYSTEM, batch=2) == 2
+    assert (
+        list(ProviderNotice.objects.order_by("id").values_list("read_at", flat=True)) == [moment, moment] + [None] * 3
+    )
+    read_notices()
+    assert read_next_notices(now=now(), by=SYSTEM) == 0
+    assert ProviderNotice.objects.filter(read_at=moment).count() == 2
+
+
+def test_what_cannot_be_read_is_marked_and_does_not_stop_the_rest(meta: RunningSandbox) -> None:
+    ProviderNotice.objects.create(digest=b"x" * 32, body=b"{")
+    channel = a_channel("2001")
+    post(meta, removal("2001"))
+    read_notices()
+    assert status_of(channel) == "error"
+    assert [notice.fault for notice in ProviderNotice.objects.order_by("id")] == ["no JSON", ""]
+
+
+@pytest.fixture
+def _fragile_channels() -> Iterator[None]:
+    """A database that fails whenever the channel called Fragile is changed."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS "
+            "'BEGIN RAISE EXCEPTION USING ERRCODE = ''data_exception''; END';"
+            "CREATE TRIGGER fails BEFORE UPDATE ON workspaces_channel FOR EACH ROW WHEN (OLD.name = 'Fragile') "
+            "EXECUTE FUNCTION fail()"
+        )
+    yield
+    with connection.cursor() as cursor:
+        cursor.execute("DROP FUNCTION fail() CASCADE")
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("_fragile_channels")
+def test_a_notice_that_breaks_its_reader_is_left_alone_after_five_tries(meta: RunningSandbox) -> None:
+    fragile, other = a_channel("2001", name="Fragile"), a_channel("2002")
+    post(meta, removal("2001"))
+    post(meta, removal("2002"))
+    for _ in range(5):
+        with pytest.raises(DatabaseError):
+            read_notices()
+    assert (status_of(fragile), status_of(other)) == ("active", "active")
+    read_notices()
+    assert (status_of(fragile), status_of(other)) == ("active", "error")
+    assert [notice.read_at is None for notice in ProviderNotice.objects.order_by("id")] == [True, False]
+
+
+def test_what_was_read_30_days_ago_is_forgotten(meta: RunningSandbox) -> None:
+    for number, age in enumerate((31, 29, None)):
+        read_at = None if age is None else now() - timedelta(days=age)
+        ProviderNotice.objects.create(digest=bytes([number]) * 32, body=b"{}", read_at=read_at)
+    assert forget_notices(now=now()) == 1
+    forget()
+    assert ProviderNotice.objects.count() == 2
+
+
+def test_a_lost_channel_works_again_once_it_is_reconnected(
+    connecting: Tenant, customer: Customer, meta: RunningSandbox
+) -> None:
+    session = a_session(connecting)
+    customer.connect(session)
+    channel = Channel.objects.get()
+    post(meta, removal(channel.credential.container_id))
+    read_notices()
+    assert status_of(channel) == "error"
+    assert connecting.api.get(f"{connecting.path}/channels/{channel.uuid}").json()["data"]["status"] == "error"
+    again = a_session(connecting, reconnect=channel.uuid)
+    customer.connect(again)
+    assert outcome(again) == ("connected", None)
+    assert status_of(channel) == "active"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_many_readers_at_once_read_each_notice_once(meta: RunningSandbox) -> None:
+    channels = [a_channel(str(2_000 + number)) for number in range(20)]
+    for number in range(20):
+        post(meta, removal(str(2_000 + number)))
+    counts = at_once(lambda _: read_next_notices(now=now(), by=SYSTEM, batch=20), times=4)
+    assert sum(counts) == 20
+    assert {status_of(channel) for channel in channels} == {"error"}
+    assert ActivityEntry.objects.filter(action="channel.lost").count() == 20

@@ -1,0 +1,114 @@
+"""The connect settings on the agency surface."""
+
+from typing import Any
+
+import pytest
+
+from agency.actors import SYSTEM
+from agency.models import ActivityEntry
+from channelconnect.services import switch_connect
+from tests.tenants import Tenant
+
+PATH = "/channel-connect/settings"
+GOOD = [
+    "https://app.example.com",
+    "https://app.example.com/",
+    "https://app.example.com/done",
+    "https://app.example.com/done/",
+    "https://app.example.com:8443/done",
+    "https://app.example.com/a%20b/;x=1",
+    "https://xn--bcher-kva.example/",
+    "https://127.0.0.1/done",
+    "https://[2001:db8::1]:8443/done",
+]
+BAD = [
+    "http://app.example.com/done",
+    "https://app.example.com/done?x=1",
+    "https://app.example.com/done?",
+    "https://app.example.com/done#x",
+    "https://user@app.example.com/done",
+    "https://user:secret@app.example.com/",
+    "https://app.example.com:443@evil.com",
+    "https://evil.com\\@app.example.com/",
+    "https://app.example.com%2eevil.com/",
+    "https://app.example.com。evil.com/",
+    "https://\u0430pp.example.com/",
+    "https:///done",
+    "https://",
+    "https://.",
+    "https:app.example.com",
+    "https:/app.example.com",
+    "//app.example.com",
+    "/\\app.example.com",
+    "/done",
+    "javascript:alert(1)",
+    "data:text/html,x",
+    "http://[::1",
+    "https://[::1",
+    "https://app.example.com:99999/",
+    "https://app.example.com:0/",
+    "https://app.example.com:x/",
+    "https://app.exa mple.com/",
+    "https://app.example.com/a b",
+    "https://app.example.com/" + "x" * 4_000,
+    "HTTPS://app.example.com/",
+    "ftp://app.example.com/",
+]
+
+
+def put(tenant: Tenant, urls: Any) -> Any:
+    return tenant.api.put(PATH, {"return_urls": urls})
+
+
+def test_an_agency_begins_switched_off_and_without_return_urls(a: Tenant) -> None:
+    answer = a.api.get(PATH)
+    assert (answer.status_code, answer.json()) == (200, {"data": {"enabled": False, "return_urls": []}})
+
+
+def test_enabled_follows_our_support_alone(a: Tenant) -> None:
+    assert a.api.put(PATH, {"return_urls": [], "enabled": True}).json()["data"]["enabled"] is False
+    switch_connect(agency=a.agency, enabled=True, reason="Contract", by=SYSTEM)
+    assert a.api.get(PATH).json()["data"]["enabled"] is True
+    assert a.api.put(PATH, {"return_urls": []}).json()["data"]["enabled"] is True
+
+
+def test_the_whole_list_is_replaced_in_its_order_and_a_repetition_dropped(a: Tenant, b: Tenant) -> None:
+    first = put(a, GOOD)
+    assert (first.status_code, first.json()["data"]["return_urls"]) == (200, GOOD)
+    again = put(a, [GOOD[2], GOOD[2], GOOD[0]])
+    assert again.json()["data"]["return_urls"] == [GOOD[2], GOOD[0]] == a.api.get(PATH).json()["data"]["return_urls"]
+    assert put(a, []).json()["data"]["return_urls"] == []
+    assert b.api.get(PATH).json()["data"]["return_urls"] == []
+
+
+@pytest.mark.parametrize("url", BAD)
+def test_an_address_that_browsers_must_not_return_to_is_refused_by_its_place(a: Tenant, url: str) -> None:
+    put(a, [GOOD[0]])
+    answer = put(a, [GOOD[1], url])
+    assert (answer.status_code, list(answer.json()["errors"])) == (422, ["return_urls.1"])
+    assert a.api.get(PATH).json()["data"]["return_urls"] == [GOOD[0]]
+
+
+def test_at_most_20_are_kept(a: Tenant) -> None:
+    many = [f"https://app.example.com/{number}" for number in range(21)]
+    assert put(a, many[:20]).status_code == 200
+    answer = put(a, many)
+    assert (answer.status_code, answer.json()["errors"]) == (
+        422,
+        {"return_urls": ["The return urls field may have at most 20 entries."]},
+    )
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"return_urls": None}, {"return_urls": "https://x.example"}, {"return_urls": [1]}]
+)
+def test_words_of_another_shape_are_refused(a: Tenant, body: dict[str, Any]) -> None:
+    answer = a.api.put(PATH, body)
+    assert answer.status_code == 422
+    assert next(iter(answer.json()["errors"])).startswith("return_urls")
+
+
+def test_a_change_is_in_the_activity_log(a: Tenant) -> None:
+    put(a, [GOOD[0]])
+    entry = ActivityEntry.objects.get(agency=a.agency, action="connect.return_urls_changed")
+    assert (entry.actor_kind, entry.details) == ("agency_key", {"return_urls": [GOOD[0]]})

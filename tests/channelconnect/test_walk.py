@@ -1,0 +1,30 @@
+"""From the secret link to a connected channel, over the sandbox's real HTTP."""
+
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from channelconnect.models import ChannelCredential
+from tests.channelconnect.agencies import a_session, connection_events
+from tests.channelconnect.walking import Customer, outcome
+from tests.tenants import Tenant
+from workspaces.models import Channel
+
+PLATFORMS = ("whatsapp", "facebook", "instagram")
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_a_customer_connects_an_account(connecting: Tenant, customer: Customer, platform: str) -> None:
+    session = a_session(connecting, platform=platform, state="4711")
+    page = customer.connect(session)
+    assert page.status_code == 200
+    assert outcome(session) == ("connected", None)
+    channel = Channel.objects.get(platform=platform)
+    assert (channel.workspace, channel.status) == (connecting.workspace, "active")
+    assert "Connected" in customer.words
+    assert channel.name in customer.words
+    assert connection_events(connecting) == ["channel.connection.completed"]
+    assert connecting.events[-1]["data"]["channel_id"] == str(channel.uuid)
+    assert ChannelCredential.objects.get(channel=channel).token
+    query = parse_qs(urlsplit(customer.way_back or "").query)
+    assert query == {"connection_id": [str(session.uuid)], "state": ["4711"]}

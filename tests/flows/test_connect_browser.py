@@ -1,0 +1,256 @@
+"""Customers connect channels in a real browser: with a mouse, on a phone, without any script."""
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from django.utils.timezone import now
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
+from pytest_django.live_server_helper import LiveServer
+
+from agency.actors import SYSTEM
+from channelconnect.models import ConnectSession
+from channelconnect.sandbox import RunningSandbox, SandboxConfig, open_sandbox
+from channelconnect.services import connect_url, set_accent
+from tests.channelconnect.agencies import a_session, connection_events, switch_on
+from tests.channelconnect.walking import outcome
+from tests.flows.test_console_browser import CONTROLS, PHONE, SMALLEST_TARGET, TOO_SMALL, WITHOUT_A_NAME
+from tests.tenants import Tenant
+from workspaces.models import Channel
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+Open = Callable[..., Page]
+# The wrong browser's page answers 403, which browsers note.
+A_REFUSAL = "status of 403"
+
+
+@pytest.fixture
+def sandbox(live_server: LiveServer, settings: Any) -> Iterator[RunningSandbox]:
+    """A sandbox that knows the product where it runs now, and the product set up to speak to it."""
+    config = SandboxConfig.read({}, redirect_uris=(f"{live_server.url}/connect/callback",))
+    settings.PUBLIC_URL = live_server.url
+    with open_sandbox(config) as sandbox:
+        for name, value in sandbox.variables.items():
+            setattr(settings, name, value)
+        yield sandbox
+
+
+@pytest.fixture
+def open_browser(browser: Browser, sandbox: RunningSandbox) -> Iterator[Open]:
+    """Open browsers; whatever a page complains about fails the story. The agency's own pages are played here."""
+    contexts: list[BrowserContext] = []
+    complaints: list[str] = []
+
+    def open_one(**options: Any) -> Page:
+        contexts.append(browser.new_context(**options))
+        contexts[-1].route("https://app.example.com/**", play_the_agency)
+        page = contexts[-1].new_page()
+        page.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        return page
+
+    yield open_one
+    for context in contexts:
+        context.close()
+    assert [words for words in complaints if A_REFUSAL not in words] == []
+
+
+def play_the_agency(route: Route) -> None:
+    referrer = route.request.headers.get("referer", "none")
+    route.fulfill(status=200, content_type="text/html", body=f"<!doctype html><link rel=icon href=data:,>{referrer}")
+
+
+@pytest.fixture
+def connecting(transactional_db: None) -> Tenant:
+    return switch_on(Tenant())
+
+
+def link_of(session: ConnectSession) -> str:
+    url = connect_url(session, now=now())
+    assert url
+    return url
+
+
+def to_the_provider(page: Page, session: ConnectSession, person: str = "ann") -> None:
+    """Open the link, press Continue, and say at the provider who one is."""
+    page.goto(link_of(session))
+    page.get_by_role("button", name="Continue").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Who are you?")
+    page.get_by_role("link", name=person, exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Allow access?")
+
+
+def approve(page: Page) -> None:
+    page.get_by_role("button", name="Continue").click()
+
+
+def title(page: Page, words: str) -> None:
+    expect(page.get_by_role("heading", level=1)).to_have_text(words)
+
+
+def connect(page: Page, session: ConnectSession) -> None:
+    to_the_provider(page, session)
+    approve(page)
+    title(page, "Choose the account")
+    page.get_by_role("radio").first.check()
+    page.get_by_role("button", name="Connect").click()
+    title(page, "Connected")
+
+
+def test_a_customer_approves_chooses_and_comes_back(open_browser: Open, connecting: Tenant) -> None:
+    session, page = a_session(connecting, state="ü &=#"), open_browser()
+    connect(page, session)
+    assert "code=" not in page.url
+    page.get_by_role("link", name="Back to app.example.com").click()
+    expect(page).to_have_url(re.compile(r"^https://app\.example\.com/done\?"))
+    assert parse_qs(urlsplit(page.url).query) == {"connection_id": [str(session.uuid)], "state": ["ü &=#"]}
+    assert page.inner_text("body") == "none"
+    assert outcome(session) == ("connected", None)
+    assert connection_events(connecting) == ["channel.connection.completed"]
+    page.go_back()
+    title(page, "Connected")
+    page.go_back()
+    page.reload()
+    assert Channel.objects.count() == 1
+
+
+def test_a_customer_declines_at_the_provider(open_browser: Open, connecting: Tenant) -> None:
+    session, page = a_session(connecting), open_browser()
+    to_the_provider(page, session)
+    page.get_by_role("button", name="Cancel").click()
+    title(page, "Cancelled")
+    expect(page.get_by_role("link", name="Back to app.example.com")).to_be_visible()
+    assert outcome(session) == ("cancelled", "authorization_not_completed")
+
+
+def test_a_customer_cancels_on_our_page(open_browser: Open, connecting: Tenant) -> None:
+    session, page = a_session(connecting), open_browser()
+    page.goto(link_of(session))
+    page.get_by_role("button", name="Cancel").click()
+    title(page, "Cancelled")
+    assert outcome(session) == ("cancelled", "authorization_not_completed")
+
+
+def test_a_customer_unticks_a_permission_that_messages_need(open_browser: Open, connecting: Tenant) -> None:
+    session, page = a_session(connecting, platform="facebook"), open_browser()
+    to_the_provider(page, session)
+    page.get_by_label("pages_messaging", exact=True).uncheck()
+    approve(page)
+    title(page, "A permission is missing")
+    assert outcome(session) == ("failed", "required_permissions_missing")
+
+
+def test_another_browser_cannot_take_the_session_over(open_browser: Open, connecting: Tenant) -> None:
+    session, first, second = a_session(connecting), open_browser(), open_browser()
+    link = link_of(session)
+    second.goto(link)
+    first.goto(link)
+    first.get_by_role("button", name="Continue").click()
+    second.get_by_role("button", name="Continue").click()
+    title(second, "Another browser has begun this")
+    second.goto(link)
+    title(second, "Another browser has begun this")
+    first.get_by_role("link", name="ann", exact=True).click()
+    approve(first)
+    first.get_by_role("radio").first.check()
+    first.get_by_role("button", name="Connect").click()
+    title(first, "Connected")
+
+
+def test_a_session_expires_under_the_customer_s_hands(open_browser: Open, connecting: Tenant) -> None:
+    session, page = a_session(connecting), open_browser()
+    to_the_provider(page, session)
+    ConnectSession.objects.filter(pk=session.pk).update(expires_at=now() - timedelta(seconds=1))
+    approve(page)
+    title(page, "This took too long")
+    assert outcome(session) == ("expired", "session_expired")
+
+
+def test_a_channel_in_error_is_reconnected_and_keeps_its_id(open_browser: Open, connecting: Tenant) -> None:
+    page = open_browser()
+    connect(page, a_session(connecting))
+    channel = Channel.objects.get()
+    Channel.objects.update(status="error")
+    again = a_session(connecting, reconnect=channel.uuid)
+    to_the_provider(page, again)
+    approve(page)
+    expect(page.get_by_text(f"Choose {channel.name} ({channel.handle}) again")).to_be_visible()
+    expect(page.get_by_role("radio").first).to_be_checked()
+    page.get_by_role("button", name="Connect").click()
+    title(page, "Connected")
+    assert outcome(again) == ("connected", None)
+    assert again.channel == channel
+    assert Channel.objects.get().status == "active"
+
+
+def test_back_double_clicks_and_two_tabs_do_no_harm(open_browser: Open, connecting: Tenant) -> None:
+    session, page = a_session(connecting), open_browser()
+    page.goto(link_of(session))
+    page.get_by_role("button", name="Continue").dblclick()
+    title(page, "Who are you?")
+    page.go_back()
+    tab = page.context.new_page()
+    tab.goto(page.url)
+    tab.get_by_role("button", name="Continue").click()
+    page.reload()
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_role("link", name="ann", exact=True).click()
+    approve(page)
+    tab.get_by_role("link", name="ann", exact=True).click()
+    approve(tab)
+    for one in (page, tab):
+        title(one, "Choose the account")
+        one.get_by_role("radio").first.check()
+    page.get_by_role("button", name="Connect").dblclick()
+    title(page, "Connected")
+    tab.get_by_role("button", name="Connect").click()
+    title(tab, "Connected")
+    assert Channel.objects.count() == 1
+    assert connection_events(connecting) == ["channel.connection.completed"]
+
+
+def test_nothing_needs_a_script(open_browser: Open, connecting: Tenant) -> None:
+    session, page = a_session(connecting, platform="facebook"), open_browser(java_script_enabled=False)
+    to_the_provider(page, session, "many")
+    approve(page)
+    page.get_by_role("link", name="Next").click()
+    expect(page.get_by_text("26-50 of 500")).to_be_visible()
+    page.get_by_role("searchbox", name="Search").fill("page 500")
+    page.get_by_role("button", name="Search").click()
+    page.get_by_role("radio").check()
+    page.get_by_role("button", name="Connect").click()
+    title(page, "Connected")
+    assert outcome(session) == ("connected", None)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_page_fits_a_phone_and_can_be_named_and_hit(
+    open_browser: Open, connecting: Tenant, scheme: str
+) -> None:
+    set_accent(agency=connecting.agency, accent="#ffcc00", by=SYSTEM)
+    session, page = a_session(connecting, platform="facebook"), open_browser(viewport=PHONE, color_scheme=scheme)
+    page.goto(link_of(session))
+    judge(page)
+    assert page.evaluate("getComputedStyle(document.querySelector('.primary')).backgroundColor") == "rgb(255, 204, 0)"
+    heights = [button.bounding_box() for button in page.get_by_role("button").all()]
+    assert len({(box["width"], box["height"]) for box in heights if box}) == 1
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_role("link", name="many", exact=True).click()
+    approve(page)
+    title(page, "Choose the account")
+    judge(page)
+    page.get_by_role("radio").first.check()
+    page.get_by_role("button", name="Connect").click()
+    title(page, "Connected")
+    judge(page)
+
+
+def judge(page: Page) -> None:
+    page.wait_for_load_state()  # its stylesheets too
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{page.url} is too wide"
+    assert page.locator("h1").count() == 1
+    assert page.evaluate(WITHOUT_A_NAME, CONTROLS) == []
+    assert page.evaluate(TOO_SMALL, [CONTROLS, SMALLEST_TARGET]) == []

@@ -1,0 +1,34 @@
+"""Setting a password by the e-mailed link in a real browser, whose forms tell no origin under a strict referrer policy."""
+
+import re
+from typing import Any
+
+import pytest
+from django.core import mail
+from playwright.sync_api import Browser, expect
+from pytest_django.live_server_helper import LiveServer
+
+from agency.tasks import send_mail
+from tests.agency.console.staff import a_member
+from tests.tenants import Tenant
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+PASSWORD = "a-quite-new-password-9"
+
+
+def test_a_person_sets_a_new_password(browser: Browser, live_server: LiveServer, settings: Any) -> None:
+    settings.PUBLIC_URL = live_server.url
+    person = a_member(Tenant().agency, "owner").user
+    page = browser.new_page(base_url=live_server.url)
+    page.goto("/account/password-reset")
+    page.get_by_label("E-mail").fill(person.email)
+    page.get_by_role("button", name="Send the link").click()
+    send_mail()
+    link = re.search(r"http\S+/set-password/\S+", str(mail.outbox[-1].body))
+    assert link
+    page.goto(link[0])
+    for field in page.locator("input[type=password]").all():
+        field.fill(PASSWORD)
+    page.get_by_role("button", name="Set the password").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Password set")
+    page.close()
