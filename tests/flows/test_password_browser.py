@@ -1,4 +1,4 @@
-"""Setting a password by the e-mailed link in a real browser, whose forms tell no origin under a strict referrer policy."""
+"""Setting a password by the e-mailed link in a real browser, where a strict referrer policy hides the origin."""
 
 import re
 from typing import Any
