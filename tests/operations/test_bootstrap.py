@@ -14,6 +14,7 @@ from django.utils import timezone
 from agency.actors import SYSTEM
 from agency.models import Addon, Agency, AgencyKey, Mail, Member, Plan, User
 from agency.services import add_member, change_agency, create_agency, revoke_agency_key
+from channelconnect.services import switch_connect
 from config.operations.bootstrap.people import owner_address
 from workspaces.models import Channel, Workspace, WorkspaceKey
 from workspaces.services import change_workspace
@@ -200,3 +201,25 @@ def test_runs_at_the_same_time_make_everything_once() -> None:
     assert len(told) == 4
     assert len([one for one in told if one["agency_key"]]) == 1
     assert (Agency.objects.count(), AgencyKey.objects.count(), Workspace.objects.count()) == (1, 2, 1)
+
+
+def connect_settings(key: str) -> Any:
+    return Client().get("/api/agency/v1/channel-connect/settings", headers={"x-api-key": key}).json()["data"]
+
+
+def test_a_first_look_finds_channel_connect_switched_on() -> None:
+    told = bootstrap()
+    expected = {"enabled": True, "return_urls": ["https://app.example.com/connected"]}
+    assert connect_settings(told["agency_key"]) == expected
+
+
+def test_in_production_channel_connect_stays_off_until_support_switches_it_on(settings: Any) -> None:
+    settings.PRODUCTION = True
+    assert connect_settings(bootstrap()["agency_key"]) == {"enabled": False, "return_urls": []}
+
+
+def test_what_support_has_switched_off_stays_off() -> None:
+    told = bootstrap()
+    switch_connect(agency=Agency.objects.get(), enabled=False, reason="", by=SYSTEM)
+    bootstrap()
+    assert connect_settings(told["agency_key"])["enabled"] is False
