@@ -14,6 +14,8 @@ from django.utils import timezone
 from agency.actors import SYSTEM
 from agency.models import Addon, Agency, AgencyKey, Mail, Member, Plan, User
 from agency.services import add_member, change_agency, create_agency, revoke_agency_key
+from channelconnect.services import settings_of, switch_connect
+from config.operations.bootstrap.connecting import RETURN_URL
 from config.operations.bootstrap.people import owner_address
 from workspaces.models import Channel, Workspace, WorkspaceKey
 from workspaces.services import change_workspace
@@ -200,3 +202,21 @@ def test_runs_at_the_same_time_make_everything_once() -> None:
     assert len(told) == 4
     assert len([one for one in told if one["agency_key"]]) == 1
     assert (Agency.objects.count(), AgencyKey.objects.count(), Workspace.objects.count()) == (1, 2, 1)
+
+
+def test_the_agency_may_connect_channels_at_once_but_not_in_production(settings: Any) -> None:
+    settings.PRODUCTION = True
+    bootstrap()
+    agency = Agency.objects.get()
+    assert not settings_of(agency).enabled
+    settings.PRODUCTION = False
+    bootstrap()
+    assert (settings_of(agency).enabled, settings_of(agency).return_urls) == (True, [RETURN_URL])
+
+
+def test_what_was_set_about_connecting_stays() -> None:
+    bootstrap()
+    agency = Agency.objects.get()
+    switch_connect(agency=agency, enabled=False, reason="Not here", by=SYSTEM)
+    bootstrap()
+    assert not settings_of(agency).enabled
