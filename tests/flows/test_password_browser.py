@@ -1,4 +1,4 @@
-"""Setting a password by the e-mailed link in a real browser, where a strict referrer policy hides the origin."""
+"""Setting a password in a real browser, whose forms tell no origin under a strict referrer policy."""
 
 import re
 from typing import Any

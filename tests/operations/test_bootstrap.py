@@ -14,7 +14,8 @@ from django.utils import timezone
 from agency.actors import SYSTEM
 from agency.models import Addon, Agency, AgencyKey, Mail, Member, Plan, User
 from agency.services import add_member, change_agency, create_agency, revoke_agency_key
-from channelconnect.services import switch_connect
+from channelconnect.services import settings_of, switch_connect
+from config.operations.bootstrap.connecting import RETURN_URL
 from config.operations.bootstrap.people import owner_address
 from workspaces.models import Channel, Workspace, WorkspaceKey
 from workspaces.services import change_workspace
@@ -203,23 +204,19 @@ def test_runs_at_the_same_time_make_everything_once() -> None:
     assert (Agency.objects.count(), AgencyKey.objects.count(), Workspace.objects.count()) == (1, 2, 1)
 
 
-def connect_settings(key: str) -> Any:
-    return Client().get("/api/agency/v1/channel-connect/settings", headers={"x-api-key": key}).json()["data"]
-
-
-def test_a_first_look_finds_channel_connect_switched_on() -> None:
-    told = bootstrap()
-    expected = {"enabled": True, "return_urls": ["https://app.example.com/connected"]}
-    assert connect_settings(told["agency_key"]) == expected
-
-
-def test_in_production_channel_connect_stays_off_until_support_switches_it_on(settings: Any) -> None:
+def test_the_agency_may_connect_channels_at_once_but_not_in_production(settings: Any) -> None:
     settings.PRODUCTION = True
-    assert connect_settings(bootstrap()["agency_key"]) == {"enabled": False, "return_urls": []}
-
-
-def test_what_support_has_switched_off_stays_off() -> None:
-    told = bootstrap()
-    switch_connect(agency=Agency.objects.get(), enabled=False, reason="", by=SYSTEM)
     bootstrap()
-    assert connect_settings(told["agency_key"])["enabled"] is False
+    agency = Agency.objects.get()
+    assert not settings_of(agency).enabled
+    settings.PRODUCTION = False
+    bootstrap()
+    assert (settings_of(agency).enabled, settings_of(agency).return_urls) == (True, [RETURN_URL])
+
+
+def test_what_was_set_about_connecting_stays() -> None:
+    bootstrap()
+    agency = Agency.objects.get()
+    switch_connect(agency=agency, enabled=False, reason="Not here", by=SYSTEM)
+    bootstrap()
+    assert not settings_of(agency).enabled

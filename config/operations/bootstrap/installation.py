@@ -11,7 +11,7 @@ from agency.services import create_agency
 from config.db import name_key
 from config.operations.bootstrap.actor import BOOTSTRAP
 from config.operations.bootstrap.catalogue import ensure_catalogue
-from config.operations.bootstrap.connect import ensure_connect
+from config.operations.bootstrap.connecting import ensure_connecting
 from config.operations.bootstrap.demo_workspace import ensure_demo_workspace
 from config.operations.bootstrap.keys import ensure_agency_key, ensure_workspace_key
 from config.operations.bootstrap.people import SignIn, ensure_admin, ensure_owner
@@ -55,7 +55,7 @@ def bootstrap(*, agency_name: str, rotate: bool, now: datetime) -> Installation:
     agency = Agency.objects.filter(name_key=name_key(agency_name)).first()
     agency = agency or create_agency(name=agency_name, by=BOOTSTRAP)
     ensure_catalogue(agency)
-    ensure_connect(agency)
+    ensure_connecting(agency)
     console = ensure_owner(agency, rotate=rotate)
     workspace = ensure_demo_workspace(agency, now=now)
     return Installation(

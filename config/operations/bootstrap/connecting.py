@@ -1,4 +1,4 @@
-"""Channel connect for a first look: switched on, with a return URL. In production our support switches it on."""
+"""Channel connect for the agency to try things with; elsewhere support switches it on, agency by agency."""
 
 from django.conf import settings
 
@@ -10,9 +10,9 @@ from config.operations.bootstrap.actor import BOOTSTRAP
 RETURN_URL = "https://app.example.com/connected"
 
 
-def ensure_connect(agency: Agency) -> None:
-    """Switch channel connect on outside production, where the agency has no settings for it yet."""
+def ensure_connecting(agency: Agency) -> None:
+    """Switch the feature on, with one return URL, where nothing was ever set and this is not production."""
     if settings.PRODUCTION or ConnectSettings.objects.filter(agency=agency).exists():
         return
-    switch_connect(agency=agency, enabled=True, reason="First look", by=BOOTSTRAP)
+    switch_connect(agency=agency, enabled=True, reason="To try it with the sandbox provider", by=BOOTSTRAP)
     set_return_urls(agency=agency, return_urls=[RETURN_URL], by=BOOTSTRAP)
