@@ -269,7 +269,7 @@ def test_switching_an_endpoint_off_ends_what_waits_for_it(a: Tenant, hire: Hire,
 
 @pytest.mark.parametrize("way", ["disable", "remove"])
 def test_what_is_in_hand_when_an_endpoint_goes_is_not_sent(a: Tenant, hire: Hire, receive: Receive, way: str) -> None:
-    receiver = receive(slowly(0.2))
+    receiver = receive(slowly(1.0))
     endpoint = subscribe(a, receiver)
     hire()
     tell(a, 60)
