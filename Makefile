@@ -17,7 +17,7 @@ WITH_SERVERS := $(BIN)/python -m config.local.command --throwaway --
 LEASH := $(shell setpriv --pdeathsig TERM -- true 2>/dev/null && echo setpriv --pdeathsig TERM --)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint demo bench shell lock clean
+.PHONY: help run test fast lint demo bench shell lock clean
 
 help:  ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
@@ -27,6 +27,9 @@ run: $(LOCAL)  ## start the whole system; ^C ends it (PORT=8001 for another port
 
 test: $(DEV)  ## run all tests in parallel, with branch coverage (ARGS="-k name" for more words)
 	@exec $(LEASH) $(BIN)/python -m pytest -n auto --cov --cov-branch --cov-report=term --cov-fail-under=95 $(ARGS)
+
+fast: $(DEV)  ## run the tests that need neither a browser nor patience, without coverage
+	@exec $(LEASH) $(BIN)/python -m pytest -n auto -m "not slow" $(ARGS)
 
 lint: $(DEV)  ## check style, types, imports, migrations, deployment settings and lock files
 	$(BIN)/ruff check .

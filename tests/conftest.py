@@ -10,10 +10,33 @@ from pytest_django import DjangoDbBlocker
 
 from tests.tenants import WORKSPACE_BASE, Api, Tenant
 
+# What starts processes, drives a browser, waits for something real or tries very many things; `make fast` leaves it out.
+SLOW = (
+    "tests/flows/",
+    "tests/local/",
+    "tests/chaos/",
+    "tests/operations/test_benchmarks",
+    "tests/operations/test_demo",
+    "tests/webhooks/courier/",
+    "tests/webhooks/transport/test_true_limits",
+    "tests/api/test_fuzz",
+    "tests/api/test_idempotency",
+    "tests/packs/test_secrets",
+    "tests/workspaces/automations/test_cleaning",
+    "tests/workspaces/test_hundred_thousand",
+    "tests/channelconnect/providers/",
+    "tests/test_routes",
+)
 OTHERS_OUT = """
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid()
 """
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.nodeid.startswith(SLOW):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")
