@@ -10,7 +10,7 @@ from pytest_django import DjangoDbBlocker
 
 from tests.tenants import WORKSPACE_BASE, Api, Tenant
 
-# What starts processes, drives a browser, waits for something real or tries very many things; `make fast` leaves it out.
+# What starts processes, drives a browser, waits for something real or tries very many things: not in `make fast`.
 SLOW = (
     "tests/flows/",
     "tests/local/",
