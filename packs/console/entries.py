@@ -1,12 +1,10 @@
-"""What packs add to the console: menu, home and words of the activity log."""
-
-from collections.abc import Iterable
+"""What packs add to the console: menu, a first step, and words of the activity log."""
 
 from django.utils.translation import gettext_lazy as _
 
 from agency.console.activity_words import register_actions, register_page
 from agency.console.navigation import Entry, Section, register_entry
-from agency.console.overview import Figure, Step, register_figures, register_step
+from agency.console.overview import Step, register_step
 from agency.models import Agency
 from packs.models import Pack
 
@@ -28,11 +26,6 @@ def _has_published(agency: Agency) -> bool:
     return Pack.objects.of(agency).published().exists()
 
 
-def figures(agency: Agency) -> Iterable[Figure]:
-    published = Pack.objects.of(agency).published().count()
-    yield Figure(label=_("Published packs"), value=published, url_name="console:packs", order=35)
-
-
 def register() -> None:
     register_entry(Entry(url_name="console:packs", label=_("Packs"), icon="pack", section=Section.CATALOGUE, order=30))
     register_step(
@@ -45,6 +38,5 @@ def register() -> None:
             order=35,
         )
     )
-    register_figures(figures)
     register_actions(ACTIONS)
     register_page("pack", "console:pack")

@@ -72,7 +72,8 @@ class EntryForm(forms.Form):
 
     def __init__(self, *args: Any, entry: EntryView, **options: Any) -> None:
         held = {name: getattr(entry, name) for name in ("name", "tier", "requires")}
-        super().__init__(*args, initial={**held, "description": entry.description}, **options)
+        options["initial"] = {**held, "description": entry.description}
+        super().__init__(*args, **options)
         self.entry = entry
         if entry.library_name:
             self.fields["name"].help_text = _("Leave it empty for the library's name: %(name)s") % {

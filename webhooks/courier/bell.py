@@ -11,14 +11,14 @@ from redis.retry import Retry
 from agency.services.events import COURIER_BELL
 from config.celery import bell_name
 
-WAIT_SECONDS = 1
+WAIT_SECONDS = 0.25
 REST_SECONDS = 1.0
 
 
 class BellWatch:
     """A thread that calls `on_ring` for every ring."""
 
-    LONGEST_WAIT_SECONDS = WAIT_SECONDS + 2
+    LONGEST_WAIT_SECONDS = 2.0
 
     def __init__(self, on_ring: Callable[[], None]) -> None:
         self._on_ring = on_ring

@@ -30,10 +30,13 @@ class Demand:
         self._told = threading.Event()
         self._wants = NOTHING
         self.is_asked = False
+        self._is_closed = False
 
     def ask(self) -> Wants:
         """Called by the clerk; the loop has all earlier batches when it answers."""
         self._told.clear()
+        if self._is_closed:
+            return NOTHING
         self.is_asked = True
         self._wake()
         return self._wants if self._told.wait(SWEEP_SECONDS) else NOTHING
@@ -43,6 +46,11 @@ class Demand:
         self.is_asked = False
         self._wants = wants
         self._told.set()
+
+    def close(self) -> None:
+        """Called by the loop, which answers no more."""
+        self._is_closed = True
+        self.tell(NOTHING)
 
 
 class Clerk(Desk):
@@ -56,7 +64,6 @@ class Clerk(Desk):
         self.deliver = deliver
         self.bell = threading.Event()
         self.is_lost = False
-        self.is_leaving = False
         self.loop_ticked_at = time.monotonic()
         self._sure_until = 0.0
         self.found_nothing = False
@@ -81,7 +88,7 @@ class Clerk(Desk):
         self.bell.clear()
         self._sweep(connection)
         has_more = rows.fan_out(connection) == rows.FAN_OUT_BATCH
-        if not self.is_lost and not self.is_leaving:
+        if not self.is_lost:
             has_more |= self._claim(connection)
         if not has_more:
             self.bell.wait(SWEEP_SECONDS)

@@ -47,6 +47,7 @@ class Card(NamedTuple):
     url: str
     secret: bytes | None
     is_open: bool
+    succeeded_last: bool
 
 
 class Wants(NamedTuple):

@@ -11,7 +11,7 @@ from django.conf import settings
 from webhooks.courier.bell import BellWatch
 from webhooks.courier.clerk import Clerk, Demand
 from webhooks.courier.departures import Departures
-from webhooks.courier.lanes import FIRST, IN_HAND, PATIENCE_SECONDS, SLOW_SECONDS, Lanes
+from webhooks.courier.lanes import FIRST_CLAIM, IN_HAND, PATIENCE_SECONDS, SLOW_SECONDS, Lanes
 from webhooks.courier.receivers import Receiver
 from webhooks.courier.recorder import Recorder
 from webhooks.courier.rows import Card, Leased, Wants
@@ -100,6 +100,8 @@ class Courier:
             leased, cards = self.inbox.popleft()
             for card in cards:
                 self.receivers[card.endpoint_id] = Receiver(card, settings.WEBHOOK_ALLOWED_NETWORKS)
+                if card.succeeded_last:
+                    self.lanes.known.add(card.endpoint_id)
             self.lanes.add(leased)
 
     def _tick(self, now: float) -> None:
@@ -113,7 +115,7 @@ class Courier:
         self._landings_told, self._asked_at = self.lanes.landings, now
         held, full = self.lanes.agencies_in_hand()
         batch = min(CLAIM_BATCH, IN_HAND - self.lanes.in_hand) if self.clerk.is_sure else 0
-        self.demand.tell(Wants(batch, FIRST, self.lanes.rooms(), full, held, not self.lanes.suspects))
+        self.demand.tell(Wants(batch, FIRST_CLAIM, self.lanes.rooms(), full, held, not self.lanes.suspects))
 
     def _call_clerk(self, now: float) -> None:
         """Ring for the clerk when enough has landed since it asked last."""
@@ -124,13 +126,14 @@ class Courier:
             self.clerk.bell.set()
 
     def _end(self) -> None:
-        """Give back what has not departed, wait for what flies, write everything down, and leave work."""
-        self.clerk.is_leaving = True
+        """Give back what has not departed, wait for what flies, write everything down, and leave work.
+
+        A claim that the clerk is just making is free again when the shift ends.
+        """
         self.bell.stop()
+        self.demand.close()
         until = time.monotonic() + LANDING_SECONDS
         while True:
-            if self.demand.is_asked:
-                self.demand.tell(Wants(0, 0, {}, (), (), False))
             self._open_inbox()
             self.recorder.note(unused=self.lanes.drop_waiting())
             if not self.lanes.flying or time.monotonic() > until:

@@ -119,10 +119,11 @@ CLAIM_LOCK = "SELECT pg_advisory_xact_lock(%(lock)s)"
 
 # What the loop must know of endpoints: those that it meets for the first time, and all that were edited lately.
 CARDS = """
-SELECT id, url, secret, enabled AND removed_at IS NULL FROM webhooks_endpoint WHERE id = ANY (%(unknown)s::bigint[])
+SELECT id, url, secret, enabled AND removed_at IS NULL, last_outcome IS NOT DISTINCT FROM 'success'
+FROM webhooks_endpoint WHERE id = ANY (%(unknown)s::bigint[])
 UNION
-SELECT id, url, secret, enabled AND removed_at IS NULL FROM webhooks_endpoint
-WHERE edited_at > clock_timestamp() - make_interval(secs => %(lately)s)
+SELECT id, url, secret, enabled AND removed_at IS NULL, last_outcome IS NOT DISTINCT FROM 'success'
+FROM webhooks_endpoint WHERE edited_at > clock_timestamp() - make_interval(secs => %(lately)s)
 """
 
 RECORD = """

@@ -14,7 +14,7 @@ from workspaces.services.automations import SlotRefused
 
 LONGEST_LINE = 160
 LONGEST_NAME = 40
-INPUTS: dict[str, type[forms.TextInput]] = {"url": forms.URLInput, "email": forms.EmailInput}
+INPUTS: dict[str, type[forms.Widget]] = {"url": forms.URLInput, "email": forms.EmailInput}
 
 
 def declared_field(flow: Flow, place: Place) -> Field | None:

@@ -14,15 +14,19 @@ function drag(form, list, row, grip, down) {
   grip.setPointerCapture(down.pointerId);
   row.classList.add("held-up");
 
+  // The other rows move around the held one: taking that one out of the page would lose the pointer.
   function move(event) {
-    for (const other of rowsOf(list)) {
-      if (other === row) continue;
+    const rows = rowsOf(list);
+    const from = rows.indexOf(row);
+    const to = rows.findIndex((other) => {
       const box = other.getBoundingClientRect();
-      if (event.clientY < box.top || event.clientY > box.bottom) continue;
-      const ahead = event.clientY < box.top + box.height / 2;
-      list.insertBefore(row, ahead ? other : other.nextSibling);
-      return;
-    }
+      return event.clientY >= box.top && event.clientY <= box.bottom;
+    });
+    if (to < 0 || to === from) return;
+    const box = rows[to].getBoundingClientRect();
+    const ahead = event.clientY < box.top + box.height / 2;
+    if (to < from && ahead) row.after(...rows.slice(to, from));
+    if (to > from && !ahead) row.before(...rows.slice(from + 1, to + 1));
   }
 
   function end() {

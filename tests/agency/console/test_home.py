@@ -9,6 +9,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.console.navigation import Entry, Section, menu, register_entry
 from agency.models import AgencyKey
+from packs.models import Pack
 from tests.agency.console.staff import a_member, at_the_console, text
 from tests.factories import AgencyFactory, WorkspaceFactory, an_agency_key
 from tests.tenants import Tenant
@@ -42,6 +43,7 @@ def test_first_steps_are_ticked_off_and_go_when_all_are_done(a: Tenant, owner: C
     a.workspace.refresh_from_db()
     an_agency_key(a.agency)
     assert a.endpoint.agency == a.agency
+    Pack.objects.create(agency=a.agency, name="Starter", position=1, status=Pack.Status.PUBLISHED)
     assert "First steps" not in text(owner.get("/console/"))
 
 
@@ -61,7 +63,7 @@ def test_home_takes_few_statements(a: Tenant, admin: Client, django_assert_max_n
     for _ in range(10):
         a_member(a.agency)
     admin.get("/console/")
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(13):
         admin.get("/console/")
 
 
@@ -80,5 +82,5 @@ def test_a_higher_app_hangs_its_entry_into_a_section_by_order() -> None:
         after = [one.url_name for one in next(part for part in menu() if part.label == "Catalogue").entries]
     finally:
         register_entry(original)
-    assert before == ["console:plans", "console:addons"]
-    assert after == ["console:addons", "console:plans"]
+    assert before == ["console:plans", "console:addons", "console:packs"]
+    assert after == ["console:addons", "console:plans", "console:packs"]

@@ -179,7 +179,7 @@ def test_a_new_password_opens_an_account_that_guessing_closed(member: Member, li
     assert can_sign_in(member.user, NEW)
 
 
-def test_a_customer_sets_a_password_and_is_not_shown_the_way_to_the_console(a: Tenant) -> None:
+def test_a_customer_sets_a_password_and_is_shown_the_way_to_the_dashboard(a: Tenant) -> None:
     WorkspaceFactory.create(agency=a.agency, owner_email="new-owner@example.com", name='Bread & "Butter"')
     path = the_link()
     sent = outbox.outbox[-1]
@@ -188,8 +188,8 @@ def test_a_customer_sets_a_password_and_is_not_shown_the_way_to_the_console(a: T
     browser = a_browser()
     assert choose(browser, path).status_code == 302
     page = browser.get("/account/password-set")
-    assert "You can close this page now." in text(page)
-    assert b"sign-in" not in page.content
+    assert "You can sign in with it now." in text(page)
+    assert b'href="/account/sign-in?next=/app/"' in page.content
 
 
 def test_an_invited_member_sets_the_first_password(a: Tenant) -> None:

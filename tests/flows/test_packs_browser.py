@@ -1,0 +1,215 @@
+"""In a real browser: one customer's automation becomes a pack, and another customer puts it to work."""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.utils.timezone import now
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from agency.actors import SYSTEM
+from packs.services import add_library_entry, change_pack, copy_automation, create_pack, install_pack
+from tests.agency.console.staff import PASSWORD, a_member
+from tests.factories import ChannelFactory, WorkspaceFactory
+from tests.flows.test_console_browser import CONTROLS, SMALLEST_TARGET, TOO_SMALL, WITHOUT_A_NAME
+from tests.flows_at_hand import a_customers_flow
+from tests.packs import shelf
+from tests.packs.at_hand import an_automation
+from tests.tenants import Tenant
+from workspaces.models import Automation, Workspace
+from workspaces.services.automations import note_readiness
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+Open = Callable[..., Page]
+# Browsers note every answer of 422; one form is sent wrong on purpose.
+A_REFUSED_FORM = "status of 422"
+SECRETS = ["+49 151 1234 5678", "cal-8841", "agent-17", "acct-agency-9", "corner-salon.example"]
+
+
+@pytest.fixture
+def open_page(browser: Browser, live_server: LiveServer) -> Iterator[Open]:
+    """Open a browser of its own; whatever a page complains about fails the story."""
+    contexts: list[BrowserContext] = []
+    complaints: list[str] = []
+
+    def open_one(**options: Any) -> Page:
+        contexts.append(browser.new_context(base_url=live_server.url, **options))
+        page = contexts[-1].new_page()
+        page.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        return page
+
+    yield open_one
+    for context in contexts:
+        context.close()
+    assert [words for words in complaints if A_REFUSED_FORM not in words] == []
+
+
+@pytest.fixture
+def desk(open_page: Open) -> Page:
+    """An ordinary browser."""
+    return open_page(viewport={"width": 1280, "height": 1600})
+
+
+@pytest.fixture(autouse=True)
+def _library(settings: Any, tmp_path: Path) -> None:
+    settings.PACK_LIBRARY = shelf.write(tmp_path / "library")
+
+
+@pytest.fixture
+def source(a: Tenant) -> Automation:
+    """What works at one customer of the agency."""
+    workspace = WorkspaceFactory.create(agency=a.agency, name="Corner Salon")
+    return an_automation(workspace, name="Book and pay", flow=a_customers_flow())
+
+
+@pytest.fixture
+def customer(a: Tenant) -> Workspace:
+    """Another customer, whose number is connected and who has what the automation needs."""
+    workspace = WorkspaceFactory.create(agency=a.agency, name="Second Salon")
+    ChannelFactory.create(workspace=workspace)
+    Automation.objects.filter(workspace=workspace).delete()
+    note_readiness(workspace=workspace, service=True, availability=True, payment=True, by=SYSTEM)
+    workspace.owner.set_password(PASSWORD)
+    workspace.owner.save()
+    return workspace
+
+
+@pytest.fixture
+def phone(open_page: Open) -> Page:
+    """A phone of 360 px whose browser runs no script at all."""
+    return open_page(java_script_enabled=False, viewport={"width": 360, "height": 740})
+
+
+def sign_in(page: Page, address: str, email: str) -> None:
+    page.goto(address)
+    page.get_by_label("E-mail").fill(email)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page).to_have_url(re.compile(f"{re.escape(address)}$"))
+
+
+def show_nothing_of_the_first_customer(page: Page) -> None:
+    content = page.content()
+    for secret in SECRETS:
+        assert secret not in content
+
+
+def test_a_customer_s_automation_becomes_a_pack_that_another_customer_switches_on(
+    a: Tenant, source: Automation, customer: Workspace, desk: Page, phone: Page
+) -> None:
+    staff = a_member(a.agency, "admin")
+    sign_in(desk, "/console/packs", staff.user.email)
+
+    desk.get_by_role("link", name="New pack").first.click()
+    desk.get_by_label("Name").fill("Salon essentials")
+    desk.get_by_role("button", name="Create pack").click()
+    expect(desk.get_by_text("It cannot be published yet")).to_be_visible()
+
+    desk.get_by_role("link", name="Add from the library").click()
+    desk.get_by_label("Words").fill("visit")
+    desk.get_by_role("button", name="Show").click()
+    desk.get_by_role("button", name="Add Book a visit").click()
+    expect(desk.get_by_text("Book a visit was added.")).to_be_visible()
+    desk.get_by_role("link", name="Back to the pack").click()
+
+    desk.get_by_role("link", name="Copy from a sub-account").click()
+    desk.get_by_label("Name").fill("corner")
+    desk.get_by_role("button", name="Show").click()
+    desk.get_by_role("link", name="Corner Salon").click()
+    desk.get_by_role("link", name="Book and pay").click()
+    expect(desk.get_by_text("What each customer fills in")).to_be_visible()
+    show_nothing_of_the_first_customer(desk)
+    desk.get_by_role("button", name="Copy into the pack").click()
+    expect(desk.get_by_text("Book and pay was copied into the pack.")).to_be_visible()
+    show_nothing_of_the_first_customer(desk)
+
+    desk.get_by_role("button", name="Move Book and pay up").click()
+    names = desk.locator("[data-rows] h2")
+    expect(names).to_have_text(["Book and pay", "Book a visit"])
+    drag(desk, "Book a visit", above="Book and pay")
+    expect(names).to_have_text(["Book a visit", "Book and pay"])
+
+    desk.get_by_role("link", name="Publish").click()
+    expect(desk.get_by_text("with 2 automations")).to_be_visible()
+    desk.get_by_role("button", name="Publish").click()
+    expect(desk.get_by_text("Salon essentials is published: customers see it now.")).to_be_visible()
+
+    put_to_work(phone, customer)
+    desk.goto("/console/packs")
+    expect(desk.get_by_role("row", name="Salon essentials").get_by_role("cell").nth(3)).to_have_text("1")
+
+
+def drag(page: Page, name: str, *, above: str) -> None:
+    """Take a row by its handle and drop it over the upper half of another."""
+    rows = page.locator("[data-id]")
+    grip = rows.filter(has=page.get_by_role("heading", name=name, exact=True)).locator("[data-grip]")
+    grip.scroll_into_view_if_needed()
+    start = grip.bounding_box()
+    target = rows.filter(has=page.get_by_role("heading", name=above, exact=True)).bounding_box()
+    assert start
+    assert target
+    page.mouse.move(start["x"] + 5, start["y"] + 5)
+    page.mouse.down()
+    page.mouse.move(target["x"] + 40, target["y"] + 12, steps=6)
+    page.mouse.up()
+
+
+def put_to_work(page: Page, customer: Workspace) -> None:
+    """What the second customer does, on a phone and without any script."""
+    sign_in(page, "/app/gallery", customer.owner.email)
+    page.get_by_role("link", name="Salon essentials").click()
+    show_nothing_of_the_first_customer(page)
+    page.get_by_role("button", name="Install").click()
+    expect(page.get_by_text("2 automations were added, switched off.")).to_be_visible()
+    page.get_by_role("link", name="Open Book and pay").click()
+    show_nothing_of_the_first_customer(page)
+    expect(page.get_by_role("button", name="Switch on")).to_have_count(0)
+
+    page.get_by_label("Text").fill("Call us whenever you like.")
+    page.get_by_label("Web address").fill("nowhere")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("alert")).to_contain_text("must be a valid web address")
+    page.get_by_label("Web address").fill("https://second-salon.example/")
+    for slot in page.locator("form[novalidate] input[type=text]").all():
+        if not slot.input_value():
+            slot.fill("ours-1")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Saved. Everything is filled in.")).to_be_visible()
+
+    page.get_by_role("button", name="Switch on").click()
+    expect(page.get_by_text("Book and pay is on.")).to_be_visible()
+    running = Automation.objects.get(workspace=customer, name="Book and pay")
+    assert running.enabled
+    assert running.published is not None
+    assert "https://second-salon.example/" in str(running.published.flow)
+    for secret in SECRETS:
+        assert secret not in str(running.published.flow)
+
+
+def test_every_page_fits_a_phone_and_each_control_has_a_name_and_a_size(
+    a: Tenant, source: Automation, customer: Workspace, open_page: Open
+) -> None:
+    staff = a_member(a.agency, "admin")
+    pack = create_pack(agency=a.agency, name="Salon essentials", by=SYSTEM)
+    add_library_entry(pack=pack, template_id=shelf.BOOKING, by=SYSTEM)
+    entry = copy_automation(pack=pack, automation=source, by=SYSTEM)
+    create_pack(agency=a.agency, name="Another", by=SYSTEM)
+    change_pack(pack=pack, status="published", by=SYSTEM)
+    one, found = f"/console/packs/{pack.uuid}", f"{source.workspace.uuid}/{source.uuid}"
+    console = ["/console/packs", "/console/packs/new", one, f"{one}/library", f"{one}/copy", f"{one}/copy/{found}"]
+    console += [f"{one}/entries/{entry.uuid}", f"{one}/archive", f"{one}/remove"]
+    installed = install_pack(workspace=customer, pack=pack.uuid, now=now(), by=SYSTEM).added[-1]
+    dashboard = ["/app/gallery", f"/app/gallery/{pack.uuid}", "/app/automations", f"/app/automations/{installed.uuid}"]
+    for email, pages in ((staff.user.email, console), (customer.owner.email, [*dashboard, "/app/channels"])):
+        phone = open_page(viewport={"width": 360, "height": 740})
+        sign_in(phone, pages[0], email)
+        for path in pages:
+            phone.goto(path)
+            assert phone.url.endswith(path)
+            assert phone.evaluate("document.documentElement.scrollWidth") == 360, path
+            assert phone.evaluate(WITHOUT_A_NAME, CONTROLS) == [], path
+            assert phone.evaluate(TOO_SMALL, [CONTROLS, SMALLEST_TARGET]) == [], path

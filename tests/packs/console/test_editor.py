@@ -1,0 +1,140 @@
+"""The editor: adding from the library, changing, ordering and removing a pack's automations."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from tests.agency.console.staff import flashes, text
+from tests.packs.at_hand import Packs
+from tests.packs.shelf import ASSISTANT, BOOKING, REVIEWS, WELCOME, extra
+
+pytestmark = pytest.mark.django_db
+
+
+def add(browser: Client, pack: str, item: str, **more: str) -> Any:
+    return browser.post(f"/console/packs/{pack}/add", {"template_id": item, **more}, follow=True)
+
+
+def shelf_page(browser: Client, pack: str, **filters: str) -> str:
+    return text(browser.get(f"/console/packs/{pack}/library", filters))
+
+
+def test_an_automation_is_added_from_the_library(packs: Packs, admin: Client) -> None:
+    pack = packs.new()
+    answer = add(admin, pack, BOOKING, query="search=visit")
+    assert flashes(answer) == ["Book a visit was added."]
+    assert answer.redirect_chain == [(f"/console/packs/{pack}/library?search=visit", 302)]
+    assert packs.names(pack) == ["Book a visit"]
+    shown = text(admin.get(f"/console/packs/{pack}"))
+    assert "Automations 1 of 9" in shown
+    assert "Needs: a service or product to sell, working hours" in shown
+
+
+@pytest.mark.parametrize(
+    ("filters", "found"),
+    [
+        ({"search": "VISIT"}, {"Book a visit", "Remind of a visit"}),
+        ({"channel": "gbp"}, {"Answer reviews"}),
+        ({"requires": "template"}, {"Remind of a visit"}),
+        ({"ai": "yes"}, {"Assistant"}),
+        ({"industry": "salons", "search": "reviews"}, {"Answer reviews"}),
+        ({"industry": "automotive"}, set()),
+        ({"search": "\0"}, set()),
+        ({"channel": "pigeon"}, set()),
+    ],
+)
+def test_the_library_is_searched_and_filtered(
+    filters: dict[str, str], found: set[str], packs: Packs, admin: Client
+) -> None:
+    names = {"Book a visit", "Remind of a visit", "Answer reviews", "Assistant", "Welcome everybody", "Extra 1"}
+    shown = shelf_page(admin, packs.new(), **filters)
+    assert {name for name in names if f"{name} Salons" in shown} == found
+    assert ("Nothing in the library matches" in shown) == (not found)
+
+
+def test_the_library_says_why_something_cannot_be_added(packs: Packs, admin: Client) -> None:
+    pack = packs.with_entries(WELCOME)
+    assert "In this pack" in shelf_page(admin, pack, search="Welcome")
+    assert "The pack has one that answers everything" in shelf_page(admin, pack, search="Assistant")
+    for number in range(1, 9):
+        packs.add(pack, extra(number))
+    assert "The pack is full" in shelf_page(admin, pack, search="visit")
+    assert "The pack is full" in text(admin.get(f"/console/packs/{pack}"))
+
+
+def test_what_cannot_be_added_is_refused_in_words(packs: Packs, admin: Client) -> None:
+    pack = packs.with_entries(WELCOME)
+    for item, words in (
+        (WELCOME, "This library automation is already in the pack."),
+        (ASSISTANT, "This pack already has an automation that answers every message or comment."),
+        ("no-such-item", "This automation is not in the library."),
+    ):
+        assert flashes(add(admin, pack, item)) == [words]
+    assert packs.names(pack) == ["Welcome everybody"]
+
+
+def test_an_entry_is_edited(packs: Packs, admin: Client) -> None:
+    pack = packs.with_entries(BOOKING, extra(1))
+    entry = packs.read(pack)["entries"][0]
+    path = f"/console/packs/{pack}/entries/{entry['uuid']}"
+    words = {"name": "Reserve", "description": "For you", "tier": "optional", "requires": ["payment"]}
+    admin.post(path, words)
+    changed = packs.read(pack)["entries"][0]
+    assert {name: changed[name] for name in words} == words
+    refused = admin.post(path, {**words, "name": "EXTRA 1"})
+    assert refused.status_code == 422
+    assert "An automation of this name is already in the pack." in text(refused)
+    admin.post(path, {**words, "name": "", "description": ""})
+    restored = packs.read(pack)["entries"][0]
+    assert (restored["name_override"], restored["description_override"]) == (None, None)
+
+
+def test_saving_without_a_change_freezes_no_original(packs: Packs, admin: Client) -> None:
+    pack = packs.with_entries(BOOKING)
+    entry = packs.read(pack)["entries"][0]
+    shown = {name: entry[name] for name in ("name", "description", "tier", "requires")}
+    admin.post(f"/console/packs/{pack}/entries/{entry['uuid']}", shown)
+    assert packs.read(pack)["entries"][0] == entry
+
+
+def test_entries_are_moved_up_and_down(packs: Packs, admin: Client) -> None:
+    pack = packs.with_entries(extra(1), extra(2), extra(3))
+    ids = [entry["uuid"] for entry in packs.read(pack)["entries"]]
+    answer = admin.post(f"/console/packs/{pack}/order", {"order": ",".join(ids), "down": ids[0]})
+    assert answer["Location"] == f"/console/packs/{pack}#row-{ids[0]}"
+    assert packs.names(pack) == ["Extra 2", "Extra 1", "Extra 3"]
+
+
+def test_the_last_automation_takes_the_publication_with_it(packs: Packs, admin: Client) -> None:
+    pack = packs.with_entries(extra(1), extra(2), status="published")
+    first, last = (f"/console/packs/{pack}/entries/{entry['uuid']}/remove" for entry in packs.read(pack)["entries"])
+    assert "the pack is unpublished with it" not in text(admin.get(first))
+    assert flashes(admin.post(first, follow=True)) == ["Extra 1 was removed."]
+    assert "the pack is unpublished with it" in text(admin.get(last))
+    assert "the pack was unpublished: customers no longer see it" in flashes(admin.post(last, follow=True))[0]
+    assert packs.read(pack)["status"] == "draft"
+
+
+def test_a_retired_automation_is_marked_missing(packs: Packs, admin: Client, retire: Callable[..., None]) -> None:
+    pack = packs.with_entries(BOOKING, REVIEWS)
+    retire(BOOKING)
+    shown = text(admin.get(f"/console/packs/{pack}"))
+    assert "Book a visit Missing" in shown
+    assert "1 automation is no longer in the library." in shown
+    assert "Answer reviews Missing" not in shown
+
+
+def test_the_editor_costs_the_same_however_full_the_pack_is(packs: Packs, admin: Client) -> None:
+    pack = packs.with_entries(extra(1))
+    admin.get(f"/console/packs/{pack}")
+    with CaptureQueriesContext(connection) as few:
+        admin.get(f"/console/packs/{pack}")
+    for number in range(2, 10):
+        packs.add(pack, extra(number))
+    with CaptureQueriesContext(connection) as many:
+        admin.get(f"/console/packs/{pack}")
+    assert len(many) == len(few) <= 8

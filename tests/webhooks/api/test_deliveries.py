@@ -1,0 +1,316 @@
+"""Deliveries over the API: the last thirty, one with its attempts, tests, and once more."""
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils.timezone import now
+
+from agency.models import ActivityEntry
+from tests.tenants import Tenant
+from tests.webhooks.conftest import Hire, Receive
+from tests.webhooks.delivering import attempted, ended, shown, slowly, status, subscribe, tell, until
+from tests.webhooks.transport.receivers import answer
+from webhooks.models import Attempt, Delivery, Errand
+
+FIELDS = [
+    "id",
+    "webhook",
+    "event",
+    "envelope_id",
+    "test",
+    "status",
+    "attempts",
+    "response_status",
+    "error",
+    "created_at",
+    "next_attempt_at",
+    "completed_at",
+]
+ATTEMPT_FIELDS = {
+    "number",
+    "started_at",
+    "duration_ms",
+    "dns_ms",
+    "connect_ms",
+    "tls_ms",
+    "first_byte_ms",
+    "url",
+    "remote_address",
+    "request_headers",
+    "response_status",
+    "response_headers",
+    "response_body",
+    "error",
+}
+MISSING = "/webhooks/deliveries/00000000-0000-4000-8000-000000000000"
+
+
+def listed(tenant: Tenant, path: str = "/webhooks/deliveries") -> list[dict[str, Any]]:
+    response = tenant.api.get(path)
+    assert response.status_code == 200, response.content
+    rows: list[dict[str, Any]] = response.json()["data"]
+    return rows
+
+
+def test_a_test_sends_a_sample_once(a: Tenant, hire: Hire, receive: Receive) -> None:
+    receiver = receive(answer(status(500)))
+    endpoint = subscribe(a, receiver, "addon.granted", "workspace.created")
+    response = a.api.post(f"/webhooks/{endpoint['uuid']}/test")
+    assert response.status_code == 202
+    row = response.json()["data"]
+    assert list(row) == FIELDS
+    assert row["webhook"] == {"uuid": endpoint["uuid"], "url": endpoint["url"]}
+    assert (row["event"], row["test"], row["status"], row["attempts"]) == ("addon.granted", True, "pending", 0)
+    assert (row["response_status"], row["error"], row["completed_at"]) == (None, None, None)
+    assert row["next_attempt_at"] == row["created_at"]
+    hire()
+    [delivery] = ended(a)
+    assert (delivery.status, delivery.attempts, delivery.error) == ("error", 1, "http_5xx")
+    [request] = receiver.requests
+    envelope = json.loads(request.body)
+    assert list(envelope) == ["id", "event", "occurred_at", "agency_id", "data", "test"]
+    assert envelope["test"] is True
+    assert envelope["id"] == row["envelope_id"] == request.headers["x-svc-delivery"]
+    assert sorted(envelope["data"]) == ["addon", "workspace"]
+    assert "x-svc-signature" in request.headers
+    assert not Errand.objects.exists()
+
+
+def test_a_test_of_another_event_of_the_catalogue(a: Tenant, receive: Receive, transactional_db: None) -> None:
+    path = f"/webhooks/{subscribe(a, receive())['uuid']}/test"
+    assert a.api.post(path, {"event": "workspace.restored"}).json()["data"]["event"] == "workspace.restored"
+    assert a.api.post(path, {"event": None}).json()["data"]["event"] == "workspace.created"
+    refused = a.api.post(path, {"event": "workspace.deleted"})
+    assert (refused.status_code, list(refused.json()["errors"])) == (422, ["event"])
+    assert ActivityEntry.objects.filter(action="webhook.tested").count() == 2
+
+
+def test_a_disabled_endpoint_is_not_tested_and_gets_no_redelivery(a: Tenant, hire: Hire, receive: Receive) -> None:
+    endpoint = subscribe(a, receive())
+    hire()
+    tell(a)
+    [delivery] = ended(a)
+    a.api.patch(f"/webhooks/{endpoint['uuid']}", {"enabled": False})
+    for path in (f"/webhooks/{endpoint['uuid']}/test", f"/webhooks/deliveries/{delivery.uuid}/redeliver"):
+        response = a.api.post(path)
+        assert response.status_code == 409
+        assert response.json() == {"message": "This webhook has been removed or is disabled."}
+    assert Delivery.objects.count() == 1
+
+
+def test_a_delivery_is_read_with_its_attempts_and_its_envelope(a: Tenant, hire: Hire, receive: Receive) -> None:
+    receiver = receive()
+    subscribe(a, receiver)
+    hire()
+    tell(a, text="Grüße")
+    [delivery] = ended(a)
+    detail = shown(a, delivery)
+    assert list(detail) == [*FIELDS, "envelope"]
+    assert detail["status"] == "success"
+    assert detail["completed_at"] >= detail["created_at"]
+    [attempt] = detail["attempts"]
+    assert set(attempt) == ATTEMPT_FIELDS
+    assert detail["envelope"] == json.loads(receiver.requests[0].body)
+    [row] = listed(a)
+    assert row == {name: detail[name] for name in FIELDS} | {"attempts": 1}
+
+
+def test_a_redelivery_is_a_new_delivery_of_the_same_envelope(a: Tenant, hire: Hire, receive: Receive) -> None:
+    receiver = receive()
+    subscribe(a, receiver)
+    hire()
+    tell(a)
+    [first] = ended(a)
+    before = shown(a, first)
+    response = a.api.post(f"/webhooks/deliveries/{first.uuid}/redeliver")
+    assert response.status_code == 202
+    again = response.json()["data"]
+    assert again["id"] != str(first.uuid)
+    assert (again["envelope_id"], again["event"], again["test"]) == (before["envelope_id"], before["event"], False)
+    assert (again["status"], again["attempts"]) == ("pending", 0)
+    ended(a, 2)
+    assert shown(a, first) == before
+    assert [row["id"] for row in listed(a)] == [again["id"], str(first.uuid)]
+    assert ActivityEntry.objects.filter(action="webhook.redelivered").count() == 1
+
+
+def test_a_redelivery_may_fail_three_times_too(a: Tenant, hire: Hire, receive: Receive) -> None:
+    subscribe(a, receive(answer(status(503))))
+    hire()
+    tell(a)
+    first = attempted(a, 1)
+    a.api.post(f"/webhooks/deliveries/{first.uuid}/redeliver")
+    again = until(lambda: Delivery.objects.filter(kind="redelivery", attempts=1).first())
+    assert (again.status, again.max_attempts) == ("pending", 3)
+
+
+def test_a_tests_redelivery_stays_a_test(a: Tenant, hire: Hire, receive: Receive) -> None:
+    receiver = receive()
+    endpoint = subscribe(a, receiver)
+    hire()
+    tested = a.api.post(f"/webhooks/{endpoint['uuid']}/test").json()["data"]
+    ended(a)
+    again = a.api.post(f"/webhooks/deliveries/{tested['id']}/redeliver").json()["data"]
+    assert (again["test"], again["envelope_id"]) == (True, tested["envelope_id"])
+    ended(a, 2)
+    assert len({request.body for request in receiver.requests}) == 1
+
+
+@pytest.mark.parametrize("suffix", ["", "/redeliver"])
+def test_a_delivery_of_another_agency_reads_like_none(
+    a: Tenant, b: Tenant, receive: Receive, transactional_db: None, suffix: str
+) -> None:
+    endpoint = subscribe(b, receive())
+    foreign = b.api.post(f"/webhooks/{endpoint['uuid']}/test").json()["data"]["id"]
+    method = "POST" if suffix else "GET"
+    answers = [a.api.call(method, path + suffix) for path in (f"/webhooks/deliveries/{foreign}", MISSING)]
+    assert [response.status_code for response in answers] == [404, 404]
+    assert answers[0].content == answers[1].content == b'{"message":"Delivery not found."}'
+    assert listed(a) == []
+
+
+def many(tenant: Tenant, uuid: str, count: int, **words: Any) -> None:
+    endpoint = tenant.agency.webhooks.get(uuid=uuid)
+    given = {"status": "success", "completed_at": now(), **words}
+    Delivery.objects.bulk_create(
+        Delivery(
+            agency=tenant.agency,
+            endpoint=endpoint,
+            event_name=words.get("event_name", "workspace.created"),
+            envelope_id="7d4f3a0e-38a5-4a5b-9d0a-2f3c58a0b1c2",
+            body=b"{}",
+            **{name: value for name, value in given.items() if name != "event_name"},
+        )
+        for _ in range(count)
+    )
+
+
+@pytest.fixture
+def log(a: Tenant, receive: Receive, transactional_db: None) -> tuple[str, str]:
+    """Two endpoints with deliveries of every kind."""
+    one, two = subscribe(a, receive())["uuid"], subscribe(a, receive())["uuid"]
+    many(a, one, 40)
+    many(a, two, 20, event_name="addon.granted")
+    many(a, two, 12, status="error", failed_at=now())
+    a.api.post(f"/webhooks/{one}/test")
+    return one, two
+
+
+def test_the_last_thirty_are_listed_newest_first(a: Tenant, log: tuple[str, str]) -> None:
+    rows = listed(a)
+    newest = Delivery.objects.order_by("-id").values_list("uuid", flat=True)[:30]
+    assert [row["id"] for row in rows] == [str(uuid) for uuid in newest]
+    assert {row["webhook"]["uuid"] for row in listed(a, f"/webhooks/{log[1]}/deliveries")} == {log[1]}
+    assert len(listed(a, f"/webhooks/{log[0]}/deliveries")) == 30
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [
+        ("status=error", 12),
+        ("status=success", 30),
+        ("status=pending", 1),
+        ("status=", 30),
+        ("status=nonsense", 0),
+        ("status=ERROR", 0),
+        ("event=addon.granted", 20),
+        ("event=nonsense", 0),
+        ("event=%00", 0),
+        ("event=addon.granted&status=error", 0),
+        ("page=2&per_page=1", 30),
+    ],
+)
+def test_the_list_is_filtered(a: Tenant, log: tuple[str, str], query: str, count: int) -> None:
+    rows = listed(a, f"/webhooks/deliveries?{query}")
+    assert len(rows) == count
+    wanted = dict(pair.split("=") for pair in query.split("&"))
+    assert {row["status"] for row in rows} <= {wanted.get("status") or row["status"] for row in rows}
+    assert {row["event"] for row in rows} <= {wanted.get("event") or row["event"] for row in rows}
+
+
+@pytest.mark.parametrize("path", ["/webhooks/deliveries", "/webhooks/deliveries?status=pending"])
+def test_a_page_of_the_log_costs_two_statements(
+    a: Tenant, log: tuple[str, str], django_assert_num_queries: Any, path: str
+) -> None:
+    with django_assert_num_queries(2):
+        listed(a, path)
+
+
+def test_a_delivery_costs_three_statements(
+    a: Tenant, hire: Hire, receive: Receive, django_assert_num_queries: Any
+) -> None:
+    subscribe(a, receive())
+    hire()
+    tell(a)
+    [delivery] = ended(a)
+    with django_assert_num_queries(3):
+        shown(a, delivery)
+
+
+def test_switching_an_endpoint_off_ends_what_waits_for_it(a: Tenant, hire: Hire, receive: Receive) -> None:
+    receiver = receive(answer(status(500)))
+    endpoint = subscribe(a, receiver)
+    hire()
+    tell(a)
+    attempted(a, 1)
+    a.api.patch(f"/webhooks/{endpoint['uuid']}", {"enabled": False})
+    [row] = listed(a)
+    assert (row["status"], row["error"], row["next_attempt_at"]) == ("error", "endpoint_disabled", None)
+    assert (row["attempts"], row["response_status"]) == (1, 500)
+    assert row["completed_at"]
+    tell(a)
+    a.api.patch(f"/webhooks/{endpoint['uuid']}", {"enabled": True})
+    tell(a)
+    attempted(a, 1)
+    assert len(receiver.requests) <= 3
+
+
+@pytest.mark.parametrize("way", ["disable", "remove"])
+def test_what_is_in_hand_when_an_endpoint_goes_is_not_sent(a: Tenant, hire: Hire, receive: Receive, way: str) -> None:
+    receiver = receive(slowly(0.2))
+    endpoint = subscribe(a, receiver)
+    hire()
+    tell(a, 60)
+    until(lambda: len(receiver.requests) > 4)
+    path = f"/webhooks/{endpoint['uuid']}"
+    assert (a.api.delete(path) if way == "remove" else a.api.patch(path, {"enabled": False})).status_code == 200
+    seen = len(receiver.requests)
+    rows = ended(a, 60)
+    assert len(receiver.requests) <= seen + 8
+    gone = [row for row in rows if row.error == "endpoint_disabled"]
+    assert len(gone) == 60 - len(receiver.requests)
+    assert {row.status for row in gone} == {"error"}
+    assert not Attempt.objects.filter(delivery__in=gone).exists()
+    assert not Errand.objects.exists()
+
+
+def test_an_attempt_in_flight_while_its_endpoint_is_removed_is_recorded(
+    a: Tenant, hire: Hire, receive: Receive
+) -> None:
+    receiver = receive(slowly(0.3))
+    endpoint = subscribe(a, receiver)
+    hire()
+    tell(a)
+    until(lambda: receiver.requests)
+    a.api.delete(f"/webhooks/{endpoint['uuid']}")
+    [delivery] = ended(a)
+    assert (delivery.status, delivery.attempts) == ("success", 1)
+    assert listed(a)[0]["webhook"]["url"] == endpoint["url"]
+
+
+def test_an_event_before_its_endpoint_was_enabled_is_not_delivered_later(
+    a: Tenant, hire: Hire, receive: Receive
+) -> None:
+    receiver = receive()
+    endpoint = subscribe(a, receiver, enabled=False)
+    hire()
+    tell(a, told="too early")
+    time_of_fan_out = until(lambda: not a.agency.events.filter(fanned_out_at=None).exists())
+    assert time_of_fan_out
+    a.api.patch(f"/webhooks/{endpoint['uuid']}", {"enabled": True})
+    tell(a, told="now")
+    ended(a)
+    assert [json.loads(request.body)["data"]["told"] for request in receiver.requests] == ["now"]
+    assert Delivery.objects.filter(created_at__gt=now() - timedelta(minutes=1)).count() == 1

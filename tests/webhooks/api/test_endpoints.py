@@ -1,0 +1,242 @@
+"""Endpoints over the API: register, list, read, edit, remove, rotate the secret."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from agency.models import ActivityEntry
+from tests.tenants import Tenant
+from tests.webhooks.conftest import Names
+from webhooks.models import Endpoint
+from webhooks.services import judge_url
+
+pytestmark = pytest.mark.django_db
+URL = "https://93.184.215.14/hooks"
+NEW = {"url": URL, "events": ["workspace.created"]}
+FIELDS = ["uuid", "url", "events", "description", "enabled", "last_outcome", "last_delivery_at", "created_at"]
+MISSING = "/webhooks/00000000-0000-4000-8000-000000000000"
+UNREACHABLE = "The URL's host must be publicly reachable."
+
+
+def registered(tenant: Tenant, **words: Any) -> dict[str, Any]:
+    response = tenant.api.post("/webhooks", {**NEW, **words})
+    assert response.status_code == 201, response.content
+    endpoint: dict[str, Any] = response.json()["data"]
+    return endpoint
+
+
+def refused(response: Any) -> dict[str, list[str]]:
+    assert response.status_code == 422, response.content
+    errors: dict[str, list[str]] = response.json()["errors"]
+    return errors
+
+
+def test_the_catalogue_lists_the_six_lifecycle_events(a: Tenant) -> None:
+    catalogue = a.api.get("/webhooks/events").json()["data"]
+    assert [entry["event"] for entry in catalogue] == [
+        "workspace.created",
+        "workspace.suspended",
+        "workspace.restored",
+        "subscription.changed",
+        "addon.granted",
+        "addon.revoked",
+    ]
+    assert all(sorted(entry) == ["event", "label"] and entry["label"] for entry in catalogue)
+
+
+def test_a_new_endpoint_shows_its_secret_once(a: Tenant) -> None:
+    endpoint = registered(a, description="CRM", events=["addon.granted", "workspace.created"])
+    assert list(endpoint) == [*FIELDS, "secret"]
+    assert re.fullmatch(r"whsec_[A-Za-z0-9_-]{43}", endpoint["secret"])
+    assert endpoint["url"] == URL
+    assert endpoint["events"] == ["addon.granted", "workspace.created"]
+    assert endpoint["description"] == "CRM"
+    assert endpoint["enabled"] is True
+    assert endpoint["last_outcome"] is None
+    assert endpoint["last_delivery_at"] is None
+    assert endpoint["created_at"].endswith("Z")
+    read = a.api.get(f"/webhooks/{endpoint['uuid']}").json()["data"]
+    [listed] = a.api.get("/webhooks").json()["data"]
+    assert read == listed == {name: endpoint[name] for name in FIELDS}
+
+
+def test_secrets_differ_and_are_kept_encrypted(a: Tenant) -> None:
+    secrets = {registered(a)["secret"] for _ in range(20)}
+    assert len(secrets) == 20
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT secret FROM webhooks_endpoint")
+        stored = b"".join(bytes(row[0]) for row in cursor.fetchall())
+    assert not [secret for secret in secrets if secret.encode() in stored]
+    dumped = json.dumps(list(ActivityEntry.objects.values()), default=str)
+    assert not [secret for secret in secrets if secret in dumped]
+
+
+def test_the_words_of_an_endpoint_may_be_left_out(a: Tenant) -> None:
+    endpoint = registered(a, enabled=False)
+    assert (endpoint["description"], endpoint["enabled"]) == (None, False)
+    assert registered(a, description=None)["description"] is None
+
+
+def test_events_named_twice_count_once(a: Tenant) -> None:
+    words = ["addon.granted", "workspace.created", "addon.granted"]
+    assert registered(a, events=words)["events"] == ["addon.granted", "workspace.created"]
+
+
+@pytest.mark.parametrize(
+    ("words", "field"),
+    [
+        ({"url": None}, "url"),
+        ({"url": ""}, "url"),
+        ({"url": 5}, "url"),
+        ({"url": "hooks"}, "url"),
+        ({"url": "ftp://93.184.215.14/"}, "url"),
+        ({"url": "https://93.184.215.14/" + "x" * 2048}, "url"),
+        ({"url": "https://user:pass@93.184.215.14/"}, "url"),
+        ({"url": "https://93.184.215.14:22/"}, "url"),
+        ({"events": None}, "events"),
+        ({"events": []}, "events"),
+        ({"events": "workspace.created"}, "events"),
+        ({"events": ["workspace.deleted"]}, "events.0"),
+        ({"events": ["workspace.created", "channel.connection.failed"]}, "events.1"),
+        ({"events": [7]}, "events.0"),
+        ({"description": "x" * 201}, "description"),
+        ({"description": 1}, "description"),
+        ({"enabled": "yes"}, "enabled"),
+        ({"enabled": None}, "enabled"),
+    ],
+)
+def test_words_that_do_not_fit_are_refused_by_field(a: Tenant, words: dict[str, Any], field: str) -> None:
+    assert list(refused(a.api.post("/webhooks", {**NEW, **words}))) == [field]
+    assert not Endpoint.objects.exists()
+
+
+def test_everything_missing_is_told_at_once(a: Tenant) -> None:
+    response = a.api.post("/webhooks", {})
+    assert list(refused(response)) == ["url", "events"]
+    assert response.json()["message"] == "The url field is required. (and 1 more error)"
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://127.0.0.1/", "http://10.0.0.1/", "https://[::1]/", "http://169.254.169.254/latest", "https://[fe80::1]/",
+     "http://192.168.1.1:8080/", "https://100.64.0.1/", "http://[::ffff:127.0.0.1]/", "http://0.0.0.0/"],
+)  # fmt: skip
+@pytest.mark.parametrize("door", ["create", "edit"])
+def test_an_inner_address_is_refused_at_every_door(a: Tenant, settings: Any, url: str, door: str) -> None:
+    settings.WEBHOOK_ALLOWED_NETWORKS = []
+    endpoint = registered(a)
+    body = {**NEW, "url": url}
+    path = f"/webhooks/{endpoint['uuid']}"
+    response = a.api.post("/webhooks", body) if door == "create" else a.api.patch(path, body)
+    assert refused(response) == {"url": [UNREACHABLE]}
+    assert Endpoint.objects.get().url == URL
+
+
+def test_a_test_judges_the_url_like_a_registration(a: Tenant, names: Names, settings: Any) -> None:
+    settings.WEBHOOK_ALLOWED_NETWORKS = []
+    names["hooks.acme.io"] = ["93.184.215.14"]
+    endpoint = registered(a, url="https://hooks.acme.io/")
+    names["hooks.acme.io"] = ["93.184.215.14", "10.0.0.1"]
+    assert refused(a.api.post(f"/webhooks/{endpoint['uuid']}/test")) == {"url": [UNREACHABLE]}
+
+
+def test_a_name_without_addresses_or_that_cannot_be_looked_up_is_refused(a: Tenant, names: Names) -> None:
+    names["hooks.acme.io"] = []
+    assert refused(a.api.post("/webhooks", {**NEW, "url": "https://hooks.acme.io/"})) == {"url": [UNREACHABLE]}
+    names["hooks.acme.io"] = OSError("down")
+    [sentence] = refused(a.api.post("/webhooks", {**NEW, "url": "https://hooks.acme.io/"}))["url"]
+    assert sentence == "The URL's host could not be looked up. Try again in a moment."
+
+
+def test_the_judge_gives_the_address_to_connect_to(names: Names) -> None:
+    names["hooks.acme.io"] = ["93.184.215.14"]
+    vetted = judge_url("https://hooks.acme.io/x")
+    assert (vetted.target.host, vetted.addresses) == ("hooks.acme.io", ("93.184.215.14",))
+
+
+def test_only_what_is_sent_is_changed(a: Tenant) -> None:
+    endpoint = registered(a, description="CRM")
+    path = f"/webhooks/{endpoint['uuid']}"
+    before = {name: endpoint[name] for name in FIELDS}
+    for words in (
+        {"description": "New CRM"},
+        {"events": ["addon.revoked"]},
+        {"enabled": False},
+        {"url": "https://93.184.215.14/other"},
+        {"description": None},
+        {},
+    ):
+        before |= words
+        response = a.api.patch(path, words)
+        assert (response.status_code, response.json()["data"]) == (200, before)
+    assert a.api.get(path).json()["data"] == before
+
+
+def test_an_edit_is_refused_like_a_registration(a: Tenant) -> None:
+    path = f"/webhooks/{registered(a)['uuid']}"
+    assert list(refused(a.api.patch(path, {"events": []}))) == ["events"]
+    assert list(refused(a.api.patch(path, {"events": ["x"], "enabled": 3}))) == ["events.0", "enabled"]
+    assert list(refused(a.api.patch(path, {"url": "x"}))) == ["url"]
+
+
+def test_a_removed_endpoint_is_gone_and_its_secret_with_it(a: Tenant) -> None:
+    endpoint = registered(a)
+    path = f"/webhooks/{endpoint['uuid']}"
+    response = a.api.delete(path)
+    assert (response.status_code, response.json()) == (200, {"data": {"deleted": True}})
+    assert a.api.get("/webhooks").json() == {"data": []}
+    for again in (a.api.get(path), a.api.delete(path), a.api.patch(path, {}), a.api.post(f"{path}/rotate-secret")):
+        assert (again.status_code, again.json()) == (404, {"message": "Webhook not found."})
+    assert Endpoint.objects.get(uuid=endpoint["uuid"]).secret is None
+
+
+def test_rotating_shows_a_new_secret_once(a: Tenant) -> None:
+    endpoint = registered(a)
+    path = f"/webhooks/{endpoint['uuid']}"
+    rotated = a.api.post(f"{path}/rotate-secret")
+    assert rotated.status_code == 200
+    assert rotated.json()["data"] == {**endpoint, "secret": rotated.json()["data"]["secret"]}
+    assert re.fullmatch(r"whsec_[A-Za-z0-9_-]{43}", rotated.json()["data"]["secret"])
+    assert rotated.json()["data"]["secret"] != endpoint["secret"]
+    assert "secret" not in a.api.get(path).json()["data"]
+
+
+@pytest.mark.parametrize(
+    ("method", "suffix"),
+    [("GET", ""), ("PATCH", ""), ("DELETE", ""), ("POST", "/rotate-secret"), ("POST", "/test"), ("GET", "/deliveries")],
+)
+def test_an_endpoint_of_another_agency_reads_like_none(a: Tenant, b: Tenant, method: str, suffix: str) -> None:
+    foreign = f"/webhooks/{registered(b)['uuid']}"
+    for path in (foreign, MISSING, "/webhooks/nonsense"):
+        response = a.api.call(method, path + suffix, {} if method in {"PATCH", "POST"} else b"")
+        assert response.status_code == 404, path
+        if path != "/webhooks/nonsense":
+            assert response.json() == {"message": "Webhook not found."}
+
+
+def test_endpoints_are_listed_oldest_first_and_only_ones_own(a: Tenant, b: Tenant) -> None:
+    ours = [registered(a, description=str(number))["uuid"] for number in range(5)]
+    registered(b)
+    assert [endpoint["uuid"] for endpoint in a.api.get("/webhooks").json()["data"]] == ours
+
+
+def test_the_list_costs_the_same_for_one_and_for_many(a: Tenant, django_assert_num_queries: Any) -> None:
+    for _ in range(10):
+        registered(a)
+    with django_assert_num_queries(2):
+        assert len(a.api.get("/webhooks").json()["data"]) == 10
+
+
+def test_every_change_is_in_the_activity(a: Tenant) -> None:
+    path = f"/webhooks/{registered(a)['uuid']}"
+    a.api.patch(path, {"description": "New"})
+    a.api.patch(path, {"description": "New"})
+    a.api.post(f"{path}/rotate-secret")
+    a.api.delete(path)
+    actions = (
+        ActivityEntry.objects.filter(action__startswith="webhook.").order_by("id").values_list("action", flat=True)
+    )
+    assert list(actions) == ["webhook.created", "webhook.changed", "webhook.secret_rotated", "webhook.removed"]

@@ -1,0 +1,228 @@
+"""Faults of what the courier stands on: nothing lost, nothing sent twice without need."""
+
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import redis
+from django.conf import settings as project
+from django.db import connection
+
+from agency.services.events import COURIER_BELL
+from config import redis as counters
+from config.celery import bell_name
+from tests.tenants import Tenant, a_new_customer
+from tests.webhooks.conftest import Hire, Receive
+from tests.webhooks.delivering import ended, slowly, subscribe, tell, until
+from webhooks import tasks
+from webhooks.courier import clerk, rows
+from webhooks.courier.database import open_connection
+from webhooks.models import Attempt, Delivery, Errand, Shift
+
+
+def cut_connections(which: str) -> int:
+    """End the courier's sessions at the database, as a restart does."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
+            " WHERE application_name LIKE %s AND datname = current_database()",
+            [which],
+        )
+        found: int = cursor.fetchone()[0]
+    return found
+
+
+@pytest.fixture
+def away(settings: Any) -> Iterator[None]:
+    """Redis does not answer: nobody listens where it should be."""
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"
+    counters.client.cache_clear()
+    counters.breaker.close()
+    yield
+    counters.client.cache_clear()
+    counters.breaker.close()
+
+
+def test_without_redis_events_go_out_by_polling(a: Tenant, away: None, hire: Hire, receive: Receive) -> None:
+    receiver = receive()
+    subscribe(a, receiver)
+    hire()
+    for _ in range(3):
+        began = time.monotonic()
+        assert a.api.post("/workspaces", a_new_customer()).status_code == 201
+        assert time.monotonic() - began < 2
+    ended(a, 3)
+    assert len(receiver.requests) == 3
+
+
+def test_a_lost_ring_delays_by_a_sweep_at_most(a: Tenant, hire: Hire, receive: Receive) -> None:
+    receiver = receive()
+    subscribe(a, receiver)
+    hire()
+    until(lambda: Shift.objects.exists())
+    bell = redis.Redis.from_url(project.REDIS_URL)
+    stopping = threading.Event()
+
+    def steal() -> None:
+        while not stopping.is_set():
+            bell.delete(bell_name(COURIER_BELL))
+
+    thief = threading.Thread(target=steal)
+    thief.start()
+    began = time.monotonic()
+    tell(a)
+    until(lambda: receiver.requests)
+    stopping.set()
+    thief.join()
+    bell.close()
+    assert time.monotonic() - began < 2
+
+
+def test_a_ring_is_heard_at_once(a: Tenant, hire: Hire, receive: Receive, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clerk, "SWEEP_SECONDS", 30)
+    receiver = receive()
+    subscribe(a, receiver)
+    hire()
+    tell(a)
+    ended(a)
+    began = time.monotonic()
+    tell(a)
+    ended(a, 2)
+    assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize("which", ["courier%", "courier clerk", "courier recorder"])
+def test_a_courier_survives_the_loss_of_its_connections(a: Tenant, hire: Hire, receive: Receive, which: str) -> None:
+    receiver = receive(slowly(0.05))
+    subscribe(a, receiver)
+    hired = hire()
+    tell(a, 60)
+    until(lambda: len(receiver.requests) > 10)
+    assert cut_connections(which) >= 1
+    ended(a, 60)
+    assert hired.thread.is_alive()
+    assert len(receiver.requests) == 60
+    assert Attempt.objects.count() == 60
+    assert not Errand.objects.exists()
+
+
+def test_a_courier_that_others_took_for_lost_ends_its_shift(a: Tenant, hire: Hire, receive: Receive) -> None:
+    subscribe(a, receive())
+    first = hire()
+    until(lambda: Shift.objects.exists())
+    Shift.objects.all().delete()
+    first.thread.join(10)
+    assert not first.thread.is_alive()
+    hire()
+    tell(a)
+    ended(a)
+
+
+def test_a_desk_that_breaks_ends_the_shift(
+    a: Tenant, hire: Hire, receive: Receive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(threading, "excepthook", lambda what: told.append(what.exc_type.__name__))
+    subscribe(a, receive())
+    hired = hire()
+    until(lambda: Shift.objects.exists())
+    monkeypatch.setattr(rows, "get_ready", lambda _: 1 / 0)
+    hired.thread.join(10)
+    assert not hired.thread.is_alive()
+    assert told == ["ZeroDivisionError"]
+
+
+def test_nothing_is_sent_when_the_leases_may_have_run_out(
+    a: Tenant, hire: Hire, receive: Receive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The database has not been heard of for so long that others may hold what is in hand."""
+    monkeypatch.setattr(clerk, "SURE_SECONDS", -1.0)
+    receiver = receive()
+    subscribe(a, receiver)
+    hire()
+    tell(a)
+    until(lambda: not a.agency.events.filter(fanned_out_at=None).exists())
+    time.sleep(0.7)
+    assert receiver.connections == []
+
+
+def test_no_transaction_is_open_while_sending(a: Tenant, hire: Hire, receive: Receive) -> None:
+    receiver = receive(slowly(0.5))
+    subscribe(a, receiver)
+    hire()
+    tell(a, 8)
+    until(lambda: receiver.requests)
+    seen = set()
+    for _ in range(20):
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT state FROM pg_stat_activity WHERE application_name LIKE 'courier %%'"
+                " AND xact_start < clock_timestamp() - interval '100 ms'"
+            )
+            seen |= {row[0] for row in cursor.fetchall()}
+        time.sleep(0.01)
+    assert seen == set()
+
+
+def test_the_courier_waits_for_no_disk_but_its_events_did(transactional_db: None) -> None:
+    opened = open_connection("courier test")
+    assert opened.execute("SHOW synchronous_commit").fetchone() == ("off",)
+    assert opened.execute("SELECT application_name FROM pg_stat_activity WHERE pid = pg_backend_pid()").fetchone() == (
+        "courier test",
+    )
+    opened.close()
+
+
+CHANGED = ("status", "attempts", "response_status", "error", "completed_at")
+INDEXED = """
+SELECT DISTINCT attname FROM pg_index JOIN pg_attribute ON attrelid = indrelid
+WHERE indrelid = 'webhooks_delivery'::regclass AND (attnum = ANY (indkey)
+    OR pg_get_expr(indpred, indrelid) ~ ('\\m' || attname || '\\M'))
+"""
+
+
+def test_no_index_of_deliveries_names_what_a_success_changes(db: None) -> None:
+    """So the new version of the row stays on its page, and no index is written."""
+    with connection.cursor() as cursor:
+        cursor.execute(INDEXED)
+        indexed = {row[0] for row in cursor.fetchall()}
+    assert {"agency_id", "endpoint_id", "failed_at", "kind"} <= indexed
+    assert not indexed & set(CHANGED)
+
+
+def test_the_task_works_a_shift_until_its_worker_leaves(
+    a: Tenant, hire: Hire, receive: Receive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leaving = threading.Event()
+    monkeypatch.setattr(tasks, "_leaving", leaving)
+    receiver = receive()
+    subscribe(a, receiver)
+    worker = threading.Thread(target=tasks.deliver)
+    worker.start()
+    tell(a)
+    ended(a)
+    tasks.leave()
+    worker.join(15)
+    assert not worker.is_alive()
+    tasks.deliver()
+    assert len(receiver.requests) == 1
+
+
+def test_the_log_of_the_courier_names_no_secret_and_no_body(
+    a: Tenant, hire: Hire, receive: Receive, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    endpoint = subscribe(a, receive())
+    hire()
+    tell(a, text="very private")
+    ended(a)
+    cut_connections("courier%")
+    tell(a)
+    ended(a, 2)
+    assert "the courier's database is away" in caplog.text
+    assert endpoint["secret"] not in caplog.text
+    assert "very private" not in caplog.text
+    assert Delivery.objects.filter(status="success").count() == 2

@@ -1,0 +1,102 @@
+"""Words of the delivery stories: subscribe, tell, wait, look at the log."""
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from django.db import transaction
+from django.utils.timezone import now
+
+from agency.services import record_event
+from agency.services.events import COURIER_BELL
+from config.celery import ring
+from tests.tenants import Tenant
+from tests.webhooks.transport.receivers import Behaviour, Connection, Receiver
+from webhooks.models import Delivery, Errand
+
+EVENT = "workspace.created"
+PATIENCE_SECONDS = 10.0
+
+
+def subscribe(tenant: Tenant, receiver: Receiver, *events: str, **words: Any) -> dict[str, Any]:
+    """Register the receiver over the API; gives the endpoint with its secret."""
+    url = f"http://127.0.0.1:{receiver.port}/hooks"
+    response = tenant.api.post("/webhooks", {"url": url, "events": list(events) or [EVENT], **words})
+    assert response.status_code == 201, response.content
+    endpoint: dict[str, Any] = response.json()["data"]
+    return endpoint
+
+
+def tell(tenant: Tenant, count: int = 1, *, event: str = EVENT, **data: Any) -> None:
+    """Record so many events of the agency."""
+    with transaction.atomic():
+        for number in range(count):
+            record_event(agency_id=tenant.agency.pk, name=event, data={"number": number, **data}, now=now())
+
+
+def until(condition: Callable[[], Any], seconds: float = PATIENCE_SECONDS) -> Any:
+    """Wait for a condition to hold, and give what it gave."""
+    end = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.01)
+    return found
+
+
+def ended(tenant: Tenant, count: int = 1) -> list[Delivery]:
+    """Wait until so many deliveries of the agency have ended, and give them, oldest first."""
+    rows = Delivery.objects.filter(agency=tenant.agency).exclude(status="pending").order_by("id")
+    return list(until(lambda: list(rows) if rows.count() >= count else None))
+
+
+def attempted(tenant: Tenant, times: int) -> Delivery:
+    """Wait until the agency's one delivery has been attempted so often, and give it."""
+    rows = Delivery.objects.select_related("errand").filter(agency=tenant.agency, attempts=times)
+    found: Delivery = until(rows.first)
+    return found
+
+
+def let_time_pass(delivery: Delivery) -> None:
+    """Move a waiting attempt's time to now, and wake the courier, who would see it within half a second."""
+    with transaction.atomic():
+        assert Errand.objects.filter(delivery=delivery, is_ready=False).update(due_at=now(), is_ready=True)
+        ring(COURIER_BELL)
+
+
+def shown(tenant: Tenant, delivery: Delivery) -> dict[str, Any]:
+    """The delivery with its attempts as the API shows it."""
+    response = tenant.api.get(f"/webhooks/deliveries/{delivery.uuid}")
+    assert response.status_code == 200, response.content
+    found: dict[str, Any] = response.json()["data"]
+    return found
+
+
+def status(code: int, body: bytes = b"", *fields: bytes) -> bytes:
+    """An answer of the receiver."""
+    head = [b"HTTP/1.1 %d Words" % code, b"Content-Length: %d" % len(body), *fields]
+    return b"\r\n".join(head) + b"\r\n\r\n" + body
+
+
+def in_turn(answers: Iterable[bytes]) -> Behaviour:
+    """Answer each request with the next of these, over however many connections they come."""
+    left = iter(answers)
+
+    def behave(connection: Connection) -> None:
+        while (request := connection.read_request()) is not None:
+            connection.receiver.requests.append(request)
+            connection.send(next(left))
+
+    return behave
+
+
+def slowly(seconds: float, data: bytes = b"HTTP/1.1 204 No Content\r\n\r\n") -> Behaviour:
+    """Answer each request after so long."""
+
+    def behave(connection: Connection) -> None:
+        while (request := connection.read_request()) is not None:
+            connection.receiver.requests.append(request)
+            if connection.receiver.closing.wait(seconds):
+                return
+            connection.send(data)
+
+    return behave
