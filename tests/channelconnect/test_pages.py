@@ -313,6 +313,22 @@ def test_the_bound_browser_may_reload_go_back_and_press_again(connecting: Tenant
     assert connection_events(connecting) == ["channel.connection.completed"]
 
 
+def test_continue_pressed_on_an_old_page_finds_the_choice(connecting: Tenant, customer: Customer) -> None:
+    session = a_session(connecting)
+    old = customer.open(link_of(session))
+    customer.arrive(session)
+    before = everything(session)
+    customer.page = old
+    customer.open(customer.press("/continue")["Location"])
+    assert len(customer.accounts()) == 2
+    here = customer.actions()[-1].removesuffix("cancel")
+    token = re.search(r'csrfmiddlewaretoken" value="([^"]+)"', customer.page.content.decode())
+    assert token
+    answer = customer.browser.post(f"{here}continue", {"csrfmiddlewaretoken": token[1]})
+    assert (answer.status_code, answer["Location"]) == (303, here.rstrip("/"))
+    assert everything(session) == before
+
+
 def test_a_double_click_without_a_cookie_yet_binds_one_browser(connecting: Tenant, customer: Customer) -> None:
     """Both clicks are sent with what the page had given: the second finds itself at home."""
     session = a_session(connecting)

@@ -227,9 +227,7 @@ def test_nothing_needs_a_script(open_browser: Open, connecting: Tenant) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_page_fits_a_phone_and_can_be_named_and_hit(
-    open_browser: Open, connecting: Tenant, scheme: str
-) -> None:
+def test_every_page_fits_a_phone_and_can_be_named_and_hit(open_browser: Open, connecting: Tenant, scheme: str) -> None:
     set_accent(agency=connecting.agency, accent="#ffcc00", by=SYSTEM)
     session, page = a_session(connecting, platform="facebook"), open_browser(viewport=PHONE, color_scheme=scheme)
     page.goto(link_of(session))
