@@ -5,7 +5,6 @@ from typing import Any
 
 from celery import Celery, signals
 from django.db import transaction
-
 from redis import Redis
 
 from config.redis import RedisAway, attempt

@@ -20,9 +20,11 @@ WORKSPACE = "api/v1/"
 EVERYTHING_ELSE = r"^[\s\S]*\Z"
 WRITES = ("POST", "PUT", "PATCH")
 ID = re.compile(r"<id:(\w+)>")
+# Ids that a route takes in its query string.
+QUERIES = {f"{AGENCY}packs/import/preview": "?workspace=<id:workspace>&automation=<id:automation>"}
 
 # Pages for people (the bare address leads to them), and what asks whether the process lives: not of the API.
-PAGES = ("account/", "connect/", "console", "admin/", "healthz", "readyz")
+PAGES = ("account/", "app", "connect/", "console", "admin/", "healthz", "readyz")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,21 @@ ROUTES: dict[str, dict[str, Case]] = {
     f"{AGENCY}workspaces/<id:workspace>/channel-connections": {"GET": READ, "POST": Case(201, lambda _: wanted())},
     f"{AGENCY}workspaces/<id:workspace>/channel-connections/<id:connection>": {"GET": READ},
     f"{AGENCY}workspaces/<id:workspace>/channel-connections/<id:connection>/cancel": {"POST": DO},
+    f"{AGENCY}packs": {"GET": LIST, "POST": Case(201, lambda _: {"name": "Starter"}, others=201)},
+    f"{AGENCY}packs/order": {"PUT": Case(200, lambda a: {"order": [str(a.pack.uuid)]}, others=422)},
+    f"{AGENCY}packs/library": {"GET": LIST},
+    f"{AGENCY}packs/visibility": {"GET": LIST, "PUT": Case(200, lambda _: {"replace_platform": True}, others=200)},
+    f"{AGENCY}packs/import/sources": {"GET": LIST},
+    f"{AGENCY}packs/import/preview": {"GET": READ},
+    f"{AGENCY}packs/<id:pack>": {"GET": READ, "PATCH": Case(200, lambda _: {"summary": "For all."}), "DELETE": READ},
+    f"{AGENCY}packs/<id:pack>/entries": {"POST": Case(201, lambda _: {"template_id": "salons-birthday-offer"})},
+    f"{AGENCY}packs/<id:pack>/entries/order": {"PUT": Case(200, lambda a: {"order": [str(a.entry.uuid)]})},
+    f"{AGENCY}packs/<id:pack>/entries/<id:entry>": {
+        "PATCH": Case(200, lambda _: {"tier": "optional"}),
+        "DELETE": READ,
+    },
+    f"{WORKSPACE}automations": {"GET": LIST},
+    f"{WORKSPACE}automations/<id:automation>": {"GET": READ},
     f"{WORKSPACE}channels": {"GET": LIST},
     f"{WORKSPACE}channels/<id:channel>": {"GET": READ},
 }
@@ -104,7 +121,7 @@ def ids_in(route: str) -> list[str]:
 
 
 def address(route: str, ids: dict[str, Any]) -> str:
-    return "/" + ID.sub(lambda found: str(ids[found[1]]), route)
+    return "/" + ID.sub(lambda found: str(ids[found[1]]), route + QUERIES.get(route, ""))
 
 
 def ids_of(tenant: Tenant) -> dict[str, UUID]:
@@ -118,4 +135,7 @@ def ids_of(tenant: Tenant) -> dict[str, UUID]:
         "webhook": tenant.endpoint.uuid,
         "delivery": delivery.uuid,
         "connection": a_session(switch_on(tenant)).uuid,
+        "pack": tenant.pack.uuid,
+        "entry": tenant.entry.uuid,
+        "automation": tenant.automation.uuid,
     }

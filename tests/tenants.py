@@ -8,8 +8,12 @@ from typing import Any
 from django.http import HttpResponse
 from django.test import Client
 from django.test.client import ClientHandler
+from django.utils.timezone import now
 
+from agency.actors import SYSTEM
 from agency.models import Addon, Agency, AgencyKey, Event, Plan
+from packs.models import Pack, PackEntry
+from packs.services import add_library_entry, create_pack
 from tests.factories import (
     AddonFactory,
     AgencyFactory,
@@ -20,8 +24,10 @@ from tests.factories import (
     a_workspace_key,
     an_agency_key,
 )
+from tests.flows_at_hand import a_flow
 from webhooks.models import Endpoint
-from workspaces.models import Channel, Workspace
+from workspaces.models import Automation, Channel, Workspace
+from workspaces.services.automations import create_automation, publish_automation
 
 AGENCY_BASE = "/api/agency/v1"
 WORKSPACE_BASE = "/api/v1"
@@ -104,6 +110,32 @@ class Tenant:
     @cached_property
     def endpoint(self) -> Endpoint:
         return EndpointFactory.create(agency=self.agency, url=f"https://93.184.215.14/{self.mark}")
+
+    @cached_property
+    def pack(self) -> Pack:
+        return create_pack(agency=self.agency, name=f"Pack {self.mark}", by=SYSTEM)
+
+    @cached_property
+    def entry(self) -> PackEntry:
+        return add_library_entry(pack=self.pack, template_id="salons-booking-assistant", by=SYSTEM)
+
+    @cached_property
+    def automation(self) -> Automation:
+        """Published, and fit to be copied."""
+        made = create_automation(
+            workspace=self.workspace,
+            name=f"Flow {self.mark}",
+            platform="whatsapp",
+            flow=a_flow(),
+            now=now(),
+            by=SYSTEM,
+        )
+        return publish_automation(automation=made, now=now(), by=SYSTEM)
+
+    @cached_property
+    def copying_api(self) -> Api:
+        """The agency at its surface, with a key that may copy automations."""
+        return Api(AGENCY_BASE, an_agency_key(self.agency, name="Copies", can_copy=True)[1])
 
     @cached_property
     def workspace_plaintext(self) -> str:
