@@ -1,5 +1,6 @@
 """Every way a session can end, each error code reached through the real client and the sandbox over HTTP."""
 
+import json
 from datetime import timedelta
 from typing import Any
 
@@ -202,6 +203,19 @@ def test_the_customer_cancels_before_the_provider_or_at_the_choice(connecting: T
     assert connection_events(connecting) == ["channel.connection.cancelled"] * 2
 
 
+def test_a_grant_that_runs_out_before_the_choice_is_credentials_expired(connecting: Tenant, customer: Customer) -> None:
+    session = a_session(connecting, platform="facebook")
+    customer.arrive(session)
+    session.refresh_from_db()
+    kept = json.loads(session.grant or "")
+    kept["grant"]["expires_at"] = (now() - timedelta(seconds=1)).isoformat()
+    session.grant = json.dumps(kept)
+    session.save(update_fields=["grant"])
+    customer.pick()
+    assert outcome(session) == ("failed", "credentials_expired")
+    assert not Channel.objects.exists()
+
+
 # Reconnecting -----------------------------------------------------------------------------------------------
 
 
@@ -283,3 +297,17 @@ def test_the_first_channel_gives_the_starter_pack_and_a_failed_connection_gives_
     assert given
     customer.connect(a_session(connecting, platform="facebook"))
     assert Automation.objects.filter(workspace=connecting.workspace).count() == given
+
+
+def test_a_disconnected_channel_cannot_take_its_account_back_from_a_newer_one(
+    connecting: Tenant, customer: Customer
+) -> None:
+    old = ChannelFactory.create(workspace=connecting.workspace, external_id=FIRST_NUMBER)
+    Channel.objects.filter(pk=old.pk).update(status="disconnected")
+    ChannelFactory.create(workspace=connecting.workspace, external_id=FIRST_NUMBER)
+    session = a_session(connecting, reconnect=old.uuid)
+    customer.arrive(session)
+    customer.pick(FIRST_NUMBER)
+    assert outcome(session) == ("failed", "account_already_connected_elsewhere")
+    old.refresh_from_db()
+    assert old.status == "disconnected"

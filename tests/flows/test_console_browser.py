@@ -33,6 +33,10 @@ PAGES = [
     "add-ons/new",
     "configuration/api",
     "configuration/api/new",
+    "configuration/channel-connect",
+    "configuration/channel-connect/return-urls",
+    "configuration/channel-connect/colour",
+    "configuration/channel-connect/start",
     "team",
     "team/invite",
     "activity",
@@ -167,6 +171,7 @@ def test_every_page_fits_a_phone_and_can_be_named_and_hit(open_browser: Open, a:
         *PAGES,
         f"sub-accounts/{a.workspace.uuid}",
         f"sub-accounts/{a.workspace.uuid}/plan",
+        f"configuration/channel-connect/start/{a.workspace.uuid}",
         f"plans/{a.plan.uuid}",
     ]
     for path in paths:

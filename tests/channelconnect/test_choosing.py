@@ -1,0 +1,193 @@
+"""The choice of an account, the way back to the agency, and the agency's looks."""
+
+from datetime import timedelta
+from typing import Any
+from urllib.parse import parse_qs, parse_qsl, urlsplit
+
+import pytest
+from django.utils.timezone import now
+
+from agency.actors import SYSTEM
+from agency.services import restore_agency, suspend_agency
+from channelconnect.models import ConnectSession
+from channelconnect.pages.accent import brightness, text_on
+from channelconnect.services import set_accent, set_return_urls
+from tests.agency.console.staff import text
+from tests.channelconnect.agencies import RETURN_URL, a_session, connection_events
+from tests.channelconnect.walking import Customer, a_browser, link_of, outcome
+from tests.tenants import Tenant
+from workspaces.services import suspend_workspace
+
+FIRST_NUMBER = "4010000"
+
+
+def everything(session: ConnectSession) -> dict[str, Any]:
+    """The session's row as it is stored."""
+    return {**ConnectSession.objects.values().get(pk=session.pk)}
+
+
+def let_time_pass(session: ConnectSession) -> None:
+    ConnectSession.objects.filter(pk=session.pk).update(expires_at=now() - timedelta(seconds=1))
+
+
+# The choice -------------------------------------------------------------------------------------------------
+
+
+def test_many_accounts_come_in_pages_and_can_be_searched_without_a_script(
+    connecting: Tenant, customer: Customer
+) -> None:
+    session = a_session(connecting, platform="facebook")
+    customer.arrive(session, "many")
+    here = f"/connect/s/{session.uuid}"
+    assert len(customer.accounts()) == 25
+    assert "1-25 of 500" in customer.words
+    assert f'href="{here}?page=2"' in customer.page.content.decode()
+    customer.open(f"{here}?page=20")
+    assert "476-500 of 500" in customer.words
+    customer.open(f"{here}?search=PAGE+49")
+    assert "11 accounts found" in customer.words
+    customer.open(f"{here}?search=zzz")
+    assert "No account matches." in customer.words
+    customer.open(f"{here}?search=%00%3Cscript%3E&page=%2D1")
+    assert b"<script" not in customer.page.content
+    customer.open(f"{here}?search=Page+500")
+    [account] = customer.accounts()
+    customer.pick(account)
+    assert outcome(session) == ("connected", None)
+
+
+def test_a_number_is_found_by_its_digits(connecting: Tenant, customer: Customer) -> None:
+    session = a_session(connecting)
+    customer.arrive(session, "many")
+    customer.open(f"/connect/s/{session.uuid}?search=050-0499")
+    assert len(customer.accounts()) == 1
+
+
+@pytest.mark.parametrize("chosen", ["", "4990000", "x" * 5_000, "' OR 1=1 --"])
+def test_only_a_listed_account_can_be_chosen(connecting: Tenant, customer: Customer, chosen: str) -> None:
+    session = a_session(connecting)
+    customer.arrive(session)
+    answer = customer.press("/choose", account=chosen)
+    assert answer.status_code == 422
+    assert "Choose one of the accounts." in text(answer)
+    assert outcome(session)[0] == "selecting"
+    customer.page = answer
+    customer.pick()
+    assert outcome(session) == ("connected", None)
+
+
+def test_a_choice_past_the_time_expires_the_session(connecting: Tenant, customer: Customer) -> None:
+    session = a_session(connecting)
+    customer.arrive(session)
+    let_time_pass(session)
+    customer.pick()
+    assert "This took too long" in customer.words
+    assert outcome(session) == ("expired", "session_expired")
+    assert connection_events(connecting) == ["channel.connection.expired"]
+
+
+def test_what_was_granted_is_forgotten_with_the_session_s_end(connecting: Tenant, customer: Customer) -> None:
+    session = a_session(connecting)
+    customer.arrive(session)
+    assert everything(session)["grant"]
+    customer.pick()
+    assert everything(session)["grant"] is None
+
+
+# Suspension -------------------------------------------------------------------------------------------------
+
+
+def test_nothing_goes_on_while_agency_or_sub_account_are_suspended(connecting: Tenant, customer: Customer) -> None:
+    session = a_session(connecting)
+    customer.open(link_of(session))
+    suspend_agency(agency=connecting.agency, reason="", now=now(), by=SYSTEM)
+    answer = customer.press("/continue")
+    assert (answer.status_code, "suspended" in text(answer)) == (409, True)
+    restore_agency(agency=connecting.agency, by=SYSTEM)
+    customer.open(customer.consent(customer.go_on()))
+    suspend_workspace(workspace=connecting.workspace, now=now(), by=SYSTEM)
+    assert customer.press("/choose", account=FIRST_NUMBER).status_code == 409
+    assert outcome(session)[0] == "selecting"
+
+
+# The way back -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        "plain",
+        "",
+        "a b+c",
+        "ü€😀",
+        "&connection_id=x&state=y",
+        "?#%00%zz/\\",
+        "\"'><script>alert(1)</script>",
+        "\r\nX: y",
+        "x" * 500,
+    ],
+)
+def test_state_comes_back_with_whatever_characters_it_holds(connecting: Tenant, customer: Customer, state: str) -> None:
+    session = a_session(connecting, state=state)
+    customer.connect(session)
+    assert b"<script" not in customer.page.content
+    back = customer.way_back or ""
+    address, _, query = back.partition("?")
+    assert address == RETURN_URL
+    assert dict(parse_qsl(query, keep_blank_values=True)) == {"connection_id": str(session.uuid), "state": state}
+    assert back.isascii()
+
+
+def test_without_a_state_none_is_sent_back(connecting: Tenant, customer: Customer) -> None:
+    session = a_session(connecting)
+    customer.connect(session)
+    assert parse_qs(urlsplit(customer.way_back or "").query) == {"connection_id": [str(session.uuid)]}
+
+
+def test_a_return_url_that_was_removed_meanwhile_is_not_used(connecting: Tenant, customer: Customer) -> None:
+    session = a_session(connecting)
+    customer.arrive(session)
+    set_return_urls(agency=connecting.agency, return_urls=["https://app.example.com/other"], by=SYSTEM)
+    customer.pick()
+    assert outcome(session) == ("connected", None)
+    assert customer.way_back is None
+    assert RETURN_URL.encode() not in customer.page.content
+    assert "You can close this page now." in customer.words
+
+
+# The agency's looks -----------------------------------------------------------------------------------------
+
+
+def test_the_agency_s_colour_comes_as_a_stylesheet(connecting: Tenant, customer: Customer) -> None:
+    session = a_session(connecting)
+    customer.open(link_of(session))
+    assert b"/connect/accent/" not in customer.page.content
+    set_accent(agency=connecting.agency, accent="#FFCC00", by=SYSTEM)
+    customer.open(link_of(session))
+    assert b'href="/connect/accent/ffcc00.css"' in customer.page.content
+    sheet = a_browser().get("/connect/accent/ffcc00.css")
+    assert (sheet.status_code, sheet["Content-Type"]) == (200, "text/css; charset=utf-8")
+    assert sheet.content == b":root { --brand: #ffcc00; --on-brand: #000000; }\n"
+
+
+@pytest.mark.parametrize(
+    "colour", ["red;}body{display:none", "ffcc0", "FFCC00", "ffcc000", "gggggg", "%00", "ffcc00%0a"]
+)
+def test_what_is_no_colour_gives_no_stylesheet(db: None, colour: str) -> None:
+    assert a_browser().get(f"/connect/accent/{colour}.css").status_code == 404
+
+
+@pytest.mark.parametrize("colour", ["000000", "ffffff", "ff0000", "00ff00", "0000ff", "777777", "757575", "1f6feb"])
+def test_the_text_on_a_button_stands_out_from_every_colour(colour: str) -> None:
+    light = sorted((brightness(colour), brightness(text_on(colour).removeprefix("#"))))
+    assert (light[1] + 0.05) / (light[0] + 0.05) >= 4.5
+
+
+def test_texts_of_agency_and_customer_are_only_text(connecting: Tenant, customer: Customer) -> None:
+    nasty = '"><img src=x onerror=alert(1)></title><script>'
+    type(connecting.agency).objects.filter(pk=connecting.agency.pk).update(name=nasty)
+    type(connecting.workspace).objects.filter(pk=connecting.workspace.pk).update(name=nasty)
+    session = a_session(connecting)
+    for page in (customer.open(link_of(session)), customer.open(customer.consent(customer.go_on())), customer.pick()):
+        assert b"<img" not in page.content
+        assert b"<script" not in page.content
