@@ -7,3 +7,11 @@ class APIConfig(AppConfig):
     name = "config.api"
     label = "api"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from django.core.handlers.wsgi import WSGIRequest
+
+        from config.api.charsets import take_utf_8_alone
+
+        # Every server and the test client build this very class, so it is changed in place.
+        WSGIRequest._set_content_type_params = take_utf_8_alone  # type: ignore[method-assign]

@@ -144,6 +144,15 @@ def test_any_other_type_or_charset_is_415(send: Send, content_type: str) -> None
     assert (answer.status_code, list(answer.json())) == (415, ["message"])
 
 
+@pytest.mark.parametrize("charset", ["hex", "undefined", "idna", "utf-16", "no-such-charset"])
+def test_a_charset_that_decodes_no_text_is_no_fault_where_there_is_a_query(agency: Client, charset: str) -> None:
+    media = f"application/json; charset={charset}"
+    read = agency.generic("GET", "/api/agency/v1/things?page=1&search=%C3%A9", b"", content_type=media)
+    assert read.status_code == 200
+    written = agency.generic("POST", "/api/agency/v1/echo?a=b", b'{"name": "x"}', content_type=media)
+    assert written.status_code == 415
+
+
 @pytest.mark.parametrize("coding", ["gzip", "br", "deflate", "gzip, identity"])
 def test_a_compressed_body_is_415(send: Send, coding: str) -> None:
     assert send(b'{"a":1}', headers={"Content-Encoding": coding}).status_code == 415

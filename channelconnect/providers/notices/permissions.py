@@ -17,7 +17,7 @@ def read_permissions_entry(entry: Row) -> Iterator[Fact]:
         value, field = row(change.get("value")), text(change.get("field"))
         targets = value.get("target_ids")
         named = list(filter(None, map(ident, targets if isinstance(targets, list) else [])))
-        if value.get("verb") not in GONE or not named:
+        if text(value.get("verb")) not in GONE or not named:
             yield Unknown(platform="", kind=f"permissions.{field}", at=at)
             continue
         for target in named:
