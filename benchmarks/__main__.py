@@ -18,6 +18,7 @@ BENCHMARKS = {
     "api-cost": "benchmarks.api_cost",
     "big-list": "benchmarks.big_list",
     "event-latency": "benchmarks.event_latency",
+    "delivery": "benchmarks.delivery",
 }
 
 

@@ -14,4 +14,4 @@ class APIConfig(AppConfig):
         from config.api.charsets import take_utf_8_alone
 
         # Every server and the test client build this very class, so it is changed in place.
-        WSGIRequest._set_content_type_params = take_utf_8_alone  # type: ignore[method-assign]
+        WSGIRequest._set_content_type_params = take_utf_8_alone  # type: ignore[attr-defined]  # not among the stubs
