@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import pytest
 from django.test import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -17,6 +18,12 @@ HEADERS = ["HTTP_X_FORWARDED_FOR", "HTTP_CONTENT_ENCODING", "HTTP_ACCEPT", "HTTP
 HEADER_TEXT = st.text(st.characters(max_codepoint=255, exclude_characters="\r\n\0"), max_size=20)
 
 
+@pytest.fixture
+def _without_limits(settings: Any) -> None:
+    settings.AGENCY_KEY_LIMIT = settings.ADDRESS_LIMIT = 10**6
+
+
+@pytest.mark.usefixtures("_without_limits")
 @given(
     surface=st.sampled_from([AGENCY, WORKSPACE]),
     method=st.sampled_from(METHODS),
@@ -30,7 +37,6 @@ HEADER_TEXT = st.text(st.characters(max_codepoint=255, exclude_characters="\r\n\
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=400, deadline=None)
 def test_hostile_requests_get_a_plain_refusal(
     agency: Client,
-    settings: Any,
     surface: str,
     method: str,
     path: str,
@@ -40,7 +46,6 @@ def test_hostile_requests_get_a_plain_refusal(
     charset: str,
     headers: dict[str, Any],
 ) -> None:
-    settings.AGENCY_KEY_LIMIT = settings.ADDRESS_LIMIT = 10**6
     odd = piece.decode("latin-1")
     answer = agency.generic(
         method,
