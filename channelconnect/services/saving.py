@@ -22,8 +22,11 @@ class Refused(Exception):
         super().__init__(code)
 
 
-def check_choice(*, session: ConnectSession, account: Account) -> None:
-    """Check target, freedom and room before the provider is asked. Raises `Refused`."""
+def check_choice(*, session: ConnectSession, account: Account) -> Channel | None:
+    """Check target, freedom and room before the provider is asked. Raises `Refused`.
+
+    Gives the sub-account's channel that comes back: the one asked for, or the one that holds the account already.
+    """
     if session.target is not None and session.target.external_id != account.external_id:
         raise Refused("reconnection_target_mismatch")
     holder = _holder(session, account)
@@ -32,6 +35,7 @@ def check_choice(*, session: ConnectSession, account: Account) -> None:
     is_connected = session.target is not None and session.target.status != Channel.Status.DISCONNECTED
     if holder is None and not is_connected:
         _check_room(session)
+    return session.target or holder
 
 
 def _holder(session: ConnectSession, account: Account) -> Channel | None:
@@ -73,9 +77,7 @@ def save_choice(*, session: ConnectSession, account: Account, grant: Grant, now:
 
 
 def _reconnect(session: ConnectSession, account: Account, now: datetime) -> Channel | None:
-    """Bring back a channel of this workspace: the one asked for, or the one that holds the account already."""
-    check_choice(session=session, account=account)
-    channel = session.target or _holder(session, account)
+    channel = check_choice(session=session, account=account)
     if channel is None:
         return None
     channel.status, channel.connected_at = Channel.Status.ACTIVE, now

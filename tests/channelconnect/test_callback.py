@@ -1,11 +1,13 @@
 """What comes back from the provider, or claims to."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
+from django.db import connection, connections
 from django.test import Client
 from django.utils.timezone import now
 
@@ -308,6 +310,44 @@ def test_two_sessions_that_choose_the_same_number_at_once_give_one_channel(meta:
     assert ends == ["('connected', None)", lost]
     names = connection_events(first) + ([] if same_sub_account else connection_events(second))
     assert len(names) == 2
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("looks", range(1, 7))
+def test_a_rival_that_gets_in_between_two_looks_at_the_channels_wins(meta: Any, looks: int) -> None:
+    """The slower one's choice stops after so many of its reads, the other one's goes through, then it goes on."""
+    mine, theirs = switch_on(Tenant()), switch_on(Tenant())
+    slow, rival = Customer(meta), Customer(meta)
+    sessions = [a_session(mine), a_session(theirs)]
+    for person, session in zip((slow, rival), sessions, strict=True):
+        person.arrive(session)
+    number = slow.accounts()[0]
+    seen: list[str] = []
+
+    def let_in(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        answer = execute(sql, params, many, context)
+        if 'FROM "workspaces_channel"' in sql or 'INTO "workspaces_channel"' in sql:
+            seen.append(sql)
+            if len(seen) == looks and not any("INTO" in one for one in seen):
+                with ThreadPoolExecutor(1) as pool:
+                    pool.submit(choose_there).result(20)
+        return answer
+
+    def choose_there() -> None:
+        try:
+            rival.press("/choose", account=number)
+        finally:
+            connections.close_all()
+
+    with connection.execute_wrapper(let_in):
+        answer = slow.press("/choose", account=number)
+    rival.press("/choose", account=number)
+    assert answer.status_code == 303
+    assert [channel.external_id for channel in Channel.objects.all()] == [number]
+    assert sorted(map(str, map(outcome, sessions))) == [
+        "('connected', None)",
+        "('failed', 'account_already_connected_elsewhere')",
+    ]
 
 
 @pytest.mark.django_db(transaction=True)
