@@ -54,6 +54,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     re_path(r"^api(?:/[\s\S]*)?\Z", no_such_path),
     path("", RedirectView.as_view(pattern_name="console:home")),
     path("account/", include("agency.account.urls")),
+    path("brand/", include("agency.public.urls")),
     path("connect/", include("channelconnect.pages.urls")),
     path("console", RedirectView.as_view(pattern_name="console:home")),
     path("console/", include((console, "console"))),

@@ -14,6 +14,7 @@ ENTRIES = [
     Entry(url_name="console:plans", label=_("Plans"), icon="plan", section=Section.CATALOGUE, order=10),
     Entry(url_name="console:addons", label=_("Add-ons"), icon="addon", section=Section.CATALOGUE, order=20),
     Entry(url_name="console:api-keys", label=_("API"), icon="key", section=Section.CONFIGURATION, order=10),
+    Entry(url_name="console:brand", label=_("Brand"), icon="brand", section=Section.CONFIGURATION, order=40),
     Entry(url_name="console:team", label=_("Team"), icon="team", section=Section.AGENCY, order=10),
     Entry(url_name="console:activity", label=_("Activity"), icon="activity", section=Section.AGENCY, order=20),
 ]
@@ -22,6 +23,9 @@ ACTIONS = {
     "agency.changed": _("Agency changed"),
     "agency.suspended": _("Agency suspended"),
     "agency.restored": _("Agency restored"),
+    "brand.colour_changed": _("Colour changed"),
+    "brand.logo_changed": _("Logo changed"),
+    "brand.logo_removed": _("Logo removed"),
     "plan.created": _("Plan created"),
     "plan.changed": _("Plan edited"),
     "plan.archived": _("Plan archived"),

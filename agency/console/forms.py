@@ -4,13 +4,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from django import forms
+from django.core.exceptions import ValidationError
+from django.core.files.uploadedfile import UploadedFile
 from django.forms.boundfield import BoundField
 from django.utils.translation import gettext_lazy as _
 
 from agency import limits
 from agency.console.fields import Email, Line, Lines, Name
 from agency.models import Addon, Member, Plan
+from agency.services.pictures import TOO_LARGE
 from config.errors import DomainError, Invalid
+from config.uploads import MOST_BYTES
 
 PREFIX = "limit_"
 
@@ -36,6 +40,31 @@ class Reasoned(forms.Form):
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text=_("Kept in the activity log. Your customer does not see it."),
     )
+
+
+class ColourForm(forms.Form):
+    accent = Line(
+        label=_("Colour"),
+        required=False,
+        max_length=7,
+        widget=forms.TextInput(attrs={"placeholder": "#1f6feb", "spellcheck": "false", "autocomplete": "off"}),
+        help_text=_("Of the buttons that your customers see, such as #1f6feb. Empty for the usual colour."),
+    )
+
+
+class LogoForm(forms.Form):
+    logo = forms.FileField(
+        label=_("Picture"),
+        allow_empty_file=True,
+        widget=forms.FileInput(attrs={"accept": "image/png,image/jpeg,image/webp"}),
+        help_text=_("PNG, JPEG or WebP, up to 1 MiB; shown up to 240 pixels wide and 80 high."),
+    )
+
+    def clean_logo(self) -> "UploadedFile[bytes]":
+        file: UploadedFile[bytes] = self.cleaned_data["logo"]
+        if (file.size or 0) > MOST_BYTES:
+            raise ValidationError(TOO_LARGE)
+        return file
 
 
 class CatalogueForm(forms.Form):

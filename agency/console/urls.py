@@ -6,7 +6,7 @@ from django.urls import path
 
 import config.api.ids  # noqa: F401 - makes `<id:…>` known
 from agency.console.surface import ConsoleView
-from agency.console.views import activity, api_keys, catalogue, home, team
+from agency.console.views import activity, api_keys, brand, catalogue, home, team
 
 
 def _on(shelf: catalogue.Shelf, view: type[ConsoleView]) -> Any:
@@ -31,6 +31,10 @@ urlpatterns = [
     path("configuration/api", api_keys.KeyList.as_view(), name="api-keys"),
     path("configuration/api/new", api_keys.KeyNew.as_view(), name="api-key-new"),
     path("configuration/api/<id:uuid>/revoke", api_keys.KeyRevoke.as_view(), name="api-key-revoke"),
+    path("configuration/brand", brand.BrandPage.as_view(), name="brand"),
+    path("configuration/brand/colour", brand.Colour.as_view(), name="brand-colour"),
+    path("configuration/brand/logo", brand.Logo.as_view(), name="brand-logo"),
+    path("configuration/brand/logo/remove", brand.LogoRemove.as_view(), name="brand-logo-remove"),
     path("team", team.Team.as_view(), name="team"),
     path("team/invite", team.Invite.as_view(), name="team-invite"),
     path("team/<int:pk>", team.MemberRole.as_view(), name="member"),

@@ -2,6 +2,7 @@
 
 from agency.models.activity import ActivityEntry
 from agency.models.agencies import Agency, Member
+from agency.models.brands import Brand
 from agency.models.events import Event
 from agency.models.keys import AgencyKey
 from agency.models.mail import Mail
@@ -9,4 +10,16 @@ from agency.models.plans import Addon, Plan
 from agency.models.switches import Switch
 from agency.models.users import User
 
-__all__ = ["ActivityEntry", "Addon", "Agency", "AgencyKey", "Event", "Mail", "Member", "Plan", "Switch", "User"]
+__all__ = [
+    "ActivityEntry",
+    "Addon",
+    "Agency",
+    "AgencyKey",
+    "Brand",
+    "Event",
+    "Mail",
+    "Member",
+    "Plan",
+    "Switch",
+    "User",
+]

@@ -2,6 +2,7 @@
 
 from agency.services.activity import record_activity
 from agency.services.agencies import change_agency, create_agency, restore_agency, suspend_agency
+from agency.services.brands import brand_of, logo_named, remove_logo, set_accent, set_logo
 from agency.services.catalogue import (
     AddonNotFound,
     PlanNotFound,
@@ -22,6 +23,7 @@ __all__ = [
     "PlanNotFound",
     "add_member",
     "archive_item",
+    "brand_of",
     "change_agency",
     "change_role",
     "create_addon",
@@ -30,13 +32,17 @@ __all__ = [
     "due_mail",
     "envelope",
     "issue_agency_key",
+    "logo_named",
     "queue_mail",
     "record_activity",
     "record_event",
+    "remove_logo",
     "remove_member",
     "restore_agency",
     "revoke_agency_key",
     "send_due_mail",
+    "set_accent",
+    "set_logo",
     "set_switch",
     "suspend_agency",
     "update_item",

@@ -10,7 +10,6 @@ ACTIONS = {
     "connect.turned_on": _("Channel connect switched on"),
     "connect.turned_off": _("Channel connect switched off"),
     "connect.return_urls_changed": _("Return URLs changed"),
-    "connect.accent_changed": _("Colour of the connect pages changed"),
     "connect.started": _("Channel connection started"),
     "connect.connected": _("Channel connection completed"),
     "connect.failed": _("Channel connection failed"),

@@ -7,7 +7,6 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from agency.console.fields import Line
 from channelconnect.models.sessions import Platform
 from channelconnect.services.settings import LONGEST_URL, MOST_RETURN_URLS
 from workspaces.models import Channel
@@ -36,16 +35,6 @@ class ReturnUrlsForm(forms.Form):
         if len(urls) > MOST_RETURN_URLS:
             raise ValidationError(_("At most 20 return URLs are possible."))
         return urls
-
-
-class ColourForm(forms.Form):
-    accent = Line(
-        label=_("Colour"),
-        required=False,
-        max_length=7,
-        widget=forms.TextInput(attrs={"placeholder": "#1f6feb", "spellcheck": "false", "autocomplete": "off"}),
-        help_text=_("Of the buttons that your customers see while they connect. Empty for the usual colour."),
-    )
 
 
 class StartForm(forms.Form):

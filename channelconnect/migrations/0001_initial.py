@@ -37,12 +37,11 @@ class Migration(migrations.Migration):
                 ('agency', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, primary_key=True, related_name='connect_settings', serialize=False, to='agency.agency')),
                 ('enabled', models.BooleanField(default=False)),
                 ('return_urls', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=2048), default=list, size=None)),
-                ('accent', models.CharField(blank=True, max_length=7)),
                 ('changed_at', models.DateTimeField(auto_now=True)),
             ],
             options={
                 'verbose_name_plural': 'connect settings',
-                'constraints': [models.CheckConstraint(condition=models.Q(('return_urls__len__lte', 20)), name='connect_at_most_20_return_urls'), models.CheckConstraint(condition=models.Q(('accent', ''), ('accent__regex', '^#[0-9a-f]{6}$'), _connector='OR'), name='connect_accent_is_a_colour')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('return_urls__len__lte', 20)), name='connect_at_most_20_return_urls')],
             },
         ),
         migrations.CreateModel(

@@ -1,4 +1,4 @@
-"""Whether an agency may connect channels, where its customers' browsers may return, and its colour there."""
+"""Whether an agency may connect channels, where its customers' browsers may return."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -8,24 +8,17 @@ from agency.models import Agency
 
 
 class ConnectSettings(models.Model):
-    """`enabled` is our support's to set; the rest is the agency's. A missing row means off and none.
-
-    `accent` is a colour such as #1f6feb, or empty for the product's own.
-    """
+    """`enabled` is our support's to set; the rest is the agency's. A missing row means off and none."""
 
     agency = models.OneToOneField(Agency, on_delete=models.PROTECT, related_name="connect_settings", primary_key=True)
     enabled = models.BooleanField(default=False)
     return_urls = ArrayField(models.CharField(max_length=2048), default=list)
-    accent = models.CharField(max_length=7, blank=True)
     changed_at = models.DateTimeField(auto_now=True)
 
     class Meta:
         verbose_name_plural = "connect settings"
         constraints = [
             models.CheckConstraint(condition=Q(return_urls__len__lte=20), name="connect_at_most_20_return_urls"),
-            models.CheckConstraint(
-                condition=Q(accent="") | Q(accent__regex=r"^#[0-9a-f]{6}$"), name="connect_accent_is_a_colour"
-            ),
         ]
 
     def __str__(self) -> str:

@@ -13,8 +13,9 @@ from django.utils import timezone
 from django.views import View
 
 from agency.actors import Actor
+from agency.services import brand_of
 from channelconnect.models import ConnectSession
-from channelconnect.services import OtherBrowser, Paused, settings_of
+from channelconnect.services import OtherBrowser, Paused
 from config.api.clients import client_address
 from config.logs import request_id
 
@@ -81,14 +82,14 @@ class ConnectPage(View):
         return Actor(kind="customer", id="", label="customer", address=address, request_id=request_id.get() or "")
 
     def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
-        """Render a page about the session in its agency's name and colour."""
+        """Render a page about the session in its agency's name and looks."""
         session = self.session
         frame = {
             "session": session,
             "agency": session.agency,
             "workspace": session.workspace,
             "platform": session.get_platform_display(),
-            "accent": settings_of(session.agency).accent.removeprefix("#"),
+            "brand": brand_of(session.agency),
         }
         return render(self.request, template, {**frame, **context}, status=status)
 

@@ -3,7 +3,7 @@
 from django.urls import path, register_converter
 
 import config.api.ids  # noqa: F401 - makes `<id:…>` known
-from channelconnect.pages import accent, callback, choosing, events, landing
+from channelconnect.pages import callback, choosing, events, landing
 
 
 class LinkConverter:
@@ -24,7 +24,6 @@ app_name = "connect"
 urlpatterns = [
     path("callback", callback.Callback.as_view(), name="callback"),
     path("provider-events", events.ProviderEvents.as_view(), name="provider-events"),
-    path("accent/<str:colour>.css", accent.stylesheet, name="accent"),
     path("s/<id:uuid>", choosing.SessionPage.as_view(), name="session"),
     path("s/<id:uuid>/choose", choosing.Choose.as_view(), name="choose"),
     path("s/<id:uuid>/continue", landing.ContinueSession.as_view(), name="session-continue"),

@@ -20,7 +20,6 @@ from channelconnect.services.opening import ConnectionNotFound, Wish, cancel_ses
 from channelconnect.services.returning import return_host, way_back
 from channelconnect.services.settings import (
     ConnectIsOff,
-    set_accent,
     set_return_urls,
     settings_of,
     switch_connect,
@@ -53,7 +52,6 @@ __all__ = [
     "session_of_id",
     "session_of_link",
     "session_of_state",
-    "set_accent",
     "set_return_urls",
     "settings_of",
     "status_at",

@@ -14,17 +14,11 @@ from config.errors import Forbidden, Invalid
 
 MOST_RETURN_URLS = 20
 LONGEST_URL = 2_048
-ACCENT = re.compile(r"#[0-9a-f]{6}", re.ASCII)
 SHAPE = re.compile(r"https://[^\s\\@?#\x00-\x20\x7f]+", re.ASCII)
 
 
 class ConnectIsOff(Forbidden):
     message = "Channel connect is not enabled for this agency."
-
-
-class AccentRefused(Invalid):
-    field = "accent"
-    message = "The colour must be written like #1f6feb."
 
 
 class ReturnUrlRefused(Invalid):
@@ -50,19 +44,6 @@ def set_return_urls(*, agency: Agency, return_urls: Sequence[str], by: Actor) ->
     target = ("connect_settings", agency.uuid, agency.name)
     details = {"return_urls": unique}
     record_activity(by=by, action="connect.return_urls_changed", agency_id=agency.pk, target=target, details=details)
-    return saved
-
-
-@transaction.atomic
-def set_accent(*, agency: Agency, accent: str, by: Actor) -> ConnectSettings:
-    """Choose the colour of the connect pages' buttons; empty for the product's own. Raises `AccentRefused`."""
-    accent = accent.lower()
-    if accent and not ACCENT.fullmatch(accent):
-        raise AccentRefused
-    saved, _ = ConnectSettings.objects.update_or_create(agency=agency, defaults={"accent": accent})
-    target = ("connect_settings", agency.uuid, agency.name)
-    details = {"accent": accent}
-    record_activity(by=by, action="connect.accent_changed", agency_id=agency.pk, target=target, details=details)
     return saved
 
 

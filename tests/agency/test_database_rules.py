@@ -7,7 +7,7 @@ import pytest
 from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.utils.timezone import now
 
-from agency.models import ActivityEntry, Addon, Agency, AgencyKey, Member, Plan, User
+from agency.models import ActivityEntry, Addon, Agency, AgencyKey, Brand, Member, Plan, User
 from tests.factories import AgencyFactory, MemberFactory, PlanFactory, UserFactory, an_agency_key
 
 pytestmark = pytest.mark.django_db
@@ -106,3 +106,19 @@ def test_an_agency_with_a_past_cannot_be_deleted() -> None:
     plan = PlanFactory.create()
     assert "foreign key" in refused("DELETE FROM agency_agency WHERE id = %s", [plan.agency_id])
     assert Agency.objects.filter(pk=plan.agency_id).exists()
+
+
+@pytest.mark.parametrize(
+    ("rule", "values"),
+    [
+        ("brand_accent_is_a_colour", {"accent": "red"}),
+        ("brand_accent_is_a_colour", {"accent": "#FFFFFF"}),
+        ("brand_logo_is_whole", {"logo": b"x"}),
+        ("brand_logo_is_whole", {"logo_digest": "0" * 64}),
+        ("brand_logo_is_whole", {"logo": b"x", "logo_digest": "x", "logo_width": 1, "logo_height": 1}),
+        ("brand_logo_is_whole", {"logo": b"x", "logo_digest": "0" * 64, "logo_width": 0, "logo_height": 1}),
+    ],
+)
+def test_a_brand_s_colour_is_a_colour_and_its_logo_whole(rule: str, values: dict[str, Any]) -> None:
+    with pytest.raises(IntegrityError, match=rule), transaction.atomic():
+        Brand.objects.create(agency=AgencyFactory.create(), **values)

@@ -1,5 +1,6 @@
 """The choice of an account, the way back to the agency, and the agency's looks."""
 
+import re
 from datetime import timedelta
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl, urlsplit
@@ -8,13 +9,13 @@ import pytest
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
-from agency.services import restore_agency, suspend_agency
+from agency.services import restore_agency, set_accent, set_logo, suspend_agency
 from channelconnect.models import ConnectSession
-from channelconnect.pages.accent import brightness, text_on
-from channelconnect.services import set_accent, set_return_urls
+from channelconnect.services import set_return_urls
 from tests.agency.console.staff import text
 from tests.channelconnect.agencies import RETURN_URL, a_session, connection_events
 from tests.channelconnect.walking import Customer, a_browser, link_of, outcome
+from tests.pictures import a_picture, size_of
 from tests.tenants import Tenant
 from workspaces.services import suspend_workspace
 
@@ -158,29 +159,17 @@ def test_a_return_url_that_was_removed_meanwhile_is_not_used(connecting: Tenant,
 # The agency's looks -----------------------------------------------------------------------------------------
 
 
-def test_the_agency_s_colour_comes_as_a_stylesheet(connecting: Tenant, customer: Customer) -> None:
+def test_the_pages_come_in_the_agency_s_colour_with_its_logo(connecting: Tenant, customer: Customer) -> None:
     session = a_session(connecting)
     customer.open(link_of(session))
-    assert b"/connect/accent/" not in customer.page.content
+    assert b"/brand/" not in customer.page.content
     set_accent(agency=connecting.agency, accent="#FFCC00", by=SYSTEM)
+    set_logo(agency=connecting.agency, file=a_picture(), by=SYSTEM)
     customer.open(link_of(session))
-    assert b'href="/connect/accent/ffcc00.css"' in customer.page.content
-    sheet = a_browser().get("/connect/accent/ffcc00.css")
-    assert (sheet.status_code, sheet["Content-Type"]) == (200, "text/css; charset=utf-8")
-    assert sheet.content == b":root { --brand: #ffcc00; --on-brand: #000000; }\n"
-
-
-@pytest.mark.parametrize(
-    "colour", ["red;}body{display:none", "ffcc0", "FFCC00", "ffcc000", "gggggg", "%00", "ffcc00%0a"]
-)
-def test_what_is_no_colour_gives_no_stylesheet(db: None, colour: str) -> None:
-    assert a_browser().get(f"/connect/accent/{colour}.css").status_code == 404
-
-
-@pytest.mark.parametrize("colour", ["000000", "ffffff", "ff0000", "00ff00", "0000ff", "777777", "757575", "1f6feb"])
-def test_the_text_on_a_button_stands_out_from_every_colour(colour: str) -> None:
-    light = sorted((brightness(colour), brightness(text_on(colour).removeprefix("#"))))
-    assert (light[1] + 0.05) / (light[0] + 0.05) >= 4.5
+    assert b'href="/brand/ffcc00.css"' in customer.page.content
+    logo = re.search(r"/brand/[0-9a-f]{64}\.png", customer.page.content.decode())
+    assert logo
+    assert size_of(a_browser().get(logo[0]).content) == (300, 100)
 
 
 def test_texts_of_agency_and_customer_are_only_text(connecting: Tenant, customer: Customer) -> None:

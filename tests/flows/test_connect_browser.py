@@ -12,12 +12,14 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 from pytest_django.live_server_helper import LiveServer
 
 from agency.actors import SYSTEM
+from agency.services import set_accent, set_logo
 from channelconnect.models import ConnectSession
 from channelconnect.sandbox import RunningSandbox, SandboxConfig, open_sandbox
-from channelconnect.services import connect_url, set_accent
+from channelconnect.services import connect_url
 from tests.channelconnect.agencies import a_session, connection_events, switch_on
 from tests.channelconnect.walking import outcome
 from tests.flows.test_console_browser import CONTROLS, PHONE, SMALLEST_TARGET, TOO_SMALL, WITHOUT_A_NAME
+from tests.pictures import a_picture
 from tests.tenants import Tenant
 from workspaces.models import Channel
 
@@ -229,6 +231,7 @@ def test_nothing_needs_a_script(open_browser: Open, connecting: Tenant) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_page_fits_a_phone_and_can_be_named_and_hit(open_browser: Open, connecting: Tenant, scheme: str) -> None:
     set_accent(agency=connecting.agency, accent="#ffcc00", by=SYSTEM)
+    set_logo(agency=connecting.agency, file=a_picture(480, 100), by=SYSTEM)
     session, page = a_session(connecting, platform="facebook"), open_browser(viewport=PHONE, color_scheme=scheme)
     page.goto(link_of(session))
     judge(page)

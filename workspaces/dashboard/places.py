@@ -6,7 +6,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from agency.models import Agency, User
+from agency.models import Agency, Brand, User
 from config.api.ids import parse_uuid
 from workspaces.models import Workspace
 
@@ -27,14 +27,19 @@ class Place:
         return self.workspace.agency
 
     @property
+    def brand(self) -> Brand | None:
+        """The agency's looks, if it has chosen any."""
+        return getattr(self.agency, "brand", None)
+
+    @property
     def is_open(self) -> bool:
         return self.workspace.is_active and self.agency.is_active
 
 
 def workspaces_of(user: User) -> "QuerySet[Workspace]":
     """Give what a person owns, with its agencies, by name."""
-    rows: QuerySet[Workspace] = Workspace.objects.filter(owner=user).select_related("agency").order_by("name_key", "id")
-    return rows
+    rows: QuerySet[Workspace] = Workspace.objects.filter(owner=user).select_related("agency__brand")
+    return rows.defer("agency__brand__logo").order_by("name_key", "id")
 
 
 def take_place(request: HttpRequest, user: User) -> Place | None:

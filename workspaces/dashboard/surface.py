@@ -96,7 +96,7 @@ class DashboardView(SignedInView):
 
     def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
         """Render a page inside the dashboard's frame."""
-        frame = {"place": self.place, "menu": menu(), "nav": self.nav}
+        frame = {"place": self.place, "brand": self.place.brand, "menu": menu(), "nav": self.nav}
         return render(self.request, template, {**frame, **context}, status=status)
 
     def done(self, words: str, to: str, *args: object) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""Configuration → Channel connect: the agency's return URLs and colour."""
+"""Configuration → Channel connect: the agency's return URLs."""
 
 from typing import Any
 
@@ -8,8 +8,8 @@ from django.utils.translation import gettext_lazy
 
 from agency.console.surface import FormPage, crumb
 from channelconnect.console.entries import NAV
-from channelconnect.console.forms import ColourForm, ReturnUrlsForm
-from channelconnect.services import set_accent, set_return_urls, settings_of
+from channelconnect.console.forms import ReturnUrlsForm
+from channelconnect.services import set_return_urls, settings_of
 from channelconnect.services.settings import ReturnUrlRefused
 
 TITLE = gettext_lazy("Channel connect")
@@ -35,17 +35,3 @@ class ReturnUrls(FormPage[ReturnUrlsForm]):
 
     def words(self) -> dict[str, Any]:
         return {"crumbs": [crumb(TITLE, NAV)], "heading": _("Return URLs"), "submit": _("Save")}
-
-
-class Colour(FormPage[ColourForm]):
-    nav = NAV
-
-    def make_form(self, data: Any = None) -> ColourForm:
-        return ColourForm(data, initial={"accent": settings_of(self.agency).accent})
-
-    def save(self, form: ColourForm) -> HttpResponse:
-        set_accent(agency=self.agency, accent=form.cleaned_data["accent"], by=self.by)
-        return self.done(_("The colour was saved."), NAV)
-
-    def words(self) -> dict[str, Any]:
-        return {"crumbs": [crumb(TITLE, NAV)], "heading": _("Colour of the connect pages"), "submit": _("Save")}

@@ -28,7 +28,6 @@ READERS, CHANGERS, NOBODY = {"owner", "admin", "viewer"}, {"owner", "admin"}, se
 DOORS = {
     "channel-connect": (READERS, NOBODY),
     "channel-connect-return-urls": (CHANGERS, CHANGERS),
-    "channel-connect-colour": (CHANGERS, CHANGERS),
     "channel-connect-start": (READERS, NOBODY),
     "channel-connect-start-for": (CHANGERS, CHANGERS),
     "channel-connect-cancel": (NOBODY, CHANGERS),
@@ -174,17 +173,6 @@ def test_return_urls_that_are_refused_are_named_and_change_nothing(
     if "evil" in lines:
         assert "http://evil.example/ is refused" in text(answer)
     assert settings_of(connecting.agency).return_urls == [RETURN_URL]
-
-
-def test_the_colour_is_six_hex_digits_or_none(connecting: Tenant, admin: Client) -> None:
-    assert admin.post(f"{HOME}/colour", {"accent": "#1F6FEB"}).status_code == 302
-    assert settings_of(connecting.agency).accent == "#1f6feb"
-    assert "#1f6feb" in text(admin.get(HOME))
-    for wrong in ("red", "#12345", "#gggggg", "red;}"):
-        assert admin.post(f"{HOME}/colour", {"accent": wrong}).status_code == 422
-    assert settings_of(connecting.agency).accent == "#1f6feb"
-    admin.post(f"{HOME}/colour", {"accent": ""})
-    assert settings_of(connecting.agency).accent == ""
 
 
 # Starting ---------------------------------------------------------------------------------------------------

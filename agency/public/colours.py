@@ -6,7 +6,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 COLOUR = re.compile(r"[0-9a-f]{6}", re.ASCII)
-A_YEAR = "public, max-age=31536000, immutable"
+FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 
 @require_safe
@@ -15,7 +15,7 @@ def stylesheet(request: HttpRequest, colour: str) -> HttpResponse:
     if not COLOUR.fullmatch(colour):
         raise Http404
     sheet = f":root {{ --brand: #{colour}; --on-brand: {text_on(colour)}; }}\n"
-    return HttpResponse(sheet, content_type="text/css; charset=utf-8", headers={"Cache-Control": A_YEAR})
+    return HttpResponse(sheet, content_type="text/css; charset=utf-8", headers=FOREVER)
 
 
 def text_on(colour: str) -> str:

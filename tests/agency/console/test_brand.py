@@ -1,0 +1,179 @@
+"""Configuration → Brand: an agency's colour and logo."""
+
+import random
+import re
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from agency.models import ActivityEntry, Brand
+from agency.public.colours import brightness, text_on
+from tests.agency.console.staff import a_browser, at_the_console, text
+from tests.pictures import a_picture, size_of
+from tests.tenants import Tenant
+
+pytestmark = pytest.mark.django_db
+PAGE = "/console/configuration/brand"
+LOGO = re.compile(r"/brand/[0-9a-f]{64}\.png")
+
+
+def upload(browser: Client, data: bytes, name: str = "logo.png") -> Any:
+    return browser.post(f"{PAGE}/logo", {"logo": SimpleUploadedFile(name, data)})
+
+
+def shown(browser: Client) -> str | None:
+    found = LOGO.search(browser.get(PAGE).content.decode())
+    return found[0] if found else None
+
+
+# The colour -------------------------------------------------------------------------------------------------
+
+
+def test_the_colour_is_six_hex_digits_or_none(a: Tenant, admin: Client) -> None:
+    assert admin.post(f"{PAGE}/colour", {"accent": "#1F6FEB"}).status_code == 302
+    assert "#1f6feb" in text(admin.get(PAGE))
+    assert b'href="/brand/1f6feb.css"' in admin.get(PAGE).content
+    for wrong in ("red", "#12345", "#gggggg", "red;}"):
+        answer = admin.post(f"{PAGE}/colour", {"accent": wrong})
+        assert answer.status_code == 422
+        assert "The colour must be written like #1f6feb." in text(answer)
+    assert Brand.objects.get().accent == "#1f6feb"
+    admin.post(f"{PAGE}/colour", {"accent": ""})
+    assert "The usual colour." in text(admin.get(PAGE))
+
+
+def test_the_colour_comes_as_a_stylesheet() -> None:
+    sheet = a_browser().get("/brand/ffcc00.css")
+    assert (sheet.status_code, sheet["Content-Type"]) == (200, "text/css; charset=utf-8")
+    assert sheet.content == b":root { --brand: #ffcc00; --on-brand: #000000; }\n"
+    assert "immutable" in sheet["Cache-Control"]
+
+
+@pytest.mark.parametrize(
+    "colour", ["red;}body{display:none", "ffcc0", "FFCC00", "ffcc000", "gggggg", "%00", "ffcc00%0a"]
+)
+def test_what_is_no_colour_gives_no_stylesheet(colour: str) -> None:
+    assert a_browser().get(f"/brand/{colour}.css").status_code == 404
+
+
+@pytest.mark.parametrize("colour", ["000000", "ffffff", "ff0000", "00ff00", "0000ff", "777777", "757575", "1f6feb"])
+def test_the_text_on_a_button_stands_out_from_every_colour(colour: str) -> None:
+    light = sorted((brightness(colour), brightness(text_on(colour).removeprefix("#"))))
+    assert (light[1] + 0.05) / (light[0] + 0.05) >= 4.5
+
+
+# The logo ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("data", "size"),
+    [
+        (a_picture(), (300, 100)),
+        (a_picture(16, 16, mode="P"), (16, 16)),
+        (a_picture(1600, 100, "JPEG"), (480, 30)),
+        (a_picture(200, 1600, "WEBP"), (20, 160)),
+        (a_picture(64, 64, mode="LA"), (64, 64)),
+        (a_picture(64, 64, "JPEG", "CMYK"), (64, 64)),
+    ],
+)
+def test_a_picture_becomes_a_png_of_at_most_480_by_160(admin: Client, data: bytes, size: tuple[int, int]) -> None:
+    assert upload(admin, data).status_code == 302
+    address = shown(admin)
+    assert address
+    answer = a_browser().get(address)
+    assert (answer.status_code, answer["Content-Type"], size_of(answer.content)) == (200, "image/png", size)
+    assert "immutable" in answer["Cache-Control"]
+    assert answer["X-Content-Type-Options"] == "nosniff"
+
+
+def test_nothing_of_the_file_itself_is_passed_on(admin: Client) -> None:
+    upload(admin, a_picture(kind="JPEG", comment=b"taken at home") + b"<script>alert(1)</script>")
+    png = a_browser().get(str(shown(admin))).content
+    assert b"taken at home" not in png
+    assert b"<script>" not in png
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "The file must be a PNG, JPEG or WebP picture."),
+        (b"hello", "The file must be a PNG, JPEG or WebP picture."),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "The file must be a PNG, JPEG or WebP picture."),
+        (a_picture(kind="GIF"), "The file must be a PNG, JPEG or WebP picture."),
+        (a_picture()[:-40], "The file must be a PNG, JPEG or WebP picture."),
+        (a_picture(15, 300), "The picture must be at least 16 pixels wide and high."),
+        (a_picture(3001, 3000), "The picture has more than 9 million pixels."),
+        (a_picture(20_000, 20_000, mode="1"), "The picture has more than 9 million pixels."),
+        (b"x" * (1024 * 1024 + 1), "The file is larger than 1 MiB."),
+    ],
+)
+def test_a_file_that_is_refused_is_told_why_and_changes_nothing(admin: Client, data: bytes, words: str) -> None:
+    upload(admin, a_picture())
+    before = shown(admin)
+    answer = upload(admin, data)
+    assert answer.status_code == 422
+    assert words in text(answer)
+    assert shown(admin) == before
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
+def test_a_damaged_picture_is_never_a_fault_of_ours(admin: Client, kind: str) -> None:
+    hand, whole = random.Random(kind), a_picture(40, 40, kind)
+    for _ in range(60):
+        damaged = bytearray(whole)
+        for _ in range(hand.randint(1, 8)):
+            damaged[hand.randrange(len(damaged))] = hand.randrange(256)
+        assert upload(admin, bytes(damaged[: hand.randint(1, len(damaged))])).status_code in {302, 422}
+
+
+def test_more_than_one_file_is_refused(admin: Client) -> None:
+    files = {"logo": SimpleUploadedFile("a.png", a_picture()), "more": SimpleUploadedFile("b.png", a_picture())}
+    assert admin.post(f"{PAGE}/logo", files).status_code == 400
+    assert shown(admin) is None
+
+
+def test_without_a_file_the_form_asks_for_one(admin: Client) -> None:
+    answer = admin.post(f"{PAGE}/logo", {"logo": "no file"})
+    assert answer.status_code == 422
+    assert "This field is required." in text(answer)
+
+
+def test_a_removed_logo_is_gone_at_once(a: Tenant, admin: Client) -> None:
+    admin.post(f"{PAGE}/colour", {"accent": "#1f6feb"})
+    upload(admin, a_picture())
+    address = str(shown(admin))
+    for _ in range(2):
+        assert admin.post(f"{PAGE}/logo/remove").status_code == 302
+    assert shown(admin) is None
+    assert a_browser().get(address).status_code == 404
+    assert Brand.objects.get().accent == "#1f6feb"
+    actions = ActivityEntry.objects.filter(agency=a.agency, action__startswith="brand.").order_by("id")
+    assert [entry.action for entry in actions] == ["brand.colour_changed", "brand.logo_changed", "brand.logo_removed"]
+
+
+def test_a_logo_that_two_agencies_show_stays_when_one_removes_it(a: Tenant, b: Tenant) -> None:
+    browsers = [at_the_console(tenant.agency) for tenant in (a, b)]
+    for browser in browsers:
+        upload(browser, a_picture())
+    address = str(shown(browsers[0]))
+    browsers[0].post(f"{PAGE}/logo/remove")
+    assert a_browser().get(address).status_code == 200
+    assert shown(browsers[1]) == address
+
+
+@pytest.mark.parametrize("name", ["", "0" * 64, "0" * 63, "A" * 64])
+def test_an_unknown_logo_is_not_found(a: Tenant, name: str) -> None:
+    Brand.objects.create(agency=a.agency)
+    assert a_browser().get(f"/brand/{name}.png").status_code == 404
+
+
+def test_customers_see_the_looks_in_their_dashboard(a: Tenant, admin: Client) -> None:
+    customer = a_browser(a.workspace.owner)
+    assert b"/brand/" not in customer.get("/app/channels").content
+    upload(admin, a_picture())
+    admin.post(f"{PAGE}/colour", {"accent": "#1f6feb"})
+    page = customer.get("/app/channels").content.decode()
+    assert '<link rel="stylesheet" href="/brand/1f6feb.css">' in page
+    assert f'src="{shown(admin)}" width="300" height="100"' in page
