@@ -43,6 +43,8 @@ def shrink(data: bytes) -> Picture:
         raise NoPicture(TOO_MANY) from error
     except UNREADABLE as error:
         raise NoPicture("The file must be a PNG, JPEG or WebP picture.") from error
+    # Transparent margins would only push the logo away from the agency's name.
+    drawn = drawn.crop(drawn.getchannel("A").getbbox())
     drawn.thumbnail((WIDEST, HIGHEST), Image.Resampling.LANCZOS)
     written = BytesIO()
     drawn.save(written, "PNG", optimize=True)

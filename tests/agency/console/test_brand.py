@@ -2,11 +2,13 @@
 
 import random
 import re
+from io import BytesIO
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from PIL import Image
 
 from agency.models import ActivityEntry, Brand
 from agency.public.colours import brightness, text_on
@@ -86,6 +88,20 @@ def test_a_picture_becomes_a_png_of_at_most_480_by_160(admin: Client, data: byte
     assert (answer.status_code, answer["Content-Type"], size_of(answer.content)) == (200, "image/png", size)
     assert "immutable" in answer["Cache-Control"]
     assert answer["X-Content-Type-Options"] == "nosniff"
+
+
+def test_transparent_margins_are_cut_off(admin: Client) -> None:
+    picture = Image.new("RGBA", (400, 200))
+    picture.paste("red", (50, 50, 150, 100))
+    written = BytesIO()
+    picture.save(written, "PNG")
+    upload(admin, written.getvalue())
+    assert size_of(a_browser().get(str(shown(admin))).content) == (100, 50)
+    picture.paste((0, 0, 0, 0), (0, 0, 400, 200))
+    written = BytesIO()
+    picture.save(written, "PNG")
+    upload(admin, written.getvalue())
+    assert size_of(a_browser().get(str(shown(admin))).content) == (320, 160)
 
 
 def test_nothing_of_the_file_itself_is_passed_on(admin: Client) -> None:
