@@ -8,12 +8,13 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, FilePayload, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from agency.models import User
 from tests.agency.console.staff import PASSWORD, a_member
 from tests.factories import many_workspaces
+from tests.pictures import a_picture
 from tests.tenants import Tenant
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -35,8 +36,10 @@ PAGES = [
     "configuration/api/new",
     "configuration/channel-connect",
     "configuration/channel-connect/return-urls",
-    "configuration/channel-connect/colour",
     "configuration/channel-connect/start",
+    "configuration/brand",
+    "configuration/brand/colour",
+    "configuration/brand/logo",
     "team",
     "team/invite",
     "activity",
@@ -123,6 +126,21 @@ def a_first_customer(page: Page) -> None:
     expect(page.get_by_text("Invoice unpaid")).to_be_visible()
     page.get_by_role("button", name="Restore").click()
     expect(page.get_by_text("Corner Salon was restored.")).to_be_visible()
+
+
+def test_a_logo_is_uploaded_and_looked_at(open_browser: Open) -> None:
+    page = open_browser()
+    page.goto("/console/configuration/brand")
+    page.get_by_role("link", name="Upload logo").click()
+    page.get_by_label("Picture").set_input_files(FilePayload(name="a.txt", mimeType="text/plain", buffer=b"hello"))
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("The file must be a PNG, JPEG or WebP picture.").first).to_be_visible()
+    logo = FilePayload(name="logo.jpg", mimeType="image/jpeg", buffer=a_picture(960, 240, "JPEG"))
+    page.get_by_label("Picture").set_input_files(logo)
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("The logo was saved.")).to_be_visible()
+    shown = page.get_by_role("img", name="Logo of").evaluate("image => [image.naturalWidth, image.naturalHeight]")
+    assert shown == [480, 120]
 
 
 def test_a_day_at_the_console(open_browser: Open, live_server: LiveServer) -> None:
