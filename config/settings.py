@@ -92,7 +92,6 @@ APPEND_SLASH = False
 AUTH_USER_MODEL = "agency.User"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 LOGIN_URL = "account:sign-in"
-LOGIN_REDIRECT_URL = "console:home"
 PASSWORD_RESET_TIMEOUT = 3 * 24 * 3600
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}

@@ -52,7 +52,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/agency/v1/", include((agency_surface, "agency-api"))),
     path("api/v1/", include((workspace_surface, "workspace-api"))),
     re_path(r"^api(?:/[\s\S]*)?\Z", no_such_path),
-    path("", RedirectView.as_view(pattern_name="console:home")),
+    path("", RedirectView.as_view(pattern_name="account:sign-in")),
     path("account/", include("agency.account.urls")),
     path("brand/", include("agency.public.urls")),
     path("connect/", include("channelconnect.pages.urls")),

@@ -1,10 +1,16 @@
-"""The forms of people who are on their way in."""
+"""The forms of people on their way in, and about themselves."""
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from agency.fields import Name
+
 LONGEST_PASSWORD = 4096
 NAMES = {"autocomplete": "username", "autocapitalize": "none", "spellcheck": "false", "autofocus": True}
+
+
+class NameForm(forms.Form):
+    name = Name(label=_("Your name"), widget=forms.TextInput(attrs={"autocomplete": "name"}))
 
 
 class ResetForm(forms.Form):

@@ -20,12 +20,10 @@ from agency.account.guessing import (
     account_of,
     address_of,
 )
-from agency.models import Member, User
+from agency.models import User
 from agency.services.passwords import LinkUsed, request_password_reset, set_password
 from agency.visitors import visitor
 from config.api.clients import client_address
-
-SET_FOR_CONSOLE = "password_set_for_console"
 
 
 @method_decorator(never_cache, name="dispatch")
@@ -81,15 +79,8 @@ class SetPassword(PasswordResetConfirmView):
         except LinkUsed:
             return render(self.request, self.template_name, {"validlink": False}, status=410)
         SIGN_INS_TO_ACCOUNT.forget(account_of(self.user.email))
-        self.request.session[SET_FOR_CONSOLE] = Member.objects.filter(user=self.user).exists()
         return redirect(self.success_url)
 
     def render_to_response(self, context: dict[str, Any], **options: Any) -> HttpResponse:
         status = 410 if not context["validlink"] else 422 if context["form"].errors else 200
         return super().render_to_response(context, **{**options, "status": status})
-
-
-@never_cache
-def password_set(request: HttpRequest) -> HttpResponse:
-    """Say that it worked; only who works at an agency is shown the way to the console."""
-    return render(request, "account/password_set.html", {"for_console": request.session.get(SET_FOR_CONSOLE, False)})

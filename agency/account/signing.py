@@ -6,7 +6,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import authenticate, login, logout
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import redirect, render, resolve_url
+from django.shortcuts import redirect, render
 from django.utils.decorators import method_decorator
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
@@ -17,15 +17,16 @@ from django.views.decorators.http import require_POST
 
 from agency.account.forms import SignInForm
 from agency.account.guessing import SIGN_INS_FROM_ADDRESS, SIGN_INS_TO_ACCOUNT, account_of, address_of
+from agency.account.homes import home_of
 from agency.models import User
 
 
-def local_page(request: HttpRequest) -> str:
-    """Give the page asked for in `next` if it is one of ours, else the console."""
+def local_page(request: HttpRequest, user: User) -> str:
+    """Give the page asked for in `next` if it is one of ours, else where this person belongs."""
     asked = request.POST.get("next") or request.GET.get("next") or ""
     if asked.startswith("/") and url_has_allowed_host_and_scheme(asked, allowed_hosts=None):
         return asked
-    return resolve_url(settings.LOGIN_REDIRECT_URL)
+    return home_of(user)
 
 
 def seconds_to_wait(request: HttpRequest, email: str) -> int:
@@ -41,7 +42,7 @@ class SignIn(View):
 
     def get(self, request: HttpRequest) -> HttpResponseBase:
         if request.user.is_authenticated:
-            return redirect(local_page(request))
+            return redirect(local_page(request, request.user))
         return self._show(SignInForm())
 
     def post(self, request: HttpRequest) -> HttpResponseBase:
@@ -58,7 +59,7 @@ class SignIn(View):
             return self._show(form, status=422)
         SIGN_INS_TO_ACCOUNT.forget(account_of(email))
         login(request, user)
-        return redirect(local_page(request))
+        return redirect(local_page(request, user))
 
     def _refuse_for(self, seconds: int, form: SignInForm) -> HttpResponse:
         words = _("Too many tries. Wait %(minutes)s minutes, or set a new password.")

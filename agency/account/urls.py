@@ -1,9 +1,9 @@
-"""Pages of people who are on their way in, below `/account/`."""
+"""Pages of people on their way in, and about themselves, below `/account/`."""
 
 from django.urls import path
 from django.views.generic import TemplateView
 
-from agency.account import passwords, signing
+from agency.account import passwords, profile, signing
 
 app_name = "account"
 urlpatterns = [
@@ -16,5 +16,7 @@ urlpatterns = [
         name="password-reset-sent",
     ),
     path("set-password/<uidb64>/<token>", passwords.SetPassword.as_view(), name="set-password"),
-    path("password-set", passwords.password_set, name="password-set"),
+    path("password-set", TemplateView.as_view(template_name="account/password_set.html"), name="password-set"),
+    path("profile", profile.Profile.as_view(), name="profile"),
+    path("password", profile.ChangePassword.as_view(), name="password"),
 ]

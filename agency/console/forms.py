@@ -10,7 +10,7 @@ from django.forms.boundfield import BoundField
 from django.utils.translation import gettext_lazy as _
 
 from agency import limits
-from agency.console.fields import Email, Line, Lines, Name
+from agency.fields import Email, Line, Lines, Name
 from agency.models import Addon, Member, Plan
 from agency.services.pictures import TOO_LARGE
 from config.errors import DomainError, Invalid

@@ -12,6 +12,7 @@ class Mail(models.Model):
     class Kind(models.TextChoices):
         OWNER_INVITATION = "owner_invitation"
         MEMBER_INVITATION = "member_invitation"
+        MEMBER_ADDED = "member_added"
         PASSWORD_RESET = "password_reset"  # noqa: S105 - the name of a kind of e-mail
 
     kind = models.CharField(max_length=30, choices=Kind)

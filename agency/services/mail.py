@@ -56,8 +56,9 @@ def send_due_mail(*, mail: Mail, now: datetime) -> bool:
 
 
 def write_mail(mail: Mail) -> EmailMessage:
-    """Render an e-mail with a fresh link to set a password."""
-    context = {**mail.context, "user": mail.user, "link": password_link(mail.user), "kind": mail.kind}
+    """Render an e-mail; the link to set a password is made here and kept nowhere."""
+    ways = {"link": password_link(mail.user), "console": f"{settings.PUBLIC_URL}{reverse('console:home')}"}
+    context = {**mail.context, **ways, "user": mail.user, "kind": mail.kind}
     subject = " ".join(render_to_string(f"mail/{mail.kind}_subject.txt", context).split())
     return EmailMessage(subject, render_to_string(f"mail/{mail.kind}.txt", context), to=[mail.user.email])
 

@@ -20,13 +20,13 @@ class LastOwner(Conflict):
 
 @transaction.atomic
 def add_member(*, agency: Agency, email: str, name: str, role: str, by: Actor) -> Member:
-    """Give a person a role; one who is new to the service gets an e-mail with a link to set a password."""
-    user, is_new = find_or_create_user(email=email, name=name)
+    """Give a person a role and tell them by e-mail; who has no password yet gets a link to set one."""
+    user, _ = find_or_create_user(email=email, name=name)
     member, added = Member.objects.get_or_create(agency=agency, user=user, defaults={"role": role})
     if not added:
         raise AlreadyAMember
-    if is_new:
-        queue_mail(kind=Mail.Kind.MEMBER_INVITATION, user=user, context={"agency": agency.name})
+    kind = Mail.Kind.MEMBER_ADDED if user.has_usable_password() else Mail.Kind.MEMBER_INVITATION
+    queue_mail(kind=kind, user=user, context={"agency": agency.name})
     _note(member, "member.added", by)
     return member
 

@@ -22,6 +22,15 @@ def request_password_reset(*, email: str) -> None:
 
 
 @transaction.atomic
+def change_password(*, user: User, password: str, by: Actor) -> None:
+    """Replace the password of somebody who has just given the old one; every session of theirs ends."""
+    user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    user.set_password(password)
+    user.save(update_fields=["password"])
+    record_activity(by=by, action="password.changed", agency_id=None, target=("user", user.pk, user.email))
+
+
+@transaction.atomic
 def set_password(*, user: User, token: str, password: str, by: Actor) -> None:
     """Set a password with a link's token, which thereby is used up; every session of the person ends.
 

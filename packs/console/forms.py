@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from agency.console.fields import Line, Lines, Name
+from agency.fields import Line, Lines, Name
 from packs.library import Industry
 from packs.models import Pack, PackEntry
 from packs.services.reading import EntryView

@@ -1,11 +1,13 @@
 """The people of an agency."""
 
 import pytest
+from django.core import mail as outbox
 
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry, Mail, Member, User
 from agency.services import add_member, change_role, remove_member
 from agency.services.members import AlreadyAMember, LastOwner
+from agency.tasks import send_mail
 from tests.factories import AgencyFactory, MemberFactory, UserFactory
 from tests.parallel import at_once
 
@@ -24,12 +26,23 @@ def test_a_new_person_is_invited_and_cannot_sign_in_before_setting_a_password() 
     assert str(member) == "New (admin)"
 
 
-def test_a_person_whom_the_service_knows_is_added_without_an_invitation() -> None:
+def test_a_person_whom_the_service_knows_is_told_and_keeps_name_and_password() -> None:
     known = UserFactory.create(email="known@example.com", name="Known", password="kept")
     member = MemberFactory.create(email="KNOWN@example.com", name="Another name")
-    assert (member.user_id, Mail.objects.count()) == (known.pk, 0)
+    assert (member.user_id, Mail.objects.get().kind) == (known.pk, "member_added")
+    send_mail()
+    (sent,) = outbox.outbox
+    assert sent.subject == f"You are now in the team of {member.agency.name}"
+    assert "http://testserver/console/" in sent.body
+    assert "set-password" not in sent.body
     known.refresh_from_db()
     assert (known.name, known.check_password("kept")) == ("Known", True)
+
+
+def test_a_person_who_has_set_no_password_yet_is_invited_to_the_next_team_too() -> None:
+    first = MemberFactory.create(email="new@example.com")
+    MemberFactory.create(email="new@example.com", agency=AgencyFactory.create())
+    assert [mail.kind for mail in Mail.objects.filter(user=first.user)] == ["member_invitation"] * 2
 
 
 def test_nobody_is_added_twice() -> None:
@@ -90,4 +103,5 @@ def test_one_new_person_added_by_two_agencies_at_once_is_one_person() -> None:
     agencies = [AgencyFactory.create() for _ in range(4)]
     at_once(lambda number: MemberFactory.create(agency=agencies[number], email="x@example.com").pk, times=4)
     assert User.objects.filter(email="x@example.com").count() == 1
-    assert Mail.objects.count() == 1
+    names = {mail.context["agency"] for mail in Mail.objects.all()}
+    assert names == {agency.name for agency in agencies}

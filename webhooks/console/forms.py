@@ -8,8 +8,8 @@ from django import forms
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from agency.console.fields import Line
 from agency.console.navigation import Words
+from agency.fields import Line
 from webhooks.models import Endpoint
 
 LONGEST_URL = 2_048

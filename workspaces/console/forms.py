@@ -8,7 +8,7 @@ from django import forms
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from agency.console.fields import Email, Line, Name
+from agency.fields import Email, Line, Name
 from agency.models import Addon, Plan
 from config.api.fields.texts import known_zones
 from workspaces.models import Workspace

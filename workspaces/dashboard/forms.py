@@ -4,7 +4,7 @@ from typing import Any
 
 from django import forms
 
-from agency.console.fields import Line, Lines
+from agency.fields import Line, Lines
 from workspaces.automations.fields import LONGEST_OWN, Field, Many, Own, Text
 from workspaces.automations.flows import TRIGGER_NODE, Flow
 from workspaces.automations.registry import STEPS, TRIGGERS

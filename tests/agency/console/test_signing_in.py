@@ -9,6 +9,7 @@ from django.test import Client
 from agency.models import Member
 from config import redis
 from tests.agency.console.staff import PASSWORD, a_browser, a_member, a_person, flashes, text
+from tests.factories import WorkspaceFactory
 from tests.tenants import Tenant
 
 pytestmark = pytest.mark.django_db
@@ -42,6 +43,19 @@ def test_a_member_signs_in_and_arrives_at_the_page_asked_for(member: Member) -> 
     answer = sign_in(browser, f"  {member.user.email.upper()} ", next="/console/plans")
     assert answer["Location"] == "/console/plans"
     assert browser.get("/console/plans").status_code == 200
+
+
+def test_who_asks_for_no_page_arrives_where_they_belong(a: Tenant, member: Member) -> None:
+    both = a_member(a.agency)
+    WorkspaceFactory.create(agency=a.agency, owner_email=both.user.email)
+    customer, support = a_person(), a_person(is_staff=True)
+    WorkspaceFactory.create(agency=a.agency, owner_email=customer.email)
+    people = [(member.user, "/console/"), (both.user, "/console/"), (customer, "/app/"), (support, "/admin/")]
+    for person, home in people:
+        browser = a_browser()
+        assert browser.get("/")["Location"] == SIGN_IN
+        assert sign_in(browser, person.email)["Location"] == home
+        assert browser.get("/", follow=True).redirect_chain[1] == (home, 302)
 
 
 def test_the_session_s_id_changes_when_somebody_signs_in(member: Member) -> None:

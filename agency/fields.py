@@ -1,4 +1,4 @@
-"""Fields of the console's forms, with the same rules for texts as the API's."""
+"""Fields of forms, with the same rules for texts as the API's."""
 
 from typing import Any
 
