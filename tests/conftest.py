@@ -6,8 +6,10 @@ import pytest
 import redis
 from django.conf import settings as project
 from django.db import connection
+from django.test import Client
 from pytest_django import DjangoDbBlocker
 
+from tests.agency.console.staff import at_the_console
 from tests.tenants import WORKSPACE_BASE, Api, Tenant
 
 # What starts processes, drives a browser, waits for something real or tries very many things: not in `make fast`.
@@ -72,6 +74,22 @@ def a(db: None) -> Tenant:
 def b(db: None) -> Tenant:
     """Another agency, which must neither see nor be seen."""
     return Tenant()
+
+
+@pytest.fixture
+def owner(a: Tenant) -> Client:
+    """The browser of an owner of the agency; `admin` and `viewer` are those of its other staff."""
+    return at_the_console(a.agency, "owner")
+
+
+@pytest.fixture
+def admin(a: Tenant) -> Client:
+    return at_the_console(a.agency, "admin")
+
+
+@pytest.fixture
+def viewer(a: Tenant) -> Client:
+    return at_the_console(a.agency, "viewer")
 
 
 @pytest.fixture

@@ -1,18 +1,14 @@
 """What people change about themselves once they have signed in: their name and their password."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from django import forms
-from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.forms import PasswordChangeForm
-from django.contrib.auth.views import redirect_to_login
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import redirect, render
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
-from django.views import View
-from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 
 from agency.account.forms import NameForm
@@ -23,21 +19,19 @@ from agency.services.passwords import change_password
 from agency.services.people import change_user
 from agency.visitors import visitor
 from config.api.clients import client_address
+from config.signed_in import SignedInView
 
 
-@method_decorator([never_cache, sensitive_post_parameters()], name="dispatch")
-class OwnPage(View):
+@method_decorator(sensitive_post_parameters(), name="dispatch")
+class OwnPage(SignedInView):
     """A form about the person who has signed in."""
 
-    http_method_names = ["get", "head", "post"]
+    home = "account:profile"
     template_name: ClassVar[str]
-    user: User
 
-    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        if not request.user.is_authenticated:
-            return redirect_to_login(request.path)
-        self.user = request.user
-        return super().dispatch(request, *args, **kwargs)
+    @property
+    def user(self) -> User:
+        return cast(User, self.request.user)
 
     def get(self, request: HttpRequest) -> HttpResponse:
         return self.show(self.make_form())
@@ -53,12 +47,8 @@ class OwnPage(View):
         raise NotImplementedError
 
     def show(self, form: forms.BaseForm, *, status: int = 200) -> HttpResponse:
-        context = {"form": form, "person": self.user, "home": home_of(self.user)}
+        context = {"form": form, "person": self.user, "back": home_of(self.user)}
         return render(self.request, self.template_name, context, status=status)
-
-    def done(self, words: str) -> HttpResponse:
-        messages.success(self.request, words)
-        return redirect("account:profile")
 
 
 class Profile(OwnPage):
@@ -69,7 +59,7 @@ class Profile(OwnPage):
 
     def save(self, form: NameForm) -> HttpResponse:
         change_user(user=self.user, name=form.cleaned_data["name"], by=visitor(self.user, client_address(self.request)))
-        return self.done(_("Your name was saved."))
+        return self.done(_("Your name was saved."), self.home)
 
 
 class ChangePassword(OwnPage):
@@ -98,4 +88,4 @@ class ChangePassword(OwnPage):
         self.user.refresh_from_db()
         update_session_auth_hash(self.request, self.user)
         SIGN_INS_TO_ACCOUNT.forget(account_of(self.user.email))
-        return self.done(_("Your password was changed. Everywhere else you are signed out."))
+        return self.done(_("Your password was changed. Everywhere else you are signed out."), self.home)

@@ -1,26 +1,22 @@
 """The base of every console page: who may come in, what their role allows, how a refusal reads."""
 
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from django import forms
-from django.contrib import messages
-from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import redirect, render
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.urls import reverse
-from django.utils.cache import add_never_cache_headers
-from django.utils.translation import gettext as _
-from django.views import View
 
 from agency.actors import Actor
 from agency.console.forms import blame
 from agency.console.navigation import Words, menu
 from agency.console.seats import Seat, memberships_of, take_seat
-from agency.models import Agency, Member
+from agency.models import Agency, Member, User
 from agency.visitors import visitor
 from config.api.clients import client_address
 from config.errors import DomainError, NotFound
+from config.signed_in import SignedInView
 
 CHANGERS = frozenset(role for role in Member.Role if Member(role=role).may_change_things)
 OWNERS = frozenset({Member.Role.OWNER})
@@ -32,27 +28,23 @@ def crumb(label: Words, url_name: str, *args: object) -> tuple[Words, str]:
     return label, reverse(url_name, args=args)
 
 
-class ConsoleView(View):
+class ConsoleView(SignedInView):
     """A page of the console. POST is for `writers` alone; with `writers_only` so is looking at it."""
 
-    http_method_names = ["get", "head", "post"]
-    nav: ClassVar[str] = ""
+    home = "console:home"
     writers: ClassVar[frozenset[str]] = CHANGERS
     writers_only: ClassVar[bool] = False
 
     seat: Seat
 
-    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        response = self._admit(request) or self._run(request, *args, **kwargs)
-        add_never_cache_headers(response)
-        return response
-
-    def _admit(self, request: HttpRequest) -> HttpResponse | None:
+    def admit(self, request: HttpRequest) -> HttpResponse | None:
         """Find the person's seat; an answer means that they stay outside."""
-        if not request.user.is_authenticated:
-            return redirect_to_login(request.get_full_path() if request.method == "GET" else reverse("console:home"))
-        memberships = memberships_of(request.user)
-        seat = take_seat(request, request.user, memberships)
+        outside = super().admit(request)
+        if outside:
+            return outside
+        user = cast(User, request.user)
+        memberships = memberships_of(user)
+        seat = take_seat(request, user, memberships)
         if seat is None:
             return render(request, "console/no_seat.html", {"memberships": memberships}, status=403)
         self.seat = seat
@@ -60,25 +52,7 @@ class ConsoleView(View):
             return render(request, "console/suspended.html", {"seat": seat}, status=403)
         if (request.method == "POST" or self.writers_only) and seat.member.role not in self.writers:
             raise PermissionDenied
-        return self._refuse_other_agency(request)
-
-    def _refuse_other_agency(self, request: HttpRequest) -> HttpResponse | None:
-        """Forms name the agency they were made for: one from before a switch in another tab changes nothing."""
-        made_for = request.POST.get("made_for")
-        if made_for is None or made_for == str(self.agency.uuid):
-            return None
-        words = _("You have switched to %(agency)s meanwhile. Nothing was changed.")
-        messages.error(request, words % {"agency": self.agency.name})
-        return redirect("console:home")
-
-    def _run(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        try:
-            return super().dispatch(request, *args, **kwargs)
-        except NotFound as error:
-            raise Http404 from error
-        except DomainError as error:
-            messages.error(request, error.message)
-            return redirect(self.nav)
+        return self.refuse_other(seat.agency.uuid, seat.agency.name)
 
     @property
     def agency(self) -> Agency:
@@ -96,11 +70,6 @@ class ConsoleView(View):
         """Render a page inside the console's frame."""
         frame = {"seat": self.seat, "menu": menu(), "nav": self.nav, "may_write": self.may_write}
         return render(self.request, template, {**frame, **context}, status=status)
-
-    def done(self, words: str, to: str, *args: object) -> HttpResponse:
-        """Say what was done and go on to the page named `to`."""
-        messages.success(self.request, words)
-        return redirect(to, *args)
 
 
 class FormPage(ConsoleView, Generic[FormOf]):

@@ -11,7 +11,7 @@ from agency.console.lists import paged
 from config.api.ids import parse_uuid
 from workspaces.dashboard.navigation import menu
 from workspaces.dashboard.places import enter, workspaces_of
-from workspaces.dashboard.surface import DashboardView, SignedInView
+from workspaces.dashboard.surface import CustomerView, DashboardView
 
 
 def page_of_ours(request: HttpRequest) -> str:
@@ -28,7 +28,7 @@ class Home(DashboardView):
         return redirect(menu()[0].url_name)
 
 
-class Choose(SignedInView):
+class Choose(CustomerView):
     """All workspaces of a person, of whichever agency."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
@@ -39,7 +39,7 @@ class Choose(SignedInView):
         return render(request, "dashboard/choose.html", context)
 
 
-class Switch(SignedInView):
+class Switch(CustomerView):
     """Enters another of the person's workspaces; the session keeps the choice."""
 
     def post(self, request: HttpRequest) -> HttpResponse:
