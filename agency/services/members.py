@@ -19,14 +19,18 @@ class LastOwner(Conflict):
 
 
 @transaction.atomic
-def add_member(*, agency: Agency, email: str, name: str, role: str, by: Actor) -> Member:
-    """Give a person a role and tell them by e-mail; who has no password yet gets a link to set one."""
+def add_member(*, agency: Agency, email: str, name: str, role: str, by: Actor, tells: bool = True) -> Member:
+    """Give a person a role and tell them by e-mail; who has no password yet gets a link to set one.
+
+    With `tells` off nobody is told: whoever calls hands the password over.
+    """
     user, _ = find_or_create_user(email=email, name=name)
     member, added = Member.objects.get_or_create(agency=agency, user=user, defaults={"role": role})
     if not added:
         raise AlreadyAMember
-    kind = Mail.Kind.MEMBER_ADDED if user.has_usable_password() else Mail.Kind.MEMBER_INVITATION
-    queue_mail(kind=kind, user=user, context={"agency": agency.name})
+    if tells:
+        kind = Mail.Kind.MEMBER_ADDED if user.has_usable_password() else Mail.Kind.MEMBER_INVITATION
+        queue_mail(kind=kind, user=user, context={"agency": agency.name})
     _note(member, "member.added", by)
     return member
 
