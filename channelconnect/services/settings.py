@@ -33,6 +33,14 @@ def settings_of(agency: Agency) -> ConnectSettings:
     return ConnectSettings.objects.filter(agency=agency).first() or ConnectSettings(agency=agency)
 
 
+def require_connect(agency: Agency) -> ConnectSettings:
+    """Give the settings of an agency that may connect channels. Raises `ConnectIsOff`."""
+    settings = settings_of(agency)
+    if not settings.enabled:
+        raise ConnectIsOff
+    return settings
+
+
 @transaction.atomic
 def set_return_urls(*, agency: Agency, return_urls: Sequence[str], by: Actor) -> ConnectSettings:
     """Replace the whole list. Raises `ReturnUrlRefused` for the first one that browsers must not return to."""
