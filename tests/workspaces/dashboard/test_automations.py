@@ -112,6 +112,11 @@ def test_prerequisites_are_told_in_words_met_or_missing(owner: Client, customer:
     assert "Switch on" not in shown
 
 
+def test_what_it_says_is_shown_before_it_is_switched_on(owner: Client, customer: Workspace) -> None:
+    made = an_automation(customer, name="Greeting")
+    assert "What it does 1. Send a text Hello {{contact.first_name}}!" in text(page(owner, made))
+
+
 def test_slots_are_filled_in_one_after_another(owner: Client, customer: Workspace, copied: Automation) -> None:
     answer = owner.post(f"/app/automations/{copied.uuid}", {"slot_1": "Call us."}, follow=True)
     assert flashes(answer) == ["Saved. 3 still to fill in."]

@@ -13,6 +13,7 @@ from agency.console.lists import paged
 from workspaces.automations.flows import trigger_label
 from workspaces.automations.requirements import REQUIREMENTS
 from workspaces.automations.slots import open_slots
+from workspaces.automations.telling import told
 from workspaces.dashboard.forms import SlotForm
 from workspaces.dashboard.surface import DashboardView
 from workspaces.models import Automation
@@ -91,6 +92,7 @@ class AutomationPage(OneAutomation):
             trigger=trigger_label(automation.draft),
             channel=CHANNEL_NAMES[automation.platform],
             form=form,
+            steps=told(automation.draft),
             missing=what_is_missing(automation, means),
             prerequisites=prerequisites(automation, means),
             open=len(open_slots(automation.draft, automation.slots)),
