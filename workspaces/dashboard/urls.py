@@ -13,6 +13,7 @@ urlpatterns = [
     path("automations/<id:uuid>", automations.AutomationPage.as_view(), name="automation"),
     path("automations/<id:uuid>/on", automations.AutomationOn.as_view(), name="automation-on"),
     path("automations/<id:uuid>/off", automations.AutomationOff.as_view(), name="automation-off"),
+    path("automations/<id:uuid>/remove", automations.AutomationRemove.as_view(), name="automation-remove"),
     path("prerequisites", prerequisites.Prerequisites.as_view(), name="prerequisites"),
     path("channels", channels.Channels.as_view(), name="channels"),
 ]

@@ -25,6 +25,7 @@ from workspaces.services.automations import (
     SlotRefused,
     fill_slots,
     means_of,
+    remove_automation,
     switch_off,
     switch_on,
     what_is_missing,
@@ -125,3 +126,15 @@ class AutomationOff(OneAutomation):
         automation = self.find(uuid)
         switch_off(automation=automation, now=timezone.now(), by=self.by)
         return self.done(_("%(name)s is off.") % {"name": automation.name}, ONE, automation.uuid)
+
+
+class AutomationRemove(OneAutomation):
+    """Asks first; what came from a pack can be added again."""
+
+    def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        return self.page("dashboard/automation_remove.html", automation=self.find(uuid))
+
+    def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        automation = self.find(uuid)
+        remove_automation(automation=automation, by=self.by)
+        return self.done(_("%(name)s was removed.") % {"name": automation.name}, LIST)
