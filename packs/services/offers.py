@@ -89,10 +89,9 @@ def _entry(entry: PackEntry) -> OfferedEntry | None:
 def flows_of(pack: OfferedPack) -> dict[UUID, Flow]:
     """Give the flows of a pack by their entries, those of its copies in one statement; what is gone has none."""
     copies = [entry.uuid for entry in pack.entries if entry.flow is None]
-    found = PackEntry.objects.filter(uuid__in=copies, flow__isnull=False) if copies else PackEntry.objects.none()
-    return dict(found.values_list("uuid", "flow")) | {
-        entry.uuid: entry.flow for entry in pack.entries if entry.flow is not None
-    }
+    found = PackEntry.objects.filter(uuid__in=copies).values_list("uuid", "flow") if copies else ()
+    known = {entry.uuid: entry.flow for entry in pack.entries}
+    return {uuid: flow for uuid, flow in [*known.items(), *found] if flow is not None}
 
 
 def of_platform(pack: PlatformPack) -> OfferedPack:

@@ -70,7 +70,8 @@ class PrerequisitesForm(forms.Form):
 
     def __init__(self, *args: Any, met: set[str], **options: Any) -> None:
         names = asked_requirements()
-        super().__init__(*args, initial={"has": [name for name in names if name in met]}, **options)
+        options["initial"] = {"has": [name for name in names if name in met]}
+        super().__init__(*args, **options)
         has = self.fields["has"]
         assert isinstance(has, forms.MultipleChoiceField)  # noqa: S101  # tells the type checker what is declared above
         has.choices = [(name, words[:1].upper() + words[1:]) for name, words in names.items()]
