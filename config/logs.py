@@ -19,6 +19,13 @@ def without_secrets(text: str) -> str:
     return SECRET.sub(lambda found: found.group()[:7] + "…", text)
 
 
+class PlainFormatter(logging.Formatter):
+    """Writes a record as people read it while they develop."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return without_secrets(super().format(record))
+
+
 class JSONFormatter(logging.Formatter):
     """Writes a record and its extra fields as one escaped line."""
 

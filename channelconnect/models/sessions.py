@@ -3,6 +3,7 @@
 import uuid
 from typing import ClassVar, Self
 
+from django.contrib.postgres.functions import TransactionNow
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
@@ -37,6 +38,10 @@ class ConnectSessionQuerySet(models.QuerySet["ConnectSession"]):
 
     def open(self) -> Self:
         return self.filter(status__in=OPEN)
+
+    def in_time(self) -> Self:
+        """Keep those whose time is not over by the database's clock, which one transaction reads once."""
+        return self.filter(expires_at__gt=TransactionNow())
 
 
 class ConnectSession(models.Model):

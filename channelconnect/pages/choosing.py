@@ -59,12 +59,12 @@ class SessionPage(AskingPage):
 
 
 def is_hit(account: Account, search: str) -> bool:
-    """Whether a name or a handle holds the search; of phone numbers the digits count."""
+    """Whether a name or a handle holds the search, or it is the id; of phone numbers the digits count."""
     wanted, digits = name_key(search), "".join(filter(str.isdigit, search))
     texts = [name_key(account.name), name_key(account.handle)]
     if digits and not any(map(str.isalpha, search)):
         texts.append("".join(filter(str.isdigit, account.handle)))
-        return any(digits in text for text in texts) or wanted in texts[0]
+        return any(digits in text for text in texts) or wanted in texts[0] or search == account.external_id
     return any(wanted in text for text in texts)
 
 

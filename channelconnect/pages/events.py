@@ -2,14 +2,13 @@
 
 from typing import Final
 
-import orjson
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.views import View
 from django.views.decorators.csrf import csrf_exempt
 
-from channelconnect.providers import answer_challenge, provider_settings, verify_signature
+from channelconnect.providers import answer_challenge, json_of, provider_settings, verify_signature
 from channelconnect.services import store_notice
 
 # A batch of a thousand updates stays below this by far.
@@ -54,6 +53,6 @@ def _body(request: HttpRequest) -> bytes | None:
 
 def _is_object(body: bytes) -> bool:
     try:
-        return isinstance(orjson.loads(body), dict)
-    except orjson.JSONDecodeError:
+        return isinstance(json_of(body), dict)
+    except ValueError:
         return False

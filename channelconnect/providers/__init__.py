@@ -2,7 +2,7 @@
 
 from channelconnect.providers.faults import ProviderFault
 from channelconnect.providers.grants import Account, Grant
-from channelconnect.providers.notices import Notice, UnreadableNotices, read_notices
+from channelconnect.providers.notices import Notice, UnreadableNotices, json_of, read_notices
 from channelconnect.providers.provider import Provider
 from channelconnect.providers.registry import provider_for
 from channelconnect.providers.settings import ProviderSettings, provider_settings
@@ -19,6 +19,7 @@ __all__ = [
     "ProviderSettings",
     "UnreadableNotices",
     "answer_challenge",
+    "json_of",
     "provider_for",
     "provider_settings",
     "read_notices",

@@ -20,6 +20,7 @@ from channelconnect.services.opening import ConnectionNotFound, Wish, cancel_ses
 from channelconnect.services.returning import return_host, way_back
 from channelconnect.services.settings import (
     ConnectIsOff,
+    require_connect,
     set_return_urls,
     settings_of,
     switch_connect,
@@ -48,6 +49,7 @@ __all__ = [
     "is_bound_to",
     "read_next_notices",
     "refuse_other_browser",
+    "require_connect",
     "return_host",
     "session_of_id",
     "session_of_link",

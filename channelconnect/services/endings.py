@@ -9,7 +9,7 @@ from agency.actors import Actor
 from agency.services import record_activity, record_event
 from channelconnect import events
 from channelconnect.models import ConnectSession
-from channelconnect.models.sessions import OPEN, Status
+from channelconnect.models.sessions import Status
 from channelconnect.services.finding import status_at
 from workspaces.models import Channel
 
@@ -46,8 +46,12 @@ def end_session(
     error_code: str | None = None,
     channel: Channel | None = None,
 ) -> bool:
-    """Move an open session to its end and record the event; False when it had ended before, which stays."""
-    changed = ConnectSession.objects.filter(pk=session.pk, status__in=OPEN).update(
+    """Move an open session to its end and record the event; False when it had ended before, which stays.
+
+    Past its time a session has been read as expired, so that no other end is possible.
+    """
+    still_open = ConnectSession.objects.open().filter(pk=session.pk)
+    changed = (still_open if status == Status.EXPIRED else still_open.in_time()).update(
         status=status, error_code=error_code, channel=channel, ended_at=now, link=None, grant=None, state_digest=None
     )
     session.refresh_from_db()

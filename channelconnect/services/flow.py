@@ -138,7 +138,7 @@ def arrive(
         fail(session=session, fault=fault, now=now, by=by)
         return
     kept = json.dumps({"grant": grant.to_json(), "accounts": [account.to_json() for account in accounts]})
-    waiting = ConnectSession.objects.filter(pk=session.pk, status=Status.AUTHORIZING, state_digest=None)
+    waiting = ConnectSession.objects.in_time().filter(pk=session.pk, status=Status.AUTHORIZING, state_digest=None)
     waiting.update(status=Status.SELECTING, grant=kept)
 
 

@@ -16,7 +16,7 @@ from channelconnect.models import ConnectSession
 from channelconnect.models.sessions import Status
 from channelconnect.services.endings import end_session, settle_time
 from channelconnect.services.finding import digest, new_secret
-from channelconnect.services.settings import ConnectIsOff, settings_of
+from channelconnect.services.settings import require_connect
 from config.errors import Conflict, Invalid, NotFound
 from workspaces.models import Channel, Workspace
 
@@ -94,9 +94,7 @@ def _earlier(agency: Agency, workspace: Workspace, wish: Wish, key: str | None, 
 def _create(
     agency: Agency, workspace: Workspace, wish: Wish, now: datetime, by: Actor, key: str | None
 ) -> ConnectSession:
-    allowed = settings_of(agency)
-    if not allowed.enabled:
-        raise ConnectIsOff
+    allowed = require_connect(agency)
     if not workspace.is_active:
         raise SubAccountSuspended
     if wish.return_url not in allowed.return_urls:

@@ -6,7 +6,7 @@ from django.db import IntegrityError, transaction
 
 from agency.actors import Actor
 from channelconnect.models import ChannelCredential, ConnectSession
-from channelconnect.models.sessions import OPEN, Status
+from channelconnect.models.sessions import Status
 from channelconnect.providers import Account, Grant
 from channelconnect.services.endings import end_session
 from workspaces.models import Channel
@@ -57,10 +57,10 @@ def _check_room(session: ConnectSession) -> None:
 def save_choice(*, session: ConnectSession, account: Account, grant: Grant, now: datetime, by: Actor) -> None:
     """Save the channel and end the session connected, in one transaction. Raises `Refused` for a race that was lost.
 
-    A session that ended meanwhile leaves no channel behind.
+    A session that ended meanwhile, or whose time is over, leaves no channel behind.
     """
     workspace = lock(session.workspace)
-    locked = ConnectSession.objects.select_for_update(no_key=True).filter(pk=session.pk, status__in=OPEN).first()
+    locked = ConnectSession.objects.select_for_update(no_key=True).open().in_time().filter(pk=session.pk).first()
     if locked is None:
         return
     channel = _reconnect(session, account, now) or _connect(session, account, now, by)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from django.db import transaction
@@ -14,7 +15,8 @@ from config.errors import Forbidden, Invalid
 
 MOST_RETURN_URLS = 20
 LONGEST_URL = 2_048
-SHAPE = re.compile(r"https://[^\s\\@?#\x00-\x20\x7f]+", re.ASCII)
+SHAPE = re.compile(r"https://[^\s\\@?#\"<>\x00-\x20\x7f]+", re.ASCII)
+LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?", re.ASCII)
 
 
 class ConnectIsOff(Forbidden):
@@ -31,6 +33,14 @@ class ReturnUrlRefused(Invalid):
 def settings_of(agency: Agency) -> ConnectSettings:
     """The agency's settings; off and without return URLs where none were saved."""
     return ConnectSettings.objects.filter(agency=agency).first() or ConnectSettings(agency=agency)
+
+
+def require_connect(agency: Agency) -> ConnectSettings:
+    """Give the settings of an agency that may connect channels. Raises `ConnectIsOff`."""
+    settings = settings_of(agency)
+    if not settings.enabled:
+        raise ConnectIsOff
+    return settings
 
 
 @transaction.atomic
@@ -66,9 +76,16 @@ def is_return_url(url: str) -> bool:
         port = parts.port
     except ValueError:
         return False
-    host = parts.hostname or ""
-    return (
-        bool(re.fullmatch(r"[a-z0-9.-]+|\[?[0-9a-f:.]+\]?", host, re.IGNORECASE))
-        and bool(host.strip("."))
-        and port != 0
-    )
+    return port != 0 and not parts.netloc.endswith(":") and _is_host(parts.hostname or "")
+
+
+def _is_host(host: str) -> bool:
+    """A name, or an IP address: what ends in a number is read as one, and must be one then."""
+    labels = host.removesuffix(".").split(".")
+    if ":" not in host and not labels[-1].isdigit():
+        return all(map(LABEL.fullmatch, labels))
+    try:
+        ip_address(".".join(labels))
+    except ValueError:
+        return False
+    return True

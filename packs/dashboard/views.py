@@ -17,7 +17,10 @@ from packs.services import gallery_of, install_pack
 from packs.services.errors import PackNotFound
 from packs.services.gallery import GalleryEntry, GalleryPack
 from packs.services.installs import connected_platforms
+from packs.services.offers import flows_of
+from workspaces.automations.flows import Flow
 from workspaces.automations.requirements import REQUIREMENTS
+from workspaces.automations.telling import ToldStep, told
 from workspaces.dashboard.surface import DashboardView
 from workspaces.services.automations import CHANNEL_NAMES
 
@@ -54,13 +57,14 @@ class Line:
     channel: str
     channels: list[str]
     requires: list[tuple[str, bool]]
+    steps: list[ToldStep]
 
     @property
     def can_add(self) -> bool:
         return self.entry.fits and self.entry.installed is None
 
 
-def line_of(entry: GalleryEntry, platforms: list[str]) -> Line:
+def line_of(entry: GalleryEntry, platforms: list[str], flow: Flow | None) -> Line:
     kinds = entry.offered.channels
     platform = entry.installed.platform if entry.installed else next((kind for kind in platforms if kind in kinds), "")
     return Line(
@@ -68,6 +72,7 @@ def line_of(entry: GalleryEntry, platforms: list[str]) -> Line:
         channel=CHANNEL_NAMES.get(platform, ""),
         channels=[CHANNEL_NAMES[kind] for kind in kinds],
         requires=[(REQUIREMENTS[name], name not in entry.missing) for name in entry.offered.requires],
+        steps=told(flow) if flow else [],
     )
 
 
@@ -96,7 +101,8 @@ class PackPage(OnePack):
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         pack = self.find(uuid)
         platforms = connected_platforms(self.workspace)
-        lines = [line_of(entry, platforms) for entry in pack.entries]
+        flows = flows_of(pack.offered)
+        lines = [line_of(entry, platforms, flows.get(entry.offered.uuid)) for entry in pack.entries]
         return self.page("dashboard/pack.html", card=Card(pack), pack=pack, lines=lines, has_channel=bool(platforms))
 
 

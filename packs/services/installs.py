@@ -11,7 +11,15 @@ from agency.actors import Actor
 from packs.library import library
 from packs.models import StarterPack
 from packs.services.errors import PackNotFound
-from packs.services.offers import OfferedEntry, OfferedPack, of_agency, of_platform, offered_packs, published_packs
+from packs.services.offers import (
+    OfferedEntry,
+    OfferedPack,
+    flows_of,
+    of_agency,
+    of_platform,
+    offered_packs,
+    published_packs,
+)
 from packs.services.visibility import replaces_platform
 from workspaces.models import Automation, Channel, Workspace
 from workspaces.models.workspaces import BusinessType
@@ -77,9 +85,11 @@ def _install(
 ) -> Installation:
     platforms = connected_platforms(workspace)
     held = set(workspace.automations.filter(from_pack=pack.uuid).values_list("from_entry", flat=True))
+    flows = flows_of(pack)
     done = Installation()
     for entry in pack.entries:
-        if entry.uuid in held or (entries is not None and entry.uuid not in entries):
+        # A copy without a flow was taken out of the pack a moment ago.
+        if entry.uuid in held or entry.uuid not in flows or (entries is not None and entry.uuid not in entries):
             continue
         platform = next((kind for kind in platforms if kind in entry.channels), None)
         if platform is None:
@@ -90,7 +100,7 @@ def _install(
             origin=Origin(pack=pack.uuid, entry=entry.uuid),
             name=entry.name,
             platform=platform,
-            flow=entry.flow(),
+            flow=flows[entry.uuid],
             slots=entry.slots,
             requires=entry.requires,
             now=now,

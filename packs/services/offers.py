@@ -1,6 +1,5 @@
 """What customers are offered: the agency's packs and the service's own, in one form."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -14,7 +13,7 @@ from workspaces.models import Workspace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfferedEntry:
-    """An automation that a customer can install; `flow` fetches what is installed."""
+    """An automation that a customer can install; `flow` is the library's, None for a copy until `flows_of` reads it."""
 
     uuid: UUID
     name: str
@@ -26,7 +25,7 @@ class OfferedEntry:
     trigger_label: str
     channels: list[str]
     slots: list[dict[str, str]]
-    flow: Callable[[], Flow]
+    flow: Flow | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +70,7 @@ def _entry(entry: PackEntry) -> OfferedEntry | None:
     view = view_entry(entry)
     if view.missing:
         return None
+    item = library().items.get(view.template_id or "")
     return OfferedEntry(
         uuid=view.uuid,
         name=view.name,
@@ -82,8 +82,16 @@ def _entry(entry: PackEntry) -> OfferedEntry | None:
         trigger_label=view.trigger_label,
         channels=view.channels,
         slots=view.slots,
-        flow=lambda: entry.flow if entry.flow is not None else library().items[entry.template_id or ""].flow,
+        flow=item.flow if item else None,
     )
+
+
+def flows_of(pack: OfferedPack) -> dict[UUID, Flow]:
+    """Give the flows of a pack by their entries, those of its copies in one statement; what is gone has none."""
+    copies = [entry.uuid for entry in pack.entries if entry.flow is None]
+    found = PackEntry.objects.filter(uuid__in=copies).values_list("uuid", "flow") if copies else ()
+    known = {entry.uuid: entry.flow for entry in pack.entries}
+    return {uuid: flow for uuid, flow in [*known.items(), *found] if flow is not None}
 
 
 def of_platform(pack: PlatformPack) -> OfferedPack:
@@ -111,5 +119,5 @@ def _platform_entry(entry: PlatformEntry) -> OfferedEntry:
         trigger_label=item.trigger_label,
         channels=item.channels,
         slots=[],
-        flow=lambda: item.flow,
+        flow=item.flow,
     )

@@ -64,6 +64,15 @@ def test_a_number_is_found_by_its_digits(connecting: Tenant, customer: Customer)
     assert len(customer.accounts()) == 1
 
 
+def test_pages_of_one_name_are_told_apart_by_their_ids(connecting: Tenant, customer: Customer) -> None:
+    session = a_session(connecting, platform="facebook")
+    customer.arrive(session, "many")
+    first, second = customer.accounts()[:2]
+    assert f"ID {first}" in customer.words
+    customer.open(f"/connect/s/{session.uuid}?search={second}")
+    assert customer.accounts() == [second]
+
+
 @pytest.mark.parametrize("chosen", ["", "4990000", "x" * 5_000, "' OR 1=1 --"])
 def test_only_a_listed_account_can_be_chosen(connecting: Tenant, customer: Customer, chosen: str) -> None:
     session = a_session(connecting)

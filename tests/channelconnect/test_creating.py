@@ -135,8 +135,9 @@ def test_unknown_words_are_ignored(connecting: Tenant) -> None:
 
 def test_until_the_feature_is_on_creating_is_403(connecting: Tenant) -> None:
     switch_connect(agency=connecting.agency, enabled=False, reason="Unpaid", by=SYSTEM)
-    answer = create(connecting)
-    assert (answer.status_code, message(answer)) == (403, "Channel connect is not enabled for this agency.")
+    for body in (wanted(), {}, wanted(platform="fax")):
+        answer = create(connecting, body)
+        assert (answer.status_code, message(answer)) == (403, "Channel connect is not enabled for this agency.")
     assert not ConnectSession.objects.exists()
 
 

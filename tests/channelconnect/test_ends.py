@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test.utils import override_settings
 from django.utils.timezone import now
 
@@ -12,6 +13,7 @@ from agency.actors import SYSTEM
 from channelconnect.codes import ERROR_CODES
 from channelconnect.models import ChannelCredential, ConnectSession
 from channelconnect.pages.outcome import ERRORS
+from channelconnect.services import expire_sessions
 from tests.channelconnect.agencies import a_session, connection_events, path_of, switch_on
 from tests.channelconnect.walking import Customer, link_of, outcome
 from tests.factories import ChannelFactory, PlanFactory, plan_limits
@@ -311,3 +313,45 @@ def test_a_disconnected_channel_cannot_take_its_account_back_from_a_newer_one(
     assert outcome(session) == ("failed", "account_already_connected_elsewhere")
     old.refresh_from_db()
     assert old.status == "disconnected"
+
+
+TIME_RUNS_OUT = "UPDATE channelconnect_connectsession SET expires_at = now() - interval '1 hour'"
+
+
+@pytest.mark.parametrize(
+    ("person", "after"),
+    [
+        ("ann", 'UPDATE "channelconnect_connectsession" SET "state_digest" = NULL'),
+        ("away", 'UPDATE "channelconnect_connectsession" SET "state_digest" = NULL'),
+        ("ann", 'FROM "workspaces_channel"'),
+        ("refused", 'FROM "workspaces_channel"'),
+    ],
+)
+def test_time_that_runs_out_while_the_provider_is_asked_leaves_no_other_end(
+    connecting: Tenant, customer: Customer, person: str, after: str
+) -> None:
+    """Whoever reads the status meanwhile was told `expired`, which never changes again."""
+    session = a_session(connecting)
+    ran_out = False
+
+    def let_it_run_out(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        nonlocal ran_out
+        answer = execute(sql, params, many, context)
+        if after in sql and not ran_out:
+            ran_out = True
+            with connection.cursor() as cursor:
+                cursor.execute(TIME_RUNS_OUT)
+        return answer
+
+    with connection.execute_wrapper(let_it_run_out):
+        customer.arrive(session, person)
+        if customer.accounts():
+            customer.pick()
+    assert ran_out
+    assert "This took too long" in customer.words
+    read = connecting.api.get(f"{path_of(connecting)}/{session.uuid}").json()["data"]
+    assert (read["status"], read["error_code"]) == ("expired", "session_expired")
+    expire_sessions(now=now(), by=SYSTEM)
+    assert outcome(session) == ("expired", "session_expired")
+    assert connection_events(connecting) == ["channel.connection.expired"]
+    assert not Channel.objects.filter(external_id=FIRST_NUMBER).exists()

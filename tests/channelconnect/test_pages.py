@@ -15,7 +15,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from channelconnect.models import ConnectSession
 from channelconnect.services import end_session
-from config.logs import JSONFormatter
+from config.logs import JSONFormatter, PlainFormatter
 from tests.channelconnect.agencies import RETURN_URL, a_session, connection_events
 from tests.channelconnect.walking import Customer, a_browser, link_of, outcome, path_of, state_in
 from tests.factories import ChannelFactory
@@ -196,9 +196,8 @@ def test_neither_link_nor_code_nor_state_reaches_the_log(
         *dict(parse_qsl(urlsplit(back).query)).values(),
         customer.browser.cookies["connect"].value,
     ]
-    lines = "\n".join(
-        JSONFormatter().format(record) for record in caplog.records if record.name != "urllib3.connectionpool"
-    )
+    records = [record for record in caplog.records if record.name != "urllib3.connectionpool"]
+    lines = "\n".join(form.format(record) for form in (JSONFormatter(), PlainFormatter()) for record in records)
     assert '"path": "/connect/' in lines
     assert "connect session failed" in lines
     assert [secret for secret in secrets if secret in lines] == []

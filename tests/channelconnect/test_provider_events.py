@@ -114,10 +114,22 @@ def test_a_repeated_body_is_answered_200_and_kept_once(meta: RunningSandbox) -> 
     assert stored() == [MESSAGE]
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b'"x"', b"\xff", b"[" * 5_000])
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"[]", b"null", b'"x"', b"\xff", b"[" * 5_000, b'{"a":' * 99_999, b'{"a":NaN}']
+)
 def test_what_is_no_object_is_400_and_not_stored(meta: RunningSandbox, body: bytes) -> None:
     assert post(meta, body).status_code == 400
     assert stored() == []
+
+
+def test_half_a_character_in_one_message_does_not_cost_the_batch(meta: RunningSandbox) -> None:
+    channel = a_channel("2001")
+    body = removal("2001").replace(b'"PARTNER_REMOVED"', b'"PARTNER_REMOVED","note":"\\ud83d and \\u0000"')
+    assert post(meta, body).status_code == 200
+    assert stored() == [body]
+    read_notices()
+    assert status_of(channel) == "error"
+    assert ProviderNotice.objects.get().fault == ""
 
 
 def test_what_nobody_knows_is_taken_and_read(meta: RunningSandbox) -> None:

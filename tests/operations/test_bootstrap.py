@@ -3,6 +3,7 @@
 import io
 import json
 import threading
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -212,6 +213,13 @@ def test_the_agency_may_connect_channels_at_once_but_not_in_production(settings:
     settings.PRODUCTION = False
     bootstrap()
     assert (settings_of(agency).enabled, settings_of(agency).return_urls) == (True, [RETURN_URL])
+
+
+def test_the_demo_workspace_has_room_to_try_connecting_with_each_platform() -> None:
+    bootstrap()
+    allowed = Workspace.objects.get().limits["channels"]
+    held = Counter(Channel.objects.values_list("platform", flat=True))
+    assert all(allowed[platform] > held[platform] for platform in ("whatsapp", "facebook", "instagram"))
 
 
 def test_what_was_set_about_connecting_stays() -> None:

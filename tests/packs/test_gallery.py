@@ -1,10 +1,12 @@
 """What customers see and install: the gallery, installs, slots, switching on."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from django.db import connection
+from django.db import connection, connections
 from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
@@ -202,6 +204,39 @@ def test_nothing_done_to_a_pack_changes_what_customers_have(a: Tenant, packs: Pa
     packs.change(pack, status="archived")
     a.api.delete(f"/packs/{pack}")
     assert list(Automation.objects.order_by("id").values()) == before
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("looks", [1, 2, 3])
+def test_a_pack_that_is_removed_between_two_looks_at_it_is_installed_as_far_as_it_was_read(
+    a: Tenant, packs: Packs, copier: Api, customer: Workspace, looks: int
+) -> None:
+    source = an_automation(a.workspace, name="Booking", flow=a_customers_flow())
+    pack = packs.with_entries(extra(1), extra(2))
+    body = {"workspace": str(a.workspace.uuid), "automation": str(source.uuid)}
+    assert copier.post(f"/packs/{pack}/entries", body).status_code == 201
+    packs.change(pack, status="published")
+    seen: list[str] = []
+
+    def let_in(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        answer = execute(sql, params, many, context)
+        if 'FROM "packs_packentry"' in sql:
+            seen.append(sql)
+            if len(seen) == looks:
+                with ThreadPoolExecutor(1) as pool:
+                    pool.submit(remove_there).result(20)
+        return answer
+
+    def remove_there() -> None:
+        try:
+            a.api.delete(f"/packs/{pack}")
+        finally:
+            connections.close_all()
+
+    with connection.execute_wrapper(let_in):
+        added = [one.name for one in install(customer, pack).added]
+    assert added in (["Extra 1", "Extra 2"], ["Extra 1", "Extra 2", "Booking"])
+    assert len(seen) <= 2
 
 
 def test_from_a_customers_automation_to_another_customer_who_runs_it(

@@ -8,6 +8,7 @@ from workspaces.dashboard.navigation import Entry, register_entry
 ENTRIES = [
     Entry(url_name="app:automations", label=_("Automations"), icon="automation", order=20),
     Entry(url_name="app:channels", label=_("Channels"), icon="connect", order=30),
+    Entry(url_name="app:prerequisites", label=_("Prerequisites"), icon="plan", order=90),
 ]
 ACTIONS = {
     "automation.created": _("Automation created"),

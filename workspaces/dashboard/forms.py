@@ -3,14 +3,16 @@
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from agency.fields import Line, Lines
 from workspaces.automations.fields import LONGEST_OWN, Field, Many, Own, Text
 from workspaces.automations.flows import TRIGGER_NODE, Flow
 from workspaces.automations.registry import STEPS, TRIGGERS
+from workspaces.automations.requirements import REQUIREMENTS
 from workspaces.automations.slots import NoSuchSlot, Place, value_in
 from workspaces.models import Automation
-from workspaces.services.automations import SlotRefused
+from workspaces.services.automations import SlotRefused, asked_requirements
 
 LONGEST_LINE = 160
 LONGEST_NAME = 40
@@ -52,6 +54,31 @@ def input_for(declared: Field | None, *, label: str, hint: str, value: str) -> f
         widget = INPUTS.get(declared.of, forms.TextInput)
         return Line(max_length=LONGEST_OWN, widget=widget(attrs={"spellcheck": "false"}), **options)
     return Line(max_length=LONGEST_NAME, **options)
+
+
+class PrerequisitesForm(forms.Form):
+    """What the workspace has; `told` are those, in words and whether met, that a feature answers for itself."""
+
+    has = forms.MultipleChoiceField(
+        label=_("We have"),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_(
+            "Tick what is set up in your business. An automation that is on stays on when you take a tick away."
+        ),
+    )
+
+    def __init__(self, *args: Any, met: set[str], **options: Any) -> None:
+        names = asked_requirements()
+        options["initial"] = {"has": [name for name in names if name in met]}
+        super().__init__(*args, **options)
+        has = self.fields["has"]
+        assert isinstance(has, forms.MultipleChoiceField)  # noqa: S101  # tells the type checker what is declared above
+        has.choices = [(name, words[:1].upper() + words[1:]) for name, words in names.items()]
+        self.told = [(words, name in met) for name, words in REQUIREMENTS.items() if name not in names]
+
+    def facts(self) -> dict[str, bool]:
+        return {name: name in self.cleaned_data["has"] for name in asked_requirements()}
 
 
 class SlotForm(forms.Form):

@@ -3,7 +3,7 @@
 from django.urls import path
 
 import config.api.ids  # noqa: F401 - makes `<id:…>` known
-from workspaces.dashboard.views import arriving, automations, channels
+from workspaces.dashboard.views import arriving, automations, channels, prerequisites
 
 urlpatterns = [
     path("", arriving.Home.as_view(), name="home"),
@@ -13,5 +13,7 @@ urlpatterns = [
     path("automations/<id:uuid>", automations.AutomationPage.as_view(), name="automation"),
     path("automations/<id:uuid>/on", automations.AutomationOn.as_view(), name="automation-on"),
     path("automations/<id:uuid>/off", automations.AutomationOff.as_view(), name="automation-off"),
+    path("automations/<id:uuid>/remove", automations.AutomationRemove.as_view(), name="automation-remove"),
+    path("prerequisites", prerequisites.Prerequisites.as_view(), name="prerequisites"),
     path("channels", channels.Channels.as_view(), name="channels"),
 ]

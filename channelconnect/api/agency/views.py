@@ -19,6 +19,7 @@ from channelconnect.services import (
     connect_url,
     connection_payload,
     create_session,
+    require_connect,
     set_return_urls,
     settings_of,
 )
@@ -85,6 +86,7 @@ class ConnectionViewSet(SubAccountViewSet):
     )
     def create(self, request: Request, workspace: UUID | None) -> HttpResponse:
         found = self.workspace_of(workspace)
+        require_connect(self.agency)
         key = presented_idempotency_key(request)
         words = self.words(NewConnection).validated_data
         wish = Wish(

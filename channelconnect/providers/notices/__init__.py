@@ -1,5 +1,6 @@
 """What providers tell us in signed callbacks, as typed facts."""
 
+from channelconnect.providers.notices.bodies import json_of
 from channelconnect.providers.notices.facts import (
     AccountLost,
     Echo,
@@ -29,5 +30,6 @@ __all__ = [
     "TemplateChanged",
     "Unknown",
     "UnreadableNotices",
+    "json_of",
     "read_notices",
 ]

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
-import orjson
-
+from channelconnect.providers.notices.bodies import json_of
 from channelconnect.providers.notices.facts import Fact, Unknown
 from channelconnect.providers.notices.pages import read_page_entry
 from channelconnect.providers.notices.permissions import read_permissions_entry
@@ -31,8 +30,8 @@ def read_notices(body: bytes) -> list[Notice]:
     Raises `UnreadableNotices`.
     """
     try:
-        notice = orjson.loads(body)
-    except orjson.JSONDecodeError:
+        notice = json_of(body)
+    except ValueError:
         raise UnreadableNotices("no JSON") from None
     if not isinstance(notice, dict):
         raise UnreadableNotices("no JSON object")

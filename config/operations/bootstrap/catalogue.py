@@ -66,6 +66,6 @@ def ensure_catalogue(agency: Agency) -> None:
             create_addon(agency=agency, by=BOOTSTRAP, **offer.words())
 
 
-def first_plan(agency: Agency) -> Plan | None:
-    """Give the oldest plan that can still be assigned."""
-    return agency.plans.filter(archived_at=None).order_by("id").first()
+def last_plan(agency: Agency) -> Plan | None:
+    """Give the newest plan that can still be assigned: of the usual ones, the one with the most room."""
+    return agency.plans.filter(archived_at=None).order_by("id").last()

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from agency.models import Agency, Member
 from config.operations.bootstrap.actor import BOOTSTRAP
-from config.operations.bootstrap.catalogue import first_plan
+from config.operations.bootstrap.catalogue import last_plan
 from workspaces.models import Channel, Workspace
 from workspaces.services import create_workspace, save_channel
 
@@ -40,7 +40,7 @@ def _create(agency: Agency, now: datetime) -> Workspace:
         name="Demo Workspace",
         owner_name=owner.name,
         owner_email=owner.email,
-        plan=first_plan(agency),
+        plan=last_plan(agency),
         business_type="salon_spa",
         now=now,
         by=BOOTSTRAP,

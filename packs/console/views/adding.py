@@ -19,6 +19,7 @@ from packs.models import PackEntry
 from packs.models.entries import MOST_ENTRIES
 from packs.services import add_library_entry
 from workspaces.automations.requirements import REQUIREMENTS
+from workspaces.automations.telling import told
 from workspaces.services.automations import CHANNEL_NAMES
 
 NAMES = ("search", "industry", "channel", "requires", "ai")
@@ -83,6 +84,7 @@ class PackLibrary(OnePack):
             "item": item,
             "channels": channel_names(item.channels),
             "requires": [REQUIREMENTS[name] for name in item.requires],
+            "steps": told(item.flow),
             "why_not": why_not(item, held),
         }
 

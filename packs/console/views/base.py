@@ -7,12 +7,13 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agency.console.surface import ConsoleView, crumb
 from config.api.ids import parse_uuid
 from packs.models import Pack
-from packs.services import find_pack
+from packs.services import find_pack, replaces_platform
 from workspaces.services.automations import CHANNEL_NAMES
 
 PACKS = gettext_lazy("Packs")
@@ -37,6 +38,14 @@ class OnePack(PackView):
 
     def crumbs(self) -> list[Any]:
         return [crumb(PACKS, LIST), crumb(self.name, ONE, self.pack.uuid)]
+
+    def comes_back(self) -> str:
+        """Say that hiding this pack shows the service's own again; nothing where it does not."""
+        others = Pack.objects.of(self.agency).published().exclude(pk=self.pack.pk)
+        is_published = self.pack.status == Pack.Status.PUBLISHED
+        if not is_published or others.exists() or not replaces_platform(self.agency.pk):
+            return ""
+        return _("It is your only published pack: without it customers see the service's own packs again.")
 
     def back(self, words: str) -> HttpResponse:
         return self.done(words % {"name": self.pack.name}, ONE, self.pack.uuid)

@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from agency.console.forms import Confirmation
 from agency.console.surface import FormPage, crumb
@@ -89,6 +90,9 @@ class PackEdit(OnePack, FormPage[PackForm]):
         return {"crumbs": self.crumbs(), "heading": heading, "submit": _("Save")}
 
 
+UNDONE = gettext_noop("This cannot be undone. Archive it instead to hide it and keep it.")
+
+
 class PackRemove(OnePack, FormPage[Confirmation]):
     """Removes a pack for good."""
 
@@ -106,7 +110,7 @@ class PackRemove(OnePack, FormPage[Confirmation]):
             "text": _(
                 "It leaves every gallery at once. Automations that customers have added from it stay as they are."
             ),
-            "warning": _("This cannot be undone. Archive it instead to hide it and keep it."),
+            "warning": " ".join(filter(None, [_(UNDONE), self.comes_back()])),
             "submit": _("Remove pack"),
             "danger": True,
         }

@@ -45,6 +45,7 @@ class StatusPage(OnePack, FormPage[Confirmation]):
             "crumbs": self.crumbs(),
             "heading": str(self.heading) % {"name": self.name},
             "text": self.effect(),
+            "warning": self.comes_back() if self.status != Pack.Status.PUBLISHED else "",
             "submit": self.submit,
             "danger": self.danger,
         }
@@ -68,6 +69,11 @@ class PackPublish(StatusPage):
         kind = self.pack.get_business_type_display()
         if not kind:
             return f"{words} {_('They install it themselves; nobody is given it.')}"
+        rivals = Pack.objects.of(self.agency).published().filter(business_type=self.pack.business_type)
+        above = rivals.filter(position__lt=self.pack.position).in_gallery_order().first()
+        if above:
+            given = _("New customers of the type “%(kind)s” are given %(name)s instead, as it stands higher.")
+            return f"{words} {given % {'kind': kind, 'name': above.name}}"
         given = _("New customers of the type “%(kind)s” are given it with their first messaging channel.")
         return f"{words} {given % {'kind': kind}}"
 

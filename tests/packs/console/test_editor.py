@@ -58,7 +58,9 @@ def test_the_library_is_searched_and_filtered(
 
 def test_the_library_says_why_something_cannot_be_added(packs: Packs, admin: Client) -> None:
     pack = packs.with_entries(WELCOME)
-    assert "In this pack" in shelf_page(admin, pack, search="Welcome")
+    shown = shelf_page(admin, pack, search="Welcome")
+    assert "In this pack" in shown
+    assert "What it does 1. Send a text Hello {{contact.first_name}}!" in shown
     assert "The pack has one that answers everything" in shelf_page(admin, pack, search="Assistant")
     for number in range(1, 9):
         packs.add(pack, extra(number))

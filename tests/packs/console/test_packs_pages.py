@@ -101,6 +101,30 @@ def test_publishing_says_what_customers_will_see(packs: Packs, admin: Client) ->
     assert admin.get(f"/console/packs/{pack}/publish").status_code == 302
 
 
+def test_publishing_names_the_pack_above_that_new_customers_are_given_instead(packs: Packs, admin: Client) -> None:
+    packs.with_entries(BOOKING, name="First", business_type="salon_spa", status="published")
+    packs.with_entries(BOOKING, name="Archived", business_type="salon_spa", status="archived")
+    below = packs.with_entries(BOOKING, name="Second", business_type="salon_spa")
+    question = text(admin.get(f"/console/packs/{below}/publish"))
+    assert "New customers of the type “Salon or spa” are given First instead" in question
+    packs.api.put("/packs/order", {"order": [below]})
+    assert "are given it with their first messaging channel" in text(admin.get(f"/console/packs/{below}/publish"))
+
+
+@pytest.mark.parametrize("ending", ["archive", "draft", "remove"])
+def test_hiding_the_last_published_pack_says_that_the_service_s_own_come_back(
+    ending: str, packs: Packs, admin: Client
+) -> None:
+    words = "It is your only published pack: without it customers see the service's own packs again."
+    last = packs.with_entries(BOOKING, name="Last", status="published")
+    draft = packs.with_entries(BOOKING, name="Draft")
+    assert words not in text(admin.get(f"/console/packs/{last}/{ending}"))
+    packs.api.put("/packs/visibility", {"replace_platform": True})
+    assert words in text(admin.get(f"/console/packs/{last}/{ending}"))
+    packs.change(draft, status="published")
+    assert words not in text(admin.get(f"/console/packs/{last}/{ending}"))
+
+
 def test_an_empty_pack_says_why_it_cannot_be_published(packs: Packs, admin: Client) -> None:
     pack = packs.new()
     page = admin.get(f"/console/packs/{pack}")

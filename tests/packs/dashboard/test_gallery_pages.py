@@ -60,6 +60,7 @@ def test_a_pack_tells_labels_prerequisites_and_channels(packs: Packs, customer: 
     assert "Answer reviews Optional" in shown
     assert "Missing: working hours" in shown
     assert "Installs on WhatsApp" in shown
+    assert "What it does 1. Book an appointment" in shown
     assert "Needs a channel of one of these types: Google Business Profile" in shown
     note_readiness(workspace=customer, by=SYSTEM, availability=True)
     assert "Met: working hours" in text(owner.get(f"/app/gallery/{pack}"))

@@ -32,7 +32,16 @@ URLS = st.builds("{}{}{}".format, st.sampled_from(["https://", "http://", "www."
 IDS = st.uuids().map(str) | st.builds("{}{}{}".format, some(LETTERS, 4, 6), some(DIGITS, 3, 5), some(LETTERS, 2, 6))
 PREFIXES = ["svc_ag_", "sk_live_", "whsec_", "ghp_", "xoxb-"]
 TOKENS = st.builds("{}{}".format, st.sampled_from(PREFIXES), some(LETTERS + DIGITS, 16, 30))
-SECRETS = EMAILS | PHONES | URLS | IDS | TOKENS
+SPELLED = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "oh", "double"]
+DISGUISED = (
+    st.lists(st.sampled_from(SPELLED), min_size=8, max_size=11).map(" ".join)
+    | some(DIGITS, 8, 11).map(" . . ".join)
+    | some(DIGITS, 8, 11).map("\u0301\ufe0f".join)
+    | some(DIGITS, 8, 11).map(lambda digits: "".join(f"<b>{digit}</b>" for digit in digits))
+    | st.builds("{0}_at_{1}_dot_com".format, some(LETTERS, 2, 6), some(LETTERS, 3, 8))
+    | st.builds("{0}{1}{0} . com".format, some(LETTERS, 2, 6), st.sampled_from(["@", " (at) "]))
+)
+SECRETS = EMAILS | PHONES | URLS | IDS | TOKENS | DISGUISED
 # A name may hold letters, digits and _ only.
 SECRET_NAMES = st.builds("tel_{}".format, some(DIGITS, 8, 12)) | st.builds(
     "{}{}".format, some(LETTERS, 5, 8), some(DIGITS, 4, 9)

@@ -39,6 +39,37 @@ PRIVATE = [
     ("order A1B2C3D4E5", "an id or a key"),
     ("AbCdEfGhIjKlMnOp", "an id or a key"),
 ]
+HIDDEN = [
+    ("ada_at_example_dot_org", "an e-mail address or account name"),
+    ("ada-at-example-dot-org", "an e-mail address or account name"),
+    ("ada at gmail", "an e-mail address or account name"),
+    ("adaATexampleDOTorg", "an e-mail address or account name"),
+    ("ada%40example", "an e-mail address or account name"),
+    ("Instagram: cornersalon", "an e-mail address or account name"),
+    ("corner#1234", "an e-mail address or account name"),
+    ("example . com", "a web address"),
+    ("example,com", "a web address"),
+    ("example[.]com", "a web address"),
+    ("www example com", "a web address"),
+    ("https{{contact.name}}:/ /example", "a web address"),
+    ("//example/menu", "a web address"),
+    (r"\\\\server\\menu", "a web address"),
+    ("zero one seven zero, double one, three four five", "a phone number"),
+    ("one-seven-zero five five five one two", "a phone number"),
+    ("O17O I234567", "a phone number"),
+    ("0 . . 1 . . 7 . . 0 . . 1 . . 2 . . 3", "a phone number"),
+    ("170 --- 123 --- 4567", "a phone number"),
+    ("0<b>1</b>7<i>0</i>12<br/>34", "a phone number"),
+    ("\u24ff\u278a\u2790\u278a\u278b\u278c\u278d\u278e", "a phone number"),
+    ("\u3007\u4e00\u4e03\u3007\u4e00\u4e8c\u4e09", "a phone number"),
+    ("1\u0301\u0302\u0303\u03042\u0301\u0302\u0303\u030434567", "a phone number"),
+    ("&amp;#48;&amp;#49;&amp;#55;&amp;#48;&amp;#49;&amp;#50;&amp;#51;", "a phone number"),
+    ("q83v/Ae+Zk1P/x9Q+lmN0pQr", "an id or a key"),
+    ("qzxkvbnmplkjhgfdsaqw", "an id or a key"),
+    ("Password: hunter", "an id or a key"),
+    ("API key = abc", "an id or a key"),
+    ("-----BEGIN PRIVATE KEY-----", "an id or a key"),
+]
 FINE = [
     "",
     "Hello {{contact.first_name}}, how are you today?",
@@ -53,10 +84,17 @@ FINE = [
     "Kraftfahrzeughaftpflichtversicherung für alle",
     "😀 Danke! 谢谢 ขอบคุณ شكرا",
     "24/7 support since 1998",
+    "A cut is $10.00 - $20.00, colour 35.00 € to 60.00 €.",
+    "Olá, com prazer! Sim. Com certeza. Net price, no extras.",
+    "One, two, three: gone! Double the points on seven days in May.",
+    "Open Mon/Tue/Wed/Thu/Fri and Sat",
+    "Angstschweiß, Rechtsschutzversicherung, rhythmically, Knightsbridge",
+    "We read WhatsApp, Messenger and Instagram. Look at our menu at noon.",
+    "<b>Welcome</b> & hello",
 ]
 
 
-@pytest.mark.parametrize(("text", "what"), PRIVATE)
+@pytest.mark.parametrize(("text", "what"), PRIVATE + HIDDEN)
 def test_private_content_is_found(text: str, what: str) -> None:
     assert private_content(text) == what
 

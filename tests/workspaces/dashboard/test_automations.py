@@ -19,7 +19,7 @@ from tests.packs.at_hand import an_automation
 from tests.tenants import Tenant
 from tests.workspaces.dashboard.people import at_the_dashboard
 from workspaces.models import Automation, Workspace
-from workspaces.services.automations import note_readiness, publish_automation
+from workspaces.services.automations import note_readiness, publish_automation, remove_automation
 
 pytestmark = pytest.mark.django_db
 FILLED = {
@@ -112,6 +112,11 @@ def test_prerequisites_are_told_in_words_met_or_missing(owner: Client, customer:
     assert "Switch on" not in shown
 
 
+def test_what_it_says_is_shown_before_it_is_switched_on(owner: Client, customer: Workspace) -> None:
+    made = an_automation(customer, name="Greeting")
+    assert "What it does 1. Send a text Hello {{contact.first_name}}!" in text(page(owner, made))
+
+
 def test_slots_are_filled_in_one_after_another(owner: Client, customer: Workspace, copied: Automation) -> None:
     answer = owner.post(f"/app/automations/{copied.uuid}", {"slot_1": "Call us."}, follow=True)
     assert flashes(answer) == ["Saved. 3 still to fill in."]
@@ -183,3 +188,31 @@ def test_hostile_names_stay_texts(owner: Client, customer: Workspace) -> None:
     for answer in (owner.get("/app/automations"), page(owner, made)):
         assert b"<script>alert" not in answer.content
         assert b"49&lt;" not in answer.content
+
+
+def test_an_automation_is_removed_after_a_question(owner: Client, customer: Workspace) -> None:
+    made = an_automation(customer, name="Greeting")
+    asked = owner.get(f"/app/automations/{made.uuid}/remove")
+    assert "Remove Greeting?" in text(asked)
+    answer = owner.post(f"/app/automations/{made.uuid}/remove", follow=True)
+    assert flashes(answer) == ["Greeting was removed."]
+    assert not Automation.objects.filter(pk=made.pk).exists()
+    assert ActivityEntry.objects.filter(action="automation.removed").count() == 1
+
+
+def test_what_is_removed_between_two_looks_is_not_found(owner: Client, customer: Workspace) -> None:
+    """Another tab of the owner's was quicker."""
+    for ending in ("on", "off", "remove", ""):
+        made = an_automation(customer, name="Greeting")
+        gone = False
+
+        def let_in(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+            nonlocal gone
+            if "FOR NO KEY UPDATE" in sql and not gone:
+                gone = True
+                remove_automation(automation=made, by=SYSTEM)  # noqa: B023  # runs before the loop goes on
+            return execute(sql, params, many, context)
+
+        with connection.execute_wrapper(let_in):
+            answer = owner.post(f"/app/automations/{made.uuid}/{ending}".rstrip("/"))
+        assert (ending, gone, answer.status_code) == (ending, True, 404)

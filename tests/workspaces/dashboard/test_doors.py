@@ -57,6 +57,8 @@ class Door:
 DOORS = {
     "home": Door(302, 405),
     "automations": Door(200, 405),
+    "automation-remove": Door(200, 302, automation),
+    "prerequisites": Door(200, 302),
     "automation": Door(200, 302, automation),
     "automation-on": Door(405, 302, automation),
     "automation-off": Door(405, 302, automation),

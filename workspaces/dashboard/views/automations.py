@@ -13,6 +13,7 @@ from agency.console.lists import paged
 from workspaces.automations.flows import trigger_label
 from workspaces.automations.requirements import REQUIREMENTS
 from workspaces.automations.slots import open_slots
+from workspaces.automations.telling import told
 from workspaces.dashboard.forms import SlotForm
 from workspaces.dashboard.surface import DashboardView
 from workspaces.models import Automation
@@ -24,6 +25,7 @@ from workspaces.services.automations import (
     SlotRefused,
     fill_slots,
     means_of,
+    remove_automation,
     switch_off,
     switch_on,
     what_is_missing,
@@ -91,6 +93,7 @@ class AutomationPage(OneAutomation):
             trigger=trigger_label(automation.draft),
             channel=CHANNEL_NAMES[automation.platform],
             form=form,
+            steps=told(automation.draft),
             missing=what_is_missing(automation, means),
             prerequisites=prerequisites(automation, means),
             open=len(open_slots(automation.draft, automation.slots)),
@@ -123,3 +126,15 @@ class AutomationOff(OneAutomation):
         automation = self.find(uuid)
         switch_off(automation=automation, now=timezone.now(), by=self.by)
         return self.done(_("%(name)s is off.") % {"name": automation.name}, ONE, automation.uuid)
+
+
+class AutomationRemove(OneAutomation):
+    """Asks first; what came from a pack can be added again."""
+
+    def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        return self.page("dashboard/automation_remove.html", automation=self.find(uuid))
+
+    def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        automation = self.find(uuid)
+        remove_automation(automation=automation, by=self.by)
+        return self.done(_("%(name)s was removed.") % {"name": automation.name}, LIST)

@@ -18,6 +18,7 @@ from workspaces.services.automations.errors import (
 from workspaces.services.automations.installing import Origin, install_automation
 from workspaces.services.automations.publishing import publish_automation, what_keeps_from_publishing
 from workspaces.services.automations.readiness import (
+    asked_requirements,
     met_requirements,
     missing_requirements,
     note_readiness,
@@ -42,6 +43,7 @@ __all__ = [
     "Origin",
     "SlotNotFound",
     "SlotRefused",
+    "asked_requirements",
     "create_automation",
     "fill_slots",
     "install_automation",

@@ -5,6 +5,7 @@ from typing import Any
 from agency.actors import Actor
 from agency.services import record_activity
 from workspaces.models import Automation
+from workspaces.services.automations.errors import AutomationNotFound
 
 
 def note_automation(automation: Automation, action: str, by: Actor, **details: Any) -> None:
@@ -20,10 +21,12 @@ def note_automation(automation: Automation, action: str, by: Actor, **details: A
 
 
 def lock_automation(automation: Automation) -> Automation:
-    """Re-read the row under its lock, with its workspace; the caller is inside a transaction."""
-    locked: Automation = (
-        Automation.objects.select_for_update(of=("self",), no_key=True)
-        .select_related("workspace", "published")
-        .get(pk=automation.pk)
-    )
+    """Re-read the row under its lock, with its workspace; the caller is inside a transaction.
+
+    Raises `AutomationNotFound` for one that was removed meanwhile.
+    """
+    rows = Automation.objects.select_for_update(of=("self",), no_key=True).select_related("workspace", "published")
+    locked: Automation | None = rows.filter(pk=automation.pk).first()
+    if locked is None:
+        raise AutomationNotFound
     return locked

@@ -20,6 +20,11 @@ def register_requirement_check(name: str, check: Check) -> None:
     _checks[name] = check
 
 
+def asked_requirements() -> dict[str, str]:
+    """Give the requirements, with their words, that no feature answers for: their owner is asked."""
+    return {name: words for name, words in REQUIREMENTS.items() if name not in _checks}
+
+
 def met_requirements(workspace: Workspace) -> set[str]:
     """Give the names of everything that the workspace has: one statement, and one for each registered check."""
     row = Readiness.objects.filter(workspace=workspace).first() or Readiness(workspace=workspace)
