@@ -261,7 +261,7 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {
         "json": {"()": "config.logs.JSONFormatter"},
-        "plain": {"()": "config.logs.PlainFormatter", "format": "%(levelname)s %(name)s %(message)s"},
+        "plain": {"()": "config.logs.PlainFormatter"},
     },
     "handlers": {"stream": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
     "root": {"handlers": ["stream"], "level": LOG_LEVEL},
