@@ -232,3 +232,19 @@ def test_a_copied_id_is_announced(open_browser: Open, a: Tenant) -> None:
     page.get_by_role("button", name=f"Copy {a.workspace.name}").click()
     expect(page.locator("[data-announcer]")).to_have_text("Copied")
     assert page.evaluate("navigator.clipboard.readText()") == str(a.workspace.uuid)
+
+
+PRESS_TWICE = """button => {
+    let sent = 0;
+    addEventListener('submit', event => { if (!event.defaultPrevented) sent += 1; event.preventDefault(); });
+    button.click();
+    button.click();
+    return sent;
+}"""
+
+
+def test_a_form_is_sent_once_however_often_its_button_is_pressed(open_browser: Open) -> None:
+    page = open_browser()
+    page.goto("/console/plans/new")
+    page.get_by_label("Name").fill("Pressed twice")
+    assert page.get_by_role("button", name="Create").evaluate(PRESS_TWICE) == 1
