@@ -2,8 +2,11 @@
 
 import os
 from ipaddress import IPv4Network, IPv6Network, ip_network
+from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
+from psycopg import ProgrammingError
+from psycopg.conninfo import conninfo_to_dict
 
 Network = IPv4Network | IPv6Network
 
@@ -49,6 +52,14 @@ class Environment:
             except ValueError:
                 self.complaints.append(f"{name} holds {word!r}, which is not a network such as 10.0.0.0/8.")
         return found
+
+    def database(self, url: str) -> dict[str, Any]:
+        """Give the parts of a libpq address; a malformed one may hold a password and is never quoted."""
+        try:
+            return conninfo_to_dict(url)
+        except ProgrammingError:
+            self.complaints.append("DATABASE_URL is not an address such as postgresql://user@host:5432/name.")
+            return {}
 
     def one_of(self, name: str, choices: tuple[str, ...]) -> str:
         value = self.text(name, choices[0])
