@@ -24,11 +24,16 @@ def fields_of(record: logging.LogRecord) -> dict[str, object]:
     return {name: value for name, value in vars(record).items() if name not in PLAIN}
 
 
+def on_one_line(text: str) -> str:
+    """Keep a caller's text from moving a terminal's cursor or beginning a line of its own."""
+    return text if text.isprintable() else repr(text)
+
+
 class PlainFormatter(logging.Formatter):
     """Writes a record for a terminal: its message, then its extra fields as `name=value`."""
 
     def format(self, record: logging.LogRecord) -> str:
-        fields = (f"{name}={value}" for name, value in fields_of(record).items())
+        fields = (f"{name}={on_one_line(str(value))}" for name, value in fields_of(record).items())
         line = " ".join([record.levelname, record.name, record.getMessage(), *fields])
         if record.exc_info:
             line += "\n" + self.formatException(record.exc_info)

@@ -43,3 +43,13 @@ def test_a_plain_line_shows_a_fault_without_the_keys_in_it(caplog: pytest.LogCap
     assert line.startswith("ERROR x bad\nTraceback")
     assert line.endswith("ValueError: svc_ag_…")
     assert key not in line
+
+
+@pytest.mark.django_db
+def test_a_path_stays_on_its_line(client: Client, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, logger="requests"):
+        client.get("/api/a%0aERROR%20forged%1b[2J")
+    record = next(record for record in caplog.records if record.name == "requests")
+    line = PlainFormatter().format(record)
+    assert line.isprintable()
+    assert r"path='/api/a\nERROR forged\x1b[2J'" in line
