@@ -69,5 +69,8 @@ class Environment:
 
     def check(self) -> None:
         if self.complaints:
-            advice = "\n`make run` sets all of them for development; docs/operations.md explains each."
+            advice = (
+                "\nIn development, leave `make run` running: it sets all of them, and commands find it by themselves. "
+                "docs/operations.md explains each."
+            )
             raise ImproperlyConfigured("\n".join(self.complaints) + advice)

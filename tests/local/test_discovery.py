@@ -87,3 +87,12 @@ def test_a_command_given_to_another_python_goes_on_in_the_one_that_make_furnishe
     command = [sys.executable, "-S", str(tmp_path / "manage.py"), "check"]  # -S: no packages, so no Django
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.stdout == f"furnished {tmp_path / 'manage.py'} check\n", done.stderr
+
+
+def test_a_command_that_lacks_settings_says_so_without_a_trace() -> None:
+    environment = {"PATH": os.environ["PATH"], "DATABASE_URL": "postgresql://app@localhost/app"}
+    command = [sys.executable, "manage.py", "demo"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("SECRET_KEY is not set")
+    assert "leave `make run` running" in done.stderr
