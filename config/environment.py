@@ -2,8 +2,11 @@
 
 import os
 from ipaddress import IPv4Network, IPv6Network, ip_network
+from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
+from psycopg import ProgrammingError
+from psycopg.conninfo import conninfo_to_dict
 
 Network = IPv4Network | IPv6Network
 
@@ -50,6 +53,14 @@ class Environment:
                 self.complaints.append(f"{name} holds {word!r}, which is not a network such as 10.0.0.0/8.")
         return found
 
+    def database(self, url: str) -> dict[str, Any]:
+        """Give the parts of a libpq address; a malformed one may hold a password and is never quoted."""
+        try:
+            return conninfo_to_dict(url)
+        except ProgrammingError:
+            self.complaints.append("DATABASE_URL is not an address such as postgresql://user@host:5432/name.")
+            return {}
+
     def one_of(self, name: str, choices: tuple[str, ...]) -> str:
         value = self.text(name, choices[0])
         if value not in choices:
@@ -58,5 +69,8 @@ class Environment:
 
     def check(self) -> None:
         if self.complaints:
-            advice = "\n`make run` sets all of them for development; docs/operations.md explains each."
+            advice = (
+                "\nIn development, leave `make run` running: it sets all of them, and commands find it by themselves. "
+                "docs/operations.md explains each."
+            )
             raise ImproperlyConfigured("\n".join(self.complaints) + advice)

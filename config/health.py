@@ -9,6 +9,9 @@ from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, JsonResponse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_safe
 
 from config.redis import RedisAway, attempt
 
@@ -29,6 +32,9 @@ def note_new_worker(**_: Any) -> None:
     note_worker()
 
 
+@csrf_exempt
+@never_cache
+@require_safe
 def healthz(_: HttpRequest) -> JsonResponse:
     return JsonResponse({"status": "ok", "instance": settings.INSTANCE_ID})
 
@@ -77,6 +83,9 @@ CHECKS: dict[str, Callable[[], bool]] = {
 }
 
 
+@csrf_exempt
+@never_cache
+@require_safe
 def readyz(_: HttpRequest) -> JsonResponse:
     checks = {name: check() for name, check in CHECKS.items()}
     ready = all(checks.values())

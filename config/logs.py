@@ -1,4 +1,4 @@
-"""Structured logs: one JSON object a line, with the request's id and without secrets."""
+"""Structured logs: JSON for machines, plain lines for people; with the request's id and without secrets."""
 
 import json
 import logging
@@ -19,11 +19,25 @@ def without_secrets(text: str) -> str:
     return SECRET.sub(lambda found: found.group()[:7] + "…", text)
 
 
+def fields_of(record: logging.LogRecord) -> dict[str, object]:
+    """Give what a record carries beside its message."""
+    return {name: value for name, value in vars(record).items() if name not in PLAIN}
+
+
+def on_one_line(text: str) -> str:
+    """Keep a caller's text from moving a terminal's cursor or beginning a line of its own."""
+    return text if text.isprintable() else repr(text)
+
+
 class PlainFormatter(logging.Formatter):
-    """Writes a record as people read it while they develop."""
+    """Writes a record for a terminal: its message, then its extra fields as `name=value`."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return without_secrets(super().format(record))
+        fields = (f"{name}={on_one_line(str(value))}" for name, value in fields_of(record).items())
+        line = " ".join([record.levelname, record.name, record.getMessage(), *fields])
+        if record.exc_info:
+            line += "\n" + self.formatException(record.exc_info)
+        return without_secrets(line)
 
 
 class JSONFormatter(logging.Formatter):
@@ -38,7 +52,7 @@ class JSONFormatter(logging.Formatter):
         }
         if request_id.get():
             line["request_id"] = request_id.get()
-        line |= {name: value for name, value in vars(record).items() if name not in PLAIN}
+        line |= fields_of(record)
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
         return without_secrets(json.dumps(line, default=str, ensure_ascii=False))

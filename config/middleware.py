@@ -11,8 +11,10 @@ from django.conf import settings
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
+from django.core.exceptions import MiddlewareNotUsed
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
+from config.api.clients import comes_from_a_proxy
 from config.logs import request_id
 
 Next = Callable[[HttpRequest], HttpResponseBase]
@@ -79,6 +81,20 @@ class KnownHosts:
         if request.path in NO_LINE_FOR:
             return self.get_response(request)
         return HttpResponse('{"message":"Not found."}', status=404, content_type="application/json")
+
+
+class ForwardedScheme:
+    """Believes `X-Forwarded-Proto` from the installation's own proxies alone."""
+
+    def __init__(self, get_response: Next) -> None:
+        if not settings.TRUSTED_PROXIES:
+            raise MiddlewareNotUsed  # then nobody's is believed, see SECURE_PROXY_SSL_HEADER
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if not comes_from_a_proxy(request):
+            request.META.pop("HTTP_X_FORWARDED_PROTO", None)
+        return self.get_response(request)
 
 
 CONTENT_SECURITY_POLICY = (

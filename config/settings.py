@@ -4,8 +4,6 @@ import sys
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
-from psycopg.conninfo import conninfo_to_dict
-
 from config.environment import Environment
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -77,6 +75,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "config.middleware.RequestId",
     "config.middleware.KnownHosts",
+    "config.middleware.ForwardedScheme",
     "config.middleware.SecurityHeaders",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -123,7 +122,7 @@ PACK_LIBRARY = BASE_DIR / "packs" / "library"
 # A web request holds no statement for longer than 5 s and waits for no lock longer than 2 s; workers have a minute.
 _is_worker = "celery" in sys.argv[0] or (len(sys.argv) > 1 and sys.argv[0].endswith("manage.py"))
 STATEMENT_TIMEOUT_MS = 60_000 if _is_worker else 5_000
-_address = conninfo_to_dict(DATABASE_URL) if DATABASE_URL else {}
+_address = env.database(DATABASE_URL)
 DATABASES = {
     "default": {
         "ENGINE": "django.db.backends.postgresql",
@@ -254,14 +253,14 @@ REST_FRAMEWORK = {
 }
 # Enumerations stay where they are used: each surface's document is built in config.api.documents.
 SPECTACULAR_SETTINGS = {"POSTPROCESSING_HOOKS": [], "OAS_VERSION": "3.1.0"}
-LOG_LEVEL = env.text("LOG_LEVEL", "INFO")
+LOG_LEVEL = env.one_of("LOG_LEVEL", ("INFO", "DEBUG", "WARNING", "ERROR", "CRITICAL"))
 LOG_FORMAT = env.one_of("LOG_FORMAT", ("json", "plain"))
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
         "json": {"()": "config.logs.JSONFormatter"},
-        "plain": {"()": "config.logs.PlainFormatter", "format": "%(levelname)s %(name)s %(message)s"},
+        "plain": {"()": "config.logs.PlainFormatter"},
     },
     "handlers": {"stream": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
     "root": {"handlers": ["stream"], "level": LOG_LEVEL},

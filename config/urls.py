@@ -60,6 +60,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("console/", include((console, "console"))),
     path("app", RedirectView.as_view(pattern_name="app:home")),
     path("app/", include((dashboard, "app"))),
+    path("admin", RedirectView.as_view(pattern_name="admin:index")),
     path("admin/", admin.site.urls),
 ]
 

@@ -24,7 +24,7 @@ ID = re.compile(r"<id:(\w+)>")
 QUERIES = {f"{AGENCY}packs/import/preview": "?workspace=<id:workspace>&automation=<id:automation>"}
 
 # Pages for people (the bare address leads to them), and what asks whether the process lives: not of the API.
-PAGES = ("account/", "app", "brand/", "connect/", "console", "admin/", "healthz", "readyz")
+PAGES = ("account/", "app", "brand/", "connect/", "console", "admin", "healthz", "readyz")
 
 
 @dataclass(frozen=True, slots=True)

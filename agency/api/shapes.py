@@ -35,15 +35,6 @@ class Reference(serializers.Serializer[Any]):
     name = serializers.CharField()
 
 
-class CatalogueItem(serializers.Serializer[Any]):
-    """A plan or an add-on of the agency."""
-
-    uuid = serializers.UUIDField()
-    name = serializers.CharField()
-    description = serializers.CharField(allow_blank=True)
-    limits = LimitsShape()
-
-
 LIMITS_EXAMPLE = {
     "contacts": 5000,
     "team_members": 5,
@@ -52,3 +43,15 @@ LIMITS_EXAMPLE = {
 }
 PLAN_EXAMPLE = {"uuid": "3f0c8a52-6f0e-4d86-9c56-0d1f4c9a7b11", "name": "Growth"}
 ADDON_EXAMPLE = {"uuid": "b7c1b2de-0a65-4a40-8f0b-5f2a6d0c9e42", "name": "Extra WhatsApp number"}
+
+
+class CatalogueItem(serializers.Serializer[Any]):
+    """A plan or an add-on of the agency."""
+
+    uuid = serializers.UUIDField()
+    name = serializers.CharField()
+    description = serializers.CharField(allow_blank=True)
+    limits = LimitsShape()
+
+    class Meta:
+        example = {**PLAN_EXAMPLE, "description": "For growing teams.", "limits": LIMITS_EXAMPLE}

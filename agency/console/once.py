@@ -1,4 +1,4 @@
-"""Forms that count once: their answer shows a secret, so neither a reload nor a double click may repeat them."""
+"""Forms that count once: they make what must not be made twice, so neither a reload nor a double click repeats them."""
 
 import secrets
 

@@ -14,12 +14,13 @@ from agency.services.catalogue import (
 from agency.services.events import envelope, record_event
 from agency.services.keys import KeyNotFound, issue_agency_key, revoke_agency_key
 from agency.services.mail import due_mail, queue_mail, send_due_mail
-from agency.services.members import add_member, change_role, remove_member
+from agency.services.members import MemberNotFound, add_member, change_role, remove_member
 from agency.services.switches import set_switch
 
 __all__ = [
     "AddonNotFound",
     "KeyNotFound",
+    "MemberNotFound",
     "PlanNotFound",
     "add_member",
     "archive_item",

@@ -6,12 +6,16 @@ from agency.actors import Actor
 from agency.models import Agency, Mail, Member, User
 from agency.services.activity import record_activity
 from agency.services.mail import queue_mail
-from config.errors import Conflict, Invalid
+from config.errors import Conflict, Invalid, NotFound
 
 
 class AlreadyAMember(Invalid):
     field = "email"
     message = "This person is already in the team."
+
+
+class MemberNotFound(NotFound):
+    message = "Member not found."
 
 
 class LastOwner(Conflict):
@@ -36,17 +40,20 @@ def add_member(*, agency: Agency, email: str, name: str, role: str, by: Actor, t
 
 
 @transaction.atomic
-def change_role(*, member: Member, role: str, by: Actor) -> None:
-    """Change what a person may do; the last owner stays one."""
+def change_role(*, member: Member, role: str, by: Actor) -> Member:
+    """Change what a person may do; the last owner stays one. Raises `MemberNotFound` for one who has left meanwhile."""
+    member = _lock(member)
     _keep_an_owner(member, leaves=role != Member.Role.OWNER)
     member.role = role
     member.save(update_fields=["role"])
     _note(member, "member.role_changed", by)
+    return member
 
 
 @transaction.atomic
 def remove_member(*, member: Member, by: Actor) -> None:
-    """Take a person out of the agency; their next page shows it."""
+    """Take a person out of the agency; their next page shows it. Raises `MemberNotFound` for one who has left."""
+    member = _lock(member)
     _keep_an_owner(member, leaves=True)
     _note(member, "member.removed", by)
     member.delete()
@@ -61,8 +68,16 @@ def find_or_create_user(*, email: str, name: str) -> tuple[User, bool]:
     return user, is_new
 
 
-def _keep_an_owner(member: Member, *, leaves: bool) -> None:
+def _lock(member: Member) -> Member:
+    """Re-read a member under the agency's lock, so that changes of its team come one after another."""
     Agency.objects.select_for_update(no_key=True).get(pk=member.agency_id)
+    found = Member.objects.select_related("user").filter(pk=member.pk).first()
+    if found is None:
+        raise MemberNotFound
+    return found
+
+
+def _keep_an_owner(member: Member, *, leaves: bool) -> None:
     owners = Member.objects.filter(agency_id=member.agency_id, role=Member.Role.OWNER)
     if leaves and not owners.exclude(pk=member.pk).exists():
         raise LastOwner

@@ -39,10 +39,16 @@ def _hops(request: HttpRequest) -> Iterator[Address | None]:
     return (parse_address(entry) for entry in reversed(entries) if entry.strip())
 
 
+def comes_from_a_proxy(request: HttpRequest) -> bool:
+    """Say whether the socket's peer is a proxy that the installation trusts."""
+    peer = parse_address(request.META.get("REMOTE_ADDR", ""))
+    return peer is not None and _is_trusted(peer)
+
+
 def client_address(request: HttpRequest) -> Address | None:
     """Give the socket's peer, or behind trusted proxies the nearest address that is none of theirs."""
     client = parse_address(request.META.get("REMOTE_ADDR", ""))
-    if not settings.TRUSTED_PROXIES or client is None or not _is_trusted(client):
+    if not comes_from_a_proxy(request):
         return client
     for hop in _hops(request):
         if hop is None:

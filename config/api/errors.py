@@ -35,7 +35,9 @@ def _invalid(errors: dict[str, list[str]]) -> HttpResponse:
 def _domain(error: domain.DomainError) -> HttpResponse:
     if isinstance(error, domain.Invalid):
         return _invalid(error.errors)
-    return refusal(next(status for kind, status in KINDS if isinstance(error, kind)), error.message)
+    answer = refusal(next(status for kind, status in KINDS if isinstance(error, kind)), error.message)
+    answer.__dict__["_has_been_logged"] = True  # a refusal is meant, 503 included, and no fault worth a line
+    return answer
 
 
 def _framework(error: drf.APIException, context: Mapping[str, Any]) -> HttpResponse:

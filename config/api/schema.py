@@ -55,30 +55,57 @@ class _Meta(serializers.Serializer[Any]):
 _Links.__name__, _Meta.__name__ = "PageLinks", "PageMeta"
 
 
+# The second of four pages, so that every link leads somewhere.
+PAGE_EXAMPLE = {
+    "links": {
+        "first": "https://app.example.com/api/…?per_page=1&page=1",
+        "last": "https://app.example.com/api/…?per_page=1&page=4",
+        "prev": "https://app.example.com/api/…?per_page=1&page=1",
+        "next": "https://app.example.com/api/…?per_page=1&page=3",
+    },
+    "meta": {"current_page": 2, "from": 2, "to": 2, "per_page": 1, "last_page": 4, "total": 4},
+}
+
+
 def _name(shape: Shape) -> str:
     return shape.__name__.removesuffix("Serializer")
 
 
-def _shape(name: str, fields: Mapping[str, Any]) -> Shape:
-    return type(name, (serializers.Serializer,), {"__doc__": "", **fields})
+def _shape(name: str, fields: Mapping[str, Any], example: Any = None) -> Shape:
+    return type(name, (serializers.Serializer,), {"__doc__": "", **fields, "example": example})
+
+
+def example_of(shape: Any) -> Any:
+    """Give an answer as the document shows it: what the shape says itself, in `Meta.example` or as its answer."""
+    return getattr(shape, "example", None) or getattr(getattr(shape, "Meta", None), "example", None)
+
+
+def _listed(shape: Shape) -> list[Any] | None:
+    example = example_of(shape)
+    return None if example is None else [example]
+
+
+def _wrapped(example: Any, more: Mapping[str, Any] | None = None) -> dict[str, Any] | None:
+    return None if example is None else {"data": example, **(more or {})}
 
 
 @cache
 def one(shape: Shape) -> Shape:
     """Describe `{data: {…}}`."""
-    return _shape(f"{_name(shape)}Answer", {"data": shape()})
+    return _shape(f"{_name(shape)}Answer", {"data": shape()}, _wrapped(example_of(shape)))
 
 
 @cache
 def many(shape: Shape) -> Shape:
     """Describe `{data: […]}`."""
-    return _shape(f"{_name(shape)}List", {"data": shape(many=True)})
+    return _shape(f"{_name(shape)}List", {"data": shape(many=True)}, _wrapped(_listed(shape)))
 
 
 @cache
 def pages(shape: Shape) -> Shape:
     """Describe `{data: […], links, meta}`."""
-    return _shape(f"{_name(shape)}Page", {"data": shape(many=True), "links": _Links(), "meta": _Meta()})
+    fields = {"data": shape(many=True), "links": _Links(), "meta": _Meta()}
+    return _shape(f"{_name(shape)}Page", fields, _wrapped(_listed(shape), PAGE_EXAMPLE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +180,8 @@ class Documented:
         examples = []
         if self.body_example is not None:
             examples.append(OpenApiExample("Request", value=self.body_example, request_only=True))
-        if self.example is not None:
-            codes = [str(self.status)]
-            examples.append(OpenApiExample("Answer", value=self.example, response_only=True, status_codes=codes))
+        for status, answer in {self.status: self.answer, **self.also}.items():
+            value, codes = self.example or example_of(answer), [str(status)]
+            if value is not None:
+                examples.append(OpenApiExample("Answer", value=value, response_only=True, status_codes=codes))
         return examples

@@ -20,7 +20,7 @@ def main(state: Path) -> None:
     told = bootstrap()
     if told:
         remembered = with_known_secrets(told, read_json(state / BOOTSTRAP))
-        write_private(state / BOOTSTRAP, json.dumps(remembered, indent=1))
+        write_private(state / BOOTSTRAP, json.dumps(still_good(remembered), indent=1))
 
 
 def migrate() -> None:
@@ -52,6 +52,13 @@ def bootstrap() -> dict[str, Any]:
     call_command("bootstrap", "--json", stdout=answer)
     told: dict[str, Any] = json.loads(answer.getvalue())
     return told
+
+
+def still_good(remembered: dict[str, Any]) -> dict[str, Any]:
+    """Forget what was revoked or changed since the last start, so that nobody is shown a secret that opens nothing."""
+    from config.operations.bootstrap.remembered import without_dead_secrets
+
+    return without_dead_secrets(remembered)
 
 
 def with_known_secrets(told: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:

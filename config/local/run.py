@@ -8,11 +8,19 @@ from pathlib import Path
 from config.local import STATE
 from config.local.runner import Options, run
 
+HIGHEST_PORT = 65_535
+
+
+def port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) <= HIGHEST_PORT):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port, a number from 0 to {HIGHEST_PORT}")
+    return int(text)
+
 
 def options(arguments: list[str]) -> Options:
     parser = argparse.ArgumentParser(prog="config.local.run", description="Runs the whole system on this machine.")
     parser.add_argument("--state", type=Path, default=STATE, help="the folder of its data (default: .local)")
-    parser.add_argument("--port", type=int, default=os.environ.get("PORT") or 8000, help="0 takes any free one")
+    parser.add_argument("--port", type=port, default=os.environ.get("PORT") or 8000, help="0 takes any free one")
     parser.add_argument("--no-summary", action="store_true", help="print no keys")
     parser.add_argument("--forgetful", action="store_true", help="trade the data's safety for speed")
     parser.add_argument("--revive", action="store_true", help="replace a process that dies instead of ending all")

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-UNKNOWN = "(known only at creation; `manage.py bootstrap --rotate` makes a new one)"
+UNKNOWN = "(known only at creation; `./manage.py bootstrap --rotate` makes a new one)"
 
 
 def summary(url: str, told: dict[str, Any], seconds: float) -> str:

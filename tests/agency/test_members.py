@@ -5,7 +5,7 @@ from django.core import mail as outbox
 
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry, Mail, Member, User
-from agency.services import add_member, change_role, remove_member
+from agency.services import MemberNotFound, add_member, change_role, remove_member
 from agency.services.members import AlreadyAMember, LastOwner
 from agency.tasks import send_mail
 from tests.factories import AgencyFactory, MemberFactory, UserFactory
@@ -105,3 +105,17 @@ def test_one_new_person_added_by_two_agencies_at_once_is_one_person() -> None:
     assert User.objects.filter(email="x@example.com").count() == 1
     names = {mail.context["agency"] for mail in Mail.objects.all()}
     assert names == {agency.name for agency in agencies}
+
+
+def test_a_member_who_has_left_meanwhile_is_neither_changed_nor_removed_again() -> None:
+    owner = MemberFactory.create(role="owner")
+    member = MemberFactory.create(agency=owner.agency)
+    remove_member(member=Member.objects.get(pk=member.pk), by=SYSTEM)
+    with pytest.raises(MemberNotFound):
+        change_role(member=member, role="viewer", by=SYSTEM)
+    with pytest.raises(MemberNotFound):
+        remove_member(member=member, by=SYSTEM)
+    actions = (
+        ActivityEntry.objects.filter(target_name=member.user.email).order_by("id").values_list("action", flat=True)
+    )
+    assert list(actions) == ["member.added", "member.removed"]

@@ -63,6 +63,14 @@ def test_the_agency_switch_comes_before_the_key_and_is_not_counted(nobody: Clien
     assert "X-RateLimit-Limit" not in answer
 
 
+def test_a_surface_that_is_switched_off_is_no_fault_in_the_log(
+    nobody: Client, state: Doors, caplog: pytest.LogCaptureFixture
+) -> None:
+    state.open = False
+    assert nobody.get(f"{AGENCY}/things").status_code == 503
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
+
+
 def test_an_inactive_agency_is_refused_before_its_limit(agency: Client, holder: Holder) -> None:
     holder.active = False
     for _ in range(125):

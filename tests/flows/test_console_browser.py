@@ -8,14 +8,17 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
+from django.utils.timezone import now
 from playwright.sync_api import Browser, BrowserContext, FilePayload, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
+from agency.actors import SYSTEM
 from agency.models import User
 from tests.agency.console.staff import PASSWORD, a_member
-from tests.factories import many_workspaces
+from tests.factories import EndpointFactory, WorkspaceFactory, many_workspaces
 from tests.pictures import a_picture
 from tests.tenants import Tenant
+from workspaces.services import suspend_workspace
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PHONE = {"width": 360, "height": 740}
@@ -200,6 +203,20 @@ def test_every_page_fits_a_phone_and_can_be_named_and_hit(open_browser: Open, a:
         assert page.evaluate(TOO_SMALL, [CONTROLS, SMALLEST_TARGET]) == []
 
 
+@pytest.mark.parametrize("width", [360, 1280])
+def test_texts_without_a_blank_in_them_widen_no_page(open_browser: Open, a: Tenant, width: int) -> None:
+    owner = {"owner_name": "N" * 120, "owner_email": f"{'e' * 60}@{'d' * 60}.example.com"}
+    endless = WorkspaceFactory.create(agency=a.agency, name="W" * 120, **owner)
+    suspend_workspace(workspace=endless, reason="R" * 500, now=now(), by=SYSTEM)
+    url = f"https://93.184.215.14/{'p' * 1500}"
+    EndpointFactory.create(agency=a.agency, url=url, description="D" * 200)
+    page = open_browser(viewport={"width": width, "height": 800})
+    one = f"sub-accounts/{endless.uuid}"
+    for path in ("", "sub-accounts", one, f"{one}/edit", f"{one}/activity", "activity", "webhooks"):
+        page.goto(f"/console/{path}")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{path} is too wide"
+
+
 def test_on_a_phone_rows_are_cards_and_the_menu_unfolds(open_browser: Open, a: Tenant) -> None:
     many_workspaces(a.agency, 3)
     page = open_browser(viewport=PHONE)
@@ -232,3 +249,19 @@ def test_a_copied_id_is_announced(open_browser: Open, a: Tenant) -> None:
     page.get_by_role("button", name=f"Copy {a.workspace.name}").click()
     expect(page.locator("[data-announcer]")).to_have_text("Copied")
     assert page.evaluate("navigator.clipboard.readText()") == str(a.workspace.uuid)
+
+
+PRESS_TWICE = """button => {
+    let sent = 0;
+    addEventListener('submit', event => { if (!event.defaultPrevented) sent += 1; event.preventDefault(); });
+    button.click();
+    button.click();
+    return sent;
+}"""
+
+
+def test_a_form_is_sent_once_however_often_its_button_is_pressed(open_browser: Open) -> None:
+    page = open_browser()
+    page.goto("/console/plans/new")
+    page.get_by_label("Name").fill("Pressed twice")
+    assert page.get_by_role("button", name="Create").evaluate(PRESS_TWICE) == 1

@@ -1,6 +1,7 @@
 """Commands in another terminal find a running system, and only a running one."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -75,3 +76,23 @@ def test_a_command_that_cannot_have_servers_is_told_why(state: Path) -> None:
     answer = run_with_servers("--state", str(state), "--", "true")
     assert answer.returncode == 1
     assert "made by PostgreSQL (unknown)" in answer.stderr
+
+
+def test_a_command_given_to_another_python_goes_on_in_the_one_that_make_furnished(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "manage.py", tmp_path)
+    furnished = tmp_path / ".venv" / "bin" / "python"
+    furnished.parent.mkdir(parents=True)
+    furnished.write_text('#!/bin/sh\necho "furnished $*"\n')
+    furnished.chmod(0o755)
+    command = [sys.executable, "-S", str(tmp_path / "manage.py"), "check"]  # -S: no packages, so no Django
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stdout == f"furnished {tmp_path / 'manage.py'} check\n", done.stderr
+
+
+def test_a_command_that_lacks_settings_says_so_without_a_trace() -> None:
+    environment = {"PATH": os.environ["PATH"], "DATABASE_URL": "postgresql://app@localhost/app"}
+    command = [sys.executable, "manage.py", "demo"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("SECRET_KEY is not set")
+    assert "leave `make run` running" in done.stderr

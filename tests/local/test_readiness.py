@@ -118,6 +118,16 @@ def test_the_port_comes_from_the_command_line_then_the_environment(monkeypatch: 
     assert options([]).port == 8000
 
 
+@pytest.mark.parametrize("odd", ["abc", "-1", "65536", "8000.0"])
+def test_what_is_no_port_is_said_to_be_none(
+    odd: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PORT", odd)
+    with pytest.raises(SystemExit):
+        options([])
+    assert f"'{odd}' is not a port" in capsys.readouterr().err
+
+
 def test_the_product_s_plan_names_its_processes(state: Path) -> None:
     plan = whole_system(state, 8123)
     assert [child.name for child in plan.children] == ["web", "worker", "courier", "beat", "sandbox"]

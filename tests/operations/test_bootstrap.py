@@ -18,6 +18,7 @@ from agency.services import add_member, change_agency, create_agency, revoke_age
 from channelconnect.services import settings_of, switch_connect
 from config.operations.bootstrap.connecting import RETURN_URL
 from config.operations.bootstrap.people import owner_address
+from config.operations.bootstrap.remembered import without_dead_secrets
 from workspaces.models import Channel, Workspace, WorkspaceKey
 from workspaces.services import change_workspace
 
@@ -110,6 +111,16 @@ def test_rotation_revokes_what_was_told_before_and_tells_anew() -> None:
         user = User.objects.get(email=first[door]["email"])
         assert not user.check_password(first[door]["password"])
         assert user.check_password(again[door]["password"])
+
+
+def test_what_was_told_is_remembered_as_long_as_it_opens_something() -> None:
+    told = bootstrap()
+    assert without_dead_secrets(json.loads(json.dumps(told))) == told
+    told_anew = bootstrap("--rotate")
+    assert without_dead_secrets(told) == bootstrap()
+    revoke_agency_key(key=AgencyKey.objects.get(revoked_at=None, can_copy=True), now=timezone.now(), by=SYSTEM)
+    expected = {**told_anew, "copy_key": None}
+    assert without_dead_secrets(json.loads(json.dumps(told_anew))) == expected
 
 
 def test_another_agency_gets_its_own_people_and_keys_but_no_second_admin() -> None:

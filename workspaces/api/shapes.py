@@ -10,6 +10,39 @@ from workspaces.automations.requirements import REQUIREMENTS
 from workspaces.models import Channel, Workspace
 from workspaces.models.workspaces import BusinessType
 
+CHANNEL_EXAMPLE = {
+    "id": "5a8d7c36-1b0e-4d7f-9d55-3f2b1c0a9e84",
+    "platform": "whatsapp",
+    "name": "Front desk",
+    "status": "active",
+    "handle": "+1 555 0100",
+    "connected_at": "2026-11-20T10:05:00Z",
+}
+CARD_EXAMPLE = {
+    "uuid": "8d1f3b1e-52b4-4c8e-9a3e-2f6c7d8e9f10",
+    "name": "Corner Salon",
+    "status": "active",
+    "plan": PLAN_EXAMPLE,
+    "owner": {"name": "Ada", "email": "ada@example.com"},
+    "business_type": "salon_spa",
+    "timezone": "Europe/Berlin",
+    "created_at": "2026-11-20T09:30:00Z",
+    "suspended_at": None,
+}
+DETAIL_EXAMPLE = {**CARD_EXAMPLE, "addons": [ADDON_EXAMPLE], "limits": LIMITS_EXAMPLE, "channels": [CHANNEL_EXAMPLE]}
+AUTOMATION_EXAMPLE = {
+    "id": "0835a412-0126-41e9-a14e-aee25dcee05e",
+    "name": "A treat for the birthday",
+    "platform": "whatsapp",
+    "enabled": False,
+    "trigger": {"type": "birthday", "label": "A contact's birthday"},
+    "version": 1,
+    "published_at": "2026-11-20T11:00:00Z",
+    "requires": ["contact"],
+    "created_at": "2026-11-20T10:30:00Z",
+    "updated_at": "2026-11-20T11:00:00Z",
+}
+
 
 class OwnerShape(serializers.Serializer[Any]):
     """Who runs the sub-account."""
@@ -34,6 +67,9 @@ class SubAccount(serializers.Serializer[Any]):
     created_at = serializers.DateTimeField()
     suspended_at = serializers.DateTimeField(allow_null=True)
 
+    class Meta:
+        example = CARD_EXAMPLE
+
 
 class ChannelShape(serializers.Serializer[Any]):
     """A connected number, Page or account."""
@@ -47,6 +83,7 @@ class ChannelShape(serializers.Serializer[Any]):
 
     class Meta:
         ref_name = "Channel"
+        example = CHANNEL_EXAMPLE
 
 
 class SubAccountDetail(SubAccount):
@@ -55,6 +92,9 @@ class SubAccountDetail(SubAccount):
     addons = Reference(many=True)
     limits = LimitsShape()
     channels = ChannelShape(many=True)
+
+    class Meta:
+        example = DETAIL_EXAMPLE
 
 
 class TriggerShape(serializers.Serializer[Any]):
@@ -83,6 +123,7 @@ class AutomationShape(serializers.Serializer[Any]):
 
     class Meta:
         ref_name = "Automation"
+        example = AUTOMATION_EXAMPLE
 
 
 class StepShape(serializers.Serializer[Any]):
@@ -104,6 +145,11 @@ class AutomationDetail(AutomationShape):
 
     class Meta:
         ref_name = "AutomationDetail"
+        example = {
+            **AUTOMATION_EXAMPLE,
+            "steps": [{"id": "wish", "type": "send_template", "label": "Send a template"}],
+            "missing": ["This needs at least one contact."],
+        }
 
 
 class Revoked(serializers.Serializer[Any]):
@@ -111,16 +157,5 @@ class Revoked(serializers.Serializer[Any]):
 
     revoked = serializers.BooleanField()
 
-
-CARD_EXAMPLE = {
-    "uuid": "8d1f3b1e-52b4-4c8e-9a3e-2f6c7d8e9f10",
-    "name": "Corner Salon",
-    "status": "active",
-    "plan": PLAN_EXAMPLE,
-    "owner": {"name": "Ada", "email": "ada@example.com"},
-    "business_type": "salon_spa",
-    "timezone": "Europe/Berlin",
-    "created_at": "2026-11-20T09:30:00Z",
-    "suspended_at": None,
-}
-DETAIL_EXAMPLE = {**CARD_EXAMPLE, "addons": [ADDON_EXAMPLE], "limits": LIMITS_EXAMPLE, "channels": []}
+    class Meta:
+        example = {"revoked": True}

@@ -53,6 +53,7 @@ class NewWorkspaceForm(FactsForm):
     owner_email = Email(
         label=_("Owner's e-mail"), help_text=_("An owner who is new to the service is sent a link to set a password.")
     )
+    ticket = forms.CharField(widget=forms.HiddenInput, required=False)
 
     def __init__(self, *args: Any, plans: "QuerySet[Plan]", **options: Any) -> None:
         super().__init__(*args, **options)

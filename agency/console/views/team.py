@@ -10,16 +10,11 @@ from agency.console.forms import ROLE_WORDS, Confirmation, InvitationForm, RoleF
 from agency.console.lists import paged
 from agency.console.surface import OWNERS, ConsoleView, FormPage, crumb
 from agency.models import Member
-from agency.services import add_member, change_role, remove_member
-from config.errors import NotFound
+from agency.services import MemberNotFound, add_member, change_role, remove_member
 
 TEAM = "console:team"
 LARGEST_ID = 2**63 - 1
 TITLE = gettext_lazy("Team")
-
-
-class MemberNotFound(NotFound):
-    message = "Member not found."
 
 
 class Team(ConsoleView):
@@ -71,9 +66,9 @@ class MemberRole(OneMember, FormPage[RoleForm]):
         return RoleForm(data, initial={"role": self.member.role})
 
     def save(self, form: RoleForm) -> HttpResponse:
-        change_role(member=self.member, role=form.cleaned_data["role"], by=self.by)
+        member = change_role(member=self.member, role=form.cleaned_data["role"], by=self.by)
         words = _("%(email)s is now: %(role)s.")
-        return self.done(words % {"email": self.member.user.email, "role": self.member.get_role_display()}, TEAM)
+        return self.done(words % {"email": member.user.email, "role": member.get_role_display()}, TEAM)
 
     def words(self) -> dict[str, Any]:
         return {

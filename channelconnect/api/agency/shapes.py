@@ -16,6 +16,19 @@ class ConnectSettingsShape(serializers.Serializer[Any]):
 
     class Meta:
         ref_name = "ConnectSettings"
+        example = {"enabled": True, "return_urls": ["https://app.example.com/connected"]}
+
+
+CONNECTION_EXAMPLE = {
+    "id": "b1f6c7d2-93e4-4f0a-8a57-2c4e6d8f0b19",
+    "workspace_id": "8d1f3b1e-52b4-4c8e-9a3e-2f6c7d8e9f10",
+    "platform": "whatsapp",
+    "status": "pending",
+    "channel_id": None,
+    "error_code": None,
+    "state": "onboarding-42",
+    "expires_at": "2026-11-20T10:00:00Z",
+}
 
 
 class Connection(serializers.Serializer[Any]):
@@ -30,6 +43,9 @@ class Connection(serializers.Serializer[Any]):
     state = serializers.CharField(allow_null=True)
     expires_at = serializers.DateTimeField()
 
+    class Meta:
+        example = CONNECTION_EXAMPLE
+
 
 class NewConnectionShape(Connection):
     """A connection with the secret address for the customer's browser."""
@@ -38,3 +54,4 @@ class NewConnectionShape(Connection):
 
     class Meta:
         ref_name = "ConnectionWithLink"
+        example = {**CONNECTION_EXAMPLE, "connect_url": "https://app.example.com/connect/a-secret-of-43-characters"}

@@ -12,6 +12,34 @@ from workspaces.automations.requirements import REQUIREMENTS
 from workspaces.models.workspaces import BusinessType
 
 EXAMPLE_ITEM = "salons-booking-assistant"
+ENTRY_EXAMPLE = {
+    "uuid": "6f2d9b10-8c3e-4a75-b1d4-0e7a5c9f3b28",
+    "source": "library",
+    "template_id": EXAMPLE_ITEM,
+    "name": "Book a visit by chat",
+    "library_name": "Book a visit by chat",
+    "name_override": None,
+    "description": "Answers people who ask for an appointment, asks what they would like and books it.",
+    "description_override": None,
+    "tier": "core",
+    "requires": ["service", "availability"],
+    "ai": False,
+    "catch_all": False,
+    "trigger_label": "A message with a keyword",
+    "channels": ["whatsapp", "facebook", "instagram"],
+    "missing": False,
+    "slots": [],
+}
+PACK_EXAMPLE = {
+    "uuid": "3f0c8a52-6f0e-4d86-9c56-0d1f4c9a7b11",
+    "name": "Salon starter",
+    "summary": "Bookings, reminders and birthdays.",
+    "industry": "salons",
+    "business_type": "salon_spa",
+    "status": "published",
+    "installed_in": 12,
+    "entries": [ENTRY_EXAMPLE],
+}
 
 
 def words(values: Any) -> Any:
@@ -52,6 +80,7 @@ class PackEntryShape(serializers.Serializer[Any]):
 
     class Meta:
         ref_name = "PackEntry"
+        example = ENTRY_EXAMPLE
 
 
 class PackShape(serializers.Serializer[Any]):
@@ -68,6 +97,7 @@ class PackShape(serializers.Serializer[Any]):
 
     class Meta:
         ref_name = "Pack"
+        example = PACK_EXAMPLE
 
 
 class PackListMeta(serializers.Serializer[Any]):
@@ -80,6 +110,7 @@ class PackListMeta(serializers.Serializer[Any]):
 class PackListAnswer(many(PackShape)):  # type: ignore[misc]  # the base is made by a function
     """All packs, in the order of the gallery."""
 
+    example = {"data": [PACK_EXAMPLE], "meta": {"replace_platform": False, "max_entries": 9}}
     meta = PackListMeta()
 
 
@@ -87,6 +118,9 @@ class PackOrderAnswer(serializers.Serializer[Any]):
     """The packs' uuids in their new order."""
 
     data = serializers.ListField(child=serializers.UUIDField())  # type: ignore[assignment]  # every answer's key
+
+    class Meta:
+        example = {"data": [PACK_EXAMPLE["uuid"]]}
 
 
 class LibraryItemShape(serializers.Serializer[Any]):
@@ -105,12 +139,27 @@ class LibraryItemShape(serializers.Serializer[Any]):
 
     class Meta:
         ref_name = "LibraryItem"
+        example = {
+            "id": EXAMPLE_ITEM,
+            "name": ENTRY_EXAMPLE["name"],
+            "description": ENTRY_EXAMPLE["description"],
+            "catch_all": False,
+            "ai": False,
+            "requires": ["service", "availability"],
+            "industry": "salons",
+            "industry_label": "Salons",
+            "trigger_label": ENTRY_EXAMPLE["trigger_label"],
+            "channels": ENTRY_EXAMPLE["channels"],
+        }
 
 
 class PackDeleted(serializers.Serializer[Any]):
     """Confirmation."""
 
     deleted = serializers.BooleanField()
+
+    class Meta:
+        example = {"deleted": True}
 
 
 class EntryDeleted(PackDeleted):
@@ -121,6 +170,7 @@ class EntryDeleted(PackDeleted):
 
     class Meta:
         ref_name = "PackEntryDeleted"
+        example = {"deleted": True, "pack_status": "draft", "unpublished": True}
 
 
 class SourceAutomationShape(serializers.Serializer[Any]):
@@ -143,6 +193,13 @@ class ImportSourceShape(serializers.Serializer[Any]):
 
     class Meta:
         ref_name = "ImportSource"
+        example = {
+            "uuid": "8d1f3b1e-52b4-4c8e-9a3e-2f6c7d8e9f10",
+            "name": "Corner Salon",
+            "automations": [
+                {"uuid": "0835a412-0126-41e9-a14e-aee25dcee05e", "name": "Birthday offer", "platform": "whatsapp"}
+            ],
+        }
 
 
 class ImportPreviewShape(serializers.Serializer[Any]):
@@ -156,6 +213,13 @@ class ImportPreviewShape(serializers.Serializer[Any]):
 
     class Meta:
         ref_name = "ImportPreview"
+        example = {
+            "name": "Birthday offer",
+            "platform": "whatsapp",
+            "refusals": [],
+            "catch_all": False,
+            "slots": ["Send a template: template"],
+        }
 
 
 class VisibilityShape(serializers.Serializer[Any]):
@@ -165,3 +229,4 @@ class VisibilityShape(serializers.Serializer[Any]):
 
     class Meta:
         ref_name = "PackVisibility"
+        example = {"replace_platform": False}

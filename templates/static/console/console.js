@@ -38,3 +38,15 @@ document.addEventListener("click", (event) => {
     if (!drop.contains(event.target)) close(drop, false);
   }
 });
+
+// A double click sends a form once. Coming back to a page, it may be sent again.
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (event.defaultPrevented || form.method !== "post") return;
+  if (form.dataset.sent) event.preventDefault();
+  form.dataset.sent = "yes";
+});
+
+addEventListener("pageshow", () => {
+  for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
+});

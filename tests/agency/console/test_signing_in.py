@@ -132,7 +132,7 @@ def test_the_right_password_gives_an_account_its_tries_back(member: Member) -> N
 
 def test_one_address_has_a_hundred_tries_and_then_closes_no_account_any_more(member: Member) -> None:
     browser = a_browser()
-    answers = [sign_in(browser, f"person-{number}@example.com", "wrong") for number in range(100)]
+    answers = [sign_in(browser, f"guessed-{number}@example.com", "wrong") for number in range(100)]
     assert {answer.status_code for answer in answers} == {422}
     assert {sign_in(browser, member.user.email, "wrong").status_code for _ in range(11)} == {429}
     assert sign_in(a_browser(), member.user.email).status_code == 302

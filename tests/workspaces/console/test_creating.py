@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from agency.models import Mail
-from tests.agency.console.staff import a_browser, a_member, at_the_console, flashes, text
+from agency.models import Agency, Mail
+from tests.agency.console.staff import a_browser, a_member, at_the_console, flashes, hidden, text
 from tests.factories import PlanFactory
+from tests.parallel import at_once
 from tests.tenants import Tenant
 from workspaces.models import Workspace
 
@@ -94,3 +95,25 @@ def test_nothing_is_made_when_the_form_names_another_agency(a: Tenant, b: Tenant
     create(admin, made_for=str(b.agency.uuid))
     create(admin, agency=str(b.agency.uuid), agency_id=str(b.agency.pk), name="Mine all the same")
     assert Workspace.objects.get().agency == a.agency
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_form_that_is_sent_several_times_at_once_makes_one(a: Tenant, admin: Client) -> None:
+    ticket = hidden(admin.get(NEW), "ticket")
+    browsers = [a_browser() for _ in range(4)]
+    for browser in browsers:
+        browser.cookies = admin.cookies
+    answers = at_once(lambda number: create(browsers[number], ticket=ticket), times=4)
+    assert Workspace.objects.count() == 1
+    assert [answer.redirect_chain[0][0] for answer in answers].count("/console/sub-accounts") == 3
+    late = create(browsers[0], ticket=ticket)
+    assert "This form was sent already: its sub-account is in the list." in flashes(late)
+
+
+def test_a_form_that_was_refused_may_be_sent_again() -> None:
+    tenant = Tenant(max_sub_accounts=0)
+    browser = at_the_console(tenant.agency)
+    refused = create(browser, ticket=hidden(browser.get(NEW), "ticket"))
+    Agency.objects.update(max_sub_accounts=1)
+    create(browser, ticket=hidden(refused, "ticket"))
+    assert Workspace.objects.count() == 1

@@ -10,7 +10,7 @@ from config.api.responses import json_answer
 from config.api.schema import Documented, Query, many, one
 from webhooks.api.agency.representations import delivery_detail, delivery_row
 from webhooks.api.agency.scoped import WebhookBaseViewSet
-from webhooks.api.agency.shapes import DeliveryDetail, DeliveryShape
+from webhooks.api.agency.shapes import QUEUED_EXAMPLE, DeliveryDetail, DeliveryShape
 from webhooks.models import Delivery
 from webhooks.models.deliveries import DeliveryQuerySet
 from webhooks.services import redeliver
@@ -65,6 +65,7 @@ class DeliveryViewSet(WebhookBaseViewSet):
         summary="Send the same envelope again, as a new delivery",
         status=202,
         answer=one(DeliveryShape),
+        example={"data": QUEUED_EXAMPLE},
         errors={409: EndpointGone.message},
     )
     def redeliver(self, request: Request, delivery: UUID | None) -> HttpResponse:

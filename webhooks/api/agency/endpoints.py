@@ -11,7 +11,14 @@ from config.api.responses import json_answer
 from config.api.schema import Documented, many, one
 from webhooks.api.agency.representations import delivery_row, endpoint_card
 from webhooks.api.agency.scoped import WebhookBaseViewSet
-from webhooks.api.agency.shapes import Deleted, DeliveryShape, EventLabel, WebhookShape, WebhookWithSecret
+from webhooks.api.agency.shapes import (
+    QUEUED_EXAMPLE,
+    Deleted,
+    DeliveryShape,
+    EventLabel,
+    WebhookShape,
+    WebhookWithSecret,
+)
 from webhooks.api.agency.words import EndpointWords, TestWords, endpoint_words, test_words
 from webhooks.models import Endpoint
 from webhooks.services import (
@@ -102,6 +109,7 @@ class WebhookViewSet(WebhookBaseViewSet):
         body_example={"event": "workspace.created"},
         status=202,
         answer=one(DeliveryShape),
+        example={"data": {**QUEUED_EXAMPLE, "test": True}},
     )
     def test(self, request: Request, webhook: UUID | None) -> HttpResponse:
         endpoint = self.endpoint_of(webhook)

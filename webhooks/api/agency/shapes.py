@@ -2,9 +2,62 @@
 
 from typing import Any
 
+import orjson
 from rest_framework import serializers
 
+from agency import events
 from webhooks.models import Delivery, Endpoint
+from webhooks.services.samples import sample_envelope
+
+ENVELOPE_EXAMPLE = orjson.loads(sample_envelope(events.WORKSPACE_CREATED))
+WEBHOOK_EXAMPLE = {
+    "uuid": "c4a1f0de-7b52-4a3e-8f61-9d0e2b5c7a13",
+    "url": "https://crm.example.com/hooks/agency",
+    "events": [events.WORKSPACE_CREATED, events.WORKSPACE_SUSPENDED],
+    "description": "CRM",
+    "enabled": True,
+    "last_outcome": "success",
+    "last_delivery_at": "2026-11-20T09:30:01Z",
+    "created_at": "2026-11-19T08:00:00Z",
+}
+DELIVERY_EXAMPLE = {
+    "id": "e0b7d9c2-4f31-4c6a-b8a5-6d1f3e2a9c70",
+    "webhook": {"uuid": WEBHOOK_EXAMPLE["uuid"], "url": WEBHOOK_EXAMPLE["url"]},
+    "event": events.WORKSPACE_CREATED,
+    "envelope_id": ENVELOPE_EXAMPLE["id"],
+    "test": False,
+    "status": "success",
+    "attempts": 1,
+    "response_status": 204,
+    "error": None,
+    "created_at": "2026-11-20T09:30:00Z",
+    "next_attempt_at": None,
+    "completed_at": "2026-11-20T09:30:01Z",
+}
+QUEUED_EXAMPLE = {
+    **DELIVERY_EXAMPLE,
+    "status": "pending",
+    "attempts": 0,
+    "response_status": None,
+    "next_attempt_at": "2026-11-20T09:30:00Z",
+    "completed_at": None,
+}
+ATTEMPT_EXAMPLE = {
+    "number": 1,
+    "started_at": "2026-11-20T09:30:00.412000Z",
+    "duration_ms": 87,
+    "dns_ms": 3.1,
+    "connect_ms": 12.4,
+    "tls_ms": 31.9,
+    "first_byte_ms": 85.2,
+    "remote_address": "93.184.215.14",
+    "url": WEBHOOK_EXAMPLE["url"],
+    "request_headers": {"X-Svc-Event": events.WORKSPACE_CREATED, "X-Svc-Delivery": ENVELOPE_EXAMPLE["id"]},
+    "response_status": 204,
+    "response_headers": "HTTP/1.1 204 No Content",
+    "response_body": "",
+    "error": None,
+}
 
 
 class EventLabel(serializers.Serializer[Any]):
@@ -12,6 +65,9 @@ class EventLabel(serializers.Serializer[Any]):
 
     event = serializers.CharField()
     label = serializers.CharField()  # type: ignore[assignment]  # the field's own name in the specification
+
+    class Meta:
+        example = {"event": events.WORKSPACE_CREATED, "label": events.LIFECYCLE[events.WORKSPACE_CREATED]}
 
 
 class WebhookShape(serializers.Serializer[Any]):
@@ -28,6 +84,7 @@ class WebhookShape(serializers.Serializer[Any]):
 
     class Meta:
         ref_name = "Webhook"
+        example = WEBHOOK_EXAMPLE
 
 
 class WebhookWithSecret(WebhookShape):
@@ -37,12 +94,16 @@ class WebhookWithSecret(WebhookShape):
 
     class Meta:
         ref_name = "WebhookWithSecret"
+        example = {**WEBHOOK_EXAMPLE, "secret": "whsec_example-example-example-example-example-exa"}
 
 
 class Deleted(serializers.Serializer[Any]):
     """Confirmation."""
 
     deleted = serializers.BooleanField()
+
+    class Meta:
+        example = {"deleted": True}
 
 
 class DeliveredTo(serializers.Serializer[Any]):
@@ -70,6 +131,7 @@ class DeliveryShape(serializers.Serializer[Any]):
 
     class Meta:
         ref_name = "Delivery"
+        example = DELIVERY_EXAMPLE
 
 
 class AttemptShape(serializers.Serializer[Any]):
@@ -102,3 +164,4 @@ class DeliveryDetail(DeliveryShape):
 
     class Meta:
         ref_name = "DeliveryDetail"
+        example = {**DELIVERY_EXAMPLE, "attempts": [ATTEMPT_EXAMPLE], "envelope": ENVELOPE_EXAMPLE}

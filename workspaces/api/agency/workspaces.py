@@ -15,7 +15,7 @@ from config.api.schema import PAGE_QUERY, Documented, Query, one, pages
 from workspaces.api.agency.scoped import SubAccountViewSet
 from workspaces.api.agency.words import NewWorkspace, Suspension, WorkspaceChanges
 from workspaces.api.representations import card, channel_card
-from workspaces.api.shapes import CARD_EXAMPLE, DETAIL_EXAMPLE, SubAccount, SubAccountDetail
+from workspaces.api.shapes import SubAccount, SubAccountDetail
 from workspaces.models import Workspace
 from workspaces.models.workspaces import BusinessType
 from workspaces.services import (
@@ -74,7 +74,6 @@ class WorkspaceViewSet(SubAccountViewSet):
         body_example=NEW_EXAMPLE,
         status=201,
         answer=one(SubAccount),
-        example={"data": CARD_EXAMPLE},
         errors={403: SubAccountLimitReached.message, 404: PlanNotFound.message},
         idempotent=True,
     )
@@ -100,7 +99,6 @@ class WorkspaceViewSet(SubAccountViewSet):
         operation_id="readSubAccount",
         summary="Read a sub-account with its add-ons, limits and channels",
         answer=one(SubAccountDetail),
-        example={"data": DETAIL_EXAMPLE},
     )
     def retrieve(self, request: Request, workspace: UUID | None) -> HttpResponse:
         found = self.workspace_of(workspace)

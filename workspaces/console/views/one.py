@@ -3,7 +3,9 @@
 from typing import Any
 from uuid import UUID
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -12,6 +14,7 @@ from agency import limits
 from agency.console.activity_words import action_words
 from agency.console.forms import Reasoned
 from agency.console.lists import stretch, with_id
+from agency.console.once import open_form, spend_ticket
 from agency.console.surface import ConsoleView, FormPage, crumb
 from agency.models import ActivityEntry, Addon, Plan
 from workspaces.console.forms import AddonForm, FactsForm, NewWorkspaceForm, facts_of
@@ -27,6 +30,7 @@ from workspaces.services import (
 )
 
 TITLE = gettext_lazy("Sub-accounts")
+SENT = gettext_lazy("This form was sent already: its sub-account is in the list.")
 PAGE = "console:sub-account"
 LATEST = 6
 MOST_CHANNELS = 100
@@ -91,12 +95,23 @@ class SubAccountNew(FormPage[NewWorkspaceForm]):
 
     def make_form(self, data: Any = None) -> NewWorkspaceForm:
         plans = Plan.objects.filter(agency=self.agency, archived_at=None).order_by("name_key", "id")
-        return NewWorkspaceForm(data, plans=plans, initial={"timezone": "UTC"})
+        initial = {"timezone": "UTC", "ticket": open_form(self.request)} if data is None else None
+        return NewWorkspaceForm(data.dict() if data is not None else None, plans=plans, initial=initial)
 
     def save(self, form: NewWorkspaceForm) -> HttpResponse:
-        given = form.cleaned_data
+        given = dict(form.cleaned_data)
+        ticket = given.pop("ticket")
+        if ticket and not spend_ticket(self.request, ticket):
+            messages.warning(self.request, SENT)
+            return redirect(NAV)
         workspace = create_workspace(agency=self.agency, now=timezone.now(), by=self.by, **given)
         return self.done(_("%(name)s was created.") % {"name": workspace.name}, PAGE, workspace.uuid)
+
+    def show(self, form: NewWorkspaceForm, *, status: int = 200) -> HttpResponse:
+        """Show the form; one that was refused gets a ticket of its own, as the old one may be used up."""
+        if form.is_bound:
+            form.data = {**form.data, "ticket": open_form(self.request)}
+        return super().show(form, status=status)
 
     def words(self) -> dict[str, Any]:
         return {"crumbs": [crumb(TITLE, NAV)], "heading": _("New sub-account"), "submit": _("Create sub-account")}

@@ -1,0 +1,55 @@
+"""How log lines read: JSON for machines, plain words for a person at a terminal; secrets in neither."""
+
+import json
+import logging
+
+import pytest
+from django.test import Client
+
+from config.api.keys import new_key
+from config.logs import JSONFormatter, PlainFormatter
+
+
+@pytest.fixture
+def request_line(client: Client, caplog: pytest.LogCaptureFixture) -> logging.LogRecord:
+    with caplog.at_level(logging.INFO, logger="requests"):
+        client.get(f"/api/agency/v1/{new_key('svc_ag_')}")
+    return next(record for record in caplog.records if record.name == "requests")
+
+
+@pytest.mark.django_db
+def test_a_request_in_a_terminal_says_what_was_asked_and_answered(request_line: logging.LogRecord) -> None:
+    words = PlainFormatter().format(request_line).split()
+    assert words[:4] == ["INFO", "requests", "request", "method=GET"]
+    assert words[4] == "path=/api/agency/v1/svc_ag_…"
+    assert words[5] == "status=401"
+    assert words[6].startswith("ms=")
+
+
+@pytest.mark.django_db
+def test_a_request_for_machines_is_one_object(request_line: logging.LogRecord) -> None:
+    line = json.loads(JSONFormatter().format(request_line))
+    assert (line["level"], line["message"]) == ("info", "request")
+    assert (line["method"], line["path"], line["status"]) == ("GET", "/api/agency/v1/svc_ag_…", 401)
+
+
+def test_a_plain_line_shows_a_fault_without_the_keys_in_it(caplog: pytest.LogCaptureFixture) -> None:
+    key = new_key("svc_ag_")
+    try:
+        raise ValueError(key)
+    except ValueError:
+        logging.getLogger("x").exception("bad")
+    line = PlainFormatter().format(caplog.records[-1])
+    assert line.startswith("ERROR x bad\nTraceback")
+    assert line.endswith("ValueError: svc_ag_…")
+    assert key not in line
+
+
+@pytest.mark.django_db
+def test_a_path_stays_on_its_line(client: Client, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, logger="requests"):
+        client.get("/api/a%0aERROR%20forged%1b[2J")
+    record = next(record for record in caplog.records if record.name == "requests")
+    line = PlainFormatter().format(record)
+    assert line.isprintable()
+    assert r"path='/api/a\nERROR forged\x1b[2J'" in line
