@@ -115,7 +115,7 @@ class Courier:
         self._landings_told, self._asked_at = self.lanes.landings, now
         held, full = self.lanes.agencies_in_hand()
         batch = min(CLAIM_BATCH, IN_HAND - self.lanes.in_hand) if self.clerk.is_sure else 0
-        self.demand.tell(Wants(batch, FIRST_CLAIM, self.lanes.rooms(), full, held, not self.lanes.suspects))
+        self.demand.tell(Wants(batch, FIRST_CLAIM, self.lanes.rooms(), full, held, self.lanes.suspects))
 
     def _call_clerk(self, now: float) -> None:
         """Ring for the clerk when enough has landed since it asked last."""

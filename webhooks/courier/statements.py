@@ -69,6 +69,10 @@ UPDATE webhooks_errand SET is_ready = true WHERE delivery_id = ANY (ARRAY (
     ORDER BY due_at LIMIT %(batch)s FOR UPDATE SKIP LOCKED))
 """
 
+# Suspects are taken up with the fewest leases first, and so many at once: a quarter as many with every courier more
+# that died with them, in the end one alone. So what kills couriers is found in a few rounds and costs nothing else
+# its delivery, and thousands that only were in hand when somebody killed couriers are soon done.
+#
 # Walks the index of ready errands from endpoint to endpoint, so that a long queue of one costs the others nothing, and
 # takes the endpoints in any order, a bounded number of each agency, so that none is always the last.
 CLAIM = """
@@ -96,11 +100,15 @@ WITH RECURSIVE found (endpoint_id) AS (
         ORDER BY errand.due_at LIMIT turns.room
     ) due
     LIMIT %(batch)s
+), level AS MATERIALIZED (
+    SELECT greatest(1, %(most_suspects)s / (4 ^ (min(leases) - %(suspicious)s))::int) - %(suspects)s AS room,
+        min(leases) AS leases
+    FROM webhooks_errand WHERE is_suspect AND shift IS NULL
 ), suspect AS MATERIALIZED (
     SELECT delivery_id FROM webhooks_errand
-    WHERE is_suspect AND shift IS NULL AND %(takes_suspect)s AND agency_id <> ALL (ARRAY (
+    WHERE is_suspect AND shift IS NULL AND leases = (SELECT leases FROM level) AND agency_id <> ALL (ARRAY (
         SELECT unnest(agencies) FROM webhooks_shift WHERE number <> %(shift)s))
-    ORDER BY due_at LIMIT 1
+    ORDER BY due_at LIMIT (SELECT greatest(0, room) FROM level)
 ), taken AS (
     UPDATE webhooks_errand SET shift = %(shift)s, leases = leases + 1
     WHERE delivery_id = ANY (ARRAY (SELECT delivery_id FROM picked UNION ALL SELECT delivery_id FROM suspect))
@@ -111,7 +119,7 @@ WITH RECURSIVE found (endpoint_id) AS (
 )
 SELECT delivery.id, delivery.agency_id, delivery.endpoint_id, delivery.attempts, delivery.max_attempts,
     taken.is_suspect, delivery.event_name, delivery.envelope_id::text, coalesce(delivery.body, event.body)
-FROM (SELECT delivery_id, is_suspect FROM taken LIMIT %(batch)s + 1) AS taken
+FROM (SELECT delivery_id, is_suspect FROM taken LIMIT %(most)s) AS taken
 JOIN webhooks_delivery delivery ON delivery.id = taken.delivery_id
 LEFT JOIN agency_event event ON event.id = delivery.event_id
 """
