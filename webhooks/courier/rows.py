@@ -120,7 +120,8 @@ def get_ready(connection: Connection) -> int:
 def claim(connection: Connection, *, shift: int, wants: Wants) -> list[Leased]:
     """Lease ready errands. Agencies of which another courier has deliveries in hand are left to it.
 
-    So the limits per endpoint and per agency, which each courier keeps by itself, hold over all of them.
+    So the limits per endpoint and per agency, which each courier keeps by itself, hold over all of them. A shift that
+    others have taken for lost gets nothing.
     """
     values = {
         "shift": shift,

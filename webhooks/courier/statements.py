@@ -76,7 +76,9 @@ UPDATE webhooks_errand SET is_ready = true WHERE delivery_id = ANY (ARRAY (
 # Walks the index of ready errands from endpoint to endpoint, so that a long queue of one costs the others nothing, and
 # takes the endpoints in any order, a bounded number of each agency, so that none is always the last.
 CLAIM = """
-WITH RECURSIVE found (endpoint_id) AS (
+WITH RECURSIVE mine AS MATERIALIZED (
+    SELECT number FROM webhooks_shift WHERE number = %(shift)s FOR UPDATE
+), found (endpoint_id) AS (
     (SELECT endpoint_id FROM webhooks_errand WHERE is_ready ORDER BY endpoint_id LIMIT 1)
     UNION ALL
     SELECT (SELECT further.endpoint_id FROM webhooks_errand further
@@ -112,6 +114,7 @@ WITH RECURSIVE found (endpoint_id) AS (
 ), taken AS (
     UPDATE webhooks_errand SET shift = %(shift)s, leases = leases + 1
     WHERE delivery_id = ANY (ARRAY (SELECT delivery_id FROM picked UNION ALL SELECT delivery_id FROM suspect))
+        AND EXISTS (SELECT FROM mine)
     RETURNING delivery_id, agency_id, is_suspect
 ), held AS (
     UPDATE webhooks_shift SET agencies = ARRAY (SELECT unnest(%(held)s::bigint[]) UNION SELECT agency_id FROM taken)

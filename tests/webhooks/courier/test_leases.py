@@ -145,6 +145,17 @@ def test_a_late_record_does_not_overwrite_a_newer_attempt(a: Tenant, other: Othe
     assert Delivery.objects.get().error == "refused"
 
 
+def test_a_courier_that_others_took_for_lost_leases_nothing_more(a: Tenant, other: Other, receive: Receive) -> None:
+    """It does not know yet; a lease under a number that nobody ends would hold for ever."""
+    ready(a, receive)
+    newer = Other()
+    other.fall_silent(seconds=rows.LEASE_SECONDS + 1)
+    assert rows.end_lost_shifts(newer.connection, shift=newer.number) == 1
+    assert other.take() == []
+    assert len(newer.take()) == 1
+    newer.connection.close()
+
+
 def test_what_is_given_back_costs_neither_an_attempt_nor_a_lease(a: Tenant, other: Other, receive: Receive) -> None:
     ready(a, receive)
     for _ in range(15):
