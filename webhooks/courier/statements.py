@@ -32,14 +32,15 @@ BEGIN_SHIFT = """
 INSERT INTO webhooks_shift (number, started_at, seen_at, agencies)
 SELECT %(shift)s, moment, moment, '{}' FROM (SELECT clock_timestamp() AS moment) AS now
 """
-HOLD_PRESENCE = "SELECT pg_advisory_lock(%(presence)s, %(shift)s)"
+HOLD_PRESENCE = "SELECT pg_try_advisory_lock(%(presence)s, %(shift)s)"
 BE_SEEN = "UPDATE webhooks_shift SET seen_at = clock_timestamp() WHERE number = %(shift)s"
 
-# A courier that died has lost its lock; one that hangs, or whose network does, is not seen. A lock may be missing for a
-# moment after PostgreSQL was restarted, hence the grace.
+# A courier that died has lost its lock; one that hangs, or whose network does, is not seen. A courier that lost its
+# connection has a moment to come back, and all have one after PostgreSQL was away.
 END_LOST_SHIFTS = """
 DELETE FROM webhooks_shift
-WHERE number <> %(shift)s AND (seen_at < clock_timestamp() - make_interval(secs => %(lease)s)
+WHERE number <> %(shift)s AND pg_postmaster_start_time() < clock_timestamp() - make_interval(secs => %(grace)s)
+AND (seen_at < clock_timestamp() - make_interval(secs => %(lease)s)
     OR (seen_at < clock_timestamp() - make_interval(secs => %(grace)s) AND number NOT IN (
         SELECT objid::bigint FROM pg_locks
         WHERE locktype = 'advisory' AND classid = %(presence)s AND objsubid = 2 AND granted
