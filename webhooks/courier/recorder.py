@@ -8,7 +8,7 @@ from threading import Event
 from typing import TypeVar
 
 from webhooks.courier import rows
-from webhooks.courier.desk import Desk
+from webhooks.courier.desk import REST_AFTER_FAULT_SECONDS, Desk
 from webhooks.courier.rows import Leased
 from webhooks.courier.verdicts import Landed, told
 
@@ -51,12 +51,13 @@ class Recorder(Desk):
         self._bell.set()
 
     @property
-    def _has_work(self) -> bool:
+    def has_work(self) -> bool:
+        """Whether something is still to be written down."""
         return bool(self._landed or self._unused or self._unwanted)
 
     def work(self) -> None:
         connection = self.connection
-        if not self._has_work and not self._bell.wait(SWEEP_SECONDS):
+        if not self.has_work and not self._bell.wait(SWEEP_SECONDS):
             return
         self._bell.clear()
         self._breathe()
@@ -83,8 +84,9 @@ class Recorder(Desk):
 
     def finish(self) -> None:
         until = time.monotonic() + LAST_CALL_SECONDS
-        while self._has_work and time.monotonic() < until:
-            self.work_once()
+        while self.has_work and time.monotonic() < until:
+            if not self.work_once():
+                time.sleep(REST_AFTER_FAULT_SECONDS)
 
 
 def _first(rows: "deque[Row]") -> "list[Row]":

@@ -6,17 +6,18 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+import psycopg
 import pytest
 import redis
 from django.conf import settings as project
-from django.db import connection
+from django.db import connection, transaction
 
 from agency.services.events import COURIER_BELL
 from config import redis as counters
 from config.celery import bell_name
 from tests.tenants import Tenant, a_new_customer
 from tests.webhooks.conftest import Hire, Receive
-from tests.webhooks.delivering import ended, slowly, subscribe, tell, until
+from tests.webhooks.delivering import ended, in_turn, let_time_pass, slowly, status, subscribe, tell, until
 from webhooks import tasks
 from webhooks.courier import clerk, rows
 from webhooks.courier.database import open_connection
@@ -101,22 +102,93 @@ def test_a_courier_survives_the_loss_of_its_connections(a: Tenant, hire: Hire, r
     hired = hire()
     tell(a, 60)
     until(lambda: len(receiver.requests) > 10)
+    [first] = Shift.objects.all()
     assert cut_connections(which) >= 1
     ended(a, 60)
     assert hired.thread.is_alive()
     assert len(receiver.requests) == 60
     assert Attempt.objects.count() == 60
     assert not Errand.objects.exists()
+    assert not Shift.objects.filter(number=first.number).exists()
 
 
-def test_a_courier_that_others_took_for_lost_ends_its_shift(a: Tenant, hire: Hire, receive: Receive) -> None:
-    subscribe(a, receive())
-    first = hire()
-    until(lambda: Shift.objects.exists())
-    Shift.objects.all().delete()
-    first.thread.join(10)
-    assert not first.thread.is_alive()
+def test_a_record_whose_answer_was_lost_is_made_once(
+    a: Tenant, hire: Hire, receive: Receive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The database wrote down a failed attempt, and the connection broke before the courier heard of it."""
+    record = rows.record
+    lost: list[int] = []
+
+    def record_and_lose(*words: Any, **values: Any) -> int:
+        kept = record(*words, **values)
+        if not lost:
+            lost.append(kept)
+            raise psycopg.OperationalError("gone")
+        return kept
+
+    monkeypatch.setattr(rows, "record", record_and_lose)
+    receiver = receive(in_turn([status(500)] * 3 + [status(204)] * 3))
+    subscribe(a, receiver)
     hire()
+    tell(a, 3)
+    until(lambda: Delivery.objects.filter(attempts=1).count() == 3)
+    until(lambda: not Errand.objects.exclude(shift=None).exists())
+    for delivery in Delivery.objects.all():
+        let_time_pass(delivery)
+    assert [(delivery.status, delivery.attempts) for delivery in ended(a, 3)] == [("success", 2)] * 3
+    assert lost
+    assert len(receiver.requests) == 6
+
+
+def test_a_claim_whose_answer_was_lost_is_made_again(
+    a: Tenant, hire: Hire, receive: Receive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The database committed the claim, and the connection broke before the courier heard of it."""
+    claim = rows.claim
+    lost: list[Any] = []
+
+    def claim_and_lose(*words: Any, **values: Any) -> Any:
+        leased = claim(*words, **values)
+        if leased and not lost:
+            lost.extend(leased)
+            raise psycopg.OperationalError("gone")
+        return leased
+
+    monkeypatch.setattr(rows, "claim", claim_and_lose)
+    receiver = receive()
+    subscribe(a, receiver)
+    hire()
+    tell(a, 3)
+    ended(a, 3)
+    assert lost
+    assert len(receiver.requests) == 3
+
+
+def test_a_claim_that_the_database_forgot_is_not_made_by_others(a: Tenant, hire: Hire, receive: Receive) -> None:
+    """A crash takes what was committed within the last moments: the courier's leases, too.
+
+    So what was in flight comes twice, and what followed it before the courier noticed; what waited does not.
+    """
+    receiver = receive(slowly(0.05))
+    subscribe(a, receiver)
+    hire()
+    tell(a, 60)
+    until(lambda: len(receiver.requests) > 10)
+    with transaction.atomic():
+        Errand.objects.update(shift=None)
+        cut_connections("courier%")
+    hire()
+    ended(a, 60)
+    assert len(receiver.requests) <= 60 + 8 + 8
+    assert Attempt.objects.count() == 60
+
+
+def test_a_courier_that_others_took_for_lost_begins_a_new_shift(a: Tenant, hire: Hire, receive: Receive) -> None:
+    subscribe(a, receive())
+    hire()
+    first = until(lambda: Shift.objects.first())
+    Shift.objects.all().delete()
+    until(lambda: Shift.objects.exclude(number=first.number).exists())
     tell(a)
     ended(a)
 
