@@ -3,6 +3,7 @@
 import logging
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -181,6 +182,31 @@ def test_a_claim_that_the_database_forgot_is_not_made_by_others(a: Tenant, hire:
     ended(a, 60)
     assert len(receiver.requests) <= 60 + 8 + 8
     assert Attempt.objects.count() == 60
+
+
+@pytest.fixture
+def _refuses_to_record(transactional_db: None) -> Iterator[None]:
+    """A database that takes no attempt with a certain answer, for whatever reason."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "ALTER TABLE webhooks_attempt ADD CONSTRAINT never CHECK (response_body <> convert_to('never', 'UTF8'))"
+        )
+        yield
+        cursor.execute("ALTER TABLE webhooks_attempt DROP CONSTRAINT never")
+
+
+@pytest.mark.usefixtures("_refuses_to_record")
+def test_an_attempt_that_cannot_be_recorded_ends_its_delivery_and_hinders_no_other(
+    a: Tenant, hire: Hire, receive: Receive, caplog: pytest.LogCaptureFixture
+) -> None:
+    receiver = receive(in_turn([status(200, b"never" if number == 7 else b"fine") for number in range(30)]))
+    subscribe(a, receiver)
+    tell(a, 30)
+    hire()
+    fates = Counter((delivery.status, delivery.error) for delivery in ended(a, 30))
+    assert fates == {("success", None): 29, ("error", "failed"): 1}
+    assert len(receiver.requests) == 30
+    assert "an attempt cannot be recorded" in caplog.text
 
 
 def test_a_courier_that_others_took_for_lost_begins_a_new_shift(a: Tenant, hire: Hire, receive: Receive) -> None:
