@@ -25,7 +25,7 @@ class Desk:
         self.shift = shift
         self.stopping = threading.Event()
         self.thread = threading.Thread(target=self._run, name=f"courier-{self.name}", daemon=True)
-        self.had_fault = self._has_ended = False
+        self.had_fault = self._has_ended = self._is_away = False
         self._connection: Connection | None = None
 
     @property
@@ -75,10 +75,14 @@ class Desk:
         try:
             self.work()
         except psycopg.Error as error:
-            logger.warning("the courier's database is away", extra={"desk": self.name, "fault": type(error).__name__})
+            if not self._is_away:
+                fault = {"desk": self.name, "fault": type(error).__name__}
+                logger.warning("the courier's database is away", extra=fault)
+            self._is_away = True
             self.had_fault |= self._connection is not None
             self._hang_up()
             return False
+        self._is_away = False
         return True
 
     def _hang_up(self) -> None:
