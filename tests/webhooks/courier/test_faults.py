@@ -15,7 +15,7 @@ from django.db import connection, transaction
 
 from agency.services.events import COURIER_BELL
 from config import redis as counters
-from config.celery import bell_name
+from config.celery import app, bell_name
 from tests.tenants import Tenant, a_new_customer
 from tests.webhooks.conftest import Hire, Receive
 from tests.webhooks.delivering import ended, in_turn, let_time_pass, slowly, status, subscribe, tell, until
@@ -307,6 +307,14 @@ def test_the_task_works_a_shift_until_its_worker_leaves(
     assert not worker.is_alive()
     tasks.deliver()
     assert len(receiver.requests) == 1
+
+
+def test_the_couriers_queue_carries_calls_to_work_and_nothing_else() -> None:
+    """A courier that starts empties it."""
+    app.loader.import_default_modules()
+    queues = {name: app.amqp.router.route({}, name)["queue"].name for name in app.tasks}
+    assert {name for name, queue in queues.items() if queue == "courier"} == {"webhooks.deliver"}
+    assert not [entry for entry in app.conf.beat_schedule.values() if "queue" in entry["options"]]
 
 
 def test_the_log_of_the_courier_names_no_secret_and_no_body(
