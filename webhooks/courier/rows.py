@@ -28,7 +28,7 @@ PRESENCE = 7_105_002
 
 
 class Leased(NamedTuple):
-    """A delivery that this courier holds."""
+    """A delivery that this courier holds; `body` is missing where somebody removed its event."""
 
     id: int
     agency_id: int
@@ -38,7 +38,7 @@ class Leased(NamedTuple):
     is_suspect: bool
     event: str
     envelope_id: str
-    body: bytes
+    body: bytes | None
 
 
 class Card(NamedTuple):

@@ -13,6 +13,7 @@ import redis
 from django.conf import settings as project
 from django.db import connection, transaction
 
+from agency.models import Event
 from agency.services.events import COURIER_BELL
 from config import redis as counters
 from config.celery import app, bell_name
@@ -22,7 +23,7 @@ from tests.webhooks.delivering import ended, in_turn, let_time_pass, slowly, sta
 from webhooks import tasks
 from webhooks.courier import clerk, rows
 from webhooks.courier.database import open_connection
-from webhooks.models import Attempt, Delivery, Errand, Shift
+from webhooks.models import Attempt, Delivery, Endpoint, Errand, Shift
 
 
 def cut_connections(which: str) -> int:
@@ -207,6 +208,28 @@ def test_an_attempt_that_cannot_be_recorded_ends_its_delivery_and_hinders_no_oth
     assert fates == {("success", None): 29, ("error", "failed"): 1}
     assert len(receiver.requests) == 30
     assert "an attempt cannot be recorded" in caplog.text
+
+
+@pytest.mark.parametrize("gone", ["the event", "the endpoint"])
+def test_a_delivery_that_cannot_be_made_stops_nobody_else(
+    a: Tenant, b: Tenant, hire: Hire, receive: Receive, gone: str
+) -> None:
+    """Somebody removed at the database what it needs."""
+    receiver = receive()
+    subscribe(b, receiver)
+    subscribe(a, receiver)
+    tell(a)
+    with open_connection("test") as opened:
+        rows.fan_out(opened)
+    if gone == "the event":
+        Event.objects.filter(agency=a.agency).delete()
+    else:
+        Endpoint.objects.filter(agency=a.agency).delete()
+    hire()
+    tell(b, 20)
+    assert {delivery.status for delivery in ended(b, 20)} == {"success"}
+    tell(b, 20)
+    assert {delivery.status for delivery in ended(b, 40)} == {"success"}
 
 
 def test_a_courier_that_others_took_for_lost_begins_a_new_shift(a: Tenant, hire: Hire, receive: Receive) -> None:
