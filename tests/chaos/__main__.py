@@ -8,17 +8,9 @@ import argparse
 import random
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from signal import ITIMER_REAL, SIGALRM, setitimer, signal
-from types import FrameType
 
 from config.local.signals import StopSignals
 from tests.chaos.stage import Stage, stage
-
-
-class LimitReached(Exception):
-    """A scenario takes longer than it may."""
 
 
 def say(words: str) -> None:
@@ -50,31 +42,10 @@ def play(built: Stage, names: list[str], seed: int, deliveries: int) -> int:
 
     broken = 0
     for name in names or SCENARIOS:
-        scenario = SCENARIOS[name]
-        try:
-            with limited_to(scenario.seconds):
-                outcome = scenario.play(built, random.Random(f"{seed} {name}"), deliveries)
-        except LimitReached:
-            say(f"BROKEN  {name:<9} seed {seed}: stopped at its limit of {scenario.seconds} s")
-            return broken + 1
+        outcome = SCENARIOS[name].play(built, random.Random(f"{seed} {name}"), deliveries)
         say(f"{'holds ' if outcome.holds else 'BROKEN'}  {name:<9} seed {seed}: {outcome}")
         broken += not outcome.holds
     return broken
-
-
-@contextmanager
-def limited_to(seconds: float) -> Iterator[None]:
-    """Raise `LimitReached` in the midst of what takes longer."""
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise LimitReached
-
-    signal(SIGALRM, stop)
-    setitimer(ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        setitimer(ITIMER_REAL, 0)
 
 
 if __name__ == "__main__":

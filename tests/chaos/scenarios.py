@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from config.celery import app
 from config.redis import RedisAway, attempt
+from tests.chaos.limits import LimitReached, limited_to
 from tests.chaos.receiver import Ledger
 from tests.chaos.stage import Stage, start, stop
 from tests.chaos.story import Outcome, Story
@@ -19,7 +20,7 @@ VICTIMS = ("child", "child", "parent", "beat")
 def kills(story: Story, hand: random.Random, deliveries: int) -> None:
     """kill -9 of the courier's child, of its parent, with which the child goes, or of beat, at random."""
     stage, killed = story.stage, dict.fromkeys(VICTIMS, 0)
-    stage.hire("courier"), stage.hire("beat")
+    stage.hire("courier", "beat")
     story.record_many(deliveries)
     while story.goes_on():
         story.rest(hand.uniform(0.5, 2.0))
@@ -35,7 +36,7 @@ def kills(story: Story, hand: random.Random, deliveries: int) -> None:
 def frozen(story: Story, hand: random.Random, deliveries: int) -> None:
     """A courier stopped in the middle for longer than its leases last; another takes over; then it comes back."""
     stage, seconds = story.stage, 27
-    stage.hire("courier"), stage.hire("beat")
+    stage.hire("courier", "beat")
     story.record_many(deliveries // 4)
     story.goes_on()
     story.rest(hand.uniform(0.2, 0.8))
@@ -48,8 +49,7 @@ def frozen(story: Story, hand: random.Random, deliveries: int) -> None:
 
 def doubles(story: Story, hand: random.Random, deliveries: int) -> None:
     """Two beats, three couriers, and every task sent many times."""
-    for name in ("courier", "courier-2", "courier-3", "beat", "beat-2"):
-        story.stage.hire(name)
+    story.stage.hire("courier", "courier-2", "courier-3", "beat", "beat-2")
     sent = 0
     for _ in range(10):
         story.record_many(deliveries // 20)
@@ -72,7 +72,7 @@ def crashes(story: Story, hand: random.Random, deliveries: int) -> None:
 
 def _break_postgres(story: Story, hand: random.Random, ending: signal.Signals, backlog: int) -> None:
     stage, returns = story.stage, []
-    stage.hire("courier"), stage.hire("courier-2"), stage.hire("beat")
+    stage.hire("courier", "courier-2", "beat")
     for _ in range(4):
         story.record_many(backlog)
         story.goes_on()
@@ -95,7 +95,7 @@ def _restart_postgres(story: Story, ending: signal.Signals, *, away: float) -> N
 def redis(story: Story, hand: random.Random, deliveries: int) -> None:
     """Redis flushed, frozen, then killed and down for a minute, in the midst of which PostgreSQL crashes."""
     stage = story.stage
-    stage.hire("courier"), stage.hire("beat")
+    stage.hire("courier", "beat")
     story.trickle(5)
     for _ in range(5):
         with suppress(RedisAway):
@@ -128,16 +128,20 @@ class Scenario:
         with Ledger(self.delay) as ledger:
             story = Story(stage, ledger)
             try:
-                self.script(story, hand, deliveries)
-                return story.end()
-            finally:
-                stage.dismiss()
+                with limited_to(self.seconds):
+                    self.script(story, hand, deliveries)
+                    story.wait()
+            except LimitReached:
+                story.faults.append(f"stopped at its limit of {self.seconds} s")
+            outcome = story.count()
+            story.faults += [f"{name} did not end by itself" for name in stage.dismiss()]
+            return outcome
 
 
 SCENARIOS = {
     "kills": Scenario(kills, 0.1, 150),
     "frozen": Scenario(frozen, 0.1, 80),
-    "doubles": Scenario(doubles, 0.005, 60),
+    "doubles": Scenario(doubles, 0.005, 90),
     "restarts": Scenario(restarts, 0.05, 80),
     "crashes": Scenario(crashes, 0.05, 80),
     "redis": Scenario(redis, 0.005, 150),

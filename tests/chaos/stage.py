@@ -38,8 +38,12 @@ class Stage:
     log: Path
     workers: dict[str, Process] = field(default_factory=dict)
 
-    def hire(self, name: str) -> None:
-        """Start a worker, a `courier` or a `beat`, as the product's own plan starts it."""
+    def hire(self, *names: str) -> None:
+        """Start workers, a `courier` or a `beat` each, as the product's own plan starts them."""
+        for name in names:
+            self._start(name)
+
+    def _start(self, name: str) -> None:
         kind = name.partition("-")[0]
         [command] = [child.command for child in whole_system(self.state, 0).children if child.name == kind]
         words = [word.replace(f"{kind}@", f"{name}@").replace("beat-schedule", f"{name}-schedule") for word in command]
@@ -57,7 +61,7 @@ class Stage:
         """Start again what has died, as any service manager does."""
         for name, process in list(self.workers.items()):
             if process.poll() is not None:
-                self.hire(name)
+                self._start(name)
 
     def child_of(self, name: str) -> int | None:
         """The pool's child of a worker, which does its work."""
@@ -89,16 +93,20 @@ class Stage:
             freezer.terminate()
             freezer.wait()
 
-    def dismiss(self) -> None:
+    def dismiss(self) -> list[str]:
+        """End all workers in order; gives those that had to be killed after all."""
+        killed = []
         for process in self.workers.values():
             process.terminate()
-        for process in self.workers.values():
+        for name, process in self.workers.items():
             try:
                 process.wait(20)
             except subprocess.TimeoutExpired:
+                killed.append(name)
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
         self.workers.clear()
+        return killed
 
 
 def stop(server: Postgres | Valkey, chosen: signal.Signals) -> None:

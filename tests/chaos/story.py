@@ -57,10 +57,12 @@ class Outcome:
     wrong: int
     pause: float
     notes: list[str]
+    faults: list[str]
 
     @property
     def holds(self) -> bool:
-        return not (self.lost or self.inexcusable or self.wrong) and self.pause <= LONGEST_PAUSE_SECONDS
+        is_right = not (self.lost or self.inexcusable or self.wrong or self.faults)
+        return is_right and self.pause <= LONGEST_PAUSE_SECONDS
 
     def __str__(self) -> str:
         words = [
@@ -70,6 +72,7 @@ class Outcome:
             f"longest pause {self.pause:.1f} s",
             *([f"{self.wrong} rows wrong"] if self.wrong else []),
             *self.notes,
+            *self.faults,
         ]
         return ", ".join(words)
 
@@ -87,6 +90,7 @@ class Story:
     agencies: list[int] = field(default_factory=list)
     excused: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         mark = uuid.uuid4().hex[:8]
@@ -104,7 +108,12 @@ class Story:
 
     def record_many(self, count: int) -> None:
         """Record so many events in one statement."""
-        values = {"agencies": self.agencies, "spread": AGENCIES, "endpoints": ENDPOINTS, "count": count}
+        values: dict[str, Any] = {
+            "agencies": self.agencies,
+            "spread": AGENCIES,
+            "endpoints": ENDPOINTS,
+            "count": count,
+        }
         with connection.cursor() as cursor:
             cursor.execute(MANY, values)
 
@@ -153,11 +162,14 @@ class Story:
             self.rest(0.1)
         return True
 
-    def end(self) -> Outcome:
-        """Wait for the last delivery and count."""
+    def wait(self) -> None:
+        """Wait for the last delivery."""
         while self.goes_on():
             self.rest(0.2)
         self.rest(1)
+
+    def count(self) -> Outcome:
+        """Hold what arrived against what was recorded."""
         told = self._told()
         times = self.ledger.times.copy()
         more = {envelope: count - 1 for envelope, count in times.items() if count > 1}
@@ -170,6 +182,7 @@ class Story:
             wrong=self._count(WRONG) + self._count(LEFT) + len(times.keys() - told),
             pause=self.ledger.longest_pause,
             notes=self.notes,
+            faults=self.faults,
         )
 
     def _told(self) -> set[str]:
