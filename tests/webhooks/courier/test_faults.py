@@ -114,6 +114,20 @@ def test_a_courier_survives_the_loss_of_its_connections(a: Tenant, hire: Hire, r
     assert not Shift.objects.filter(number=first.number).exists()
 
 
+def test_without_redis_a_courier_survives_the_loss_of_its_connections(
+    a: Tenant, away: None, hire: Hire, receive: Receive
+) -> None:
+    receiver = receive()
+    subscribe(a, receiver)
+    hire()
+    tell(a)
+    ended(a)
+    assert cut_connections("courier%") == 2
+    tell(a)
+    ended(a, 2)
+    assert len(receiver.requests) == 2
+
+
 def test_a_record_whose_answer_was_lost_is_made_once(
     a: Tenant, hire: Hire, receive: Receive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
