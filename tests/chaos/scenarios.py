@@ -7,6 +7,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
+from django.db import connection
+
 from config.celery import app
 from config.redis import RedisAway, attempt
 from tests.chaos.limits import LimitReached, limited_to
@@ -132,6 +134,7 @@ class Scenario:
                     self.script(story, hand, deliveries)
                     story.wait()
             except LimitReached:
+                connection.close()  # it may be in the midst of a query
                 story.faults.append(f"stopped at its limit of {self.seconds} s")
             outcome = story.count()
             story.faults += [f"{name} did not end by itself" for name in stage.dismiss()]

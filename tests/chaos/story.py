@@ -29,16 +29,12 @@ SELECT made.uuid, (%(agencies)s::bigint[])[1 + n %% %(spread)s], 'story.' || n /
     convert_to('{"id":"' || made.uuid || '"}', 'UTF8')
 FROM (SELECT gen_random_uuid() AS uuid, n FROM generate_series(0, %(count)s - 1) n) AS made
 """
-UNDELIVERED = """
-SELECT uuid::text FROM agency_event event WHERE agency_id = ANY (%s) AND NOT EXISTS (
-    SELECT FROM webhooks_delivery WHERE event_id = event.id AND status = 'success')
-"""
-# Deliveries of which the log of attempts tells something else than they do.
-WRONG = """
-SELECT count(*) FROM webhooks_delivery delivery WHERE agency_id = ANY (%s) AND attempts <> (
-    SELECT count(*) FROM webhooks_attempt WHERE delivery_id = delivery.id)
-"""
-LEFT = "SELECT count(*) FROM webhooks_errand WHERE agency_id = ANY (%s)"
+# No joins: these tables grow faster than their statistics follow, and a plan for small ones takes minutes.
+TOLD = "SELECT uuid::text FROM agency_event WHERE agency_id = ANY (%(ours)s)"
+DELIVERED = "SELECT envelope_id::text FROM webhooks_delivery WHERE agency_id = ANY (%(ours)s) AND status = 'success'"
+COUNTED = "SELECT id, attempts FROM webhooks_delivery WHERE agency_id = ANY (%(ours)s) AND attempts > 0"
+LOGGED = "SELECT delivery_id, count(*) FROM webhooks_attempt GROUP BY delivery_id"
+LEFT = "SELECT delivery_id FROM webhooks_errand WHERE agency_id = ANY (%(ours)s)"
 
 
 @dataclass
@@ -135,9 +131,7 @@ class Story:
 
     def undelivered(self) -> set[str]:
         """The envelopes that are not delivered and recorded yet."""
-        with connection.cursor() as cursor:
-            cursor.execute(UNDELIVERED, [self.agencies])
-            return {row[0] for row in cursor.fetchall()}
+        return self._told() - {row[0] for row in self._read(DELIVERED)}
 
     @contextmanager
     def excusing(self) -> Iterator[None]:
@@ -179,19 +173,21 @@ class Story:
             duplicates=sum(more.values()),
             allowed=sum(self.excused.values()),
             inexcusable=sum(max(0, count - self.excused.get(envelope, 0)) for envelope, count in more.items()),
-            wrong=self._count(WRONG) + self._count(LEFT) + len(times.keys() - told),
+            wrong=self._contradictions() + len(self._read(LEFT)) + len(times.keys() - told),
             pause=self.ledger.longest_pause,
             notes=self.notes,
             faults=self.faults,
         )
 
     def _told(self) -> set[str]:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT uuid::text FROM agency_event WHERE agency_id = ANY (%s)", [self.agencies])
-            return {row[0] for row in cursor.fetchall()}
+        return {row[0] for row in self._read(TOLD)}
 
-    def _count(self, statement: str) -> int:
+    def _contradictions(self) -> int:
+        """Deliveries that count other attempts than are logged."""
+        logged = dict(self._read(LOGGED))
+        return sum(logged.get(delivery) != attempts for delivery, attempts in self._read(COUNTED))
+
+    def _read(self, statement: str) -> list[tuple[Any, ...]]:
         with connection.cursor() as cursor:
-            cursor.execute(statement, [self.agencies])
-            found: Any = cursor.fetchone()
-        return int(found[0])
+            cursor.execute(statement, {"ours": self.agencies})
+            return cursor.fetchall()
