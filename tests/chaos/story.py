@@ -190,4 +190,5 @@ class Story:
     def _read(self, statement: str) -> list[tuple[Any, ...]]:
         with connection.cursor() as cursor:
             cursor.execute(statement, {"ours": self.agencies})
-            return cursor.fetchall()
+            found: list[tuple[Any, ...]] = cursor.fetchall()
+        return found
