@@ -49,13 +49,21 @@ class Other:
         return found == 1
 
     def die(self) -> None:
-        """Vanish, as long ago as the others wait for."""
+        """Vanish, as long ago as the others wait for: the database has noticed, too."""
+        session = self.connection.info.backend_pid
         self.connection.close()
+        until(lambda: not is_open(session))
         self.fall_silent(seconds=rows.GRACE_SECONDS + 1)
 
     def fall_silent(self, *, seconds: float) -> None:
         then = now() - timedelta(seconds=seconds)
         Shift.objects.filter(number=self.number).update(started_at=then, seen_at=then)
+
+
+def is_open(session: int) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT FROM pg_stat_activity WHERE pid = %s", [session])
+        return cursor.fetchone() is not None
 
 
 @pytest.fixture
