@@ -1,6 +1,6 @@
 # Everything a contributor needs. `make` alone lists it.
 # Variables: PORT (web), DATABASE_URL and REDIS_URL (use these instead of own servers), PYTHON (3.11 or newer),
-# ARGS (more words for pytest).
+# ARGS (more words for pytest, or for chaos).
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -17,7 +17,7 @@ WITH_SERVERS := $(BIN)/python -m config.local.command --throwaway --
 LEASH := $(shell setpriv --pdeathsig TERM -- true 2>/dev/null && echo setpriv --pdeathsig TERM --)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test fast lint demo bench shell lock clean
+.PHONY: help run test fast lint demo bench chaos shell lock clean
 
 help:  ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
@@ -45,6 +45,9 @@ demo: $(LOCAL)  ## show the main job on the running system, as a story
 
 bench: $(LOCAL)  ## measure; the README's figures come from here
 	@exec $(LEASH) $(BIN)/python -m benchmarks
+
+chaos: $(LOCAL)  ## kill, freeze and restart everything while events are delivered (ARGS="kills --seed 7")
+	@exec $(LEASH) $(BIN)/python -m tests.chaos $(ARGS)
 
 shell: $(LOCAL)  ## open a Python shell on the running system, or on its data
 	@exec $(BIN)/python -m config.local.command -- $(BIN)/python manage.py shell

@@ -7,7 +7,7 @@ from typing import Any
 from celery import shared_task, signals
 from django.utils import timezone
 
-from webhooks.courier.shift import Courier
+from webhooks.courier.shift import work
 from webhooks.services import forget_deliveries as forget_a_batch
 from webhooks.services import forget_tallies
 
@@ -22,11 +22,11 @@ def leave(**_: Any) -> None:
 
 @shared_task(name="webhooks.deliver", acks_late=False, ignore_result=True)
 def deliver() -> None:
-    """Work a shift: send whatever is due, until the worker ends or nothing is left to do after an hour."""
+    """Send whatever is due, until the worker ends or nothing is left to do after an hour."""
     worker = os.getppid()
     if not _leaving.is_set():
         # A worker that was killed leaves its child behind, which nobody would stop.
-        Courier().run(should_stop=lambda: _leaving.is_set() or os.getppid() != worker)
+        work(should_stop=lambda: _leaving.is_set() or os.getppid() != worker)
 
 
 @shared_task(name="webhooks.forget_deliveries")

@@ -37,7 +37,10 @@ def whole_system(state: Path, port: int) -> Plan:
         children=(
             Child("web", _web(port)),
             Child("worker", python(*CELERY, "worker", "-Q", "celery", "-c", "1", "-n", "worker@%h", *ALONE)),
-            Child("courier", python(*CELERY, "worker", "-Q", "courier", "-c", "1", "-n", "courier@%h", *ALONE)),
+            # What called for it while it was away says nothing that its rows do not.
+            Child(
+                "courier", python(*CELERY, "worker", "-Q", "courier", "-c", "1", "-n", "courier@%h", *ALONE, "--purge")
+            ),
             Child("beat", python(*CELERY, "beat", "--schedule", str(state / "beat-schedule"), "--pidfile=")),
             *sandbox,
         ),

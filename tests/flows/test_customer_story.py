@@ -10,7 +10,7 @@ import pytest
 from tests.factories import AddonFactory, PlanFactory, addon_limits, plan_limits
 from tests.flows.receiver import Receiver
 from tests.tenants import Tenant
-from webhooks.courier.shift import Courier
+from webhooks.courier.shift import work
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LIFE = [
@@ -35,7 +35,7 @@ def receiver(settings: Any) -> Iterator[Receiver]:
 def _courier(receiver: Receiver) -> Iterator[None]:
     """A courier on its shift, as a worker runs it."""
     leave = threading.Event()
-    shift = threading.Thread(target=lambda: Courier().run(should_stop=leave.is_set))
+    shift = threading.Thread(target=work, kwargs={"should_stop": leave.is_set})
     shift.start()
     yield
     leave.set()

@@ -9,29 +9,26 @@ from typing import Any
 
 import pytest
 
+from agency.services.events import COURIER_BELL
+from config.celery import ring
 from tests.webhooks.transport.receivers import Behaviour, Receiver, answer
-from webhooks.courier.shift import Courier
+from webhooks.courier.shift import work
 
 
 @dataclass
 class Hired:
-    """A courier and the thread that it works in."""
+    """A courier that works in a thread."""
 
-    courier: Courier = field(default_factory=Courier)
     stopping: threading.Event = field(default_factory=threading.Event)
-    attempts: int | None = None
 
     def __post_init__(self) -> None:
-        self.thread = threading.Thread(target=self._work)
+        self.thread = threading.Thread(target=work, kwargs={"should_stop": self.stopping.is_set})
         self.thread.start()
-
-    def _work(self) -> None:
-        self.attempts = self.courier.run(should_stop=self.stopping.is_set)
 
     def leave(self) -> None:
         """Ask it to end its shift in order, and wait for that."""
         self.stopping.set()
-        self.courier.sender.wake()
+        ring(COURIER_BELL)
         self.thread.join(20)
         assert not self.thread.is_alive(), "the courier does not end its shift"
 

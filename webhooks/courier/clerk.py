@@ -19,7 +19,7 @@ SWEEP_SECONDS = 0.5
 LOOP_PATIENCE_SECONDS = 5.0
 # An attempt that starts so long after the shift was seen ends before the leases do.
 SURE_SECONDS = rows.LEASE_SECONDS - 10.5
-NOTHING = Wants(0, 0, {}, (), (), False)
+NOTHING = Wants(0, 0, {}, (), (), 0)
 
 
 class Demand:

@@ -92,7 +92,7 @@ class Departures:
             self._send(row, receiver, vetted, dns_ms)
 
     def _send(self, row: Leased, receiver: Receiver, vetted: Vetted, dns_ms: float) -> None:
-        if receiver.signer is None:
+        if receiver.signer is None or row.body is None:
             self._refuse(row, receiver, FAILED, dns_ms=dns_ms)
             return
         signature = sign(signer=receiver.signer, body=row.body)

@@ -14,7 +14,10 @@ CLOSING_SECONDS = 10.0
 
 
 class Desk:
-    """Works until it is told to stop, over a connection of its own; `finish` does what is left at the end."""
+    """Works until it is told to stop, over a connection of its own; `finish` does what is left at the end.
+
+    `had_fault` says that a connection broke: nobody knows whether its last statement was executed.
+    """
 
     name = "desk"
 
@@ -22,20 +25,21 @@ class Desk:
         self.shift = shift
         self.stopping = threading.Event()
         self.thread = threading.Thread(target=self._run, name=f"courier-{self.name}", daemon=True)
+        self.had_fault = self._has_ended = self._is_away = False
         self._connection: Connection | None = None
 
     @property
     def connection(self) -> Connection:
         """The open connection; opened, and greeted, when there is none."""
         if self._connection is None:
-            opened = open_connection(f"courier {self.name}")
-            try:
-                self.greet(opened)
-            except psycopg.Error:
-                opened.close()
-                raise
-            self._connection = opened
+            self._connection = open_connection(f"courier {self.name}")
+            self.greet(self._connection)
         return self._connection
+
+    @property
+    def has_broken(self) -> bool:
+        """Whether a fault of ours ended its work."""
+        return not self.thread.is_alive() and not self._has_ended
 
     def greet(self, connection: Connection) -> None:
         """Do what every new connection begins with."""
@@ -59,8 +63,10 @@ class Desk:
     def _run(self) -> None:
         try:
             while not self.stopping.is_set():
-                self.work_once()
+                if not self.work_once():
+                    self.stopping.wait(REST_AFTER_FAULT_SECONDS)
             self.finish()
+            self._has_ended = True
         finally:
             self._hang_up()
 
@@ -69,10 +75,14 @@ class Desk:
         try:
             self.work()
         except psycopg.Error as error:
-            logger.warning("the courier's database is away", extra={"desk": self.name, "fault": type(error).__name__})
+            if not self._is_away:
+                fault = {"desk": self.name, "fault": type(error).__name__}
+                logger.warning("the courier's database is away", extra=fault)
+            self._is_away = True
+            self.had_fault |= self._connection is not None
             self._hang_up()
-            self.stopping.wait(REST_AFTER_FAULT_SECONDS)
             return False
+        self._is_away = False
         return True
 
     def _hang_up(self) -> None:

@@ -7,10 +7,14 @@ from collections.abc import Iterable
 from threading import Event
 from typing import TypeVar
 
+import psycopg
+
 from webhooks.courier import rows
-from webhooks.courier.desk import Desk
+from webhooks.courier.database import Connection
+from webhooks.courier.desk import REST_AFTER_FAULT_SECONDS, Desk
 from webhooks.courier.rows import Leased
 from webhooks.courier.verdicts import Landed, told
+from webhooks.transport.outcomes import FAILED
 
 logger = logging.getLogger(__name__)
 
@@ -51,17 +55,18 @@ class Recorder(Desk):
         self._bell.set()
 
     @property
-    def _has_work(self) -> bool:
+    def has_work(self) -> bool:
+        """Whether something is still to be written down."""
         return bool(self._landed or self._unused or self._unwanted)
 
     def work(self) -> None:
         connection = self.connection
-        if not self._has_work and not self._bell.wait(SWEEP_SECONDS):
+        if not self.has_work and not self._bell.wait(SWEEP_SECONDS):
             return
         self._bell.clear()
         self._breathe()
         while landed := _first(self._landed):
-            kept = rows.record(connection, shift=self.shift, told=told(landed))
+            kept = self._record(connection, landed)
             _remove(self._landed, landed)
             if kept < len(landed):
                 logger.warning("attempts of lost leases were not recorded", extra={"lost": len(landed) - kept})
@@ -73,6 +78,19 @@ class Recorder(Desk):
             _remove(self._unwanted, unwanted)
         self._wrote_at = time.monotonic()
 
+    def _record(self, connection: Connection, landed: list[Landed]) -> int:
+        """Write attempts down; one that the database refuses ends its delivery, and hinders no other's record."""
+        try:
+            return rows.record(connection, shift=self.shift, told=told(landed))
+        except (psycopg.DataError, psycopg.IntegrityError) as error:
+            if len(landed) > 1:
+                half = len(landed) // 2
+                return self._record(connection, landed[:half]) + self._record(connection, landed[half:])
+            poison = landed[0].row.id
+            logger.error("an attempt cannot be recorded", extra={"delivery": poison, "fault": type(error).__name__})
+            rows.abandon(connection, shift=self.shift, ids=[poison], error=FAILED)
+            return 1
+
     def _breathe(self) -> None:
         left = self._wrote_at + BREATH_SECONDS - time.monotonic()
         if left > 0 and len(self._landed) < BATCH and not self.stopping.is_set():
@@ -83,8 +101,9 @@ class Recorder(Desk):
 
     def finish(self) -> None:
         until = time.monotonic() + LAST_CALL_SECONDS
-        while self._has_work and time.monotonic() < until:
-            self.work_once()
+        while self.has_work and time.monotonic() < until:
+            if not self.work_once():
+                time.sleep(REST_AFTER_FAULT_SECONDS)
 
 
 def _first(rows: "deque[Row]") -> "list[Row]":

@@ -16,6 +16,7 @@ LEASE_SECONDS = 20
 GRACE_SECONDS = 3
 MOST_LEASES = 10
 SUSPICIOUS_LEASES = 2
+SUSPECTS = 256
 FAN_OUT_BATCH = 500
 READY_BATCH = 5_000
 TURNS_PER_AGENCY = 64
@@ -27,7 +28,7 @@ PRESENCE = 7_105_002
 
 
 class Leased(NamedTuple):
-    """A delivery that this courier holds."""
+    """A delivery that this courier holds; `body` is missing where somebody removed its event."""
 
     id: int
     agency_id: int
@@ -37,7 +38,7 @@ class Leased(NamedTuple):
     is_suspect: bool
     event: str
     envelope_id: str
-    body: bytes
+    body: bytes | None
 
 
 class Card(NamedTuple):
@@ -54,7 +55,7 @@ class Wants(NamedTuple):
     """What a courier can take in hand.
 
     `rooms` is how many more for an endpoint, `first` for one that is not among them. Agencies in `full` get nothing
-    now; those in `held` have deliveries in hand.
+    now; those in `held` have deliveries in hand. `suspects` is how many of those are in hand.
     """
 
     batch: int
@@ -62,7 +63,7 @@ class Wants(NamedTuple):
     rooms: Mapping[int, int]
     full: Iterable[int]
     held: Iterable[int]
-    takes_suspect: bool
+    suspects: int
 
 
 def run(connection: Connection, statement: LiteralString, **values: Any) -> int:
@@ -119,7 +120,8 @@ def get_ready(connection: Connection) -> int:
 def claim(connection: Connection, *, shift: int, wants: Wants) -> list[Leased]:
     """Lease ready errands. Agencies of which another courier has deliveries in hand are left to it.
 
-    So the limits per endpoint and per agency, which each courier keeps by itself, hold over all of them.
+    So the limits per endpoint and per agency, which each courier keeps by itself, hold over all of them. A shift that
+    others have taken for lost gets nothing.
     """
     values = {
         "shift": shift,
@@ -130,7 +132,10 @@ def claim(connection: Connection, *, shift: int, wants: Wants) -> list[Leased]:
         "full": whole(wants.full),
         "held": whole(wants.held),
         "turns": TURNS_PER_AGENCY,
-        "takes_suspect": wants.takes_suspect,
+        "suspects": wants.suspects,
+        "most_suspects": SUSPECTS,
+        "suspicious": SUSPICIOUS_LEASES,
+        "most": wants.batch + SUSPECTS,
     }
     with connection.transaction(), connection.cursor(binary=True) as cursor:
         cursor.execute(statements.CLAIM_LOCK, {"lock": CLAIM_LOCK}, prepare=True)

@@ -11,6 +11,7 @@ from django.conf import settings
 from webhooks.courier.bell import BellWatch
 from webhooks.courier.clerk import Clerk, Demand
 from webhooks.courier.departures import Departures
+from webhooks.courier.desk import REST_AFTER_FAULT_SECONDS
 from webhooks.courier.lanes import FIRST_CLAIM, IN_HAND, PATIENCE_SECONDS, SLOW_SECONDS, Lanes
 from webhooks.courier.receivers import Receiver
 from webhooks.courier.recorder import Recorder
@@ -32,8 +33,22 @@ CLAIM_IN_VAIN_EVERY_SECONDS = 0.1
 MOST_UNWRITTEN = 1_000
 
 
+def work(*, should_stop: Callable[[], bool], seconds: float = SHIFT_SECONDS) -> None:
+    """Work shift after shift for so long: a new one begins where the database failed or others took over.
+
+    So a courier needs neither beat nor Redis to go on.
+    """
+    until = time.monotonic() + seconds
+    while True:
+        courier = Courier()
+        courier.run(should_stop=should_stop, seconds=until - time.monotonic())
+        if should_stop() or time.monotonic() > until or courier.has_broken:
+            return
+        time.sleep(REST_AFTER_FAULT_SECONDS)
+
+
 class Courier:
-    """Sends from one thread; the clerk, the recorder and the bell have threads of their own."""
+    """One shift. Sends from one thread; the clerk, the recorder and the bell have threads of their own."""
 
     def __init__(self) -> None:
         self.number = random.SystemRandom().randrange(1, 2**31)
@@ -56,7 +71,11 @@ class Courier:
         return self.departures.landed
 
     def run(self, *, should_stop: Callable[[], bool], seconds: float = SHIFT_SECONDS) -> int:
-        """Work until told to stop, or for so long and until nothing is in hand; says how many attempts were made."""
+        """Work until told to stop, or for so long and until nothing is in hand; says how many attempts were made.
+
+        A fault of the database ends the shift: whether its last claim or record was committed cannot be told, so it
+        takes nothing more, and the next shift begins with what the database says.
+        """
         for desk in (self.clerk, self.recorder, self.bell):
             desk.thread.start()
         until = time.monotonic() + seconds
@@ -65,14 +84,24 @@ class Courier:
                 if time.monotonic() > until and not self.lanes.in_hand:
                     break
                 self._round()
+            self._settle(should_stop)
         finally:
             self._end()
         return self.sent
 
     @property
-    def _can_work(self) -> bool:
+    def has_broken(self) -> bool:
+        """Whether a fault of ours ended the shift."""
+        return self.clerk.has_broken or self.recorder.has_broken
+
+    @property
+    def _can_record(self) -> bool:
         """Whether the shift's leases hold and nothing has broken."""
-        return not self.clerk.is_lost and self.clerk.thread.is_alive() and self.recorder.thread.is_alive()
+        return not self.clerk.is_lost and not self.has_broken
+
+    @property
+    def _can_work(self) -> bool:
+        return self._can_record and not self.clerk.had_fault and not self.recorder.had_fault
 
     def _receive(self, leased: list[Leased], cards: list[Card]) -> None:
         """Called by the clerk."""
@@ -115,7 +144,7 @@ class Courier:
         self._landings_told, self._asked_at = self.lanes.landings, now
         held, full = self.lanes.agencies_in_hand()
         batch = min(CLAIM_BATCH, IN_HAND - self.lanes.in_hand) if self.clerk.is_sure else 0
-        self.demand.tell(Wants(batch, FIRST_CLAIM, self.lanes.rooms(), full, held, not self.lanes.suspects))
+        self.demand.tell(Wants(batch, FIRST_CLAIM, self.lanes.rooms(), full, held, self.lanes.suspects))
 
     def _call_clerk(self, now: float) -> None:
         """Ring for the clerk when enough has landed since it asked last."""
@@ -125,21 +154,29 @@ class Courier:
             self._landings_told, self._asked_at = self.lanes.landings, now
             self.clerk.bell.set()
 
+    def _settle(self, should_stop: Callable[[], bool]) -> None:
+        """Wait until everything is written down, however long the database is away, unless that is in vain."""
+        while not should_stop() and self._can_record and (self.lanes.in_hand or self.recorder.has_work):
+            self._land()
+
+    def _land(self) -> None:
+        """Take and send nothing more, give back what has not departed, and let go on what flies."""
+        self.demand.close()
+        self._open_inbox()
+        self.recorder.note(unused=self.lanes.drop_waiting())
+        self.clerk.loop_ticked_at = time.monotonic()
+        self.departures.go_on(TICK_SECONDS if self.lanes.flying else SHORT_SECONDS)
+
     def _end(self) -> None:
-        """Give back what has not departed, wait for what flies, write everything down, and leave work.
+        """Wait for what flies, write everything down, and leave work.
 
         A claim that the clerk is just making is free again when the shift ends.
         """
         self.bell.stop()
-        self.demand.close()
         until = time.monotonic() + LANDING_SECONDS
-        while True:
-            self._open_inbox()
-            self.recorder.note(unused=self.lanes.drop_waiting())
-            if not self.lanes.flying or time.monotonic() > until:
-                break
-            self.clerk.loop_ticked_at = time.monotonic()
-            self.departures.go_on(TICK_SECONDS)
+        self._land()
+        while self.lanes.flying and time.monotonic() < until:
+            self._land()
         self.recorder.close()
         self.clerk.close()
         self.bell.thread.join(BellWatch.LONGEST_WAIT_SECONDS)

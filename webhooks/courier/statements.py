@@ -32,14 +32,15 @@ BEGIN_SHIFT = """
 INSERT INTO webhooks_shift (number, started_at, seen_at, agencies)
 SELECT %(shift)s, moment, moment, '{}' FROM (SELECT clock_timestamp() AS moment) AS now
 """
-HOLD_PRESENCE = "SELECT pg_advisory_lock(%(presence)s, %(shift)s)"
+HOLD_PRESENCE = "SELECT pg_try_advisory_lock(%(presence)s, %(shift)s)"
 BE_SEEN = "UPDATE webhooks_shift SET seen_at = clock_timestamp() WHERE number = %(shift)s"
 
-# A courier that died has lost its lock; one that hangs, or whose network does, is not seen. A lock may be missing for a
-# moment after PostgreSQL was restarted, hence the grace.
+# A courier that died has lost its lock; one that hangs, or whose network does, is not seen. A courier that lost its
+# connection has a moment to come back, and all have one after PostgreSQL was away.
 END_LOST_SHIFTS = """
 DELETE FROM webhooks_shift
-WHERE number <> %(shift)s AND (seen_at < clock_timestamp() - make_interval(secs => %(lease)s)
+WHERE number <> %(shift)s AND pg_postmaster_start_time() < clock_timestamp() - make_interval(secs => %(grace)s)
+AND (seen_at < clock_timestamp() - make_interval(secs => %(lease)s)
     OR (seen_at < clock_timestamp() - make_interval(secs => %(grace)s) AND number NOT IN (
         SELECT objid::bigint FROM pg_locks
         WHERE locktype = 'advisory' AND classid = %(presence)s AND objsubid = 2 AND granted
@@ -69,10 +70,16 @@ UPDATE webhooks_errand SET is_ready = true WHERE delivery_id = ANY (ARRAY (
     ORDER BY due_at LIMIT %(batch)s FOR UPDATE SKIP LOCKED))
 """
 
+# Suspects are taken up with the fewest leases first, and so many at once: a quarter as many with every courier more
+# that died with them, in the end one alone. So what kills couriers is found in a few rounds and costs nothing else
+# its delivery, and thousands that only were in hand when somebody killed couriers are soon done.
+#
 # Walks the index of ready errands from endpoint to endpoint, so that a long queue of one costs the others nothing, and
 # takes the endpoints in any order, a bounded number of each agency, so that none is always the last.
 CLAIM = """
-WITH RECURSIVE found (endpoint_id) AS (
+WITH RECURSIVE mine AS MATERIALIZED (
+    SELECT number FROM webhooks_shift WHERE number = %(shift)s FOR UPDATE
+), found (endpoint_id) AS (
     (SELECT endpoint_id FROM webhooks_errand WHERE is_ready ORDER BY endpoint_id LIMIT 1)
     UNION ALL
     SELECT (SELECT further.endpoint_id FROM webhooks_errand further
@@ -96,14 +103,19 @@ WITH RECURSIVE found (endpoint_id) AS (
         ORDER BY errand.due_at LIMIT turns.room
     ) due
     LIMIT %(batch)s
+), level AS MATERIALIZED (
+    SELECT greatest(1, %(most_suspects)s / (4 ^ (min(leases) - %(suspicious)s))::int) - %(suspects)s AS room,
+        min(leases) AS leases
+    FROM webhooks_errand WHERE is_suspect AND shift IS NULL
 ), suspect AS MATERIALIZED (
     SELECT delivery_id FROM webhooks_errand
-    WHERE is_suspect AND shift IS NULL AND %(takes_suspect)s AND agency_id <> ALL (ARRAY (
+    WHERE is_suspect AND shift IS NULL AND leases = (SELECT leases FROM level) AND agency_id <> ALL (ARRAY (
         SELECT unnest(agencies) FROM webhooks_shift WHERE number <> %(shift)s))
-    ORDER BY due_at LIMIT 1
+    ORDER BY due_at LIMIT (SELECT greatest(0, room) FROM level)
 ), taken AS (
     UPDATE webhooks_errand SET shift = %(shift)s, leases = leases + 1
     WHERE delivery_id = ANY (ARRAY (SELECT delivery_id FROM picked UNION ALL SELECT delivery_id FROM suspect))
+        AND EXISTS (SELECT FROM mine)
     RETURNING delivery_id, agency_id, is_suspect
 ), held AS (
     UPDATE webhooks_shift SET agencies = ARRAY (SELECT unnest(%(held)s::bigint[]) UNION SELECT agency_id FROM taken)
@@ -111,7 +123,7 @@ WITH RECURSIVE found (endpoint_id) AS (
 )
 SELECT delivery.id, delivery.agency_id, delivery.endpoint_id, delivery.attempts, delivery.max_attempts,
     taken.is_suspect, delivery.event_name, delivery.envelope_id::text, coalesce(delivery.body, event.body)
-FROM (SELECT delivery_id, is_suspect FROM taken LIMIT %(batch)s + 1) AS taken
+FROM (SELECT delivery_id, is_suspect FROM taken LIMIT %(most)s) AS taken
 JOIN webhooks_delivery delivery ON delivery.id = taken.delivery_id
 LEFT JOIN agency_event event ON event.id = delivery.event_id
 """

@@ -12,7 +12,7 @@ class Errand(models.Model):
 
     `is_ready` says that `due_at` has come. `shift` is the number of the courier's shift that has leased it, and
     `leases` how often that happened without an end. A suspect was in the hand of several couriers that died; it is
-    taken up alone, so that nothing else dies with it.
+    taken up in a small group, in the end alone, so that nothing else dies with it.
     """
 
     delivery = models.OneToOneField(
@@ -31,7 +31,7 @@ class Errand(models.Model):
             models.Index(fields=["endpoint_id", "due_at"], condition=Q(is_ready=True), name="errand_ready"),
             models.Index(fields=["due_at"], condition=Q(is_ready=False, is_suspect=False), name="errand_waiting"),
             models.Index(fields=["endpoint_id"], condition=Q(is_ready=False), name="errand_not_ready"),
-            models.Index(fields=["due_at"], condition=Q(is_suspect=True), name="errand_suspect"),
+            models.Index(fields=["leases", "due_at"], condition=Q(is_suspect=True), name="errand_suspect"),
         ]
         constraints = [
             models.CheckConstraint(condition=~Q(is_ready=True, is_suspect=True), name="errand_suspect_is_not_ready"),

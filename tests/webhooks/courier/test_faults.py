@@ -3,24 +3,27 @@
 import logging
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+import psycopg
 import pytest
 import redis
 from django.conf import settings as project
-from django.db import connection
+from django.db import connection, transaction
 
+from agency.models import Event
 from agency.services.events import COURIER_BELL
 from config import redis as counters
-from config.celery import bell_name
+from config.celery import app, bell_name
 from tests.tenants import Tenant, a_new_customer
 from tests.webhooks.conftest import Hire, Receive
-from tests.webhooks.delivering import ended, slowly, subscribe, tell, until
+from tests.webhooks.delivering import ended, in_turn, let_time_pass, slowly, status, subscribe, tell, until
 from webhooks import tasks
 from webhooks.courier import clerk, rows
 from webhooks.courier.database import open_connection
-from webhooks.models import Attempt, Delivery, Errand, Shift
+from webhooks.models import Attempt, Delivery, Endpoint, Errand, Shift
 
 
 def cut_connections(which: str) -> int:
@@ -101,22 +104,154 @@ def test_a_courier_survives_the_loss_of_its_connections(a: Tenant, hire: Hire, r
     hired = hire()
     tell(a, 60)
     until(lambda: len(receiver.requests) > 10)
+    [first] = Shift.objects.all()
     assert cut_connections(which) >= 1
     ended(a, 60)
     assert hired.thread.is_alive()
     assert len(receiver.requests) == 60
     assert Attempt.objects.count() == 60
     assert not Errand.objects.exists()
+    assert not Shift.objects.filter(number=first.number).exists()
 
 
-def test_a_courier_that_others_took_for_lost_ends_its_shift(a: Tenant, hire: Hire, receive: Receive) -> None:
-    subscribe(a, receive())
-    first = hire()
-    until(lambda: Shift.objects.exists())
-    Shift.objects.all().delete()
-    first.thread.join(10)
-    assert not first.thread.is_alive()
+def test_without_redis_a_courier_survives_the_loss_of_its_connections(
+    a: Tenant, away: None, hire: Hire, receive: Receive
+) -> None:
+    receiver = receive()
+    subscribe(a, receiver)
     hire()
+    tell(a)
+    ended(a)
+    assert cut_connections("courier%") == 2
+    tell(a)
+    ended(a, 2)
+    assert len(receiver.requests) == 2
+
+
+def test_a_record_whose_answer_was_lost_is_made_once(
+    a: Tenant, hire: Hire, receive: Receive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The database wrote down a failed attempt, and the connection broke before the courier heard of it."""
+    record = rows.record
+    lost: list[int] = []
+
+    def record_and_lose(*words: Any, **values: Any) -> int:
+        kept = record(*words, **values)
+        if not lost:
+            lost.append(kept)
+            raise psycopg.OperationalError("gone")
+        return kept
+
+    monkeypatch.setattr(rows, "record", record_and_lose)
+    receiver = receive(in_turn([status(500)] * 3 + [status(204)] * 3))
+    subscribe(a, receiver)
+    hire()
+    tell(a, 3)
+    until(lambda: Delivery.objects.filter(attempts=1).count() == 3)
+    until(lambda: not Errand.objects.exclude(shift=None).exists())
+    for delivery in Delivery.objects.all():
+        let_time_pass(delivery)
+    assert [(delivery.status, delivery.attempts) for delivery in ended(a, 3)] == [("success", 2)] * 3
+    assert lost
+    assert len(receiver.requests) == 6
+
+
+def test_a_claim_whose_answer_was_lost_is_made_again(
+    a: Tenant, hire: Hire, receive: Receive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The database committed the claim, and the connection broke before the courier heard of it."""
+    claim = rows.claim
+    lost: list[Any] = []
+
+    def claim_and_lose(*words: Any, **values: Any) -> Any:
+        leased = claim(*words, **values)
+        if leased and not lost:
+            lost.extend(leased)
+            raise psycopg.OperationalError("gone")
+        return leased
+
+    monkeypatch.setattr(rows, "claim", claim_and_lose)
+    receiver = receive()
+    subscribe(a, receiver)
+    hire()
+    tell(a, 3)
+    ended(a, 3)
+    assert lost
+    assert len(receiver.requests) == 3
+
+
+def test_a_claim_that_the_database_forgot_is_not_made_by_others(a: Tenant, hire: Hire, receive: Receive) -> None:
+    """A crash takes what was committed within the last moments: the courier's leases, too.
+
+    So what was in flight comes twice, and what followed it before the courier noticed; what waited does not.
+    """
+    receiver = receive(slowly(0.05))
+    subscribe(a, receiver)
+    hire()
+    tell(a, 60)
+    until(lambda: len(receiver.requests) > 10)
+    with transaction.atomic():
+        Errand.objects.update(shift=None)
+        cut_connections("courier%")
+    hire()
+    ended(a, 60)
+    assert len(receiver.requests) <= 60 + 8 + 8
+    assert Attempt.objects.count() == 60
+
+
+@pytest.fixture
+def _refuses_to_record(transactional_db: None) -> Iterator[None]:
+    """A database that takes no attempt with a certain answer, for whatever reason."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "ALTER TABLE webhooks_attempt ADD CONSTRAINT never CHECK (response_body <> convert_to('never', 'UTF8'))"
+        )
+        yield
+        cursor.execute("ALTER TABLE webhooks_attempt DROP CONSTRAINT never")
+
+
+@pytest.mark.usefixtures("_refuses_to_record")
+def test_an_attempt_that_cannot_be_recorded_ends_its_delivery_and_hinders_no_other(
+    a: Tenant, hire: Hire, receive: Receive, caplog: pytest.LogCaptureFixture
+) -> None:
+    receiver = receive(in_turn([status(200, b"never" if number == 7 else b"fine") for number in range(30)]))
+    subscribe(a, receiver)
+    tell(a, 30)
+    hire()
+    fates = Counter((delivery.status, delivery.error) for delivery in ended(a, 30))
+    assert fates == {("success", None): 29, ("error", "failed"): 1}
+    assert len(receiver.requests) == 30
+    assert "an attempt cannot be recorded" in caplog.text
+
+
+@pytest.mark.parametrize("gone", ["the event", "the endpoint"])
+def test_a_delivery_that_cannot_be_made_stops_nobody_else(
+    a: Tenant, b: Tenant, hire: Hire, receive: Receive, gone: str
+) -> None:
+    """Somebody removed at the database what it needs."""
+    receiver = receive()
+    subscribe(b, receiver)
+    subscribe(a, receiver)
+    tell(a)
+    with open_connection("test") as opened:
+        rows.fan_out(opened)
+    if gone == "the event":
+        Event.objects.filter(agency=a.agency).delete()
+    else:
+        Endpoint.objects.filter(agency=a.agency).delete()
+    hire()
+    tell(b, 20)
+    assert {delivery.status for delivery in ended(b, 20)} == {"success"}
+    tell(b, 20)
+    assert {delivery.status for delivery in ended(b, 40)} == {"success"}
+
+
+def test_a_courier_that_others_took_for_lost_begins_a_new_shift(a: Tenant, hire: Hire, receive: Receive) -> None:
+    subscribe(a, receive())
+    hire()
+    first = until(lambda: Shift.objects.first())
+    Shift.objects.all().delete()
+    until(lambda: Shift.objects.exclude(number=first.number).exists())
     tell(a)
     ended(a)
 
@@ -209,6 +344,14 @@ def test_the_task_works_a_shift_until_its_worker_leaves(
     assert not worker.is_alive()
     tasks.deliver()
     assert len(receiver.requests) == 1
+
+
+def test_the_couriers_queue_carries_calls_to_work_and_nothing_else() -> None:
+    """A courier that starts empties it."""
+    app.loader.import_default_modules()
+    queues = {name: app.amqp.router.route({}, name)["queue"].name for name in app.tasks}
+    assert {name for name, queue in queues.items() if queue == "courier"} == {"webhooks.deliver"}
+    assert not [entry for entry in app.conf.beat_schedule.values() if "queue" in entry["options"]]
 
 
 def test_the_log_of_the_courier_names_no_secret_and_no_body(

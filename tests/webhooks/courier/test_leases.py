@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.utils.timezone import now
 
 from agency.models import Event
@@ -30,7 +31,8 @@ class Other:
         rows.begin_shift(self.connection, shift=self.number)
         rows.hold_presence(self.connection, shift=self.number)
 
-    def take(self, *, room: int = 1_000, suspects: bool = True) -> list[Leased]:
+    def take(self, *, room: int = 1_000, suspects: int = 0) -> list[Leased]:
+        """Lease what is there; `suspects` is how many it has in hand."""
         rows.fan_out(self.connection)
         wants = Wants(1_000, room, {}, (), (), suspects)
         return rows.claim(self.connection, shift=self.number, wants=wants)
@@ -38,14 +40,30 @@ class Other:
     def record(self, row: Leased, error: str = "refused") -> int:
         return rows.record(self.connection, shift=self.number, told=told([refused(row, "http://receiver/", error)]))
 
+    def deliver(self, id: int) -> bool:
+        """Record a success that took no time."""
+        with connection.cursor() as cursor:
+            cursor.execute("DELETE FROM webhooks_errand WHERE delivery_id = %s AND shift = %s", [id, self.number])
+            found: int = cursor.rowcount
+        Delivery.objects.filter(pk=id).update(status="success", completed_at=now())
+        return found == 1
+
     def die(self) -> None:
-        """Vanish, as long ago as the others wait for."""
+        """Vanish, as long ago as the others wait for: the database has noticed, too."""
+        session = self.connection.info.backend_pid
         self.connection.close()
+        until(lambda: not is_open(session))
         self.fall_silent(seconds=rows.GRACE_SECONDS + 1)
 
     def fall_silent(self, *, seconds: float) -> None:
         then = now() - timedelta(seconds=seconds)
         Shift.objects.filter(number=self.number).update(started_at=then, seen_at=then)
+
+
+def is_open(session: int) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT FROM pg_stat_activity WHERE pid = %s", [session])
+        return cursor.fetchone() is not None
 
 
 @pytest.fixture
@@ -135,6 +153,17 @@ def test_a_late_record_does_not_overwrite_a_newer_attempt(a: Tenant, other: Othe
     assert Delivery.objects.get().error == "refused"
 
 
+def test_a_courier_that_others_took_for_lost_leases_nothing_more(a: Tenant, other: Other, receive: Receive) -> None:
+    """It does not know yet; a lease under a number that nobody ends would hold for ever."""
+    ready(a, receive)
+    newer = Other()
+    other.fall_silent(seconds=rows.LEASE_SECONDS + 1)
+    assert rows.end_lost_shifts(newer.connection, shift=newer.number) == 1
+    assert other.take() == []
+    assert len(newer.take()) == 1
+    newer.connection.close()
+
+
 def test_what_is_given_back_costs_neither_an_attempt_nor_a_lease(a: Tenant, other: Other, receive: Receive) -> None:
     ready(a, receive)
     for _ in range(15):
@@ -155,26 +184,44 @@ def die_with_everything_in_hand(couriers: int) -> list[int]:
     return taken
 
 
-def test_a_delivery_that_kills_its_couriers_is_taken_alone_and_given_up_after_ten(
-    a: Tenant, hire: Hire, receive: Receive
+def test_a_delivery_that_kills_its_couriers_is_given_up_after_ten_and_costs_no_other(
+    a: Tenant, b: Tenant, other: Other, receive: Receive
 ) -> None:
-    ready(a, receive, 5)
-    assert die_with_everything_in_hand(2) == [5, 5]
-    # From here on it is taken alone, and only its own leases grow.
-    poison = None
-    for _ in range(8):
+    """Whoever takes the poison dies before anything in hand is sent; whoever does not delivers what it has."""
+    for tenant in (a, b):
+        ready(tenant, receive, 150)
+    rows.fan_out(other.connection)
+    deaths, rounds, poison = 0, 0, 0
+    while Errand.objects.exists():
         one = Other()
         rows.end_lost_shifts(one.connection, shift=one.number)
-        [row] = one.take()
-        assert row.is_suspect
-        poison = poison or row.id
-        assert row.id == poison
-        one.die()
-    hire()
-    deliveries = {delivery.pk: delivery for delivery in ended(a, 5)}
-    given_up = deliveries.pop(poison or 0)
+        taken = {row.id for row in one.take()}
+        poison = poison or min(taken)
+        rounds += 1
+        if poison in taken:
+            one.die()
+            deaths += 1
+        elif taken:
+            for row in list(Errand.objects.filter(delivery_id__in=taken)):
+                assert one.deliver(row.delivery_id)
+            rows.end_shift(one.connection, shift=one.number)
+            one.connection.close()
+        else:
+            one.die()
+    given_up = Delivery.objects.get(pk=poison)
     assert (given_up.status, given_up.error, given_up.attempts) == ("error", "courier_lost", 0)
-    assert {delivery.status for delivery in deliveries.values()} == {"success"}
+    assert deaths == 10
+    assert rounds < 60
+    assert Delivery.objects.filter(status="success").count() == 299
+
+
+def test_suspects_are_taken_in_groups_that_shrink_with_every_courier_that_died(
+    a: Tenant, other: Other, receive: Receive
+) -> None:
+    ready(a, receive, 300)
+    assert die_with_everything_in_hand(8) == [300, 300, 256, 44, 64, 64, 64, 64]
+    rows.end_lost_shifts(other.connection, shift=other.number)
+    assert len(other.take(suspects=40)) == 64 - 40
 
 
 def test_a_suspect_that_does_no_harm_is_delivered(a: Tenant, hire: Hire, receive: Receive) -> None:
