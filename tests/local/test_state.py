@@ -83,8 +83,9 @@ def test_secrets_are_made_once(tmp_path: Path) -> None:
 
 
 def test_what_the_environment_says_goes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ENVIRONMENT", "WEBHOOK_ALLOWED_NETWORKS"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PUBLIC_URL", "https://tunnel.example.com")
-    monkeypatch.delenv("ENVIRONMENT")
     variables = development_variables(tmp_path, port=8123)
     assert variables["PUBLIC_URL"] == "https://tunnel.example.com"
     assert variables["ENVIRONMENT"] == "development"
