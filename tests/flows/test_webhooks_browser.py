@@ -23,6 +23,10 @@ Open = Callable[..., Page]
 LONG_URL = "http://127.0.0.1:9009/" + "a-long-path-segment/" * 60 + "x" * 300
 # The second click comes while the first request is under way: the browser shows the answer to the second only.
 CLICK_TWICE = "button => { button.click(); setTimeout(() => button.click(), 15); }"
+TOO_WIDE = """() => [...document.querySelectorAll("table, .panel > *")]
+    .filter(one => one.checkVisibility() && one.getBoundingClientRect().right
+        > one.parentElement.getBoundingClientRect().right + 1)
+    .map(one => one.outerHTML.slice(0, 80))"""
 PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 900}
 
 
@@ -128,6 +132,7 @@ def test_every_page_fits_with_long_words(open_page: Open, a: Tenant, viewport: A
     for path in ("", f"/{endpoint.uuid}", f"/deliveries/{delivery.uuid}", *(changes if role == "owner" else ())):
         page.goto(f"/console/webhooks{path}")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{path} is too wide"
+        assert page.evaluate(TOO_WIDE) == []
         assert page.locator("h1").count() == 1
         assert page.evaluate(WITHOUT_A_NAME, CONTROLS) == []
         assert page.evaluate(TOO_SMALL, [CONTROLS, SMALLEST_TARGET]) == []
