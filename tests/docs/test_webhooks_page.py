@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.webhooks.transport.receivers import Receiver, answer
+from webhooks.console.words import ERROR_WORDS
 from webhooks.services.catalogue import known_events
 from webhooks.services.endpoints import new_secret
 from webhooks.services.samples import sample_envelope
@@ -22,6 +23,11 @@ PAGE = (Path(__file__).parents[2] / "docs" / "webhooks.md").read_text()
 @pytest.mark.parametrize("event", known_events())
 def test_the_page_shows_a_full_sample_of_every_event(event: str) -> None:
     assert json.dumps(json.loads(sample_envelope(event)), indent=2) in PAGE
+
+
+@pytest.mark.parametrize("error", ERROR_WORDS)
+def test_the_page_names_every_error(error: str) -> None:
+    assert f"`{error}`" in PAGE
 
 
 @pytest.mark.parametrize("sample", samples(), ids=lambda sample: sample.language)
