@@ -3,13 +3,15 @@
 import hashlib
 import hmac
 import json
-import secrets
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.webhooks.transport.receivers import Receiver, answer
+from webhooks.console.words import ERROR_WORDS
 from webhooks.services.catalogue import known_events
 from webhooks.services.endpoints import new_secret
 from webhooks.services.samples import sample_envelope
@@ -21,6 +23,11 @@ PAGE = (Path(__file__).parents[2] / "docs" / "webhooks.md").read_text()
 @pytest.mark.parametrize("event", known_events())
 def test_the_page_shows_a_full_sample_of_every_event(event: str) -> None:
     assert json.dumps(json.loads(sample_envelope(event)), indent=2) in PAGE
+
+
+@pytest.mark.parametrize("error", ERROR_WORDS)
+def test_the_page_names_every_error(error: str) -> None:
+    assert f"`{error}`" in PAGE
 
 
 @pytest.mark.parametrize("sample", samples(), ids=lambda sample: sample.language)
@@ -44,17 +51,40 @@ def test_the_python_sample_takes_a_genuine_delivery_and_no_other() -> None:
     assert not is_genuine(body, "", secret)
 
 
-def test_the_shell_sample_signs_as_we_do(tmp_path: Path) -> None:
-    """Only its first line is run: the one that makes the signature."""
-    body, secret = sample_envelope("addon.granted"), secrets.token_urlsafe(32)
+def run(words: list[str], cwd: Path, **variables: str) -> str:
+    env = {"PATH": "/usr/local/bin:/usr/bin:/bin", **variables}
+    return subprocess.run(words, cwd=cwd, env=env, capture_output=True, check=True, text=True).stdout.strip()
+
+
+def test_the_shell_sample_takes_a_genuine_delivery_and_no_other_and_signs_as_we_do(tmp_path: Path) -> None:
+    """Run as it is shown, beside a receiver of the reader's own."""
+    body, secret = sample_envelope("addon.granted"), new_secret()
     (tmp_path / "body.json").write_bytes(body)
-    signing = next(line for line in (HERE / "verify.sh").read_text().splitlines() if line.startswith("SIGNATURE="))
-    script = f'{signing}\nprintf %s "$SIGNATURE"'
-    done = subprocess.run(
-        ["bash", "-c", script],
-        cwd=tmp_path,
-        env={"SECRET": secret, "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        check=True,
-    )
-    assert "sha256=" + done.stdout.decode() == signed(body, secret)
+    receiver = Receiver(answer())
+    try:
+        for given, said in ((signed(body, secret), "genuine"), (signed(body, "another"), "forged"), ("", "forged")):
+            words = {"SECRET": secret, "SIGNATURE": given, "RECEIVER": f"http://127.0.0.1:{receiver.port}/"}
+            assert run(["sh", str(HERE / "verify.sh")], tmp_path, **words) == said
+    finally:
+        receiver.close()
+    assert {one.headers["x-svc-signature"] for one in receiver.requests} == {signed(body, secret)}
+    assert {one.body for one in receiver.requests} == {body}
+
+
+NODE = """import { isGenuine } from "%s"; import { readFileSync } from "node:fs";
+console.log(isGenuine(readFileSync("body.json"), process.env.SIGNATURE, process.env.SECRET))"""
+PHP = """require "%s"; echo json_encode(
+is_genuine(file_get_contents("body.json"), getenv("SIGNATURE"), getenv("SECRET")));"""
+RUNNERS = {
+    "node": ["--input-type=module", "-e", NODE % (HERE / "verify.mjs")],
+    "php": ["-r", PHP % (HERE / "verify.php")],
+}
+
+
+@pytest.mark.parametrize("program", [name for name in RUNNERS if shutil.which(name)])
+def test_the_other_samples_take_a_genuine_delivery_and_no_other(tmp_path: Path, program: str) -> None:
+    """Wherever the language is at hand."""
+    body, secret = sample_envelope("addon.granted"), new_secret()
+    (tmp_path / "body.json").write_bytes(body)
+    for given, said in ((signed(body, secret), "true"), (signed(body, "another"), "false"), ("sha256=ü", "false")):
+        assert run([program, *RUNNERS[program]], tmp_path, SECRET=secret, SIGNATURE=given) == said

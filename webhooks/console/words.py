@@ -13,7 +13,6 @@ ERROR_WORDS = {
     "invalid_answer": _("The answer was not HTTP."),
     "too_large": _("The answer's head was too large."),
     "failed": _("The request could not be made."),
-    "http_1xx": _("The answer was not a success."),
     "http_3xx": _("The receiver redirected; redirects are not followed."),
     "http_4xx": _("The receiver refused the request."),
     "http_5xx": _("The receiver failed."),

@@ -34,8 +34,29 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
             return self.filter(errand__isnull=False, status=status)
         return self.filter(status=status)
 
-    def newest(self, count: int) -> Self:
-        return self.select_related("endpoint", "errand").order_by("-id")[:count]
+    def newest(
+        self, count: int, *, agency: Agency, endpoint: Endpoint | None = None, status: str = "", event: str = ""
+    ) -> Self:
+        """The newest of an agency's, or of one of its endpoint's, with this status and of this event.
+
+        What the fitting index begins with is asked for as a range and named in the order. As a plain equation it would
+        let the planner walk the primary key past all the newer rows of everybody else.
+        """
+        wanted: dict[str, int | str] = {"agency_id": agency.pk}
+        if endpoint:
+            wanted["endpoint_id"] = endpoint.pk
+        if event:
+            wanted["event_name"] = event
+        leading = "agency_id"
+        if status != Delivery.Status.ERROR:
+            leading = next((field for field in ("endpoint_id", "event_name") if field in wanted), leading)
+        found = self.with_status(status) if status else self
+        order = ["-id"]
+        if status != Delivery.Status.PENDING:  # the queue leads to those
+            only = wanted.pop(leading)
+            found = found.filter(**{f"{leading}__gte": only, f"{leading}__lte": only})
+            order.insert(0, leading)
+        return found.filter(**wanted).select_related("endpoint", "errand").order_by(*order)[:count]
 
 
 class Delivery(models.Model):

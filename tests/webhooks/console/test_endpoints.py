@@ -94,6 +94,8 @@ def test_a_removed_webhook_leaves_the_list_and_keeps_its_deliveries(a: Tenant, s
     assert flashes(answer) == ["The webhook to http://127.0.0.1:9009/hooks was removed."]
     assert staff.get(f"{PAGES}/{endpoint.uuid}").status_code == 404
     assert staff.get(f"{PAGES}/deliveries/{delivery.uuid}").status_code == 200
+    assert f"{PAGES}/deliveries/{delivery.uuid}" in staff.get(PAGES).content.decode()
+    assert "No delivery matches" in text(staff.get(f"{PAGES}?status=success"))
 
 
 def test_none_yet_differs_from_none_that_matches(a: Tenant, staff: Client) -> None:

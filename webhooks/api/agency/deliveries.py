@@ -11,8 +11,7 @@ from config.api.schema import Documented, Query, many, one
 from webhooks.api.agency.representations import delivery_detail, delivery_row
 from webhooks.api.agency.scoped import WebhookBaseViewSet
 from webhooks.api.agency.shapes import QUEUED_EXAMPLE, DeliveryDetail, DeliveryShape
-from webhooks.models import Delivery
-from webhooks.models.deliveries import DeliveryQuerySet
+from webhooks.models import Delivery, Endpoint
 from webhooks.services import redeliver
 from webhooks.services.deliveries import EndpointGone
 
@@ -33,7 +32,7 @@ class DeliveryViewSet(WebhookBaseViewSet):
         query=FILTERS,
     )
     def list(self, request: Request) -> HttpResponse:
-        return self._answer_newest(Delivery.objects.of(self.agency))
+        return self._answer_newest()
 
     @Documented(
         operation_id="listWebhookDeliveries",
@@ -42,14 +41,17 @@ class DeliveryViewSet(WebhookBaseViewSet):
         query=FILTERS,
     )
     def list_of_endpoint(self, request: Request, webhook: UUID | None) -> HttpResponse:
-        return self._answer_newest(Delivery.objects.of(self.agency).filter(endpoint=self.endpoint_of(webhook)))
+        return self._answer_newest(self.endpoint_of(webhook))
 
-    def _answer_newest(self, deliveries: DeliveryQuerySet) -> HttpResponse:
-        if status := self.parameters.one_of("status", Delivery.Status.values):
-            deliveries = deliveries.with_status(status)
-        if event := self.parameters.text("event"):
-            deliveries = deliveries.filter(event_name=event)
-        return json_answer({"data": [delivery_row(delivery) for delivery in deliveries.newest(SHOWN)]})
+    def _answer_newest(self, endpoint: Endpoint | None = None) -> HttpResponse:
+        newest = Delivery.objects.newest(
+            SHOWN,
+            agency=self.agency,
+            endpoint=endpoint,
+            status=self.parameters.one_of("status", Delivery.Status.values) or "",
+            event=self.parameters.text("event") or "",
+        )
+        return json_answer({"data": [delivery_row(delivery) for delivery in newest]})
 
     @Documented(
         operation_id="readDelivery",

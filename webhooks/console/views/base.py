@@ -9,7 +9,6 @@ from django.utils.translation import gettext_lazy
 from agency.console.lists import with_id
 from agency.console.surface import ConsoleView
 from webhooks.models import Delivery, Endpoint
-from webhooks.models.deliveries import DeliveryQuerySet
 from webhooks.services import DeliveryNotFound, EndpointNotFound
 
 WEBHOOKS = gettext_lazy("Webhooks")
@@ -37,15 +36,18 @@ class WebhookView(ConsoleView):
             raise DeliveryNotFound
         return found
 
-    def deliveries(self, rows: DeliveryQuerySet) -> dict[str, Any]:
+    def deliveries(self, endpoint: Endpoint | None = None) -> dict[str, Any]:
         """The last thirty, filtered by what the address says, with what the filters show."""
         status, event = self.request.GET.get("status", ""), self.request.GET.get("event", "")
-        if status in Delivery.Status.values:
-            rows = rows.with_status(status)
-        if event and "\0" not in event:
-            rows = rows.filter(event_name=event)
+        newest = Delivery.objects.newest(
+            SHOWN,
+            agency=self.agency,
+            endpoint=endpoint,
+            status=status if status in Delivery.Status.values else "",
+            event="" if "\0" in event else event,
+        )
         return {
-            "deliveries": list(rows.newest(SHOWN)),
+            "deliveries": list(newest),
             "filters": {"status": status, "event": event, "any": bool(status or event)},
             "statuses": Delivery.Status.choices,
         }

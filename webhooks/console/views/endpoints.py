@@ -14,7 +14,7 @@ from agency.console.once import open_form, spend_ticket
 from agency.console.surface import FormPage, crumb
 from webhooks.console.forms import EndpointForm, TestForm, Ticketed, TicketedEndpointForm
 from webhooks.console.views.base import LIST, WEBHOOKS, WebhookView
-from webhooks.models import Delivery, Endpoint
+from webhooks.models import Endpoint
 from webhooks.services import (
     endpoint_states,
     event_catalogue,
@@ -41,7 +41,7 @@ class Webhooks(WebhookView):
             "console/webhooks.html",
             rows=[(endpoint, states[endpoint.pk]) for endpoint in endpoints],
             catalogue=event_catalogue(self.agency),
-            **self.deliveries(Delivery.objects.of(self.agency)),
+            **self.deliveries(),
         )
 
 
@@ -59,7 +59,7 @@ class WebhookPage(WebhookView):
             catalogue=catalogue,
             test_form=TestForm(events=endpoint.events, catalogue=catalogue),
             samples=samples(),
-            **self.deliveries(Delivery.objects.of(self.agency).filter(endpoint=endpoint)),
+            **self.deliveries(endpoint),
         )
 
 

@@ -1,0 +1,152 @@
+"""In a real browser: an agency adds a webhook, tests it, rotates its secret, sends again, and removes it."""
+
+import threading
+from collections.abc import Callable, Iterator
+from ipaddress import ip_network
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from agency.models import ActivityEntry
+from tests.agency.console.staff import PASSWORD, a_member
+from tests.flows.test_console_browser import CONTROLS, SMALLEST_TARGET, TOO_SMALL, WITHOUT_A_NAME
+from tests.tenants import Tenant
+from tests.webhooks.console.making import a_failed_delivery, an_endpoint
+from tests.webhooks.transport.receivers import Receiver, answer
+from webhooks.courier.shift import Courier
+from webhooks.models import Delivery, Endpoint
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+Open = Callable[..., Page]
+LONG_URL = "http://127.0.0.1:9009/" + "a-long-path-segment/" * 60 + "x" * 300
+# The second click comes while the first request is under way: the browser shows the answer to the second only.
+CLICK_TWICE = "button => { button.click(); setTimeout(() => button.click(), 15); }"
+TOO_WIDE = """() => [...document.querySelectorAll("table, .panel > *")]
+    .filter(one => one.checkVisibility() && one.getBoundingClientRect().right
+        > one.parentElement.getBoundingClientRect().right + 1)
+    .map(one => one.outerHTML.slice(0, 80))"""
+PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 900}
+
+
+@pytest.fixture(autouse=True)
+def _reaches_this_machine(settings: Any) -> None:
+    settings.WEBHOOK_ALLOWED_NETWORKS = [ip_network("127.0.0.0/8")]
+
+
+@pytest.fixture
+def open_page(browser: Browser, live_server: LiveServer, a: Tenant) -> Iterator[Open]:
+    """Open browsers in which somebody of the agency has signed in; a page's complaints fail the story."""
+    contexts: list[BrowserContext] = []
+    complaints: list[str] = []
+
+    def open_one(role: str = "owner", **options: Any) -> Page:
+        contexts.append(browser.new_context(base_url=live_server.url, **options))
+        page = contexts[-1].new_page()
+        page.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto("/console/webhooks")
+        page.get_by_label("E-mail").fill(a_member(a.agency, role).user.email)
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("Webhooks")
+        return page
+
+    yield open_one
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+@pytest.fixture
+def _courier(transactional_db: None) -> Iterator[None]:
+    courier, leaving = Courier(), threading.Event()
+    thread = threading.Thread(target=courier.run, kwargs={"should_stop": leaving.is_set})
+    thread.start()
+    yield
+    leaving.set()
+    thread.join(20)
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    listening = Receiver(answer())
+    yield listening
+    listening.close()
+
+
+@pytest.mark.usefixtures("_courier")
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_webhooks_life(open_page: Open, receiver: Receiver, scripts: bool) -> None:
+    page = open_page(java_script_enabled=scripts)
+    page.get_by_role("main").get_by_role("link", name="Add webhook").first.click()
+    page.get_by_label("URL").fill(f"http://127.0.0.1:{receiver.port}/in")
+    page.get_by_label("Sub-account created (workspace.created)").check()
+    page.get_by_role("button", name="Add webhook").click()
+    first = page.locator(".secret code").inner_text()
+    page.get_by_role("link", name="I have kept it").click()
+
+    page.get_by_role("button", name="Send test").click()
+    expect(page.get_by_role("heading", name="Attempt 1")).to_be_visible(timeout=10_000)
+    page.get_by_role("button", name="Redeliver").click()
+    expect(page.get_by_role("heading", name="Attempt 1")).to_be_visible(timeout=10_000)
+    assert len(receiver.requests) == 2
+
+    page.get_by_role("navigation", name="Where this page is").get_by_role("link").last.click()
+    page.get_by_role("link", name="Rotate secret").click()
+    page.get_by_role("button", name="Rotate secret").click()
+    expect(page.get_by_text("The old secret is dead")).to_be_visible()
+    assert page.locator(".secret code").inner_text() != first
+    page.get_by_role("link", name="I have kept it").click()
+
+    page.get_by_role("link", name="Remove").click()
+    page.get_by_role("button", name="Remove webhook").click()
+    expect(page.get_by_text("was removed.")).to_be_visible()
+    expect(page.get_by_role("row", name="workspace.created")).to_have_count(2)
+
+
+def test_a_double_click_counts_once_and_shows_the_secret(open_page: Open, a: Tenant) -> None:
+    endpoint = an_endpoint(a)
+    failed = a_failed_delivery(a, endpoint)
+    page = open_page()
+    page.goto(f"/console/webhooks/{endpoint.uuid}/rotate")
+    page.get_by_role("button", name="Rotate secret").evaluate(CLICK_TWICE)
+    expect(page.get_by_text("The old secret is dead")).to_be_visible()
+    assert page.locator(".secret code").inner_text() == Endpoint.objects.get().secret
+    assert ActivityEntry.objects.filter(action="webhook.secret_rotated").count() == 1
+
+    page.goto(f"/console/webhooks/deliveries/{failed.uuid}")
+    page.get_by_role("button", name="Redeliver").evaluate(CLICK_TWICE)
+    expect(page.get_by_text("The same envelope is on its way again.")).to_be_visible()
+    assert Delivery.objects.filter(kind="redelivery").count() == 1
+
+
+@pytest.mark.parametrize("role", ["owner", "viewer"])
+@pytest.mark.parametrize("viewport", [PHONE, DESK], ids=["phone", "desk"])
+def test_every_page_fits_with_long_words(open_page: Open, a: Tenant, viewport: Any, role: str) -> None:
+    endpoint = an_endpoint(a, url=LONG_URL, description="d" * 200)
+    delivery = a_failed_delivery(a, endpoint)
+    page = open_page(role, viewport=viewport)
+    changes = ("/new", f"/{endpoint.uuid}/edit", f"/{endpoint.uuid}/rotate", "/redeliver-failed")
+    for path in ("", f"/{endpoint.uuid}", f"/deliveries/{delivery.uuid}", *(changes if role == "owner" else ())):
+        page.goto(f"/console/webhooks{path}")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{path} is too wide"
+        assert page.evaluate(TOO_WIDE) == []
+        assert page.locator("h1").count() == 1
+        assert page.evaluate(WITHOUT_A_NAME, CONTROLS) == []
+        assert page.evaluate(TOO_SMALL, [CONTROLS, SMALLEST_TARGET]) == []
+
+
+@pytest.mark.parametrize("viewport", [PHONE, DESK], ids=["phone", "desk"])
+def test_a_long_url_leaves_the_list_readable(open_page: Open, a: Tenant, viewport: Any) -> None:
+    a_failed_delivery(a, an_endpoint(a, url=LONG_URL))
+    page = open_page(viewport=viewport)
+    for row in (page.locator("tbody tr").first, page.locator("tbody tr").last):
+        box = row.bounding_box()
+        assert box
+        assert box["height"] < 260
+    event = page.get_by_role("link", name="workspace.created")
+    box = event.bounding_box()
+    assert box
+    assert box["height"] < 30, "an event's name stays on its line"
