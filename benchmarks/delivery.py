@@ -138,6 +138,7 @@ def _prepare(agency: Agency, port: int, endpoints: int, deliveries: int) -> None
             Endpoint(agency=agency, url=f"http://127.0.0.1:{port}/{number}", events=[f"e{number}"], secret=new_secret())
             for number in range(endpoints)
         )
+        cursor.execute("UPDATE webhooks_endpoint SET edited_at = now() - interval '1 day'")
         cursor.execute(
             "INSERT INTO agency_event (uuid, agency_id, name, occurred_at, body) "
             "SELECT gen_random_uuid(), %s, 'e' || (number %% %s), now(), %s FROM generate_series(1, %s) number",

@@ -128,7 +128,9 @@ class Courier:
         while self.inbox:
             leased, cards = self.inbox.popleft()
             for card in cards:
-                self.receivers[card.endpoint_id] = Receiver(card, settings.WEBHOOK_ALLOWED_NETWORKS)
+                known = self.receivers.get(card.endpoint_id)
+                if known is None or not known.is_as(card):
+                    self.receivers[card.endpoint_id] = Receiver(card, settings.WEBHOOK_ALLOWED_NETWORKS)
                 if card.succeeded_last:
                     self.lanes.known.add(card.endpoint_id)
             self.lanes.add(leased)
