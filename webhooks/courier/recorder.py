@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 BATCH = 500
 # So that a busy courier writes few large batches; a quiet one writes at once.
-BREATH_SECONDS = 0.01
+BREATH_SECONDS = 0.02
 SWEEP_SECONDS = 0.5
 LAST_CALL_SECONDS = 8.0
 DISABLED = "endpoint_disabled"
@@ -52,7 +52,8 @@ class Recorder(Desk):
         self._landed.extend(landed)
         self._unused.extend(unused)
         self._unwanted.extend(unwanted)
-        self._bell.set()
+        if not self._bell.is_set():
+            self._bell.set()
 
     @property
     def has_work(self) -> bool:
@@ -65,15 +66,15 @@ class Recorder(Desk):
             return
         self._bell.clear()
         self._breathe()
-        while landed := _first(self._landed):
+        if landed := _first(self._landed):
             kept = self._record(connection, landed)
             _remove(self._landed, landed)
             if kept < len(landed):
                 logger.warning("attempts of lost leases were not recorded", extra={"lost": len(landed) - kept})
-        while unused := _first(self._unused):
+        if unused := _first(self._unused):
             rows.give_back(connection, shift=self.shift, ids=[row.id for row in unused])
             _remove(self._unused, unused)
-        while unwanted := _first(self._unwanted):
+        if unwanted := _first(self._unwanted):
             rows.abandon(connection, shift=self.shift, ids=[row.id for row in unwanted], error=DISABLED)
             _remove(self._unwanted, unwanted)
         self._wrote_at = time.monotonic()
