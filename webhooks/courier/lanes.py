@@ -6,7 +6,7 @@ that hang take nothing from those that answer, neither in their own agency nor i
 """
 
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable
 
 from webhooks.courier.rows import Leased
@@ -53,8 +53,9 @@ class Share:
         self.held: tuple[deque[Lane], deque[Lane], deque[Lane]] = (deque(), deque(), deque())
 
     @property
-    def is_full(self) -> bool:
-        return self.in_hand >= _ahead(self.pools.quick, self.pace, _MOST_PER_AGENCY)
+    def enough(self) -> int:
+        """How many deliveries to have in hand for endpoints that are not slow."""
+        return _ahead(self.pools.quick, self.pace, _MOST_PER_AGENCY)
 
 
 class Lane:
@@ -77,8 +78,13 @@ class Lane:
 
     @property
     def room(self) -> int:
-        """How many more to take in hand."""
-        return max(_ahead(self.places, self.pace, _MOST_PER_ENDPOINT) - len(self.waiting) - self.flying, 0)
+        """How many more to take in hand; of a slow endpoint's only what can fly."""
+        most = self.places if self.pool == SLOW else _ahead(self.places, self.pace, _MOST_PER_ENDPOINT)
+        return max(most - self.in_hand, 0)
+
+    @property
+    def in_hand(self) -> int:
+        return len(self.waiting) + self.flying
 
 
 def _ahead(places: int, pace: float, most: int) -> int:
@@ -174,8 +180,9 @@ class Lanes:
         share.pools.flying[pool] -= 1
         self.pools.flying[pool] -= 1
         lane.pace = 0.8 * lane.pace + 0.2 * seconds
-        share.pace = 0.95 * share.pace + 0.05 * seconds
         is_slow = seconds >= SLOW_SECONDS
+        if not is_slow:
+            share.pace = 0.95 * share.pace + 0.05 * seconds
         lane.pool = SLOW if is_slow else QUICK
         lane.places = 1 if is_slow and failed else min(lane.places * 2, PER_ENDPOINT)
         self._let_go(row, share)
@@ -224,6 +231,10 @@ class Lanes:
         return {key: lane.room for key, lane in self._active.items()}
 
     def agencies_in_hand(self) -> tuple[list[int], list[int]]:
-        """Agencies with something in hand, and those of them that have enough."""
+        """Agencies with something in hand, and those that have enough; what slow endpoints have does not count."""
+        quick: Counter[int] = Counter()
+        for lane in self._active.values():
+            if lane.pool != SLOW:
+                quick[lane.agency_id] += lane.in_hand
         held = [key for key, share in self._shares.items() if share.in_hand]
-        return held, [key for key in held if self._shares[key].is_full]
+        return held, [key for key in held if quick[key] >= self._shares[key].enough]

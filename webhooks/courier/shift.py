@@ -118,15 +118,20 @@ class Courier:
         if not is_held:
             for row in self.lanes.take():
                 self.departures.depart(row, self.receivers[row.endpoint_id])
-        waits_for_clerk = self.lanes.landings > self._landings_told
-        self.departures.go_on(SHORT_SECONDS if is_held or waits_for_clerk else TICK_SECONDS)
+        if self.demand.is_asked and not self.inbox:
+            self._tell(time.monotonic())
+        self.departures.go_on(self._leisure(is_held=is_held))
         now = time.monotonic()
         if now - self._ticked_at >= TICK_SECONDS:
             self._tick(now)
-        if self.demand.is_asked and not self.inbox:
-            self._tell(now)
-        elif self.lanes.landings > self._landings_told and not self.demand.is_asked:
+        if self.lanes.landings > self._landings_told and not self.demand.is_asked:
             self._call_clerk(now)
+
+    def _leisure(self, *, is_held: bool) -> float:
+        """How long the loop may wait for receivers; none while the clerk waits for it, whose ring may be used up."""
+        if self.demand.is_asked:
+            return 0.0
+        return SHORT_SECONDS if is_held or self.lanes.landings > self._landings_told else TICK_SECONDS
 
     def _open_inbox(self) -> None:
         while self.inbox:
