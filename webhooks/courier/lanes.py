@@ -20,6 +20,7 @@ PATIENCE_SECONDS = 5.0
 _AHEAD_SECONDS = 2.0
 _MOST_PER_ENDPOINT = 512
 _MOST_PER_AGENCY = 2_048
+_MOST_SLOW_WAITING = 512  # of an agency
 _REMEMBERED = 10_000
 
 NEW, QUICK, SLOW = 0, 1, 2
@@ -218,9 +219,10 @@ class Lanes:
         return dropped
 
     def forget_idle(self) -> None:
-        """Stop telling the clerk about endpoints with nothing in hand, and remember no more than ten thousand."""
-        self._active = {key: lane for key, lane in self._active.items() if lane.waiting or lane.flying}
+        """Stop telling the clerk about endpoints at rest, but for slow ones, and remember no more than ten thousand."""
+        self._active = {key: lane for key, lane in self._active.items() if lane.in_hand or lane.pool == SLOW}
         if len(self._lanes) > _REMEMBERED:
+            self._active = {key: lane for key, lane in self._active.items() if lane.in_hand}
             queued = {key: lane for key, lane in self._lanes.items() if lane.is_queued}
             self._lanes = {**queued, **self._active}
             agencies = {lane.agency_id for lane in self._lanes.values()}
@@ -231,10 +233,17 @@ class Lanes:
         return {key: lane.room for key, lane in self._active.items()}
 
     def agencies_in_hand(self) -> tuple[list[int], list[int]]:
-        """Agencies with something in hand, and those that have enough; what slow endpoints have does not count."""
+        """Agencies with something in hand, and those that have enough.
+
+        What slow endpoints have in hand is counted apart, so that the others of their agency go on.
+        """
         quick: Counter[int] = Counter()
+        slow: Counter[int] = Counter()
         for lane in self._active.values():
-            if lane.pool != SLOW:
+            if lane.pool == SLOW:
+                slow[lane.agency_id] += len(lane.waiting)
+            else:
                 quick[lane.agency_id] += lane.in_hand
         held = [key for key, share in self._shares.items() if share.in_hand]
-        return held, [key for key in held if quick[key] >= self._shares[key].enough]
+        full = [key for key in held if quick[key] >= self._shares[key].enough or slow[key] >= _MOST_SLOW_WAITING]
+        return held, full
