@@ -20,9 +20,9 @@ from webhooks.models import Endpoint
 from webhooks.services.endpoints import new_secret
 
 TITLE = (
-    "Isolation: milliseconds from an event's commit to the first byte at a healthy endpoint, 300 events a second evenly\n"
-    "to 100 endpoints of one agency, of which 10 answer, or hang until the attempt's time is over. Ratios are to the\n"
-    "same 90 endpoints without hanging neighbours."
+    "Isolation: milliseconds from an event's commit to the first byte at a healthy endpoint. 300 events a second go\n"
+    "evenly to 100 endpoints of one agency, of which 10 answer, or hang until the attempt's time is over. Ratios are\n"
+    "to the same 90 endpoints without hanging neighbours."
 )
 ENDPOINTS, HANGING, RATE = 100, 10, 300
 # Longer than an attempt, so that some of them time out meanwhile.

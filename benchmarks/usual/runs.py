@@ -32,6 +32,8 @@ NAMES = {
     PLAIN: "the usual design, requests.post",
     PACKAGE: "the published package django-webhook",
 }
+# The arguments of a task, by place and by name.
+Task = tuple[tuple[Any, ...], dict[str, Any]]
 PAYLOAD = json.dumps({"object": BODY.decode()[7:], "topic": "bench"})
 
 
@@ -52,7 +54,7 @@ def variants(stack: ExitStack, agencies: Sequence[Agency], urls: Sequence[str]) 
 
 def _plain(app: Celery, task: str, agencies: Sequence[Agency], urls: Sequence[str]) -> float:
     fill(agencies, urls, DELIVERIES)
-    tasks = [((identity,), {}) for identity in Delivery.objects.values_list("pk", flat=True)]
+    tasks: list[Task] = [((identity,), {}) for identity in Delivery.objects.values_list("pk", flat=True)]
     return _measure(app, task, tasks, "SELECT count(*) FROM webhooks_delivery WHERE status = 'success'")
 
 
@@ -74,7 +76,7 @@ def _package(app: Celery, urls: Sequence[str]) -> float:
     return _measure(app, PACKAGE, tasks, "SELECT count(*) FROM django_webhook_webhookevent WHERE status = 'SUCCESS'")
 
 
-def _measure(app: Celery, task: str, tasks: Sequence[tuple[tuple[Any, ...], dict[str, Any]]], done: str) -> float:
+def _measure(app: Celery, task: str, tasks: Sequence[Task], done: str) -> float:
     """Hand the worker all tasks at one moment; gives microseconds for each until `done` counts them all."""
     with app.connection_for_write() as broker, app.amqp.Producer(broker) as producer:
         for words, named in tasks:

@@ -5,4 +5,4 @@ from config.settings import DATABASES, INSTALLED_APPS
 
 INSTALLED_APPS = [*INSTALLED_APPS, "django_webhook"]
 DATABASES = {"default": {**DATABASES["default"], "CONN_MAX_AGE": None}}
-DJANGO_WEBHOOK = {"MODELS": []}
+DJANGO_WEBHOOK: dict[str, list[str]] = {"MODELS": []}
