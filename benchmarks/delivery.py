@@ -34,7 +34,7 @@ TITLE = (
 )
 DELIVERIES, OF_ONE = 20_000, 5_000
 AGENCIES, ENDPOINTS, MANY = 4, 20, 1_000
-ROUNDS = 2
+ROUNDS = 5
 PATIENCE_SECONDS = 60.0
 # 70 % of the lower ceiling: the courier may take 1 / 0.7 of the slower one's time.
 MOST_OF_CEILING = 1 / 0.7
