@@ -34,7 +34,7 @@ class Recorder(Desk):
 
     def __init__(self, shift: int) -> None:
         super().__init__(shift)
-        self._bell = Event()
+        self._bell, self._has_batch = Event(), Event()
         self._landed: deque[Landed] = deque()
         self._unused: deque[Leased] = deque()
         self._unwanted: deque[Leased] = deque()
@@ -54,6 +54,8 @@ class Recorder(Desk):
         self._unwanted.extend(unwanted)
         if not self._bell.is_set():
             self._bell.set()
+        if len(self._landed) >= BATCH:
+            self._has_batch.set()
 
     @property
     def has_work(self) -> bool:
@@ -93,12 +95,14 @@ class Recorder(Desk):
             return 1
 
     def _breathe(self) -> None:
+        self._has_batch.clear()
         left = self._wrote_at + BREATH_SECONDS - time.monotonic()
         if left > 0 and len(self._landed) < BATCH and not self.stopping.is_set():
-            time.sleep(left)
+            self._has_batch.wait(left)
 
     def wake(self) -> None:
         self._bell.set()
+        self._has_batch.set()
 
     def finish(self) -> None:
         until = time.monotonic() + LAST_CALL_SECONDS
