@@ -26,8 +26,8 @@ TITLE = (
 )
 ENDPOINTS, HANGING, RATE = 100, 10, 300
 # Longer than an attempt, so that some of them time out meanwhile.
-SECONDS = 14
-ROUNDS = 3
+SECONDS = 12
+ROUNDS = 5
 SHARES = {"p50": 0.5, "p99": 0.99}
 MOST = 1.25
 ALONE, BESIDE = "all answer", "10 % hang"
