@@ -92,6 +92,13 @@ def _verdicts(found: dict[str, list[float]]) -> Iterator[Figure]:
         at_most=MOST_OF_CEILING,
         note=f"{median_ratio(lower, found[COURIER]):.0%} of it",
     )
+    both = [bare + rest for bare, rest in zip(found[BARE], found[PIPELINE], strict=True)]
+    yield Figure(
+        name="courier / both ceilings one after the other",
+        measured=median_ratio(found[COURIER], both),
+        unit="x",
+        note=f"{median_ratio(both, found[COURIER]):.0%} of it",
+    )
     for name in USUAL.values():
         if name in found:
             yield Figure(
