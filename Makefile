@@ -1,6 +1,6 @@
 # Everything a contributor needs. `make` alone lists it.
 # Variables: PORT (web), DATABASE_URL and REDIS_URL (use these instead of own servers), PYTHON (3.11 or newer),
-# ARGS (more words for pytest, or for chaos).
+# ARGS (more words for pytest, for chaos, or names of benchmarks).
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -10,6 +10,7 @@ PYTHONS := $(or $(PYTHON),python3.11 python3.12 python3.13 python3.14 python3 py
 checksum = $(shell cksum < lock/$(1).txt | tr ' ' '-')
 LOCAL := $(VENV)/.installed-local-$(call checksum,local)
 DEV := $(VENV)/.installed-dev-$(call checksum,dev)
+BENCH := $(VENV)/.installed-bench-$(call checksum,bench)
 
 INSTALL := $(BIN)/python -m pip --disable-pip-version-check --no-input install --quiet --require-hashes
 WITH_SERVERS := $(BIN)/python -m config.local.command --throwaway --
@@ -43,8 +44,8 @@ lint: $(DEV)  ## check style, types, imports, migrations, deployment settings an
 demo: $(LOCAL)  ## show the main job on the running system, as a story
 	@exec $(BIN)/python manage.py demo
 
-bench: $(LOCAL)  ## measure; the README's figures come from here
-	@exec $(LEASH) $(BIN)/python -m benchmarks
+bench: $(BENCH)  ## measure; the README's figures come from here
+	@exec $(LEASH) $(BIN)/python -m benchmarks $(ARGS)
 
 chaos: $(LOCAL)  ## kill, freeze and restart everything while events are delivered (ARGS="kills --seed 7")
 	@exec $(LEASH) $(BIN)/python -m tests.chaos $(ARGS)
@@ -59,7 +60,7 @@ refuse_hosts = if grep -nE '://|file:|-index-url|--find-links| @ ' $(1); then \
 lock:  ## write the lock files anew (UPGRADE=1 for the newest versions)
 	@work=$$(mktemp -d) && trap 'rm -rf "$$work"' EXIT && \
 	$(call find_python) && $$python -m venv "$$work/venv" && "$$work/venv/bin/pip" install --quiet uv && \
-	for name in production local dev; do \
+	for name in production local bench dev; do \
 	  cp lock/$$name.txt "$$work/$$name.txt" 2>/dev/null; \
 	  case $$name in production) group= ;; *) group="--group $$name" ;; esac; \
 	  env -i PATH="$$PATH" HOME="$$work" "$$work/venv/bin/uv" --no-config --system-certs pip compile pyproject.toml \
@@ -95,3 +96,8 @@ $(DEV): | $(BIN)/python
 	@echo "Installing the packages of lock/dev.txt"
 	@$(INSTALL) -r lock/dev.txt
 	@touch $@ $(LOCAL)
+
+$(BENCH): | $(BIN)/python
+	@echo "Installing the packages of lock/bench.txt"
+	@$(INSTALL) -r lock/bench.txt
+	@touch $@

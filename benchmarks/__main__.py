@@ -18,6 +18,8 @@ BENCHMARKS = {
     "api-cost": "benchmarks.api_cost",
     "big-list": "benchmarks.big_list",
     "event-latency": "benchmarks.event_latency",
+    "isolation": "benchmarks.isolation",
+    "release": "benchmarks.release",
     "delivery": "benchmarks.delivery",
 }
 

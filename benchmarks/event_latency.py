@@ -34,7 +34,9 @@ DATA = {"workspace": {"uuid": "8d1f3b1e-52b4-4c8e-9a3e-2f6c7d8e9f10", "name": "n
 def run(_: Bench) -> list[Figure]:
     agency = agency_with(1)[0]
     with receiver() as arrivals, courier():
-        register_endpoint(agency=agency, url=arrivals.url, events=[events.WORKSPACE_SUSPENDED], by=SYSTEM)
+        register_endpoint(
+            agency=agency, url=f"{arrivals.origin}/events", events=[events.WORKSPACE_SUSPENDED], by=SYSTEM
+        )
         _events_at(5, 1, agency, arrivals)  # the courier is there
         variants = {str(rate): partial(_events_at, rate, SECONDS, agency, arrivals) for rate in RATES}
         found = interleave(variants, rounds=5)

@@ -1,13 +1,16 @@
 """The processes beside a benchmark: a receiver and the product's own courier, none of which outlives the run."""
 
+import os
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from benchmarks.fast_receiver import loopback
 from config.local import ROOT
 from config.local.leash import leash
 
@@ -19,11 +22,14 @@ class Broken(Exception):
 
 
 @contextmanager
-def started(*command: str, quiet: bool = True) -> "Iterator[subprocess.Popen[bytes]]":
+def started(
+    *command: str, quiet: bool = True, environment: Mapping[str, str] | None = None
+) -> "Iterator[subprocess.Popen[bytes]]":
     """Run a Python module until the block ends; call it from the main thread."""
     process = subprocess.Popen(
         [*leash("TERM"), sys.executable, "-m", *command],
         cwd=ROOT,
+        env=environment or os.environ,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL if quiet else subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -40,11 +46,25 @@ def started(*command: str, quiet: bool = True) -> "Iterator[subprocess.Popen[byt
             process.wait()
 
 
+@contextmanager
+def fast_receiver(addresses: int = 1, certificate: Path | None = None) -> Iterator[list[str]]:
+    """Run the fast receiver; gives its origin at each of its addresses."""
+    words = (str(addresses), *([str(certificate)] if certificate else []))
+    with started("benchmarks.fast_receiver", *words, quiet=False) as process:
+        if process.stdout is None:
+            raise Broken("The receiver has no output.")
+        port = int(process.stdout.readline())
+        process.stdout.close()
+        scheme = "https" if certificate else "http"
+        yield [f"{scheme}://{address}:{port}" for address in loopback(addresses)]
+
+
 @dataclass
 class Arrivals:
     """When the first byte of each envelope came, by its id, in nanoseconds of the monotonic clock."""
 
-    url: str
+    origin: str
+    signal: Callable[[int], None]
     at: dict[str, int] = field(default_factory=dict)
 
     def wait_for(self, ids: set[str]) -> None:
@@ -62,7 +82,7 @@ def receiver() -> Iterator[Arrivals]:
         lines = process.stdout
         if lines is None:
             raise Broken("The receiver has no output.")
-        arrivals = Arrivals(f"http://127.0.0.1:{int(lines.readline())}/events")
+        arrivals = Arrivals(f"http://127.0.0.1:{int(lines.readline())}", process.send_signal)
 
         def read() -> None:
             for line in lines:

@@ -1,14 +1,17 @@
 """The harness of `make bench`: what it promises about its figures, not the figures."""
 
+import signal
 import time
 from functools import partial
+from pathlib import Path
 
 import pytest
 import requests
 
 from benchmarks.__main__ import main
+from benchmarks.certificates import certificate
 from benchmarks.figures import Figure, table
-from benchmarks.processes import Broken, receiver
+from benchmarks.processes import Broken, fast_receiver, receiver
 from benchmarks.rounds import interleave, median_ratio, percentile
 
 
@@ -53,10 +56,40 @@ def test_the_receiver_notes_each_delivery_with_the_clock_that_all_processes_shar
     with receiver() as arrivals:
         before = time.monotonic_ns()
         for identity in ("a1", "b2"):
-            answer = requests.post(arrivals.url, data=b"{}", headers={"X-Svc-Delivery": identity}, timeout=5)
+            answer = requests.post(
+                f"{arrivals.origin}/events", data=b"{}", headers={"X-Svc-Delivery": identity}, timeout=5
+            )
             assert answer.status_code == 204
         arrivals.wait_for({"a1", "b2"})
         assert before < arrivals.at["a1"] < arrivals.at["b2"] < time.monotonic_ns()
+
+
+def test_the_receiver_leaves_those_without_an_answer_that_ask_at_the_hanging_path_until_it_is_told_to_go_on() -> None:
+    with receiver() as arrivals:
+        arrivals.signal(signal.SIGUSR1)
+        while True:
+            try:
+                requests.post(f"{arrivals.origin}/hang/1", data=b"{}", timeout=0.2)
+            except requests.Timeout:
+                break
+        assert requests.post(f"{arrivals.origin}/healthy/1", data=b"{}", timeout=5).status_code == 204
+        arrivals.signal(signal.SIGUSR2)
+        assert requests.post(f"{arrivals.origin}/healthy/1", data=b"{}", timeout=5).status_code == 204
+
+
+def test_the_fast_receiver_answers_at_every_address() -> None:
+    with fast_receiver(3) as origins, requests.Session() as session:
+        assert [origin.split(":")[1] for origin in origins] == ["//127.0.0.1", "//127.0.0.2", "//127.0.0.3"]
+        for origin in origins * 2:
+            assert session.post(f"{origin}/1", data=b"{}", timeout=5).status_code == 204
+
+
+def test_the_fast_receiver_speaks_tls_with_a_certificate_that_is_checked(tmp_path: Path) -> None:
+    authority, own = certificate(tmp_path)
+    with fast_receiver(1, own) as [origin]:
+        assert requests.post(f"{origin}/1", data=b"{}", verify=str(authority), timeout=5).status_code == 204
+        with pytest.raises(requests.exceptions.SSLError):
+            requests.post(f"{origin}/1", data=b"{}", timeout=5)
 
 
 def test_what_does_not_arrive_breaks_the_run(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ that hang take nothing from those that answer, neither in their own agency nor i
 """
 
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable
 
 from webhooks.courier.rows import Leased
@@ -20,6 +20,7 @@ PATIENCE_SECONDS = 5.0
 _AHEAD_SECONDS = 2.0
 _MOST_PER_ENDPOINT = 512
 _MOST_PER_AGENCY = 2_048
+_MOST_SLOW_WAITING = 512  # of an agency
 _REMEMBERED = 10_000
 
 NEW, QUICK, SLOW = 0, 1, 2
@@ -53,8 +54,9 @@ class Share:
         self.held: tuple[deque[Lane], deque[Lane], deque[Lane]] = (deque(), deque(), deque())
 
     @property
-    def is_full(self) -> bool:
-        return self.in_hand >= _ahead(self.pools.quick, self.pace, _MOST_PER_AGENCY)
+    def enough(self) -> int:
+        """How many deliveries to have in hand for endpoints that are not slow."""
+        return _ahead(self.pools.quick, self.pace, _MOST_PER_AGENCY)
 
 
 class Lane:
@@ -77,8 +79,13 @@ class Lane:
 
     @property
     def room(self) -> int:
-        """How many more to take in hand."""
-        return max(_ahead(self.places, self.pace, _MOST_PER_ENDPOINT) - len(self.waiting) - self.flying, 0)
+        """How many more to take in hand; of a slow endpoint's only what can fly."""
+        most = self.places if self.pool == SLOW else _ahead(self.places, self.pace, _MOST_PER_ENDPOINT)
+        return max(most - self.in_hand, 0)
+
+    @property
+    def in_hand(self) -> int:
+        return len(self.waiting) + self.flying
 
 
 def _ahead(places: int, pace: float, most: int) -> int:
@@ -174,8 +181,9 @@ class Lanes:
         share.pools.flying[pool] -= 1
         self.pools.flying[pool] -= 1
         lane.pace = 0.8 * lane.pace + 0.2 * seconds
-        share.pace = 0.95 * share.pace + 0.05 * seconds
         is_slow = seconds >= SLOW_SECONDS
+        if not is_slow:
+            share.pace = 0.95 * share.pace + 0.05 * seconds
         lane.pool = SLOW if is_slow else QUICK
         lane.places = 1 if is_slow and failed else min(lane.places * 2, PER_ENDPOINT)
         self._let_go(row, share)
@@ -211,9 +219,10 @@ class Lanes:
         return dropped
 
     def forget_idle(self) -> None:
-        """Stop telling the clerk about endpoints with nothing in hand, and remember no more than ten thousand."""
-        self._active = {key: lane for key, lane in self._active.items() if lane.waiting or lane.flying}
+        """Stop telling the clerk about endpoints at rest, but for slow ones, and remember no more than ten thousand."""
+        self._active = {key: lane for key, lane in self._active.items() if lane.in_hand or lane.pool == SLOW}
         if len(self._lanes) > _REMEMBERED:
+            self._active = {key: lane for key, lane in self._active.items() if lane.in_hand}
             queued = {key: lane for key, lane in self._lanes.items() if lane.is_queued}
             self._lanes = {**queued, **self._active}
             agencies = {lane.agency_id for lane in self._lanes.values()}
@@ -224,6 +233,17 @@ class Lanes:
         return {key: lane.room for key, lane in self._active.items()}
 
     def agencies_in_hand(self) -> tuple[list[int], list[int]]:
-        """Agencies with something in hand, and those of them that have enough."""
+        """Agencies with something in hand, and those that have enough.
+
+        What slow endpoints have in hand is counted apart, so that the others of their agency go on.
+        """
+        quick: Counter[int] = Counter()
+        slow: Counter[int] = Counter()
+        for lane in self._active.values():
+            if lane.pool == SLOW:
+                slow[lane.agency_id] += len(lane.waiting)
+            else:
+                quick[lane.agency_id] += lane.in_hand
         held = [key for key, share in self._shares.items() if share.in_hand]
-        return held, [key for key in held if self._shares[key].is_full]
+        full = [key for key in held if quick[key] >= self._shares[key].enough or slow[key] >= _MOST_SLOW_WAITING]
+        return held, full

@@ -14,9 +14,10 @@ from webhooks.transport.targets import TargetRefused, parse_target
 class Receiver:
     """One endpoint as its row was read last. `refusal` is set where its URL must not be posted to."""
 
-    __slots__ = ("_allowed", "_answer", "_vetted", "at_sight", "host", "is_open", "refusal", "signer", "url")
+    __slots__ = ("_allowed", "_answer", "_card", "_vetted", "at_sight", "host", "is_open", "refusal", "signer", "url")
 
     def __init__(self, card: Card, allowed: Sequence[Network]) -> None:
+        self._card = card
         self.url = card.url
         self.is_open = card.is_open
         secret = _unsealed(card.secret)
@@ -33,6 +34,10 @@ class Receiver:
             self.at_sight = judge_at_sight(target, allowed=allowed)
         except TargetRefused as refusal:
             self.refusal = refusal
+
+    def is_as(self, card: Card) -> bool:
+        """Whether the card says nothing new, as that of an endpoint edited a moment ago does again and again."""
+        return self._card[:4] == card[:4]  # the last outcome is none of its words
 
     def judge(self, answer: tuple[str, ...]) -> Vetted:
         """Judge what the name resolves to now; raises TargetRefused. The same answer is judged once."""

@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 BATCH = 500
 # So that a busy courier writes few large batches; a quiet one writes at once.
-BREATH_SECONDS = 0.01
+BREATH_SECONDS = 0.02
 SWEEP_SECONDS = 0.5
 LAST_CALL_SECONDS = 8.0
 DISABLED = "endpoint_disabled"
@@ -34,7 +34,7 @@ class Recorder(Desk):
 
     def __init__(self, shift: int) -> None:
         super().__init__(shift)
-        self._bell = Event()
+        self._bell, self._has_batch = Event(), Event()
         self._landed: deque[Landed] = deque()
         self._unused: deque[Leased] = deque()
         self._unwanted: deque[Leased] = deque()
@@ -52,7 +52,10 @@ class Recorder(Desk):
         self._landed.extend(landed)
         self._unused.extend(unused)
         self._unwanted.extend(unwanted)
-        self._bell.set()
+        if not self._bell.is_set():
+            self._bell.set()
+        if len(self._landed) >= BATCH:
+            self._has_batch.set()
 
     @property
     def has_work(self) -> bool:
@@ -65,15 +68,15 @@ class Recorder(Desk):
             return
         self._bell.clear()
         self._breathe()
-        while landed := _first(self._landed):
+        if landed := _first(self._landed):
             kept = self._record(connection, landed)
             _remove(self._landed, landed)
             if kept < len(landed):
                 logger.warning("attempts of lost leases were not recorded", extra={"lost": len(landed) - kept})
-        while unused := _first(self._unused):
+        if unused := _first(self._unused):
             rows.give_back(connection, shift=self.shift, ids=[row.id for row in unused])
             _remove(self._unused, unused)
-        while unwanted := _first(self._unwanted):
+        if unwanted := _first(self._unwanted):
             rows.abandon(connection, shift=self.shift, ids=[row.id for row in unwanted], error=DISABLED)
             _remove(self._unwanted, unwanted)
         self._wrote_at = time.monotonic()
@@ -92,12 +95,14 @@ class Recorder(Desk):
             return 1
 
     def _breathe(self) -> None:
+        self._has_batch.clear()
         left = self._wrote_at + BREATH_SECONDS - time.monotonic()
         if left > 0 and len(self._landed) < BATCH and not self.stopping.is_set():
-            time.sleep(left)
+            self._has_batch.wait(left)
 
     def wake(self) -> None:
         self._bell.set()
+        self._has_batch.set()
 
     def finish(self) -> None:
         until = time.monotonic() + LAST_CALL_SECONDS

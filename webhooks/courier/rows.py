@@ -140,7 +140,7 @@ def claim(connection: Connection, *, shift: int, wants: Wants) -> list[Leased]:
     with connection.transaction(), connection.cursor(binary=True) as cursor:
         cursor.execute(statements.CLAIM_LOCK, {"lock": CLAIM_LOCK}, prepare=True)
         cursor.execute(statements.CLAIM, values, prepare=True)
-        return [Leased._make(row) for row in cursor]
+        return list(map(Leased._make, cursor.fetchall()))
 
 
 def cards(connection: Connection, *, unknown: Iterable[int]) -> list[Card]:

@@ -12,6 +12,7 @@ from webhooks.courier.bell import BellWatch
 from webhooks.courier.clerk import Clerk, Demand
 from webhooks.courier.departures import Departures
 from webhooks.courier.desk import REST_AFTER_FAULT_SECONDS
+from webhooks.courier.garbage import rare_collections
 from webhooks.courier.lanes import FIRST_CLAIM, IN_HAND, PATIENCE_SECONDS, SLOW_SECONDS, Lanes
 from webhooks.courier.receivers import Receiver
 from webhooks.courier.recorder import Recorder
@@ -26,8 +27,8 @@ SHORT_SECONDS = 0.005
 LANDING_SECONDS = 11.0
 CLAIM_BATCH = 1_000
 # When to ask the clerk for more: after so many landings, or so much time with any.
-LANDINGS_PER_CLAIM = 250
-CLAIM_EVERY_SECONDS = 0.02
+LANDINGS_PER_CLAIM = 500
+CLAIM_EVERY_SECONDS = 0.04
 CLAIM_IN_VAIN_EVERY_SECONDS = 0.1
 # Attempts that ended and are not written down yet would be repeated after a crash.
 MOST_UNWRITTEN = 1_000
@@ -76,9 +77,13 @@ class Courier:
         A fault of the database ends the shift: whether its last claim or record was committed cannot be told, so it
         takes nothing more, and the next shift begins with what the database says.
         """
+        with rare_collections():
+            self._work(should_stop, until=time.monotonic() + seconds)
+        return self.sent
+
+    def _work(self, should_stop: Callable[[], bool], *, until: float) -> None:
         for desk in (self.clerk, self.recorder, self.bell):
             desk.thread.start()
-        until = time.monotonic() + seconds
         try:
             while not should_stop() and self._can_work:
                 if time.monotonic() > until and not self.lanes.in_hand:
@@ -87,7 +92,6 @@ class Courier:
             self._settle(should_stop)
         finally:
             self._end()
-        return self.sent
 
     @property
     def has_broken(self) -> bool:
@@ -114,21 +118,28 @@ class Courier:
         if not is_held:
             for row in self.lanes.take():
                 self.departures.depart(row, self.receivers[row.endpoint_id])
-        waits_for_clerk = self.lanes.landings > self._landings_told
-        self.departures.go_on(SHORT_SECONDS if is_held or waits_for_clerk else TICK_SECONDS)
+        if self.demand.is_asked and not self.inbox:
+            self._tell(time.monotonic())
+        self.departures.go_on(self._leisure(is_held=is_held))
         now = time.monotonic()
         if now - self._ticked_at >= TICK_SECONDS:
             self._tick(now)
-        if self.demand.is_asked and not self.inbox:
-            self._tell(now)
-        elif self.lanes.landings > self._landings_told and not self.demand.is_asked:
+        if self.lanes.landings > self._landings_told and not self.demand.is_asked:
             self._call_clerk(now)
+
+    def _leisure(self, *, is_held: bool) -> float:
+        """How long the loop may wait for receivers; none while the clerk waits for it, whose ring may be used up."""
+        if self.demand.is_asked:
+            return 0.0
+        return SHORT_SECONDS if is_held or self.lanes.landings > self._landings_told else TICK_SECONDS
 
     def _open_inbox(self) -> None:
         while self.inbox:
             leased, cards = self.inbox.popleft()
             for card in cards:
-                self.receivers[card.endpoint_id] = Receiver(card, settings.WEBHOOK_ALLOWED_NETWORKS)
+                known = self.receivers.get(card.endpoint_id)
+                if known is None or not known.is_as(card):
+                    self.receivers[card.endpoint_id] = Receiver(card, settings.WEBHOOK_ALLOWED_NETWORKS)
                 if card.succeeded_last:
                     self.lanes.known.add(card.endpoint_id)
             self.lanes.add(leased)

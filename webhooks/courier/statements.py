@@ -91,11 +91,12 @@ WITH RECURSIVE mine AS MATERIALIZED (
     FROM found JOIN webhooks_endpoint endpoint ON endpoint.id = found.endpoint_id
     LEFT JOIN unnest(%(known)s::bigint[], %(rooms)s::int[]) AS known (endpoint_id, room)
         ON known.endpoint_id = found.endpoint_id
-    WHERE endpoint.agency_id <> ALL (%(full)s::bigint[]) AND endpoint.agency_id <> ALL (ARRAY (
-        SELECT unnest(agencies) FROM webhooks_shift WHERE number <> %(shift)s))
+    WHERE coalesce(known.room, %(first)s) > 0 AND endpoint.agency_id <> ALL (%(full)s::bigint[])
+        AND endpoint.agency_id <> ALL (ARRAY (
+            SELECT unnest(agencies) FROM webhooks_shift WHERE number <> %(shift)s))
 ), picked AS MATERIALIZED (
     SELECT due.delivery_id FROM (
-        SELECT endpoint_id, room FROM open WHERE turn <= %(turns)s AND room > 0 ORDER BY random()
+        SELECT endpoint_id, room FROM open WHERE turn <= %(turns)s ORDER BY random()
     ) AS turns
     CROSS JOIN LATERAL (
         SELECT errand.delivery_id FROM webhooks_errand errand

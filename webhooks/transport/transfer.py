@@ -52,8 +52,11 @@ class Transfer:
         curl = self.curl
         curl.setopt(pycurl.HTTPHEADER, _header_lines(request))
         curl.setopt(pycurl.POSTFIELDS, request.body)
-        if target.url != self._url or addresses != self._addresses:
-            self._aim(target.url, target.port, addresses)
+        if target.url != self._url:
+            curl.setopt(pycurl.URL, target.url)
+            self._url = target.url
+        if addresses != self._addresses or target.port != self._port:
+            self._aim(target.port, addresses)
         elif self._resolve:
             curl.setopt(pycurl.RESOLVE, self._resolve)  # libcurl reads it once each time it is set
         if (spent := math.ceil(request.dns_ms)) != self._spent_whole_ms:
@@ -100,12 +103,11 @@ class Transfer:
             return outcomes.BLOCKED_ADDRESS
         return outcomes.of_curl_code(code, sent=sent)
 
-    def _aim(self, url: str, port: int, addresses: tuple[str, ...]) -> None:
+    def _aim(self, port: int, addresses: tuple[str, ...]) -> None:
         route = route_to(addresses, port)
-        self.curl.setopt(pycurl.URL, url)
         self.curl.setopt(pycurl.CONNECT_TO, route.connect_to)
         self.curl.setopt(pycurl.RESOLVE, route.resolve)
-        self._url, self._port, self._addresses, self._resolve = url, port, addresses, route.resolve
+        self._port, self._addresses, self._resolve = port, addresses, route.resolve
 
     def _set_time_left(self, spent_ms: int) -> None:
         """Take what the look-up used up off the limits; libcurl reads 0 as no limit, so 1 is the least."""

@@ -172,6 +172,43 @@ def test_an_agency_whose_endpoints_hang_gets_no_more_in_hand() -> None:
     assert lanes.agencies_in_hand() == ([1, 2], [1])
 
 
+def test_endpoints_that_hang_do_not_fill_their_agencys_hand() -> None:
+    hanging = range(1, 11)
+    lanes = known(*hanging, 99)
+    for endpoint in hanging:
+        lanes.add(rows(endpoint, 20))
+    flights: list[Leased] = []
+    while departing := lanes.take():
+        flights += departing
+        for row in departing:
+            lanes.note_slow(row)
+    land(lanes, flights, 10.0, failed=True)
+    lanes.add(rows(99, 1))
+    assert lanes.agencies_in_hand() == ([1], [])
+    assert {endpoint: room for endpoint, room in lanes.rooms().items() if room} == {99: 31}
+
+
+def test_an_endpoint_known_as_slow_gets_one_in_hand_even_after_a_rest() -> None:
+    lanes = known(1)
+    lanes.add(rows(1, 8))
+    flights = lanes.take()
+    for row in flights:
+        lanes.note_slow(row)
+    land(lanes, flights, 10.0, failed=True)
+    lanes.forget_idle()
+    assert lanes.rooms() == {1: 1}
+
+
+def test_so_many_of_an_agencys_slow_deliveries_wait_in_hand_and_no_more() -> None:
+    lanes = Lanes()
+    for endpoint in range(1, 129):
+        lanes.add(rows(endpoint, 5))
+    while departing := lanes.take():
+        for row in departing:
+            lanes.note_slow(row)
+    assert lanes.agencies_in_hand() == ([1], [1])
+
+
 def test_suspects_in_hand_are_counted() -> None:
     lanes = known(1)
     lanes.add(rows(1, 1, is_suspect=True))
