@@ -35,12 +35,15 @@ _BY_CURL_CODE: Final[dict[int, str]] = {
     pycurl.E_BAD_CONTENT_ENCODING: INVALID_ANSWER,
     # libcurl's name for "not a reply of this protocol" stems from its first one.
     pycurl.E_FTP_WEIRD_SERVER_REPLY: INVALID_ANSWER,
+    100: TOO_LARGE,  # CURLE_TOO_LARGE, which pycurl has no name for: a line of the head past libcurl's own limit
 }
 
 
 def of_status(status: int) -> str | None:
-    """None for any 2xx, the only success; else the hundred that the status belongs to."""
-    return None if 200 <= status <= 299 else f"http_{status // 100}xx"
+    """None for any 2xx, the only success; else the hundred that the status belongs to, if HTTP has it."""
+    if 200 <= status <= 299:
+        return None
+    return f"http_{status // 100}xx" if status < 600 else INVALID_ANSWER
 
 
 def of_curl_code(code: int, *, sent: bool) -> str:

@@ -15,6 +15,7 @@ from .routes import route_to
 # What is taken from a socket at once: small, so that an answer without end stops close to its limit.
 _READ_SIZE: Final = 4096
 _RECEIVE_BUFFER: Final = 32 * 1024
+_HEAD_ENDS: Final = (b"\r\n", b"\n")
 # Those before are interim ones, after which the answer is still to come.
 _FIRST_FINAL_STATUS: Final = 200
 # What the framing of a chunk costs on the wire at least.
@@ -98,10 +99,15 @@ class Transfer:
         if self._cut and not self._head_ended:
             return outcomes.TOO_LARGE
         if (code == 0 or self._cut) and status is not None:
-            return outcomes.of_status(status)
+            return outcomes.of_status(status) if self._head_ended or self._has_whole_head else outcomes.CLOSED
         if self._blocked and not sent:
             return outcomes.BLOCKED_ADDRESS
         return outcomes.of_curl_code(code, sent=sent)
+
+    @property
+    def _has_whole_head(self) -> bool:
+        """libcurl takes a connection that was closed within the head for an answer without a body."""
+        return bool(self._head) and self._head[-1] in _HEAD_ENDS
 
     def _aim(self, port: int, addresses: tuple[str, ...]) -> None:
         route = route_to(addresses, port)

@@ -272,3 +272,21 @@ def test_the_same_receiver_recovers_after_misbehaving(receive: Receive, sender: 
     errors = [post(sender, receiver.vetted()).error for _ in range(2)]
 
     assert errors == ["timeout", None]
+
+
+@pytest.mark.parametrize(
+    ("said", "status", "error"),
+    [
+        (OK, 200, "closed"),
+        (OK + b"Content-Length: 0\r\n", 200, "closed"),
+        (OK + b"X-Half: of a li", 200, "closed"),
+        (OK + b"X-Long: " + b"a" * 2_000_000 + b"\r\n\r\n", 200, "too_large"),
+        (b"HTTP/1.1 999 Denied\r\nContent-Length: 0\r\n\r\n", 999, "invalid_answer"),
+    ],
+    ids=["status line", "fields", "half a field", "a field without end", "no such status"],
+)
+def test_an_answer_that_is_none_acknowledges_nothing(
+    receive: Receive, sender: Sender, said: bytes, status: int | None, error: str
+) -> None:
+    result = post(sender, receive(after_request(lambda connection: connection.send(said))).vetted())
+    assert (result.status, result.error) == (status, error)
