@@ -142,8 +142,9 @@ def test_a_logo_is_uploaded_and_looked_at(open_browser: Open) -> None:
     page.get_by_label("Picture").set_input_files(logo)
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("The logo was saved.")).to_be_visible()
-    shown = page.get_by_role("img", name="Logo of").evaluate("image => [image.naturalWidth, image.naturalHeight]")
-    assert shown == [480, 120]
+    shown = page.get_by_role("img", name="Logo of")
+    expect(shown).to_have_js_property("naturalWidth", 480)
+    expect(shown).to_have_js_property("naturalHeight", 120)
 
 
 def test_a_day_at_the_console(open_browser: Open, live_server: LiveServer) -> None:
