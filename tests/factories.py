@@ -36,6 +36,7 @@ class ByService(Factory[Made]):
 
     @classmethod
     def make(cls, **values: Any) -> Made:
+        """Call the service that makes one. Each factory has its own."""
         raise NotImplementedError
 
 

@@ -41,9 +41,11 @@ class OwnPage(SignedInView):
         return self.save(form) if form.is_valid() else self.show(form, status=422)
 
     def make_form(self, data: Any = None) -> Any:
+        """Make the page's form, bound to what was sent if there is anything. Every page has its own."""
         raise NotImplementedError
 
     def save(self, form: Any) -> HttpResponse:
+        """Do what the valid form asks for, and answer. Every page has its own."""
         raise NotImplementedError
 
     def show(self, form: forms.BaseForm, *, status: int = 200) -> HttpResponse:

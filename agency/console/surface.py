@@ -79,9 +79,11 @@ class FormPage(ConsoleView, Generic[FormOf]):
     writers_only: ClassVar[bool] = True
 
     def make_form(self, data: Any = None) -> FormOf:
+        """Make the page's form, bound to what was sent if there is anything. Every page has its own."""
         raise NotImplementedError
 
     def save(self, form: FormOf) -> HttpResponse:
+        """Call the service with the valid form, and answer. Every page has its own."""
         raise NotImplementedError
 
     def words(self) -> dict[str, Any]:

@@ -62,6 +62,7 @@ class Step(ConnectPage):
     http_method_names = ["post"]
 
     def step(self, session: ConnectSession) -> HttpResponseBase:
+        """Do what the button says. Each button has its own."""
         raise NotImplementedError
 
 

@@ -31,6 +31,7 @@ class PageProvider(Provider):
                     yield account
 
     def _account(self, id: str, token: str, page: Row, grant: Grant) -> Account | None:
+        """Read what a page leads to, None where that is no account. Each platform has its own."""
         raise NotImplementedError
 
     def subscribe(self, account: Account, grant: Grant) -> None:

@@ -80,6 +80,7 @@ class SurfaceView(APIView, Generic[Caller]):
     # What a surface says of itself ------------------------------------------------------------------
 
     def switch_is_on(self) -> bool:
+        """Read the fleet-wide switch of the surface."""
         raise NotImplementedError
 
     def resolve_key(self, digest: bytes) -> Caller | None:
@@ -96,6 +97,7 @@ class SurfaceView(APIView, Generic[Caller]):
         """Refuse a caller who is known and may not call now."""
 
     def admit(self, request: HttpRequest) -> Caller:
+        """Find out who calls, and refuse who may not."""
         raise NotImplementedError
 
     # The steps both orders are made of ----------------------------------------------------------------
@@ -199,6 +201,7 @@ class KeyLimitedSurface(SurfaceView[Caller]):
     """Switch, key, caller, then the key's own limit; keys that nobody holds count against their address."""
 
     def key_limit(self, caller: Caller) -> Limit:
+        """Give the limit that the caller's key counts against. Each surface has its own."""
         raise NotImplementedError
 
     def admit(self, request: HttpRequest) -> Caller:

@@ -38,6 +38,7 @@ class StatusPage(OnePack, FormPage[Confirmation]):
         return self.back(str(self.said))
 
     def effect(self) -> str:
+        """Say in words what the change will do. Each change has its own."""
         raise NotImplementedError
 
     def words(self) -> dict[str, Any]:
