@@ -10,6 +10,7 @@ from django.test import Client
 from pytest_django import DjangoDbBlocker
 
 from tests.agency.console.staff import at_the_console
+from tests.document.recording import _watch_surfaces, pytest_runtest_call  # noqa: F401  # pytest finds them here
 from tests.tenants import WORKSPACE_BASE, Api, Tenant
 
 # What starts processes, drives a browser, waits for something real or tries very many things: not in `make fast`.

@@ -10,10 +10,11 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
+from agency.services import suspend_agency
 from tests.channelconnect.agencies import RETURN_URL, a_session, switch_on, wanted
-from tests.tenants import Tenant, a_new_customer
+from tests.tenants import NOTHING, Api, Tenant, a_new_customer
 from webhooks.services import send_test
-from workspaces.services import grant_addon
+from workspaces.services import grant_addon, suspend_workspace
 
 AGENCY = "api/agency/v1/"
 WORKSPACE = "api/v1/"
@@ -139,3 +140,20 @@ def ids_of(tenant: Tenant) -> dict[str, UUID]:
         "entry": tenant.entry.uuid,
         "automation": tenant.automation.uuid,
     }
+
+
+def body_of(case: Case, tenant: Tenant) -> Any:
+    return case.body(tenant) if case.body else NOTHING
+
+
+def api_of(route: str, tenant: Tenant) -> Api:
+    if route.startswith(f"{AGENCY}packs/import/"):
+        return tenant.copying_api
+    return tenant.api if route.startswith(AGENCY) else tenant.workspace_api
+
+
+def suspend(route: str, tenant: Tenant) -> None:
+    if route.startswith(AGENCY):
+        suspend_agency(agency=tenant.agency, reason="", now=now(), by=SYSTEM)
+    else:
+        suspend_workspace(workspace=tenant.workspace, now=now(), by=SYSTEM)

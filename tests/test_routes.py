@@ -8,7 +8,7 @@ import pytest
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
-from agency.services import revoke_agency_key, suspend_agency
+from agency.services import revoke_agency_key
 from config.api.keys import new_key
 from tests.factories import a_workspace_key, an_agency_key
 from tests.routes import (
@@ -19,14 +19,17 @@ from tests.routes import (
     WRITES,
     Case,
     address,
+    api_of,
+    body_of,
     ids_in,
     ids_of,
     methods_of,
     mounted,
+    suspend,
 )
-from tests.tenants import NOTHING, Api, Tenant
+from tests.tenants import Api, Tenant
 from tests.traces import traces
-from workspaces.services import revoke_workspace_key, suspend_workspace
+from workspaces.services import revoke_workspace_key
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "FOO")
 # What tells two answers apart without saying anything about what was asked for.
@@ -42,16 +45,6 @@ EACH_WRITE = pytest.mark.parametrize(
     [case for case in CASES if case[1] in WRITES],
     ids=[f"{method} {route}" for route, method, _ in CASES if method in WRITES],
 )
-
-
-def body_of(case: Case, tenant: Tenant) -> Any:
-    return case.body(tenant) if case.body else NOTHING
-
-
-def api_of(route: str, tenant: Tenant) -> Api:
-    if route.startswith(f"{AGENCY}packs/import/"):
-        return tenant.copying_api
-    return tenant.api if route.startswith(AGENCY) else tenant.workspace_api
 
 
 def strangers(route: str, tenant: Tenant) -> dict[str, str | None]:
@@ -75,13 +68,6 @@ def strangers(route: str, tenant: Tenant) -> dict[str, str | None]:
         "revoked key": plaintext,
         "agency key": tenant.plaintext,
     }
-
-
-def suspend(route: str, tenant: Tenant) -> None:
-    if route.startswith(AGENCY):
-        suspend_agency(agency=tenant.agency, reason="", now=now(), by=SYSTEM)
-    else:
-        suspend_workspace(workspace=tenant.workspace, now=now(), by=SYSTEM)
 
 
 def essence(response: Any) -> tuple[int, bytes, dict[str, str]]:

@@ -8,8 +8,11 @@ from typing import Any, TypeVar
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import is_list_serializer
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
+from drf_spectacular.utils import Direction, OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers
+
+from config.api.documents.answers import either
+from config.api.fields import Email
 
 Shape = type[serializers.Serializer[Any]]
 Handler = TypeVar("Handler", bound=Callable[..., Any])
@@ -22,6 +25,10 @@ class Operation(AutoSchema):
     def _is_list_view(self, serializer: Any = None) -> bool:
         return bool(is_list_serializer(serializer))
 
+    def get_description(self) -> str:
+        """Say nothing beyond the summary, unless `Documented` does: docstrings are for those who read the code."""
+        return ""
+
     def get_tags(self) -> list[str]:
         return [word.replace("-", " ").capitalize() for word in super().get_tags()]
 
@@ -29,6 +36,30 @@ class Operation(AutoSchema):
         """Carry an operation's own errors to the document, which takes them out again."""
         action = getattr(self.view, "action", None) or self.method.lower()
         return {"x-errors": dict(getattr(getattr(self.view, action), DESCRIPTION_ATTRIBUTE, {}))}
+
+    def _get_request_body(self, direction: Direction = "request") -> dict[str, Any] | None:
+        """A body may be left out where the view says so, and not because all of its fields may."""
+        body: dict[str, Any] | None = super()._get_request_body(direction)
+        return body and body | {"required": not getattr(self.view, "body_optional", False)}
+
+    def _map_basic_serializer(self, serializer: Any, direction: Direction) -> dict[str, Any]:
+        """Describe an object by its own docstring, never by that of a base class."""
+        schema: dict[str, Any] = super()._map_basic_serializer(serializer, direction)
+        if not vars(type(serializer)).get("__doc__"):
+            schema.pop("description", None)
+        return schema
+
+    def _map_serializer_field(self, field: Any, direction: Direction, bypass_extensions: bool = False) -> Any:
+        """Say of a field what the library does not see, and take out the library's own marks."""
+        schema: Any = super()._map_serializer_field(field, direction, bypass_extensions)
+        schema.pop("x-spec-enum-id", None)
+        if isinstance(field, serializers.ListField) and not field.allow_empty:
+            schema.setdefault("minItems", 1)
+        if getattr(field, "distinct", False):
+            schema["uniqueItems"] = True
+        if isinstance(field, Email):
+            schema["format"] = "email"
+        return schema
 
 
 class _Links(serializers.Serializer[Any]):
@@ -68,7 +99,8 @@ PAGE_EXAMPLE = {
 
 
 def _name(shape: Shape) -> str:
-    return shape.__name__.removesuffix("Serializer")
+    named = getattr(getattr(shape, "Meta", None), "ref_name", None)
+    return str(named or shape.__name__.removesuffix("Serializer"))
 
 
 def _shape(name: str, fields: Mapping[str, Any], example: Any = None) -> Shape:
@@ -117,10 +149,16 @@ class Query:
     type: Any = OpenApiTypes.STR
     enum: Sequence[str] | None = None
     default: Any = None
+    required: bool = False
 
     def parameter(self) -> OpenApiParameter:
         return OpenApiParameter(
-            name=self.name, type=self.type, description=self.description, enum=self.enum, default=self.default
+            name=self.name,
+            type=self.type,
+            required=self.required,
+            description=self.description,
+            enum=self.enum,
+            default=self.default,
         )
 
 
@@ -135,7 +173,7 @@ IDEMPOTENCY_KEY = OpenApiParameter(
     type={"type": "string", "minLength": 1, "maxLength": 255},
     description="The same key with the same request within 24 hours gives the first answer again.",
 )
-KEY_USED_OTHERWISE = "The Idempotency-Key was used with another request."
+KEY_REFUSED = "The Idempotency-Key was used with another request, or its first request is still being worked on."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +193,7 @@ class Documented:
     idempotent: bool = False
 
     def __call__(self, handler: Handler) -> Handler:
-        errors = {409: KEY_USED_OTHERWISE, **self.errors} if self.idempotent else self.errors
+        errors = self._errors()
         setattr(handler, DESCRIPTION_ATTRIBUTE, errors)
         decorate = extend_schema(
             operation_id=self.operation_id,
@@ -167,6 +205,12 @@ class Documented:
         )
         decorated: Handler = decorate(handler)
         return decorated
+
+    def _errors(self) -> dict[int, str]:
+        errors = dict(self.errors)
+        if self.idempotent:
+            errors[409] = either(errors[409], KEY_REFUSED) if 409 in errors else KEY_REFUSED
+        return errors
 
     def _responses(self) -> dict[int, OpenApiResponse]:
         answers = {self.status: self.answer, **self.also}

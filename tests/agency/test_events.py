@@ -13,6 +13,7 @@ from agency.services import envelope, record_event
 from config.celery import bell_name
 from config.redis import client
 from tests.factories import AgencyFactory
+from webhooks.services.samples import sample_data
 
 MOMENT = datetime(2026, 11, 20, 9, 30, 0, 250_000, tzinfo=UTC)
 
@@ -22,7 +23,8 @@ class RolledBack(Exception):
 
 
 def record(agency: Agency, **more: Any) -> Event:
-    return record_event(agency_id=agency.pk, name="workspace.created", data={"workspace": {}}, now=MOMENT, **more)
+    data = sample_data("workspace.created")
+    return record_event(agency_id=agency.pk, name="workspace.created", data=data, now=MOMENT, **more)
 
 
 @transaction.atomic

@@ -8,6 +8,8 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tests.document.recording import watch_envelope
+
 
 class Receiver:
     """Answers 200 to everything; `told` holds `(headers, body)` in the order of arrival."""
@@ -21,6 +23,7 @@ class Receiver:
                 self.send_response(200)
                 self.send_header("Content-Length", "0")
                 self.end_headers()
+                watch_envelope(body)
                 told.put((dict(self.headers), body))
 
             def log_message(self, format: str, *words: Any) -> None:

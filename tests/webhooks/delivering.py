@@ -13,6 +13,7 @@ from config.celery import ring
 from tests.tenants import Tenant
 from tests.webhooks.transport.receivers import Behaviour, Connection, Receiver
 from webhooks.models import Delivery, Errand
+from webhooks.services.samples import sample_data
 
 EVENT = "workspace.created"
 PATIENCE_SECONDS = 10.0
@@ -27,11 +28,13 @@ def subscribe(tenant: Tenant, receiver: Receiver, *events: str, **words: Any) ->
     return endpoint
 
 
-def tell(tenant: Tenant, count: int = 1, *, event: str = EVENT, **data: Any) -> None:
-    """Record so many events of the agency."""
+def tell(tenant: Tenant, count: int = 1, *, event: str = EVENT, customer: str = "Sub-account") -> None:
+    """Record so many events of the agency, about a sub-account of this name."""
+    sample = sample_data(event)
+    data = {**sample, "workspace": {**sample["workspace"], "name": customer}}
     with transaction.atomic():
-        for number in range(count):
-            record_event(agency_id=tenant.agency.pk, name=event, data={"number": number, **data}, now=now())
+        for _ in range(count):
+            record_event(agency_id=tenant.agency.pk, name=event, data=data, now=now())
 
 
 def until(condition: Callable[[], Any], seconds: float = PATIENCE_SECONDS) -> Any:

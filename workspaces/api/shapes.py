@@ -55,7 +55,7 @@ class OwnerShape(serializers.Serializer[Any]):
 
 
 class SubAccount(serializers.Serializer[Any]):
-    """The card of a sub-account."""
+    """A sub-account."""
 
     uuid = serializers.UUIDField()
     name = serializers.CharField()
@@ -87,7 +87,7 @@ class ChannelShape(serializers.Serializer[Any]):
 
 
 class SubAccountDetail(SubAccount):
-    """The card with add-ons, limits and channels."""
+    """A sub-account with its add-ons, limits and channels."""
 
     addons = Reference(many=True)
     limits = LimitsShape()

@@ -55,3 +55,13 @@ class NewConnectionShape(Connection):
     class Meta:
         ref_name = "ConnectionWithLink"
         example = {**CONNECTION_EXAMPLE, "connect_url": "https://app.example.com/connect/a-secret-of-43-characters"}
+
+
+class RepeatedConnectionShape(NewConnectionShape):
+    """The connection of the first request; once it has ended there is no address any more."""
+
+    connect_url = serializers.URLField(required=False)
+
+    class Meta:
+        ref_name = "RepeatedConnection"
+        example = NewConnectionShape.Meta.example

@@ -8,7 +8,12 @@ from django.utils import timezone
 from rest_framework.request import Request
 
 from agency.api.surface import AgencyViewSet
-from channelconnect.api.agency.shapes import Connection, ConnectSettingsShape, NewConnectionShape
+from channelconnect.api.agency.shapes import (
+    Connection,
+    ConnectSettingsShape,
+    NewConnectionShape,
+    RepeatedConnectionShape,
+)
 from channelconnect.api.agency.words import NewConnection, ReturnUrls
 from channelconnect.models import ConnectSession, ConnectSettings
 from channelconnect.services import (
@@ -23,6 +28,7 @@ from channelconnect.services import (
     set_return_urls,
     settings_of,
 )
+from channelconnect.services.opening import SubAccountSuspended
 from config.api.idempotency import presented_idempotency_key
 from config.api.responses import json_answer
 from config.api.schema import Documented, many, one
@@ -80,8 +86,8 @@ class ConnectionViewSet(SubAccountViewSet):
         },
         status=201,
         answer=one(NewConnectionShape),
-        also={200: one(NewConnectionShape)},
-        errors={403: ConnectIsOff.message},
+        also={200: one(RepeatedConnectionShape)},
+        errors={403: ConnectIsOff.message, 409: SubAccountSuspended.message},
         idempotent=True,
     )
     def create(self, request: Request, workspace: UUID | None) -> HttpResponse:

@@ -1,5 +1,6 @@
 """The answers that every operation shares: its errors, and the headers of the limit."""
 
+from dataclasses import dataclass
 from typing import Any
 
 ERROR = {
@@ -29,6 +30,10 @@ HEADERS = {
         "description": "Seconds to the end of the window.",
         "schema": {"type": "integer", "minimum": 1},
     },
+    "IdempotentReplayed": {
+        "description": "`true` where this is the first answer again; absent from the first one.",
+        "schema": {"const": "true"},
+    },
 }
 COUNTED = {
     "X-RateLimit-Limit": {"$ref": "#/components/headers/RateLimit"},
@@ -40,6 +45,7 @@ NAMES = {
     403: "Forbidden",
     404: "NotFound",
     409: "Conflict",
+    411: "LengthRequired",
     413: "TooLarge",
     415: "UnsupportedMedia",
     422: "Invalid",
@@ -50,25 +56,25 @@ NAMES = {
 EXAMPLES = {
     400: "The body is not valid JSON.",
     401: "Invalid API key.",
-    403: "You may not do this.",
     404: "Not found.",
     409: "The state of the resource does not allow this.",
+    411: "Send the body with a Content-Length header.",
     413: "The body is larger than 1 MiB.",
     415: "Send the body as application/json in UTF-8.",
     429: "Too many requests. Retry after 12 seconds.",
     500: "Server error.",
 }
 MEANINGS = {
-    400: "The body is not a JSON object, repeats a key, or is nested too deeply.",
+    400: "The body is missing where one is needed, is no JSON object, repeats a key, or is nested too deeply.",
     401: "The API key is missing, unknown or revoked.",
-    403: "The caller is known and may not do this.",
-    404: "No such resource of yours.",
+    404: "No such resource, or it is somebody else's.",
     409: "The state of the resource does not allow this.",
+    411: "The body came without a Content-Length header.",
     413: "The body is larger than 1 MiB.",
     415: "The body is not JSON in UTF-8.",
     422: "Fields were refused.",
     429: "Over the rate limit.",
-    500: "A fault on our side; the log has it under the answer's X-Request-Id.",
+    500: "A fault on our side. Tell us the X-Request-Id of the answer.",
     503: "The surface is switched off.",
 }
 REFUSED_FIELDS = {
@@ -76,15 +82,30 @@ REFUSED_FIELDS = {
     "errors": {"name": ["The name field is required."]},
 }
 ALWAYS = (401, 403, 429, 500)
-WITH_A_BODY = (400, 409, 413, 415, 422)
+OF_A_WRITE = (400, 411, 413, 415, 422)
+WRITES = frozenset({"post", "put", "patch"})
+QUERY_TOO_LONG = "The query string has more than 1,000 parameters."
 
 
-def _answer(status: int, disabled: str) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class SurfaceRefusals:
+    """What a surface refuses every operation with: the sentences of its 403 and, where it has one, of its 503."""
+
+    forbidden: str
+    disabled: str = ""
+
+
+def _sentence(status: int, refusals: SurfaceRefusals) -> str:
+    own = {403: refusals.forbidden, 503: refusals.disabled}
+    return own.get(status) or EXAMPLES[status]
+
+
+def _answer(status: int, refusals: SurfaceRefusals) -> dict[str, Any]:
     invalid = status == 422
-    example = REFUSED_FIELDS if invalid else {"message": disabled if status == 503 else EXAMPLES[status]}
+    example = REFUSED_FIELDS if invalid else {"message": _sentence(status, refusals)}
     schema = {"$ref": f"#/components/schemas/{'ValidationError' if invalid else 'Error'}"}
     answer = {
-        "description": MEANINGS[status],
+        "description": MEANINGS.get(status) or _sentence(status, refusals),
         "content": {"application/json": {"schema": schema, "example": example}},
     }
     if status == 429:
@@ -92,13 +113,13 @@ def _answer(status: int, disabled: str) -> dict[str, Any]:
     return answer
 
 
-def components(*, disabled: str) -> dict[str, Any]:
-    """Give the shared components; `disabled` is the sentence of a surface that answers 503, or nothing."""
-    statuses = [status for status in NAMES if status != 503 or disabled]
+def components(refusals: SurfaceRefusals) -> dict[str, Any]:
+    """Give the shared components."""
+    statuses = [status for status in NAMES if status != 503 or refusals.disabled]
     return {
         "schemas": {"Error": ERROR, "ValidationError": VALIDATION_ERROR},
         "headers": HEADERS,
-        "responses": {NAMES[status]: _answer(status, disabled) for status in statuses},
+        "responses": {NAMES[status]: _answer(status, refusals) for status in statuses},
         "securitySchemes": {
             "ApiKey": {"type": "apiKey", "in": "header", "name": "x-api-key"},
             "Bearer": {"type": "http", "scheme": "bearer"},
@@ -106,23 +127,39 @@ def components(*, disabled: str) -> dict[str, Any]:
     }
 
 
-def _statuses(path: str, operation: dict[str, Any], *, disabled: str) -> list[int]:
-    found = [*ALWAYS, *([503] if disabled else []), *([404] if "{" in path else [])]
-    if "requestBody" in operation:
-        found += [404, *WITH_A_BODY]
-    return sorted({*found, *operation.get("x-errors", {})})
+def _errors(path: str, method: str, operation: dict[str, Any], refusals: SurfaceRefusals) -> dict[int, str]:
+    """Give the errors of an operation by what it is, each with its own sentence or none."""
+    found = dict.fromkeys((*ALWAYS, *((503,) if refusals.disabled else ())), "")
+    if "{" in path:
+        found[404] = ""
+    if method in WRITES:
+        found |= dict.fromkeys(OF_A_WRITE, "")
+    elif any(parameter["in"] == "query" for parameter in operation.get("parameters", [])):
+        found[400] = QUERY_TOO_LONG
+    own = operation.get("x-errors", {})
+    if 403 in own:
+        own = own | {403: either(own[403], refusals.forbidden)}
+    return dict(sorted((found | own).items()))
 
 
-def complete(path: str, operation: dict[str, Any], *, disabled: str) -> None:
+def either(one: str, other: str) -> str:
+    """Join the sentences of two reasons for the same status."""
+    return f"{one} Or: {other}"
+
+
+def complete(path: str, method: str, operation: dict[str, Any], refusals: SurfaceRefusals) -> None:
     """Add what an operation may answer beside what it declares, in its own words where it has some."""
+    parameters = operation.get("parameters", [])
+    headers = COUNTED
+    if any(parameter["name"] == "Idempotency-Key" for parameter in parameters):
+        headers = {**COUNTED, "Idempotent-Replayed": {"$ref": "#/components/headers/IdempotentReplayed"}}
     for answer in operation["responses"].values():
-        answer["headers"] = {**COUNTED, **answer.get("headers", {})}
-    for status in _statuses(path, operation, disabled=disabled):
+        answer["headers"] = {**headers, **answer.get("headers", {})}
+    for status, own in _errors(path, method, operation, refusals).items():
         shared: dict[str, Any] = {"$ref": f"#/components/responses/{NAMES[status]}"}
-        own = operation.get("x-errors", {}).get(status)
         operation["responses"].setdefault(str(status), {**shared, "description": own} if own else shared)
     operation["responses"] = dict(sorted(operation["responses"].items()))
     operation.pop("x-errors", None)
-    for parameter in operation.get("parameters", []):
+    for parameter in parameters:
         if parameter["in"] == "path":
             parameter.setdefault("description", f"The {parameter['name']}'s uuid, in any case.")

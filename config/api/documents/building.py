@@ -10,6 +10,7 @@ from drf_spectacular.generators import EndpointEnumerator, SchemaGenerator
 from drf_spectacular.settings import patched_settings
 
 from config.api.documents import answers
+from config.api.documents.answers import SurfaceRefusals
 from config.api.documents.events import webhooks_of
 from config.api.responses import to_json
 
@@ -21,7 +22,9 @@ unknown filter value matches nothing, a blank parameter counts as not sent. Anot
 that does not exist.
 
 Every answer carries `X-Request-Id`; counted ones carry `X-RateLimit-Limit` and `X-RateLimit-Remaining`. After
-a 429, wait the seconds in `Retry-After`. Errors are `{message}`, refused fields `{message, errors}`.
+a 429, wait the seconds in `Retry-After`. Errors are `{message}`, refused fields `{message, errors}`. A path
+that does not exist answers 404, a method that a path does not have 405. A write that meets another change of
+the same resource may answer 409 with a sentence that asks to send it again; nothing has been done then.
 
 Endpoints that take an `Idempotency-Key` (1 to 255 printable ASCII characters) answer a repetition within
 24 hours as they answered the first request, marked by `Idempotent-Replayed: true`; refused requests are not
@@ -31,14 +34,14 @@ remembered.
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A surface as its document presents it; `disabled` is its sentence where it can answer 503."""
+    """A surface as its document presents it."""
 
     name: str
     title: str
     version: str
     prefix: str
     summary: str
-    disabled: str = ""
+    refusals: SurfaceRefusals
 
     @property
     def path(self) -> str:
@@ -51,7 +54,9 @@ AGENCY = Document(
     version="1.0.0",
     prefix="/api/agency/v1",
     summary="Manage the sub-accounts of an agency.",
-    disabled="The reseller API is currently disabled.",
+    refusals=SurfaceRefusals(
+        forbidden="This agency is not active.", disabled="The reseller API is currently disabled."
+    ),
 )
 WORKSPACE = Document(
     name="workspace",
@@ -59,6 +64,7 @@ WORKSPACE = Document(
     version="1.0.0",
     prefix="/api/v1",
     summary="Work with the data of one workspace.",
+    refusals=SurfaceRefusals(forbidden="API access is disabled for this installation, or this workspace is suspended."),
 )
 METHODS = ("get", "post", "put", "patch", "delete")
 _one_at_a_time = threading.Lock()
@@ -73,10 +79,11 @@ def _patches(document: Document) -> dict[str, Any]:
         "SERVERS": [{"url": settings.PUBLIC_URL}],
         "SCHEMA_PATH_PREFIX": document.prefix,
         "SECURITY": [{"ApiKey": []}, {"Bearer": []}],
-        "APPEND_COMPONENTS": answers.components(disabled=document.disabled),
+        "APPEND_COMPONENTS": answers.components(document.refusals),
         "PATH_CONVERTER_OVERRIDES": {"id": {"type": "string", "format": "uuid"}},
         "POSTPROCESSING_HOOKS": [],
         "COMPONENT_SPLIT_REQUEST": False,
+        "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
         "SORT_OPERATIONS": False,
     }
 
@@ -99,8 +106,8 @@ def build(document: Document) -> dict[str, Any]:
     with _one_at_a_time, patched_settings(_patches(document)):
         built: dict[str, Any] = _generator(document.prefix).get_schema(request=None, public=True)
     for path, methods in built["paths"].items():
-        for operation in methods.values():
-            answers.complete(path, operation, disabled=document.disabled)
+        for method, operation in methods.items():
+            answers.complete(path, method, operation, document.refusals)
         # A viewset's methods come out of a set; the same code must give the same document.
         built["paths"][path] = {method: methods[method] for method in METHODS if method in methods}
     webhooks = webhooks_of(document.name)

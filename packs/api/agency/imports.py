@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
 from rest_framework.request import Request
 
 from config.api.ids import parse_uuid
@@ -41,8 +42,15 @@ class ImportViewSet(PackBaseViewSet):
         operation_id="previewImport",
         summary="Say what a copy would be; nothing is saved",
         answer=one(ImportPreviewShape),
-        query=(Query("workspace", "The sub-account's uuid."), Query("automation", "The automation's uuid.")),
-        errors={403: CannotCopy.message, 404: "No such sub-account, or no such automation."},
+        query=(
+            Query("workspace", "The sub-account's uuid.", OpenApiTypes.UUID, required=True),
+            Query("automation", "The automation's uuid.", OpenApiTypes.UUID, required=True),
+        ),
+        errors={
+            403: CannotCopy.message,
+            404: "No such sub-account, or no such automation.",
+            422: "A required parameter was not sent.",
+        },
     )
     def preview(self, request: Request) -> HttpResponse:
         self.require_copying()

@@ -47,7 +47,7 @@ def words(values: Any) -> Any:
 
 
 class SlotShape(serializers.Serializer[Any]):
-    """A cleared step that each customer fills in; `label` and `step` are for people."""
+    """A setting that a copy leaves empty for each customer to fill in; `label` and `step` are for people."""
 
     node = serializers.CharField()
     path = serializers.CharField()

@@ -13,6 +13,8 @@ MOST_REQUIREMENTS = 100
 
 
 class NewPack(Words):
+    """A pack to create."""
+
     name = Text(max_length=120)
     summary = Text(max_length=300, required=False, allow_blank=True, allow_null=True)
     industry = Choice(Industry.choices, required=False, allow_null=True)
@@ -20,10 +22,14 @@ class NewPack(Words):
 
 
 class PackChanges(NewPack):
+    """What is to change; fields left out stay as they are."""
+
     status = Choice(Pack.Status.choices)
 
 
 class Order(Words):
+    """Uuids in their new order, first one first."""
+
     order = Items(child=Uuid(), max_length=MOST_PACKS, distinct=True)
 
 
@@ -37,7 +43,7 @@ class CopyChoice(Words):
 
 
 class NewEntry(Words):
-    """Either `template_id`, or `workspace` and `automation`."""
+    """Either `template_id`, or both `workspace` and `automation`."""
 
     template_id = Text(max_length=LONGEST_TEMPLATE_ID, required=False, allow_null=True)
     workspace = Uuid(required=False, allow_null=True)
@@ -45,6 +51,8 @@ class NewEntry(Words):
 
 
 class EntryChanges(Words):
+    """What is to change; fields left out stay as they are, a blank name or description is the library's again."""
+
     name = Text(max_length=120, allow_blank=True, allow_null=True)
     description = Text(max_length=500, allow_blank=True, allow_null=True, multiline=True)
     tier = Choice(PackEntry.Tier.choices)
@@ -52,4 +60,6 @@ class EntryChanges(Words):
 
 
 class Visibility(Words):
+    """Whether your packs replace the service's own."""
+
     replace_platform = Flag()

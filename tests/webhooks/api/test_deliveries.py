@@ -104,7 +104,7 @@ def test_a_delivery_is_read_with_its_attempts_and_its_envelope(a: Tenant, hire: 
     receiver = receive()
     subscribe(a, receiver)
     hire()
-    tell(a, text="Grüße")
+    tell(a, customer="Grüße")
     [delivery] = ended(a)
     detail = shown(a, delivery)
     assert list(detail) == [*FIELDS, "envelope"]
@@ -306,11 +306,11 @@ def test_an_event_before_its_endpoint_was_enabled_is_not_delivered_later(
     receiver = receive()
     endpoint = subscribe(a, receiver, enabled=False)
     hire()
-    tell(a, told="too early")
+    tell(a, customer="Too early")
     time_of_fan_out = until(lambda: not a.agency.events.filter(fanned_out_at=None).exists())
     assert time_of_fan_out
     a.api.patch(f"/webhooks/{endpoint['uuid']}", {"enabled": True})
-    tell(a, told="now")
+    tell(a, customer="Now")
     ended(a)
-    assert [json.loads(request.body)["data"]["told"] for request in receiver.requests] == ["now"]
+    assert [json.loads(request.body)["data"]["workspace"]["name"] for request in receiver.requests] == ["Now"]
     assert Delivery.objects.filter(created_at__gt=now() - timedelta(minutes=1)).count() == 1

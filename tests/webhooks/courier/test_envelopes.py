@@ -80,7 +80,7 @@ def test_every_attempt_and_redelivery_carries_the_same_bytes(a: Tenant, hire: Hi
     receiver = receive(in_turn([status(500), status(502), status(204), status(204)]))
     subscribe(a, receiver)
     hire()
-    tell(a, text='a "quoted" \\ line\n and 💈')
+    tell(a, customer='a "quoted" \\ line\n and 💈')
     for attempts in (1, 2):
         let_time_pass(attempted(a, attempts))
     [delivery] = ended(a)
@@ -176,7 +176,7 @@ def test_nothing_is_sent_for_what_was_rolled_back(a: Tenant, hire: Hire, receive
     with transaction.atomic():
         tell(a, 30)
         transaction.set_rollback(True)
-    tell(a, told="after")
+    tell(a, customer="After")
     ended(a)
     assert Event.objects.count() == 1
-    assert [json.loads(request.body)["data"]["told"] for request in receiver.requests] == ["after"]
+    assert [json.loads(request.body)["data"]["workspace"]["name"] for request in receiver.requests] == ["After"]

@@ -360,7 +360,7 @@ def test_the_log_of_the_courier_names_no_secret_and_no_body(
     caplog.set_level(logging.DEBUG)
     endpoint = subscribe(a, receive())
     hire()
-    tell(a, text="very private")
+    tell(a, customer="very private")
     ended(a)
     cut_connections("courier%")
     tell(a)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import trustme
 
+from tests.document.recording import watch_envelope
 from webhooks.transport.client import Sender
 from webhooks.transport.exchange import Request, Result
 from webhooks.transport.guard import Vetted, judge
@@ -64,6 +65,8 @@ class Connection:
         headers = {name.lower(): value for name, _, value in (field.partition(": ") for field in fields)}
         while len(body) < int(headers.get("content-length", 0)):
             body += self.socket.recv(65536)
+        if "x-svc-event" in headers:
+            watch_envelope(body)
         return Received(line, headers, body)
 
 

@@ -29,6 +29,7 @@ from webhooks.services import (
     send_test,
     update_endpoint,
 )
+from webhooks.services.deliveries import EndpointGone
 
 MOST_ENDPOINTS = 1_000
 
@@ -110,6 +111,7 @@ class WebhookViewSet(WebhookBaseViewSet):
         status=202,
         answer=one(DeliveryShape),
         example={"data": {**QUEUED_EXAMPLE, "test": True}},
+        errors={409: EndpointGone.message},
     )
     def test(self, request: Request, webhook: UUID | None) -> HttpResponse:
         endpoint = self.endpoint_of(webhook)

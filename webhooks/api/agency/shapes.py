@@ -71,7 +71,7 @@ class EventLabel(serializers.Serializer[Any]):
 
 
 class WebhookShape(serializers.Serializer[Any]):
-    """A registered receiver."""
+    """A webhook endpoint."""
 
     uuid = serializers.UUIDField()
     url = serializers.URLField()

@@ -11,18 +11,25 @@ MOST_EVENTS = 100
 
 
 class EndpointWords(Words):
-    """Any event that some agency may subscribe to; `endpoint_words` takes those of one agency alone."""
+    """The URL of an endpoint, and the events that are sent to it."""
 
+    # Any event that some agency may subscribe to; `endpoint_words` takes those of one agency alone.
     url = Text(max_length=LONGEST_URL)
     events = Items(child=Choice(list(known_events())), max_length=MOST_EVENTS, allow_empty=False)
     description = Text(max_length=200, required=False, allow_blank=True, allow_null=True)
     enabled = Flag(required=False)
 
+    class Meta:
+        ref_name = "NewWebhook"
+
 
 class TestWords(Words):
-    """Without an event, the endpoint's first one is sampled."""
+    """The event to sample; without one, the first that the endpoint is subscribed to."""
 
     event = Choice(list(known_events()), required=False, allow_null=True)
+
+    class Meta:
+        ref_name = "WebhookTest"
 
 
 def endpoint_words(catalogue: Iterable[str]) -> type[EndpointWords]:

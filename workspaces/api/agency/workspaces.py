@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
 from rest_framework.request import Request
 
 from agency.limits import in_order
@@ -33,7 +34,7 @@ FILTERS = (
     *PAGE_QUERY,
     Query("search", "Part of the name, in any case and Unicode form."),
     Query("status", "Only sub-accounts with this status.", enum=Workspace.Status.values),
-    Query("plan", "Only sub-accounts on the plan with this uuid."),
+    Query("plan", "Only sub-accounts on the plan with this uuid.", OpenApiTypes.UUID),
     Query("business_type", "Only sub-accounts of this type.", enum=BusinessType.values),
 )
 NEW_EXAMPLE = {

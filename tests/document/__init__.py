@@ -1,0 +1,1 @@
+"""Holds the published documents to what the tests see: answers, refusals and webhook envelopes."""

@@ -1,0 +1,165 @@
+"""How each declared status of an operation is brought about, on the route table's own cases."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from pytest_django.fixtures import SettingsWrapper
+
+from agency.models import Switch
+from config.api.surface import SurfaceView
+from tests.channelconnect.agencies import wanted
+from tests.factories import AddonFactory
+from tests.routes import AGENCY, WRITES, Case, address, api_of, body_of, ids_of, suspend
+from tests.tenants import Api, Tenant, a_new_customer
+
+MOST_BYTES = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """An operation with all that it takes to go well."""
+
+    tenant: Tenant
+    route: str
+    method: str
+    case: Case
+    ids: dict[str, Any]
+    body: Any
+
+    @classmethod
+    def of(cls, tenant: Tenant, route: str, method: str, case: Case) -> "Call":
+        ids = ids_of(tenant)
+        return cls(tenant, route, method, case, ids, body_of(case, tenant))
+
+    @property
+    def name(self) -> str:
+        return f"{self.method} {self.route.removeprefix(AGENCY)}"
+
+    @property
+    def api(self) -> Api:
+        return api_of(self.route, self.tenant)
+
+    @property
+    def path(self) -> str:
+        return address(self.route, self.ids)
+
+    def send(self, body: Any = None, *, api: Api | None = None, path: str | None = None, **headers: str) -> int:
+        sent = self.body if body is None else body
+        response = (api or self.api).call(self.method, path or self.path, sent, **headers)
+        return int(response.status_code)
+
+
+Provocation = Callable[[Call], int]
+
+
+def a_new_addon(call: Call) -> int:
+    return call.send({"addon": str(AddonFactory.create(agency=call.tenant.agency).uuid)})
+
+
+def an_unknown_plan(call: Call) -> int:
+    return call.send(a_new_customer(plan=str(uuid4())))
+
+
+def a_key_used_otherwise(call: Call) -> int:
+    bodies = [wanted(state=text) if "channel" in call.route else a_new_customer(name=text) for text in ("One", "Two")]
+    return [call.send(body, idempotency_key="the-same") for body in bodies][1]
+
+
+def a_key_used_again(call: Call) -> int:
+    return [call.send(idempotency_key="again") for _ in range(2)][1]
+
+
+def a_disabled_endpoint(call: Call) -> int:
+    call.tenant.api.patch(f"/webhooks/{call.tenant.endpoint.uuid}", {"enabled": False})
+    return call.send()
+
+
+def one_pack_too_many(call: Call) -> int:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("packs.services.packs.MOST_PACKS", 1)
+        return call.send()
+
+
+def an_unknown_source(call: Call) -> int:
+    return call.send(path=f"/{call.route}?workspace={uuid4()}&automation={uuid4()}")
+
+
+def no_parameters(call: Call) -> int:
+    return call.send(path=f"/{call.route}")
+
+
+# What only these operations answer; everything else follows from what an operation is.
+OF_THEIR_OWN: dict[str, tuple[Provocation, ...]] = {
+    "POST workspaces": (an_unknown_plan, a_key_used_otherwise),
+    "POST workspaces/<id:workspace>/addons": (a_new_addon,),
+    "POST workspaces/<id:workspace>/channel-connections": (a_key_used_again, a_key_used_otherwise),
+    "POST webhooks/<id:webhook>/test": (a_disabled_endpoint,),
+    "POST webhooks/deliveries/<id:delivery>/redeliver": (a_disabled_endpoint,),
+    "POST packs": (one_pack_too_many,),
+    "GET packs/import/preview": (an_unknown_source, no_parameters),
+}
+READS_ITS_QUERY = frozenset(
+    {
+        "GET workspaces",
+        "GET webhooks/deliveries",
+        "GET webhooks/<id:webhook>/deliveries",
+        "GET packs/import/preview",
+        "GET api/v1/automations",
+        "GET api/v1/channels",
+    }
+)
+
+
+def by_the_body(call: Call) -> Iterator[int]:
+    """What every write refuses, whatever it does."""
+    yield call.send(b"{")
+    yield call.api.call(call.method, call.path, transfer_encoding="chunked").status_code
+    yield call.send(b'"' + b"x" * MOST_BYTES + b'"')
+    yield call.api.call(call.method, call.path, b"{}", content_type="text/plain").status_code
+    yield call.send(b'{"unknown": "\\u0000"}')
+
+
+def by_the_address(call: Call) -> Iterator[int]:
+    if call.ids and "<id:" in call.route:
+        yield call.send(path=address(call.route, {name: uuid4() for name in call.ids}))
+    if call.name in READS_ITS_QUERY:
+        yield call.send(path=f"{call.path}{'&' if '?' in call.path else '?'}{'x=1&' * 1001}")
+
+
+def by_a_fault(call: Call) -> int:
+    def fail(*_: Any) -> None:
+        raise ZeroDivisionError
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SurfaceView, "check_method", fail)
+        return call.send()
+
+
+def by_the_surface(call: Call, settings: SettingsWrapper) -> Iterator[int]:
+    """What the surface refuses before the operation is reached; the last ones leave it closed."""
+    yield by_a_fault(call)
+    yield call.send(api=call.api.with_key(None))
+    limits = {"AGENCY_KEY_LIMIT": settings.AGENCY_KEY_LIMIT, "ADDRESS_LIMIT": settings.ADDRESS_LIMIT}
+    for name in limits:
+        setattr(settings, name, 0)
+    yield call.send()
+    for name, limit in limits.items():
+        setattr(settings, name, limit)
+    suspend(call.route, call.tenant)
+    yield call.send()
+    if call.route.startswith(AGENCY):
+        Switch.objects.create(name=Switch.Name.AGENCY_API, enabled=False)
+        yield call.send()
+
+
+def provoked_statuses(call: Call, settings: SettingsWrapper) -> Iterator[int]:
+    """Give every status that the operation can be brought to answer."""
+    yield from by_the_address(call)
+    if call.method in WRITES:
+        yield from by_the_body(call)
+    yield call.send()
+    yield from (provoke(call) for provoke in OF_THEIR_OWN.get(call.name, ()))
+    yield from by_the_surface(call, settings)

@@ -1,0 +1,90 @@
+"""Watches every answer of the two surfaces and every envelope while the tests run; what departs fails the test."""
+
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any
+
+import orjson
+import pytest
+from django.conf import settings
+from django.core.handlers.base import BaseHandler
+from django.db.models.signals import post_save
+from django.http import HttpRequest, HttpResponse
+
+from agency.models import Event
+from config.api.documents import building
+from config.api.documents.building import Document
+from tests.document.validation import DocumentValidator
+
+# Tests of small made-up surfaces put their own URLs at the same addresses; no published document describes those.
+PUBLISHED = "config.urls"
+ID = re.compile(r"<(?:\w+:)?(\w+)>")
+SURFACES = (building.AGENCY, building.WORKSPACE)
+
+# Filled by any thread, the live server's among them; emptied by the test that runs.
+found_mistakes: list[str] = []
+
+
+@lru_cache(maxsize=len(SURFACES))
+def validator_of(document: Document) -> DocumentValidator:
+    """Build the published document once per process, when the first answer asks for it."""
+    return DocumentValidator(orjson.loads(building.written(document, PUBLISHED)))
+
+
+def surface_of(path: str) -> Document | None:
+    return next((document for document in SURFACES if path.startswith(f"{document.prefix}/")), None)
+
+
+@lru_cache(maxsize=1024)
+def documented_path(route: str) -> str:
+    """Write a route as the document does: `/api/v1/channels/{channel}`."""
+    return "/" + ID.sub(r"{\1}", route)
+
+
+def watch_answer(request: HttpRequest, response: Any) -> None:
+    """Note what an answer has that its surface's document does not."""
+    document = surface_of(request.path)
+    if document is None or request.path == document.path or settings.ROOT_URLCONF != PUBLISHED:
+        return
+    path = documented_path(request.resolver_match.route) if request.resolver_match else request.path
+    found_mistakes.extend(
+        validator_of(document).answer_mistakes(str(request.method), path, response.status_code, response.content)
+    )
+
+
+def watch_envelope(body: bytes) -> None:
+    found_mistakes.extend(validator_of(building.AGENCY).envelope_mistakes(body))
+
+
+def _watch_event(instance: Event, created: bool, **_: Any) -> None:
+    if created:
+        watch_envelope(bytes(instance.body))
+
+
+def _watching(get_response: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    def watched(handler: BaseHandler, request: HttpRequest) -> HttpResponse:
+        response = get_response(handler, request)
+        watch_answer(request, response)
+        return response
+
+    return watched
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _watch_surfaces() -> Iterator[None]:
+    """Look at what the test client and live servers answer, and at every event that is recorded."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(BaseHandler, "get_response", _watching(BaseHandler.get_response))
+        post_save.connect(_watch_event, sender=Event)
+        yield
+        post_save.disconnect(_watch_event, sender=Event)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Iterator[None]:
+    """Fail the test during which something departed from its document."""
+    found_mistakes.clear()
+    yield
+    if found_mistakes:
+        pytest.fail("\n".join(dict.fromkeys(found_mistakes)), pytrace=False)
