@@ -6,7 +6,6 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from pytest_django.fixtures import SettingsWrapper
 
 from agency.models import Switch
 from config.api.surface import SurfaceView
@@ -138,7 +137,7 @@ def by_a_fault(call: Call) -> int:
         return call.send()
 
 
-def by_the_surface(call: Call, settings: SettingsWrapper) -> Iterator[int]:
+def by_the_surface(call: Call, settings: Any) -> Iterator[int]:
     """What the surface refuses before the operation is reached; the last ones leave it closed."""
     yield by_a_fault(call)
     yield call.send(api=call.api.with_key(None))
@@ -155,7 +154,7 @@ def by_the_surface(call: Call, settings: SettingsWrapper) -> Iterator[int]:
         yield call.send()
 
 
-def provoked_statuses(call: Call, settings: SettingsWrapper) -> Iterator[int]:
+def provoked_statuses(call: Call, settings: Any) -> Iterator[int]:
     """Give every status that the operation can be brought to answer."""
     yield from by_the_address(call)
     if call.method in WRITES:

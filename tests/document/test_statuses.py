@@ -1,7 +1,8 @@
 """An operation declares the statuses that it can be brought to answer, and no other."""
 
+from typing import Any
+
 import pytest
-from pytest_django.fixtures import SettingsWrapper
 
 from config.api.documents.building import AGENCY, WORKSPACE
 from tests.document.provoking import OF_THEIR_OWN, READS_ITS_QUERY, Call, provoked_statuses
@@ -21,7 +22,7 @@ def declared_statuses(route: str, method: str) -> set[int]:
 
 @pytest.mark.parametrize(("route", "method", "case"), CASES, ids=[f"{method} {route}" for route, method, _ in CASES])
 def test_what_an_operation_declares_is_what_it_answers(
-    a: Tenant, settings: SettingsWrapper, route: str, method: str, case: Case
+    a: Tenant, settings: Any, route: str, method: str, case: Case
 ) -> None:
     call = Call.of(a, route, method, case)
     assert set(provoked_statuses(call, settings)) == declared_statuses(route, method)
