@@ -1,7 +1,7 @@
 """Turns a schema of a document into a strict validator: references inlined, unknown fields refused."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import reduce
 from typing import Any
 
@@ -10,31 +10,22 @@ from jsonschema import Draft202012Validator, FormatChecker
 JSON = dict[str, Any]
 OPAQUE = frozenset({"enum", "const", "default", "example", "examples"})
 FORMATS = FormatChecker(formats=())
-UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-DATE_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?Z")
-URI = re.compile(r"https?://[^\s]+")
+# Ids in lower case; times in UTC with six digits of a second or none: what the documents promise.
+PATTERNS = {
+    "uuid": re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"),
+    "date-time": re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?Z"),
+    "uri": re.compile(r"https?://[^\s]+"),
+    "email": re.compile(r"[^\s]+@[^\s]+"),
+}
 LONGEST_SHOWN = 300
 
 
-@FORMATS.checks("uuid")
-def is_uuid(value: object) -> bool:
-    return not isinstance(value, str) or UUID.fullmatch(value) is not None
+def _matching(pattern: re.Pattern[str]) -> Callable[[object], bool]:
+    return lambda value: not isinstance(value, str) or pattern.fullmatch(value) is not None
 
 
-@FORMATS.checks("date-time")
-def is_date_time(value: object) -> bool:
-    """UTC with `Z`, six digits of a second or none: what the documents promise."""
-    return not isinstance(value, str) or DATE_TIME.fullmatch(value) is not None
-
-
-@FORMATS.checks("uri")
-def is_uri(value: object) -> bool:
-    return not isinstance(value, str) or URI.fullmatch(value) is not None
-
-
-@FORMATS.checks("email")
-def is_email(value: object) -> bool:
-    return not isinstance(value, str) or "@" in value
+for _name, _pattern in PATTERNS.items():
+    FORMATS.checks(_name)(_matching(_pattern))
 
 
 def resolved(node: JSON, document: JSON) -> JSON:

@@ -1,6 +1,5 @@
 """Compares answers and envelopes with a surface's OpenAPI document."""
 
-from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -66,7 +65,7 @@ class DocumentValidator:
     def envelope_mistakes(self, body: bytes) -> list[str]:
         """Say what an envelope has that the document's `webhooks` do not."""
         envelope = orjson.loads(body)
-        name = envelope.get("event") if isinstance(envelope, dict) else None
+        name = str(envelope.get("event")) if isinstance(envelope, dict) else ""
         if name not in self.document["webhooks"]:
             return [f"The event {name!r} is not among the document's webhooks:\n    {body!r}"]
         return [f"The envelope of {name}, {mistake}" for mistake in mistakes_in(envelope, self._envelope(name))]
@@ -76,7 +75,3 @@ class DocumentValidator:
             sent: Any = self.document["webhooks"][name]["post"]["requestBody"]["content"][CONTENT_TYPE]
             self._envelopes[name] = compiled(sent["schema"], self.document)
         return self._envelopes[name]
-
-
-def statuses_of(operation: JSON) -> Iterator[int]:
-    return (int(status) for status in operation["responses"])
