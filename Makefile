@@ -13,7 +13,7 @@ DEV := $(VENV)/.installed-dev-$(call checksum,dev)
 BENCH := $(VENV)/.installed-bench-$(call checksum,bench)
 
 INSTALL := $(BIN)/python -m pip --disable-pip-version-check --no-input install --quiet --require-hashes
-WITH_SERVERS := $(BIN)/python -m config.local.command --throwaway --
+WITH_SERVERS := $(BIN)/python -m tools.local.command --throwaway --
 # When make itself is killed, what it runs is told to end.
 LEASH := $(shell setpriv --pdeathsig TERM -- true 2>/dev/null && echo setpriv --pdeathsig TERM --)
 
@@ -24,7 +24,7 @@ help:  ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
 
 run: $(LOCAL)  ## start the whole system; ^C ends it (PORT=8001 for another port)
-	@exec $(LEASH) $(BIN)/python -m config.local.run
+	@exec $(LEASH) $(BIN)/python -m tools.local.run
 
 test: $(DEV)  ## run all tests in parallel, with branch coverage (ARGS="-k name" for more words)
 	@exec $(LEASH) $(BIN)/python -m pytest -n auto --cov --cov-branch --cov-report=term --cov-fail-under=95 $(ARGS)
@@ -38,7 +38,7 @@ lint: $(DEV)  ## check style, types, imports, migrations, deployment settings an
 	$(WITH_SERVERS) $(BIN)/mypy .
 	$(BIN)/lint-imports
 	$(WITH_SERVERS) $(BIN)/python manage.py makemigrations --check --dry-run
-	$(BIN)/python -m config.local.deployment
+	$(BIN)/python -m tools.local.deployment
 	@$(call refuse_hosts,lock/*.txt)
 
 demo: $(LOCAL)  ## show the main job on the running system, as a story
@@ -51,7 +51,7 @@ chaos: $(LOCAL)  ## kill, freeze and restart everything while events are deliver
 	@exec $(LEASH) $(BIN)/python -m tests.chaos $(ARGS)
 
 shell: $(LOCAL)  ## open a Python shell on the running system, or on its data
-	@exec $(BIN)/python -m config.local.command -- $(BIN)/python manage.py shell
+	@exec $(BIN)/python -m tools.local.command -- $(BIN)/python manage.py shell
 
 # Lock files install anywhere: they name versions and hashes, never where a package came from.
 refuse_hosts = if grep -nE '://|file:|-index-url|--find-links| @ ' $(1); then \

@@ -11,7 +11,7 @@ VENV = Path(__file__).absolute().parent / ".venv"
 
 def main() -> None:
     use_python_of_make()
-    from config.local import discovery
+    from tools.local import discovery
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     discovery.load()

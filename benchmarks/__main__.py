@@ -7,10 +7,11 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
+from tools.local.state import read_json
+
 from benchmarks.figures import Figure, table
 from benchmarks.servers import bench
-from config.local import STATE
-from config.local.state import read_json
+from tools.local import STATE
 
 RESULTS = "bench.json"
 # Each module has a TITLE and a `run(bench)` that gives figures. Imported late: their imports need the settings.

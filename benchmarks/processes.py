@@ -10,9 +10,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tools.local.leash import leash
+
 from benchmarks.fast_receiver import loopback
-from config.local import ROOT
-from config.local.leash import leash
+from tools.local import ROOT
 
 PATIENCE_SECONDS = 30.0
 

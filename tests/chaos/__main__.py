@@ -9,7 +9,8 @@ import random
 import sys
 import time
 
-from config.local.signals import StopSignals
+from tools.local.signals import StopSignals
+
 from tests.chaos.stage import Stage, stage
 
 

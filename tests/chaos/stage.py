@@ -11,16 +11,17 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from config.local import ROOT
-from config.local.account import servers_account
-from config.local.binaries import find_postgres, find_valkey
-from config.local.leash import leash
-from config.local.plan import whole_system
-from config.local.postgres import Postgres
-from config.local.sockets import remove_socket_folder, socket_folder
-from config.local.state import open_log, throwaway
-from config.local.valkey import Valkey
-from config.local.variables import development_variables
+from tools.local.account import servers_account
+from tools.local.binaries import find_postgres, find_valkey
+from tools.local.leash import leash
+from tools.local.plan import whole_system
+from tools.local.postgres import Postgres
+from tools.local.sockets import remove_socket_folder, socket_folder
+from tools.local.state import open_log, throwaway
+from tools.local.valkey import Valkey
+from tools.local.variables import development_variables
+
+from tools.local import ROOT
 
 STATE = ROOT / ".local-chaos"
 # Also when this process is killed meanwhile, nothing stays stopped, and so nothing stays.

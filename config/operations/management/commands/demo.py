@@ -5,10 +5,10 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
+from tools.local.state import BOOTSTRAP, read_json
 
-from config.local import STATE
-from config.local.state import BOOTSTRAP, read_json
-from config.operations.demo import StoryFailed, Tempo, tell_story
+from tools.demo import StoryFailed, Tempo, tell_story
+from tools.local import STATE
 
 DEFAULT = "default: %(default)s"
 

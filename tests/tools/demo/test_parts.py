@@ -1,0 +1,169 @@
+"""How the demonstration judges what arrives, and how patiently it calls."""
+
+import hashlib
+import hmac
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+import requests
+from django.core.management import CommandError, call_command
+
+from tools.demo.api import AgencyAPI, StoryFailed
+from tools.demo.ledger import Ledger, flaw_of
+from tools.demo.receiver import Arrival, open_receiver
+
+SECRET = "whsec_" + "x" * 43
+BODY = json.dumps({"id": "1", "event": "workspace.created", "data": {"workspace": {"uuid": "w"}}}).encode()
+
+
+def arrival(body: bytes = BODY, headers: dict[str, str] | None = None) -> Arrival:
+    signature = hmac.new(SECRET.encode(), body, hashlib.sha256).hexdigest()
+    signed = {"x-svc-signature": f"sha256={signature}", "x-svc-event": "workspace.created", "x-svc-delivery": "1"}
+    return Arrival({**signed, **(headers or {})}, body, 10.0)
+
+
+def test_a_delivery_as_it_should_be_has_no_flaw() -> None:
+    assert flaw_of(arrival(), SECRET) is None
+
+
+def test_any_changed_bit_and_any_other_secret_is_a_flaw() -> None:
+    good = arrival()
+    for position in range(len(BODY)):
+        body = bytearray(BODY)
+        body[position] ^= 1
+        assert flaw_of(replace(good, body=bytes(body)), SECRET)
+    assert flaw_of(good, SECRET[:-1])
+    assert flaw_of(replace(good, headers={}), SECRET)
+
+
+def test_headers_that_contradict_the_body_are_a_flaw() -> None:
+    assert "event" in (flaw_of(arrival(headers={"x-svc-event": "addon.granted"}), SECRET) or "")
+    assert "id" in (flaw_of(arrival(headers={"x-svc-delivery": "2"}), SECRET) or "")
+
+
+def test_the_ledger_matches_in_whatever_order_things_become_known() -> None:
+    ledger = Ledger()
+    ledger.take(arrival(), SECRET)
+    assert ledger.settle() == []
+    ledger.expect(("workspace.created", "w"), "Name", answered_at=9.5)
+    assert [found.milliseconds for found in ledger.settle()] == [500.0]
+    assert ledger.missing == []
+    assert ledger.settle() == []
+
+
+def test_the_ledger_counts_a_repeated_envelope_once() -> None:
+    ledger = Ledger()
+    ledger.expect(("workspace.created", "w"), "Name", answered_at=9.5)
+    for _ in range(3):
+        assert ledger.take(arrival(), SECRET) is None
+    assert (len(ledger.settle()), ledger.repetitions) == (1, 2)
+
+
+def test_a_repeated_envelope_with_another_body_is_a_flaw() -> None:
+    ledger = Ledger()
+    ledger.take(arrival(), SECRET)
+    assert ledger.take(arrival(BODY + b" "), SECRET) == "a repeated delivery has another body"
+
+
+def test_the_ledger_remembers_flaws_and_what_is_missing() -> None:
+    ledger = Ledger()
+    ledger.expect(("workspace.created", "w"), "Name", answered_at=9.5)
+    assert ledger.take(arrival(), "another secret")
+    assert (len(ledger.settle()), len(ledger.missing), len(ledger.flaws)) == (0, 1, 1)
+
+
+def test_the_receiver_keeps_the_bytes_as_they_came() -> None:
+    with open_receiver() as receiver:
+        body = b'{"a":  "\xc3\xa9/"}'
+        answer = requests.post(receiver.url, data=body, headers={"X-Svc-Event": "e"}, timeout=5)
+        found = receiver.next(5)
+        assert answer.status_code == 204
+        assert found is not None
+        assert (found.body, found.headers["x-svc-event"]) == (body, "e")
+        assert receiver.next(0) is None
+        assert requests.post(receiver.url, data=b"x" * 1_100_000, timeout=5).status_code == 413
+
+
+@contextmanager
+def server_that(answer: "Callable[[BaseHTTPRequestHandler, int], None]") -> Iterator[tuple[str, list[str]]]:
+    """Serve with one function, which is told the number of the request; gives the address and what was asked."""
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            answer(self, len(asked))
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}", asked
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def say(handler: BaseHTTPRequestHandler, status: int, body: bytes, **headers: str) -> None:
+    handler.send_response(status)
+    for name, value in {"Content-Length": str(len(body)), **headers}.items():
+        handler.send_header(name.replace("_", "-"), value)
+    handler.end_headers()
+    handler.wfile.write(body)
+
+
+def test_calls_are_repeated_until_the_system_is_back_and_the_limit_has_passed() -> None:
+    def stumble(handler: BaseHTTPRequestHandler, number: int) -> None:
+        if number == 1:
+            handler.close_connection = True
+        elif number == 2:
+            say(handler, 503, b'{"message": "Starting."}')
+        elif number == 3:
+            say(handler, 429, b'{"message": "Too many."}', Retry_After="1")
+        else:
+            say(handler, 200, b'{"data": [1]}')
+
+    remarks: list[str] = []
+    with server_that(stumble) as (url, asked):
+        answer = AgencyAPI(url, "key", remarks.append).call("GET", "/plans")
+    assert (answer.data, answer.repeated) == ([1], True)
+    assert asked == ["/api/agency/v1/plans"] * 4
+    assert remarks == ["No connection. Trying again…", "rate limit reached, waiting 1 seconds…"]
+
+
+def test_patience_ends() -> None:
+    with server_that(lambda handler, _: say(handler, 500, b'{"message": "Server error."}')) as (url, _):
+        api = AgencyAPI(url, "key", lambda _: None, patience=0.1)
+        with pytest.raises(StoryFailed, match="no answer within"):
+            api.call("GET", "/plans")
+
+
+def test_a_refusal_ends_the_story_with_its_own_words() -> None:
+    with server_that(lambda handler, _: say(handler, 422, b'{"message": "No."}')) as (url, asked):
+        with pytest.raises(StoryFailed, match=r"GET /workspaces: 422 No\."):
+            AgencyAPI(url, "key", lambda _: None).call("GET", "/workspaces")
+        assert len(asked) == 1
+
+
+def test_something_that_is_not_the_system_is_told_apart() -> None:
+    with (
+        server_that(lambda handler, _: say(handler, 200, b"<html>")) as (url, _),
+        pytest.raises(StoryFailed, match="does not speak the agency API"),
+    ):
+        AgencyAPI(url, "key", lambda _: None).call("GET", "/plans")
+
+
+def test_without_two_plans_the_story_says_what_to_do() -> None:
+    with (
+        server_that(lambda handler, _: say(handler, 200, b'{"data": []}')) as (url, _),
+        pytest.raises(CommandError, match="bootstrap"),
+    ):
+        call_command("demo", "--base-url", url, "--key", "key")
