@@ -7,11 +7,10 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from tools.local.state import read_json
-
 from benchmarks.figures import Figure, table
 from benchmarks.servers import bench
 from tools.local import STATE
+from tools.local.state import read_json
 
 RESULTS = "bench.json"
 # Each module has a TITLE and a `run(bench)` that gives figures. Imported late: their imports need the settings.

@@ -9,9 +9,8 @@ import random
 import sys
 import time
 
-from tools.local.signals import StopSignals
-
 from tests.chaos.stage import Stage, stage
+from tools.local.signals import StopSignals
 
 
 def say(words: str) -> None:

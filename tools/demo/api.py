@@ -12,8 +12,8 @@ PAUSE_SECONDS = 0.5
 TIMEOUT_SECONDS = (3.0, 15.0)
 
 
-class StoryFailed(Exception):
-    """The story cannot go on; the message says why."""
+class DemoFailed(Exception):
+    """The demonstration cannot go on; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +37,11 @@ class Answer:
 
 @dataclass
 class AgencyAPI:
-    """`tell` hears, once per call, that the system is away or that a rate limit is waited for."""
+    """`on_wait` is told, once per call, that the system is away or that a rate limit is waited for."""
 
     base_url: str
     key: str
-    tell: Callable[[str], None]
+    on_wait: Callable[[str], None]
     patience: float = PATIENCE_SECONDS
     session: requests.Session = field(default_factory=requests.Session)
 
@@ -49,7 +49,7 @@ class AgencyAPI:
         self.session.trust_env = False  # no proxy from the environment stands between us and the system
 
     def call(self, method: str, path: str, body: Any = None, *, also: tuple[int, ...] = (), **headers: str) -> Answer:
-        """Call until there is a final answer. Raises `StoryFailed` for a refusal other than `also`."""
+        """Call until there is a final answer. Raises `DemoFailed` for a refusal other than `also`."""
         until, tries = time.monotonic() + self.patience, 0
         while True:
             answer = self._try(method, path, body, headers, repeated=tries > 0)
@@ -59,13 +59,13 @@ class AgencyAPI:
             if answer is not None and _is_final(answer):
                 break
             if time.monotonic() > until:
-                raise StoryFailed(f"{method} {path}: no answer within {self.patience:.0f} seconds.")
+                raise DemoFailed(f"{method} {path}: no answer within {self.patience:.0f} seconds.")
             if tries == 0:
-                self.tell(f"{answer.message if answer else 'No connection.'} Trying again…")
+                self.on_wait(f"{answer.message if answer else 'No connection.'} Trying again…")
             tries += 1
             time.sleep(PAUSE_SECONDS)
         if answer.status >= 300 and answer.status not in also:
-            raise StoryFailed(f"{method} {path}: {answer.status} {answer.message}")
+            raise DemoFailed(f"{method} {path}: {answer.status} {answer.message}")
         return answer
 
     def _try(self, method: str, path: str, body: Any, headers: dict[str, str], *, repeated: bool) -> Answer | None:
@@ -84,7 +84,7 @@ class AgencyAPI:
         except (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError):
             return None
         except requests.exceptions.JSONDecodeError as error:
-            raise StoryFailed(f"{self.base_url} does not speak the agency API.") from error
+            raise DemoFailed(f"{self.base_url} does not speak the agency API.") from error
         now = time.monotonic()
         if response.status_code == 429:
             found["retry_after"] = response.headers.get("Retry-After", "60")
@@ -92,7 +92,7 @@ class AgencyAPI:
 
     def _wait_for_the_limit(self, answer: Answer) -> float:
         seconds = min(float(answer.body["retry_after"]), 61.0)
-        self.tell(f"rate limit reached, waiting {seconds:.0f} seconds…")
+        self.on_wait(f"rate limit reached, waiting {seconds:.0f} seconds…")
         time.sleep(seconds)
         return seconds
 

@@ -1,23 +1,15 @@
-"""The story's lines: a step, an event that arrived, a remark; coloured on a terminal, plain elsewhere."""
+"""The demonstration's lines: a step, an event that arrived, a remark; coloured on a terminal, plain elsewhere."""
 
-from typing import Protocol
+from typing import TextIO
 
-from tools.demo.ledger import Confirmed
-
-
-class Terminal(Protocol):
-    """What Django's commands write to."""
-
-    def write(self, msg: str = ...) -> object: ...
-    def flush(self) -> None: ...
-    def isatty(self) -> bool: ...
+from tools.demo.tracker import Confirmed
 
 
 class Progress:
-    """Numbers the steps of a story whose length is known."""
+    """Numbers the steps, whose count is known."""
 
-    def __init__(self, terminal: Terminal, steps: int) -> None:
-        self.terminal, self.steps, self.done = terminal, steps, 0
+    def __init__(self, output: TextIO, steps: int) -> None:
+        self.output, self.steps, self.done = output, steps, 0
 
     def step(self, call: str, what: str, milliseconds: float) -> None:
         self.done += 1
@@ -27,7 +19,7 @@ class Progress:
     def event(self, found: Confirmed) -> None:
         when = f"{found.milliseconds:.0f} ms after the answer" if found.milliseconds >= 0 else "before the answer"
         sign = self._in("32", "✓ signature")
-        self._line(f"        ← {found.expected.fact[0]:<22} {found.expected.about:<28} {sign}  {when}")
+        self._line(f"        ← {found.expected.key[0]:<22} {found.expected.about:<28} {sign}  {when}")
 
     def remark(self, text: str) -> None:
         self._line(f"        … {text}")
@@ -35,12 +27,11 @@ class Progress:
     def problem(self, text: str) -> None:
         self._line(self._in("31", f"        ✗ {text}"))
 
-    def headline(self, text: str) -> None:
+    def summary(self, text: str) -> None:
         self._line(self._in("1", text))
 
     def _in(self, colour: str, text: str) -> str:
-        return f"\033[{colour}m{text}\033[0m" if self.terminal.isatty() else text
+        return f"\033[{colour}m{text}\033[0m" if self.output.isatty() else text
 
     def _line(self, text: str) -> None:
-        self.terminal.write(text)
-        self.terminal.flush()
+        print(text, file=self.output, flush=True)

@@ -12,7 +12,7 @@ LARGEST_BODY = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
+class ReceivedRequest:
     """One POST: its headers by lower-case name, the bytes of its body, and when its head had arrived."""
 
     headers: dict[str, str]
@@ -23,12 +23,12 @@ class Arrival:
 @dataclass
 class Receiver:
     url: str
-    arrivals: "SimpleQueue[Arrival]" = field(default_factory=SimpleQueue)
+    requests: "SimpleQueue[ReceivedRequest]" = field(default_factory=SimpleQueue)
 
-    def next(self, seconds: float) -> Arrival | None:
-        """Give the next arrival, waiting at most so long."""
+    def next(self, seconds: float) -> ReceivedRequest | None:
+        """Give the next request, waiting at most so long."""
         try:
-            return self.arrivals.get(timeout=max(seconds, 0.001))
+            return self.requests.get(timeout=max(seconds, 0.001))
         except Empty:
             return None
 
@@ -52,10 +52,10 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(204)
         self.end_headers()
         headers = {name.lower(): value for name, value in self.headers.items()}
-        self.server.receiver.arrivals.put(Arrival(headers, body, at))
+        self.server.receiver.requests.put(ReceivedRequest(headers, body, at))
 
     def log_message(self, format: str, *args: object) -> None:
-        """Stay silent: the story shows each arrival itself."""
+        """Stay silent: the demonstration shows each event itself."""
 
 
 @contextmanager

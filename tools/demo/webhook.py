@@ -1,8 +1,8 @@
-"""The story's webhook: registered once, whatever breaks meanwhile, and removed at the end."""
+"""The demonstration's webhook: registered once, whatever breaks meanwhile, and removed at the end."""
 
 from contextlib import suppress
 
-from tools.demo.api import AgencyAPI, Answer, StoryFailed
+from tools.demo.api import AgencyAPI, Answer, DemoFailed
 
 DESCRIPTION = "Receiver of the demonstration"
 LAST_PATIENCE_SECONDS = 10.0
@@ -18,9 +18,9 @@ def register(api: AgencyAPI, url: str) -> tuple[str, Answer]:
 
 
 def unregister(api: AgencyAPI, url: str) -> None:
-    """Remove the receiver's webhook, however the story has ended; a system that is gone keeps it."""
+    """Remove the receiver's webhook, however the demonstration has ended; a system that is gone keeps it."""
     api.patience = LAST_PATIENCE_SECONDS
-    with suppress(StoryFailed):
+    with suppress(DemoFailed):
         _remove(api, url)
 
 

@@ -11,70 +11,70 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 import requests
-from django.core.management import CommandError, call_command
 
-from tools.demo.api import AgencyAPI, StoryFailed
-from tools.demo.ledger import Ledger, flaw_of
-from tools.demo.receiver import Arrival, open_receiver
+from tools.demo.__main__ import main
+from tools.demo.api import AgencyAPI, DemoFailed
+from tools.demo.receiver import ReceivedRequest, open_receiver
+from tools.demo.tracker import EventTracker, verification_error
 
 SECRET = "whsec_" + "x" * 43
 BODY = json.dumps({"id": "1", "event": "workspace.created", "data": {"workspace": {"uuid": "w"}}}).encode()
 
 
-def arrival(body: bytes = BODY, headers: dict[str, str] | None = None) -> Arrival:
+def delivery(body: bytes = BODY, headers: dict[str, str] | None = None) -> ReceivedRequest:
     signature = hmac.new(SECRET.encode(), body, hashlib.sha256).hexdigest()
     signed = {"x-svc-signature": f"sha256={signature}", "x-svc-event": "workspace.created", "x-svc-delivery": "1"}
-    return Arrival({**signed, **(headers or {})}, body, 10.0)
+    return ReceivedRequest({**signed, **(headers or {})}, body, 10.0)
 
 
-def test_a_delivery_as_it_should_be_has_no_flaw() -> None:
-    assert flaw_of(arrival(), SECRET) is None
+def test_a_delivery_as_it_should_be_has_no_error() -> None:
+    assert verification_error(delivery(), SECRET) is None
 
 
-def test_any_changed_bit_and_any_other_secret_is_a_flaw() -> None:
-    good = arrival()
+def test_any_changed_bit_and_any_other_secret_is_an_error() -> None:
+    good = delivery()
     for position in range(len(BODY)):
         body = bytearray(BODY)
         body[position] ^= 1
-        assert flaw_of(replace(good, body=bytes(body)), SECRET)
-    assert flaw_of(good, SECRET[:-1])
-    assert flaw_of(replace(good, headers={}), SECRET)
+        assert verification_error(replace(good, body=bytes(body)), SECRET)
+    assert verification_error(good, SECRET[:-1])
+    assert verification_error(replace(good, headers={}), SECRET)
 
 
-def test_headers_that_contradict_the_body_are_a_flaw() -> None:
-    assert "event" in (flaw_of(arrival(headers={"x-svc-event": "addon.granted"}), SECRET) or "")
-    assert "id" in (flaw_of(arrival(headers={"x-svc-delivery": "2"}), SECRET) or "")
+def test_headers_that_contradict_the_body_are_an_error() -> None:
+    assert "event" in (verification_error(delivery(headers={"x-svc-event": "addon.granted"}), SECRET) or "")
+    assert "id" in (verification_error(delivery(headers={"x-svc-delivery": "2"}), SECRET) or "")
 
 
-def test_the_ledger_matches_in_whatever_order_things_become_known() -> None:
-    ledger = Ledger()
-    ledger.take(arrival(), SECRET)
-    assert ledger.settle() == []
-    ledger.expect(("workspace.created", "w"), "Name", answered_at=9.5)
-    assert [found.milliseconds for found in ledger.settle()] == [500.0]
-    assert ledger.missing == []
-    assert ledger.settle() == []
+def test_the_tracker_matches_in_whatever_order_things_become_known() -> None:
+    tracker = EventTracker()
+    tracker.take(delivery(), SECRET)
+    assert tracker.settle() == []
+    tracker.expect(("workspace.created", "w"), "Name", answered_at=9.5)
+    assert [found.milliseconds for found in tracker.settle()] == [500.0]
+    assert tracker.missing == []
+    assert tracker.settle() == []
 
 
-def test_the_ledger_counts_a_repeated_envelope_once() -> None:
-    ledger = Ledger()
-    ledger.expect(("workspace.created", "w"), "Name", answered_at=9.5)
+def test_the_tracker_counts_a_repeated_envelope_once() -> None:
+    tracker = EventTracker()
+    tracker.expect(("workspace.created", "w"), "Name", answered_at=9.5)
     for _ in range(3):
-        assert ledger.take(arrival(), SECRET) is None
-    assert (len(ledger.settle()), ledger.repetitions) == (1, 2)
+        assert tracker.take(delivery(), SECRET) is None
+    assert (len(tracker.settle()), tracker.repetitions) == (1, 2)
 
 
-def test_a_repeated_envelope_with_another_body_is_a_flaw() -> None:
-    ledger = Ledger()
-    ledger.take(arrival(), SECRET)
-    assert ledger.take(arrival(BODY + b" "), SECRET) == "a repeated delivery has another body"
+def test_a_repeated_envelope_with_another_body_is_an_error() -> None:
+    tracker = EventTracker()
+    tracker.take(delivery(), SECRET)
+    assert tracker.take(delivery(BODY + b" "), SECRET) == "a repeated delivery has another body"
 
 
-def test_the_ledger_remembers_flaws_and_what_is_missing() -> None:
-    ledger = Ledger()
-    ledger.expect(("workspace.created", "w"), "Name", answered_at=9.5)
-    assert ledger.take(arrival(), "another secret")
-    assert (len(ledger.settle()), len(ledger.missing), len(ledger.flaws)) == (0, 1, 1)
+def test_the_tracker_remembers_errors_and_what_is_missing() -> None:
+    tracker = EventTracker()
+    tracker.expect(("workspace.created", "w"), "Name", answered_at=9.5)
+    assert tracker.take(delivery(), "another secret")
+    assert (len(tracker.settle()), len(tracker.missing), len(tracker.errors)) == (0, 1, 1)
 
 
 def test_the_receiver_keeps_the_bytes_as_they_came() -> None:
@@ -142,13 +142,13 @@ def test_calls_are_repeated_until_the_system_is_back_and_the_limit_has_passed() 
 def test_patience_ends() -> None:
     with server_that(lambda handler, _: say(handler, 500, b'{"message": "Server error."}')) as (url, _):
         api = AgencyAPI(url, "key", lambda _: None, patience=0.1)
-        with pytest.raises(StoryFailed, match="no answer within"):
+        with pytest.raises(DemoFailed, match="no answer within"):
             api.call("GET", "/plans")
 
 
-def test_a_refusal_ends_the_story_with_its_own_words() -> None:
+def test_a_refusal_ends_the_demonstration_with_its_own_words() -> None:
     with server_that(lambda handler, _: say(handler, 422, b'{"message": "No."}')) as (url, asked):
-        with pytest.raises(StoryFailed, match=r"GET /workspaces: 422 No\."):
+        with pytest.raises(DemoFailed, match=r"GET /workspaces: 422 No\."):
             AgencyAPI(url, "key", lambda _: None).call("GET", "/workspaces")
         assert len(asked) == 1
 
@@ -156,14 +156,12 @@ def test_a_refusal_ends_the_story_with_its_own_words() -> None:
 def test_something_that_is_not_the_system_is_told_apart() -> None:
     with (
         server_that(lambda handler, _: say(handler, 200, b"<html>")) as (url, _),
-        pytest.raises(StoryFailed, match="does not speak the agency API"),
+        pytest.raises(DemoFailed, match="does not speak the agency API"),
     ):
         AgencyAPI(url, "key", lambda _: None).call("GET", "/plans")
 
 
-def test_without_two_plans_the_story_says_what_to_do() -> None:
-    with (
-        server_that(lambda handler, _: say(handler, 200, b'{"data": []}')) as (url, _),
-        pytest.raises(CommandError, match="bootstrap"),
-    ):
-        call_command("demo", "--base-url", url, "--key", "key")
+def test_without_two_plans_it_says_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
+    with server_that(lambda handler, _: say(handler, 200, b'{"data": []}')) as (url, _):
+        assert main(["--base-url", url, "--key", "key"]) == 1
+    assert "bootstrap" in capsys.readouterr().err

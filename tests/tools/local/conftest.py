@@ -6,9 +6,10 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
+
+from tests.tools.system import RunningSystem, running_system
 from tools.local.account import ORDINARY
-from tools.local.sockets import remove_socket_folder, socket_folder
-from tools.local.system import RunningSystem, running_system
+from tools.local.servers import socket_folder
 
 SmallSystem = Callable[..., AbstractContextManager[RunningSystem]]
 COMMAND = (sys.executable, "-m", "tests.tools.local.small_system")
@@ -18,7 +19,8 @@ COMMAND = (sys.executable, "-m", "tests.tools.local.small_system")
 def state(tmp_path: Path) -> Iterator[Path]:
     """Give a state folder's path; the sockets of a killed system, which lie elsewhere, are cleared away."""
     yield tmp_path / "state"
-    remove_socket_folder(socket_folder(tmp_path / "state", ORDINARY))
+    with socket_folder(tmp_path / "state", ORDINARY):
+        pass
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from tools.local.plan import Plan
-from tools.local.runner import Options, run
+from tools.local.runner import run
 from tools.local.supervisor import Child, python
 
 SLEEPER = "import time; print('awake', flush=True); time.sleep(600)"
@@ -28,12 +28,10 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--state", type=Path, required=True)
     parser.add_argument("--port", type=int, default=0)
-    parser.add_argument("--revive", action="store_true")
     parser.add_argument("--children", nargs="*", default=["one", "two"])
     chosen = parser.parse_args()
     plan = Plan(children=tuple(CHILDREN[name] for name in chosen.children), has_web=False)
-    options = Options(state=chosen.state, port=chosen.port, revives=chosen.revive)
-    return run(options, lambda state, port: plan)
+    return run(chosen.state, chosen.port, lambda state, port: plan)
 
 
 if __name__ == "__main__":

@@ -6,10 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from tools.local.binaries import find_postgres, postgres_folders
-from tools.local.errors import CannotStart
 
 from tools.local import ROOT, binaries
+from tools.local.binaries import find_postgres, postgres_folders
+from tools.local.errors import CannotStart
 
 
 def ask(code: str, *, path: str, with_packages: bool = False) -> "subprocess.CompletedProcess[str]":

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+
 from tools.local.network_guard import OutsideNetwork
 
 OUTSIDE = "192.0.2.1"

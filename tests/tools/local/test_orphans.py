@@ -1,7 +1,7 @@
-"""Servers that nobody tied to their runner are ended by the next start."""
+"""What a killed runner leaves does not hinder the next start."""
 
+import fcntl
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -9,44 +9,39 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from tools.local.leash import processes_at_work_in
 
 from tests.tools.local.conftest import SmallSystem
 from tests.tools.local.processes import all_gone, is_alive
+from tools.local import server
+from tools.local.errors import CannotStart
+from tools.local.servers import started_servers
+from tools.local.state import held
 
 
-@pytest.fixture
-def no_setpriv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A PATH on which the kernel cannot be asked to tie a process to its parent."""
-    programs = tmp_path / "programs"
-    programs.mkdir()
-    for name in ("unshare", "sh", "test", "true"):
-        found = shutil.which(name)
-        if found:
-            (programs / name).symlink_to(found)
-    monkeypatch.setenv("PATH", str(programs))
-
-
-@pytest.mark.usefixtures("no_setpriv")
-def test_a_start_ends_the_servers_that_a_killed_runner_left(
-    small_system: SmallSystem, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with small_system("--children") as system:
-        orphans = system.pids
+def test_a_start_right_after_kill_9_waits_until_the_killed_system_s_servers_are_gone(small_system: SmallSystem) -> None:
+    with small_system() as system:
+        pids = system.pids
         os.kill(system.runner.pid, signal.SIGKILL)
         system.runner.wait()
-        assert all(is_alive(pid) for pid in orphans.values())
-    monkeypatch.undo()
     with small_system() as system, psycopg.connect(system.env["DATABASE_URL"]) as connection:
-        assert all_gone(orphans.values())
+        assert all_gone(pids.values())
         assert connection.execute("SELECT 1").fetchone() == (1,)
 
 
-def test_without_proc_servers_are_found_by_their_command_lines(small_system: SmallSystem, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("no_servers_named")
+def test_a_server_that_does_not_end_is_named(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "STOP_SECONDS", 0.1)
+    with held(state) as folder, (folder / "postgres.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(CannotStart, match="An earlier PostgreSQL still works on"), started_servers(folder):
+            pass
+
+
+def test_a_server_holds_the_lock_of_its_data(small_system: SmallSystem) -> None:
     with small_system() as system:
         for name in ("postgres", "valkey"):
-            found = processes_at_work_in(system.state / name, proc=tmp_path / "nothing")
-            assert found == [system.pids[name]]
+            with (system.state / f"{name}.lock").open() as lock, pytest.raises(BlockingIOError):
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def test_a_process_id_file_with_somebody_elses_id_does_not_hinder_a_start(small_system: SmallSystem) -> None:

@@ -7,31 +7,31 @@ import stat
 from pathlib import Path
 
 import pytest
-from tools.local.ready import answer
-from tools.local.system import RunningSystem, running_system
 
 from tests.tools.local.processes import all_gone, children_of
+from tests.tools.system import RunningSystem, running_system
+from tools.local.web import get
 from tools.sandbox import RunningSandbox, SandboxConfig
 
 pytestmark = pytest.mark.slow
 
 
 def read(system: RunningSystem, path: str) -> dict[str, object]:
-    _, body = answer(int(system.env["PORT"]), path)
+    _, body = get(int(system.env["PORT"]), path)
     found: dict[str, object] = json.loads(body)
     return found
 
 
 def secrets_of(system: RunningSystem) -> list[str]:
-    told = system.bootstrap
-    doors = [told[name]["password"] for name in ("console", "admin")]
-    return [told["agency_key"], told["copy_key"], told["workspace"]["key"], *doors]
+    known = system.bootstrap
+    passwords = [known[name]["password"] for name in ("console", "admin")]
+    return [known["agency_key"], known["copy_key"], known["workspace"]["key"], *passwords]
 
 
 def is_verified_by_the_sandbox(system: RunningSystem) -> bool:
     """Have the sandbox provider ask the product whether its address is the product's own."""
-    told = RunningSandbox(system.env["META_GRAPH_URL"], SandboxConfig.read({})).callback(kind="verification")
-    return bool(told["is_verified"])
+    result = RunningSandbox(system.env["META_GRAPH_URL"], SandboxConfig.read({})).callback(kind="verification")
+    return bool(result["is_verified"])
 
 
 def test_it_becomes_ready_survives_kill_9_and_remembers_its_keys(state: Path) -> None:
@@ -40,22 +40,22 @@ def test_it_becomes_ready_survives_kill_9_and_remembers_its_keys(state: Path) ->
         assert read(system, "/healthz")["instance"] == system.env["INSTANCE_ID"]
         assert read(system, "/readyz")["status"] == "ready"
         assert is_verified_by_the_sandbox(system)
-        told = secrets_of(system)
-        assert all(told)
+        secrets = secrets_of(system)
+        assert all(secrets)
         assert stat.S_IMODE((state / "bootstrap.json").stat().st_mode) == 0o600
         everything = [*system.pids.values(), *(child for pid in system.pids.values() for child in children_of(pid))]
         os.kill(system.runner.pid, signal.SIGKILL)
         assert all_gone(everything)
     with running_system(state) as system:
         assert "Applying" not in system.log.read_text()
-        assert secrets_of(system) == told
+        assert secrets_of(system) == secrets
         everything = list(system.pids.values())
         assert system.stop() == 0
         assert all_gone(everything)
 
 
 def test_the_death_of_the_worker_ends_it_with_status_1(state: Path) -> None:
-    with running_system(state, "--forgetful") as system:
+    with running_system(state) as system:
         everything = list(system.pids.values())
         os.kill(system.pids["worker"], signal.SIGKILL)
         assert system.runner.wait(20) == 1

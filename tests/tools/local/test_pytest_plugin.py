@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from tools.local.pytest_plugin import with_database
 
 from tests.tools.local.processes import all_gone, eventually
 from tools.local import ROOT
+from tools.local.pytest_plugin import with_database
 
 WAITING = """
 import os, time

@@ -8,17 +8,16 @@ from pathlib import Path
 
 import pytest
 from django.urls import reverse
-from tools.local.errors import CannotStart
-from tools.local.plan import whole_system
-from tools.local.ports import free_port
-from tools.local.prepare import with_known_secrets
-from tools.local.ready import is_ready
-from tools.local.run import options
-from tools.local.summary import UNKNOWN, summary
 
 from tests.tools.local.conftest import SmallSystem
+from tools.local.errors import CannotStart
+from tools.local.plan import whole_system
+from tools.local.prepare import with_known_secrets
+from tools.local.run import options
+from tools.local.summary import UNKNOWN, summary
+from tools.local.web import free_port, is_ready
 
-TOLD = {
+KNOWN = {
     "agency": {"id": 1, "name": "Agency"},
     "agency_key": "key-one",
     "copy_key": "key-two",
@@ -77,23 +76,23 @@ def test_a_port_in_use_stops_the_start_before_anything_is_made(
     assert [path.name for path in state.iterdir()] == ["lock"]
 
 
-def test_secrets_told_at_creation_are_remembered() -> None:
-    again = TOLD | {"agency_key": None, "workspace": {"uuid": "0000", "name": "Demo", "key": None}}
+def test_secrets_shown_at_creation_are_remembered() -> None:
+    again = KNOWN | {"agency_key": None, "workspace": {"uuid": "0000", "name": "Demo", "key": None}}
     del again["copy_key"]
-    assert with_known_secrets(again, TOLD) == TOLD
+    assert with_known_secrets(again, KNOWN) == KNOWN
 
 
 def test_a_rotated_secret_replaces_the_remembered_one() -> None:
-    assert with_known_secrets(TOLD | {"agency_key": "new"}, TOLD)["agency_key"] == "new"
+    assert with_known_secrets(KNOWN | {"agency_key": "new"}, KNOWN)["agency_key"] == "new"
 
 
 def test_another_agency_s_secrets_are_forgotten() -> None:
     other = {"agency": {"id": 2, "name": "Other"}, "agency_key": None}
-    assert with_known_secrets(other, TOLD) == other
+    assert with_known_secrets(other, KNOWN) == other
 
 
 def test_the_summary_shows_every_address_log_in_and_key() -> None:
-    text = summary("http://here", TOLD, 1.5)
+    text = summary("http://here", KNOWN, 1.5)
     for expected in ("http://here/readyz", "owner@example.com  secret", "admin@example.com  other", "key-one"):
         assert expected in text
     assert "key-two" in text
@@ -102,7 +101,7 @@ def test_the_summary_shows_every_address_log_in_and_key() -> None:
 
 
 def test_the_summary_says_how_to_get_a_secret_that_is_not_known() -> None:
-    text = summary("http://here", TOLD | {"agency_key": None, "console": {"url": "u", "email": "e"}}, 1.5)
+    text = summary("http://here", KNOWN | {"agency_key": None, "console": {"url": "u", "email": "e"}}, 1.5)
     assert text.count(UNKNOWN) == 2
 
 

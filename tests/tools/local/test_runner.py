@@ -87,16 +87,6 @@ def test_a_second_signal_kills_what_will_not_end(small_system: SmallSystem) -> N
         assert all_gone([*pids.values(), grandchild])
 
 
-def test_a_reviving_runner_replaces_a_killed_child(small_system: SmallSystem) -> None:
-    with small_system("--revive") as system:
-        before = system.pids
-        os.kill(before["one"], signal.SIGKILL)
-        assert eventually(lambda: system.pids["one"] != before["one"])
-        after = system.pids
-        assert is_alive(after.pop("one"))
-        assert {name: before[name] for name in after} == after
-
-
 def test_a_state_path_of_more_than_120_characters_works(small_system: SmallSystem, tmp_path: Path) -> None:
     folder = tmp_path / ("a" * 70) / ("b" * 70)
     with small_system(folder=folder) as system, psycopg.connect(system.env["DATABASE_URL"]) as connection:

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from tools.local.errors import AlreadyRunning
 from tools.local.state import empty, held, is_held, read_json, throwaway, write_private
 from tools.local.variables import development_variables, kept_secrets

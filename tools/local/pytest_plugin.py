@@ -8,12 +8,12 @@ from collections.abc import Generator
 from contextlib import ExitStack
 
 import pytest
+
+from tools.local import ROOT, network_guard
 from tools.local.errors import CannotStart
 from tools.local.servers import started_servers
 from tools.local.state import throwaway
 from tools.local.variables import new_secrets
-
-from tools.local import ROOT, network_guard
 
 STATE = ROOT / ".local-test"
 running = ExitStack()

@@ -1,4 +1,4 @@
-"""A whole running system for tests of stories and for benchmarks: the runner in a process of its own."""
+"""A whole running system for tests: the runner in a process of its own."""
 
 import os
 import signal
@@ -11,19 +11,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tools.local.errors import CannotStart
-from tools.local.leash import leash
-from tools.local.state import BOOTSTRAP, RUN, open_log, read_json
-
 from tools.local import ROOT
+from tools.local.errors import CannotStart
+from tools.local.parent_death import parent_death_signal
+from tools.local.state import BOOTSTRAP, RUN, open_log, read_json
 
 START_SECONDS = 120.0
 STOP_SECONDS = 30.0
+COMMAND = (sys.executable, "-m", "tools.local.run", "--port", "0")
 
 
 @dataclass
 class RunningSystem:
-    """Its variables, its process ids by name, what the bootstrap told; `log` holds all output."""
+    """Its variables, its process ids by name, the bootstrap's secrets; `log` holds all output."""
 
     runner: "subprocess.Popen[bytes]"
     state: Path
@@ -33,21 +33,21 @@ class RunningSystem:
         return self.state.with_name(f"{self.state.name}.log")
 
     @property
-    def told(self) -> dict[str, Any]:
+    def published(self) -> dict[str, Any]:
         return read_json(self.state / RUN)
 
     @property
     def is_ready(self) -> bool:
-        return bool(self.told.get("ready")) and self.told["runner"] == self.runner.pid
+        return bool(self.published.get("ready")) and self.published["runner"] == self.runner.pid
 
     @property
     def env(self) -> dict[str, str]:
-        return {name: str(value) for name, value in self.told["env"].items()}
+        return {name: str(value) for name, value in self.published["env"].items()}
 
     @property
     def pids(self) -> dict[str, int]:
         """The ids of postgres, valkey, web, worker, courier and beat."""
-        return {name: int(pid) for name, pid in self.told["pids"].items()}
+        return {name: int(pid) for name, pid in self.published["pids"].items()}
 
     @property
     def url(self) -> str:
@@ -64,17 +64,16 @@ class RunningSystem:
 
 
 @contextmanager
-def running_system(state: Path, *options: str, command: tuple[str, ...] = ()) -> Iterator[RunningSystem]:
+def running_system(state: Path, *, command: tuple[str, ...] = COMMAND) -> Iterator[RunningSystem]:
     """Run the system on a state folder and a free port until the block ends; raise `CannotStart`.
 
-    `options` are those of `tools.local.run`; `command` replaces the runner. Call it from the main thread.
+    `command` replaces the runner. Call it from the main thread.
     """
     state = state.absolute()
     state.parent.mkdir(parents=True, exist_ok=True)
-    chosen = command or (sys.executable, "-m", "tools.local.run", "--port", "0", "--no-summary", *options)
     with open_log(state.with_name(f"{state.name}.log")) as log:
         runner = subprocess.Popen(
-            [*leash("TERM"), *chosen, "--state", str(state)],
+            [*parent_death_signal(), *command, "--state", str(state)],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

@@ -17,7 +17,7 @@ RUN = "run.json"
 SECRETS = "secrets.json"
 BOOTSTRAP = "bootstrap.json"
 # A look at the lock holds it for an instant (see `is_held`), which must not turn a start away.
-LOCK_PATIENCE_SECONDS = 0.3
+LOCK_SECONDS = 0.3
 
 
 def write_private(path: Path, text: str) -> None:
@@ -53,7 +53,7 @@ def held(state: Path) -> Iterator[Path]:
     state.mkdir(parents=True, exist_ok=True, mode=0o700)
     lock = os.open(state / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        if not _take(lock):
+        if not take_lock(lock, LOCK_SECONDS):
             raise AlreadyRunning(
                 f"The system is already running from this checkout (its data in {state} are in use). "
                 "Stop the other one first, or use another checkout."
@@ -63,8 +63,9 @@ def held(state: Path) -> Iterator[Path]:
         os.close(lock)
 
 
-def _take(lock: int) -> bool:
-    until = time.monotonic() + LOCK_PATIENCE_SECONDS
+def take_lock(lock: int, seconds: float) -> bool:
+    """Lock an open file, waiting at most so long; say whether it is locked."""
+    until = time.monotonic() + seconds
     while True:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -89,6 +90,12 @@ def is_held(state: Path) -> bool:
     finally:
         os.close(lock)
     return False
+
+
+def running_variables(state: Path) -> dict[str, str]:
+    """Give the environment variables of the system that runs on this state folder, if one does."""
+    found = read_json(state / RUN).get("env", {}) if is_held(state) else {}
+    return {name: str(value) for name, value in found.items()}
 
 
 @contextmanager

@@ -1,18 +1,16 @@
-"""The story itself: from the first sub-account to the last event."""
+"""The demonstration itself: from the first sub-account to the last event."""
 
 import statistics
 import time
 import uuid
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TextIO
 
 from tools.demo import webhook
-from tools.demo.api import AgencyAPI, Answer, StoryFailed
-from tools.demo.ledger import Ledger
-from tools.demo.progress import Progress, Terminal
+from tools.demo.api import AgencyAPI, Answer, DemoFailed
+from tools.demo.progress import Progress
 from tools.demo.receiver import Receiver, open_receiver
-
-__all__ = ["StoryFailed", "Tempo", "tell_story"]
+from tools.demo.tracker import EventTracker
 
 NAMES = ("Harbour Bakery", "Linden Clinic", "Quayside Cycles", "Copper Salon", "Northgate Realty")
 STEPS_BESIDE = 3  # catalogue, webhook, its removal
@@ -20,19 +18,19 @@ STEPS_EACH = 7
 
 
 @dataclass(frozen=True)
-class Tempo:
+class Timing:
     """After each change at most `pause` seconds go to its event; at the end `wait` seconds to those still out."""
 
     pause: float = 0.1
     wait: float = 90.0
 
 
-class Story:
+class DemoRun:
     """Tells one run; every change goes over the API and every event comes in at the receiver."""
 
-    def __init__(self, api: AgencyAPI, receiver: Receiver, progress: Progress, tempo: Tempo) -> None:
-        self.api, self.receiver, self.progress, self.tempo = api, receiver, progress, tempo
-        self.ledger = Ledger()
+    def __init__(self, api: AgencyAPI, receiver: Receiver, progress: Progress, timing: Timing) -> None:
+        self.api, self.receiver, self.progress, self.timing = api, receiver, progress, timing
+        self.tracker = EventTracker()
         self.secret = ""
         self.plans: list[dict[str, Any]] = []
         self.addon: dict[str, Any] = {}
@@ -42,7 +40,7 @@ class Story:
         addons = self.api.call("GET", "/addons").data
         self.plans = answer.data
         if len(self.plans) < 2 or not addons:
-            raise StoryFailed("The agency needs two plans and an add-on; `manage.py bootstrap` makes them.")
+            raise DemoFailed("The agency needs two plans and an add-on; `manage.py bootstrap` makes them.")
         self.addon = addons[0]
         self._step("GET", f"{len(self.plans)} plans and {len(addons)} add-ons in the catalogue", answer)
 
@@ -84,66 +82,66 @@ class Story:
         self._act(workspace, "DELETE", f"{path}/addons/{addon['uuid']}", None, "add-on revoked", "addon.revoked")
 
     def wait_for_events(self) -> None:
-        until = time.monotonic() + self.tempo.wait
-        while self.ledger.missing and time.monotonic() < until:
+        until = time.monotonic() + self.timing.wait
+        while self.tracker.missing and time.monotonic() < until:
             self._look(0.25)
 
     def finish(self) -> bool:
         """Show the outcome; say whether everything arrived and every signature was right."""
-        times = [found.milliseconds for found in self.ledger.confirmed.values()]
-        for expected in self.ledger.missing:
-            self.progress.problem(f"{expected.fact[0]} of {expected.about} did not arrive")
-        told = f"{len(times)} of {len(self.ledger.expected)} events arrived, each signature verified"
-        if self.ledger.flaws:
-            told = f"{len(times)} events arrived, {len(self.ledger.flaws)} deliveries were wrong"
+        times = [found.milliseconds for found in self.tracker.confirmed.values()]
+        for expected in self.tracker.missing:
+            self.progress.problem(f"{expected.key[0]} of {expected.about} did not arrive")
+        outcome = f"{len(times)} of {len(self.tracker.expected)} events arrived, each signature verified"
+        if self.tracker.errors:
+            outcome = f"{len(times)} events arrived, {len(self.tracker.errors)} deliveries were wrong"
         if times:
-            told += f"; answer → arrival: median {statistics.median(times):.0f} ms, longest {max(times):.0f} ms"
-        self.progress.headline(f"{told}; {self.ledger.repetitions} repeated deliveries")
-        return not self.ledger.missing and not self.ledger.flaws
+            outcome += f"; answer → arrival: median {statistics.median(times):.0f} ms, longest {max(times):.0f} ms"
+        self.progress.summary(f"{outcome}; {self.tracker.repetitions} repeated deliveries")
+        return not self.tracker.missing and not self.tracker.errors
 
     def _act(self, workspace: dict[str, Any], method: str, path: str, body: Any, what: str, event: str) -> None:
         answer = self.api.call(method, path, body, also=(404,))
         if answer.status == 404 and not (answer.repeated and method == "DELETE"):
-            raise StoryFailed(f"{method} {path}: 404 {answer.message}")
+            raise DemoFailed(f"{method} {path}: 404 {answer.message}")
         self._step(method, f"{workspace['name']}: {what}", answer)
         self._expect(event, workspace, answer)
 
     def _expect(self, event: str, workspace: dict[str, Any], answer: Answer) -> None:
-        self.ledger.expect((event, workspace["uuid"]), workspace["name"], answer.answered_at)
-        self._look(self.tempo.pause)
+        self.tracker.expect((event, workspace["uuid"]), workspace["name"], answer.answered_at)
+        self._look(self.timing.pause)
 
     def _step(self, method: str, what: str, answer: Answer) -> None:
         self.progress.step(method, what, answer.milliseconds)
 
     def _look(self, seconds: float) -> None:
         """Take in what has arrived, waiting at most so long for the first of it."""
-        while arrival := self.receiver.next(seconds):
-            flaw = self.ledger.take(arrival, self.secret)
-            if flaw:
-                self.progress.problem(f"a delivery is wrong: {flaw}")
+        while received := self.receiver.next(seconds):
+            error = self.tracker.take(received, self.secret)
+            if error:
+                self.progress.problem(f"a delivery is wrong: {error}")
             seconds = 0
-        for found in self.ledger.settle():
+        for found in self.tracker.settle():
             self.progress.event(found)
 
 
-def tell_story(*, base_url: str, key: str, sub_accounts: int, tempo: Tempo, terminal: Terminal) -> bool:
-    """Run the whole story; say whether it went well. Raises `StoryFailed` when it cannot go on."""
-    progress = Progress(terminal, STEPS_BESIDE + STEPS_EACH * sub_accounts)
+def run_demo(*, base_url: str, key: str, sub_accounts: int, timing: Timing, output: TextIO) -> bool:
+    """Run all of it; say whether it went well. Raises `DemoFailed` when it cannot go on."""
+    progress = Progress(output, STEPS_BESIDE + STEPS_EACH * sub_accounts)
     api = AgencyAPI(base_url.rstrip("/"), key, progress.remark)
     with open_receiver() as receiver:
-        story = Story(api, receiver, progress, tempo)
-        story.look_at_the_catalogue()
+        demo = DemoRun(api, receiver, progress, timing)
+        demo.look_at_the_catalogue()
         try:
-            story.register_the_receiver()
-            workspaces = [story.provision(*_name(number)) for number in range(1, sub_accounts + 1)]
+            demo.register_the_receiver()
+            workspaces = [demo.provision(*_name(number)) for number in range(1, sub_accounts + 1)]
             for workspace in workspaces:
-                story.change(workspace)
-            story.wait_for_events()
+                demo.change(workspace)
+            demo.wait_for_events()
         finally:
             started = time.monotonic()
             webhook.unregister(api, receiver.url)
             progress.step("DELETE", "webhook removed", (time.monotonic() - started) * 1000)
-        return story.finish()
+        return demo.finish()
 
 
 def _name(number: int) -> tuple[str, int]:

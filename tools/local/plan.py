@@ -1,11 +1,14 @@
 """What belongs to the system: the preparation, the processes, and when it counts as ready."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tools.local.sandbox import sandbox_provider
 from tools.local.supervisor import Child, python
+from tools.local.variables import public_url
+from tools.local.web import free_port
+from tools.sandbox.config import SandboxConfig, variables
 
 # Root is what a container gives a newcomer; the warning about it fills a screen.
 ROOT_WARNING = "ignore:You're running the worker with superuser privileges:UserWarning"
@@ -50,3 +53,19 @@ def whole_system(state: Path, port: int) -> Plan:
 def _web(port: int) -> tuple[str, ...]:
     address = ("--host", "127.0.0.1", "--port", str(port))
     return python("-m", "granian", *WEB, *address, "config.wsgi:application")
+
+
+def sandbox_provider(port: int) -> tuple[tuple[Child, ...], dict[str, str]]:
+    """Give the process that stands in for Meta and the variables that lead to it.
+
+    Nothing when `META_APP_ID` names a real app.
+    """
+    if os.environ.get("META_APP_ID"):
+        return (), {}
+    product, own_port = public_url(port), free_port(0)
+    command = python(
+        *("-m", "tools.sandbox", "--port", str(own_port)),
+        *("--redirect-uri", f"{product}/connect/callback"),
+        *("--callback-url", f"{product}/connect/provider-events"),
+    )
+    return (Child("sandbox", command),), variables(f"http://127.0.0.1:{own_port}", SandboxConfig.read())

@@ -11,13 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, cast
 
-from tools.local.errors import ChildEnded
-from tools.local.leash import leash
-from tools.local.output import Lines, Prefixes
-
 from tools.local import ROOT
+from tools.local.errors import ChildEnded
+from tools.local.output import Lines, Prefixes
+from tools.local.parent_death import parent_death_signal
 
-PATIENCE_SECONDS = 15.0
+STOP_SECONDS = 15.0
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class Supervisor:
 
     def start(self, child: Child) -> None:
         process = subprocess.Popen(
-            [*leash("TERM"), *child.command],
+            [*parent_death_signal(), *child.command],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -81,30 +80,22 @@ class Supervisor:
             if status is not None:
                 raise ChildEnded(f"{name} ended by itself ({_reason(status)})")
 
-    def has_ended(self, name: str) -> bool:
-        return self.processes[name].poll() is not None
-
-    def replace(self, child: Child) -> None:
-        """Clear away what a dead child has left and start it again."""
-        _kill_group(self.processes[child.name])
-        self.start(child)
-
     def stop(self, hurry: Callable[[], bool] = lambda: False) -> None:
         """Ask all children to end; after 15 seconds, or in a hurry, kill those that have not."""
         for process in self.processes.values():
             process.terminate()
-        until = time.monotonic() + PATIENCE_SECONDS
+        until = time.monotonic() + STOP_SECONDS
         while any(process.poll() is None for process in self.processes.values()):
             if time.monotonic() > until or hurry():
                 break
             self.pass_on_output(0.05)
         for process in self.processes.values():
-            _kill_group(process)
+            kill_group(process)
         self.pass_on_output(0)
         self.selector.close()
 
 
-def _kill_group(process: "subprocess.Popen[bytes]") -> None:
+def kill_group(process: "subprocess.Popen[bytes]") -> None:
     """End the child's whole session: what a killed child has started must not outlive it."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)

@@ -9,8 +9,6 @@ from pathlib import Path
 
 from tools.local.errors import CannotStart
 
-NOBODY = 65534
-
 
 @dataclass(frozen=True)
 class Account:
@@ -45,44 +43,31 @@ def works(*command: str) -> bool:
 ORDINARY = Account()
 
 
-def ordinary_user() -> int:
-    """Give a user that is not root and that the machine knows by name: initdb asks for the name."""
-    try:
-        return pwd.getpwnam("nobody").pw_uid
-    except KeyError:
-        return next((user.pw_uid for user in pwd.getpwall() if user.pw_uid), NOBODY)
-
-
-def is_known(user: int) -> bool:
-    try:
-        pwd.getpwuid(user)
-    except KeyError:
-        return False
-    return True
+def nobody() -> int:
+    return pwd.getpwnam("nobody").pw_uid
 
 
 def mapped() -> Account:
     """Inside a user namespace we are that user, and it owns what we own: nothing needs another owner."""
-    user = ordinary_user()
+    user = nobody()
     return Account(prefix=("unshare", "--user", f"--map-user={user}", f"--map-group={user}", "--"))
 
 
 def dropped() -> Account:
     """Root takes that user's place, to whom then everything must belong."""
-    user = ordinary_user()
+    user = nobody()
     return Account(prefix=("setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--"), owner=user)
 
 
 @lru_cache(maxsize=1)
 def servers_account() -> Account:
     """Choose how the servers run on this machine; raise `CannotStart` when there is no way."""
-    is_root = os.getuid() == 0
-    if not is_root and is_known(os.getuid()):
+    if os.getuid() != 0:
         return ORDINARY
-    for account in [mapped(), dropped()] if is_root else [mapped()]:
+    for account in (mapped(), dropped()):
         if works(*account.prefix, "true"):
             return account
     raise CannotStart(
-        f"PostgreSQL does not run as {'root' if is_root else 'a user without a name'}, and neither user namespaces "
-        "(unshare) nor setpriv work here. Run as another user, or set DATABASE_URL and REDIS_URL."
+        "PostgreSQL does not run as root, and neither user namespaces (unshare) nor setpriv work here. "
+        "Run as another user, or set DATABASE_URL and REDIS_URL."
     )

@@ -1,4 +1,4 @@
-"""Brings the database up to date and keeps what the first bootstrap told; run as a process of its own."""
+"""Brings the database up to date and keeps the secrets of the first bootstrap; run as a process of its own."""
 
 import io
 import json
@@ -15,12 +15,12 @@ def main(state: Path) -> None:
     # The settings give maintenance commands a minute a statement, and know them by this name.
     sys.argv = ["manage.py", "migrate"]
     django.setup()
+    from config.operations.bootstrap.remembered import without_dead_secrets
+
     migrate()
     forget_workers()
-    told = bootstrap()
-    if told:
-        remembered = with_known_secrets(told, read_json(state / BOOTSTRAP))
-        write_private(state / BOOTSTRAP, json.dumps(still_good(remembered), indent=1))
+    known = with_known_secrets(bootstrap(), read_json(state / BOOTSTRAP))
+    write_private(state / BOOTSTRAP, json.dumps(without_dead_secrets(known), indent=1))
 
 
 def migrate() -> None:
@@ -43,33 +43,22 @@ def forget_workers() -> None:
 
 
 def bootstrap() -> dict[str, Any]:
-    """Make the demo data when they are missing; give what the command tells about them."""
-    from django.core.management import call_command, get_commands
+    """Make the demo data when they are missing; give what the command says about them."""
+    from django.core.management import call_command
 
-    if "bootstrap" not in get_commands():
-        return {}
     answer = io.StringIO()
     call_command("bootstrap", "--json", stdout=answer)
-    told: dict[str, Any] = json.loads(answer.getvalue())
-    return told
+    found: dict[str, Any] = json.loads(answer.getvalue())
+    return found
 
 
-def still_good(remembered: dict[str, Any]) -> dict[str, Any]:
-    """Forget what was revoked or changed since the last start, so that nobody is shown a secret that opens nothing."""
-    from config.operations.bootstrap.remembered import without_dead_secrets
-
-    return without_dead_secrets(remembered)
+def with_known_secrets(found: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
+    """Fill in the secrets that are shown at creation only, from an earlier answer about the same agency."""
+    return _filled(found, before) if found.get("agency") == before.get("agency") else found
 
 
-def with_known_secrets(told: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
-    """Fill in the secrets that are told at creation only, from an earlier answer about the same agency."""
-    if told.get("agency") != before.get("agency"):
-        return told
-    return _filled(told, before)
-
-
-def _filled(told: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
-    filled = before | {name: value for name, value in told.items() if value is not None}
+def _filled(found: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
+    filled = before | {name: value for name, value in found.items() if value is not None}
     for name, value in filled.items():
         earlier = before.get(name)
         if isinstance(value, dict) and isinstance(earlier, dict):

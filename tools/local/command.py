@@ -7,14 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tools.local.discovery import running_variables
-from tools.local.errors import CannotStart
-from tools.local.leash import leash
-from tools.local.servers import started_servers
-from tools.local.state import held, throwaway
-from tools.local.variables import development_variables
-
 from tools.local import STATE
+from tools.local.errors import CannotStart
+from tools.local.parent_death import parent_death_signal
+from tools.local.servers import started_servers
+from tools.local.state import held, running_variables, throwaway
+from tools.local.variables import development_variables
 
 PORT = 8000
 
@@ -33,7 +31,7 @@ def run_command(command: list[str], state: Path, *, is_throwaway: bool) -> int:
 def _run(command: list[str], variables: dict[str, str]) -> int:
     # ^C reaches the command as well, which decides what it means; the servers stay until it is through.
     before = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)}
-    process = subprocess.Popen([*leash("TERM"), *command], env={**os.environ, **variables})
+    process = subprocess.Popen([*parent_death_signal(), *command], env={**os.environ, **variables})
     signal.signal(signal.SIGTERM, lambda *_: process.terminate())
     try:
         return process.wait()

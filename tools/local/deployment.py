@@ -4,9 +4,8 @@ import os
 import subprocess
 import sys
 
-from tools.local.variables import new_secrets
-
 from tools.local import ROOT
+from tools.local.variables import new_secrets
 
 PRODUCTION = {
     "DATABASE_URL": "postgresql://app@database.example.com/app",
