@@ -7,26 +7,16 @@ from typing import IO
 
 COLOURS = (36, 33, 32, 35, 34, 31)
 READ_AT_ONCE = 65536
-LONGEST_LINE = 1_000_000
 
 
-def is_coloured() -> bool:
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-
-
-class Prefixes:
-    """Names of one width, each in a colour of its own when a person looks on."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self.names = list(names)
-        self.width = max((len(name) for name in names), default=0)
-        self.coloured = is_coloured()
-
-    def of(self, name: str) -> bytes:
-        text = f"{name:<{self.width}} | "
-        if self.coloured and name in self.names:
-            text = f"\x1b[{COLOURS[self.names.index(name) % len(COLOURS)]}m{text}\x1b[0m"
-        return text.encode()
+def prefixes(names: Sequence[str]) -> dict[str, bytes]:
+    """Give each name a prefix: of one width, in a colour of its own when a person looks on."""
+    width = max(map(len, names), default=0)
+    found = {name: f"{name:<{width}} | " for name in names}
+    if sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
+        for number, name in enumerate(names):
+            found[name] = f"\x1b[{COLOURS[number % len(COLOURS)]}m{found[name]}\x1b[0m"
+    return {name: text.encode() for name, text in found.items()}
 
 
 class Lines:
@@ -42,9 +32,7 @@ class Lines:
             came = os.read(self.pipe.fileno(), READ_AT_ONCE)
         except BlockingIOError:
             return True
-        *whole, self.rest = (self.rest + came).split(b"\n")
-        if self.rest and (not came or len(self.rest) > LONGEST_LINE):
-            whole, self.rest = [*whole, self.rest], b""
+        *whole, self.rest = (self.rest + (came or b"\n")).split(b"\n")
         write(b"".join(self.prefix + line + b"\n" for line in whole if line.strip()))
         return bool(came)
 

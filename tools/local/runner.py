@@ -13,7 +13,7 @@ from typing import NoReturn
 from tools.local.errors import CannotStart, ChildEnded
 from tools.local.plan import Plan, whole_system
 from tools.local.servers import Servers, started_servers
-from tools.local.signals import StopSignals
+from tools.local.signals import StopSignals, stop_signals
 from tools.local.state import BOOTSTRAP, RUN, held, read_json, write_private
 from tools.local.summary import summary
 from tools.local.supervisor import Supervisor
@@ -49,7 +49,7 @@ class System:
             self._publish(ready=True)
             self._show_summary(time.monotonic() - started)
             while True:
-                self.look_after(0.2)
+                self._look_after(0.2)
 
     @contextmanager
     def _supervised(self) -> Iterator[Supervisor]:
@@ -81,16 +81,19 @@ class System:
     def _wait_until_ready(self) -> None:
         until = time.monotonic() + READY_SECONDS
         while self.plan.has_web and not is_ready(self.port, self.instance):
-            self.look_after(0.05)
+            self._look_after(0.05)
             if time.monotonic() > until:
                 raise CannotStart(f"The system was not ready within {READY_SECONDS:.0f} seconds.")
 
-    def look_after(self, seconds: float) -> None:
-        """Pass on the output for at most so long. Raises `ChildEnded` when a process is no longer there."""
+    def _look_after(self, seconds: float) -> None:
         self.children.pass_on_output(seconds)
         server = self.servers.ended()
         if server:
             raise ChildEnded(f"{server.name} ended by itself; its log is {server.log}")
+        self.check_children()
+
+    def check_children(self) -> None:
+        """Raise `ChildEnded` when one of the product's processes is no longer there."""
         self.children.check()
 
     def _show_summary(self, seconds: float) -> None:
@@ -104,7 +107,7 @@ def run(state: Path, port: int, planner: Planner = whole_system, system: type[Sy
     `port` 0 takes any free one.
     """
     started = time.monotonic()
-    with StopSignals() as signals:
+    with stop_signals() as signals:
         try:
             with held(state) as folder:
                 (folder / RUN).unlink(missing_ok=True)  # what a killed runner has published is no longer true

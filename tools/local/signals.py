@@ -1,7 +1,8 @@
 """Turns ^C, SIGTERM and a closed terminal into one orderly end."""
 
 import signal
-from types import FrameType, TracebackType
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -13,17 +14,7 @@ class StopSignals:
         self.received = 0
         self.armed = True
 
-    def __enter__(self) -> "StopSignals":
-        self.before = {number: signal.signal(number, self._receive) for number in ENDING}
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        for number, handler in self.before.items():
-            signal.signal(number, handler)
-
-    def _receive(self, number: int, frame: FrameType | None) -> None:
+    def receive(self, *_: object) -> None:
         self.received += 1
         if self.armed:
             self.disarm()
@@ -35,3 +26,15 @@ class StopSignals:
 
     def asks_to_hurry(self) -> bool:
         return self.received > 1
+
+
+@contextmanager
+def stop_signals() -> Iterator[StopSignals]:
+    """Take over the ending signals until the block ends."""
+    signals = StopSignals()
+    before = {number: signal.signal(number, signals.receive) for number in ENDING}
+    try:
+        yield signals
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

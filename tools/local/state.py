@@ -84,12 +84,9 @@ def is_held(state: Path) -> bool:
     except OSError:
         return False
     try:
-        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
+        return not take_lock(lock, 0)
     finally:
         os.close(lock)
-    return False
 
 
 def running_variables(state: Path) -> dict[str, str]:

@@ -13,7 +13,7 @@ from typing import IO, cast
 
 from tools.local import ROOT
 from tools.local.errors import ChildEnded
-from tools.local.output import Lines, Prefixes
+from tools.local.output import Lines, prefixes
 from tools.local.parent_death import parent_death_signal
 
 STOP_SECONDS = 15.0
@@ -35,7 +35,7 @@ class Supervisor:
     """Starts children in sessions of their own; works in the main thread alone."""
 
     def __init__(self, names: Sequence[str], env: Mapping[str, str]) -> None:
-        self.prefixes = Prefixes(names)
+        self.prefixes = prefixes(names)
         self.env = {**os.environ, "PYTHONUNBUFFERED": "1", **env}
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
         self.selector = selectors.DefaultSelector()
@@ -52,7 +52,7 @@ class Supervisor:
         )
         self.processes[child.name] = process
         pipe = cast(IO[bytes], process.stdout)
-        self.selector.register(pipe, selectors.EVENT_READ, Lines(pipe, self.prefixes.of(child.name)))
+        self.selector.register(pipe, selectors.EVENT_READ, Lines(pipe, self.prefixes[child.name]))
 
     def pass_on_output(self, seconds: float) -> None:
         """Write the children's lines for at most so long, or until some have come."""

@@ -9,14 +9,13 @@ from tools.local.supervisor import kill_group
 
 
 class RestartingSystem(System):
-    def look_after(self, seconds: float) -> None:
+    def check_children(self) -> None:
         for child in self.plan.children:
             process = self.children.processes.get(child.name)
             if process and process.poll() is not None:
                 kill_group(process)
                 self.children.start(child)
                 self._publish(ready=True)
-        super().look_after(seconds)
 
 
 if __name__ == "__main__":
