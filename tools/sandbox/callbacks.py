@@ -18,23 +18,23 @@ Body = dict[str, Any]
 SIGNATURES: Final = ("right", "wrong", "missing", "of_another_app")
 
 
-def post_callback(config: SandboxConfig, told: Body) -> Body:
-    """Compose what was told, post it so often as `times` says, and tell what the product answered."""
-    url = str(told.get("url") or config.callback_url)
-    if told.get("kind") == "verification":
-        return verify(config, url, told)
-    raw = json.dumps(compose(told)) if told.get("kind") != "raw" else str(told.get("raw", ""))
+def post_callback(config: SandboxConfig, options: Body) -> Body:
+    """Compose a callback, post it as often as `times` says, and tell what the product answered."""
+    url = str(options.get("url") or config.callback_url)
+    if options.get("kind") == "verification":
+        return verify(config, url, options)
+    raw = json.dumps(compose(options)) if options.get("kind") != "raw" else str(options.get("raw", ""))
     body = raw.encode()
     headers = {"Content-Type": "application/json", "User-Agent": "facebookexternalua"}
-    headers |= _signature(config, body, str(told.get("signature", "right")))
-    answers = [_request("POST", url, body, headers) for _ in range(int(told.get("times", 1)))]
+    headers |= _signature(config, body, str(options.get("signature", "right")))
+    answers = [_request("POST", url, body, headers) for _ in range(int(options.get("times", 1)))]
     return {"url": url, "body": raw, "answers": answers}
 
 
-def verify(config: SandboxConfig, url: str, told: Body) -> Body:
+def verify(config: SandboxConfig, url: str, options: Body) -> Body:
     """Ask the product to prove that the address is its own."""
-    challenge = str(told.get("challenge") or secrets.randbelow(10**9))
-    token = str(told.get("verify_token", config.verify_token))
+    challenge = str(options.get("challenge") or secrets.randbelow(10**9))
+    token = str(options.get("verify_token", config.verify_token))
     query = {"hub.mode": "subscribe", "hub.challenge": challenge, "hub.verify_token": token}
     answer = _request("GET", f"{url}?{urlencode(query)}", b"", {})
     return {"url": url, "is_verified": answer["status"] == 200 and answer["text"] == challenge, "answers": [answer]}
@@ -67,21 +67,21 @@ def _request(method: str, url: str, body: bytes, headers: dict[str, str]) -> Bod
 # Composing --------------------------------------------------------------------------------------------
 
 
-def compose(told: Body) -> Body:
+def compose(options: Body) -> Body:
     """Give the body of a kind of callback; unknown kinds raise KeyError."""
-    return KINDS[str(told.get("kind"))](told)
+    return KINDS[str(options.get("kind"))](options)
 
 
-def _given(told: Body) -> Body:
-    return {"object": told.get("object", "whatsapp_business_account"), "entry": told.get("entry", [])}
+def _given(options: Body) -> Body:
+    return {"object": options.get("object", "whatsapp_business_account"), "entry": options.get("entry", [])}
 
 
-def _message(told: Body) -> Body:
-    account, text = str(told["account"]), str(told.get("text", "Hi \u00e9"))
-    person = str(told.get("person", "491700000001"))
-    if told.get("platform", "whatsapp") != "whatsapp":
+def _message(options: Body) -> Body:
+    account, text = str(options["account"]), str(options.get("text", "Hi \u00e9"))
+    person = str(options.get("person", "491700000001"))
+    if options.get("platform", "whatsapp") != "whatsapp":
         message = {"mid": "m_" + secrets.token_hex(8), "text": text}
-        return _page_event(told, person, {"message": message})
+        return _page_event(options, person, {"message": message})
     value = {
         "contacts": [{"profile": {"name": "Ann"}, "wa_id": person}],
         "messages": [
@@ -94,40 +94,40 @@ def _message(told: Body) -> Body:
             }
         ],
     }
-    return _whatsapp(told, "messages", _of_number(account) | value)
+    return _whatsapp(options, "messages", _of_number(account) | value)
 
 
-def _status(told: Body) -> Body:
+def _status(options: Body) -> Body:
     status = {
-        "id": str(told["message_id"]),
-        "status": str(told.get("status", "delivered")),
+        "id": str(options["message_id"]),
+        "status": str(options.get("status", "delivered")),
         "timestamp": str(int(time.time())),
-        "recipient_id": str(told.get("person", "491700000001")),
+        "recipient_id": str(options.get("person", "491700000001")),
     }
-    if told.get("opaque"):
-        status["biz_opaque_callback_data"] = str(told["opaque"])
-    errors = [{"code": told["code"], "title": "Failed", "message": "Failed"}] if told.get("code") else None
+    if options.get("opaque"):
+        status["biz_opaque_callback_data"] = str(options["opaque"])
+    errors = [{"code": options["code"], "title": "Failed", "message": "Failed"}] if options.get("code") else None
     extra = {"errors": errors} if errors else {}
-    return _whatsapp(told, "messages", _of_number(str(told["account"])) | {"statuses": [status | extra]})
+    return _whatsapp(options, "messages", _of_number(str(options["account"])) | {"statuses": [status | extra]})
 
 
-def _removed(told: Body) -> Body:
-    return _whatsapp(told, "account_update", {"event": str(told.get("event", "PARTNER_REMOVED"))})
+def _removed(options: Body) -> Body:
+    return _whatsapp(options, "account_update", {"event": str(options.get("event", "PARTNER_REMOVED"))})
 
 
-def _revoked(told: Body) -> Body:
-    value = {"verb": "revoke", "target_ids": [str(told["account"])]}
-    change = {"field": str(told.get("permission", "pages_messaging")), "value": value}
+def _revoked(options: Body) -> Body:
+    value = {"verb": "revoke", "target_ids": [str(options["account"])]}
+    change = {"field": str(options.get("permission", "pages_messaging")), "value": value}
     return {"object": "permissions", "entry": [{"id": "0", "time": int(time.time()), "changes": [change]}]}
 
 
-def _quality(told: Body) -> Body:
+def _quality(options: Body) -> Body:
     value = {
-        "display_phone_number": str(told["shown"]),
-        "event": str(told.get("event", "FLAGGED")),
-        "current_limit": str(told.get("limit", "TIER_1K")),
+        "display_phone_number": str(options["shown"]),
+        "event": str(options.get("event", "FLAGGED")),
+        "current_limit": str(options.get("limit", "TIER_1K")),
     }
-    return _whatsapp(told, "phone_number_quality_update", value)
+    return _whatsapp(options, "phone_number_quality_update", value)
 
 
 def _of_number(account: str) -> Body:
@@ -135,17 +135,17 @@ def _of_number(account: str) -> Body:
     return {"messaging_product": "whatsapp", "metadata": metadata}
 
 
-def _whatsapp(told: Body, field: str, value: Body) -> Body:
-    container = str(told.get("container") or container_of(str(told.get("account", ""))))
+def _whatsapp(options: Body, field: str, value: Body) -> Body:
+    container = str(options.get("container") or container_of(str(options.get("account", ""))))
     entry = {"id": container, "time": int(time.time()), "changes": [{"field": field, "value": value}]}
     return {"object": "whatsapp_business_account", "entry": [entry]}
 
 
-def _page_event(told: Body, person: str, event: Body) -> Body:
-    account = str(told["account"])
+def _page_event(options: Body, person: str, event: Body) -> Body:
+    account = str(options["account"])
     now = int(time.time() * 1000)
     ends = {"sender": {"id": person}, "recipient": {"id": account}, "timestamp": now}
-    is_instagram = told.get("platform") == "instagram"
+    is_instagram = options.get("platform") == "instagram"
     entry = {"id": account, "time": now, "messaging": [ends | event]}
     return {"object": "instagram" if is_instagram else "page", "entry": [entry]}
 

@@ -4,59 +4,61 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, Final
 
-from tools.sandbox.answers import Answer, Ask, told
 from tools.sandbox.callbacks import KINDS, SIGNATURES, post_callback
 from tools.sandbox.errors import ERRORS
+from tools.sandbox.http_messages import Request, Response, json_response
 from tools.sandbox.people import PEOPLE
-from tools.sandbox.scenario import Scenario, Unplayable
-from tools.sandbox.world import World
+from tools.sandbox.scenario import InvalidScenario, Scenario
+from tools.sandbox.state import SandboxState
 
 PREFIX: Final = "/__control/"
 
 
-def control(world: World, ask: Ask) -> Answer:
-    """Answer a call to the control endpoint; 400 explains what was not understood."""
-    handler = HANDLERS.get((ask.method, ask.path.removeprefix(PREFIX)))
+def control(state: SandboxState, request: Request) -> Response:
+    """Response a call to the control endpoint; 400 explains what was not understood."""
+    handler = HANDLERS.get((request.method, request.path.removeprefix(PREFIX)))
     if handler is None:
         known = sorted(f"{method} {PREFIX}{name}" for method, name in HANDLERS)
-        return told({"error": "There is no such call.", "calls": known}, 404)
+        return json_response({"error": "There is no such call.", "calls": known}, 404)
     try:
-        return told(handler(world, dict(ask.given)))
-    except (Unplayable, TypeError, ValueError) as error:
-        return told({"error": str(error)}, 400)
+        return json_response(handler(state, dict(request.params)))
+    except (InvalidScenario, TypeError, ValueError) as error:
+        return json_response({"error": str(error)}, 400)
     except KeyError as error:
-        return told({"error": f"{error} is missing or unknown.", "kinds": [*sorted(KINDS), "raw", "verification"]}, 400)
+        return json_response(
+            {"error": f"{error} is missing or unknown.", "kinds": [*sorted(KINDS), "raw", "verification"]}, 400
+        )
 
 
-def _play(world: World, words: dict[str, Any]) -> Any:
-    world.play(Scenario.read(words))
-    return asdict(world.scenario)
+def _play(state: SandboxState, body: dict[str, Any]) -> Any:
+    state.play(Scenario.read(body))
+    return asdict(state.scenario)
 
 
-def _reset(world: World, words: dict[str, Any]) -> Any:
-    world.reset()
+def _reset(state: SandboxState, body: dict[str, Any]) -> Any:
+    state.reset()
     return {"success": True}
 
 
-def _revoke(world: World, words: dict[str, Any]) -> Any:
+def _revoke(state: SandboxState, body: dict[str, Any]) -> Any:
     """End all tokens of a person, with the error of this name; without one, bring them back."""
-    person, error = words["person"], words.get("error", "password_changed")
+    person, error = body["person"], body.get("error", "password_changed")
     if person not in PEOPLE or (error and error not in ERRORS):
-        raise Unplayable(f"There is no person {person!r} or no error {error!r}.")
-    with world.lock:
-        world.revoked.pop(person, None)
+        raise InvalidScenario(f"There is no person {person!r} or no error {error!r}.")
+    with state.lock:
+        state.revoked.pop(person, None)
         if error:
-            world.revoked[person] = error
-    return {"revoked": dict(world.revoked)}
+            state.revoked[person] = error
+    return {"revoked": dict(state.revoked)}
 
 
-def _callback(world: World, words: dict[str, Any]) -> Any:
-    if words.get("signature", "right") not in SIGNATURES:
-        raise Unplayable(f"A signature is one of {', '.join(SIGNATURES)}.")
-    return post_callback(world.config, words)
+def _callback(state: SandboxState, body: dict[str, Any]) -> Any:
+    if body.get("signature", "right") not in SIGNATURES:
+        raise InvalidScenario(f"A signature is one of {', '.join(SIGNATURES)}.")
+    return post_callback(state.config, body)
 
 
-def _people(world: World, words: dict[str, Any]) -> Any:
+def _people(state: SandboxState, body: dict[str, Any]) -> Any:
     """Describe everybody, except the endless lists of those who have too much."""
     return {
         person.key: {
@@ -75,11 +77,11 @@ def _people(world: World, words: dict[str, Any]) -> Any:
     }
 
 
-HANDLERS: Final[dict[tuple[str, str], Callable[[World, dict[str, Any]], Any]]] = {
+HANDLERS: Final[dict[tuple[str, str], Callable[[SandboxState, dict[str, Any]], Any]]] = {
     ("POST", "scenario"): _play,
-    ("GET", "scenario"): lambda world, words: asdict(world.scenario),
+    ("GET", "scenario"): lambda state, body: asdict(state.scenario),
     ("GET", "people"): _people,
-    ("GET", "ledger"): lambda world, words: world.ledger(),
+    ("GET", "ledger"): lambda state, body: state.ledger(),
     ("POST", "reset"): _reset,
     ("POST", "revoke"): _revoke,
     ("POST", "callback"): _callback,

@@ -20,8 +20,8 @@ CALLS: Final = (
     "register",
     "send",
 )
-# Of the wire: before the call is done, after it was done, or in the shape of its answer.
-INSTEAD: Final = (
+# Of the connection: before the call is done, after it was done, or too slowly.
+BEFORE_CALL: Final = (
     "hang",
     "close",
     "429",
@@ -34,10 +34,10 @@ INSTEAD: Final = (
     "not_an_object",
     "huge",
 )
-AFTERWARDS: Final = ("accept_then_hang", "accept_then_500", "accept_then_close")
-SHAPES: Final = ("drip", "drip_head")
+AFTER_CALL: Final = ("accept_then_hang", "accept_then_500", "accept_then_close")
+SLOW: Final = ("drip", "drip_head")
 # Of what a good answer says.
-TWISTS: Final = (
+MUTATIONS: Final = (
     "success_false",
     "without_token",
     "odd_expires_in",
@@ -55,7 +55,7 @@ TWISTS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """`kind` is one of the words above or an error's name. `times` None: always; `every` 2: each other call."""
+    """`kind` is one of those above or an error's name. `times` None: always; `every` 2: each other call."""
 
     call: str
     kind: str

@@ -29,8 +29,8 @@ def paragraph(text: str) -> str:
 
 
 def links(items: Iterable[tuple[str, str, str]]) -> str:
-    """Give a list of addresses, words and explanations."""
-    rows = (f'<li><a href="{escape(url)}">{escape(words)}</a> {escape(what)}</li>' for url, words, what in items)
+    """Give a list of addresses, labels and explanations."""
+    rows = (f'<li><a href="{escape(url)}">{escape(label)}</a> {escape(what)}</li>' for url, label, what in items)
     return f"<ul>{''.join(rows)}</ul>"
 
 
@@ -44,19 +44,19 @@ def hidden(values: Mapping[str, str]) -> str:
     )
 
 
-def ticks(title: str, name: str, items: Iterable[tuple[str, str]], *, fixed: bool = False) -> str:
-    """Give ticked boxes with a value and words each; `fixed` ones cannot be unticked."""
+def checkboxes(title: str, name: str, items: Iterable[tuple[str, str]], *, fixed: bool = False) -> str:
+    """Give ticked boxes with a value and a label each; `fixed` ones cannot be unticked."""
     extra = " disabled" if fixed else ""
     rows = (
         f'<label><input type="checkbox" name="{escape(name)}" value="{escape(value)}" checked{extra}> '
-        f"{escape(words)}</label>"
-        for value, words in items
+        f"{escape(label)}</label>"
+        for value, label in items
     )
     return f"<fieldset><legend>{escape(title)}</legend>{''.join(rows)}</fieldset>"
 
 
 def buttons(*choices: tuple[str, str]) -> str:
     return "".join(
-        f'<button type="submit" name="decision" value="{escape(value)}">{escape(words)}</button>'
-        for value, words in choices
+        f'<button type="submit" name="decision" value="{escape(value)}">{escape(label)}</button>'
+        for value, label in choices
     )

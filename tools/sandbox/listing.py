@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from tools.sandbox.answers import Answer, Ask, told
 from tools.sandbox.errors import Refused
+from tools.sandbox.http_messages import Request, Response, json_response
 from tools.sandbox.people import PEOPLE, Business, Number, Page, Person
+from tools.sandbox.state import SandboxState
 from tools.sandbox.tokens import Token
-from tools.sandbox.world import World
 
 DEFAULT_SIZE: Final = 25
 NUMBER_DEFAULTS: Final = "id,display_phone_number,verified_name,quality_rating"
@@ -18,46 +18,46 @@ FIELD: Final = re.compile(r"(\w+)(?:\{[^}]*\})?")
 MANAGEMENT: Final = "whatsapp_business_management"
 
 
-def me_accounts(world: World, ask: Ask, token: Token) -> Answer:
+def me_accounts(state: SandboxState, request: Request, token: Token) -> Response:
     person = PEOPLE[token.person]
     seen = [] if person.hides_pages or "pages_show_list" not in token.granted else person.pages
-    rows = [_page(world, page, token, ask) for page in seen if token.may_see(page.id)]
-    return _listed(ask, rows, person)
+    rows = [_page(state, page, token, request) for page in seen if token.may_see(page.id)]
+    return _listed(request, rows, person)
 
 
-def me_businesses(world: World, ask: Ask, token: Token) -> Answer:
+def me_businesses(state: SandboxState, request: Request, token: Token) -> Response:
     person = PEOPLE[token.person]
     may = "business_management" in token.granted and person.businesses
-    return _listed(ask, [{"id": person.portfolio_id, "name": "Portfolio"}] if may else [], person)
+    return _listed(request, [{"id": person.portfolio_id, "name": "Portfolio"}] if may else [], person)
 
 
-def business_edge(world: World, ask: Ask, token: Token, key: str, edge: str) -> Answer:
+def business_edge(state: SandboxState, request: Request, token: Token, key: str, edge: str) -> Response:
     """The portfolio's business accounts: the first one shared with it, the others its own."""
     person = PEOPLE[token.person]
     if key != person.portfolio_id or "business_management" not in token.granted:
         raise Refused("gone")
     is_client_edge = edge.startswith("client_")
     found = person.businesses[:1] if is_client_edge else person.businesses[1:]
-    return _listed(ask, [{"id": item.id, "name": item.name} for item in found if token.may_see(item.id)], person)
+    return _listed(request, [{"id": item.id, "name": item.name} for item in found if token.may_see(item.id)], person)
 
 
-def phone_numbers(world: World, ask: Ask, token: Token, key: str) -> Answer:
+def phone_numbers(state: SandboxState, request: Request, token: Token, key: str) -> Response:
     person, business = visible_business(token, key)
-    fields = ask.text("fields") or NUMBER_DEFAULTS
-    return _listed(ask, [_chosen(_number(world, item).fields(), fields) for item in business.numbers], person)
+    fields = request.text("fields") or NUMBER_DEFAULTS
+    return _listed(request, [_selected(_number(state, item).fields(), fields) for item in business.numbers], person)
 
 
-def node(world: World, ask: Ask, token: Token, key: str) -> Answer:
+def node(state: SandboxState, request: Request, token: Token, key: str) -> Response:
     """Any object by its id."""
     kind = kind_of(token, key)
-    fields = ask.text("fields")
+    fields = request.text("fields")
     if kind == "waba":
         person, business = visible_business(token, key)
-        return told(_chosen(_business(business, person), fields or "id,name"))
+        return json_response(_selected(_business(business, person), fields or "id,name"))
     if kind == "phone":
         _, number = visible_number(token, key)
-        return told(_chosen(_number(world, number).fields(), fields or NUMBER_DEFAULTS))
-    return told(_page(world, visible_page(token, key), token, ask))
+        return json_response(_selected(_number(state, number).fields(), fields or NUMBER_DEFAULTS))
+    return json_response(_page(state, visible_page(token, key), token, request))
 
 
 def kind_of(token: Token, key: str) -> str:
@@ -91,12 +91,12 @@ def visible_page(token: Token, key: str) -> Page:
     return found
 
 
-def is_registered(world: World, number: Number) -> bool:
-    return number.id in world.registered or (number.platform == "CLOUD_API" and number.status == "CONNECTED")
+def is_registered(state: SandboxState, number: Number) -> bool:
+    return number.id in state.registered or (number.platform == "CLOUD_API" and number.status == "CONNECTED")
 
 
-def _number(world: World, number: Number) -> Number:
-    is_registered_here = number.id in world.registered
+def _number(state: SandboxState, number: Number) -> Number:
+    is_registered_here = number.id in state.registered
     return replace(number, status="CONNECTED", platform="CLOUD_API") if is_registered_here else number
 
 
@@ -109,22 +109,22 @@ def _business(business: Business, person: Person) -> dict[str, Any]:
     }
 
 
-def _page(world: World, page: Page, token: Token, ask: Ask) -> dict[str, Any]:
+def _page(state: SandboxState, page: Page, token: Token, request: Request) -> dict[str, Any]:
     own = replace(token, kind="PAGE", page=page.id, expires_at=0, nonce=page.id)
     fields: dict[str, Any] = {
         "id": page.id,
         "name": page.name,
-        "access_token": world.write(own),
+        "access_token": state.write_token(own),
         "tasks": list(page.tasks),
         "category": "Local business",
     }
     if page.instagram_id:
         linked = {"id": page.instagram_id, "username": page.instagram_name, "name": page.instagram_name.title()}
         fields["instagram_business_account"] = linked
-    return _chosen(fields, ask.text("fields") or "id,name,access_token,tasks,category")
+    return _selected(fields, request.text("fields") or "id,name,access_token,tasks,category")
 
 
-def _chosen(fields: dict[str, Any], wanted: str) -> dict[str, Any]:
+def _selected(fields: dict[str, Any], wanted: str) -> dict[str, Any]:
     names = {"id", *FIELD.findall(wanted)}
     return {name: value for name, value in fields.items() if name in names}
 
@@ -132,23 +132,23 @@ def _chosen(fields: dict[str, Any], wanted: str) -> dict[str, Any]:
 # Pages ------------------------------------------------------------------------------------------------
 
 
-def _listed(ask: Ask, rows: Sequence[dict[str, Any]], person: Person) -> Answer:
+def _listed(request: Request, rows: Sequence[dict[str, Any]], person: Person) -> Response:
     """Give one page. The last one has cursors, but no `next`; with gaps every other page is empty."""
-    size = max(1, min(int(ask.text("limit") or DEFAULT_SIZE), 100)) if not person.has_gaps else 2
-    step = _position(ask.text("after"))
+    size = max(1, min(int(request.text("limit") or DEFAULT_SIZE), 100)) if not person.has_gaps else 2
+    step = _position(request.text("after"))
     is_gap = person.has_gaps and step % 2 == 1
     start = (step - step // 2 if person.has_gaps else step) * size
     data = [] if is_gap else list(rows[start : start + size])
     paging: dict[str, Any] = {"cursors": {"before": _cursor(step), "after": _cursor(step + 1)}}
     has_more = start < len(rows) if is_gap else start + size < len(rows)
     if has_more:
-        paging["next"] = _next(ask, step + 1)
-    return told({"data": data} | ({"paging": paging} if rows else {}))
+        paging["next"] = _next(request, step + 1)
+    return json_response({"data": data} | ({"paging": paging} if rows else {}))
 
 
-def _next(ask: Ask, step: int) -> str:
+def _next(request: Request, step: int) -> str:
     """Give the address of the next page as Meta does: on its own host, with the token in it."""
-    return f"https://graph.facebook.com{ask.path}?access_token={ask.token}&limit=25&after={_cursor(step)}"
+    return f"https://graph.facebook.com{request.path}?access_token={request.token}&limit=25&after={_cursor(step)}"
 
 
 def _cursor(step: int) -> str:
@@ -159,7 +159,7 @@ def _position(cursor: str) -> int:
     if not cursor:
         return 0
     try:
-        word = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
-        return int(word.removeprefix("page:"))
+        text = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
+        return int(text.removeprefix("page:"))
     except ValueError:
         raise Refused("bad_parameter") from None

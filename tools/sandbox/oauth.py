@@ -3,60 +3,60 @@
 import time
 from dataclasses import replace
 
-from tools.sandbox.answers import Answer, Ask, told
 from tools.sandbox.errors import ERRORS, Refused
+from tools.sandbox.http_messages import Request, Response, json_response
 from tools.sandbox.people import PEOPLE
 from tools.sandbox.scopes import targets
+from tools.sandbox.state import SandboxState
 from tools.sandbox.tokens import LONG_SECONDS, SHORT_SECONDS, Token
-from tools.sandbox.world import World
 
 DATA_ACCESS_SECONDS = 90 * 24 * 3600
 
 
-def exchange(world: World, ask: Ask) -> Answer:
-    _check_app(world, ask)
-    token = world.spend_code(ask.text("code"), ask.text("redirect_uri"))
+def exchange(state: SandboxState, request: Request) -> Response:
+    _check_app(state, request)
+    token = state.redeem_code(request.text("code"), request.text("redirect_uri"))
     lives = SHORT_SECONDS if token.kind == "USER" else 0
-    return _given(world, token, lives)
+    return _token_response(state, token, lives)
 
 
-def lengthen(world: World, ask: Ask) -> Answer:
-    _check_app(world, ask)
-    return _given(world, world.read(ask.text("fb_exchange_token")), LONG_SECONDS)
+def lengthen(state: SandboxState, request: Request) -> Response:
+    _check_app(state, request)
+    return _token_response(state, state.read_token(request.text("fb_exchange_token")), LONG_SECONDS)
 
 
-def _check_app(world: World, ask: Ask) -> None:
-    if ask.text("client_id") != world.config.app_id:
+def _check_app(state: SandboxState, request: Request) -> None:
+    if request.text("client_id") != state.config.app_id:
         raise Refused("unknown_app")
-    if ask.text("client_secret") != world.config.app_secret:
+    if request.text("client_secret") != state.config.app_secret:
         raise Refused("wrong_secret")
 
 
-def _given(world: World, token: Token, lives: int) -> Answer:
+def _token_response(state: SandboxState, token: Token, lives: int) -> Response:
     expires_at = int(time.time()) + lives if lives else 0
-    answer = {"access_token": world.write(replace(token, expires_at=expires_at)), "token_type": "bearer"}
-    return told(answer | ({"expires_in": lives} if lives else {}))
+    answer = {"access_token": state.write_token(replace(token, expires_at=expires_at)), "token_type": "bearer"}
+    return json_response(answer | ({"expires_in": lives} if lives else {}))
 
 
-def debug_token(world: World, ask: Ask) -> Answer:
-    """Only the app's own token may ask."""
-    if ask.token != f"{world.config.app_id}|{world.config.app_secret}":
+def debug_token(state: SandboxState, request: Request) -> Response:
+    """Only the app's own token may request."""
+    if request.token != f"{state.config.app_id}|{state.config.app_secret}":
         raise Refused("not_app_token")
     try:
-        token = world.read(ask.text("input_token"))
+        token = state.read_token(request.text("input_token"))
     except Refused as refused:
-        wording = ERRORS[refused.name]
+        graph_error = ERRORS[refused.name]
         error = {
-            "code": wording.code,
-            "message": wording.message.replace(" {token}", ""),
-            "subcode": wording.subcode or 0,
+            "code": graph_error.code,
+            "message": graph_error.message.replace(" {token}", ""),
+            "subcode": graph_error.subcode or 0,
         }
-        return told({"data": {"error": error, "is_valid": False, "scopes": []}})
+        return json_response({"data": {"error": error, "is_valid": False, "scopes": []}})
     person = PEOPLE[token.person]
-    return told(
+    return json_response(
         {
             "data": {
-                "app_id": world.config.app_id,
+                "app_id": state.config.app_id,
                 "type": token.kind,
                 "application": "Sandbox",
                 "data_access_expires_at": int(time.time()) + DATA_ACCESS_SECONDS,
@@ -71,7 +71,7 @@ def debug_token(world: World, ask: Ask) -> Answer:
     )
 
 
-def permissions(world: World, ask: Ask, token: Token) -> Answer:
+def permissions(state: SandboxState, request: Request, token: Token) -> Response:
     rows = [{"permission": scope, "status": "granted"} for scope in token.granted]
     rows += [{"permission": scope, "status": "declined"} for scope in token.declined]
-    return told({"data": rows})
+    return json_response({"data": rows})

@@ -74,23 +74,23 @@ class Person:
 
 
 def _numbered(position: int, key: str, what: str, businesses: int = 1, numbers: int = 2, pages: int = 2) -> Person:
-    """Make a person with so many accounts; the ids tell person, kind and place."""
+    """Make a person with so many accounts; the ids tell person, kind and index."""
     base = position * 10_000
     return Person(
         key=key,
         what=what,
         id=str(3_000_000 + base),
         portfolio_id=str(8_000_000 + base),
-        businesses=tuple(_business(base, place, numbers) for place in range(businesses)),
-        pages=tuple(_page(base, place) for place in range(pages)),
+        businesses=tuple(_business(base, index, numbers) for index in range(businesses)),
+        pages=tuple(_page(base, index) for index in range(pages)),
     )
 
 
-def _business(base: int, place: int, numbers: int) -> Business:
-    first = base + place * 1_000
+def _business(base: int, index: int, numbers: int) -> Business:
+    first = base + index * 1_000
     return Business(
         id=str(2_000_000 + first),
-        name=f"Business {place + 1}",
+        name=f"Business {index + 1}",
         numbers=tuple(
             Number(id=str(4_000_000 + first + n), shown=f"+1 555-{first // 1_000:03d}-{n:04d}", name=f"Shop {n + 1}")
             for n in range(numbers)
@@ -98,12 +98,12 @@ def _business(base: int, place: int, numbers: int) -> Business:
     )
 
 
-def _page(base: int, place: int) -> Page:
+def _page(base: int, index: int) -> Page:
     return Page(
-        id=str(6_000_000 + base + place),
-        name=f"Page {place + 1} \u00e9",
-        instagram_id=str(7_000_000 + base + place),
-        instagram_name=f"shop.{base // 10_000}.{place + 1}",
+        id=str(6_000_000 + base + index),
+        name=f"Page {index + 1} \u00e9",
+        instagram_id=str(7_000_000 + base + index),
+        instagram_name=f"shop.{base // 10_000}.{index + 1}",
     )
 
 
@@ -141,7 +141,7 @@ def _everybody() -> Iterable[Person]:
 
 def _faulty() -> Iterable[Person]:
     """Give the people with whom one call goes wrong."""
-    told = (
+    rows = (
         ("spent", "The code was used before", "exchange", "code_used"),
         ("late", "The code has expired", "exchange", "code_expired"),
         ("lost", "The code is taken, and no answer comes", "exchange", "accept_then_hang"),
@@ -156,7 +156,7 @@ def _faulty() -> Iterable[Person]:
         ("away", "Listing answers 503", "list", "503"),
         ("html", "Listing answers with an HTML page", "list", "html"),
     )
-    for position, (key, what, call, fault) in enumerate(told, start=20):
+    for position, (key, what, call, fault) in enumerate(rows, start=20):
         yield replace(_numbered(position, key, what), faults=(Fault(call=call, kind=fault),))
     hiccup = Fault(call="list", kind="app_throttled", every=2)
     yield replace(_numbered(40, "hiccup", "Every other listing call is throttled"), faults=(hiccup,))

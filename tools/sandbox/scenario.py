@@ -1,18 +1,18 @@
-"""What a test or an integrator has told the sandbox to play."""
+"""What a test or an integrator has given the sandbox to play."""
 
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
 from tools.sandbox.errors import ERRORS
-from tools.sandbox.faults import AFTERWARDS, CALLS, GROUPS, INSTEAD, SHAPES, TWISTS, Fault
+from tools.sandbox.faults import AFTER_CALL, BEFORE_CALL, CALLS, GROUPS, MUTATIONS, SLOW, Fault
 from tools.sandbox.people import PEOPLE
 
-KINDS = {*INSTEAD, *AFTERWARDS, *SHAPES, *TWISTS, *ERRORS}
+KINDS = {*BEFORE_CALL, *AFTER_CALL, *SLOW, *MUTATIONS, *ERRORS}
 DECISIONS = ("approve", "decline")
 
 
-class Unplayable(ValueError):
-    """The scenario holds a word the sandbox does not know; the text says which."""
+class InvalidScenario(ValueError):
+    """The scenario holds something the sandbox does not know; the text says which."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,29 +30,29 @@ class Scenario:
     faults: tuple[Fault, ...] = ()
 
     @classmethod
-    def read(cls, told: dict[str, Any]) -> Self:
-        """Raises `Unplayable`."""
-        _known(told, {field.name for field in fields(cls)}, "field")
-        if told.get("person"):
-            _known([told["person"]], PEOPLE, "person")
-        if told.get("decision"):
-            _known([told["decision"]], DECISIONS, "decision")
-        if told.get("decision") and not told.get("person"):
-            told = told | {"person": "ann"}
-        lists = {name: tuple(told[name]) for name in ("declined", "accounts") if told.get(name) is not None}
-        return cls(**{**told, **lists, "faults": tuple(map(_fault, told.get("faults", ())))})
+    def read(cls, given: dict[str, Any]) -> Self:
+        """Raises `InvalidScenario`."""
+        _check_known(given, {field.name for field in fields(cls)}, "field")
+        if given.get("person"):
+            _check_known([given["person"]], PEOPLE, "person")
+        if given.get("decision"):
+            _check_known([given["decision"]], DECISIONS, "decision")
+        if given.get("decision") and not given.get("person"):
+            given = given | {"person": "ann"}
+        lists = {name: tuple(given[name]) for name in ("declined", "accounts") if given.get(name) is not None}
+        return cls(**{**given, **lists, "faults": tuple(map(_fault, given.get("faults", ())))})
 
 
-def _fault(told: dict[str, Any]) -> Fault:
-    words = dict(told)
-    kind = words.pop("fault", words.get("kind"))
-    _known(words, {"call", "kind", "times", "every", "seconds"}, "field of a fault")
-    _known([words.get("call")], {*CALLS, *GROUPS}, "call")
-    _known([kind], KINDS, "fault")
-    return Fault(**{**words, "kind": kind})
+def _fault(given: dict[str, Any]) -> Fault:
+    values = dict(given)
+    kind = values.pop("fault", values.get("kind"))
+    _check_known(values, {"call", "kind", "times", "every", "seconds"}, "field of a fault")
+    _check_known([values.get("call")], {*CALLS, *GROUPS}, "call")
+    _check_known([kind], KINDS, "fault")
+    return Fault(**{**values, "kind": kind})
 
 
-def _known(words: Any, known: Any, kind: str) -> None:
-    for word in words:
-        if word not in known:
-            raise Unplayable(f"{word!r} is no {kind}; there are: {', '.join(sorted(known))}")
+def _check_known(names: Any, known: Any, kind: str) -> None:
+    for name in names:
+        if name not in known:
+            raise InvalidScenario(f"{name!r} is no {kind}; there are: {', '.join(sorted(known))}")

@@ -5,49 +5,51 @@ import secrets
 from collections.abc import Mapping
 from typing import Any
 
-from tools.sandbox.answers import Answer, Ask, told
 from tools.sandbox.errors import Refused
+from tools.sandbox.http_messages import Request, Response, json_response
 from tools.sandbox.listing import is_registered, kind_of, visible_number, visible_page
+from tools.sandbox.state import SandboxState
 from tools.sandbox.tokens import Token
-from tools.sandbox.world import World
 
 
-def send(world: World, ask: Ask, token: Token, key: str) -> Answer:
+def send(state: SandboxState, request: Request, token: Token, key: str) -> Response:
     return (
-        _send_whatsapp(world, ask, token, key) if kind_of(token, key) == "phone" else _send_page(world, ask, token, key)
+        _send_whatsapp(state, request, token, key)
+        if kind_of(token, key) == "phone"
+        else _send_page(state, request, token, key)
     )
 
 
-def _send_whatsapp(world: World, ask: Ask, token: Token, key: str) -> Answer:
+def _send_whatsapp(state: SandboxState, request: Request, token: Token, key: str) -> Response:
     _, number = visible_number(token, key)
     if "whatsapp_business_messaging" not in token.granted:
         raise Refused("permission_missing")
-    if not is_registered(world, number):
+    if not is_registered(state, number):
         raise Refused("not_registered")
-    to, kind = ask.text("to"), ask.text("type") or "text"
-    if ask.text("messaging_product") != "whatsapp" or not to or not isinstance(ask.given.get(kind), Mapping):
+    to, kind = request.text("to"), request.text("type") or "text"
+    if request.text("messaging_product") != "whatsapp" or not to or not isinstance(request.params.get(kind), Mapping):
         raise Refused("bad_parameter")
     wamid = "wamid." + base64.b64encode(b"HB" + secrets.token_bytes(21)).decode()
-    _keep(world, key, to, wamid, ask.text("biz_opaque_callback_data"), ask.given)
+    _keep(state, key, to, wamid, request.text("biz_opaque_callback_data"), request.params)
     message = {"id": wamid} | ({"message_status": "accepted"} if kind == "template" else {})
     contact = {"input": to, "wa_id": to.lstrip("+")}
-    return told({"messaging_product": "whatsapp", "contacts": [contact], "messages": [message]})
+    return json_response({"messaging_product": "whatsapp", "contacts": [contact], "messages": [message]})
 
 
-def _send_page(world: World, ask: Ask, token: Token, key: str) -> Answer:
+def _send_page(state: SandboxState, request: Request, token: Token, key: str) -> Response:
     visible_page(token, key)
     if token.page != key:
         raise Refused("page_token_needed")
-    recipient, message = ask.given.get("recipient"), ask.given.get("message")
+    recipient, message = request.params.get("recipient"), request.params.get("message")
     if not isinstance(recipient, Mapping) or not isinstance(message, Mapping) or not recipient.get("id"):
         raise Refused("bad_parameter")
     mid = "m_" + secrets.token_urlsafe(24)
-    _keep(world, key, str(recipient["id"]), mid, str(message.get("metadata") or ""), ask.given)
-    return told({"recipient_id": recipient["id"], "message_id": mid})
+    _keep(state, key, str(recipient["id"]), mid, str(message.get("metadata") or ""), request.params)
+    return json_response({"recipient_id": recipient["id"], "message_id": mid})
 
 
-def _keep(world: World, account: str, to: str, message_id: str, opaque: str, body: Mapping[str, Any]) -> None:
+def _keep(state: SandboxState, account: str, to: str, message_id: str, opaque: str, body: Mapping[str, Any]) -> None:
     sent = {name: value for name, value in body.items() if name not in {"access_token", "appsecret_proof"}}
-    with world.lock:
+    with state.lock:
         entry = {"account": account, "to": to, "message_id": message_id, "opaque": opaque, "body": sent}
-        world.sent.append(entry)
+        state.sent.append(entry)

@@ -10,8 +10,8 @@ from http.server import ThreadingHTTPServer
 from typing import Any
 
 from tools.sandbox.config import SandboxConfig, variables
-from tools.sandbox.wire import SandboxHandler
-from tools.sandbox.world import World
+from tools.sandbox.handler import SandboxHandler
+from tools.sandbox.state import SandboxState
 
 
 class SandboxServer(ThreadingHTTPServer):
@@ -20,8 +20,8 @@ class SandboxServer(ThreadingHTTPServer):
     request_queue_size = 128
 
     def __init__(self, config: SandboxConfig, host: str = "127.0.0.1", port: int = 0) -> None:
-        self.world = World(config)
-        handler = type("Handler", (SandboxHandler,), {"world": self.world})
+        self.state = SandboxState(config)
+        handler = type("Handler", (SandboxHandler,), {"state": self.state})
         super().__init__((host, port), handler)
 
     @property
@@ -33,7 +33,7 @@ class SandboxServer(ThreadingHTTPServer):
         return str(self.server_address[0])
 
     def server_close(self) -> None:
-        self.world.closing.set()
+        self.state.closing.set()
         super().server_close()
 
 
@@ -59,14 +59,14 @@ class RunningSandbox:
     def ledger(self) -> dict[str, Any]:
         return self.control("GET", "ledger")
 
-    def callback(self, **words: Any) -> dict[str, Any]:
-        return self.control("POST", "callback", words)
+    def callback(self, **options: Any) -> dict[str, Any]:
+        return self.control("POST", "callback", options)
 
-    def control(self, method: str, name: str, words: dict[str, Any] | None = None) -> dict[str, Any]:
+    def control(self, method: str, name: str, options: dict[str, Any] | None = None) -> dict[str, Any]:
         connection = HTTPConnection(self.url.removeprefix("http://"), timeout=30)
         try:
             headers = {"Content-Type": "application/json"}
-            body = None if words is None else json.dumps(words)
+            body = None if options is None else json.dumps(options)
             connection.request(method, f"/__control/{name}", body, headers)
             response = connection.getresponse()
             answer: dict[str, Any] = json.loads(response.read())
@@ -84,8 +84,8 @@ def open_sandbox(config: SandboxConfig | None = None, *, port: int = 0) -> Itera
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
         thread.start()
         try:
-            yield RunningSandbox(server.url, server.world.config)
+            yield RunningSandbox(server.url, server.state.config)
         finally:
-            server.world.closing.set()
+            server.state.closing.set()
             server.shutdown()
             thread.join()

@@ -2,11 +2,11 @@
 
 from typing import Final
 
-from tools.sandbox.answers import Answer, Ask, told
 from tools.sandbox.errors import Refused
+from tools.sandbox.http_messages import Request, Response, json_response
 from tools.sandbox.listing import kind_of, visible_business, visible_number, visible_page
+from tools.sandbox.state import SandboxState
 from tools.sandbox.tokens import Token
-from tools.sandbox.world import World
 
 SUBSCRIBING_TASKS: Final = {"CREATE_CONTENT", "MANAGE", "MODERATE"}
 PAGE_FIELDS: Final = {
@@ -20,49 +20,49 @@ PAGE_FIELDS: Final = {
     "feed",
     "mention",
 }
-MOST_REGISTRATIONS: Final = 10
+MAX_REGISTRATIONS: Final = 10
 PIN_DIGITS: Final = 6
 
 
-def subscribe(world: World, ask: Ask, token: Token, key: str) -> Answer:
+def subscribe(state: SandboxState, request: Request, token: Token, key: str) -> Response:
     """Repeating it changes nothing."""
-    fields = _page_fields(ask, token, key) if _is_page(token, key) else _business_fields(token, key)
-    with world.lock:
-        world.subscriptions[key] = fields
-    return told({"success": True})
+    fields = _page_fields(request, token, key) if _is_page(token, key) else _business_fields(token, key)
+    with state.lock:
+        state.subscriptions[key] = fields
+    return json_response({"success": True})
 
 
-def subscriptions(world: World, ask: Ask, token: Token, key: str) -> Answer:
+def subscriptions(state: SandboxState, request: Request, token: Token, key: str) -> Response:
     _owned(token, key)
-    with world.lock:
-        fields = world.subscriptions.get(key)
-    app = {"id": world.config.app_id, "name": "Sandbox", "link": "https://www.facebook.com/games/"}
+    with state.lock:
+        fields = state.subscriptions.get(key)
+    app = {"id": state.config.app_id, "name": "Sandbox", "link": "https://www.facebook.com/games/"}
     if _is_page(token, key):
-        return told({"data": [] if fields is None else [app | {"subscribed_fields": fields}]})
-    return told({"data": [] if fields is None else [{"whatsapp_business_api_data": app}]})
+        return json_response({"data": [] if fields is None else [app | {"subscribed_fields": fields}]})
+    return json_response({"data": [] if fields is None else [{"whatsapp_business_api_data": app}]})
 
 
-def unsubscribe(world: World, ask: Ask, token: Token, key: str) -> Answer:
+def unsubscribe(state: SandboxState, request: Request, token: Token, key: str) -> Response:
     _owned(token, key)
-    with world.lock:
-        world.subscriptions.pop(key, None)
-    return told({"success": True})
+    with state.lock:
+        state.subscriptions.pop(key, None)
+    return json_response({"success": True})
 
 
-def register(world: World, ask: Ask, token: Token, key: str) -> Answer:
+def register(state: SandboxState, request: Request, token: Token, key: str) -> Response:
     """Ten times in 72 hours; here, ten times."""
     _, number = visible_number(token, key)
-    pin = ask.text("pin")
-    if ask.text("messaging_product") != "whatsapp" or len(pin) != PIN_DIGITS or not pin.isdigit():
+    pin = request.text("pin")
+    if request.text("messaging_product") != "whatsapp" or len(pin) != PIN_DIGITS or not pin.isdigit():
         raise Refused("bad_parameter")
-    with world.lock:
-        world.registrations[key] += 1
-        if world.registrations[key] > MOST_REGISTRATIONS:
+    with state.lock:
+        state.registrations[key] += 1
+        if state.registrations[key] > MAX_REGISTRATIONS:
             raise Refused("registered_too_often")
         if number.pin and number.pin != pin:
             raise Refused("wrong_pin")
-        world.registered.add(key)
-    return told({"success": True})
+        state.registered.add(key)
+    return json_response({"success": True})
 
 
 def _is_page(token: Token, key: str) -> bool:
@@ -81,13 +81,13 @@ def _business_fields(token: Token, key: str) -> list[str]:
     return ["(of the app)"]
 
 
-def _page_fields(ask: Ask, token: Token, key: str) -> list[str]:
+def _page_fields(request: Request, token: Token, key: str) -> list[str]:
     page = visible_page(token, key)
     if token.page != key:
         raise Refused("page_token_needed")
     if "pages_manage_metadata" not in token.granted or not SUBSCRIBING_TASKS & set(page.tasks):
         raise Refused("permission_missing")
-    fields = [name for name in ask.text("subscribed_fields").split(",") if name]
+    fields = [name for name in request.text("subscribed_fields").split(",") if name]
     if not fields or not set(fields) <= PAGE_FIELDS:
         raise Refused("bad_fields")
     return fields

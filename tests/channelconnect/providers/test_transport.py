@@ -136,7 +136,7 @@ def secure() -> Iterator[tuple[str, str]]:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
         thread.start()
         yield server.url.replace("http:", "https:"), file
-        server.world.closing.set()
+        server.state.closing.set()
         server.shutdown()
         thread.join()
 

@@ -4,16 +4,16 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-from tools.sandbox.answers import Answer, told
+from tools.sandbox.http_messages import Response, json_response
 
 Body = dict[str, Any]
 FIRST_CURSOR: Final = "cGFnZTow"  # page:0
 
 
-def twisted(answer: Answer, name: str) -> Answer:
+def mutated(answer: Response, name: str) -> Response:
     body = answer.object
-    TWISTS[name](body)
-    return told(body, answer.status)
+    MUTATIONS[name](body)
+    return json_response(body, answer.status)
 
 
 def _in_data(**changes: Any) -> Callable[[Body], None]:
@@ -57,7 +57,7 @@ def _only_defaults(body: Body) -> None:
     body["data"] = [{name: value for name, value in item.items() if name in kept} for item in body["data"]]
 
 
-TWISTS: Final[dict[str, Callable[[Body], None]]] = {
+MUTATIONS: Final[dict[str, Callable[[Body], None]]] = {
     "success_false": _on_top(success=False),
     "without_token": _without_token,
     "odd_expires_in": _on_top(expires_in="x"),

@@ -1,4 +1,4 @@
-"""Reads requests from the wire and writes answers to it, also the broken ones."""
+"""Reads requests from the connection and writes responses to it, also the broken ones."""
 
 import contextlib
 import json
@@ -9,38 +9,38 @@ from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
 from tools.sandbox import dialog, html
-from tools.sandbox.answers import Answer, Ask, moved, page, told
 from tools.sandbox.control import PREFIX, control
-from tools.sandbox.errors import ERRORS, refusal
-from tools.sandbox.faults import AFTERWARDS, SHAPES, Fault
+from tools.sandbox.errors import ERRORS, error_response
+from tools.sandbox.faults import AFTER_CALL, SLOW, Fault
+from tools.sandbox.http_messages import Request, Response, html_response, json_response, redirect
+from tools.sandbox.mutations import MUTATIONS, mutated
 from tools.sandbox.routes import VERSION, Route, answered, find
-from tools.sandbox.twists import TWISTS, twisted
-from tools.sandbox.world import World
+from tools.sandbox.state import SandboxState
 
 LARGEST_BODY: Final = 1024 * 1024
 DIALOG: Final = "/dialog/oauth"
 DROP_SECONDS: Final = 0.05
-BROKEN: Final[dict[str, Answer]] = {
-    "429": told({}, 429),
-    "500": told({"error": {"message": "An unknown error occurred", "type": "OAuthException", "code": 1}}, 500),
-    "503": Answer(503, b"Service Unavailable", {}, "text/plain"),
-    "html": page(html.document("Sorry, something went wrong.")),
-    "html_404": page(html.document("Page not found"), 404),
-    "redirect": moved("/v26.0/me/accounts"),
-    "garbage": Answer(200, b'{"access_token": "EAAS'),
-    "not_an_object": told(["EAAS"]),
-    "huge": Answer(200, b'{"data": "' + b"x" * (3 * 1024 * 1024) + b'"}'),
+BROKEN: Final[dict[str, Response]] = {
+    "429": json_response({}, 429),
+    "500": json_response({"error": {"message": "An unknown error occurred", "type": "OAuthException", "code": 1}}, 500),
+    "503": Response(503, b"Service Unavailable", {}, "text/plain"),
+    "html": html_response(html.document("Sorry, something went wrong.")),
+    "html_404": html_response(html.document("Page not found"), 404),
+    "redirect": redirect("/v26.0/me/accounts"),
+    "garbage": Response(200, b'{"access_token": "EAAS'),
+    "not_an_object": json_response(["EAAS"]),
+    "huge": Response(200, b'{"data": "' + b"x" * (3 * 1024 * 1024) + b'"}'),
 }
 
 
 class SandboxHandler(BaseHTTPRequestHandler):
-    """One connection; `world` is set by the server."""
+    """One connection; `state` is set by the server."""
 
     protocol_version = "HTTP/1.1"
     server_version = "sandbox"
     disable_nagle_algorithm = True
     timeout = 120
-    world: World
+    state: SandboxState
 
     def do_GET(self) -> None:
         self._serve()
@@ -56,62 +56,62 @@ class SandboxHandler(BaseHTTPRequestHandler):
 
     def _serve(self) -> None:
         with contextlib.suppress(ConnectionError, TimeoutError):  # the caller has gone
-            ask = self._ask()
-            if ask is None:
-                self._write(refusal("bad_parameter"))
-            elif ask.path.startswith(PREFIX):
-                self._write(self._control(ask))
-            elif ask.path == "/":
-                self._write(page(_front_page()))
-            elif DIALOG in ask.path:
-                self._write(self._dialog(ask))
+            request = self._read_request()
+            if request is None:
+                self._write(error_response("bad_parameter"))
+            elif request.path.startswith(PREFIX):
+                self._write(self._control(request))
+            elif request.path == "/":
+                self._write(html_response(_front_page()))
+            elif DIALOG in request.path:
+                self._write(self._dialog(request))
             else:
-                self._graph(ask)
+                self._graph(request)
 
-    def _control(self, ask: Ask) -> Answer:
+    def _control(self, request: Request) -> Response:
         """A foreign page in the browser cannot send this type without asking first."""
         is_json = self.headers.get_content_type() == "application/json"
-        if ask.method == "POST" and not is_json:
-            return told({"error": "Send application/json."}, 415)
-        return control(self.world, ask)
+        if request.method == "POST" and not is_json:
+            return json_response({"error": "Send application/json."}, 415)
+        return control(self.state, request)
 
-    def _dialog(self, ask: Ask) -> Answer:
-        path = VERSION.sub("", ask.path)
-        if path == DIALOG and ask.method in {"GET", "HEAD"}:
-            return dialog.show(self.world, ask)
-        if path == DIALOG + "/decision" and ask.method == "POST":
-            return dialog.decide(self.world, ask)
-        return page(html.document("Page not found"), 404)
+    def _dialog(self, request: Request) -> Response:
+        path = VERSION.sub("", request.path)
+        if path == DIALOG and request.method in {"GET", "HEAD"}:
+            return dialog.show(self.state, request)
+        if path == DIALOG + "/decision" and request.method == "POST":
+            return dialog.decide(self.state, request)
+        return html_response(html.document("Page not found"), 404)
 
     # The Graph API ------------------------------------------------------------------------------------
 
-    def _graph(self, ask: Ask) -> None:
-        route = find(self.world, ask)
-        fault = self.world.fault_at(route.call, route.person)
-        entry = self.world.note(
+    def _graph(self, request: Request) -> None:
+        route = find(self.state, request)
+        fault = self.state.fault_at(route.call, route.person)
+        entry = self.state.record_call(
             call=route.call,
-            method=ask.method,
-            path=ask.path,
+            method=request.method,
+            path=request.path,
             person=route.person.key if route.person else None,
             fault=fault.kind if fault else None,
             status=None,
         )
         if fault is None:
-            self._write(answered(route, ask.token), entry)
-        elif fault.kind in AFTERWARDS:
-            answered(route, ask.token)
+            self._write(answered(route, request.token), entry)
+        elif fault.kind in AFTER_CALL:
+            answered(route, request.token)
             self._fail(fault.kind.removeprefix("accept_then_"), fault, entry)
-        elif fault.kind in SHAPES:
-            self._drip(answered(route, ask.token), fault)
+        elif fault.kind in SLOW:
+            self._drip(answered(route, request.token), fault)
         else:
-            self._answer_otherwise(ask, route, fault, entry)
+            self._answer_with_fault(request, route, fault, entry)
 
-    def _answer_otherwise(self, ask: Ask, route: Route, fault: Fault, entry: dict[str, Any]) -> None:
+    def _answer_with_fault(self, request: Request, route: Route, fault: Fault, entry: dict[str, Any]) -> None:
         if fault.kind in ERRORS:
-            self._write(refusal(fault.kind, ask.token), entry)
-        elif fault.kind in TWISTS:
-            answer = answered(route, ask.token)
-            self._write(twisted(answer, fault.kind) if answer.status == 200 else answer, entry)
+            self._write(error_response(fault.kind, request.token), entry)
+        elif fault.kind in MUTATIONS:
+            answer = answered(route, request.token)
+            self._write(mutated(answer, fault.kind) if answer.status == 200 else answer, entry)
         else:
             self._fail(fault.kind, fault, entry)
 
@@ -120,12 +120,12 @@ class SandboxHandler(BaseHTTPRequestHandler):
             self._write(BROKEN[kind], entry)
             return
         if kind == "hang":
-            self.world.closing.wait(fault.seconds)
+            self.state.closing.wait(fault.seconds)
         self.close_connection = True
         with contextlib.suppress(OSError):
             self.connection.shutdown(socket.SHUT_RDWR)
 
-    def _drip(self, answer: Answer, fault: Fault) -> None:
+    def _drip(self, answer: Response, fault: Fault) -> None:
         """Send drop by drop: the whole answer, or its body alone."""
         head = f"HTTP/1.1 {answer.status} OK\r\nContent-Type: {answer.content_type}\r\nX-Drops: ".encode()
         rest = f"x\r\nContent-Length: {len(answer.body)}\r\n\r\n".encode()
@@ -135,14 +135,14 @@ class SandboxHandler(BaseHTTPRequestHandler):
         self.wfile.write(head + rest)
         until = time.monotonic() + fault.seconds
         for position in range(len(drops)):
-            if time.monotonic() > until or self.world.closing.wait(DROP_SECONDS):
+            if time.monotonic() > until or self.state.closing.wait(DROP_SECONDS):
                 break
             self.wfile.write(drops[position : position + 1])
         self.close_connection = True
 
     # Reading and writing ------------------------------------------------------------------------------
 
-    def _ask(self) -> Ask | None:
+    def _read_request(self) -> Request | None:
         parts = urlsplit(self.path)
         query = parse_qs(parts.query, keep_blank_values=True)
         length = self.headers.get("Content-Length", "0")
@@ -153,14 +153,14 @@ class SandboxHandler(BaseHTTPRequestHandler):
         if body is None:
             return None
         lists = {**query, **form}
-        given = {name: values[-1] for name, values in lists.items()} | body
-        return Ask(
+        params = {name: values[-1] for name, values in lists.items()} | body
+        return Request(
             method=self.command,
             path=parts.path,
             query=query,
-            given=given,
+            params=params,
             lists=lists,
-            token=self._token() or str(given.get("access_token", "")),
+            token=self._token() or str(params.get("access_token", "")),
         )
 
     def _body(self, raw: bytes) -> tuple[dict[str, list[str]], dict[str, Any] | None]:
@@ -176,7 +176,7 @@ class SandboxHandler(BaseHTTPRequestHandler):
         scheme, _, token = self.headers.get("Authorization", "").partition(" ")
         return token if scheme in {"Bearer", "OAuth"} else ""
 
-    def _write(self, answer: Answer, entry: dict[str, Any] | None = None) -> None:
+    def _write(self, answer: Response, entry: dict[str, Any] | None = None) -> None:
         if entry is not None:
             entry["status"] = answer.status
         self.send_response(answer.status)

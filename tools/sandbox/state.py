@@ -1,4 +1,4 @@
-"""What the sandbox remembers while it runs: the scenario, codes, subscriptions, and a ledger of all it did."""
+"""What the sandbox keeps while it runs: the scenario, codes, subscriptions, and a ledger of all it did."""
 
 import secrets
 import threading
@@ -27,7 +27,7 @@ class Code:
 
 
 @dataclass
-class World:
+class SandboxState:
     """Shared by all requests' threads; `lock` guards every change."""
 
     config: SandboxConfig
@@ -37,7 +37,7 @@ class World:
     registrations: Counter[str] = field(default_factory=Counter)
     registered: set[str] = field(default_factory=set)
     revoked: dict[str, str] = field(default_factory=dict)
-    met: Counter[Fault] = field(default_factory=Counter)
+    fault_counts: Counter[Fault] = field(default_factory=Counter)
     calls: deque[dict[str, Any]] = field(default_factory=lambda: deque(maxlen=LEDGER_LENGTH))
     sent: deque[dict[str, Any]] = field(default_factory=lambda: deque(maxlen=LEDGER_LENGTH))
     lock: threading.RLock = field(default_factory=threading.RLock)
@@ -47,14 +47,21 @@ class World:
         """Forget everything but the codes' and tokens' signatures: tokens given before stay good."""
         with self.lock:
             self.scenario = Scenario()
-            forgotten = (self.codes, self.subscriptions, self.registrations, self.registered, self.revoked, self.met)
+            forgotten = (
+                self.codes,
+                self.subscriptions,
+                self.registrations,
+                self.registered,
+                self.revoked,
+                self.fault_counts,
+            )
             for kept in (*forgotten, self.calls, self.sent):
                 kept.clear()
 
     def play(self, scenario: Scenario) -> None:
         with self.lock:
             self.scenario = scenario
-            self.met.clear()
+            self.fault_counts.clear()
 
     # Codes and tokens ---------------------------------------------------------------------------------
 
@@ -65,7 +72,7 @@ class World:
             self.codes[code] = Code(token=token, redirect_uri=redirect_uri, ends_at=ends_at)
         return code
 
-    def spend_code(self, code: str, redirect_uri: str) -> Token:
+    def redeem_code(self, code: str, redirect_uri: str) -> Token:
         """Use up a code. Raises `Refused`."""
         with self.lock:
             found = self.codes.get(code)
@@ -80,10 +87,10 @@ class World:
             found.is_used = True
             return found.token
 
-    def write(self, token: Token) -> str:
+    def write_token(self, token: Token) -> str:
         return tokens.write(token, self.config.app_secret)
 
-    def read(self, text: str) -> Token:
+    def read_token(self, text: str) -> Token:
         """Give a living token's content. Raises `Refused`."""
         token = tokens.read(text, self.config.app_secret)
         if token.person in self.revoked:
@@ -98,14 +105,14 @@ class World:
         """Give the next fault for a call: the scenario's first, then the person's own."""
         with self.lock:
             for fault in (*self.scenario.faults, *(person.faults if person else ())):
-                if not fault.is_at(call) or (fault.times is not None and self.met[fault] >= fault.times):
+                if not fault.is_at(call) or (fault.times is not None and self.fault_counts[fault] >= fault.times):
                     continue
-                self.met[fault] += 1
-                if (self.met[fault] - 1) % fault.every == 0:
+                self.fault_counts[fault] += 1
+                if (self.fault_counts[fault] - 1) % fault.every == 0:
                     return fault
         return None
 
-    def note(self, **entry: Any) -> dict[str, Any]:
+    def record_call(self, **entry: Any) -> dict[str, Any]:
         with self.lock:
             self.calls.append(entry)
         return entry

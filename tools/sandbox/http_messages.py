@@ -9,23 +9,23 @@ JSON: Final = "application/json; charset=UTF-8"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
-    """A request: `given` is query, form and JSON body in one, the later ones first; `token` however it came."""
+class Request:
+    """A request: `params` is query, form and JSON body in one, the later ones first; `token` however it came."""
 
     method: str
     path: str
     query: Mapping[str, list[str]]
-    given: Mapping[str, Any]
+    params: Mapping[str, Any]
     lists: Mapping[str, list[str]] = field(default_factory=dict)
     token: str = ""
 
     def text(self, name: str) -> str:
-        value = self.given.get(name)
+        value = self.params.get(name)
         return value if isinstance(value, str) else ""
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Response:
     status: int
     body: bytes
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -37,15 +37,17 @@ class Answer:
         return found
 
 
-def told(value: object, status: int = 200, **headers: str) -> Answer:
+def json_response(value: object, status: int = 200, **headers: str) -> Response:
     """Answer in JSON, with everything beyond ASCII escaped, as the Graph API does."""
-    return Answer(status, json.dumps(value).encode(), {name.replace("_", "-"): text for name, text in headers.items()})
+    return Response(
+        status, json.dumps(value).encode(), {name.replace("_", "-"): text for name, text in headers.items()}
+    )
 
 
-def page(html: str, status: int = 200) -> Answer:
+def html_response(html: str, status: int = 200) -> Response:
     headers = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff"}
-    return Answer(status, html.encode(), headers, "text/html; charset=utf-8")
+    return Response(status, html.encode(), headers, "text/html; charset=utf-8")
 
 
-def moved(to: str) -> Answer:
-    return Answer(302, b"", {"Location": to, "Cache-Control": "no-store"}, "text/html; charset=utf-8")
+def redirect(to: str) -> Response:
+    return Response(302, b"", {"Location": to, "Cache-Control": "no-store"}, "text/html; charset=utf-8")
