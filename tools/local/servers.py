@@ -58,8 +58,8 @@ def started_servers(state: Path, *, durable: bool = True, account: Account | Non
             server.launch()
             stack.callback(server.stop)
             servers.started[server.name] = server
-        for server in servers.started.values():
-            server.wait()
+        for started in servers.started.values():
+            started.wait()
         yield servers
 
 

@@ -13,11 +13,8 @@ from tools.sandbox.tokens import Token
 
 
 def send(state: SandboxState, request: Request, token: Token, key: str) -> Response:
-    return (
-        _send_whatsapp(state, request, token, key)
-        if kind_of(token, key) == "phone"
-        else _send_page(state, request, token, key)
-    )
+    send_as = _send_whatsapp if kind_of(token, key) == "phone" else _send_page
+    return send_as(state, request, token, key)
 
 
 def _send_whatsapp(state: SandboxState, request: Request, token: Token, key: str) -> Response:

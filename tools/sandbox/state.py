@@ -47,16 +47,9 @@ class SandboxState:
         """Forget everything but the codes' and tokens' signatures: tokens given before stay good."""
         with self.lock:
             self.scenario = Scenario()
-            forgotten = (
-                self.codes,
-                self.subscriptions,
-                self.registrations,
-                self.registered,
-                self.revoked,
-                self.fault_counts,
-            )
-            for kept in (*forgotten, self.calls, self.sent):
-                kept.clear()
+            accounts = (self.codes, self.subscriptions, self.registrations, self.registered, self.revoked)
+            for forgotten in (*accounts, self.fault_counts, self.calls, self.sent):
+                forgotten.clear()
 
     def play(self, scenario: Scenario) -> None:
         with self.lock:
