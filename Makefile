@@ -1,6 +1,6 @@
 # Everything a contributor needs. `make` alone lists it.
 # Variables: PORT (web), DATABASE_URL and REDIS_URL (use these instead of own servers), PYTHON (3.11 or newer),
-# ARGS (more words for pytest, for chaos, or names of benchmarks).
+# ARGS (more words for pytest, demo, chaos and manage, or names of benchmarks).
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -13,24 +13,24 @@ DEV := $(VENV)/.installed-dev-$(call checksum,dev)
 BENCH := $(VENV)/.installed-bench-$(call checksum,bench)
 
 INSTALL := $(BIN)/python -m pip --disable-pip-version-check --no-input install --quiet --require-hashes
-WITH_SERVERS := $(BIN)/python -m config.local.command --throwaway --
+WITH_SERVERS := $(BIN)/python -m tools.local.command --throwaway --
 # When make itself is killed, what it runs is told to end.
-LEASH := $(shell setpriv --pdeathsig TERM -- true 2>/dev/null && echo setpriv --pdeathsig TERM --)
+PDEATHSIG := $(shell setpriv --pdeathsig TERM -- true 2>/dev/null && echo setpriv --pdeathsig TERM --)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test fast lint demo bench chaos shell lock clean
+.PHONY: help run test fast lint demo bench chaos shell manage lock clean
 
 help:  ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
 
 run: $(LOCAL)  ## start the whole system; ^C ends it (PORT=8001 for another port)
-	@exec $(LEASH) $(BIN)/python -m config.local.run
+	@exec $(PDEATHSIG) $(BIN)/python -m tools.local.run
 
 test: $(DEV)  ## run all tests in parallel, with branch coverage (ARGS="-k name" for more words)
-	@exec $(LEASH) $(BIN)/python -m pytest -n auto --cov --cov-branch --cov-report=term --cov-fail-under=95 $(ARGS)
+	@exec $(PDEATHSIG) $(BIN)/python -m pytest -n auto --cov --cov-branch --cov-report=term --cov-fail-under=95 $(ARGS)
 
 fast: $(DEV)  ## run the tests that need neither a browser nor patience, without coverage
-	@exec $(LEASH) $(BIN)/python -m pytest -n auto -m "not slow" $(ARGS)
+	@exec $(PDEATHSIG) $(BIN)/python -m pytest -n auto -m "not slow" $(ARGS)
 
 lint: $(DEV)  ## check style, types, imports, migrations, deployment settings and lock files
 	$(BIN)/ruff check .
@@ -38,20 +38,23 @@ lint: $(DEV)  ## check style, types, imports, migrations, deployment settings an
 	$(WITH_SERVERS) $(BIN)/mypy .
 	$(BIN)/lint-imports
 	$(WITH_SERVERS) $(BIN)/python manage.py makemigrations --check --dry-run
-	$(BIN)/python -m config.local.deployment
+	$(BIN)/python -m tools.local.deployment
 	@$(call refuse_hosts,lock/*.txt)
 
 demo: $(LOCAL)  ## show the main job on the running system, as a story
-	@exec $(BIN)/python manage.py demo
+	@exec $(BIN)/python -m tools.demo $(ARGS)
 
 bench: $(BENCH)  ## measure; the README's figures come from here
-	@exec $(LEASH) $(BIN)/python -m benchmarks $(ARGS)
+	@exec $(PDEATHSIG) $(BIN)/python -m benchmarks $(ARGS)
 
 chaos: $(LOCAL)  ## kill, freeze and restart everything while events are delivered (ARGS="kills --seed 7")
-	@exec $(LEASH) $(BIN)/python -m tests.chaos $(ARGS)
+	@exec $(PDEATHSIG) $(BIN)/python -m tests.chaos $(ARGS)
 
 shell: $(LOCAL)  ## open a Python shell on the running system, or on its data
-	@exec $(BIN)/python -m config.local.command -- $(BIN)/python manage.py shell
+	@exec $(BIN)/python -m tools.local.command -- $(BIN)/python manage.py shell
+
+manage: $(LOCAL)  ## run one of Django's commands there (ARGS="bootstrap --rotate")
+	@exec $(BIN)/python -m tools.local.command -- $(BIN)/python manage.py $(ARGS)
 
 # Lock files install anywhere: they name versions and hashes, never where a package came from.
 refuse_hosts = if grep -nE '://|file:|-index-url|--find-links| @ ' $(1); then \

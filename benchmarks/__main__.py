@@ -9,8 +9,8 @@ from importlib import import_module
 
 from benchmarks.figures import Figure, table
 from benchmarks.servers import bench
-from config.local import STATE
-from config.local.state import read_json
+from tools.local import STATE
+from tools.local.state import read_json
 
 RESULTS = "bench.json"
 # Each module has a TITLE and a `run(bench)` that gives figures. Imported late: their imports need the settings.

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.fast_receiver import loopback
-from config.local import ROOT
-from config.local.leash import leash
+from tools.local import ROOT
+from tools.local.parent_death import parent_death_signal
 
 PATIENCE_SECONDS = 30.0
 
@@ -27,7 +27,7 @@ def started(
 ) -> "Iterator[subprocess.Popen[bytes]]":
     """Run a Python module until the block ends; call it from the main thread."""
     process = subprocess.Popen(
-        [*leash("TERM"), sys.executable, "-m", *command],
+        [*parent_death_signal(), sys.executable, "-m", *command],
         cwd=ROOT,
         env=environment or os.environ,
         stdin=subprocess.DEVNULL,

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from config.local import ROOT
-from config.local.servers import started_servers
-from config.local.state import throwaway
-from config.local.variables import development_variables
+from tools.local import ROOT
+from tools.local.servers import started_servers
+from tools.local.state import throwaway
+from tools.local.variables import development_variables
 
 STATE = ROOT / ".local-bench"
 PLENTY = str(10**9)

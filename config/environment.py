@@ -70,7 +70,7 @@ class Environment:
     def check(self) -> None:
         if self.complaints:
             advice = (
-                "\nIn development, leave `make run` running: it sets all of them, and commands find it by themselves. "
+                "\nIn development, `make run` sets all of them, and `make manage` runs a command with them. "
                 "docs/operations.md explains each."
             )
             raise ImproperlyConfigured("\n".join(self.complaints) + advice)

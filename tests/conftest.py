@@ -16,10 +16,11 @@ from tests.tenants import WORKSPACE_BASE, Api, Tenant
 # What starts processes, drives a browser, waits for something real or tries very many things: not in `make fast`.
 SLOW = (
     "tests/flows/",
-    "tests/local/",
+    "tests/tools/local/",
+    "tests/tools/sandbox/",
     "tests/chaos/",
     "tests/operations/test_benchmarks",
-    "tests/operations/test_demo",
+    "tests/tools/demo/test_demo",
     "tests/webhooks/courier/",
     "tests/webhooks/transport/test_true_limits",
     "tests/api/test_fuzz",

@@ -21,7 +21,7 @@ from agency.models import Agency
 from benchmarks.processes import Broken, started
 from benchmarks.queue import BODY, fill
 from benchmarks.usual.names import KEPT, PACKAGE, PLAIN, QUEUE, WAITING
-from config.local import ROOT
+from tools.local import ROOT
 from webhooks.models import Delivery
 
 SETTINGS = "benchmarks.usual.settings"

@@ -6,10 +6,10 @@ import pytest
 from django.conf import settings as project
 from django.test.utils import override_settings
 
-from channelconnect.sandbox import RunningSandbox, SandboxConfig, open_sandbox
 from tests.channelconnect.agencies import switch_on
 from tests.channelconnect.walking import Customer
 from tests.tenants import Tenant
+from tools.sandbox import RunningSandbox, SandboxConfig, open_sandbox
 
 
 @pytest.fixture

@@ -17,7 +17,6 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry
 from channelconnect.models import ChannelCredential, ProviderNotice
-from channelconnect.sandbox import RunningSandbox
 from channelconnect.services import forget_notices, read_next_notices
 from channelconnect.tasks import forget_notices as forget
 from channelconnect.tasks import read_notices
@@ -26,6 +25,7 @@ from tests.channelconnect.walking import Customer, outcome
 from tests.factories import ChannelFactory
 from tests.parallel import at_once
 from tests.tenants import Tenant
+from tools.sandbox import RunningSandbox
 from workspaces.models import Channel
 
 PATH = "/connect/provider-events"

@@ -9,10 +9,10 @@ import requests
 from django.test import Client
 
 from channelconnect.models import ConnectSession
-from channelconnect.sandbox import RunningSandbox
 from channelconnect.services import connect_url
 from tests.agency.console.staff import text
 from tests.tenants import an_address
+from tools.sandbox import RunningSandbox
 
 TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
 ACTION = re.compile(r'<form method="post" action="([^"]+)"')

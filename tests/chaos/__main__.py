@@ -9,8 +9,8 @@ import random
 import sys
 import time
 
-from config.local.signals import StopSignals
 from tests.chaos.stage import Stage, stage
+from tools.local.signals import stop_signals
 
 
 def say(words: str) -> None:
@@ -26,7 +26,7 @@ def main(arguments: list[str]) -> int:
     chosen = parser.parse_args(arguments)
     started = time.monotonic()
     try:
-        with StopSignals(), stage() as built:
+        with stop_signals(), stage() as built:
             broken = play(built, chosen.names, chosen.seed, chosen.deliveries)
             if not broken:
                 built.log.unlink()

@@ -13,7 +13,7 @@ from config.celery import app
 from config.redis import RedisAway, attempt
 from tests.chaos.limits import LimitReached, limited_to
 from tests.chaos.receiver import Ledger
-from tests.chaos.stage import Stage, start, stop
+from tests.chaos.stage import Stage
 from tests.chaos.story import Outcome, Story
 
 VICTIMS = ("child", "child", "parent", "beat")
@@ -88,10 +88,10 @@ def _break_postgres(story: Story, hand: random.Random, ending: signal.Signals, b
 
 
 def _restart_postgres(story: Story, ending: signal.Signals, *, away: float) -> None:
-    stop(story.stage.postgres, ending)
+    story.stage.postgres.stop(ending)
     with story.excusing():
         story.rest(away)
-        start(story.stage.postgres)
+        story.stage.postgres.start()
 
 
 def redis(story: Story, hand: random.Random, deliveries: int) -> None:
@@ -106,11 +106,11 @@ def redis(story: Story, hand: random.Random, deliveries: int) -> None:
     assert stage.valkey.process is not None
     with stage.freeze(stage.valkey.process.pid, 10):
         story.trickle(11)
-    stop(stage.valkey, signal.SIGKILL)
+    stage.valkey.stop(signal.SIGKILL)
     story.trickle(20)
     _restart_postgres(story, signal.SIGQUIT, away=2)
     story.trickle(38)
-    start(stage.valkey)
+    stage.valkey.start()
     story.trickle(5)
     if stage.kill("child"):
         story.excuse()

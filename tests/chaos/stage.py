@@ -7,20 +7,17 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from config.local import ROOT
-from config.local.account import servers_account
-from config.local.binaries import find_postgres, find_valkey
-from config.local.leash import leash
-from config.local.plan import whole_system
-from config.local.postgres import Postgres
-from config.local.sockets import remove_socket_folder, socket_folder
-from config.local.state import open_log, throwaway
-from config.local.valkey import Valkey
-from config.local.variables import development_variables
+from tools.local import ROOT
+from tools.local.parent_death import parent_death_signal
+from tools.local.plan import whole_system
+from tools.local.server import Server
+from tools.local.servers import started_servers
+from tools.local.state import open_log, throwaway
+from tools.local.variables import development_variables
 
 STATE = ROOT / ".local-chaos"
 # Also when this process is killed meanwhile, nothing stays stopped, and so nothing stays.
@@ -33,8 +30,8 @@ class Stage:
     """Everything that runs; signals go to these processes and their children alone."""
 
     state: Path
-    postgres: Postgres
-    valkey: Valkey
+    postgres: Server
+    valkey: Server
     log: Path
     workers: dict[str, Process] = field(default_factory=dict)
 
@@ -49,7 +46,7 @@ class Stage:
         words = [word.replace(f"{kind}@", f"{name}@").replace("beat-schedule", f"{name}-schedule") for word in command]
         with self.log.open("ab") as log:
             self.workers[name] = subprocess.Popen(
-                [*leash("TERM"), *words],
+                [*parent_death_signal(), *words],
                 cwd=ROOT,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -86,7 +83,7 @@ class Stage:
         """Stop a process for so long."""
         if pid is None:
             raise RuntimeError("There is nothing to stop.")
-        freezer = subprocess.Popen([*leash("TERM"), "sh", "-c", FREEZE, "sh", str(pid), str(seconds)])
+        freezer = subprocess.Popen([*parent_death_signal(), "sh", "-c", FREEZE, "sh", str(pid), str(seconds)])
         try:
             yield
         finally:
@@ -109,45 +106,21 @@ class Stage:
         return killed
 
 
-def stop(server: Postgres | Valkey, chosen: signal.Signals) -> None:
-    """End a server with a signal and wait until it is gone."""
-    if server.process is not None:
-        server.process.send_signal(chosen)
-        server.process.wait(60)
-
-
-def start(server: Postgres | Valkey) -> None:
-    server.prepare()
-    server.launch()
-    server.wait()
-
-
 @contextmanager
 def stage() -> Iterator[Stage]:
     """Set everything up in a folder of its own and clear it away; call it from the main thread."""
     for name in ("DATABASE_URL", "REDIS_URL"):  # never somebody's own servers
         os.environ.pop(name, None)
-    with throwaway(STATE) as state, ExitStack() as stack:
-        account = servers_account()
-        if account.owner is not None:
-            state.chmod(0o711)
-        sockets = socket_folder(state, account)
-        stack.callback(remove_socket_folder, sockets)
-        postgres = Postgres(find_postgres(), state / "postgres", sockets, account, durable=True)
-        valkey = Valkey(find_valkey(), state / "valkey", sockets, account, durable=True)
-        for server, ending in ((postgres, signal.SIGINT), (valkey, signal.SIGTERM)):
-            stack.callback(stop, server, ending)
-            start(server)
-        os.environ |= {
-            **development_variables(state, port=0),
-            "DATABASE_URL": postgres.url(),
-            "REDIS_URL": valkey.url(),
-        }
+    with throwaway(STATE) as state, started_servers(state) as servers:
+        os.environ |= {**development_variables(state, port=0), **servers.env}
         _set_up()
+        postgres, valkey = servers.started["postgres"], servers.started["valkey"]
         built = Stage(state, postgres, valkey, state.with_name(f"{state.name}.log"))
         open_log(built.log).close()
-        stack.callback(built.dismiss)
-        yield built
+        try:
+            yield built
+        finally:
+            built.dismiss()
 
 
 def _set_up() -> None:

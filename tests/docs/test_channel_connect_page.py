@@ -11,10 +11,10 @@ from pytest_django.live_server_helper import LiveServer
 from channelconnect.codes import ERROR_CODES
 from channelconnect.events import COMPLETED, LABELS, SAMPLES
 from channelconnect.models.sessions import Status
-from channelconnect.sandbox import SandboxConfig, open_sandbox
 from tests.channelconnect.agencies import a_session, switch_on
 from tests.channelconnect.walking import link_of, outcome
 from tests.tenants import Tenant
+from tools.sandbox import SandboxConfig, open_sandbox
 
 PAGE = (Path(__file__).parents[2] / "docs" / "channel-connect.md").read_text()
 SCRIPT = next(code for code in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL) if "def walk(" in code)

@@ -14,13 +14,13 @@ from pytest_django.live_server_helper import LiveServer
 from agency.actors import SYSTEM
 from agency.services import set_accent, set_logo
 from channelconnect.models import ConnectSession
-from channelconnect.sandbox import RunningSandbox, SandboxConfig, open_sandbox
 from channelconnect.services import connect_url
 from tests.channelconnect.agencies import a_session, connection_events, switch_on
 from tests.channelconnect.walking import outcome
 from tests.flows.test_console_browser import CONTROLS, PHONE, SMALLEST_TARGET, TOO_SMALL, WITHOUT_A_NAME
 from tests.pictures import a_picture
 from tests.tenants import Tenant
+from tools.sandbox import RunningSandbox, SandboxConfig, open_sandbox
 from workspaces.models import Channel
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from config.local import ROOT
+from tools.local import ROOT
 
 LINE = re.compile(r"holds +kills +seed 15: 1,500 deliveries, 0 lost, (\d+) duplicates \((\d+) allowed, 0 others\)")
 OURS = ("DATABASE_URL", "REDIS_URL", "ENVIRONMENT", "DJANGO_SETTINGS_MODULE", "WEBHOOK_ALLOWED_NETWORKS")

@@ -8,7 +8,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from config.environment import Environment
-from config.local import ROOT
+from tools.local import ROOT
 
 PRODUCTION = {
     "ENVIRONMENT": "production",

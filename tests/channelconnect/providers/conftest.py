@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from channelconnect.sandbox import RunningSandbox, SandboxConfig, open_sandbox
 from tests.channelconnect.providers.customers import REDIRECT_URI, SHORT, Customer
+from tools.sandbox import RunningSandbox, SandboxConfig, open_sandbox
 
 
 @pytest.fixture(scope="session")

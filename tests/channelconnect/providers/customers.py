@@ -9,7 +9,7 @@ import pytest
 import requests
 
 from channelconnect.providers import Account, Grant, Limits, Provider, ProviderFault, ProviderSettings, provider_for
-from channelconnect.sandbox import RunningSandbox
+from tools.sandbox import RunningSandbox
 
 REDIRECT_URI = "http://127.0.0.1:8000/connect/callback"
 PLATFORMS = ("whatsapp", "facebook", "instagram")

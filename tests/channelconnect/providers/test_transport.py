@@ -12,9 +12,9 @@ import trustme
 
 from channelconnect.providers import Limits, ProviderSettings, provider_for
 from channelconnect.providers.transport import NoReply, Request, Transport
-from channelconnect.sandbox import SandboxConfig
-from channelconnect.sandbox.server import SandboxServer
 from tests.channelconnect.providers.customers import REDIRECT_URI, SHORT, Customer, fault, fault_of
+from tools.sandbox import SandboxConfig
+from tools.sandbox.server import SandboxServer
 
 PATIENCE = 5.0
 
@@ -136,7 +136,7 @@ def secure() -> Iterator[tuple[str, str]]:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
         thread.start()
         yield server.url.replace("http:", "https:"), file
-        server.world.closing.set()
+        server.state.closing.set()
         server.shutdown()
         thread.join()
 

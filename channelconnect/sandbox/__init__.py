@@ -1,9 +1,0 @@
-"""A stand-in for Meta's Graph API and consent screens: an HTTP server of its own, for development and tests.
-
-It knows nothing of the product, keeps nothing on disk and imports neither Django nor the real clients.
-"""
-
-from channelconnect.sandbox.config import DEVELOPMENT, SandboxConfig
-from channelconnect.sandbox.server import RunningSandbox, open_sandbox
-
-__all__ = ["DEVELOPMENT", "RunningSandbox", "SandboxConfig", "open_sandbox"]

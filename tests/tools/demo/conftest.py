@@ -1,0 +1,18 @@
+"""A whole system of its own: web, worker, courier and beat, on servers and a folder that are thrown away."""
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.tools.system import RunningSystem, running_system
+
+COMMAND = (sys.executable, "-m", "tests.tools.demo.restarting_system")
+
+
+@pytest.fixture(scope="module")
+def live_system() -> Iterator[RunningSystem]:
+    with tempfile.TemporaryDirectory() as folder, running_system(Path(folder) / "state", command=COMMAND) as system:
+        yield system

@@ -1,0 +1,85 @@
+"""The demonstration against a system that really runs."""
+
+import os
+import re
+import signal
+import threading
+import time
+
+import pytest
+import requests
+
+from tests.tools.system import RunningSystem
+from tools.demo.__main__ import main
+
+pytestmark = pytest.mark.slow
+
+
+class Demo:
+    """Runs the demonstration and keeps what it printed."""
+
+    def __init__(self, system: RunningSystem, capsys: pytest.CaptureFixture[str]) -> None:
+        self.system, self.capsys = system, capsys
+
+    def run(self, *words: str) -> tuple[int, str]:
+        status = main(["--base-url", self.system.url, "--key", self.system.bootstrap["agency_key"], *words])
+        printed = self.capsys.readouterr()
+        return status, printed.out + printed.err
+
+
+@pytest.fixture
+def demo(live_system: RunningSystem, capsys: pytest.CaptureFixture[str]) -> Demo:
+    return Demo(live_system, capsys)
+
+
+def send(system: RunningSystem, child: str, number: signal.Signals) -> None:
+    """Send a signal to one of the system's processes and to those that it has started."""
+    os.killpg(system.pids[child], number)
+
+
+def webhooks(system: RunningSystem) -> list[str]:
+    headers = {"x-api-key": system.bootstrap["agency_key"]}
+    answer = requests.get(f"{system.url}/api/agency/v1/webhooks", headers=headers, timeout=10)
+    return [endpoint["url"] for endpoint in answer.json()["data"]]
+
+
+def test_every_event_arrives_signed_and_the_webhook_is_removed(live_system: RunningSystem, demo: Demo) -> None:
+    status, printed = demo.run("--sub-accounts", "2")
+    assert status == 0, printed
+    assert "12 of 12 events arrived, each signature verified" in printed
+    assert printed.count("✓ signature") == 12
+    assert len(re.findall(r"^\[ ?\d+/17\]", printed, re.MULTILINE)) == 17
+    assert "\033[" not in printed
+    assert webhooks(live_system) == []
+
+
+def test_killing_the_courier_and_the_web_process_in_the_middle_loses_nothing(
+    live_system: RunningSystem, demo: Demo
+) -> None:
+    def kill() -> None:
+        for child in ("courier", "web", "courier"):
+            time.sleep(0.4)
+            send(live_system, child, signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    status, printed = demo.run("--sub-accounts", "6", "--pause", "0.05")
+    killer.join()
+    assert status == 0, printed
+    assert "36 of 36 events arrived, each signature verified" in printed
+    assert webhooks(live_system) == []
+
+
+def test_events_that_do_not_arrive_are_named(live_system: RunningSystem, demo: Demo) -> None:
+    send(live_system, "courier", signal.SIGSTOP)
+    try:
+        status, printed = demo.run("--sub-accounts", "1", "--pause", "0", "--wait", "0.5")
+    finally:
+        send(live_system, "courier", signal.SIGCONT)
+    assert status == 1
+    assert "addon.revoked of Harbour Bakery & Co did not arrive" in printed
+
+
+def test_a_key_that_is_not_one_ends_it(live_system: RunningSystem, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--base-url", live_system.url, "--key", "svc_ag_nonsense"]) == 1
+    assert "GET /plans: 401 Invalid API key." in capsys.readouterr().err

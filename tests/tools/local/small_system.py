@@ -1,0 +1,38 @@
+"""The runner with a substitute for the product: some small processes, on real servers."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from tools.local.plan import Plan
+from tools.local.runner import run
+from tools.local.supervisor import Child, python
+
+SLEEPER = "import time; print('awake', flush=True); time.sleep(600)"
+# Ignores the request to end, as does the process that it starts.
+STUBBORN = """
+import signal, subprocess, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+grandchild = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+print("grandchild", grandchild.pid, flush=True)
+time.sleep(600)
+"""
+CHILDREN = {
+    "one": Child("one", python("-c", SLEEPER)),
+    "two": Child("two", python("-c", SLEEPER)),
+    "stubborn": Child("stubborn", python("-c", STUBBORN)),
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--state", type=Path, required=True)
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--children", nargs="*", default=["one", "two"])
+    chosen = parser.parse_args()
+    plan = Plan(children=tuple(CHILDREN[name] for name in chosen.children), has_web=False)
+    return run(chosen.state, chosen.port, lambda state, port: plan)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,58 @@
+"""What a killed runner leaves does not hinder the next start."""
+
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests.tools.local.conftest import SmallSystem
+from tests.tools.local.processes import all_gone, is_alive
+from tools.local import server
+from tools.local.errors import CannotStart
+from tools.local.servers import started_servers
+from tools.local.state import held
+
+
+def test_a_start_right_after_kill_9_waits_until_the_killed_system_s_servers_are_gone(small_system: SmallSystem) -> None:
+    with small_system() as system:
+        pids = system.pids
+        os.kill(system.runner.pid, signal.SIGKILL)
+        system.runner.wait()
+    with small_system() as system, psycopg.connect(system.env["DATABASE_URL"]) as connection:
+        assert all_gone(pids.values())
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+
+
+@pytest.mark.usefixtures("no_servers_named")
+def test_a_server_that_does_not_end_is_named(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "STOP_SECONDS", 0.1)
+    with held(state) as folder, (folder / "postgres.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(CannotStart, match="An earlier PostgreSQL still works on"), started_servers(folder):
+            pass
+
+
+def test_a_server_holds_the_lock_of_its_data(small_system: SmallSystem) -> None:
+    with small_system() as system:
+        for name in ("postgres", "valkey"):
+            with (system.state / f"{name}.lock").open() as lock, pytest.raises(BlockingIOError):
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_a_process_id_file_with_somebody_elses_id_does_not_hinder_a_start(small_system: SmallSystem) -> None:
+    with small_system() as system:
+        left_behind = (system.state / "postgres" / "postmaster.pid").read_text().splitlines()
+        folder = system.state / "postgres"
+    stranger = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    try:
+        (folder / "postmaster.pid").write_text("\n".join([str(stranger.pid), *left_behind[1:], ""]))
+        with small_system():
+            assert is_alive(stranger.pid)
+    finally:
+        stranger.kill()
+        stranger.wait()

@@ -1,0 +1,112 @@
+"""The runner keeps a system together: it starts, stops and ends as one."""
+
+import os
+import signal
+import stat
+import subprocess
+from pathlib import Path
+
+import psycopg
+import pytest
+import redis
+
+from tests.tools.local.conftest import COMMAND, SmallSystem
+from tests.tools.local.processes import all_gone, children_of, eventually, is_alive
+from tools.local import ROOT
+
+
+def last_line(log: Path) -> str:
+    return log.read_text().strip().splitlines()[-1]
+
+
+@pytest.mark.parametrize("chosen", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_ending_signal_ends_everything_with_status_0(small_system: SmallSystem, chosen: signal.Signals) -> None:
+    with small_system() as system:
+        pids = system.pids
+        assert set(pids) == {"postgres", "valkey", "one", "two"}
+        assert all(is_alive(pid) for pid in pids.values())
+        os.kill(system.runner.pid, chosen)
+        assert system.runner.wait(10) == 0
+        assert all_gone(pids.values())
+        assert last_line(system.log) == "Stopped."
+
+
+def test_servers_stop_after_the_children_and_postgresql_last(small_system: SmallSystem) -> None:
+    with small_system() as system:
+        assert system.stop() == 0
+        assert "ready to exit" in (system.state / "valkey.log").read_text()
+        assert "database system is shut down" in (system.state / "postgres.log").read_text()
+        valkey, postgres = (system.state / name for name in ("valkey.log", "postgres.log"))
+        assert valkey.stat().st_mtime_ns <= postgres.stat().st_mtime_ns
+
+
+@pytest.mark.parametrize("name", ["one", "postgres", "valkey"])
+def test_the_death_of_one_process_ends_all_with_status_1(small_system: SmallSystem, name: str) -> None:
+    with small_system() as system:
+        pids = system.pids
+        os.kill(pids[name], signal.SIGKILL)
+        assert system.runner.wait(10) == 1
+        assert all_gone(pids.values())
+        assert f"{name} ended by itself" in system.log.read_text()
+
+
+def test_kill_9_of_the_runner_leaves_no_process_and_the_data_are_there_afterwards(small_system: SmallSystem) -> None:
+    with small_system() as system:
+        pids = system.pids
+        with psycopg.connect(system.env["DATABASE_URL"]) as connection:
+            connection.execute("CREATE TABLE kept AS SELECT 'a row' AS value")
+        redis.Redis.from_url(system.env["REDIS_URL"]).set("kept", "a value")
+        backends = children_of(pids["postgres"])
+        os.kill(system.runner.pid, signal.SIGKILL)
+        assert all_gone([*pids.values(), *backends])
+    with small_system() as system:
+        with psycopg.connect(system.env["DATABASE_URL"]) as connection:
+            assert connection.execute("SELECT value FROM kept").fetchone() == ("a row",)
+        assert redis.Redis.from_url(system.env["REDIS_URL"]).get("kept") == b"a value"
+
+
+def test_a_second_start_on_the_same_data_is_refused(small_system: SmallSystem) -> None:
+    with small_system() as system:
+        second = subprocess.run(
+            [*COMMAND, "--state", str(system.state)], capture_output=True, text=True, cwd=ROOT, check=False
+        )
+        assert second.returncode == 1
+        assert "already running from this checkout" in second.stderr
+        assert all(is_alive(pid) for pid in system.pids.values())
+
+
+def test_a_second_signal_kills_what_will_not_end(small_system: SmallSystem) -> None:
+    with small_system("--children", "stubborn") as system:
+        pids = system.pids
+        assert eventually(lambda: "grandchild" in system.log.read_text())
+        grandchild = int(system.log.read_text().split("grandchild ")[1].split()[0])
+        os.kill(system.runner.pid, signal.SIGINT)
+        assert eventually(lambda: not (system.state / "run.json").exists())
+        os.kill(system.runner.pid, signal.SIGINT)
+        assert system.runner.wait(10) == 0
+        assert all_gone([*pids.values(), grandchild])
+
+
+def test_a_state_path_of_more_than_120_characters_works(small_system: SmallSystem, tmp_path: Path) -> None:
+    folder = tmp_path / ("a" * 70) / ("b" * 70)
+    with small_system(folder=folder) as system, psycopg.connect(system.env["DATABASE_URL"]) as connection:
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+
+
+def test_each_line_of_output_bears_its_process_s_name(small_system: SmallSystem) -> None:
+    with small_system() as system:
+        assert eventually(lambda: {"one | awake", "two | awake"} <= set(system.log.read_text().splitlines()))
+
+
+def test_what_holds_secrets_is_readable_by_its_owner_alone(small_system: SmallSystem) -> None:
+    with small_system() as system:
+        for name in ("run.json", "secrets.json", "postgres.log", "valkey.log"):
+            assert stat.S_IMODE((system.state / name).stat().st_mode) == 0o600
+
+
+def test_a_restart_keeps_the_secrets(small_system: SmallSystem) -> None:
+    names = ("SECRET_KEY", "FIELD_ENCRYPTION_KEYS")
+    with small_system() as system:
+        first = [system.env[name] for name in names]
+    with small_system() as system:
+        assert [system.env[name] for name in names] == first

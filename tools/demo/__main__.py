@@ -1,0 +1,57 @@
+"""`python -m tools.demo`: provision and change sub-accounts over the agency API and show each signed event arriving."""
+
+import argparse
+import sys
+
+from tools.demo.api import DemoFailed
+from tools.demo.run import Timing, run_demo
+from tools.local import STATE
+from tools.local.state import BOOTSTRAP, read_json, running_variables
+
+DEFAULT_URL = "http://127.0.0.1:8000"
+DEFAULT = "default: %(default)s"
+
+
+def arguments(words: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="tools.demo", description="Shows the main job on the running system.")
+    parser.add_argument("--base-url", metavar="URL", help="default: the running system's")
+    parser.add_argument("--key", metavar="KEY", help="an agency key; default: the one that `make run` printed")
+    parser.add_argument("--sub-accounts", type=int, default=5, metavar="N", help=DEFAULT)
+    parser.add_argument(
+        "--pause", type=float, default=Timing.pause, metavar="SECONDS", help=f"for each event to come; {DEFAULT}"
+    )
+    parser.add_argument(
+        "--wait", type=float, default=Timing.wait, metavar="SECONDS", help=f"for the last events; {DEFAULT}"
+    )
+    return parser.parse_args(words)
+
+
+def main(words: list[str]) -> int:
+    """Give the exit status: 1 with a sentence on stderr when not everything went well."""
+    chosen = arguments(words)
+    key = chosen.key or read_json(STATE / BOOTSTRAP).get("agency_key")
+    if not key:
+        return _failed("No agency key is known here: start the system with `make run`, or give --key.")
+    try:
+        went_well = run_demo(
+            base_url=chosen.base_url or running_variables(STATE).get("PUBLIC_URL", DEFAULT_URL),
+            key=key,
+            sub_accounts=max(1, chosen.sub_accounts),
+            timing=Timing(pause=max(0.0, chosen.pause), wait=max(0.0, chosen.wait)),
+            output=sys.stdout,
+        )
+    except DemoFailed as failure:
+        return _failed(str(failure))
+    except KeyboardInterrupt:
+        _failed("Stopped.")
+        return 130
+    return 0 if went_well else _failed("The demonstration did not end well: see the lines marked ✗.")
+
+
+def _failed(sentence: str) -> int:
+    print(sentence, file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

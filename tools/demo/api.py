@@ -1,0 +1,102 @@
+"""The agency API as a patient caller uses it: it waits out restarts and rate limits, and repeats safely."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import requests
+
+PATIENCE_SECONDS = 60.0
+PAUSE_SECONDS = 0.5
+TIMEOUT_SECONDS = (3.0, 15.0)
+
+
+class DemoFailed(Exception):
+    """The demonstration cannot go on; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back. `repeated` tells that an earlier try may have done the work already."""
+
+    status: int
+    body: dict[str, Any]
+    milliseconds: float
+    answered_at: float
+    repeated: bool
+
+    @property
+    def data(self) -> Any:
+        return self.body.get("data")
+
+    @property
+    def message(self) -> str:
+        return str(self.body.get("message", "no message"))
+
+
+@dataclass
+class AgencyAPI:
+    """`on_wait` is told, once per call, that the system is away or that a rate limit is waited for."""
+
+    base_url: str
+    key: str
+    on_wait: Callable[[str], None]
+    patience: float = PATIENCE_SECONDS
+    session: requests.Session = field(default_factory=requests.Session)
+
+    def __post_init__(self) -> None:
+        self.session.trust_env = False  # no proxy from the environment stands between us and the system
+
+    def call(self, method: str, path: str, body: Any = None, *, also: tuple[int, ...] = (), **headers: str) -> Answer:
+        """Call until there is a final answer. Raises `DemoFailed` for a refusal other than `also`."""
+        until, tries = time.monotonic() + self.patience, 0
+        while True:
+            answer = self._try(method, path, body, headers, repeated=tries > 0)
+            if answer is not None and answer.status == 429:
+                until += self._wait_for_the_limit(answer)
+                continue
+            if answer is not None and _is_final(answer):
+                break
+            if time.monotonic() > until:
+                raise DemoFailed(f"{method} {path}: no answer within {self.patience:.0f} seconds.")
+            if tries == 0:
+                self.on_wait(f"{answer.message if answer else 'No connection.'} Trying again…")
+            tries += 1
+            time.sleep(PAUSE_SECONDS)
+        if answer.status >= 300 and answer.status not in also:
+            raise DemoFailed(f"{method} {path}: {answer.status} {answer.message}")
+        return answer
+
+    def _try(self, method: str, path: str, body: Any, headers: dict[str, str], *, repeated: bool) -> Answer | None:
+        """Give the answer, or None when the connection broke before there was one."""
+        started = time.monotonic()
+        names = {name.replace("_", "-"): value for name, value in headers.items()}
+        try:
+            response = self.session.request(
+                method,
+                f"{self.base_url}/api/agency/v1{path}",
+                json=body,
+                headers={"x-api-key": self.key, **names},
+                timeout=TIMEOUT_SECONDS,
+            )
+            found = response.json()
+        except (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError):
+            return None
+        except requests.exceptions.JSONDecodeError as error:
+            raise DemoFailed(f"{self.base_url} does not speak the agency API.") from error
+        now = time.monotonic()
+        if response.status_code == 429:
+            found["retry_after"] = response.headers.get("Retry-After", "60")
+        return Answer(response.status_code, found, (now - started) * 1000, now, repeated)
+
+    def _wait_for_the_limit(self, answer: Answer) -> float:
+        seconds = min(float(answer.body["retry_after"]), 61.0)
+        self.on_wait(f"rate limit reached, waiting {seconds:.0f} seconds…")
+        time.sleep(seconds)
+        return seconds
+
+
+def _is_final(answer: Answer) -> bool:
+    """Say whether waiting changes nothing; a repeated call may meet its own first try still at work (409)."""
+    return answer.status < 500 and not (answer.repeated and answer.status == 409)

@@ -1,0 +1,26 @@
+"""Checks the settings as a production machine would have them: `python -m tools.local.deployment`."""
+
+import os
+import subprocess
+import sys
+
+from tools.local import ROOT
+from tools.local.variables import new_secrets
+
+PRODUCTION = {
+    "DATABASE_URL": "postgresql://app@database.example.com/app",
+    "REDIS_URL": "redis://redis.example.com/0",
+    "PUBLIC_URL": "https://app.example.com",
+    "EMAIL_HOST": "smtp.example.com",
+}
+
+
+def main() -> int:
+    """Give the status of `check --deploy`, in which every warning counts."""
+    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    command = [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "WARNING"]
+    return subprocess.run(command, env=kept | PRODUCTION | new_secrets(), cwd=ROOT, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

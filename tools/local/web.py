@@ -1,0 +1,43 @@
+"""The web process: its port, whether it answers, and whether the system is ready."""
+
+import socket
+from http.client import HTTPConnection, HTTPException
+
+from tools.local.errors import CannotStart
+
+TIMEOUT_SECONDS = 5.0
+
+
+def free_port(port: int) -> int:
+    """Give the port when it is free, or any free one for 0; raise `CannotStart` when it is taken."""
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(("127.0.0.1", port))
+            listener.listen(1)
+        except OSError as error:
+            raise CannotStart(
+                f"Port {port} cannot be used ({error.strerror}). Stop the program that uses it, or choose "
+                "another: make run PORT=8001"
+            ) from error
+        chosen: int = listener.getsockname()[1]
+        return chosen
+
+
+def get(port: int, path: str) -> tuple[int, bytes]:
+    """Give status and body of a GET on this machine; status 0 when nobody answers."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_SECONDS)
+    try:
+        connection.request("GET", path)
+        response = connection.getresponse()
+        return response.status, response.read()
+    except (OSError, HTTPException):
+        return 0, b""
+    finally:
+        connection.close()
+
+
+def is_ready(port: int, instance: str) -> bool:
+    """Say whether our own web process, known by the token it was given, calls the whole system ready."""
+    _, body = get(port, "/healthz")
+    return instance.encode() in body and get(port, "/readyz")[0] == 200
