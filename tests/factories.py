@@ -15,7 +15,7 @@ from agency.services import add_member, create_addon, create_agency, create_plan
 from webhooks.models import Endpoint
 from webhooks.services import register_endpoint
 from workspaces.subaccounts.models import Channel, Workspace, WorkspaceKey
-from workspaces.subaccounts.services import create_workspace, issue_workspace_key, save_channel
+from workspaces.subaccounts.services import connect_channel, create_workspace, issue_workspace_key
 
 Made = TypeVar("Made")
 
@@ -131,7 +131,7 @@ class ChannelFactory(ByService[Channel]):
 
     @classmethod
     def make(cls, **values: Any) -> Channel:
-        return save_channel(**values)
+        return connect_channel(**values)
 
 
 class EndpointFactory(ByService[Endpoint]):

@@ -15,7 +15,7 @@ from tests.packs.at_hand import Packs, an_automation, errors, wide
 from tests.packs.shelf import WELCOME, extra
 from tests.tenants import Api, Tenant, message
 from tests.traces import traces
-from workspaces.automations.flows.graph import problems_of
+from workspaces.automations.flows.checks import problems_of
 from workspaces.automations.models import Automation
 from workspaces.automations.services import publish_automation, save_draft
 

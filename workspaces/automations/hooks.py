@@ -3,11 +3,11 @@
 from django.utils.translation import gettext_lazy as _
 
 from agency.console.activity_words import register_actions
-from workspaces.subaccounts.dashboard.navigation import Entry, register_entry
+from workspaces.subaccounts.dashboard.navigation import MenuEntry, register_menu_entry
 
 ENTRIES = [
-    Entry(url_name="app:automations", label=_("Automations"), icon="automation", order=20),
-    Entry(url_name="app:prerequisites", label=_("Prerequisites"), icon="plan", order=90),
+    MenuEntry(url_name="app:automations", label=_("Automations"), icon="automation", order=20),
+    MenuEntry(url_name="app:prerequisites", label=_("Prerequisites"), icon="plan", order=90),
 ]
 ACTIONS = {
     "automation.created": _("Automation created"),
@@ -25,5 +25,5 @@ ACTIONS = {
 
 def register() -> None:
     for entry in ENTRIES:
-        register_entry(entry)
+        register_menu_entry(entry)
     register_actions(ACTIONS)

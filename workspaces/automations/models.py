@@ -101,7 +101,7 @@ class Readiness(models.Model):
     """What a workspace has of the things that automations require; no row means nothing yet.
 
     Features that know better than this row (contacts, templates …) either keep it or register a check of their own
-    in `workspaces.services.automations.readiness`.
+    in `workspaces.automations.services.readiness`.
     """
 
     workspace = models.OneToOneField(Workspace, primary_key=True, on_delete=models.CASCADE, related_name="readiness")

@@ -10,8 +10,7 @@ from agency.console.activity_words import register_actions, register_page
 from agency.console.navigation import Entry, Section, register_entry
 from agency.console.overview import Figure, Step, register_figures, register_step
 from agency.models import Agency
-from workspaces.subaccounts.dashboard.navigation import Entry as DashboardEntry
-from workspaces.subaccounts.dashboard.navigation import register_entry as register_dashboard_entry
+from workspaces.subaccounts.dashboard.navigation import MenuEntry, register_menu_entry
 from workspaces.subaccounts.models import Workspace
 
 RECENTLY = timedelta(days=30)
@@ -59,7 +58,7 @@ def register() -> None:
     register_entry(
         Entry(url_name="console:sub-accounts", label=_("Sub-accounts"), icon="accounts", section=Section.MAIN, order=20)
     )
-    register_dashboard_entry(DashboardEntry(url_name="app:channels", label=_("Channels"), icon="connect", order=30))
+    register_menu_entry(MenuEntry(url_name="app:channels", label=_("Channels"), icon="connect", order=30))
     register_step(
         Step(
             title=_("Create a sub-account"),

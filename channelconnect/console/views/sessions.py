@@ -83,7 +83,7 @@ class ChooseSubAccount(ConsoleView):
         possible = "\0" not in search
         selection = Selection(agency=self.agency, search=search or None, status="active", nothing=not possible)
         total = selection.count()
-        cards = selection.cards(offset=0, limit=MOST_HITS, total=total)
+        cards = selection.rows(offset=0, limit=MOST_HITS, total=total)
         crumbs = [crumb(TITLE, NAV)]
         return self.page("console/channel_connect_start.html", cards=cards, total=total, search=search, crumbs=crumbs)
 

@@ -61,7 +61,7 @@ def test_automations_are_filtered(a: Tenant) -> None:
     assert names("platform=pigeon") == names("enabled=perhaps") == []
 
 
-def test_one_automation_tells_its_steps_and_what_is_missing(a: Tenant) -> None:
+def test_one_automation_shows_its_steps_and_what_is_missing(a: Tenant) -> None:
     automation = publish_automation(automation=an_automation(a.workspace), now=now(), by=SYSTEM)
     shown = a.workspace_api.get(f"/automations/{str(automation.uuid).upper()}").json()["data"]
     assert list(shown) == [*CARD, "steps", "missing"]

@@ -13,7 +13,14 @@ from tests.factories import ChannelFactory, PlanFactory, WorkspaceFactory, plan_
 from tests.parallel import at_once
 from tests.tenants import Tenant
 from workspaces.subaccounts.models import Channel, Workspace
-from workspaces.subaccounts.services import AccountConnectedElsewhere, LimitReached, assign_plan, usage
+from workspaces.subaccounts.services import (
+    AccountConnectedElsewhere,
+    LimitReached,
+    assign_plan,
+    mark_channel_lost,
+    reconnect_channel,
+    usage,
+)
 
 GONE = {"message": "Channel not found."}
 
@@ -108,13 +115,50 @@ def test_usage_counts_connected_channels_and_the_owner(a: Tenant) -> None:
     assert (used["channels.sms"], used["channels.whatsapp"], used["team_members"]) == (1, 0, 1)
 
 
-def test_connecting_is_noted(a: Tenant) -> None:
+def test_connecting_is_in_the_activity(a: Tenant) -> None:
     assert a.channel.pk
     entry = ActivityEntry.objects.get(action="channel.connected")
     assert (entry.workspace_uuid, entry.details) == (
         a.workspace.uuid,
         {"platform": "whatsapp", "name": a.channel.name},
     )
+
+
+def test_a_channel_comes_back_under_its_new_name(a: Tenant) -> None:
+    mark_channel_lost(channel=a.channel, reason="revoked", by=SYSTEM)
+    back = reconnect_channel(channel=a.channel, name="New name", handle="@new", now=now())
+    a.channel.refresh_from_db()
+    assert back == a.channel
+    assert (a.channel.status, a.channel.name, a.channel.handle) == ("active", "New name", "@new")
+
+
+def test_a_disconnected_channel_comes_back_only_where_there_is_room(db: None) -> None:
+    workspace = limit(WorkspaceFactory.create(), channels__whatsapp=1)
+    gone = ChannelFactory.create(workspace=workspace)
+    Channel.objects.filter(pk=gone.pk).update(status="disconnected")
+    ChannelFactory.create(workspace=workspace)
+    with pytest.raises(LimitReached):
+        reconnect_channel(channel=gone, name=gone.name, handle=gone.handle, now=now())
+
+
+def test_a_disconnected_channel_whose_account_is_taken_stays_away(a: Tenant, b: Tenant) -> None:
+    Channel.objects.filter(pk=a.channel.pk).update(status="disconnected")
+    ChannelFactory.create(workspace=b.workspace, external_id=a.channel.external_id)
+    with pytest.raises(AccountConnectedElsewhere):
+        reconnect_channel(channel=a.channel, name="Again", handle="@again", now=now())
+    a.channel.refresh_from_db()
+    assert (a.channel.status, a.channel.name == "Again") == ("disconnected", False)
+
+
+@pytest.mark.parametrize(("status", "changes"), [("active", True), ("error", False), ("disconnected", False)])
+def test_only_an_active_channel_is_lost_and_once(a: Tenant, status: str, changes: bool) -> None:
+    Channel.objects.filter(pk=a.channel.pk).update(status=status)
+    assert mark_channel_lost(channel=a.channel, reason="revoked", by=SYSTEM) is changes
+    assert not mark_channel_lost(channel=a.channel, reason="revoked", by=SYSTEM)
+    entries = ActivityEntry.objects.filter(action="channel.lost", workspace_uuid=a.workspace.uuid)
+    assert entries.count() == changes
+    a.channel.refresh_from_db()
+    assert a.channel.status == ("error" if changes else status)
 
 
 @pytest.mark.django_db(transaction=True)

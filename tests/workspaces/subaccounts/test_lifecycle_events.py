@@ -23,8 +23,8 @@ MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?Z")
 
 
 @pytest.fixture
-def told(a: Tenant) -> Any:
-    """What has been told since the sub-account was there."""
+def recorded(a: Tenant) -> Any:
+    """Which events were recorded since the sub-account was there."""
     ready = (a.workspace, a.plan, a.addon)
     before = len(a.events)
     assert len(ready) == 3
@@ -45,10 +45,10 @@ def payload(tenant: Tenant, status: str = "active", plan: Any = None) -> dict[st
     }
 
 
-def test_the_envelope_has_its_fields_and_no_more(a: Tenant, told: Any) -> None:
+def test_the_envelope_has_its_fields_and_no_more(a: Tenant, recorded: Any) -> None:
     before = now()
     a.api.post(f"{a.path}/suspend")
-    (event,) = told()
+    (event,) = recorded()
     row = Event.objects.get(name="workspace.suspended")
     assert list(event) == ["id", "event", "occurred_at", "agency_id", "data"]
     assert UUID(event["id"]) == row.uuid
@@ -72,49 +72,52 @@ def test_workspace_created_without_a_plan_says_null(a: Tenant) -> None:
     assert a.events[0]["data"]["workspace"]["plan"] is None
 
 
-def test_workspace_suspended(a: Tenant, told: Any) -> None:
+def test_workspace_suspended(a: Tenant, recorded: Any) -> None:
     card = a.api.post(f"{a.path}/suspend").json()["data"]
-    (event,) = told()
+    (event,) = recorded()
     assert (event["event"], event["data"]) == ("workspace.suspended", {"workspace": payload(a, "suspended")})
     assert event["occurred_at"] == card["suspended_at"]
 
 
-def test_workspace_restored(a: Tenant, told: Any) -> None:
+def test_workspace_restored(a: Tenant, recorded: Any) -> None:
     a.api.post(f"{a.path}/suspend")
     a.api.post(f"{a.path}/restore")
-    assert (told()[1]["event"], told()[1]["data"]) == ("workspace.restored", {"workspace": payload(a)})
+    assert (recorded()[1]["event"], recorded()[1]["data"]) == ("workspace.restored", {"workspace": payload(a)})
 
 
-def test_subscription_changed_adds_the_new_plan(a: Tenant, told: Any) -> None:
+def test_subscription_changed_adds_the_new_plan(a: Tenant, recorded: Any) -> None:
     plan = PlanFactory.create(agency=a.agency, name="New")
     a.api.put(f"{a.path}/plan", {"plan": str(plan.uuid)})
-    (event,) = told()
+    (event,) = recorded()
     assert event["event"] == "subscription.changed"
     assert event["data"] == {"workspace": payload(a, plan=plan), "plan": reference(plan)}
 
 
-def test_addon_granted_and_revoked_add_the_addon(a: Tenant, told: Any) -> None:
+def test_addon_granted_and_revoked_add_the_addon(a: Tenant, recorded: Any) -> None:
     a.api.post(f"{a.path}/addons", {"addon": str(a.addon.uuid)})
     a.api.delete(f"{a.path}/addons/{a.addon.uuid}")
     data = {"workspace": payload(a), "addon": reference(a.addon)}
-    assert [(event["event"], event["data"]) for event in told()] == [("addon.granted", data), ("addon.revoked", data)]
+    assert [(event["event"], event["data"]) for event in recorded()] == [
+        ("addon.granted", data),
+        ("addon.revoked", data),
+    ]
 
 
-def test_a_renamed_sub_account_is_told_of_by_its_new_name(a: Tenant, told: Any) -> None:
+def test_a_renamed_sub_account_is_recorded_by_its_new_name(a: Tenant, recorded: Any) -> None:
     a.api.patch(a.path, {"name": "Ünïcode/☃"})
     a.api.post(f"{a.path}/suspend")
-    assert told()[0]["data"]["workspace"]["name"] == "Ünïcode/☃"
+    assert recorded()[0]["data"]["workspace"]["name"] == "Ünïcode/☃"
 
 
-def test_an_archived_plan_is_still_named(a: Tenant, told: Any) -> None:
+def test_an_archived_plan_is_still_named(a: Tenant, recorded: Any) -> None:
     archive_item(item=a.plan, now=now(), by=PERSON)
     a.api.post(f"{a.path}/suspend")
-    assert told()[0]["data"]["workspace"]["plan"] == reference(a.plan)
+    assert recorded()[0]["data"]["workspace"]["plan"] == reference(a.plan)
 
 
-def test_a_whole_life_tells_each_change_once_and_in_order(a: Tenant) -> None:
+def test_a_whole_life_records_each_change_once_and_in_order(a: Tenant) -> None:
     path = f"/workspaces/{a.api.post('/workspaces', a_new_customer()).json()['data']['uuid']}"
-    for _ in range(2):  # everything twice: what has been done already tells nothing
+    for _ in range(2):  # everything twice: what has been done already records nothing
         a.api.put(f"{path}/plan", {"plan": str(a.plan.uuid)})
     for _ in range(2):
         a.api.post(f"{path}/addons", {"addon": str(a.addon.uuid)})
@@ -139,7 +142,7 @@ def test_events_belong_to_the_agency_of_the_sub_account(a: Tenant, b: Tenant) ->
     assert (len(a.events), b.events) == (1, [])
 
 
-def test_changes_made_by_people_are_told_like_those_made_over_the_api(a: Tenant) -> None:
+def test_changes_made_by_people_are_recorded_like_those_made_over_the_api(a: Tenant) -> None:
     shop = WorkspaceFactory.create(agency=a.agency, by=PERSON)
     assign_plan(workspace=shop, plan=a.plan, now=now(), by=PERSON)
     grant_addon(workspace=shop, addon=a.addon, now=now(), by=PERSON)
@@ -179,7 +182,7 @@ def close_outbox(a: Tenant) -> Iterator[Callable[[], None]]:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
-def test_a_change_that_cannot_be_told_does_not_happen(
+def test_a_change_that_cannot_be_recorded_does_not_happen(
     a: Tenant, change: Callable[[Tenant], Any], close_outbox: Callable[[], None]
 ) -> None:
     """The change of the same transaction is gone, and its entry, its owner and its e-mail with it."""

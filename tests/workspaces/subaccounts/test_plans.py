@@ -44,10 +44,10 @@ def test_the_same_plan_again_copies_its_limits_again_and_sends_no_event(a: Tenan
     assign(a, plan)
     update_item(item=plan, limits=plan_limits(contacts=2), by=SYSTEM)
     assert limits(a) == plan_limits(contacts=1)
-    told = a.event_names()
+    events = a.event_names()
     assert assign(a, plan).status_code == 200
     assert limits(a) == plan_limits(contacts=2)
-    assert a.event_names() == told
+    assert a.event_names() == events
 
 
 def test_editing_a_plan_changes_no_workspace_until_it_is_assigned_again(a: Tenant) -> None:

@@ -87,7 +87,7 @@ def test_what_is_sent_changes_and_nothing_else(a: Tenant, changes: dict[str, Any
     assert response.json()["data"] == {name: (before | changes)[name] for name in CARD}
 
 
-def test_a_change_tells_nobody(a: Tenant) -> None:
+def test_a_change_records_no_event(a: Tenant) -> None:
     a.api.patch(a.path, {"name": "New name"})
     assert a.event_names() == ["workspace.created"]
 

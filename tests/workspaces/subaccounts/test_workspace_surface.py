@@ -1,4 +1,4 @@
-"""The workspace surface's door: who may come in, in which order that is asked, and the first endpoint behind it."""
+"""The workspace surface's api: who may come in, in which order that is asked, and the first endpoint behind it."""
 
 import hashlib
 import json
@@ -24,7 +24,7 @@ SUSPENDED = "This workspace is suspended."
 DISABLED = "API access is disabled for this installation."
 
 
-def told(response: Any) -> tuple[int, dict[str, str]]:
+def status_and_body(response: Any) -> tuple[int, dict[str, str]]:
     return response.status_code, json.loads(response.content)
 
 
@@ -33,12 +33,12 @@ def turn_off() -> None:
 
 
 def test_a_key_is_taken_from_either_header_and_x_api_key_wins(a: Tenant, nobody_of_a_workspace: Api) -> None:
-    door, key = nobody_of_a_workspace, a.workspace_plaintext
-    assert door.get("/channels", x_api_key=key).status_code == 200
-    assert door.get("/channels", authorization=f"Bearer {key}").status_code == 200
-    assert door.get("/channels", x_api_key=key, authorization="Bearer nonsense").status_code == 200
-    refused = door.get("/channels", x_api_key="nonsense", authorization=f"Bearer {key}")
-    assert told(refused) == (401, {"message": INVALID})
+    api, key = nobody_of_a_workspace, a.workspace_plaintext
+    assert api.get("/channels", x_api_key=key).status_code == 200
+    assert api.get("/channels", authorization=f"Bearer {key}").status_code == 200
+    assert api.get("/channels", x_api_key=key, authorization="Bearer nonsense").status_code == 200
+    refused = api.get("/channels", x_api_key="nonsense", authorization=f"Bearer {key}")
+    assert status_and_body(refused) == (401, {"message": INVALID})
 
 
 def test_a_key_begins_with_svc_and_selects_its_workspace(a: Tenant, b: Tenant) -> None:
@@ -53,55 +53,55 @@ def test_a_key_begins_with_svc_and_selects_its_workspace(a: Tenant, b: Tenant) -
 
 def test_401_without_a_key(db: None, nobody_of_a_workspace: Api) -> None:
     response = nobody_of_a_workspace.get("/channels")
-    assert told(response) == (401, {"message": MISSING})
+    assert status_and_body(response) == (401, {"message": MISSING})
     assert response["WWW-Authenticate"] == "Bearer"
 
 
 @pytest.mark.parametrize("key", ["hello", "svc_", "svc_" + "a" * 40, "svc_ag_" + "a" * 40])
 def test_401_for_an_unknown_key(db: None, nobody_of_a_workspace: Api, key: str) -> None:
-    assert told(nobody_of_a_workspace.get("/channels", x_api_key=key)) == (401, {"message": INVALID})
+    assert status_and_body(nobody_of_a_workspace.get("/channels", x_api_key=key)) == (401, {"message": INVALID})
 
 
 def test_401_for_a_revoked_key_at_once(a: Tenant) -> None:
     key, plaintext = a_workspace_key(a.workspace)
-    door = Api(WORKSPACE_BASE, plaintext)
-    assert door.get("/channels").status_code == 200
+    api = Api(WORKSPACE_BASE, plaintext)
+    assert api.get("/channels").status_code == 200
     revoke_workspace_key(key=key, now=now(), by=SYSTEM)
-    assert told(door.get("/channels")) == (401, {"message": INVALID})
+    assert status_and_body(api.get("/channels")) == (401, {"message": INVALID})
 
 
 def test_401_when_the_workspace_no_longer_exists(a: Tenant) -> None:
-    door = a.workspace_api
+    api = a.workspace_api
     a.workspace.delete()
-    assert told(door.get("/channels")) == (401, {"message": GONE})
+    assert status_and_body(api.get("/channels")) == (401, {"message": GONE})
 
 
 def test_403_while_the_workspace_is_suspended(a: Tenant) -> None:
-    door = a.workspace_api
+    api = a.workspace_api
     a.api.post(f"{a.path}/suspend")
-    assert told(door.get("/channels")) == (403, {"message": SUSPENDED})
+    assert status_and_body(api.get("/channels")) == (403, {"message": SUSPENDED})
     a.api.post(f"{a.path}/restore")
-    assert door.get("/channels").status_code == 200
+    assert api.get("/channels").status_code == 200
 
 
 def test_403_while_the_whole_agency_is_suspended(a: Tenant, b: Tenant) -> None:
-    door, other = a.workspace_api, b.workspace_api
+    api, other = a.workspace_api, b.workspace_api
     suspend_agency(agency=a.agency, reason="", now=now(), by=SYSTEM)
-    assert told(door.get("/channels")) == (403, {"message": SUSPENDED})
+    assert status_and_body(api.get("/channels")) == (403, {"message": SUSPENDED})
     assert other.get("/channels").status_code == 200
     restore_agency(agency=a.agency, by=SYSTEM)
-    assert door.get("/channels").status_code == 200
+    assert api.get("/channels").status_code == 200
 
 
 def test_403_while_access_is_switched_off_whoever_calls(a: Tenant, nobody_of_a_workspace: Api) -> None:
-    door = a.workspace_api
+    api = a.workspace_api
     turn_off()
-    for caller in (door, nobody_of_a_workspace, nobody_of_a_workspace.with_key("nonsense")):
-        assert told(caller.get("/channels")) == (403, {"message": DISABLED})
-        assert told(caller.get("/nothing")) == (403, {"message": DISABLED})
+    for caller in (api, nobody_of_a_workspace, nobody_of_a_workspace.with_key("nonsense")):
+        assert status_and_body(caller.get("/channels")) == (403, {"message": DISABLED})
+        assert status_and_body(caller.get("/nothing")) == (403, {"message": DISABLED})
     assert a.api.get("/plans").status_code == 200
     set_switch(name="workspace_api", enabled=True, reason="", by=SYSTEM)
-    assert door.get("/channels").status_code == 200
+    assert api.get("/channels").status_code == 200
 
 
 def test_an_address_may_call_60_times_whatever_keys_it_sends(a: Tenant, b: Tenant) -> None:
@@ -123,10 +123,10 @@ def test_exactly_60_of_100_parallel_calls_from_an_address_are_heard(a: Tenant) -
 
 def test_order_429_comes_before_everything(a: Tenant, settings: Any) -> None:
     settings.ADDRESS_LIMIT = 0
-    door = a.workspace_api
+    api = a.workspace_api
     turn_off()
     suspend_workspace(workspace=a.workspace, now=now(), by=SYSTEM)
-    for caller in (door, door.with_key(None), door.with_key("nonsense")):
+    for caller in (api, api.with_key(None), api.with_key("nonsense")):
         assert caller.get("/channels").status_code == 429
         assert caller.call("FOO", "/nothing").status_code == 429
 
@@ -138,13 +138,13 @@ def test_order_switch_then_key_then_workspace_then_suspension_then_endpoint(
     _, orphan = a_workspace_key(gone)
     gone.delete()
     suspend_workspace(workspace=a.workspace, now=now(), by=SYSTEM)
-    assert told(suspended.delete("/channels")) == (403, {"message": SUSPENDED})
-    assert told(suspended.get("/nothing")) == (403, {"message": SUSPENDED})
-    assert told(nobody_of_a_workspace.with_key(orphan).delete("/channels")) == (401, {"message": GONE})
-    assert told(nobody_of_a_workspace.delete("/channels")) == (401, {"message": MISSING})
+    assert status_and_body(suspended.delete("/channels")) == (403, {"message": SUSPENDED})
+    assert status_and_body(suspended.get("/nothing")) == (403, {"message": SUSPENDED})
+    assert status_and_body(nobody_of_a_workspace.with_key(orphan).delete("/channels")) == (401, {"message": GONE})
+    assert status_and_body(nobody_of_a_workspace.delete("/channels")) == (401, {"message": MISSING})
     turn_off()
     for caller in (suspended, nobody_of_a_workspace.with_key(orphan), nobody_of_a_workspace):
-        assert told(caller.get("/channels")) == (403, {"message": DISABLED})
+        assert status_and_body(caller.get("/channels")) == (403, {"message": DISABLED})
 
 
 def test_only_a_hash_of_the_key_is_stored(a: Tenant) -> None:
@@ -167,17 +167,17 @@ def test_the_use_of_a_key_is_stamped_to_the_second(a: Tenant, method: str, path:
 
 
 def test_a_refusal_of_the_suspended_is_stamped_too(a: Tenant) -> None:
-    door = a.workspace_api
+    api = a.workspace_api
     suspend_workspace(workspace=a.workspace, now=now(), by=SYSTEM)
-    door.get("/channels")
+    api.get("/channels")
     assert WorkspaceKey.objects.get().last_used_at is not None
 
 
 def test_over_the_address_s_limit_no_key_is_looked_up(a: Tenant, settings: Any, django_assert_num_queries: Any) -> None:
     settings.ADDRESS_LIMIT = 0
-    door = a.workspace_api
+    api = a.workspace_api
     with django_assert_num_queries(0):
-        door.get("/channels")
+        api.get("/channels")
     assert WorkspaceKey.objects.get().last_used_at is None
 
 
@@ -208,4 +208,4 @@ def test_a_channel_reads_as_on_the_agency_surface(a: Tenant) -> None:
 
 def test_a_sister_s_channel_is_404(a: Tenant) -> None:
     sister = ChannelFactory.create(workspace=WorkspaceFactory.create(agency=a.agency))
-    assert told(a.workspace_api.get(f"/channels/{sister.uuid}")) == (404, {"message": "Channel not found."})
+    assert status_and_body(a.workspace_api.get(f"/channels/{sister.uuid}")) == (404, {"message": "Channel not found."})

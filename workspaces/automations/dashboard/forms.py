@@ -1,6 +1,6 @@
 """What a customer fills in."""
 
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
@@ -10,18 +10,18 @@ from workspaces.automations.flows.fields import LONGEST_OWN, Field, Many, Own, T
 from workspaces.automations.flows.flow import TRIGGER_NODE, Flow
 from workspaces.automations.flows.registry import STEPS, TRIGGERS
 from workspaces.automations.flows.requirements import REQUIREMENTS
-from workspaces.automations.flows.slots import NoSuchSlot, Place, value_in
+from workspaces.automations.flows.slots import NoSuchSlot, SlotKey, value_in
 from workspaces.automations.models import Automation
-from workspaces.automations.services import SlotRefused, asked_requirements
+from workspaces.automations.services import ReadinessChanges, SlotRefused, asked_requirements
 
 LONGEST_LINE = 160
 LONGEST_NAME = 40
 INPUTS: dict[str, type[forms.Widget]] = {"url": forms.URLInput, "email": forms.EmailInput}
 
 
-def declared_field(flow: Flow, place: Place) -> Field | None:
+def declared_field(flow: Flow, slot_key: SlotKey) -> Field | None:
     """Find the declared field that a slot stands for; None where the registry knows none."""
-    node, path = place
+    node, path = slot_key
     found: Field | None = None
     fields = _fields_of(flow, node)
     for part in path.split("."):
@@ -57,7 +57,7 @@ def input_for(declared: Field | None, *, label: str, hint: str, value: str) -> f
 
 
 class PrerequisitesForm(forms.Form):
-    """What the workspace has; `told` are those, in words and whether met, that a feature answers for itself."""
+    """What the workspace has; `known` are the labels that a feature answers for itself, each with whether it is met."""
 
     has = forms.MultipleChoiceField(
         label=_("We have"),
@@ -74,42 +74,43 @@ class PrerequisitesForm(forms.Form):
         super().__init__(*args, **options)
         has = self.fields["has"]
         assert isinstance(has, forms.MultipleChoiceField)  # noqa: S101  # tells the type checker what is declared above
-        has.choices = [(name, words[:1].upper() + words[1:]) for name, words in names.items()]
-        self.told = [(words, name in met) for name, words in REQUIREMENTS.items() if name not in names]
+        has.choices = [(name, label[:1].upper() + label[1:]) for name, label in names.items()]
+        self.known = [(label, name in met) for name, label in REQUIREMENTS.items() if name not in names]
 
-    def facts(self) -> dict[str, bool]:
-        return {name: name in self.cleaned_data["has"] for name in asked_requirements()}
+    def changes(self) -> ReadinessChanges:
+        answers = {name: name in self.cleaned_data["has"] for name in asked_requirements()}
+        return cast(ReadinessChanges, answers)
 
 
 class SlotForm(forms.Form):
-    """One input for each slot that still has its place in the flow."""
+    """One input for each slot whose step is still in the flow."""
 
     def __init__(self, *args: Any, automation: Automation, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.places: dict[str, Place] = {}
+        self.slot_keys: dict[str, SlotKey] = {}
         for number, slot in enumerate(automation.slots, 1):
-            place = (slot["node"], slot["path"])
+            slot_key = (slot["node"], slot["path"])
             try:
-                value = value_in(automation.draft, place)
+                value = value_in(automation.draft, slot_key)
             except NoSuchSlot:
                 continue
             name = f"slot_{number}"
-            declared = declared_field(automation.draft, place)
-            self.places[name] = place
+            declared = declared_field(automation.draft, slot_key)
+            self.slot_keys[name] = slot_key
             self.fields[name] = input_for(
                 declared, label=slot["label"], hint=slot["step"], value="" if value is None else str(value)
             )
 
-    def changes(self) -> dict[Place, Any]:
+    def changes(self) -> dict[SlotKey, Any]:
         """Give the values that are new; one that was emptied is None."""
         given = self.cleaned_data
-        changed = [name for name in self.places if given[name] != self.fields[name].initial]
-        return {self.places[name]: given[name] or None for name in changed}
+        changed = [name for name in self.slot_keys if given[name] != self.fields[name].initial]
+        return {self.slot_keys[name]: given[name] or None for name in changed}
 
-    def blame(self, error: SlotRefused) -> None:
+    def add_refusal(self, error: SlotRefused) -> None:
         """Put a refusal beside the slots it names."""
-        for name, place in self.places.items():
-            for sentence in error.errors.get(".".join(place), []):
+        for name, slot_key in self.slot_keys.items():
+            for sentence in error.errors.get(".".join(slot_key), []):
                 self.add_error(name, sentence)
         if not self.errors:
             self.add_error(None, error.message)

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from workspaces.automations.flows.checks import problems_of
 from workspaces.automations.flows.fields import Cleared, clean
 from workspaces.automations.flows.flow import TRIGGER_NODE, Flow, step_title, step_type, steps_of, trigger_type
-from workspaces.automations.flows.graph import problems_of
 from workspaces.automations.flows.registry import STEPS, TRIGGERS
 
 
@@ -28,7 +28,7 @@ class Slot:
 
 
 def refusals_of(flow: Any, *, platform: str) -> list[str]:
-    """Say why a published flow cannot be copied, in words for people; nothing if it can."""
+    """Say why a published flow cannot be copied, in sentences; nothing if it can."""
     barred = list(_barred(flow))
     if barred:
         return barred
@@ -54,7 +54,7 @@ def _barred(flow: Any) -> Iterator[str]:
 def cleaned(flow: Flow) -> tuple[Flow, list[Slot]]:
     """Give what may leave the workspace of a valid flow, and the slots that this leaves.
 
-    Steps get new ids, as the old ones were somebody's words.
+    Steps get new ids, as somebody chose the old ones.
     """
     numbers = {step["id"]: f"step_{position}" for position, step in enumerate(steps_of(flow), 1)}
     config, gone = clean(trigger_type(flow).fields, flow["trigger"].get("config", {}))

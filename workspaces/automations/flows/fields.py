@@ -44,7 +44,7 @@ class Field:
     kind: ClassVar[str] = ""
 
     def flaws(self, value: Any) -> Iterator[Flaw]:
-        """Judge a value that is there."""
+        """Check a value that is there."""
         raise NotImplementedError
 
     def cleaned(self, value: Any) -> tuple[Any, list[Cleared]]:
@@ -59,8 +59,8 @@ def is_empty(value: Any) -> bool:
     return value is None or value in ("", [])
 
 
-def judge(fields: tuple[Field, ...], values: Any) -> Iterator[Flaw]:
-    """Judge an object against its declared fields."""
+def flaws_of(fields: tuple[Field, ...], values: Any) -> Iterator[Flaw]:
+    """Check an object against its declared fields."""
     if not isinstance(values, dict):
         yield Flaw((), "must be an object")
         return
@@ -141,7 +141,7 @@ class Variable(Field):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Choice(Field):
-    """One of a few fixed words."""
+    """One of a few fixed values."""
 
     options: tuple[str, ...]
     kind: ClassVar[str] = "choice"
@@ -245,12 +245,12 @@ class Many(Field):
             yield Flaw((), f"must be a list of at most {self.most} entries")
             return
         for position, one in enumerate(value):
-            for flaw in self._judge(one):
+            for flaw in self._item_flaws(one):
                 yield Flaw((position, *flaw.path), flaw.sentence, flaw.empty)
 
-    def _judge(self, value: Any) -> Iterator[Flaw]:
+    def _item_flaws(self, value: Any) -> Iterator[Flaw]:
         if self.plain is None:
-            return judge(self.of, value)
+            return flaws_of(self.of, value)
         return iter([Flaw((), "is not filled in", empty=True)]) if is_empty(value) else self.plain.flaws(value)
 
     def cleaned(self, value: Any) -> tuple[Any, list[Cleared]]:

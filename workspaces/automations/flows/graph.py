@@ -3,19 +3,13 @@
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 
-from workspaces.automations.flows.flow import Flow, Problem, field_problems, shape_problems
+from workspaces.automations.flows.flow import Flow
+from workspaces.automations.flows.problem import Problem
 from workspaces.automations.flows.registry import STEPS
 
 
-def problems_of(flow: object, *, platform: str) -> list[Problem]:
-    """Say what keeps a flow from being published on this channel type; nothing if it may be."""
-    problems = list(shape_problems(flow))
-    if problems or not isinstance(flow, dict):
-        return problems
-    return [*field_problems(flow, platform), *graph_problems(flow)]
-
-
 def graph_problems(flow: Flow) -> Iterator[Problem]:
+    """Check the edges between the steps."""
     steps = {step["id"]: step for step in flow["steps"]}
     if len(steps) != len(flow["steps"]):
         yield Problem("Two steps have the same id.")

@@ -7,11 +7,12 @@ from typing import Any
 from workspaces.automations.flows.fields import is_empty
 from workspaces.automations.flows.flow import TRIGGER_NODE, Flow
 
-Place = tuple[str, str]
+# A node and the path below its configuration.
+SlotKey = tuple[str, str]
 
 
 class NoSuchSlot(LookupError):
-    """The flow has no value at this place."""
+    """The flow has no value there."""
 
 
 def _config(flow: Flow, node: str) -> dict[str, Any]:
@@ -23,9 +24,9 @@ def _config(flow: Flow, node: str) -> dict[str, Any]:
     raise NoSuchSlot
 
 
-def _holder(flow: Flow, place: Place) -> tuple[Any, Any]:
+def _holder(flow: Flow, slot_key: SlotKey) -> tuple[Any, Any]:
     """Give the object or list that holds the value, and the key in it."""
-    node, path = place
+    node, path = slot_key
     *above, last = path.split(".")
     holder: Any = _config(flow, node)
     try:
@@ -46,23 +47,23 @@ def open_slots(flow: Flow, slots: Iterable[dict[str, str]]) -> list[dict[str, st
     return [slot for slot in slots if _is_open(flow, (slot["node"], slot["path"]))]
 
 
-def value_in(flow: Flow, place: Place) -> Any:
+def value_in(flow: Flow, slot_key: SlotKey) -> Any:
     """Give what stands in a slot, None where nothing does. Raises `NoSuchSlot`."""
-    holder, key = _holder(flow, place)
+    holder, key = _holder(flow, slot_key)
     return holder[key] if isinstance(holder, list) else holder.get(key)
 
 
-def _is_open(flow: Flow, place: Place) -> bool:
+def _is_open(flow: Flow, slot_key: SlotKey) -> bool:
     try:
-        return is_empty(value_in(flow, place))
+        return is_empty(value_in(flow, slot_key))
     except NoSuchSlot:
         return False
 
 
-def filled(flow: Flow, values: Mapping[Place, Any]) -> Flow:
+def filled(flow: Flow, values: Mapping[SlotKey, Any]) -> Flow:
     """Give the flow with these values in its slots. Raises `NoSuchSlot`."""
     flow = copy.deepcopy(flow)
-    for place, value in values.items():
-        holder, key = _holder(flow, place)
+    for slot_key, value in values.items():
+        holder, key = _holder(flow, slot_key)
         holder[key] = value
     return flow

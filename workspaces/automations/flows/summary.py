@@ -1,4 +1,4 @@
-"""A flow, a draft as well, as people read it: step by step, what is said, what is set, where each answer leads."""
+"""A flow, a draft as well, as people read it: step by step, its texts, its settings, where each answer leads."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,47 +8,47 @@ from workspaces.automations.flows.fields import Choice, Field, Many, Number, Tex
 from workspaces.automations.flows.flow import Flow, steps_of
 from workspaces.automations.flows.registry import STEPS
 
-Ways = list[tuple[str, int]]
+Branches = list[tuple[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class ToldStep:
-    """A step in words: `texts` is what contacts or the team read, `ways` an answer and the number of what follows.
+class StepSummary:
+    """A step as people read it: `texts` for contacts or the team, `branches` an answer and the number of what follows.
 
-    The answer is empty where there is only one way.
+    The answer is empty where there is only one branch.
     """
 
     number: int
     label: str
     texts: list[str]
     settings: str
-    ways: Ways
+    branches: Branches
 
 
-def told(flow: Flow) -> list[ToldStep]:
-    """Tell a flow in the order of its steps; only its shape must have been judged."""
+def summarize(flow: Flow) -> list[StepSummary]:
+    """Summarize a flow in the order of its steps; only its shape must have been checked."""
     numbers = {step["id"]: number for number, step in enumerate(steps_of(flow), 1)}
-    return [_told(step, numbers) for step in steps_of(flow)]
+    return [_summary(step, numbers) for step in steps_of(flow)]
 
 
-def _told(step: dict[str, Any], numbers: dict[str, int]) -> ToldStep:
+def _summary(step: dict[str, Any], numbers: dict[str, int]) -> StepSummary:
     declared, config = STEPS.get(step["type"]), _config(step)
     answers = declared.port_per[1] if declared and declared.port_per else ""
     fields = [field for field in declared.fields if field.name != answers] if declared else []
-    return ToldStep(
+    return StepSummary(
         number=numbers[step["id"]],
         label=declared.label if declared else step["type"],
         texts=[text for field in fields for text in _texts(field, config.get(field.name))],
-        settings=" · ".join(words for field in fields if (words := _setting(field, config.get(field.name)))),
-        ways=_ways(step, numbers),
+        settings=" · ".join(setting for field in fields if (setting := _setting(field, config.get(field.name)))),
+        branches=_branches(step, numbers),
     )
 
 
-def _ways(step: dict[str, Any], numbers: dict[str, int]) -> Ways:
-    """Give the ways out: those of a list's entries first, in their order. Going on to the next step goes unsaid."""
-    ports = sorted(step.get("next", {}).items(), key=lambda way: (not way[0][-1:].isdigit(), len(way[0]), way[0]))
-    ways = [(_answer(port, step), numbers[to]) for port, to in ports if to in numbers]
-    return [] if ways == [("", numbers[step["id"]] + 1)] else ways
+def _branches(step: dict[str, Any], numbers: dict[str, int]) -> Branches:
+    """Give the branches, those of a list's items first and in their order; a step that only goes on has none."""
+    ports = sorted(step.get("next", {}).items(), key=lambda port: (not port[0][-1:].isdigit(), len(port[0]), port[0]))
+    branches = [(_answer(port, step), numbers[to]) for port, to in ports if to in numbers]
+    return [] if branches == [("", numbers[step["id"]] + 1)] else branches
 
 
 def _config(step: dict[str, Any]) -> dict[str, Any]:
@@ -60,11 +60,11 @@ def _texts(field: Field, value: Any) -> Iterator[str]:
     if isinstance(field, Text) and isinstance(value, str):
         yield value
     elif isinstance(field, Many) and isinstance(value, list):
-        yield from filter(None, (_entry(field, one) for one in value))
+        yield from filter(None, (_item(field, one) for one in value))
 
 
-def _entry(field: Many, value: Any) -> str:
-    """Give an entry of a list in one line."""
+def _item(field: Many, value: Any) -> str:
+    """Give an item of a list in one line."""
     if field.plain is not None:
         return str(value or "")
     given = value if isinstance(value, dict) else {}
@@ -73,24 +73,24 @@ def _entry(field: Many, value: Any) -> str:
 
 
 def _setting(field: Field, value: Any) -> str:
-    is_told = isinstance(field, Choice | Number) and not is_empty(value)
-    return f"{field.label}: {_plain(field, value)}" if is_told else ""
+    is_shown = isinstance(field, Choice | Number) and not is_empty(value)
+    return f"{field.label}: {_plain(field, value)}" if is_shown else ""
 
 
 def _plain(field: Field, value: Any) -> str:
-    """Give a value in words; a choice is a word of ours."""
+    """Give a value as people read it; a choice is a name of ours."""
     return str(value).replace("_", " ") if isinstance(field, Choice) else str(value)
 
 
 def _answer(port: str, step: dict[str, Any]) -> str:
-    """Name a way out by what is tapped or said: a button by its title, `no_answer` as `no answer`."""
+    """Name a branch by what is tapped or said: a button by its title, `no_answer` as `no answer`."""
     declared = STEPS.get(step["type"])
     if port == "next":
         return ""
-    word, _, position = port.rpartition("_")
-    if declared and declared.port_per and word == declared.port_per[0] and position.isdigit():
-        entries = _config(step).get(declared.port_per[1])
-        entry = entries[int(position) - 1 :][:1] if isinstance(entries, list) else []
-        if entry and isinstance(entry[0], dict) and entry[0].get("title"):
-            return str(entry[0]["title"])
+    prefix, _, position = port.rpartition("_")
+    if declared and declared.port_per and prefix == declared.port_per[0] and position.isdigit():
+        items = _config(step).get(declared.port_per[1])
+        item = items[int(position) - 1 :][:1] if isinstance(items, list) else []
+        if item and isinstance(item[0], dict) and item[0].get("title"):
+            return str(item[0]["title"])
     return port.replace("_", " ")

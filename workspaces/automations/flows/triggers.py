@@ -6,7 +6,7 @@ from workspaces.automations.flows.types import TriggerType
 CHATS = ("whatsapp", "facebook", "instagram", "sms", "tiktok", "telegram", "livechat")
 COMMENTS = ("facebook", "instagram", "tiktok")
 OUTGOING = ("whatsapp", "facebook", "instagram", "sms", "telegram", "livechat")
-WORDS = Many(name="keywords", label="Keywords", of=(Text(name="", label="Keyword", most=60),), most=30)
+KEYWORDS = Many(name="keywords", label="Keywords", of=(Text(name="", label="Keyword", most=60),), most=30)
 MATCH = Choice(name="match", label="How it matches", options=("contains", "exact", "starts_with"), required=False)
 POST = Own(name="post", label="Post", of="post", required=False)
 HOURS = Number(name="hours", label="Hours", least=1, most=720)
@@ -14,9 +14,9 @@ HOURS = Number(name="hours", label="Hours", least=1, most=720)
 TYPES = (
     TriggerType(name="any_message", label="Any message", channels=CHATS, catch_all=True),
     TriggerType(name="any_comment", label="Any comment", fields=(POST,), channels=COMMENTS, catch_all=True),
-    TriggerType(name="keyword", label="A message with a keyword", fields=(WORDS, MATCH), channels=CHATS),
+    TriggerType(name="keyword", label="A message with a keyword", fields=(KEYWORDS, MATCH), channels=CHATS),
     TriggerType(
-        name="comment_keyword", label="A comment with a keyword", fields=(WORDS, MATCH, POST), channels=COMMENTS
+        name="comment_keyword", label="A comment with a keyword", fields=(KEYWORDS, MATCH, POST), channels=COMMENTS
     ),
     TriggerType(
         name="first_message",

@@ -13,9 +13,9 @@ EVERYWHERE = CHANNEL_TYPES
 class StepType:
     """A kind of step.
 
-    `ports` are the ways out; `port_per` names a list field of which each entry is a way out of its own:
+    `ports` are the ways out; `port_per` names a list field of which each item is a way out of its own:
     `("button", "buttons")` gives `button_1`, `button_2` …. `barred` says why a step may not go into a pack.
-    `waits` tells that time passes here, which a loop needs.
+    `waits` says that time passes here, which a loop needs.
     """
 
     name: str
@@ -32,10 +32,10 @@ class StepType:
     def ports_of(self, config: dict[str, Any]) -> set[str]:
         ports = set(self.ports)
         if self.port_per:
-            word, field = self.port_per
-            entries = config.get(field)
-            many = len(entries) if isinstance(entries, list) else 0
-            ports |= {f"{word}_{number}" for number in range(1, many + 1)}
+            prefix, field = self.port_per
+            items = config.get(field)
+            many = len(items) if isinstance(items, list) else 0
+            ports |= {f"{prefix}_{number}" for number in range(1, many + 1)}
         return ports
 
 

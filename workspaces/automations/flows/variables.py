@@ -43,7 +43,7 @@ def unknown_variables(text: str) -> Iterator[str]:
 
 
 def without_variables(text: str) -> str:
-    """Take known variables out; of those that people name, the name stays, as it may tell something."""
+    """Take known variables out; of those that people name, the name stays, as it may give something away."""
 
     def stand_in(found: re.Match[str]) -> str:
         name = found[1].strip()

@@ -16,46 +16,48 @@ from workspaces.automations.services.errors import (
     SlotRefused,
 )
 from workspaces.automations.services.installing import Origin, install_automation
-from workspaces.automations.services.publishing import publish_automation, what_keeps_from_publishing
+from workspaces.automations.services.publishing import publish_automation, publishing_problems
 from workspaces.automations.services.readiness import (
+    ReadinessChanges,
     asked_requirements,
+    change_readiness,
     met_requirements,
     missing_requirements,
-    note_readiness,
     register_requirement_check,
 )
 from workspaces.automations.services.switching import (
-    Means,
-    means_of,
+    Capabilities,
+    capabilities_of,
+    reasons_not_ready,
     switch_off,
     switch_on,
-    what_is_missing,
 )
 
 __all__ = [
     "AutomationNotFound",
+    "Capabilities",
     "FlowRefused",
-    "Means",
     "NameNeeded",
     "NotReady",
     "Origin",
+    "ReadinessChanges",
     "SlotNotFound",
     "SlotRefused",
     "asked_requirements",
+    "capabilities_of",
+    "change_readiness",
     "create_automation",
     "fill_slots",
     "install_automation",
-    "means_of",
     "met_requirements",
     "missing_requirements",
-    "note_readiness",
     "publish_automation",
+    "publishing_problems",
+    "reasons_not_ready",
     "register_requirement_check",
     "remove_automation",
     "rename_automation",
     "save_draft",
     "switch_off",
     "switch_on",
-    "what_is_missing",
-    "what_keeps_from_publishing",
 ]

@@ -8,12 +8,14 @@ from unicodedata import category
 from django.db import transaction
 
 from agency.actors import Actor
-from workspaces.automations.flows.flow import Flow, Problem, shape_problems
-from workspaces.automations.flows.graph import problems_of
-from workspaces.automations.flows.slots import NoSuchSlot, Place, filled, open_slots
+from workspaces.automations.flows.checks import problems_of, shape_problems
+from workspaces.automations.flows.flow import Flow
+from workspaces.automations.flows.problem import Problem
+from workspaces.automations.flows.slots import NoSuchSlot, SlotKey, filled, open_slots
 from workspaces.automations.models import Automation
+from workspaces.automations.services.activity import record_automation_activity
 from workspaces.automations.services.errors import FlowRefused, NameNeeded, SlotNotFound, SlotRefused
-from workspaces.automations.services.notes import lock_automation, note_automation
+from workspaces.automations.services.locking import lock_automation
 from workspaces.automations.services.publishing import publish_locked
 from workspaces.subaccounts.models import Workspace
 
@@ -52,7 +54,7 @@ def create_automation(
         created_at=now,
         updated_at=now,
     )
-    note_automation(automation, "automation.created", by)
+    record_automation_activity(automation, "automation.created", by)
     return automation
 
 
@@ -62,7 +64,7 @@ def save_draft(*, automation: Automation, flow: Flow, now: datetime, by: Actor) 
     require_shape(flow)
     automation = lock_automation(automation)
     _store_draft(automation, flow, now)
-    note_automation(automation, "automation.draft_saved", by)
+    record_automation_activity(automation, "automation.draft_saved", by)
     return automation
 
 
@@ -72,7 +74,7 @@ def rename_automation(*, automation: Automation, name: str, now: datetime, by: A
     automation = lock_automation(automation)
     automation.name, automation.updated_at = checked_name(name), now
     automation.save(update_fields=["name", "updated_at"])
-    note_automation(automation, "automation.renamed", by)
+    record_automation_activity(automation, "automation.renamed", by)
     return automation
 
 
@@ -80,15 +82,15 @@ def rename_automation(*, automation: Automation, name: str, now: datetime, by: A
 def remove_automation(*, automation: Automation, by: Actor) -> None:
     """Remove an automation with its versions; its pack can install it again."""
     automation = lock_automation(automation)
-    note_automation(automation, "automation.removed", by)
+    record_automation_activity(automation, "automation.removed", by)
     automation.delete()
 
 
 @transaction.atomic
-def fill_slots(*, automation: Automation, values: Mapping[Place, Any], now: datetime, by: Actor) -> Automation:
+def fill_slots(*, automation: Automation, values: Mapping[SlotKey, Any], now: datetime, by: Actor) -> Automation:
     """Fill slots of an installed copy, by node and path; with the last one the flow is published.
 
-    Raises `SlotRefused` for a value that does not fit, `SlotNotFound` for a place that is no slot.
+    Raises `SlotRefused` for a value that does not fit, `SlotNotFound` for a node and path that are no slot.
     """
     automation = lock_automation(automation)
     slots = {(slot["node"], slot["path"]): slot for slot in automation.slots}
@@ -102,19 +104,21 @@ def fill_slots(*, automation: Automation, values: Mapping[Place, Any], now: date
     problems = problems_of(flow, platform=automation.platform)
     _refuse_flaws(problems, values, slots)
     _store_draft(automation, flow, now)
-    note_automation(automation, "automation.slots_filled", by, slots=len(values))
+    record_automation_activity(automation, "automation.slots_filled", by, slots=len(values))
     if not problems and not open_slots(flow, automation.slots):
         publish_locked(automation, now=now, by=by)
     return automation
 
 
-def _refuse_flaws(problems: list[Problem], values: Mapping[Place, Any], slots: dict[Place, dict[str, str]]) -> None:
+def _refuse_flaws(problems: list[Problem], values: Mapping[SlotKey, Any], slots: dict[SlotKey, dict[str, str]]) -> None:
     flawed: dict[str, list[str]] = {}
     for problem in problems:
         path = ".".join(str(part) for part in problem.path)
-        place = next((place for place in values if place[0] == problem.node and _covers(place[1], path)), None)
-        if place and not problem.empty:
-            flawed.setdefault(".".join(place), []).append(problem.sentence)
+        slot_key = next(
+            (slot_key for slot_key in values if slot_key[0] == problem.node and _covers(slot_key[1], path)), None
+        )
+        if slot_key and not problem.empty:
+            flawed.setdefault(".".join(slot_key), []).append(problem.sentence)
     if flawed:
         raise SlotRefused(flawed)
 

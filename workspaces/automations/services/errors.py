@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from config.errors import Invalid, NotFound
-from workspaces.automations.flows.flow import Problem
+from workspaces.automations.flows.problem import Problem
 
 
 class AutomationNotFound(NotFound):

@@ -11,8 +11,8 @@ from agency.actors import Actor
 from config.db import violated_constraint
 from workspaces.automations.flows.flow import Flow
 from workspaces.automations.models import Automation
-from workspaces.automations.services.notes import note_automation
-from workspaces.automations.services.publishing import publish_locked, what_keeps_from_publishing
+from workspaces.automations.services.activity import record_automation_activity
+from workspaces.automations.services.publishing import publish_locked, publishing_problems
 from workspaces.subaccounts.models import Workspace
 
 
@@ -59,7 +59,7 @@ def install_automation(
         if violated_constraint(error) != "automation_installed_once":
             raise
         return None
-    note_automation(automation, "automation.installed", by, pack=str(origin.pack))
-    if not what_keeps_from_publishing(automation):
+    record_automation_activity(automation, "automation.installed", by, pack=str(origin.pack))
+    if not publishing_problems(automation):
         publish_locked(automation, now=now, by=by)
     return automation

@@ -6,16 +6,18 @@ from django.db import transaction
 from django.db.models import Max
 
 from agency.actors import Actor
-from workspaces.automations.flows.flow import Problem, requires_of
-from workspaces.automations.flows.graph import problems_of
+from workspaces.automations.flows.checks import problems_of
+from workspaces.automations.flows.flow import requires_of
+from workspaces.automations.flows.problem import Problem
 from workspaces.automations.flows.slots import open_slots
 from workspaces.automations.models import Automation, AutomationVersion
+from workspaces.automations.services.activity import record_automation_activity
 from workspaces.automations.services.errors import FlowRefused
-from workspaces.automations.services.notes import lock_automation, note_automation
+from workspaces.automations.services.locking import lock_automation
 
 
-def what_keeps_from_publishing(automation: Automation) -> list[Problem]:
-    """Judge the draft and its slots; nothing if it may be published."""
+def publishing_problems(automation: Automation) -> list[Problem]:
+    """Check the draft and its slots; nothing if it may be published."""
     problems = problems_of(automation.draft, platform=automation.platform)
     if any(not problem.empty for problem in problems):
         return problems
@@ -29,7 +31,7 @@ def what_keeps_from_publishing(automation: Automation) -> list[Problem]:
 def publish_automation(*, automation: Automation, now: datetime, by: Actor) -> Automation:
     """Freeze the draft as the next version, which runs from now on if the automation is on. Raises `FlowRefused`."""
     automation = lock_automation(automation)
-    problems = what_keeps_from_publishing(automation)
+    problems = publishing_problems(automation)
     if problems:
         raise FlowRefused(problems)
     publish_locked(automation, now=now, by=by)
@@ -37,7 +39,7 @@ def publish_automation(*, automation: Automation, now: datetime, by: Actor) -> A
 
 
 def publish_locked(automation: Automation, *, now: datetime, by: Actor) -> None:
-    """Publish a draft that was judged; the caller holds its lock. An installed one keeps its pack's requirements."""
+    """Publish a draft that was checked; the caller holds its lock. An installed one keeps its pack's requirements."""
     newest = automation.versions.aggregate(newest=Max("number"))["newest"] or 0
     automation.published = AutomationVersion.objects.create(
         automation=automation, number=newest + 1, flow=automation.draft, published_at=now, published_by=by.label
@@ -47,4 +49,4 @@ def publish_locked(automation: Automation, *, now: datetime, by: Actor) -> None:
         automation.requires = requires_of(automation.draft)
     automation.updated_at = now
     automation.save(update_fields=["published", "trigger", "requires", "updated_at"])
-    note_automation(automation, "automation.published", by, version=newest + 1)
+    record_automation_activity(automation, "automation.published", by, version=newest + 1)

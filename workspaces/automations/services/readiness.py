@@ -1,6 +1,7 @@
 """Whether a workspace has what its automations require."""
 
 from collections.abc import Callable, Iterable
+from typing import TypedDict, Unpack
 
 from django.db import transaction
 
@@ -8,7 +9,7 @@ from agency.actors import Actor
 from workspaces.automations.flows.requirements import REQUIREMENTS
 from workspaces.automations.models import Readiness
 from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.services.telling import note
+from workspaces.subaccounts.services import record_workspace_activity
 
 Check = Callable[[Workspace], bool]
 _checks: dict[str, Check] = {}
@@ -22,8 +23,8 @@ def register_requirement_check(name: str, check: Check) -> None:
 
 
 def asked_requirements() -> dict[str, str]:
-    """Give the requirements, with their words, that no feature answers for: their owner is asked."""
-    return {name: words for name, words in REQUIREMENTS.items() if name not in _checks}
+    """Give the requirements, with their labels, that no feature answers for: their owner is asked."""
+    return {name: label for name, label in REQUIREMENTS.items() if name not in _checks}
 
 
 def met_requirements(workspace: Workspace) -> set[str]:
@@ -39,15 +40,26 @@ def missing_requirements(*, workspace: Workspace, names: Iterable[str]) -> list[
     return [name for name in names if name not in met]
 
 
+class ReadinessChanges(TypedDict, total=False):
+    """What a workspace now has, or has no longer; what is left out stays."""
+
+    service: bool
+    availability: bool
+    booking_page: bool
+    payment: bool
+    contact: bool
+    template: bool
+
+
 @transaction.atomic
-def note_readiness(*, workspace: Workspace, by: Actor, **facts: bool) -> Readiness:
-    """Note what a workspace now has or has no longer: `note_readiness(workspace=…, payment=True, by=…)`."""
+def change_readiness(*, workspace: Workspace, by: Actor, **changes: Unpack[ReadinessChanges]) -> Readiness:
+    """Write down what a workspace has: `change_readiness(workspace=…, payment=True, by=…)`."""
     Readiness.objects.bulk_create([Readiness(workspace=workspace)], ignore_conflicts=True)
     row = Readiness.objects.select_for_update().get(workspace=workspace)
-    changed = {name: value for name, value in facts.items() if getattr(row, name) != value}
+    changed = {name: value for name, value in changes.items() if getattr(row, name) != value}
     for name, value in changed.items():
         setattr(row, name, value)
     if changed:
         row.save(update_fields=list(changed))
-        note(workspace=workspace, action="readiness.changed", by=by, details=changed)
+        record_workspace_activity(workspace=workspace, action="readiness.changed", by=by, details=changed)
     return row

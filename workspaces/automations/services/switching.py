@@ -9,34 +9,35 @@ from agency.actors import Actor
 from workspaces.automations.flows.requirements import REQUIREMENTS
 from workspaces.automations.flows.slots import open_slots
 from workspaces.automations.models import Automation
+from workspaces.automations.services.activity import record_automation_activity
 from workspaces.automations.services.errors import NotReady
-from workspaces.automations.services.notes import lock_automation, note_automation
+from workspaces.automations.services.locking import lock_automation
 from workspaces.automations.services.readiness import met_requirements
 from workspaces.subaccounts.models import CHANNEL_NAMES, Channel, Workspace
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
+class Capabilities:
     """What a workspace can run automations with: requirements it meets, channel types it has an active channel of."""
 
     met: set[str]
     platforms: set[str]
 
 
-def means_of(workspace: Workspace) -> Means:
+def capabilities_of(workspace: Workspace) -> Capabilities:
     """Look up what the workspace has, once for all of its automations."""
     active = workspace.channels.filter(status=Channel.Status.ACTIVE)
-    return Means(met_requirements(workspace), set(active.values_list("platform", flat=True)))
+    return Capabilities(met_requirements(workspace), set(active.values_list("platform", flat=True)))
 
 
-def what_is_missing(automation: Automation, means: Means | None = None) -> list[str]:
+def reasons_not_ready(automation: Automation, capabilities: Capabilities | None = None) -> list[str]:
     """Say in sentences what has to be done before this automation can be switched on; nothing if it is ready."""
-    means = means or means_of(automation.workspace)
+    capabilities = capabilities or capabilities_of(automation.workspace)
     reasons = [f"Fill in {slot['step']} ({slot['label']})." for slot in open_slots(automation.draft, automation.slots)]
     if automation.published_id is None and not reasons:
         reasons.append("Publish the automation first.")
-    reasons += [f"This needs {REQUIREMENTS[name]}." for name in automation.requires if name not in means.met]
-    if automation.platform not in means.platforms:
+    reasons += [f"This needs {REQUIREMENTS[name]}." for name in automation.requires if name not in capabilities.met]
+    if automation.platform not in capabilities.platforms:
         reasons.append(f"Connect a {CHANNEL_NAMES[automation.platform]} channel first.")
     return reasons
 
@@ -46,11 +47,11 @@ def switch_on(*, automation: Automation, now: datetime, by: Actor) -> Automation
     """Switch it on. Raises `NotReady` with everything that is missing; one that is on stays as it is."""
     automation = lock_automation(automation)
     if not automation.enabled:
-        reasons = what_is_missing(automation)
+        reasons = reasons_not_ready(automation)
         if reasons:
             raise NotReady(reasons)
         _set(automation, enabled=True, now=now)
-        note_automation(automation, "automation.switched_on", by)
+        record_automation_activity(automation, "automation.switched_on", by)
     return automation
 
 
@@ -60,7 +61,7 @@ def switch_off(*, automation: Automation, now: datetime, by: Actor) -> Automatio
     automation = lock_automation(automation)
     if automation.enabled:
         _set(automation, enabled=False, now=now)
-        note_automation(automation, "automation.switched_off", by)
+        record_automation_activity(automation, "automation.switched_off", by)
     return automation
 
 

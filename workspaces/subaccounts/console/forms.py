@@ -21,16 +21,16 @@ ZoneChoices = list[tuple[str, Any]]
 @lru_cache(maxsize=1)
 def zone_choices() -> ZoneChoices:
     """Give the time zones by region, UTC first."""
-    places = sorted(zone for zone in known_zones() if "/" in zone and not zone.startswith("Etc/"))
-    regions = groupby(places, key=lambda zone: zone.split("/")[0])
-    return [("UTC", "UTC"), *((region, [(zone, _place(zone)) for zone in zones]) for region, zones in regions)]
+    zones_by_name = sorted(zone for zone in known_zones() if "/" in zone and not zone.startswith("Etc/"))
+    regions = groupby(zones_by_name, key=lambda zone: zone.split("/")[0])
+    return [("UTC", "UTC"), *((region, [(zone, _zone_label(zone)) for zone in zones]) for region, zones in regions)]
 
 
-def _place(zone: str) -> str:
+def _zone_label(zone: str) -> str:
     return zone.partition("/")[2].replace("_", " ").replace("/", ", ")
 
 
-class FactsForm(forms.Form):
+class SubAccountForm(forms.Form):
     """What may be changed at any time."""
 
     name = Name()
@@ -48,7 +48,7 @@ class FactsForm(forms.Form):
         return self.cleaned_data["business_type"] or None
 
 
-class NewWorkspaceForm(FactsForm):
+class NewSubAccountForm(SubAccountForm):
     owner_name = Line(label=_("Owner's name"), max_length=120, widget=forms.TextInput(attrs=OFF))
     owner_email = Email(
         label=_("Owner's e-mail"), help_text=_("An owner who is new to the service is sent a link to set a password.")
@@ -79,7 +79,7 @@ class AddonForm(forms.Form):
         )
 
 
-def facts_of(workspace: Workspace) -> dict[str, Any]:
+def initial_of(workspace: Workspace) -> dict[str, Any]:
     return {
         "name": workspace.name,
         "business_type": workspace.business_type or "",

@@ -6,7 +6,7 @@ from agency.console.navigation import Words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class MenuEntry:
     """One line of the menu: `url_name` takes no arguments, `icon` is a symbol of `console/icons.svg`."""
 
     url_name: str
@@ -15,13 +15,13 @@ class Entry:
     order: int
 
 
-_entries: dict[str, Entry] = {}
+_entries: dict[str, MenuEntry] = {}
 
 
-def register_entry(entry: Entry) -> None:
+def register_menu_entry(entry: MenuEntry) -> None:
     """Add a line to the menu; the same `url_name` again replaces it."""
     _entries[entry.url_name] = entry
 
 
-def menu() -> list[Entry]:
+def menu() -> list[MenuEntry]:
     return sorted(_entries.values(), key=lambda entry: entry.order)

@@ -12,8 +12,8 @@ from agency.models import User
 from agency.visitors import visitor
 from config.api.clients import client_address
 from config.signed_in import SignedInView
+from workspaces.subaccounts.dashboard.current_workspace import CurrentWorkspace, find_current_workspace, workspaces_of
 from workspaces.subaccounts.dashboard.navigation import menu
-from workspaces.subaccounts.dashboard.places import Place, take_place, workspaces_of
 from workspaces.subaccounts.models import Workspace
 
 
@@ -33,21 +33,21 @@ class CustomerView(SignedInView):
 class DashboardView(CustomerView):
     """A page of one workspace, for its owner."""
 
-    place: Place
+    current: CurrentWorkspace
 
     def admit(self, request: HttpRequest) -> HttpResponse | None:
         outside = super().admit(request)
         if outside:
             return outside
-        place = take_place(request, self.user)
-        if place is None:
-            return self._without_place(request)
-        self.place = place
-        if not place.is_open:
-            return render(request, "dashboard/suspended.html", {"place": place}, status=403)
-        return self.refuse_other(place.workspace.uuid, place.workspace.name)
+        current = find_current_workspace(request, self.user)
+        if current is None:
+            return self._without_workspace(request)
+        self.current = current
+        if not current.is_open:
+            return render(request, "dashboard/suspended.html", {"current": current}, status=403)
+        return self.refuse_other(current.workspace.uuid, current.workspace.name)
 
-    def _without_place(self, request: HttpRequest) -> HttpResponse:
+    def _without_workspace(self, request: HttpRequest) -> HttpResponse:
         if not workspaces_of(self.user).exists():
             return render(request, "dashboard/no_workspace.html", status=403)
         back = request.get_full_path() if request.method == "GET" else reverse("app:home")
@@ -55,7 +55,7 @@ class DashboardView(CustomerView):
 
     @property
     def workspace(self) -> Workspace:
-        return self.place.workspace
+        return self.current.workspace
 
     @property
     def by(self) -> Actor:
@@ -63,5 +63,5 @@ class DashboardView(CustomerView):
 
     def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
         """Render a page inside the dashboard's frame."""
-        frame = {"place": self.place, "brand": self.place.brand, "menu": menu(), "nav": self.nav}
+        frame = {"current": self.current, "brand": self.current.brand, "menu": menu(), "nav": self.nav}
         return render(self.request, template, {**frame, **context}, status=status)

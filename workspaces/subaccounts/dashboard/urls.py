@@ -3,11 +3,11 @@
 from django.urls import path
 
 import config.api.ids  # noqa: F401 - makes `<id:…>` known
-from workspaces.subaccounts.dashboard.views import arriving, channels
+from workspaces.subaccounts.dashboard.views import channels, landing
 
 urlpatterns = [
-    path("", arriving.Home.as_view(), name="home"),
-    path("choose", arriving.Choose.as_view(), name="choose"),
-    path("switch", arriving.Switch.as_view(), name="switch"),
+    path("", landing.LandingPage.as_view(), name="home"),
+    path("choose", landing.ChooseWorkspace.as_view(), name="choose"),
+    path("switch", landing.SwitchWorkspace.as_view(), name="switch"),
     path("channels", channels.Channels.as_view(), name="channels"),
 ]

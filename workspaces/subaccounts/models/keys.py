@@ -9,7 +9,7 @@ from workspaces.subaccounts.models.workspaces import Workspace
 
 
 class WorkspaceKey(models.Model):
-    """Outlives its workspace, so that a call with it can be told that the workspace is gone."""
+    """Outlives its workspace, so that a call with it is answered that the workspace is gone."""
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     workspace = models.ForeignKey(Workspace, null=True, on_delete=models.SET_NULL, related_name="keys")

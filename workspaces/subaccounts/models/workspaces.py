@@ -42,7 +42,7 @@ class BusinessType(models.TextChoices):
 
 class WorkspaceQuerySet(models.QuerySet["Workspace"]):
     def of(self, agency: Agency) -> Self:
-        """Keep the sub-accounts of one agency: where every query of a door begins."""
+        """Keep the sub-accounts of one agency: where every query of a view begins."""
         return self.filter(agency=agency)
 
     def named_like(self, fragment: str) -> Self:

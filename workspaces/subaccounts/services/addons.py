@@ -10,9 +10,9 @@ from agency.models import Addon
 from config.errors import NotFound
 from workspaces.subaccounts.models import HeldAddon, Workspace
 from workspaces.subaccounts.services.limits import recompute_limits
-from workspaces.subaccounts.services.locking import lock
+from workspaces.subaccounts.services.locking import lock_workspace
 from workspaces.subaccounts.services.payloads import addon_reference
-from workspaces.subaccounts.services.telling import note, tell
+from workspaces.subaccounts.services.recording import record_workspace_activity, record_workspace_event
 
 
 class AddonNotHeld(NotFound):
@@ -22,7 +22,7 @@ class AddonNotHeld(NotFound):
 @transaction.atomic
 def grant_addon(*, workspace: Workspace, addon: Addon, now: datetime, by: Actor) -> bool:
     """Grant an add-on and add its limits; False when the sub-account holds it already and nothing changed."""
-    workspace = lock(workspace)
+    workspace = lock_workspace(workspace)
     _, granted = HeldAddon.objects.get_or_create(
         workspace=workspace, addon=addon, defaults={"limits": addon.limits, "granted_at": now}
     )
@@ -34,7 +34,7 @@ def grant_addon(*, workspace: Workspace, addon: Addon, now: datetime, by: Actor)
 @transaction.atomic
 def revoke_addon(*, workspace: Workspace, addon: Addon, now: datetime, by: Actor) -> None:
     """Take an add-on and its limits away. Raises `AddonNotHeld` when the sub-account does not hold it."""
-    workspace = lock(workspace)
+    workspace = lock_workspace(workspace)
     removed, _ = HeldAddon.objects.filter(workspace=workspace, addon=addon).delete()
     if not removed:
         raise AddonNotHeld
@@ -44,5 +44,5 @@ def revoke_addon(*, workspace: Workspace, addon: Addon, now: datetime, by: Actor
 def _settle(workspace: Workspace, addon: Addon, event: str, now: datetime, by: Actor) -> None:
     recompute_limits(workspace)
     workspace.save(update_fields=["limits"])
-    note(workspace=workspace, action=event, by=by, details={"addon": addon_reference(addon)})
-    tell(workspace=workspace, event=event, now=now, addon=addon_reference(addon))
+    record_workspace_activity(workspace=workspace, action=event, by=by, details={"addon": addon_reference(addon)})
+    record_workspace_event(workspace=workspace, event=event, now=now, addon=addon_reference(addon))

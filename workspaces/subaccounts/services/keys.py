@@ -8,7 +8,7 @@ from agency.actors import Actor
 from agency.services import record_activity
 from config.api.keys import display_prefix, key_digest, new_key
 from workspaces.subaccounts.models import Workspace, WorkspaceKey
-from workspaces.subaccounts.services.telling import note
+from workspaces.subaccounts.services.recording import record_workspace_activity
 
 WORKSPACE_PREFIX = "svc_"
 
@@ -24,7 +24,9 @@ def issue_workspace_key(*, workspace: Workspace, name: str, by: Actor) -> tuple[
         prefix=display_prefix(plaintext),
         created_by=by.label,
     )
-    note(workspace=workspace, action="workspace_key.created", by=by, details={"prefix": key.prefix})
+    record_workspace_activity(
+        workspace=workspace, action="workspace_key.created", by=by, details={"prefix": key.prefix}
+    )
     return key, plaintext
 
 

@@ -9,7 +9,7 @@ from django.db import connection
 from agency.models import Agency
 from config.db import like_pattern, name_key
 
-CARD = """
+ROWS = """
 SELECT workspace.uuid, workspace.name, workspace.status, plan.uuid, plan.name, workspace.owner_name,
     workspace.owner_email, workspace.business_type, workspace.timezone, workspace.created_at, workspace.suspended_at
 FROM ({page}) page
@@ -72,8 +72,8 @@ class Selection:
             cursor.execute(COUNT.format(where=" AND ".join(self._where)), self._values)
             return int(cursor.fetchone()[0])
 
-    def cards(self, *, offset: int, limit: int, total: int) -> list[dict[str, Any]]:
-        """The cards from `offset` on; those past the middle are reached from the other end."""
+    def rows(self, *, offset: int, limit: int, total: int) -> list[dict[str, Any]]:
+        """The sub-accounts from `offset` on; those past the middle are reached from the other end."""
         limit = min(limit, total - offset)
         if limit <= 0:
             return []
@@ -81,14 +81,14 @@ class Selection:
         skipped = total - offset - limit if from_the_end else offset
         way = "ASC" if from_the_end else "DESC"
         page = PAGE_OF_FEW if self.search and total <= FEW else PAGE
-        statement = CARD.format(page=page.format(where=" AND ".join(self._where), way=way))
+        statement = ROWS.format(page=page.format(where=" AND ".join(self._where), way=way))
         with connection.cursor() as cursor:
             cursor.execute(statement, [*self._values, limit, skipped])
-            return [card_of_row(row) for row in cursor.fetchall()]
+            return [fields_of_row(row) for row in cursor.fetchall()]
 
 
-def card_of_row(row: tuple[Any, ...]) -> dict[str, Any]:
-    """The sub-account's card, in the order of `CARD`'s columns."""
+def fields_of_row(row: tuple[Any, ...]) -> dict[str, Any]:
+    """A sub-account as both lists show it, in the order of the columns of `ROWS`."""
     uuid, name, status, plan_uuid, plan_name, owner_name, owner_email, business, zone, created_at, suspended_at = row
     return {
         "uuid": uuid,

@@ -3,7 +3,7 @@
 from workspaces.subaccounts.models import Workspace
 
 
-def lock(workspace: Workspace) -> Workspace:
+def lock_workspace(workspace: Workspace) -> Workspace:
     """Re-read the row under its lock; the caller is inside a transaction.
 
     Its plan is read afterwards, on its own: a join would still show the plan of before the wait, or none at all.

@@ -13,7 +13,7 @@ from agency.services.members import find_or_create_user
 from config.db import name_key
 from config.errors import Forbidden
 from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.services.telling import note, tell
+from workspaces.subaccounts.services.recording import record_workspace_activity, record_workspace_event
 
 
 class SubAccountLimitReached(Forbidden):
@@ -56,8 +56,8 @@ def create_workspace(
     if is_new:
         context = {"agency": agency.name, "workspace": workspace.name}
         queue_mail(kind=Mail.Kind.OWNER_INVITATION, user=owner, context=context)
-    note(workspace=workspace, action="workspace.created", by=by)
-    tell(workspace=workspace, event=events.WORKSPACE_CREATED, now=now)
+    record_workspace_activity(workspace=workspace, action="workspace.created", by=by)
+    record_workspace_event(workspace=workspace, event=events.WORKSPACE_CREATED, now=now)
     return workspace
 
 

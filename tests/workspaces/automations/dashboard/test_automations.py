@@ -17,9 +17,9 @@ from tests.factories import ChannelFactory, WorkspaceFactory
 from tests.flows_at_hand import a_catch_all, a_customers_flow
 from tests.packs.at_hand import an_automation
 from tests.tenants import Tenant
-from tests.workspaces.subaccounts.dashboard.people import at_the_dashboard
+from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.automations.models import Automation
-from workspaces.automations.services import note_readiness, publish_automation, remove_automation
+from workspaces.automations.services import change_readiness, publish_automation, remove_automation
 from workspaces.subaccounts.models import Workspace
 
 pytestmark = pytest.mark.django_db
@@ -41,7 +41,7 @@ def customer(a: Tenant) -> Workspace:
 
 @pytest.fixture
 def owner(customer: Workspace) -> Client:
-    return at_the_dashboard(customer)
+    return dashboard_client(customer)
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def test_there_are_none_yet(owner: Client) -> None:
     assert "No automations yet" in text(owner.get("/app/automations"))
 
 
-def test_the_list_tells_the_state_of_each(owner: Client, customer: Workspace, copied: Automation) -> None:
+def test_the_list_shows_the_state_of_each(owner: Client, customer: Workspace, copied: Automation) -> None:
     an_automation(customer, name="Greeting")
     shown = text(owner.get("/app/automations"))
     assert "Greeting WhatsApp Off Ready to switch on" in shown
@@ -103,9 +103,9 @@ def test_each_slot_is_asked_for_with_its_label_and_step(owner: Client, copied: A
     assert "4 are still empty" in shown
 
 
-def test_prerequisites_are_told_in_words_met_or_missing(owner: Client, customer: Workspace, copied: Automation) -> None:
+def test_prerequisites_are_shown_as_met_or_missing(owner: Client, customer: Workspace, copied: Automation) -> None:
     assert copied.requires
-    note_readiness(workspace=customer, by=SYSTEM, payment=True)
+    change_readiness(workspace=customer, by=SYSTEM, payment=True)
     shown = text(page(owner, copied))
     assert "Met: a WhatsApp channel that works" in shown
     assert "Met: a payment method connected" in shown
@@ -154,7 +154,7 @@ def test_it_is_switched_on_only_when_ready_and_off_at_any_time(
     assert flashes(refused)[0].startswith("It cannot be switched on yet: Fill in")
     save(owner, copied, **FILLED)
     assert "This needs a service or product to sell." in flashes(switch(owner, copied, "on"))[-1]
-    note_readiness(workspace=customer, by=SYSTEM, **dict.fromkeys(copied.requires, True))
+    change_readiness(workspace=customer, by=SYSTEM, **dict.fromkeys(copied.requires, True))
     assert "Everything is there" in text(page(owner, copied))
     assert flashes(switch(owner, copied, "on")) == [f"{copied.name} is on."]
     copied.refresh_from_db()
@@ -181,7 +181,7 @@ def test_an_automation_that_asks_nothing_says_so(owner: Client, customer: Worksp
 
 def test_channels_are_listed_with_their_state(owner: Client, a: Tenant) -> None:
     assert "WhatsApp Active" in text(owner.get("/app/channels"))
-    assert "No channels yet" in text(at_the_dashboard(a.workspace).get("/app/channels"))
+    assert "No channels yet" in text(dashboard_client(a.workspace).get("/app/channels"))
 
 
 def test_hostile_names_stay_texts(owner: Client, customer: Workspace) -> None:

@@ -1,4 +1,4 @@
-"""What an owner tells of their business, and what that makes possible."""
+"""What an owner says of their business, and what that makes possible."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.factories import ChannelFactory, WorkspaceFactory
 from tests.flows_at_hand import a_flow, a_step
 from tests.packs.at_hand import an_automation
 from tests.tenants import Tenant
-from tests.workspaces.subaccounts.dashboard.people import at_the_dashboard
+from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.automations.models import Automation, Readiness
 from workspaces.automations.services import readiness, register_requirement_check
 from workspaces.subaccounts.models import Workspace
@@ -27,13 +27,13 @@ def customer(a: Tenant) -> Workspace:
 
 
 def test_nothing_is_ticked_at_first(customer: Workspace) -> None:
-    shown = at_the_dashboard(customer).get(PAGE)
+    shown = dashboard_client(customer).get(PAGE)
     assert "A service or product to sell" in text(shown)
     assert "checked" not in shown.content.decode()
 
 
 def test_what_an_owner_has_lets_automations_be_switched_on(customer: Workspace) -> None:
-    owner, automation = at_the_dashboard(customer), an_automation(customer, flow=BOOKING)
+    owner, automation = dashboard_client(customer), an_automation(customer, flow=BOOKING)
     assert f'href="{PAGE}"' in owner.get(f"/app/automations/{automation.uuid}").content.decode()
     answer = owner.post(PAGE, {"has": ["service", "availability"]}, follow=True)
     assert flashes(answer) == ["Saved. Automations that need nothing else can be switched on now."]
@@ -45,7 +45,7 @@ def test_what_an_owner_has_lets_automations_be_switched_on(customer: Workspace) 
 
 
 def test_a_tick_that_is_taken_away_is_missed_at_once(customer: Workspace) -> None:
-    owner, automation = at_the_dashboard(customer), an_automation(customer, flow=BOOKING)
+    owner, automation = dashboard_client(customer), an_automation(customer, flow=BOOKING)
     owner.post(PAGE, {"has": ["service", "availability"]})
     owner.post(PAGE, {"has": ["service"]})
     owner.post(f"/app/automations/{automation.uuid}/on")
@@ -55,7 +55,7 @@ def test_a_tick_that_is_taken_away_is_missed_at_once(customer: Workspace) -> Non
 
 
 def test_a_word_that_is_not_known_is_refused(customer: Workspace) -> None:
-    answer = at_the_dashboard(customer).post(PAGE, {"has": ["service", "wealth"]})
+    answer = dashboard_client(customer).post(PAGE, {"has": ["service", "wealth"]})
     assert answer.status_code == 422
     assert not Readiness.objects.filter(workspace=customer).exists()
 
@@ -65,6 +65,6 @@ def test_what_a_feature_answers_for_is_shown_and_cannot_be_ticked(
 ) -> None:
     monkeypatch.setattr(readiness, "_checks", {})
     register_requirement_check("contact", lambda workspace: workspace.pk == customer.pk)
-    owner = at_the_dashboard(customer)
+    owner = dashboard_client(customer)
     assert "Met: at least one contact" in text(owner.get(PAGE))
     assert owner.post(PAGE, {"has": ["contact"]}).status_code == 422

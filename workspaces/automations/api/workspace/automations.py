@@ -11,7 +11,7 @@ from config.api.schema import LIMIT_QUERY, PAGE_QUERY, Documented, Query, one, p
 from workspaces.automations.api.representations import automation_card, step_row
 from workspaces.automations.api.shapes import AutomationDetail, AutomationShape
 from workspaces.automations.models import Automation
-from workspaces.automations.services import AutomationNotFound, what_is_missing
+from workspaces.automations.services import AutomationNotFound, reasons_not_ready
 from workspaces.subaccounts.api.workspace.surface import WorkspaceSurfaceViewSet
 
 FILTERS = (
@@ -57,5 +57,5 @@ class AutomationViewSet(WorkspaceSurfaceViewSet):
         if found is None:
             raise AutomationNotFound
         flow = found.published.flow if found.published else found.draft
-        more = {"steps": [step_row(step) for step in flow["steps"]], "missing": what_is_missing(found)}
+        more = {"steps": [step_row(step) for step in flow["steps"]], "missing": reasons_not_ready(found)}
         return json_answer({"data": automation_card(found) | more})

@@ -14,19 +14,19 @@ from workspaces.automations.dashboard.forms import SlotForm
 from workspaces.automations.flows.flow import trigger_label
 from workspaces.automations.flows.requirements import REQUIREMENTS
 from workspaces.automations.flows.slots import open_slots
-from workspaces.automations.flows.summary import told
+from workspaces.automations.flows.summary import summarize
 from workspaces.automations.models import Automation
 from workspaces.automations.services import (
     AutomationNotFound,
-    Means,
+    Capabilities,
     NotReady,
     SlotRefused,
+    capabilities_of,
     fill_slots,
-    means_of,
+    reasons_not_ready,
     remove_automation,
     switch_off,
     switch_on,
-    what_is_missing,
 )
 from workspaces.subaccounts.dashboard.surface import DashboardView
 from workspaces.subaccounts.models import CHANNEL_NAMES
@@ -42,8 +42,8 @@ class Automations(DashboardView):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         rows, pages = paged(request, self.workspace.automations.order_by("-created_at", "-id"))
-        means = means_of(self.workspace)
-        listed = [(row, CHANNEL_NAMES[row.platform], what_is_missing(row, means)) for row in rows]
+        capabilities = capabilities_of(self.workspace)
+        listed = [(row, CHANNEL_NAMES[row.platform], reasons_not_ready(row, capabilities)) for row in rows]
         return self.page("dashboard/automations.html", rows=listed, pages=pages)
 
 
@@ -76,16 +76,16 @@ class AutomationPage(OneAutomation):
         try:
             filled = fill_slots(automation=automation, values=form.changes(), now=timezone.now(), by=self.by)
         except SlotRefused as error:
-            form.blame(error)
+            form.add_refusal(error)
             return self._show(automation, form, status=422)
         left = len(open_slots(filled.draft, filled.slots))
-        words = (
+        message = (
             _("Saved. %(left)s still to fill in.") % {"left": left} if left else _("Saved. Everything is filled in.")
         )
-        return self.done(words, ONE, automation.uuid)
+        return self.done(message, ONE, automation.uuid)
 
     def _show(self, automation: Automation, form: SlotForm, status: int = 200) -> HttpResponse:
-        means = means_of(self.workspace)
+        capabilities = capabilities_of(self.workspace)
         return self.page(
             "dashboard/automation.html",
             status=status,
@@ -93,19 +93,19 @@ class AutomationPage(OneAutomation):
             trigger=trigger_label(automation.draft),
             channel=CHANNEL_NAMES[automation.platform],
             form=form,
-            steps=told(automation.draft),
-            missing=what_is_missing(automation, means),
-            prerequisites=prerequisites(automation, means),
+            steps=summarize(automation.draft),
+            missing=reasons_not_ready(automation, capabilities),
+            prerequisites=prerequisites(automation, capabilities),
             open=len(open_slots(automation.draft, automation.slots)),
         )
 
 
-def prerequisites(automation: Automation, means: Means) -> list[tuple[str, bool]]:
-    """Give what the workspace must have, in words, and whether it has it."""
+def prerequisites(automation: Automation, capabilities: Capabilities) -> list[tuple[str, bool]]:
+    """Give what the workspace must have, as people read it, and whether it has it."""
     channel: list[Any] = [
-        (f"a {CHANNEL_NAMES[automation.platform]} channel that works", automation.platform in means.platforms)
+        (f"a {CHANNEL_NAMES[automation.platform]} channel that works", automation.platform in capabilities.platforms)
     ]
-    return channel + [(REQUIREMENTS[name], name in means.met) for name in automation.requires]
+    return channel + [(REQUIREMENTS[name], name in capabilities.met) for name in automation.requires]
 
 
 class AutomationOn(OneAutomation):

@@ -1,10 +1,10 @@
-"""What the workspace has that its automations may require, as its owner tells it."""
+"""What the workspace has that its automations may require, as its owner says."""
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
 from workspaces.automations.dashboard.forms import PrerequisitesForm
-from workspaces.automations.services import met_requirements, note_readiness
+from workspaces.automations.services import change_readiness, met_requirements
 from workspaces.subaccounts.dashboard.surface import DashboardView
 
 PAGE = "app:prerequisites"
@@ -23,5 +23,5 @@ class Prerequisites(DashboardView):
         form = PrerequisitesForm(request.POST, met=met_requirements(self.workspace))
         if not form.is_valid():
             return self.page("dashboard/prerequisites.html", form=form, status=422)
-        note_readiness(workspace=self.workspace, by=self.by, **form.facts())
+        change_readiness(workspace=self.workspace, by=self.by, **form.changes())
         return self.done(_("Saved. Automations that need nothing else can be switched on now."), PAGE)

@@ -1,4 +1,4 @@
-"""Steps that note something about the contact."""
+"""Steps that change what is known about the contact."""
 
 from workspaces.automations.flows.fields import Choice, Name, Own, Text
 from workspaces.automations.flows.types import StepType

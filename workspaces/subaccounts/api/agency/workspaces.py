@@ -65,7 +65,7 @@ class WorkspaceViewSet(SubAccountViewSet):
             business_type=asked.one_of("business_type", BusinessType.values),
         )
         total = selection.count()
-        return self.paged(selection.cards(offset=self.page.offset, limit=self.page.size, total=total), total)
+        return self.paged(selection.rows(offset=self.page.offset, limit=self.page.size, total=total), total)
 
     @Documented(
         operation_id="createSubAccount",

@@ -15,7 +15,7 @@ from agency.console.surface import FormPage
 from agency.models import Addon, Plan
 from agency.services import AddonNotFound
 from workspaces.subaccounts.console.forms import AddonForm, PlanForm
-from workspaces.subaccounts.console.views.one import PAGE, OneSubAccount
+from workspaces.subaccounts.console.views.sub_account import PAGE, OneSubAccount
 from workspaces.subaccounts.services import assign_plan, grant_addon, revoke_addon
 
 
@@ -31,8 +31,8 @@ class PlanChoice(OneSubAccount, FormPage[PlanForm]):
     def save(self, form: PlanForm) -> HttpResponse:
         plan: Plan = form.cleaned_data["plan"]
         self.workspace = assign_plan(workspace=self.workspace, plan=plan, now=timezone.now(), by=self.by)
-        words = _("%(name)s now has the plan %(plan)s.") % {"name": self.workspace.name, "plan": plan.name}
-        return self.done(words, PAGE, self.workspace.uuid)
+        message = _("%(name)s now has the plan %(plan)s.") % {"name": self.workspace.name, "plan": plan.name}
+        return self.done(message, PAGE, self.workspace.uuid)
 
     def words(self) -> dict[str, Any]:
         return {
@@ -54,8 +54,8 @@ class AddonGrant(OneSubAccount):
             return redirect(PAGE, self.workspace.uuid)
         addon: Addon = form.cleaned_data["addon"]
         granted = grant_addon(workspace=self.workspace, addon=addon, now=timezone.now(), by=self.by)
-        words = _("%(addon)s was granted to %(name)s.") if granted else _("%(name)s holds %(addon)s already.")
-        return self.done(words % {"addon": addon.name, "name": self.workspace.name}, PAGE, self.workspace.uuid)
+        message = _("%(addon)s was granted to %(name)s.") if granted else _("%(name)s holds %(addon)s already.")
+        return self.done(message % {"addon": addon.name, "name": self.workspace.name}, PAGE, self.workspace.uuid)
 
 
 class AddonRevoke(OneSubAccount, FormPage[Confirmation]):
@@ -73,8 +73,8 @@ class AddonRevoke(OneSubAccount, FormPage[Confirmation]):
 
     def save(self, form: Confirmation) -> HttpResponse:
         revoke_addon(workspace=self.workspace, addon=self.addon, now=timezone.now(), by=self.by)
-        words = _("%(addon)s was revoked from %(name)s.") % {"addon": self.addon.name, "name": self.workspace.name}
-        return self.done(words, PAGE, self.workspace.uuid)
+        message = _("%(addon)s was revoked from %(name)s.") % {"addon": self.addon.name, "name": self.workspace.name}
+        return self.done(message, PAGE, self.workspace.uuid)
 
     def words(self) -> dict[str, Any]:
         names = {"addon": self.addon.name, "name": self.workspace.name}

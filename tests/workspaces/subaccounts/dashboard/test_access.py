@@ -17,7 +17,7 @@ from tests.agency.console.staff import a_browser, a_member, a_person, at_the_con
 from tests.factories import WorkspaceFactory
 from tests.packs.at_hand import an_automation
 from tests.tenants import Tenant, an_address
-from tests.workspaces.subaccounts.dashboard.people import at_the_dashboard
+from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.subaccounts.services import suspend_workspace
 
 pytestmark = pytest.mark.django_db
@@ -46,7 +46,7 @@ def an_item() -> str:
 
 
 @dataclass(frozen=True)
-class Door:
+class PageCase:
     """What the owner's GET and POST are answered with; 405 means that the method is not there."""
 
     get: int
@@ -54,24 +54,24 @@ class Door:
     ids: Ids = no_ids
 
 
-DOORS = {
-    "home": Door(302, 405),
-    "automations": Door(200, 405),
-    "automation-remove": Door(200, 302, automation),
-    "prerequisites": Door(200, 302),
-    "automation": Door(200, 302, automation),
-    "automation-on": Door(405, 302, automation),
-    "automation-off": Door(405, 302, automation),
-    "channels": Door(200, 405),
-    "gallery": Door(200, 405),
-    "pack": Door(200, 405, pack),
-    "pack-install": Door(405, 302, pack),
+PAGES = {
+    "home": PageCase(302, 405),
+    "automations": PageCase(200, 405),
+    "automation-remove": PageCase(200, 302, automation),
+    "prerequisites": PageCase(200, 302),
+    "automation": PageCase(200, 302, automation),
+    "automation-on": PageCase(405, 302, automation),
+    "automation-off": PageCase(405, 302, automation),
+    "channels": PageCase(200, 405),
+    "gallery": PageCase(200, 405),
+    "pack": PageCase(200, 405, pack),
+    "pack-install": PageCase(405, 302, pack),
 }
 # Open to whoever has signed in and owns something: they lead into a workspace.
-ARRIVING = {"choose": Door(200, 405), "switch": Door(405, 302)}
-every_door = pytest.mark.parametrize("name", DOORS)
-every_page = pytest.mark.parametrize("name", [*DOORS, *ARRIVING])
-doors_with_ids = pytest.mark.parametrize("name", [name for name, door in DOORS.items() if door.ids is not no_ids])
+LANDING = {"choose": PageCase(200, 405), "switch": PageCase(405, 302)}
+every_workspace_page = pytest.mark.parametrize("name", PAGES)
+every_page = pytest.mark.parametrize("name", [*PAGES, *LANDING])
+pages_with_ids = pytest.mark.parametrize("name", [name for name, case in PAGES.items() if case.ids is not no_ids])
 
 
 def address(name: str, ids: list[UUID]) -> str:
@@ -80,12 +80,12 @@ def address(name: str, ids: list[UUID]) -> str:
 
 def test_the_table_names_every_page_of_the_dashboard() -> None:
     _, resolver = get_resolver().namespace_dict["app"]
-    assert {name for name in resolver.reverse_dict if isinstance(name, str)} == DOORS.keys() | ARRIVING.keys()
+    assert {name for name in resolver.reverse_dict if isinstance(name, str)} == PAGES.keys() | LANDING.keys()
 
 
 @every_page
 def test_whoever_has_not_signed_in_is_led_to_the_sign_in_page(name: str, a: Tenant) -> None:
-    path = address(name, (DOORS | ARRIVING)[name].ids(a))
+    path = address(name, (PAGES | LANDING)[name].ids(a))
     for answer in (a_browser().get(path), a_browser().post(path)):
         assert answer.status_code == 302
         assert answer["Location"].startswith("/account/sign-in?next=/app/")
@@ -94,25 +94,25 @@ def test_whoever_has_not_signed_in_is_led_to_the_sign_in_page(name: str, a: Tena
 
 @every_page
 def test_the_owner_of_the_workspace_comes_in(name: str, a: Tenant) -> None:
-    door, browser = (DOORS | ARRIVING)[name], at_the_dashboard(a.workspace)
-    path = address(name, door.ids(a))
-    assert browser.get(path).status_code == door.get
-    assert browser.post(path).status_code == door.post
+    case, browser = (PAGES | LANDING)[name], dashboard_client(a.workspace)
+    path = address(name, case.ids(a))
+    assert browser.get(path).status_code == case.get
+    assert browser.post(path).status_code == case.post
 
 
-@every_door
+@every_workspace_page
 def test_agency_staff_without_a_workspace_stay_outside(name: str, a: Tenant) -> None:
-    path = address(name, DOORS[name].ids(a))
+    path = address(name, PAGES[name].ids(a))
     for browser in (at_the_console(a.agency, "owner"), a_browser(a_person())):
         for answer in (browser.get(path), browser.post(path)):
             assert answer.status_code == 403
             assert "You own no workspace" in text(answer)
 
 
-@doors_with_ids
+@pages_with_ids
 def test_the_owner_of_another_workspace_finds_nothing_there(name: str, a: Tenant, b: Tenant) -> None:
-    door, browser = DOORS[name], at_the_dashboard(a.workspace)
-    foreign = door.ids(b)
+    case, browser = PAGES[name], dashboard_client(a.workspace)
+    foreign = case.ids(b)
     for method in (browser.get, browser.post):
         answers = [method(address(name, ids), headers={"X-Request-Id": "same"}) for ids in (foreign, [uuid4()])]
         if answers[0].status_code == 405:
@@ -124,23 +124,23 @@ def test_the_owner_of_another_workspace_finds_nothing_there(name: str, a: Tenant
 
 @pytest.mark.parametrize("name", ["automation", "automation-on", "automation-off"])
 def test_neither_does_a_neighbour_at_the_same_agency(name: str, a: Tenant) -> None:
-    ids = DOORS[name].ids(a)
-    browser = at_the_dashboard(WorkspaceFactory.create(agency=a.agency))
+    ids = PAGES[name].ids(a)
+    browser = dashboard_client(WorkspaceFactory.create(agency=a.agency))
     assert {browser.get(address(name, ids)).status_code, browser.post(address(name, ids)).status_code} <= {404, 405}
 
 
-@doors_with_ids
+@pages_with_ids
 def test_a_malformed_id_is_not_found(name: str, a: Tenant) -> None:
-    browser = at_the_dashboard(a.workspace)
-    ids = DOORS[name].ids(a)
+    browser = dashboard_client(a.workspace)
+    ids = PAGES[name].ids(a)
     path = address(name, ids).replace(str(ids[0]), "%00x")
     assert {browser.get(path).status_code, browser.post(path).status_code} <= {404, 405}
 
 
-@every_door
+@every_workspace_page
 def test_a_suspended_workspace_shows_a_page_that_says_so(name: str, a: Tenant) -> None:
-    path = address(name, DOORS[name].ids(a))
-    browser = at_the_dashboard(a.workspace)
+    path = address(name, PAGES[name].ids(a))
+    browser = dashboard_client(a.workspace)
     suspend_workspace(workspace=a.workspace, reason="Did not pay", now=now(), by=SYSTEM)
     for answer in (browser.get(path), browser.post(path)):
         assert answer.status_code == 403
@@ -148,26 +148,26 @@ def test_a_suspended_workspace_shows_a_page_that_says_so(name: str, a: Tenant) -
         assert "Did not pay" not in text(answer)
 
 
-@every_door
+@every_workspace_page
 def test_so_does_a_workspace_of_a_suspended_agency(name: str, a: Tenant) -> None:
-    path = address(name, DOORS[name].ids(a))
-    browser = at_the_dashboard(a.workspace)
+    path = address(name, PAGES[name].ids(a))
+    browser = dashboard_client(a.workspace)
     suspend_agency(agency=a.agency, reason="", now=now(), by=SYSTEM)
     for answer in (browser.get(path), browser.post(path)):
         assert answer.status_code == 403
         assert "is suspended" in text(answer)
 
 
-@pytest.mark.parametrize("name", [name for name, door in (DOORS | ARRIVING).items() if door.post == 302])
+@pytest.mark.parametrize("name", [name for name, case in (PAGES | LANDING).items() if case.post == 302])
 def test_no_page_takes_a_forged_post(name: str, a: Tenant) -> None:
     browser = Client(enforce_csrf_checks=True, REMOTE_ADDR=an_address())
     browser.force_login(a.workspace.owner)
-    assert browser.post(address(name, (DOORS | ARRIVING)[name].ids(a))).status_code == 403
+    assert browser.post(address(name, (PAGES | LANDING)[name].ids(a))).status_code == 403
 
 
-@pytest.mark.parametrize("name", [name for name, door in (DOORS | ARRIVING).items() if door.get == 200])
+@pytest.mark.parametrize("name", [name for name, case in (PAGES | LANDING).items() if case.get == 200])
 def test_pages_are_kept_by_nobody_and_need_no_script_of_their_own(name: str, a: Tenant) -> None:
-    page: Any = at_the_dashboard(a.workspace).get(address(name, (DOORS | ARRIVING)[name].ids(a)))
+    page: Any = dashboard_client(a.workspace).get(address(name, (PAGES | LANDING)[name].ids(a)))
     assert "no-store" in page["Cache-Control"]
     assert b" style=" not in page.content
     assert page.content.count(b"<script") == page.content.count(b'<script type="module" src="/static/')

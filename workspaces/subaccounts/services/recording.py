@@ -9,7 +9,7 @@ from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services.payloads import workspace_payload
 
 
-def tell(*, workspace: Workspace, event: str, now: datetime, **more: Any) -> None:
+def record_workspace_event(*, workspace: Workspace, event: str, now: datetime, **more: Any) -> None:
     """Record an agency event about a sub-account; `more` joins the workspace in its data."""
     record_event(
         agency_id=workspace.agency_id,
@@ -20,7 +20,9 @@ def tell(*, workspace: Workspace, event: str, now: datetime, **more: Any) -> Non
     )
 
 
-def note(*, workspace: Workspace, action: str, by: Actor, details: dict[str, Any] | None = None) -> None:
+def record_workspace_activity(
+    *, workspace: Workspace, action: str, by: Actor, details: dict[str, Any] | None = None
+) -> None:
     """Add an entry to the agency's and the sub-account's activity."""
     record_activity(
         by=by,

@@ -9,8 +9,8 @@ from django.utils.translation import gettext as _
 
 from agency.console.lists import paged
 from config.api.ids import parse_uuid
+from workspaces.subaccounts.dashboard.current_workspace import choose_workspace, workspaces_of
 from workspaces.subaccounts.dashboard.navigation import menu
-from workspaces.subaccounts.dashboard.places import enter, workspaces_of
 from workspaces.subaccounts.dashboard.surface import CustomerView, DashboardView
 
 
@@ -21,14 +21,14 @@ def page_of_ours(request: HttpRequest) -> str:
     return asked if inside else reverse("app:home")
 
 
-class Home(DashboardView):
+class LandingPage(DashboardView):
     """Leads on to the first page of the menu."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         return redirect(menu()[0].url_name)
 
 
-class Choose(CustomerView):
+class ChooseWorkspace(CustomerView):
     """All workspaces of a person, of whichever agency."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
@@ -39,7 +39,7 @@ class Choose(CustomerView):
         return render(request, "dashboard/choose.html", context)
 
 
-class Switch(CustomerView):
+class SwitchWorkspace(CustomerView):
     """Enters another of the person's workspaces; the session keeps the choice."""
 
     def post(self, request: HttpRequest) -> HttpResponse:
@@ -48,5 +48,5 @@ class Switch(CustomerView):
         if chosen is None:
             messages.error(request, _("This workspace is not yours."))
             return redirect("app:home")
-        enter(request, chosen)
+        choose_workspace(request, chosen)
         return redirect(page_of_ours(request))

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from tests.flows_at_hand import Flow, a_flow, a_step
-from workspaces.automations.flows.flow import MOST_STEPS, is_bounded
-from workspaces.automations.flows.graph import problems_of
+from workspaces.automations.flows.checks import MOST_STEPS, is_bounded, problems_of
 from workspaces.automations.flows.registry import STEPS, TRIGGERS
 from workspaces.automations.flows.requirements import REQUIREMENTS
 from workspaces.automations.flows.types import StepType, TriggerType
@@ -44,7 +43,7 @@ def test_there_are_at_least_25_types_of_steps_and_each_field_of_each_has_a_label
         {"trigger": {"type": "keyword"}, "steps": [{"type": "send_text", "id": "a", "next": {"next": 1}}]},
     ],
 )
-def test_what_is_no_flow_is_told_apart(flow: Any) -> None:
+def test_what_is_no_flow_is_recognized(flow: Any) -> None:
     assert len(said(flow)) == 1
 
 
@@ -53,7 +52,7 @@ def test_the_entry_must_be_a_step() -> None:
     assert said(a_flow() | {"entry": None}) == ["The flow's entry must be one of its steps."]
 
 
-def test_ids_are_told_apart() -> None:
+def test_ids_are_distinguished() -> None:
     step = a_step("x", "send_text", text="Hi")
     assert said(a_flow(step, step)) == ["Two steps have the same id."]
 
@@ -121,7 +120,7 @@ def test_fields_are_held_to_their_types(step: dict[str, Any], sentence: str) -> 
     assert problem.startswith("Step 1 (")
 
 
-def test_a_config_that_is_no_object_is_told() -> None:
+def test_a_config_that_is_no_object_is_refused() -> None:
     flow = a_flow()
     flow["steps"][0]["config"] = "text"
     assert said(flow) == ["Step 1 (Send a text): must be an object."]

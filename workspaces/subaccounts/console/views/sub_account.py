@@ -17,8 +17,8 @@ from agency.console.lists import stretch, with_id
 from agency.console.once import open_form, spend_ticket
 from agency.console.surface import ConsoleView, FormPage, crumb
 from agency.models import ActivityEntry, Addon, Plan
-from workspaces.subaccounts.console.forms import AddonForm, FactsForm, NewWorkspaceForm, facts_of
-from workspaces.subaccounts.console.views.listing import NAV
+from workspaces.subaccounts.console.forms import AddonForm, NewSubAccountForm, SubAccountForm, initial_of
+from workspaces.subaccounts.console.views.sub_accounts import NAV
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import (
     WorkspaceNotFound,
@@ -48,14 +48,14 @@ class OneSubAccount(ConsoleView):
             raise WorkspaceNotFound
         self.workspace = found
 
-    def entries(self) -> Any:
+    def activity(self) -> Any:
         return ActivityEntry.objects.filter(agency=self.agency, workspace_uuid=self.workspace.uuid)
 
     def crumbs(self) -> list[Any]:
         return [crumb(TITLE, NAV), crumb(self.workspace.name, PAGE, self.workspace.uuid)]
 
-    def back(self, words: str) -> HttpResponse:
-        return self.done(words % {"name": self.workspace.name}, PAGE, self.workspace.uuid)
+    def back(self, message: str) -> HttpResponse:
+        return self.done(message % {"name": self.workspace.name}, PAGE, self.workspace.uuid)
 
 
 class SubAccountPage(OneSubAccount):
@@ -70,12 +70,12 @@ class SubAccountPage(OneSubAccount):
             held=held,
             addon_form=AddonForm(addons=free.order_by("name_key", "id")),
             channels=self.workspace.channels.order_by("connected_at", "id")[:MOST_CHANNELS],
-            latest=[(entry, action_words(entry.action)) for entry in self.entries().order_by("-id")[:LATEST]],
+            latest=[(entry, action_words(entry.action)) for entry in self.activity().order_by("-id")[:LATEST]],
         )
 
 
 def limits_against_use(workspace: Workspace) -> list[dict[str, Any]]:
-    """Give each limit's words, what is used of it and what is allowed, None for no limit."""
+    """Give each limit's label, what is used of it and what is allowed, None for no limit."""
     used = usage(workspace)
     return [
         {"label": label, "used": used[name], "allowed": limits.value(workspace.limits, name)}
@@ -86,19 +86,19 @@ def limits_against_use(workspace: Workspace) -> list[dict[str, Any]]:
 class SubAccountActivity(OneSubAccount):
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)
-        entries = stretch(request, self.entries())
+        entries = stretch(request, self.activity())
         return self.page("console/sub_account_activity.html", workspace=self.workspace, entries=entries)
 
 
-class SubAccountNew(FormPage[NewWorkspaceForm]):
+class SubAccountNew(FormPage[NewSubAccountForm]):
     nav = NAV
 
-    def make_form(self, data: Any = None) -> NewWorkspaceForm:
+    def make_form(self, data: Any = None) -> NewSubAccountForm:
         plans = Plan.objects.filter(agency=self.agency, archived_at=None).order_by("name_key", "id")
         initial = {"timezone": "UTC", "ticket": open_form(self.request)} if data is None else None
-        return NewWorkspaceForm(data.dict() if data is not None else None, plans=plans, initial=initial)
+        return NewSubAccountForm(data.dict() if data is not None else None, plans=plans, initial=initial)
 
-    def save(self, form: NewWorkspaceForm) -> HttpResponse:
+    def save(self, form: NewSubAccountForm) -> HttpResponse:
         given = dict(form.cleaned_data)
         ticket = given.pop("ticket")
         if ticket and not spend_ticket(self.request, ticket):
@@ -107,7 +107,7 @@ class SubAccountNew(FormPage[NewWorkspaceForm]):
         workspace = create_workspace(agency=self.agency, now=timezone.now(), by=self.by, **given)
         return self.done(_("%(name)s was created.") % {"name": workspace.name}, PAGE, workspace.uuid)
 
-    def show(self, form: NewWorkspaceForm, *, status: int = 200) -> HttpResponse:
+    def show(self, form: NewSubAccountForm, *, status: int = 200) -> HttpResponse:
         """Show the form; one that was refused gets a ticket of its own, as the old one may be used up."""
         if form.is_bound:
             form.data = {**form.data, "ticket": open_form(self.request)}
@@ -117,11 +117,11 @@ class SubAccountNew(FormPage[NewWorkspaceForm]):
         return {"crumbs": [crumb(TITLE, NAV)], "heading": _("New sub-account"), "submit": _("Create sub-account")}
 
 
-class SubAccountEdit(OneSubAccount, FormPage[FactsForm]):
-    def make_form(self, data: Any = None) -> FactsForm:
-        return FactsForm(data, initial=facts_of(self.workspace), zone=self.workspace.timezone)
+class SubAccountEdit(OneSubAccount, FormPage[SubAccountForm]):
+    def make_form(self, data: Any = None) -> SubAccountForm:
+        return SubAccountForm(data, initial=initial_of(self.workspace), zone=self.workspace.timezone)
 
-    def save(self, form: FactsForm) -> HttpResponse:
+    def save(self, form: SubAccountForm) -> HttpResponse:
         self.workspace = change_workspace(workspace=self.workspace, by=self.by, **form.cleaned_data)
         return self.back(_("%(name)s was saved."))
 

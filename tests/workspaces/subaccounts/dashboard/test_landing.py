@@ -8,7 +8,7 @@ from django.test import Client
 from tests.agency.console.staff import PASSWORD, a_browser, flashes, text
 from tests.factories import WorkspaceFactory
 from tests.tenants import Tenant
-from tests.workspaces.subaccounts.dashboard.people import at_the_dashboard
+from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.subaccounts.models import Workspace
 
 pytestmark = pytest.mark.django_db
@@ -25,7 +25,7 @@ def shops(a: Tenant, b: Tenant) -> list[Workspace]:
 
 @pytest.fixture
 def ada(shops: list[Workspace]) -> Client:
-    return at_the_dashboard(shops[0])
+    return dashboard_client(shops[0])
 
 
 def switch(browser: Client, workspace: Workspace, **more: str) -> Any:
@@ -43,7 +43,7 @@ def test_an_owner_signs_in_and_arrives_at_the_page_asked_for(a: Tenant) -> None:
 
 
 def test_the_address_without_a_slash_leads_to_the_gallery(a: Tenant) -> None:
-    browser = at_the_dashboard(a.workspace)
+    browser = dashboard_client(a.workspace)
     assert browser.get("/app")["Location"] == "/app/"
     assert browser.get("/app/")["Location"] == "/app/gallery"
 
@@ -87,7 +87,7 @@ def test_whoever_owns_very_many_finds_each_of_them(a: Tenant) -> None:
         WorkspaceFactory.create(agency=a.agency, name=f"Shop {number:02}", owner_email="ada@example.com")
         for number in range(30)
     ]
-    browser = at_the_dashboard(many[0])
+    browser = dashboard_client(many[0])
     assert "Shop 29" in text(browser.get("/app/choose?page=2"))
     switch(browser, many[29])
     assert "Shop 29" in text(browser.get("/app/channels"))

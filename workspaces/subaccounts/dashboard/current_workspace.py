@@ -15,7 +15,7 @@ MOST_OTHERS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CurrentWorkspace:
     """A person in a workspace of theirs; `others` are a few of their other workspaces."""
 
     user: User
@@ -42,7 +42,7 @@ def workspaces_of(user: User) -> "QuerySet[Workspace]":
     return rows.defer("agency__brand__logo").order_by("name_key", "id")
 
 
-def take_place(request: HttpRequest, user: User) -> Place | None:
+def find_current_workspace(request: HttpRequest, user: User) -> CurrentWorkspace | None:
     """Enter the workspace that the session names, or the only one; None where there is none or none was chosen."""
     rows = workspaces_of(user)
     few = list(rows[: MOST_OTHERS + 1])
@@ -52,13 +52,13 @@ def take_place(request: HttpRequest, user: User) -> Place | None:
         found = rows.filter(uuid=chosen).first()
     if found is None and len(few) == 1:
         found = few[0]
-    return Place(user, found, [one for one in few if one != found]) if found else None
+    return CurrentWorkspace(user, found, [one for one in few if one != found]) if found else None
 
 
 def _with(rows: list[Workspace], uuid: UUID | None) -> Workspace | None:
     return next((one for one in rows if one.uuid == uuid), None)
 
 
-def enter(request: HttpRequest, workspace: Workspace) -> None:
+def choose_workspace(request: HttpRequest, workspace: Workspace) -> None:
     """Keep the choice for the session."""
     request.session[CHOSEN] = str(workspace.uuid)

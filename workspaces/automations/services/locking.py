@@ -1,23 +1,7 @@
-"""The activity entry of an automation's change."""
+"""The one way to take an automation's lock."""
 
-from typing import Any
-
-from agency.actors import Actor
-from agency.services import record_activity
 from workspaces.automations.models import Automation
 from workspaces.automations.services.errors import AutomationNotFound
-
-
-def note_automation(automation: Automation, action: str, by: Actor, **details: Any) -> None:
-    workspace = automation.workspace
-    record_activity(
-        by=by,
-        action=action,
-        agency_id=workspace.agency_id,
-        workspace_uuid=workspace.uuid,
-        target=("automation", automation.uuid, automation.name),
-        details=details,
-    )
 
 
 def lock_automation(automation: Automation) -> Automation:

@@ -65,13 +65,13 @@ class SubAccounts(ConsoleView):
         selection = filters.selection(self.agency)
         total = selection.count()
         pages = read_pages(request, total)
-        cards = selection.cards(offset=pages.offset, limit=pages.size, total=total)
-        return self.page("console/sub_accounts.html", cards=cards, pages=pages, filters=filters, **self._choices())
+        rows = selection.rows(offset=pages.offset, limit=pages.size, total=total)
+        return self.page("console/sub_accounts.html", rows=rows, pages=pages, filters=filters, **self._choices())
 
     def _choices(self) -> dict[str, Any]:
         return {
             "plans": Plan.objects.filter(agency=self.agency).order_by("name_key", "id")[:MOST_PLANS],
             "statuses": Workspace.Status.choices,
             "business_types": BusinessType.choices,
-            "business_words": dict(BusinessType.choices),
+            "business_types_by_value": dict(BusinessType.choices),
         }

@@ -6,6 +6,6 @@ from tests.agency.console.staff import a_browser
 from workspaces.subaccounts.models import Workspace
 
 
-def at_the_dashboard(workspace: Workspace) -> Client:
+def dashboard_client(workspace: Workspace) -> Client:
     """The browser of the workspace's owner, who has signed in."""
     return a_browser(workspace.owner)
