@@ -14,7 +14,7 @@ from agency.services import suspend_agency
 from tests.channelconnect.agencies import RETURN_URL, a_session, switch_on, wanted
 from tests.tenants import NOTHING, Api, Tenant, a_new_customer
 from webhooks.services import send_test
-from workspaces.services import grant_addon, suspend_workspace
+from workspaces.subaccounts.services import grant_addon, suspend_workspace
 
 AGENCY = "api/agency/v1/"
 WORKSPACE = "api/v1/"

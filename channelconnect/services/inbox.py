@@ -12,8 +12,8 @@ from agency.actors import Actor
 from channelconnect.models import ProviderNotice
 from channelconnect.providers import Notice, UnreadableNotices, read_notices
 from channelconnect.providers.notices import AccountLost, Unknown
-from workspaces.models import Channel
-from workspaces.services.telling import note
+from workspaces.subaccounts.models import Channel
+from workspaces.subaccounts.services import mark_channel_lost
 
 logger = logging.getLogger(__name__)
 
@@ -78,9 +78,7 @@ def _lose(fact: AccountLost, at: datetime, by: Actor) -> None:
         .select_related("workspace")
     )
     for channel in lost.order_by("id"):
-        if Channel.objects.filter(pk=channel.pk, status=Channel.Status.ACTIVE).update(status=Channel.Status.ERROR):
-            details = {"platform": channel.platform, "name": channel.name, "reason": fact.reason}
-            note(workspace=channel.workspace, action="channel.lost", by=by, details=details)
+        mark_channel_lost(channel=channel, reason=fact.reason, by=by)
 
 
 def _channels_of(fact: Notice) -> "QuerySet[Channel]":

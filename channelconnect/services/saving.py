@@ -1,17 +1,25 @@
 """The chosen account becomes a channel: its rules, checked before the provider is asked and again under the lock."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from agency.actors import Actor
 from channelconnect.models import ChannelCredential, ConnectSession
 from channelconnect.models.sessions import Status
 from channelconnect.providers import Account, Grant
 from channelconnect.services.endings import end_session
-from workspaces.models import Channel
-from workspaces.services import AccountConnectedElsewhere, LimitReached, require_room, save_channel
-from workspaces.services.locking import lock
+from workspaces.subaccounts.models import Channel
+from workspaces.subaccounts.services import (
+    AccountConnectedElsewhere,
+    LimitReached,
+    connect_channel,
+    lock_workspace,
+    reconnect_channel,
+    require_channel_room,
+)
 
 
 class Refused(Exception):
@@ -27,15 +35,16 @@ def check_choice(*, session: ConnectSession, account: Account) -> Channel | None
 
     Gives the sub-account's channel that comes back: the one asked for, or the one that holds the account already.
     """
-    if session.target is not None and session.target.external_id != account.external_id:
+    target = session.target
+    if target is not None and target.external_id != account.external_id:
         raise Refused("reconnection_target_mismatch")
     holder = _holder(session, account)
-    if holder is not None and holder.workspace_id != session.workspace_id:
+    if holder is not None and (holder.workspace_id != session.workspace_id or target not in (None, holder)):
         raise Refused("account_already_connected_elsewhere")
-    is_connected = session.target is not None and session.target.status != Channel.Status.DISCONNECTED
+    is_connected = target is not None and target.status != Channel.Status.DISCONNECTED
     if holder is None and not is_connected:
         _check_room(session)
-    return session.target or holder
+    return target or holder
 
 
 def _holder(session: ConnectSession, account: Account) -> Channel | None:
@@ -44,13 +53,19 @@ def _holder(session: ConnectSession, account: Account) -> Channel | None:
 
 
 def _check_room(session: ConnectSession) -> None:
-    workspace = session.workspace
-    workspace.refresh_from_db()
-    connected = workspace.channels.filter(platform=session.platform).exclude(status=Channel.Status.DISCONNECTED)
+    session.workspace.refresh_from_db()
+    with _as_refusal():
+        require_channel_room(workspace=session.workspace, platform=session.platform)
+
+
+@contextmanager
+def _as_refusal() -> Iterator[None]:
     try:
-        require_room(workspace=workspace, name=f"channels.{session.platform}", used=connected.count())
+        yield
     except LimitReached as error:
         raise Refused("channel_limit_reached") from error
+    except AccountConnectedElsewhere as error:
+        raise Refused("account_already_connected_elsewhere") from error
 
 
 @transaction.atomic
@@ -59,11 +74,11 @@ def save_choice(*, session: ConnectSession, account: Account, grant: Grant, now:
 
     A session that ended meanwhile, or whose time is over, leaves no channel behind.
     """
-    workspace = lock(session.workspace)
+    workspace = lock_workspace(session.workspace)
     locked = ConnectSession.objects.select_for_update(no_key=True).open().in_time().filter(pk=session.pk).first()
     if locked is None:
         return
-    channel = _reconnect(session, account, now) or _connect(session, account, now, by)
+    channel = _save(session, account, now, by)
     ChannelCredential.objects.update_or_create(
         channel=channel,
         defaults={
@@ -76,23 +91,12 @@ def save_choice(*, session: ConnectSession, account: Account, grant: Grant, now:
     end_session(session=session, status=Status.CONNECTED, channel=channel, now=now, by=by)
 
 
-def _reconnect(session: ConnectSession, account: Account, now: datetime) -> Channel | None:
+def _save(session: ConnectSession, account: Account, now: datetime, by: Actor) -> Channel:
     channel = check_choice(session=session, account=account)
-    if channel is None:
-        return None
-    channel.status, channel.connected_at = Channel.Status.ACTIVE, now
-    channel.name, channel.handle = account.name, account.handle
-    try:
-        with transaction.atomic():
-            channel.save(update_fields=["status", "connected_at", "name", "handle"])
-    except IntegrityError as error:
-        raise Refused("account_already_connected_elsewhere") from error
-    return channel
-
-
-def _connect(session: ConnectSession, account: Account, now: datetime, by: Actor) -> Channel:
-    try:
-        return save_channel(
+    with _as_refusal():
+        if channel is not None:
+            return reconnect_channel(channel=channel, name=account.name, handle=account.handle, now=now)
+        return connect_channel(
             workspace=session.workspace,
             platform=session.platform,
             external_id=account.external_id,
@@ -101,7 +105,3 @@ def _connect(session: ConnectSession, account: Account, now: datetime, by: Actor
             now=now,
             by=by,
         )
-    except LimitReached as error:
-        raise Refused("channel_limit_reached") from error
-    except AccountConnectedElsewhere as error:
-        raise Refused("account_already_connected_elsewhere") from error

@@ -2,8 +2,8 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from workspaces.dashboard.navigation import Entry, register_entry
+from workspaces.subaccounts.dashboard.navigation import MenuEntry, register_menu_entry
 
 
 def register() -> None:
-    register_entry(Entry(url_name="app:gallery", label=_("Gallery"), icon="pack", order=10))
+    register_menu_entry(MenuEntry(url_name="app:gallery", label=_("Gallery"), icon="pack", order=10))

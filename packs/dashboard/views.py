@@ -18,11 +18,11 @@ from packs.services.errors import PackNotFound
 from packs.services.gallery import GalleryEntry, GalleryPack
 from packs.services.installs import connected_platforms
 from packs.services.offers import flows_of
-from workspaces.automations.flows import Flow
-from workspaces.automations.requirements import REQUIREMENTS
-from workspaces.automations.telling import ToldStep, told
-from workspaces.dashboard.surface import DashboardView
-from workspaces.services.automations import CHANNEL_NAMES
+from workspaces.automations.flows.flow import Flow
+from workspaces.automations.flows.requirements import REQUIREMENTS
+from workspaces.automations.flows.summary import StepSummary, summarize
+from workspaces.subaccounts.dashboard.surface import DashboardView
+from workspaces.subaccounts.models import CHANNEL_NAMES
 
 GALLERY = "app:gallery"
 PACK = "app:pack"
@@ -57,7 +57,7 @@ class Line:
     channel: str
     channels: list[str]
     requires: list[tuple[str, bool]]
-    steps: list[ToldStep]
+    steps: list[StepSummary]
 
     @property
     def can_add(self) -> bool:
@@ -72,7 +72,7 @@ def line_of(entry: GalleryEntry, platforms: list[str], flow: Flow | None) -> Lin
         channel=CHANNEL_NAMES.get(platform, ""),
         channels=[CHANNEL_NAMES[kind] for kind in kinds],
         requires=[(REQUIREMENTS[name], name not in entry.missing) for name in entry.offered.requires],
-        steps=told(flow) if flow else [],
+        steps=summarize(flow) if flow else [],
     )
 
 

@@ -10,7 +10,7 @@ import orjson
 from django.conf import settings
 
 from packs.library.industries import Industry
-from workspaces.automations import flows
+from workspaces.automations.flows.flow import Flow, has_ai, is_catch_all, requires_of, trigger_label
 
 PLATFORM_PACKS = "platform_packs.json"
 # Ids of the service's own packs and their entries, as installed automations remember them.
@@ -26,23 +26,23 @@ class LibraryItem:
     description: str
     industry: str
     channels: list[str]
-    flow: flows.Flow
+    flow: Flow
 
     @cached_property
     def requires(self) -> list[str]:
-        return flows.requires_of(self.flow)
+        return requires_of(self.flow)
 
     @cached_property
     def ai(self) -> bool:
-        return flows.has_ai(self.flow)
+        return has_ai(self.flow)
 
     @cached_property
     def catch_all(self) -> bool:
-        return flows.is_catch_all(self.flow)
+        return is_catch_all(self.flow)
 
     @cached_property
     def trigger_label(self) -> str:
-        return flows.trigger_label(self.flow)
+        return trigger_label(self.flow)
 
     @property
     def industry_label(self) -> str:

@@ -21,10 +21,11 @@ from packs.services.offers import (
     published_packs,
 )
 from packs.services.visibility import replaces_platform
-from workspaces.models import Automation, Channel, Workspace
-from workspaces.models.workspaces import BusinessType
-from workspaces.services.automations import Origin, install_automation
-from workspaces.services.locking import lock
+from workspaces.automations.models import Automation
+from workspaces.automations.services import Origin, install_automation
+from workspaces.subaccounts.models import Channel, Workspace
+from workspaces.subaccounts.models.workspaces import BusinessType
+from workspaces.subaccounts.services import lock_workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ def install_pack(
 
     `entries` picks some of the pack's automations. Raises `PackNotFound` for a pack that is not in the gallery.
     """
-    workspace = lock(workspace)
+    workspace = lock_workspace(workspace)
     offered = next((one for one in offered_packs(workspace) if one.uuid == pack), None)
     if offered is None:
         raise PackNotFound

@@ -20,8 +20,14 @@ from channelconnect.services import Wish, create_session, set_return_urls, store
 from webhooks.courier.statements import FAN_OUT
 from webhooks.models import Attempt, Delivery, Endpoint
 from webhooks.services.endpoints import new_secret
-from workspaces.models import Workspace
-from workspaces.services import grant_addon, issue_workspace_key, restore_workspace, save_channel, suspend_workspace
+from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services import (
+    connect_channel,
+    grant_addon,
+    issue_workspace_key,
+    restore_workspace,
+    suspend_workspace,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -38,7 +44,7 @@ def secrets_of(workspace: Workspace) -> list[str]:
     )
     suspend_workspace(workspace=workspace, now=now, by=SYSTEM)
     grant_addon(workspace=workspace, addon=agency.addons.get(), now=now, by=SYSTEM)
-    save_channel(
+    connect_channel(
         workspace=workspace, platform="whatsapp", external_id="1", name="Number", handle="+1", now=now, by=SYSTEM
     )
     with connection.cursor() as cursor:

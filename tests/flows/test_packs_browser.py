@@ -19,8 +19,9 @@ from tests.flows_at_hand import a_customers_flow
 from tests.packs import shelf
 from tests.packs.at_hand import an_automation
 from tests.tenants import Tenant
-from workspaces.models import Automation, Workspace
-from workspaces.services.automations import note_readiness
+from workspaces.automations.models import Automation
+from workspaces.automations.services import change_readiness
+from workspaces.subaccounts.models import Workspace
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Open = Callable[..., Page]
@@ -72,7 +73,7 @@ def customer(a: Tenant) -> Workspace:
     workspace = WorkspaceFactory.create(agency=a.agency, name="Second Salon")
     ChannelFactory.create(workspace=workspace)
     Automation.objects.filter(workspace=workspace).delete()
-    note_readiness(workspace=workspace, service=True, availability=True, payment=True, by=SYSTEM)
+    change_readiness(workspace=workspace, service=True, availability=True, payment=True, by=SYSTEM)
     workspace.owner.set_password(PASSWORD)
     workspace.owner.save()
     return workspace

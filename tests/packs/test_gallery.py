@@ -21,16 +21,17 @@ from tests.packs.at_hand import Packs, an_automation
 from tests.packs.shelf import BOOKING, REMINDER, REVIEWS, WELCOME, extra
 from tests.parallel import at_once
 from tests.tenants import Api, Tenant
-from workspaces.models import Automation, Workspace
-from workspaces.services.automations import (
+from workspaces.automations.models import Automation
+from workspaces.automations.services import (
     NotReady,
     SlotNotFound,
     SlotRefused,
+    change_readiness,
     fill_slots,
-    note_readiness,
     remove_automation,
     switch_on,
 )
+from workspaces.subaccounts.models import Workspace
 
 OWN = 8
 
@@ -81,7 +82,7 @@ def test_replace_platform_takes_effect_only_once_a_pack_is_published(
 
 def test_the_gallery_tells_what_fits_what_is_missing_and_what_is_installed(packs: Packs, customer: Workspace) -> None:
     packs.with_entries(BOOKING, REVIEWS, extra(1), status="published")
-    note_readiness(workspace=customer, service=True, by=SYSTEM)
+    change_readiness(workspace=customer, service=True, by=SYSTEM)
 
     def shown() -> list[tuple[str, bool, list[str], bool]]:
         entries = gallery_of(workspace=customer)[0].entries
@@ -270,7 +271,7 @@ def test_from_a_customers_automation_to_another_customer_who_runs_it(
     assert fill_slots(automation=made, values=values, now=now(), by=SYSTEM).published is None
     filled = fill_slots(automation=made, values={("step_5", "url"): "https://else.example/"}, now=now(), by=SYSTEM)
     assert filled.published is not None
-    note_readiness(workspace=customer, service=True, availability=True, payment=True, by=SYSTEM)
+    change_readiness(workspace=customer, service=True, availability=True, payment=True, by=SYSTEM)
     running = switch_on(automation=made, now=now(), by=SYSTEM)
     assert running.enabled is True
     assert running.published is not None

@@ -16,9 +16,9 @@ from tests.factories import ChannelFactory, WorkspaceFactory
 from tests.flows_at_hand import Flow
 from tests.packs.at_hand import Packs, an_automation
 from tests.tenants import Api, Tenant
-from tests.workspaces.automations.secrets import PLATFORM, SECRETS, a_value, field_at, flows
-from workspaces.automations.graph import problems_of
-from workspaces.services.automations import fill_slots, note_readiness, switch_on
+from tests.workspaces.automations.flows.secrets import PLATFORM, SECRETS, a_value, field_at, flows
+from workspaces.automations.flows.checks import problems_of
+from workspaces.automations.services import change_readiness, fill_slots, switch_on
 
 EVERYTHING = {"service", "availability", "booking_page", "payment", "contact", "template"}
 
@@ -68,5 +68,5 @@ def tell_the_story(a: Tenant, packs: Packs, copier: Api, flow: Flow, secrets: se
         installed = fill_slots(automation=installed, values=values, now=now(), by=SYSTEM)
     assert installed.published is not None
     assert problems_of(installed.published.flow, platform=PLATFORM) == []
-    note_readiness(workspace=customer, by=SYSTEM, **dict.fromkeys(EVERYTHING, True))
+    change_readiness(workspace=customer, by=SYSTEM, **dict.fromkeys(EVERYTHING, True))
     assert switch_on(automation=installed, now=now(), by=SYSTEM).enabled is True

@@ -12,8 +12,9 @@ from tests.factories import ChannelFactory, WorkspaceFactory
 from tests.packs.at_hand import Packs
 from tests.packs.shelf import extra
 from tests.tenants import Tenant
-from workspaces.models import Automation, Channel, Workspace
-from workspaces.services import save_channel
+from workspaces.automations.models import Automation
+from workspaces.subaccounts.models import Channel, Workspace
+from workspaces.subaccounts.services import connect_channel
 
 
 def a_customer(a: Tenant, business_type: str | None = "salon_spa") -> Workspace:
@@ -130,7 +131,7 @@ def test_it_is_one_transaction_with_the_channel(a: Tenant, monkeypatch: Any) -> 
     workspace = a_customer(a)
     monkeypatch.setattr(installs, "library", broken)
     with pytest.raises(OSError, match="away"):
-        save_channel(
+        connect_channel(
             workspace=workspace, platform="whatsapp", external_id="x", name="n", handle="h", now=now(), by=SYSTEM
         )
     assert not Channel.objects.filter(workspace=workspace).exists()

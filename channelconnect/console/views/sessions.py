@@ -28,9 +28,9 @@ from channelconnect.services import (
     settings_of,
     status_at,
 )
-from workspaces.models import Channel, Workspace
-from workspaces.services import WorkspaceNotFound
-from workspaces.services.listing import Selection
+from workspaces.subaccounts.models import Channel, Workspace
+from workspaces.subaccounts.services import WorkspaceNotFound
+from workspaces.subaccounts.services.listing import Selection
 
 START = "console:channel-connect-start"
 MOST_HITS = 20
@@ -83,7 +83,7 @@ class ChooseSubAccount(ConsoleView):
         possible = "\0" not in search
         selection = Selection(agency=self.agency, search=search or None, status="active", nothing=not possible)
         total = selection.count()
-        cards = selection.cards(offset=0, limit=MOST_HITS, total=total)
+        cards = selection.rows(offset=0, limit=MOST_HITS, total=total)
         crumbs = [crumb(TITLE, NAV)]
         return self.page("console/channel_connect_start.html", cards=cards, total=total, search=search, crumbs=crumbs)
 

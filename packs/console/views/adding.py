@@ -18,9 +18,9 @@ from packs.library import Industry, LibraryItem, library
 from packs.models import PackEntry
 from packs.models.entries import MOST_ENTRIES
 from packs.services import add_library_entry
-from workspaces.automations.requirements import REQUIREMENTS
-from workspaces.automations.telling import told
-from workspaces.services.automations import CHANNEL_NAMES
+from workspaces.automations.flows.requirements import REQUIREMENTS
+from workspaces.automations.flows.summary import summarize
+from workspaces.subaccounts.models import CHANNEL_NAMES
 
 NAMES = ("search", "industry", "channel", "requires", "ai")
 
@@ -84,7 +84,7 @@ class PackLibrary(OnePack):
             "item": item,
             "channels": channel_names(item.channels),
             "requires": [REQUIREMENTS[name] for name in item.requires],
-            "steps": told(item.flow),
+            "steps": summarize(item.flow),
             "why_not": why_not(item, held),
         }
 

@@ -14,9 +14,10 @@ from tests.factories import ChannelFactory, WorkspaceFactory
 from tests.packs.at_hand import Packs
 from tests.packs.shelf import BOOKING, REVIEWS, WELCOME, extra
 from tests.tenants import Tenant
-from tests.workspaces.dashboard.people import at_the_dashboard
-from workspaces.models import Automation, Workspace
-from workspaces.services.automations import note_readiness
+from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
+from workspaces.automations.models import Automation
+from workspaces.automations.services import change_readiness
+from workspaces.subaccounts.models import Workspace
 
 pytestmark = pytest.mark.django_db
 
@@ -32,7 +33,7 @@ def customer(a: Tenant) -> Workspace:
 
 @pytest.fixture
 def owner(customer: Workspace) -> Client:
-    return at_the_dashboard(customer)
+    return dashboard_client(customer)
 
 
 def install(owner: Client, pack: str, **choice: Any) -> Any:
@@ -62,7 +63,7 @@ def test_a_pack_tells_labels_prerequisites_and_channels(packs: Packs, customer: 
     assert "Installs on WhatsApp" in shown
     assert "What it does 1. Book an appointment" in shown
     assert "Needs a channel of one of these types: Google Business Profile" in shown
-    note_readiness(workspace=customer, by=SYSTEM, availability=True)
+    change_readiness(workspace=customer, by=SYSTEM, availability=True)
     assert "Met: working hours" in text(owner.get(f"/app/gallery/{pack}"))
 
 
@@ -101,7 +102,7 @@ def test_a_draft_is_no_more_found_than_a_foreign_pack(packs: Packs, b: Tenant, o
 
 def test_without_a_channel_nothing_can_be_installed(a: Tenant, packs: Packs) -> None:
     pack = packs.with_entries(extra(1), status="published")
-    owner = at_the_dashboard(a.workspace)
+    owner = dashboard_client(a.workspace)
     assert "You have no channel yet." in text(owner.get(f"/app/gallery/{pack}"))
     assert flashes(install(owner, pack))[0].startswith("Nothing was added")
 

@@ -13,8 +13,9 @@ from agency.actors import SYSTEM
 from tests.factories import ChannelFactory
 from tests.flows_at_hand import a_flow, a_step
 from tests.tenants import Tenant, message
-from workspaces.models import Automation, Workspace
-from workspaces.services.automations import create_automation, publish_automation, switch_on
+from workspaces.automations.models import Automation
+from workspaces.automations.services import create_automation, publish_automation, switch_on
+from workspaces.subaccounts.models import Workspace
 
 CARD = [
     "id", "name", "platform", "enabled", "trigger", "version", "published_at", "requires", "created_at", "updated_at",
@@ -60,7 +61,7 @@ def test_automations_are_filtered(a: Tenant) -> None:
     assert names("platform=pigeon") == names("enabled=perhaps") == []
 
 
-def test_one_automation_tells_its_steps_and_what_is_missing(a: Tenant) -> None:
+def test_one_automation_shows_its_steps_and_what_is_missing(a: Tenant) -> None:
     automation = publish_automation(automation=an_automation(a.workspace), now=now(), by=SYSTEM)
     shown = a.workspace_api.get(f"/automations/{str(automation.uuid).upper()}").json()["data"]
     assert list(shown) == [*CARD, "steps", "missing"]

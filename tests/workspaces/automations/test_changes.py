@@ -9,15 +9,15 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from tests.factories import ChannelFactory, WorkspaceFactory
 from tests.flows_at_hand import Flow, a_flow, a_step
-from workspaces.models import Automation, AutomationVersion, Readiness, Workspace
-from workspaces.services.automations import (
+from workspaces.automations.models import Automation, AutomationVersion, Readiness
+from workspaces.automations.services import (
     FlowRefused,
     NameNeeded,
     NotReady,
+    change_readiness,
     create_automation,
     met_requirements,
     missing_requirements,
-    note_readiness,
     publish_automation,
     readiness,
     register_requirement_check,
@@ -27,6 +27,7 @@ from workspaces.services.automations import (
     switch_off,
     switch_on,
 )
+from workspaces.subaccounts.models import Workspace
 
 pytestmark = pytest.mark.django_db
 BOOKING = a_flow(a_step("book", "book_appointment", text="Choose."))
@@ -100,7 +101,7 @@ def test_the_database_refuses_to_run_what_is_not_published(workspace: Workspace)
         Automation.objects.filter(pk=begun(workspace).pk).update(enabled=True)
 
 
-def test_switching_on_tells_everything_that_is_missing(workspace: Workspace) -> None:
+def test_switching_on_shows_everything_that_is_missing(workspace: Workspace) -> None:
     with pytest.raises(NotReady) as refused:
         switch_on(automation=begun(workspace), now=now(), by=SYSTEM)
     assert refused.value.reasons == ["Publish the automation first.", "Connect a WhatsApp channel first."]
@@ -118,10 +119,10 @@ def test_switching_on_tells_everything_that_is_missing(workspace: Workspace) -> 
 def test_an_automation_is_switched_on_when_it_is_ready_and_off_again(workspace: Workspace) -> None:
     automation = published(workspace, BOOKING)
     ChannelFactory.create(workspace=workspace)
-    note_readiness(workspace=workspace, service=True, availability=True, by=SYSTEM)
+    change_readiness(workspace=workspace, service=True, availability=True, by=SYSTEM)
     for _ in range(2):
         assert switch_on(automation=automation, now=now(), by=SYSTEM).enabled is True
-    note_readiness(workspace=workspace, service=False, by=SYSTEM)
+    change_readiness(workspace=workspace, service=False, by=SYSTEM)
     assert switch_on(automation=automation, now=now(), by=SYSTEM).enabled is True
     for _ in range(2):
         assert switch_off(automation=automation, now=now(), by=SYSTEM).enabled is False
@@ -132,8 +133,8 @@ def test_an_automation_is_switched_on_when_it_is_ready_and_off_again(workspace: 
 def test_nothing_is_met_until_it_is_noted(workspace: Workspace) -> None:
     names = ["template", "contact", "service"]
     assert missing_requirements(workspace=workspace, names=names) == names
-    note_readiness(workspace=workspace, contact=True, by=SYSTEM)
-    note_readiness(workspace=workspace, contact=True, template=True, by=SYSTEM)
+    change_readiness(workspace=workspace, contact=True, by=SYSTEM)
+    change_readiness(workspace=workspace, contact=True, template=True, by=SYSTEM)
     assert met_requirements(workspace) == {"contact", "template"}
     assert missing_requirements(workspace=workspace, names=names) == ["service"]
     assert Readiness.objects.get().booking_page is False

@@ -1,0 +1,52 @@
+"""Update services name their fields: the type checker refuses a field that is misspelt or that another service changes.
+
+One run of mypy checks every call of both lists; a new update service joins them with a call of each kind.
+"""
+
+import re
+import subprocess
+import sys
+
+import pytest
+from django.conf import settings
+
+HEAD = """
+from agency.actors import SYSTEM
+from workspaces.automations.services import change_readiness
+from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services import change_workspace
+
+workspace = Workspace()
+"""
+ACCEPTED = [
+    'change_workspace(workspace=workspace, by=SYSTEM, name="New", business_type=None)',
+    "change_workspace(workspace=workspace, by=SYSTEM)",
+    "change_readiness(workspace=workspace, by=SYSTEM, payment=True, booking_page=False)",
+]
+REFUSED = [
+    'change_workspace(workspace=workspace, by=SYSTEM, status="suspended")',
+    'change_workspace(workspace=workspace, by=SYSTEM, nmae="New")',
+    "change_workspace(workspace=workspace, by=SYSTEM, name=None)",
+    "change_readiness(workspace=workspace, by=SYSTEM, paymnt=True)",
+    'change_readiness(workspace=workspace, by=SYSTEM, payment="yes")',
+]
+
+
+@pytest.fixture(scope="module")
+def refused_lines() -> set[str]:
+    """The calls that mypy finds fault with."""
+    program = HEAD + "\n".join(ACCEPTED + REFUSED)
+    run = subprocess.run(
+        [sys.executable, "-m", "mypy", "-c", program],
+        cwd=settings.BASE_DIR,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 1, run.stdout + run.stderr
+    lines = program.splitlines()
+    return {lines[int(number) - 1] for number in re.findall(r"^<string>:(\d+): error", run.stdout, re.MULTILINE)}
+
+
+def test_every_call_with_a_wrong_field_is_refused_and_no_other(refused_lines: set[str]) -> None:
+    assert refused_lines == set(REFUSED)

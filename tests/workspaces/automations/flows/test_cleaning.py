@@ -1,0 +1,38 @@
+"""A copy keeps nothing that belongs to the customer or the agency, whatever was written where."""
+
+import json
+
+from hypothesis import HealthCheck, given, settings
+
+from tests.workspaces.automations.flows.secrets import PLATFORM, a_value, field_at, flows
+from workspaces.automations.flows.checks import problems_of
+from workspaces.automations.flows.copies import cleaned, refusals_of
+from workspaces.automations.flows.flow import Flow
+from workspaces.automations.flows.slots import filled, open_slots
+
+
+@given(flows())
+@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+def test_no_secret_survives_cleaning_and_filled_slots_make_a_valid_flow(made: tuple[Flow, set[str]]) -> None:
+    flow, secrets = made
+    assert problems_of(flow, platform=PLATFORM) == []
+    assert refusals_of(flow, platform=PLATFORM) == []
+    kept, slots = cleaned(flow)
+    plain = [slot.plain() for slot in slots]
+    written = json.dumps([kept, plain, [slot.sentence for slot in slots]], ensure_ascii=False)
+    assert [secret for secret in secrets if secret in written] == []
+    assert [problem for problem in problems_of(kept, platform=PLATFORM) if not problem.empty] == []
+    assert open_slots(kept, plain) == plain
+    whole = filled(kept, {(slot["node"], slot["path"]): a_value(field_at(kept, slot)) for slot in plain})
+    assert problems_of(whole, platform=PLATFORM) == []
+    assert open_slots(whole, plain) == []
+
+
+@given(flows())
+@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+def test_cleaning_twice_is_cleaning_once(made: tuple[Flow, set[str]]) -> None:
+    kept, slots = cleaned(made[0])
+    whole = filled(kept, {(slot.node, slot.path): a_value(field_at(kept, slot.plain())) for slot in slots})
+    texts = {(slot.node, slot.path) for slot in slots if field_at(kept, slot.plain()).kind != "own"}
+    again = {(slot.node, slot.path) for slot in cleaned(whole)[1]}
+    assert again == {(slot.node, slot.path) for slot in slots} - texts

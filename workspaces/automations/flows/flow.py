@@ -1,0 +1,53 @@
+"""A flow: `{trigger: {type, config}, entry, steps: [{id, type, config, next: {port: step id}}]}`, and reading it.
+
+Whoever reads a flow has checked it before: see `checks.problems_of`.
+"""
+
+from typing import Any
+
+from workspaces.automations.flows import requirements
+from workspaces.automations.flows.registry import STEPS, TRIGGERS
+from workspaces.automations.flows.types import StepType, TriggerType
+
+Flow = dict[str, Any]
+
+TRIGGER_NODE = "trigger"
+
+
+def steps_of(flow: Flow) -> list[dict[str, Any]]:
+    steps: list[dict[str, Any]] = flow["steps"]
+    return steps
+
+
+def trigger_type(flow: Flow) -> TriggerType:
+    return TRIGGERS[flow["trigger"]["type"]]
+
+
+def step_type(step: dict[str, Any]) -> StepType:
+    return STEPS[step["type"]]
+
+
+def requires_of(flow: Flow) -> list[str]:
+    """Give what a customer needs before this flow can be switched on."""
+    needed = set(trigger_type(flow).requires)
+    return requirements.in_order(needed.union(*(step_type(step).requires for step in steps_of(flow))))
+
+
+def has_ai(flow: Flow) -> bool:
+    return any(step_type(step).ai for step in steps_of(flow))
+
+
+def is_catch_all(flow: Flow) -> bool:
+    return trigger_type(flow).catch_all
+
+
+def trigger_label(flow: Flow) -> str:
+    return trigger_type(flow).label
+
+
+def step_title(flow: Flow, node: str) -> str:
+    """Give a node as people read it: `Step 3: Ask a question`."""
+    if node == TRIGGER_NODE:
+        return f"Start: {trigger_label(flow)}"
+    position, step = next((at, one) for at, one in enumerate(steps_of(flow), 1) if one["id"] == node)
+    return f"Step {position}: {step_type(step).label}"

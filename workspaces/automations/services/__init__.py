@@ -1,0 +1,63 @@
+"""Every change of an automation: one verb, one function, one transaction."""
+
+from workspaces.automations.services.drafts import (
+    create_automation,
+    fill_slots,
+    remove_automation,
+    rename_automation,
+    save_draft,
+)
+from workspaces.automations.services.errors import (
+    AutomationNotFound,
+    FlowRefused,
+    NameNeeded,
+    NotReady,
+    SlotNotFound,
+    SlotRefused,
+)
+from workspaces.automations.services.installing import Origin, install_automation
+from workspaces.automations.services.publishing import publish_automation, publishing_problems
+from workspaces.automations.services.readiness import (
+    ReadinessChanges,
+    asked_requirements,
+    change_readiness,
+    met_requirements,
+    missing_requirements,
+    register_requirement_check,
+)
+from workspaces.automations.services.switching import (
+    Capabilities,
+    capabilities_of,
+    reasons_not_ready,
+    switch_off,
+    switch_on,
+)
+
+__all__ = [
+    "AutomationNotFound",
+    "Capabilities",
+    "FlowRefused",
+    "NameNeeded",
+    "NotReady",
+    "Origin",
+    "ReadinessChanges",
+    "SlotNotFound",
+    "SlotRefused",
+    "asked_requirements",
+    "capabilities_of",
+    "change_readiness",
+    "create_automation",
+    "fill_slots",
+    "install_automation",
+    "met_requirements",
+    "missing_requirements",
+    "publish_automation",
+    "publishing_problems",
+    "reasons_not_ready",
+    "register_requirement_check",
+    "remove_automation",
+    "rename_automation",
+    "save_draft",
+    "switch_off",
+    "switch_on",
+]

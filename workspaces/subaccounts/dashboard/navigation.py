@@ -1,0 +1,27 @@
+"""The dashboard's menu. Each app adds its entries in `AppConfig.ready()`, so that no lower app knows a higher one."""
+
+from dataclasses import dataclass
+
+from agency.console.navigation import Words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MenuEntry:
+    """One line of the menu: `url_name` takes no arguments, `icon` is a symbol of `console/icons.svg`."""
+
+    url_name: str
+    label: Words
+    icon: str
+    order: int
+
+
+_entries: dict[str, MenuEntry] = {}
+
+
+def register_menu_entry(entry: MenuEntry) -> None:
+    """Add a line to the menu; the same `url_name` again replaces it."""
+    _entries[entry.url_name] = entry
+
+
+def menu() -> list[MenuEntry]:
+    return sorted(_entries.values(), key=lambda entry: entry.order)

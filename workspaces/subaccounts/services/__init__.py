@@ -1,0 +1,57 @@
+"""Every change of a sub-account: one verb, one function, one transaction."""
+
+from workspaces.subaccounts.services.addons import AddonNotHeld, grant_addon, revoke_addon
+from workspaces.subaccounts.services.channels import (
+    AccountConnectedElsewhere,
+    connect_channel,
+    mark_channel_lost,
+    on_first_channel,
+    reconnect_channel,
+    require_channel_room,
+)
+from workspaces.subaccounts.services.keys import issue_workspace_key, revoke_workspace_key
+from workspaces.subaccounts.services.limits import LimitReached, recompute_limits, require_room, usage
+from workspaces.subaccounts.services.locking import lock_workspace
+from workspaces.subaccounts.services.payloads import addon_reference, plan_reference, workspace_payload
+from workspaces.subaccounts.services.plans import assign_plan
+from workspaces.subaccounts.services.provisioning import SubAccountLimitReached, create_workspace
+from workspaces.subaccounts.services.recording import record_workspace_activity, record_workspace_event
+from workspaces.subaccounts.services.workspaces import (
+    WorkspaceChanges,
+    WorkspaceNotFound,
+    change_workspace,
+    restore_workspace,
+    suspend_workspace,
+)
+
+__all__ = [
+    "AccountConnectedElsewhere",
+    "AddonNotHeld",
+    "LimitReached",
+    "SubAccountLimitReached",
+    "WorkspaceChanges",
+    "WorkspaceNotFound",
+    "addon_reference",
+    "assign_plan",
+    "change_workspace",
+    "connect_channel",
+    "create_workspace",
+    "grant_addon",
+    "issue_workspace_key",
+    "lock_workspace",
+    "mark_channel_lost",
+    "on_first_channel",
+    "plan_reference",
+    "recompute_limits",
+    "reconnect_channel",
+    "record_workspace_activity",
+    "record_workspace_event",
+    "require_channel_room",
+    "require_room",
+    "restore_workspace",
+    "revoke_addon",
+    "revoke_workspace_key",
+    "suspend_workspace",
+    "usage",
+    "workspace_payload",
+]
