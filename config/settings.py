@@ -193,7 +193,7 @@ SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_NAME = "__Host-csrf" if _https else "csrf"
 CONNECT_COOKIE_NAME = "__Host-connect" if _https else "connect"
-CSRF_FAILURE_VIEW = "config.pages.csrf_failure"
+CSRF_FAILURE_VIEW = "agency.pages.errors.csrf_failure"
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 SECURE_SSL_REDIRECT = _https and env.flag("SSL_REDIRECT", default=True)
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
@@ -237,7 +237,7 @@ ADDRESS_LIMIT = env.number("ADDRESS_LIMIT", 60)
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 1000
 DATA_UPLOAD_MAX_NUMBER_FILES = 1
-FILE_UPLOAD_HANDLERS = ["config.uploads.BoundedUpload"]
+FILE_UPLOAD_HANDLERS = ["agency.pages.uploads.BoundedUpload"]
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],

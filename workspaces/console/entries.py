@@ -1,4 +1,4 @@
-"""What sub-accounts add to the console: menu, home and words of the activity log."""
+"""What sub-accounts add to the console: menu, home and labels of the activity log."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -6,10 +6,20 @@ from datetime import timedelta
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from agency.console.activity_words import register_actions, register_page
-from agency.console.navigation import Entry, Section, register_entry
-from agency.console.overview import Figure, Step, register_figures, register_step
 from agency.models import Agency
+from agency.pages.registry import (
+    ActivityTarget,
+    Figure,
+    FigureSource,
+    FirstStep,
+    MenuEntry,
+    Section,
+    activity_targets,
+    console_menu,
+    figure_sources,
+    first_steps,
+    label_actions,
+)
 from workspaces.models import Workspace
 
 RECENTLY = timedelta(days=30)
@@ -36,29 +46,28 @@ def figures(agency: Agency) -> Iterable[Figure]:
         value=agency.sub_account_count,
         note=_("of %(most)s allowed") % {"most": f"{most:,}"} if most is not None else "",
         url_name="console:sub-accounts",
-        order=10,
     )
     yield Figure(
         label=_("New in 30 days"),
         value=own.filter(created_at__gte=timezone.now() - RECENTLY).count(),
         url_name="console:sub-accounts",
-        order=15,
     )
     yield Figure(
         label=_("Suspended"),
         value=own.filter(status=Workspace.Status.SUSPENDED).count(),
         url_name="console:sub-accounts",
         query="?status=suspended",
-        order=20,
     )
 
 
 def register() -> None:
-    register_entry(
-        Entry(url_name="console:sub-accounts", label=_("Sub-accounts"), icon="accounts", section=Section.MAIN, order=20)
+    console_menu.add(
+        MenuEntry(
+            url_name="console:sub-accounts", label=_("Sub-accounts"), icon="accounts", section=Section.MAIN, order=20
+        )
     )
-    register_step(
-        Step(
+    first_steps.add(
+        FirstStep(
             title=_("Create a sub-account"),
             text=_("A customer's workspace, with its owner. An existing API integration can do this too."),
             url_name="console:sub-account-new",
@@ -67,6 +76,6 @@ def register() -> None:
             order=20,
         )
     )
-    register_figures(figures)
-    register_actions(ACTIONS)
-    register_page("workspace", "console:sub-account")
+    figure_sources.add(FigureSource(name="workspaces", order=10, figures=figures))
+    label_actions(ACTIONS)
+    activity_targets.add(ActivityTarget("workspace", "console:sub-account"))

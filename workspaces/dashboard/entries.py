@@ -1,14 +1,13 @@
-"""What a workspace's own pages add to the dashboard's menu, and the activity log's words about automations."""
+"""What a workspace's own pages add to the dashboard's menu, and the activity log's labels of automations."""
 
 from django.utils.translation import gettext_lazy as _
 
-from agency.console.activity_words import register_actions
-from workspaces.dashboard.navigation import Entry, register_entry
+from agency.pages.registry import MenuEntry, dashboard_menu, label_actions
 
 ENTRIES = [
-    Entry(url_name="app:automations", label=_("Automations"), icon="automation", order=20),
-    Entry(url_name="app:channels", label=_("Channels"), icon="connect", order=30),
-    Entry(url_name="app:prerequisites", label=_("Prerequisites"), icon="plan", order=90),
+    MenuEntry(url_name="app:automations", label=_("Automations"), icon="automation", order=20),
+    MenuEntry(url_name="app:channels", label=_("Channels"), icon="connect", order=30),
+    MenuEntry(url_name="app:prerequisites", label=_("Prerequisites"), icon="plan", order=90),
 ]
 ACTIONS = {
     "automation.created": _("Automation created"),
@@ -25,6 +24,5 @@ ACTIONS = {
 
 
 def register() -> None:
-    for entry in ENTRIES:
-        register_entry(entry)
-    register_actions(ACTIONS)
+    dashboard_menu.add(*ENTRIES)
+    label_actions(ACTIONS)

@@ -9,10 +9,10 @@ from django.utils.http import urlencode
 
 from agency.actors import Actor
 from agency.models import User
-from agency.visitors import visitor
-from config.api.clients import client_address
-from config.signed_in import SignedInView
-from workspaces.dashboard.navigation import menu
+from agency.pages.menu import in_order
+from agency.pages.registry import dashboard_menu
+from agency.pages.signed_in import SignedInView
+from agency.request_actor import user_actor
 from workspaces.dashboard.places import Place, take_place, workspaces_of
 from workspaces.models import Workspace
 
@@ -20,14 +20,14 @@ from workspaces.models import Workspace
 class CustomerView(SignedInView):
     """A page of the dashboard for whoever has signed in."""
 
-    home = "app:home"
+    landing_page = "app:home"
     user: User
 
-    def admit(self, request: HttpRequest) -> HttpResponse | None:
-        outside = super().admit(request)
-        if outside is None:
+    def check_access(self, request: HttpRequest) -> HttpResponse | None:
+        refusal = super().check_access(request)
+        if refusal is None:
             self.user = cast(User, request.user)
-        return outside
+        return refusal
 
 
 class DashboardView(CustomerView):
@@ -35,10 +35,10 @@ class DashboardView(CustomerView):
 
     place: Place
 
-    def admit(self, request: HttpRequest) -> HttpResponse | None:
-        outside = super().admit(request)
-        if outside:
-            return outside
+    def check_access(self, request: HttpRequest) -> HttpResponse | None:
+        refusal = super().check_access(request)
+        if refusal:
+            return refusal
         place = take_place(request, self.user)
         if place is None:
             return self._without_place(request)
@@ -59,9 +59,9 @@ class DashboardView(CustomerView):
 
     @property
     def by(self) -> Actor:
-        return visitor(self.user, client_address(self.request))
+        return user_actor(self.request, self.user)
 
     def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
         """Render a page inside the dashboard's frame."""
-        frame = {"place": self.place, "brand": self.place.brand, "menu": menu(), "nav": self.nav}
+        frame = {"place": self.place, "brand": self.place.brand, "menu": in_order(dashboard_menu), "nav": self.nav}
         return render(self.request, template, {**frame, **context}, status=status)

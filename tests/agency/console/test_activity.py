@@ -8,7 +8,8 @@ from django.test import Client
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM, Actor
-from agency.console.activity_words import action_words, register_actions
+from agency.pages.activity import action_label
+from agency.pages.registry import activity_actions, label_actions
 from agency.services import record_activity
 from tests.agency.console.staff import a_browser, a_member, text
 from tests.tenants import Tenant
@@ -119,7 +120,8 @@ def test_a_page_of_the_log_takes_one_statement_of_its_own(
         admin.get(LOG)
 
 
-def test_a_higher_app_names_its_own_actions(admin: Client) -> None:
-    register_actions({"test.named": "Named by a test"})
-    assert action_words("test.named") == "Named by a test"
+def test_an_app_labels_its_own_actions(admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(activity_actions, "_items", {**activity_actions._items})
+    label_actions({"test.named": "Named by a test"})
+    assert action_label("test.named") == "Named by a test"
     assert "Named by a test" in text(admin.get(LOG))

@@ -9,7 +9,7 @@ from agency.actors import SYSTEM
 from agency.models import Agency, AgencyKey
 from agency.services import create_addon, create_plan, issue_agency_key
 from tests.agency.console.staff import a_browser, a_member, at_the_console
-from tests.agency.console.test_doors import DOORS
+from tests.agency.console.test_access import DOORS
 from tests.factories import addon_limits, plan_limits
 from tests.tenants import Tenant, an_address
 from workspaces.services import create_workspace, grant_addon, suspend_workspace

@@ -7,9 +7,10 @@ from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 
-from agency.console.lists import paged
+from agency.pages.lists import paged
+from agency.pages.menu import in_order
+from agency.pages.registry import dashboard_menu
 from config.api.ids import parse_uuid
-from workspaces.dashboard.navigation import menu
 from workspaces.dashboard.places import enter, workspaces_of
 from workspaces.dashboard.surface import CustomerView, DashboardView
 
@@ -25,7 +26,7 @@ class Home(DashboardView):
     """Leads on to the first page of the menu."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        return redirect(menu()[0].url_name)
+        return redirect(in_order(dashboard_menu)[0].url_name)
 
 
 class Choose(CustomerView):

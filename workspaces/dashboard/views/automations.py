@@ -9,7 +9,7 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from agency.console.lists import paged
+from agency.pages.lists import paged
 from workspaces.automations.flows import trigger_label
 from workspaces.automations.requirements import REQUIREMENTS
 from workspaces.automations.slots import open_slots

@@ -96,7 +96,7 @@ DOORS = {
     "sub-account-addons": Door(NOBODY, CHANGERS, workspace),
     "sub-account-addon-revoke": Door(CHANGERS, CHANGERS, held_addon),
 }
-# The way to another agency has no role and stays open where the chosen agency is closed: test_seats.py.
+# The way to another agency has no role and stays open where the chosen agency is closed: test_switching.py.
 ELSEWHERE = {"switch"}
 # Pages of higher apps have tables of their own beside them.
 HIGHER = ("webhook", "pack", "channel-connect")

@@ -1,9 +1,0 @@
-"""What packs add to the dashboard's menu."""
-
-from django.utils.translation import gettext_lazy as _
-
-from workspaces.dashboard.navigation import Entry, register_entry
-
-
-def register() -> None:
-    register_entry(Entry(url_name="app:gallery", label=_("Gallery"), icon="pack", order=10))
