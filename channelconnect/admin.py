@@ -6,7 +6,7 @@ from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
 
-from agency.admin.pages import ChangingAdmin, RecordAdmin, RowForm, copy_fields, staff_actor
+from agency.admin.base import ChangingAdmin, RecordAdmin, RowForm, copy_fields, staff_actor
 from channelconnect.models import ConnectSession, ConnectSettings, ProviderNotice
 from channelconnect.services import switch_connect
 from config.api.ids import parse_uuid

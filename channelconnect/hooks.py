@@ -9,8 +9,9 @@ from agency.pages.registry import (
     label_actions,
 )
 from channelconnect.event_schemas import connection_events
-from channelconnect.events import register_source
-from config.api.documents.events import register_events
+from channelconnect.events import SOURCE
+from config.api.documents.events import DocumentedEvents, documented_events
+from webhooks.services import event_sources
 
 ACTIONS = {
     "connect.turned_on": _("Channel connect switched on"),
@@ -24,8 +25,8 @@ ACTIONS = {
     "channel.lost": _("Channel lost at the provider"),
 }
 
-register_source()
-register_events("agency", connection_events)
+event_sources.add(SOURCE)
+documented_events.add(DocumentedEvents("channelconnect", "agency", connection_events))
 console_menu.add(
     MenuEntry(
         url_name="console:channel-connect",

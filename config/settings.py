@@ -174,7 +174,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
 CELERY_TIMEZONE = "UTC"
 CELERY_TASK_ROUTES = {"webhooks.deliver": {"queue": "courier"}}
 CELERY_BEAT_SCHEDULE = {
-    "look for a worker": {"task": "config.note_worker", "schedule": 5.0, "options": {"expires": 5}},
+    "look for a worker": {"task": "config.record_worker", "schedule": 5.0, "options": {"expires": 5}},
     "start the courier": {"task": "webhooks.deliver", "schedule": 2.0, "options": {"expires": 3}},
     "send mail": {"task": "agency.send_mail", "schedule": 2.0, "options": {"expires": 2}},
     "expire connections": {"task": "channelconnect.expire_sessions", "schedule": 5.0, "options": {"expires": 5}},

@@ -1,4 +1,4 @@
-"""Every door on one page."""
+"""Every route on one page."""
 
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path, re_path

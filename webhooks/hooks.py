@@ -13,7 +13,7 @@ from agency.pages.registry import (
     first_steps,
     label_actions,
 )
-from config.api.documents.events import register_events
+from config.api.documents.events import DocumentedEvents, documented_events
 from webhooks.event_schemas import agency_events
 from webhooks.models import Endpoint
 
@@ -32,7 +32,7 @@ def _has_endpoint(agency: Agency) -> bool:
     return Endpoint.objects.of(agency).exists()
 
 
-register_events("agency", agency_events)
+documented_events.add(DocumentedEvents("webhooks", "agency", agency_events))
 console_menu.add(
     MenuEntry(url_name="console:webhooks", label=_("Webhooks"), icon="webhook", section=Section.CONFIGURATION, order=20)
 )

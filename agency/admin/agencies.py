@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from agency.admin.pages import ChangingAdmin, RowForm, by_uuid, copy_fields, staff_actor
+from agency.admin.base import ChangingAdmin, RowForm, by_uuid, copy_fields, staff_actor
 from agency.models import Agency
 from agency.services import change_agency, create_agency, restore_agency, suspend_agency
 from agency.services.agencies import AgencyNameTaken

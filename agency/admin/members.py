@@ -6,7 +6,7 @@ from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
 
-from agency.admin.pages import ChangingAdmin, RowForm, copy_fields, staff_actor
+from agency.admin.base import ChangingAdmin, RowForm, copy_fields, staff_actor
 from agency.models import Member
 from agency.services import add_member, change_role, remove_member
 

@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
-from agency.admin.pages import ChangingAdmin, RowForm, copy_fields, staff_actor
+from agency.admin.base import ChangingAdmin, RowForm, copy_fields, staff_actor
 from agency.models import Switch
 from agency.services import set_switch
 

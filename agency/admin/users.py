@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllow
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
 
-from agency.admin.pages import ChangingAdmin, RowForm, copy_fields, staff_actor
+from agency.admin.base import ChangingAdmin, RowForm, copy_fields, staff_actor
 from agency.models import User
 from agency.services.passwords import request_password_reset
 from agency.services.people import change_user, invite_user

@@ -1,4 +1,4 @@
-"""The activity log: every change, in stretches that need no counting."""
+"""The activity log: every change, in pages that need no counting."""
 
 import re
 from typing import Any
@@ -40,7 +40,7 @@ def test_a_change_is_there_with_who_when_and_from_where(a: Tenant) -> None:
     assert f"Plan created Starter {member.user.email} 198.51.100.7 just now" in text(browser.get(LOG))
 
 
-def test_details_are_told_in_words(a: Tenant, admin: Client) -> None:
+def test_details_are_shown_as_text(a: Tenant, admin: Client) -> None:
     change_workspace(workspace=a.workspace, name="After", by=SYSTEM)
     assign_plan(workspace=a.workspace, plan=a.plan, now=now(), by=SYSTEM)
     grant_addon(workspace=a.workspace, addon=a.addon, now=now(), by=SYSTEM)
@@ -68,7 +68,7 @@ def test_an_entry_about_a_sub_account_leads_to_its_page(a: Tenant, admin: Client
     assert f'<a href="/console/sub-accounts/{uuid}">' in admin.get(LOG).content.decode()
 
 
-def test_the_log_is_read_in_stretches_back_and_forth(a: Tenant, admin: Client) -> None:
+def test_the_log_is_read_page_by_page_back_and_forth(a: Tenant, admin: Client) -> None:
     entries(a, 60)
     newest = admin.get(f"{LOG}?action=test.noted")
     middle = admin.get(link(newest, "next"))

@@ -19,9 +19,9 @@ KEYS = "/console/configuration/api"
 PLAINTEXT = re.compile(r"svc_ag_[0-9A-Za-z]{40}")
 
 
-def create(browser: Client, nonce: str | None = None, **words: str) -> Any:
+def create(browser: Client, nonce: str | None = None, **fields: str) -> Any:
     nonce = nonce or hidden(browser.get(f"{KEYS}/new"), "nonce")
-    return browser.post(f"{KEYS}/new", {"name": "CRM sync", "nonce": nonce, **words})
+    return browser.post(f"{KEYS}/new", {"name": "CRM sync", "nonce": nonce, **fields})
 
 
 def shown(answer: Any) -> str:
