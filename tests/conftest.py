@@ -9,7 +9,7 @@ from django.db import connection
 from django.test import Client
 from pytest_django import DjangoDbBlocker
 
-from tests.agency.console.staff import at_the_console
+from tests.agency.console.browsers import at_the_console
 from tests.tenants import WORKSPACE_BASE, Api, Tenant
 
 # What starts processes, drives a browser, waits for something real or tries very many things: not in `make fast`.

@@ -11,7 +11,7 @@ from django.test import Client
 from channelconnect.models import ConnectSession
 from channelconnect.sandbox import RunningSandbox
 from channelconnect.services import connect_url
-from tests.agency.console.staff import text
+from tests.agency.console.browsers import text
 from tests.tenants import an_address
 
 TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')

@@ -1,4 +1,4 @@
-"""Agency staff at their browsers."""
+"""Browsers of people at the pages, and what those people read there."""
 
 import html
 import re

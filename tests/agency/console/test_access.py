@@ -11,7 +11,7 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from agency.services import suspend_agency
-from tests.agency.console.staff import a_browser, a_member, a_person, at_the_console
+from tests.agency.console.browsers import a_browser, a_member, a_person, at_the_console
 from tests.tenants import Tenant
 from workspaces.services import grant_addon
 

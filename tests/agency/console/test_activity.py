@@ -11,7 +11,7 @@ from agency.actors import SYSTEM, Actor
 from agency.pages.activity import action_label
 from agency.pages.registry import activity_actions, label_actions
 from agency.services import record_activity
-from tests.agency.console.staff import a_browser, a_member, text
+from tests.agency.console.browsers import a_browser, a_member, text
 from tests.tenants import Tenant
 from workspaces.services import assign_plan, change_workspace, grant_addon
 

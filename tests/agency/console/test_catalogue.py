@@ -11,7 +11,7 @@ from agency.actors import SYSTEM
 from agency.limits import LABELS, nothing, unlimited
 from agency.models import ActivityEntry, Addon, Plan
 from agency.services import archive_item, update_item
-from tests.agency.console.staff import flashes, text
+from tests.agency.console.browsers import flashes, text
 from tests.factories import AddonFactory, PlanFactory, addon_limits, plan_limits
 from tests.tenants import Tenant
 

@@ -12,7 +12,7 @@ from agency.models import AgencyKey
 from agency.pages.menu import in_sections
 from agency.pages.registry import MenuEntry, Section, console_menu
 from packs.models import Pack
-from tests.agency.console.staff import a_member, at_the_console, text
+from tests.agency.console.browsers import a_member, at_the_console, text
 from tests.factories import AgencyFactory, WorkspaceFactory, an_agency_key
 from tests.tenants import Tenant
 from workspaces.services import suspend_workspace

@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from agency.models import ActivityEntry, User
-from tests.agency.console.staff import PASSWORD, a_browser, a_person, at_the_console, flashes, text
+from tests.agency.console.browsers import PASSWORD, a_browser, a_person, at_the_console, flashes, text
 from tests.tenants import Tenant
 
 pytestmark = pytest.mark.django_db

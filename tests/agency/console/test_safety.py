@@ -8,7 +8,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.models import Agency, AgencyKey
 from agency.services import create_addon, create_plan, issue_agency_key
-from tests.agency.console.staff import a_browser, a_member, at_the_console
+from tests.agency.console.browsers import a_browser, a_member, at_the_console
 from tests.agency.console.test_access import PAGES
 from tests.factories import addon_limits, plan_limits
 from tests.tenants import Tenant, an_address

@@ -8,7 +8,7 @@ from django.test import Client
 
 from agency.models import Member
 from config import redis
-from tests.agency.console.staff import PASSWORD, a_browser, a_member, a_person, flashes, text
+from tests.agency.console.browsers import PASSWORD, a_browser, a_member, a_person, flashes, text
 from tests.factories import WorkspaceFactory
 from tests.tenants import Tenant
 

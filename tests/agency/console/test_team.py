@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from agency.models import Mail, Member
-from tests.agency.console.staff import a_browser, a_member, a_person, flashes, text
+from tests.agency.console.browsers import a_browser, a_member, a_person, flashes, text
 from tests.tenants import Tenant
 
 pytestmark = pytest.mark.django_db

@@ -15,7 +15,7 @@ from agency.actors import SYSTEM
 from channelconnect.models import ConnectSession
 from channelconnect.models.sessions import Status
 from channelconnect.services import end_session, session_of_link, settings_of, switch_connect
-from tests.agency.console.staff import a_browser, at_the_console, flashes, hidden, text
+from tests.agency.console.browsers import a_browser, at_the_console, flashes, hidden, text
 from tests.channelconnect.agencies import RETURN_URL, a_session, connection_events, switch_on
 from tests.factories import ChannelFactory, WorkspaceFactory, many_workspaces
 from tests.tenants import Tenant

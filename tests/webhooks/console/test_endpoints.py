@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from tests.agency.console.staff import at_the_console, flashes, hidden, text
+from tests.agency.console.browsers import at_the_console, flashes, hidden, text
 from tests.tenants import Tenant
 from tests.webhooks.console.making import a_failed_delivery, an_endpoint
 from webhooks.models import Endpoint

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from agency.models import Agency, Mail
-from tests.agency.console.staff import a_browser, a_member, at_the_console, flashes, hidden, text
+from tests.agency.console.browsers import a_browser, a_member, at_the_console, flashes, hidden, text
 from tests.factories import PlanFactory
 from tests.parallel import at_once
 from tests.tenants import Tenant
