@@ -6,12 +6,12 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest
 
-from agency.actors import Actor, Kind
+from agency.actors import Actor, ActorKind
 from config.api.clients import client_address
 from config.logs import request_id
 
 
-def request_actor(request: HttpRequest, *, kind: Kind, id: object, label: str) -> Actor:
+def request_actor(request: HttpRequest, *, kind: ActorKind, id: object, label: str) -> Actor:
     """Give whoever makes a change with this request, with the address it comes from and its id."""
     return Actor(
         kind=kind,
