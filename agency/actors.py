@@ -3,12 +3,14 @@
 from dataclasses import dataclass
 from typing import Literal
 
+ActorKind = Literal["agency_key", "workspace_key", "user", "customer", "staff", "system"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Actor:
     """Goes into every activity entry. `id` is a public id or a user's number, never a secret."""
 
-    kind: Literal["agency_key", "workspace_key", "user", "customer", "staff", "system"]
+    kind: ActorKind
     id: str
     label: str
     address: str = ""

@@ -1,4 +1,4 @@
-"""The catalogue of agency events and the words that people see for them."""
+"""The catalogue of agency events and the labels that people see for them."""
 
 WORKSPACE_CREATED = "workspace.created"
 WORKSPACE_SUSPENDED = "workspace.suspended"

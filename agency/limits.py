@@ -1,4 +1,4 @@
-"""Limits of plans and add-ons: their shape, their sum and their words.
+"""Limits of plans and add-ons: their shape, their sum and their labels.
 
 The shape is `{contacts, team_members, broadcasts_per_month, channels: {<channel type>: …}}`; each value is a whole
 number of 0 or more, or None for no limit.

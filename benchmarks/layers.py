@@ -6,7 +6,7 @@ from django.db import connection
 from django.http import HttpRequest
 
 from agency.models import Agency, AgencyKey
-from agency.services.callers import AgencyCaller
+from agency.services.authentication import AgencyCaller
 from config.api.keys import key_digest, looks_like_key, presented_key
 from config.api.refusals import Unauthorized
 from workspaces.subaccounts.api.agency.workspaces import WorkspaceViewSet
@@ -31,14 +31,14 @@ def caller_with(text: str) -> AgencyCaller:
 class OpenList(WorkspaceViewSet):
     """No key is looked up and nothing is counted."""
 
-    def admit(self, request: HttpRequest) -> AgencyCaller:
+    def authenticate(self, request: HttpRequest) -> AgencyCaller:
         return caller_with(request.META["HTTP_X_API_KEY"])
 
 
 class KeyedList(WorkspaceViewSet):
     """The key is checked and looked up at each request; nothing is counted or stamped."""
 
-    def admit(self, request: HttpRequest) -> AgencyCaller:
+    def authenticate(self, request: HttpRequest) -> AgencyCaller:
         presented = presented_key(request)
         if presented is None or not looks_like_key(self.key_prefix, presented):
             raise Unauthorized
@@ -54,7 +54,7 @@ class KeyedList(WorkspaceViewSet):
 class LimitedList(KeyedList):
     """Also counted; only the stamp is missing."""
 
-    def admit(self, request: HttpRequest) -> AgencyCaller:
-        caller = super().admit(request)
+    def authenticate(self, request: HttpRequest) -> AgencyCaller:
+        caller = super().authenticate(request)
         self.count(self.key_limit(caller))
         return caller

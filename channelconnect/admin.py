@@ -6,7 +6,7 @@ from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
 
-from agency.admin.pages import ChangingAdmin, RecordAdmin, RowForm, staff, take_over
+from agency.admin.base import ChangingAdmin, RecordAdmin, RowForm, copy_fields, staff_actor
 from channelconnect.models import ConnectSession, ConnectSettings, ProviderNotice
 from channelconnect.services import switch_connect
 from config.api.ids import parse_uuid
@@ -46,8 +46,10 @@ class ConnectSettingsAdmin(ChangingAdmin):
 
     def save_model(self, request: HttpRequest, obj: ConnectSettings, form: Any, change: bool) -> None:
         words = form.cleaned_data
-        saved = switch_connect(agency=obj.agency, enabled=words["enabled"], reason=words["reason"], by=staff(request))
-        take_over(obj, saved)
+        saved = switch_connect(
+            agency=obj.agency, enabled=words["enabled"], reason=words["reason"], by=staff_actor(request)
+        )
+        copy_fields(saved, obj)
 
 
 def by_agency(queryset: Any, term: str) -> Any:

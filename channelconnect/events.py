@@ -4,7 +4,7 @@ from typing import Any
 
 from agency.models import Agency
 from channelconnect.models import ConnectSettings
-from webhooks.services import EventSource, register_event_source
+from webhooks.services import EventSource
 
 COMPLETED = "channel.connection.completed"
 FAILED = "channel.connection.failed"
@@ -45,6 +45,5 @@ def _may_connect(agency: Agency) -> bool:
     return ConnectSettings.objects.filter(agency=agency, enabled=True).exists()
 
 
-def register_source() -> None:
-    """Put the four events into the catalogue of every agency that may connect channels."""
-    register_event_source("channelconnect", EventSource(labels=LABELS, samples=SAMPLES, is_open_to=_may_connect))
+# In the catalogue of every agency that may connect channels.
+SOURCE = EventSource(name="channelconnect", labels=LABELS, samples=SAMPLES, is_open_to=_may_connect)

@@ -1,4 +1,4 @@
-"""Why the business refuses a change: kinds that every door can put into its own words."""
+"""Why the business refuses a change: kinds that every surface answers in its own way."""
 
 
 class DomainError(Exception):

@@ -20,16 +20,16 @@ WORKER_SILENCE_SECONDS = 30
 _migrated = False
 
 
-@shared_task(name="config.note_worker")
-def note_worker() -> None:
+@shared_task(name="config.record_worker")
+def record_worker() -> None:
     """Leave the time at which a worker last took a task."""
     attempt(lambda redis: redis.set(WORKER_KEY, int(time.time()), ex=WORKER_SILENCE_SECONDS))
 
 
 @signals.worker_ready.connect
-def note_new_worker(**_: Any) -> None:
+def record_new_worker(**_: Any) -> None:
     """A worker that has just come is seen at once: the clock's first look may be seconds away."""
-    note_worker()
+    record_worker()
 
 
 @csrf_exempt

@@ -20,7 +20,7 @@ from config.logs import request_id
 Next = Callable[[HttpRequest], HttpResponseBase]
 logger = logging.getLogger("requests")
 CALLERS_ID = re.compile(r"[A-Za-z0-9._-]{1,128}\Z")
-NO_LINE_FOR = frozenset({"/healthz", "/readyz"})
+NOT_LOGGED = frozenset({"/healthz", "/readyz"})
 
 
 class RequestId:
@@ -38,13 +38,13 @@ class RequestId:
             response.headers["X-Request-Id"] = name
             if not response.streaming and "Content-Length" not in response.headers:
                 response.headers["Content-Length"] = str(len(response.content))  # type: ignore[attr-defined]  # not streaming
-            if request.path not in NO_LINE_FOR:
-                self._note(request, response, started)
+            if request.path not in NOT_LOGGED:
+                self._log(request, response, started)
             return response
         finally:
             request_id.reset(token)
 
-    def _note(self, request: HttpRequest, response: HttpResponseBase, started: float) -> None:
+    def _log(self, request: HttpRequest, response: HttpResponseBase, started: float) -> None:
         logger.info(
             "request",
             extra={
@@ -78,7 +78,7 @@ class KnownHosts:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if is_known_host(request.META.get("HTTP_HOST", request.META.get("SERVER_NAME", "")), settings.HOSTS):
             return self.get_response(request)
-        if request.path in NO_LINE_FOR:
+        if request.path in NOT_LOGGED:
             return self.get_response(request)
         return HttpResponse('{"message":"Not found."}', status=404, content_type="application/json")
 

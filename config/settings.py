@@ -175,7 +175,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
 CELERY_TIMEZONE = "UTC"
 CELERY_TASK_ROUTES = {"webhooks.deliver": {"queue": "courier"}}
 CELERY_BEAT_SCHEDULE = {
-    "look for a worker": {"task": "config.note_worker", "schedule": 5.0, "options": {"expires": 5}},
+    "look for a worker": {"task": "config.record_worker", "schedule": 5.0, "options": {"expires": 5}},
     "start the courier": {"task": "webhooks.deliver", "schedule": 2.0, "options": {"expires": 3}},
     "send mail": {"task": "agency.send_mail", "schedule": 2.0, "options": {"expires": 2}},
     "expire connections": {"task": "channelconnect.expire_sessions", "schedule": 5.0, "options": {"expires": 5}},
@@ -194,7 +194,7 @@ SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_NAME = "__Host-csrf" if _https else "csrf"
 CONNECT_COOKIE_NAME = "__Host-connect" if _https else "connect"
-CSRF_FAILURE_VIEW = "config.pages.csrf_failure"
+CSRF_FAILURE_VIEW = "agency.pages.errors.csrf_failure"
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 SECURE_SSL_REDIRECT = _https and env.flag("SSL_REDIRECT", default=True)
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
@@ -238,7 +238,7 @@ ADDRESS_LIMIT = env.number("ADDRESS_LIMIT", 60)
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 1000
 DATA_UPLOAD_MAX_NUMBER_FILES = 1
-FILE_UPLOAD_HANDLERS = ["config.uploads.BoundedUpload"]
+FILE_UPLOAD_HANDLERS = ["agency.pages.uploads.BoundedUpload"]
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],

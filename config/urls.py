@@ -1,4 +1,4 @@
-"""Every door on one page."""
+"""Every route on one page."""
 
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path, re_path
@@ -67,7 +67,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/", admin.site.urls),
 ]
 
-handler400 = "config.pages.bad_request"
-handler403 = "config.pages.permission_denied"
-handler404 = "config.pages.not_found"
-handler500 = "config.pages.server_error"
+handler400 = "agency.pages.errors.bad_request"
+handler403 = "agency.pages.errors.permission_denied"
+handler404 = "agency.pages.errors.not_found"
+handler500 = "agency.pages.errors.server_error"

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test import Client
 from pytest_django import DjangoDbBlocker
 
-from tests.agency.console.staff import at_the_console
+from tests.agency.console.browsers import at_the_console
 from tests.document.recording import _watch_surfaces, pytest_runtest_call  # noqa: F401  # pytest finds them here
 from tests.tenants import WORKSPACE_BASE, Api, Tenant
 

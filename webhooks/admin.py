@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from agency.admin.pages import RecordAdmin
+from agency.admin.base import RecordAdmin
 from webhooks.models import Attempt, Delivery, Endpoint
 
 

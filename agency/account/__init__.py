@@ -1,1 +1,1 @@
-"""How people get in: signing in and out, and setting a password."""
+"""Accounts: signing in and out, setting a password, one's own name."""

@@ -3,14 +3,14 @@
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from agency.fields import Name
+from agency.pages.fields import NameField
 
 LONGEST_PASSWORD = 4096
 NAMES = {"autocomplete": "username", "autocapitalize": "none", "spellcheck": "false", "autofocus": True}
 
 
 class NameForm(forms.Form):
-    name = Name(label=_("Your name"), widget=forms.TextInput(attrs={"autocomplete": "name"}))
+    name = NameField(label=_("Your name"), widget=forms.TextInput(attrs={"autocomplete": "name"}))
 
 
 class ResetForm(forms.Form):

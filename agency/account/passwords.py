@@ -12,18 +12,17 @@ from django.views import View
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 
-from agency.account.forms import ResetForm
-from agency.account.guessing import (
+from agency.account.attempt_limits import (
     RESETS_FROM_ADDRESS,
     RESETS_OF_ACCOUNT,
     SIGN_INS_TO_ACCOUNT,
-    account_of,
-    address_of,
+    account_digest,
+    address_bucket,
 )
+from agency.account.forms import ResetForm
 from agency.models import User
+from agency.request_actor import user_actor
 from agency.services.passwords import LinkUsed, request_password_reset, set_password
-from agency.visitors import visitor
-from config.api.clients import client_address
 
 
 @method_decorator(never_cache, name="dispatch")
@@ -40,8 +39,8 @@ class PasswordReset(View):
         status = 422
         if form.is_valid():
             email = form.cleaned_data["email"]
-            if not RESETS_FROM_ADDRESS.wait(address_of(request)):
-                if not RESETS_OF_ACCOUNT.wait(account_of(email)):
+            if not RESETS_FROM_ADDRESS.count(address_bucket(request)):
+                if not RESETS_OF_ACCOUNT.count(account_digest(email)):
                     request_password_reset(email=email)
                 return redirect("account:password-reset-sent")
             status = 429
@@ -74,11 +73,11 @@ class SetPassword(PasswordResetConfirmView):
                 user=self.user,
                 token=token,
                 password=form.cleaned_data["new_password1"],
-                by=visitor(self.user, client_address(self.request)),
+                by=user_actor(self.request, self.user),
             )
         except LinkUsed:
             return render(self.request, self.template_name, {"validlink": False}, status=410)
-        SIGN_INS_TO_ACCOUNT.forget(account_of(self.user.email))
+        SIGN_INS_TO_ACCOUNT.reset(account_digest(self.user.email))
         return redirect(self.success_url)
 
     def render_to_response(self, context: dict[str, Any], **options: Any) -> HttpResponse:

@@ -11,22 +11,21 @@ from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 
+from agency.account.attempt_limits import SIGN_INS_TO_ACCOUNT, account_digest
 from agency.account.forms import NameForm
-from agency.account.guessing import SIGN_INS_TO_ACCOUNT, account_of
-from agency.account.homes import home_of
+from agency.account.landing import landing_page_of
 from agency.models import User
+from agency.pages.signed_in import SignedInView
+from agency.request_actor import user_actor
 from agency.services.passwords import change_password
 from agency.services.people import change_user
-from agency.visitors import visitor
-from config.api.clients import client_address
-from config.signed_in import SignedInView
 
 
 @method_decorator(sensitive_post_parameters(), name="dispatch")
 class OwnPage(SignedInView):
     """A form about the person who has signed in."""
 
-    home = "account:profile"
+    landing_page = "account:profile"
     template_name: ClassVar[str]
 
     @property
@@ -49,7 +48,7 @@ class OwnPage(SignedInView):
         raise NotImplementedError
 
     def show(self, form: forms.BaseForm, *, status: int = 200) -> HttpResponse:
-        context = {"form": form, "person": self.user, "back": home_of(self.user)}
+        context = {"form": form, "person": self.user, "back": landing_page_of(self.user)}
         return render(self.request, self.template_name, context, status=status)
 
 
@@ -60,8 +59,8 @@ class Profile(OwnPage):
         return NameForm(data, initial={"name": self.user.name})
 
     def save(self, form: NameForm) -> HttpResponse:
-        change_user(user=self.user, name=form.cleaned_data["name"], by=visitor(self.user, client_address(self.request)))
-        return self.done(_("Your name was saved."), self.home)
+        change_user(user=self.user, name=form.cleaned_data["name"], by=user_actor(self.request, self.user))
+        return self.done(_("Your name was saved."), self.landing_page)
 
 
 class ChangePassword(OwnPage):
@@ -73,7 +72,7 @@ class ChangePassword(OwnPage):
         return PasswordChangeForm(self.user, data)
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        seconds = SIGN_INS_TO_ACCOUNT.wait(account_of(self.user.email))
+        seconds = SIGN_INS_TO_ACCOUNT.count(account_digest(self.user.email))
         if not seconds:
             return super().post(request)
         form = self.make_form({})
@@ -86,8 +85,8 @@ class ChangePassword(OwnPage):
 
     def save(self, form: PasswordChangeForm) -> HttpResponse:
         password = form.cleaned_data["new_password1"]
-        change_password(user=self.user, password=password, by=visitor(self.user, client_address(self.request)))
+        change_password(user=self.user, password=password, by=user_actor(self.request, self.user))
         self.user.refresh_from_db()
         update_session_auth_hash(self.request, self.user)
-        SIGN_INS_TO_ACCOUNT.forget(account_of(self.user.email))
-        return self.done(_("Your password was changed. Everywhere else you are signed out."), self.home)
+        SIGN_INS_TO_ACCOUNT.reset(account_digest(self.user.email))
+        return self.done(_("Your password was changed. Everywhere else you are signed out."), self.landing_page)

@@ -3,12 +3,12 @@
 from django.urls import path
 from django.views.generic import TemplateView
 
-from agency.account import passwords, profile, signing
+from agency.account import passwords, profile, sign_in
 
 app_name = "account"
 urlpatterns = [
-    path("sign-in", signing.SignIn.as_view(), name="sign-in"),
-    path("sign-out", signing.sign_out, name="sign-out"),
+    path("sign-in", sign_in.SignIn.as_view(), name="sign-in"),
+    path("sign-out", sign_in.sign_out, name="sign-out"),
     path("password-reset", passwords.PasswordReset.as_view(), name="password-reset"),
     path(
         "password-reset/sent",

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib import admin
 
-from agency.admin.pages import RecordAdmin
+from agency.admin.base import RecordAdmin
 from agency.models import ActivityEntry
 from config.api.ids import parse_uuid
 

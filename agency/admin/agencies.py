@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from agency.admin.pages import ChangingAdmin, RowForm, by_uuid, staff, take_over
+from agency.admin.base import ChangingAdmin, RowForm, by_uuid, copy_fields, staff_actor
 from agency.models import Agency
 from agency.services import change_agency, create_agency, restore_agency, suspend_agency
 from agency.services.agencies import AgencyNameTaken
@@ -86,12 +86,12 @@ class AgencyAdmin(ChangingAdmin):
         return format_html_join(" · ", '<a href="{}">{}</a>', links) if agency.pk else "-"
 
     def save_model(self, request: HttpRequest, obj: Agency, form: Any, change: bool) -> None:
-        words = form.cleaned_data
+        values = form.cleaned_data
         if change:
-            saved = change_agency(agency=obj, by=staff(request), **words)
+            saved = change_agency(agency=obj, by=staff_actor(request), **values)
         else:
-            saved = create_agency(by=staff(request), **words)
-        take_over(obj, saved)
+            saved = create_agency(by=staff_actor(request), **values)
+        copy_fields(saved, obj)
 
     def get_urls(self) -> list[URLPattern]:
         own = self.admin_site.admin_view
@@ -106,7 +106,9 @@ class AgencyAdmin(ChangingAdmin):
         agency = self._changeable(request, pk)
         form = ReasonForm(request.POST or None)
         if form.is_valid():
-            suspend_agency(agency=agency, reason=form.cleaned_data["reason"], now=timezone.now(), by=staff(request))
+            suspend_agency(
+                agency=agency, reason=form.cleaned_data["reason"], now=timezone.now(), by=staff_actor(request)
+            )
             return self._back(request, agency, f"{agency} is suspended.")
         context = {
             **self.admin_site.each_context(request),
@@ -121,7 +123,7 @@ class AgencyAdmin(ChangingAdmin):
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         agency = self._changeable(request, pk)
-        restore_agency(agency=agency, by=staff(request))
+        restore_agency(agency=agency, by=staff_actor(request))
         return self._back(request, agency, f"{agency} is active again.")
 
     def _changeable(self, request: HttpRequest, pk: int) -> Agency:
@@ -132,6 +134,6 @@ class AgencyAdmin(ChangingAdmin):
             raise PermissionDenied
         return agency
 
-    def _back(self, request: HttpRequest, agency: Agency, told: str) -> HttpResponse:
-        self.message_user(request, told)
+    def _back(self, request: HttpRequest, agency: Agency, message: str) -> HttpResponse:
+        self.message_user(request, message)
         return redirect("admin:agency_agency_change", agency.pk)

@@ -2,7 +2,7 @@
 
 from django.contrib import admin
 
-from agency.admin.pages import RecordAdmin
+from agency.admin.base import RecordAdmin
 from agency.models import Addon, Plan
 
 

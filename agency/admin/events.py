@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from agency.admin.pages import RecordAdmin
+from agency.admin.base import RecordAdmin
 from agency.models import Event
 
 

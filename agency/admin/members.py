@@ -6,7 +6,7 @@ from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
 
-from agency.admin.pages import ChangingAdmin, RowForm, staff, take_over
+from agency.admin.base import ChangingAdmin, RowForm, copy_fields, staff_actor
 from agency.models import Member
 from agency.services import add_member, change_role, remove_member
 
@@ -45,9 +45,9 @@ class MemberAdmin(ChangingAdmin):
 
     def save_model(self, request: HttpRequest, obj: Member, form: Any, change: bool) -> None:
         if change:
-            change_role(member=obj, role=form.cleaned_data["role"], by=staff(request))
+            change_role(member=obj, role=form.cleaned_data["role"], by=staff_actor(request))
         else:
-            take_over(obj, add_member(by=staff(request), **form.cleaned_data))
+            copy_fields(add_member(by=staff_actor(request), **form.cleaned_data), obj)
 
     def delete_model(self, request: HttpRequest, obj: Member) -> None:
-        remove_member(member=obj, by=staff(request))
+        remove_member(member=obj, by=staff_actor(request))

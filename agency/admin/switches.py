@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
-from agency.admin.pages import ChangingAdmin, RowForm, staff, take_over
+from agency.admin.base import ChangingAdmin, RowForm, copy_fields, staff_actor
 from agency.models import Switch
 from agency.services import set_switch
 
@@ -49,5 +49,5 @@ class SwitchAdmin(ChangingAdmin):
         return False
 
     def save_model(self, request: HttpRequest, obj: Switch, form: Any, change: bool) -> None:
-        saved = set_switch(name=obj.name, by=staff(request), **form.cleaned_data)
-        take_over(obj, saved)
+        saved = set_switch(name=obj.name, by=staff_actor(request), **form.cleaned_data)
+        copy_fields(saved, obj)

@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllow
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
 
-from agency.admin.pages import ChangingAdmin, RowForm, staff, take_over
+from agency.admin.base import ChangingAdmin, RowForm, copy_fields, staff_actor
 from agency.models import User
 from agency.services.passwords import request_password_reset
 from agency.services.people import change_user, invite_user
@@ -60,8 +60,8 @@ class UserAdmin(ChangingAdmin):
 
     def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
         save = change_user if change else invite_user
-        words = {"user": obj, **form.cleaned_data} if change else form.cleaned_data
-        take_over(obj, save(by=staff(request), **words))
+        values = {"user": obj, **form.cleaned_data} if change else form.cleaned_data
+        copy_fields(save(by=staff_actor(request), **values), obj)
 
     def get_urls(self) -> list[URLPattern]:
         reset = self.admin_site.admin_view(self.reset_view)

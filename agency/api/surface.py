@@ -5,13 +5,13 @@ from rest_framework.viewsets import ViewSetMixin
 
 from agency.actors import Actor
 from agency.models import Agency, Switch
-from agency.services.callers import AgencyCaller, find_agency_caller, switch_is_on
+from agency.request_actor import request_actor
+from agency.services.authentication import AgencyCaller, authenticate_agency_key
 from agency.services.keys import AGENCY_PREFIX
-from config.api.clients import client_address
-from config.api.surface import KeyLimitedSurface, Sighting
+from agency.services.switches import switch_is_on
+from config.api.surface import KeyLimitedSurface, KeyLookup
 from config.api.throttling import Limit
 from config.errors import Forbidden, Unavailable
-from config.logs import request_id
 
 
 class SurfaceDisabled(Unavailable):
@@ -29,11 +29,11 @@ class AgencySurface(KeyLimitedSurface[AgencyCaller]):
     key_prefix = AGENCY_PREFIX
     switched_off = SurfaceDisabled
 
-    def look_up(self, digest: bytes | None) -> Sighting[AgencyCaller]:
-        caller = None if digest is None else find_agency_caller(digest)
+    def look_up(self, digest: bytes | None) -> KeyLookup[AgencyCaller]:
+        caller = None if digest is None else authenticate_agency_key(digest)
         if caller is None:
-            return Sighting(switch_is_on(Switch.Name.AGENCY_API), None)
-        return Sighting(caller.surface_is_on, caller)
+            return KeyLookup(switch_is_on(Switch.Name.AGENCY_API), None)
+        return KeyLookup(caller.surface_is_on, caller)
 
     def check_caller(self, caller: AgencyCaller) -> None:
         if not caller.agency.is_active:
@@ -53,13 +53,8 @@ class AgencySurface(KeyLimitedSurface[AgencyCaller]):
 
     @property
     def actor(self) -> Actor:
-        return Actor(
-            kind="agency_key",
-            id=str(self.caller.key_uuid),
-            label=self.caller.key_name,
-            address=str(client_address(self.request._request) or ""),
-            request_id=request_id.get() or "",
-        )
+        caller = self.caller
+        return request_actor(self.request._request, kind="agency_key", id=caller.key_uuid, label=caller.key_name)
 
 
 class AgencyViewSet(ViewSetMixin, AgencySurface):

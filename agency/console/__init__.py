@@ -1,1 +1,1 @@
-"""The agency's console: pages for its staff. Higher apps hang their own pages into it."""
+"""The agency's console: pages for its staff. Higher apps add their own pages to it."""

@@ -10,40 +10,17 @@ from django.forms.boundfield import BoundField
 from django.utils.translation import gettext_lazy as _
 
 from agency import limits
-from agency.fields import Email, Line, Lines, Name
 from agency.models import Addon, Member, Plan
-from agency.services.pictures import TOO_LARGE
-from config.errors import DomainError, Invalid
-from config.uploads import MOST_BYTES
+from agency.pages.fields import EmailField, LineField, MultilineField, NameField
+from agency.pages.forms import NonceForm
+from agency.services.catalogue import CatalogueChanges
+from agency.services.pictures import MOST_BYTES, TOO_LARGE
 
 PREFIX = "limit_"
 
 
-def blame(form: forms.BaseForm, error: DomainError) -> None:
-    """Put a refusal beside the field it names, else above the form."""
-    named = error.errors if isinstance(error, Invalid) else {"": [error.message]}
-    for path, sentences in named.items():
-        field = path.replace(".", "_")
-        for sentence in sentences:
-            form.add_error(field if field in form.fields else None, sentence)
-
-
-class Confirmation(forms.Form):
-    """A question that is answered by its button alone."""
-
-
-class Reasoned(forms.Form):
-    reason = Lines(
-        label=_("Reason"),
-        required=False,
-        max_length=500,
-        widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=_("Kept in the activity log. Your customer does not see it."),
-    )
-
-
 class ColourForm(forms.Form):
-    accent = Line(
+    accent = LineField(
         label=_("Colour"),
         required=False,
         max_length=7,
@@ -70,8 +47,8 @@ class LogoForm(forms.Form):
 class CatalogueForm(forms.Form):
     """A plan or an add-on with its limits, each a whole number or empty for no limit."""
 
-    name = Name()
-    description = Lines(
+    name = NameField()
+    description = MultilineField(
         label=_("Description"), required=False, max_length=500, widget=forms.Textarea(attrs={"rows": 2})
     )
 
@@ -88,7 +65,7 @@ class CatalogueForm(forms.Form):
     def other_fields(self) -> list[BoundField]:
         return [self["name"], self["description"]]
 
-    def changes(self) -> dict[str, Any]:
+    def changes(self) -> CatalogueChanges:
         """Give name, description and limits as the services take them."""
         given = self.cleaned_data
         values = {name: given[field_name(name)] for name in limits.NAMES}
@@ -108,17 +85,16 @@ def limit_values(held: limits.Limits) -> dict[str, Any]:
     return {field_name(name): limits.value(held, name) for name in limits.NAMES}
 
 
-class KeyForm(forms.Form):
-    name = Name(help_text=_("What uses this key, so that you know it again: “CRM sync”, “Zapier”."))
+class KeyForm(NonceForm):
+    name = NameField(help_text=_("What uses this key, so that you know it again: “CRM sync”, “Zapier”."))
     can_copy = forms.BooleanField(
         label=_("May copy automations out of sub-accounts"),
         required=False,
         help_text=_("Needed to build packs from your customers' automations. Leave it off for everything else."),
     )
-    ticket = forms.CharField(widget=forms.HiddenInput)
 
 
-ROLE_WORDS = {
+ROLE_DESCRIPTIONS = {
     Member.Role.OWNER: _("Does everything, and manages the team."),
     Member.Role.ADMIN: _("Manages sub-accounts, the catalogue and API keys."),
     Member.Role.VIEWER: _("Sees everything and changes nothing."),
@@ -131,6 +107,6 @@ class RoleForm(forms.Form):
 
 
 class InvitationForm(RoleForm):
-    name = Line(label=_("Name"), max_length=120, widget=forms.TextInput(attrs={"autocomplete": "off"}))
-    email = Email()
+    name = LineField(label=_("Name"), max_length=120, widget=forms.TextInput(attrs={"autocomplete": "off"}))
+    email = EmailField()
     field_order = ["name", "email", "role"]

@@ -5,29 +5,29 @@ from typing import Any
 from django.urls import path
 
 import config.api.ids  # noqa: F401 - makes `<id:…>` known
-from agency.console.surface import ConsoleView
 from agency.console.views import activity, api_keys, brand, catalogue, home, team
+from agency.console.views.base import ConsoleView
 
 
-def _on(shelf: catalogue.Shelf, view: type[ConsoleView]) -> Any:
-    return view.as_view(shelf=shelf, nav=shelf.list_url)
+def _view(items: catalogue.Catalogue, view: type[ConsoleView]) -> Any:
+    return view.as_view(catalogue=items, nav=items.list_url)
 
 
-def _shelf(address: str, shelf: catalogue.Shelf) -> list[Any]:
+def _catalogue_paths(address: str, items: catalogue.Catalogue) -> list[Any]:
     return [
-        path(address, _on(shelf, catalogue.CatalogueList), name=f"{shelf.name}s"),
-        path(f"{address}/new", _on(shelf, catalogue.CatalogueNew), name=f"{shelf.name}-new"),
-        path(f"{address}/<id:uuid>", _on(shelf, catalogue.CatalogueItemPage), name=shelf.name),
-        path(f"{address}/<id:uuid>/edit", _on(shelf, catalogue.CatalogueEdit), name=f"{shelf.name}-edit"),
-        path(f"{address}/<id:uuid>/archive", _on(shelf, catalogue.CatalogueArchive), name=f"{shelf.name}-archive"),
+        path(address, _view(items, catalogue.CatalogueList), name=f"{items.name}s"),
+        path(f"{address}/new", _view(items, catalogue.CatalogueNew), name=f"{items.name}-new"),
+        path(f"{address}/<id:uuid>", _view(items, catalogue.CatalogueItemPage), name=items.name),
+        path(f"{address}/<id:uuid>/edit", _view(items, catalogue.CatalogueEdit), name=f"{items.name}-edit"),
+        path(f"{address}/<id:uuid>/archive", _view(items, catalogue.CatalogueArchive), name=f"{items.name}-archive"),
     ]
 
 
 urlpatterns = [
     path("", home.Home.as_view(), name="home"),
     path("switch", home.switch_agency, name="switch"),
-    *_shelf("plans", catalogue.PLANS),
-    *_shelf("add-ons", catalogue.ADDONS),
+    *_catalogue_paths("plans", catalogue.PLANS),
+    *_catalogue_paths("add-ons", catalogue.ADDONS),
     path("configuration/api", api_keys.KeyList.as_view(), name="api-keys"),
     path("configuration/api/new", api_keys.KeyNew.as_view(), name="api-key-new"),
     path("configuration/api/<id:uuid>/revoke", api_keys.KeyRevoke.as_view(), name="api-key-revoke"),

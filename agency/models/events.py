@@ -1,4 +1,4 @@
-"""The outbox: facts written in the transaction of the change they tell of."""
+"""The outbox: facts written in the transaction of the change that made them true."""
 
 import uuid
 

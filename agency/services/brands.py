@@ -44,7 +44,7 @@ def set_accent(*, agency: Agency, accent: str, by: Actor) -> None:
     if accent and not ACCENT.fullmatch(accent):
         raise AccentRefused
     Brand.objects.update_or_create(agency=agency, defaults={"accent": accent})
-    _note(agency, "brand.colour_changed", by, accent=accent)
+    _record(agency, "brand.colour_changed", by, accent=accent)
 
 
 def set_logo(*, agency: Agency, file: bytes, by: Actor) -> None:
@@ -62,16 +62,16 @@ def set_logo(*, agency: Agency, file: bytes, by: Actor) -> None:
     }
     with transaction.atomic():
         Brand.objects.update_or_create(agency=agency, defaults=values)
-        _note(agency, "brand.logo_changed", by, digest=digest)
+        _record(agency, "brand.logo_changed", by, digest=digest)
 
 
 @transaction.atomic
 def remove_logo(*, agency: Agency, by: Actor) -> None:
     """Go back to the name's first letter; without a logo nothing happens."""
     if Brand.objects.filter(agency=agency).exclude(logo=None).update(**NO_LOGO):
-        _note(agency, "brand.logo_removed", by)
+        _record(agency, "brand.logo_removed", by)
 
 
-def _note(agency: Agency, action: str, by: Actor, **details: str) -> None:
+def _record(agency: Agency, action: str, by: Actor, **details: str) -> None:
     target = ("agency", agency.uuid, agency.name)
     record_activity(by=by, action=action, agency_id=agency.pk, target=target, details=details or None)

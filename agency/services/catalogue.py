@@ -1,7 +1,7 @@
 """An agency's plans and add-ons. Editing one changes no sub-account until it is assigned again."""
 
 from datetime import datetime
-from typing import Any
+from typing import TypedDict, Unpack
 
 from django.db import IntegrityError, transaction
 
@@ -26,6 +26,14 @@ class CatalogueNameTaken(Invalid):
     message = "Another entry of the catalogue has this name."
 
 
+class CatalogueChanges(TypedDict, total=False):
+    """What can be changed of a plan or an add-on."""
+
+    name: str
+    description: str
+    limits: Limits
+
+
 EDITABLE = ("name", "name_key", "description", "limits")
 
 
@@ -43,11 +51,10 @@ def create_addon(*, agency: Agency, name: str, limits: Limits, by: Actor, descri
     return addon
 
 
-def update_item(*, item: Plan | Addon, by: Actor, **changes: Any) -> None:
-    """Change name, description or limits of a plan or an add-on."""
-    for field in ("name", "description", "limits"):
-        if field in changes:
-            setattr(item, field, changes[field])
+def update_item(*, item: Plan | Addon, by: Actor, **changes: Unpack[CatalogueChanges]) -> None:
+    """Change a plan or an add-on."""
+    for field, value in changes.items():
+        setattr(item, field, value)
     _save(item, action=f"{_kind(item)}.changed", by=by)
 
 
@@ -55,7 +62,7 @@ def update_item(*, item: Plan | Addon, by: Actor, **changes: Any) -> None:
 def archive_item(*, item: Plan | Addon, now: datetime, by: Actor) -> None:
     """Take a plan or an add-on out of the catalogue; sub-accounts that hold it keep it."""
     if type(item).objects.filter(pk=item.pk, archived_at=None).update(archived_at=now):
-        _note(item, f"{_kind(item)}.archived", by)
+        _record(item, f"{_kind(item)}.archived", by)
     item.refresh_from_db()
 
 
@@ -68,12 +75,12 @@ def _save(item: Plan | Addon, *, action: str, by: Actor) -> None:
             item.save(update_fields=None if item._state.adding else EDITABLE)
     except IntegrityError as error:
         raise CatalogueNameTaken from error
-    _note(item, action, by)
+    _record(item, action, by)
 
 
 def _kind(item: Plan | Addon) -> str:
     return "plan" if isinstance(item, Plan) else "addon"
 
 
-def _note(item: Plan | Addon, action: str, by: Actor) -> None:
+def _record(item: Plan | Addon, action: str, by: Actor) -> None:
     record_activity(by=by, action=action, agency_id=item.agency_id, target=(_kind(item), item.uuid, item.name))

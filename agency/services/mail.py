@@ -23,7 +23,7 @@ LONGEST_WAIT = timedelta(hours=1)
 
 
 def queue_mail(*, kind: Mail.Kind, user: User, context: dict[str, Any]) -> Mail:
-    """Note that an e-mail is to be sent; it leaves only if the change around it is committed."""
+    """Queue an e-mail; it leaves only if the change around it is committed."""
     return Mail.objects.create(kind=kind, user=user, context=context)
 
 
@@ -57,8 +57,8 @@ def send_due_mail(*, mail: Mail, now: datetime) -> bool:
 
 def write_mail(mail: Mail) -> EmailMessage:
     """Render an e-mail; the link to set a password is made here and kept nowhere."""
-    ways = {"link": password_link(mail.user), "console": f"{settings.PUBLIC_URL}{reverse('console:home')}"}
-    context = {**mail.context, **ways, "user": mail.user, "kind": mail.kind}
+    links = {"link": password_link(mail.user), "console": f"{settings.PUBLIC_URL}{reverse('console:home')}"}
+    context = {**mail.context, **links, "user": mail.user, "kind": mail.kind}
     subject = " ".join(render_to_string(f"mail/{mail.kind}_subject.txt", context).split())
     return EmailMessage(subject, render_to_string(f"mail/{mail.kind}.txt", context), to=[mail.user.email])
 

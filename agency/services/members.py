@@ -23,19 +23,19 @@ class LastOwner(Conflict):
 
 
 @transaction.atomic
-def add_member(*, agency: Agency, email: str, name: str, role: str, by: Actor, tells: bool = True) -> Member:
-    """Give a person a role and tell them by e-mail; who has no password yet gets a link to set one.
+def add_member(*, agency: Agency, email: str, name: str, role: str, by: Actor, notify: bool = True) -> Member:
+    """Give a person a role and notify them by e-mail; who has no password yet gets a link to set one.
 
-    With `tells` off nobody is told: whoever calls hands the password over.
+    Without `notify` no e-mail is sent: whoever calls hands the password over.
     """
     user, _ = find_or_create_user(email=email, name=name)
     member, added = Member.objects.get_or_create(agency=agency, user=user, defaults={"role": role})
     if not added:
         raise AlreadyAMember
-    if tells:
+    if notify:
         kind = Mail.Kind.MEMBER_ADDED if user.has_usable_password() else Mail.Kind.MEMBER_INVITATION
         queue_mail(kind=kind, user=user, context={"agency": agency.name})
-    _note(member, "member.added", by)
+    _record(member, "member.added", by)
     return member
 
 
@@ -46,7 +46,7 @@ def change_role(*, member: Member, role: str, by: Actor) -> Member:
     _keep_an_owner(member, leaves=role != Member.Role.OWNER)
     member.role = role
     member.save(update_fields=["role"])
-    _note(member, "member.role_changed", by)
+    _record(member, "member.role_changed", by)
     return member
 
 
@@ -55,7 +55,7 @@ def remove_member(*, member: Member, by: Actor) -> None:
     """Take a person out of the agency; their next page shows it. Raises `MemberNotFound` for one who has left."""
     member = _lock(member)
     _keep_an_owner(member, leaves=True)
-    _note(member, "member.removed", by)
+    _record(member, "member.removed", by)
     member.delete()
 
 
@@ -83,6 +83,6 @@ def _keep_an_owner(member: Member, *, leaves: bool) -> None:
         raise LastOwner
 
 
-def _note(member: Member, action: str, by: Actor) -> None:
+def _record(member: Member, action: str, by: Actor) -> None:
     target = ("member", member.pk, member.user.email)
     record_activity(by=by, action=action, agency_id=member.agency_id, target=target, details={"role": member.role})

@@ -15,7 +15,7 @@ class LinkUsed(Conflict):
 
 
 def request_password_reset(*, email: str) -> None:
-    """Queue the e-mail with a link to set a password, if there is such a person; nothing tells whether there is."""
+    """Queue the e-mail with a link to set a password, if there is such a person; nothing shows whether there is."""
     user = User.objects.filter(email=email.strip().lower(), is_active=True).first()
     if user:
         queue_mail(kind=Mail.Kind.PASSWORD_RESET, user=user, context={})

@@ -1,7 +1,7 @@
 """People as our support sees them: invited, renamed, let in and shut out."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from django.contrib.auth.models import Group
 from django.db import transaction
@@ -13,7 +13,14 @@ from agency.services.mail import queue_mail
 from agency.services.members import find_or_create_user
 from config.errors import Invalid
 
-FIELDS = ("name", "is_active", "is_staff", "is_superuser")
+
+class UserChanges(TypedDict, total=False):
+    """What can be changed of a person, beside their groups of rights."""
+
+    name: str
+    is_active: bool
+    is_staff: bool
+    is_superuser: bool
 
 
 class AlreadyAPerson(Invalid):
@@ -33,15 +40,17 @@ def invite_user(*, email: str, name: str, by: Actor) -> User:
 
 
 @transaction.atomic
-def change_user(*, user: User, by: Actor, groups: Iterable[Group] | None = None, **changes: Any) -> User:
-    """Change name, is_active, is_staff, is_superuser or the groups of rights; shutting out acts at once."""
+def change_user(
+    *, user: User, by: Actor, groups: Iterable[Group] | None = None, **changes: Unpack[UserChanges]
+) -> User:
+    """Change a person or their groups of rights; shutting out acts at once."""
     user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
-    before = {field: getattr(user, field) for field in FIELDS if field in changes}
-    details = {
-        field: {"from": before[field], "to": changes[field]} for field in before if before[field] != changes[field]
-    }
-    for field in details:
-        setattr(user, field, changes[field])
+    details: dict[str, Any] = {}
+    for field, value in changes.items():
+        before = getattr(user, field)
+        if before != value:
+            details[field] = {"from": before, "to": value}
+            setattr(user, field, value)
     user.save(update_fields=list(details))
     if groups is not None:
         details |= _regroup(user, groups)

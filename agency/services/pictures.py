@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 from PIL import Image, ImageOps
 
-from config.uploads import MOST_BYTES
-
+MOST_BYTES = 1024 * 1024
 FORMATS = ("PNG", "JPEG", "WEBP")
 MOST_PIXELS = 3_000 * 3_000
 LEAST_SIDE = 16
@@ -26,7 +25,7 @@ class Picture(NamedTuple):
 
 
 class NoPicture(ValueError):
-    """The bytes are not a picture that is taken; the message says why, in words for a person."""
+    """The bytes are not a picture that is taken; the message says why, for a person."""
 
 
 def shrink(data: bytes) -> Picture:

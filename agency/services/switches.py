@@ -1,10 +1,20 @@
 """Fleet-wide switches."""
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from agency.actors import Actor
 from agency.models import Switch
 from agency.services.activity import record_activity
+
+READ = "SELECT enabled FROM agency_switch WHERE name = %s"
+
+
+def switch_is_on(name: Switch.Name) -> bool:
+    """Read a fleet-wide switch; a missing row means on."""
+    with connection.cursor() as cursor:
+        cursor.execute(READ, [name])
+        row = cursor.fetchone()
+    return row is None or bool(row[0])
 
 
 @transaction.atomic

@@ -57,7 +57,7 @@ class StartForm(forms.Form):
         strip=False,
         help_text=_("Comes back to the return URL unchanged, so that your systems know whose connection it is."),
     )
-    ticket = forms.CharField(widget=forms.HiddenInput)
+    nonce = forms.CharField(widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, return_urls: Iterable[str], channels: Any, **options: Any) -> None:
         super().__init__(*args, **options)

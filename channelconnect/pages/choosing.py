@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from agency.console.lists import Pages, read_pages
+from agency.pages.lists import Pages, read_pages
 from channelconnect.models.sessions import Status
 from channelconnect.pages.landing import AskingPage, SeeOther, bound_session
 from channelconnect.pages.turns import TURNS

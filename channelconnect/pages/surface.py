@@ -13,11 +13,10 @@ from django.utils import timezone
 from django.views import View
 
 from agency.actors import Actor
+from agency.request_actor import request_actor
 from agency.services import brand_of
 from channelconnect.models import ConnectSession
 from channelconnect.services import OtherBrowser, Paused
-from config.api.clients import client_address
-from config.logs import request_id
 
 COOKIE_SECONDS = 3600
 BROWSER = re.compile(r"[\w-]{43}", re.ASCII)
@@ -78,8 +77,7 @@ class ConnectPage(View):
 
     @property
     def by(self) -> Actor:
-        address = str(client_address(self.request) or "")
-        return Actor(kind="customer", id="", label="customer", address=address, request_id=request_id.get() or "")
+        return request_actor(self.request, kind="customer", id="", label="customer")
 
     def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
         """Render a page about the session in its agency's name and looks."""

@@ -36,8 +36,8 @@ WRITES = frozenset({"POST", "PUT", "PATCH"})
 NEGOTIATION = DefaultContentNegotiation()
 
 
-class Sighting(NamedTuple, Generic[Caller]):
-    """What one look at the database tells: whether the surface is switched on, and whose key it is."""
+class KeyLookup(NamedTuple, Generic[Caller]):
+    """What one statement finds out: whether the surface is switched on, and whose key it is."""
 
     switched_on: bool
     caller: Caller | None
@@ -87,22 +87,22 @@ class SurfaceView(APIView, Generic[Caller]):
         """Give the caller whose key has this SHA-256, or None for an unknown or revoked key."""
         raise NotImplementedError
 
-    def look_up(self, digest: bytes | None) -> Sighting[Caller]:
+    def look_up(self, digest: bytes | None) -> KeyLookup[Caller]:
         """Look up switch and caller; a surface that can tell both with one query overrides this."""
         if not self.switch_is_on():
-            return Sighting(switched_on=False, caller=None)
-        return Sighting(switched_on=True, caller=None if digest is None else self.resolve_key(digest))
+            return KeyLookup(switched_on=False, caller=None)
+        return KeyLookup(switched_on=True, caller=None if digest is None else self.resolve_key(digest))
 
     def check_caller(self, caller: Caller) -> None:
         """Refuse a caller who is known and may not call now."""
 
-    def admit(self, request: HttpRequest) -> Caller:
+    def authenticate(self, request: HttpRequest) -> Caller:
         """Find out who calls, and refuse who may not."""
         raise NotImplementedError
 
     # The steps both orders are made of ----------------------------------------------------------------
 
-    def sight(self, presented: str | None) -> Sighting[Caller]:
+    def look_up_key(self, presented: str | None) -> KeyLookup[Caller]:
         plausible = presented is not None and looks_like_key(self.key_prefix, presented)
         digest = key_digest(presented) if presented is not None and plausible else None
         try:
@@ -133,12 +133,12 @@ class SurfaceView(APIView, Generic[Caller]):
         return {}
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
-        desk = JSONRequest(request, negotiator=NEGOTIATION)
-        desk.may_be_empty = self.body_optional
-        return desk
+        json_request = JSONRequest(request, negotiator=NEGOTIATION)
+        json_request.may_be_empty = self.body_optional
+        return json_request
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        self.caller = self.admit(request._request)
+        self.caller = self.authenticate(request._request)
         self.check_method(request)
         if request.method in WRITES:
             _ = request.data  # read here, so that a malformed body is refused by endpoints that ignore it, too
@@ -204,32 +204,32 @@ class KeyLimitedSurface(SurfaceView[Caller]):
         """Give the limit that the caller's key counts against. Each surface has its own."""
         raise NotImplementedError
 
-    def admit(self, request: HttpRequest) -> Caller:
+    def authenticate(self, request: HttpRequest) -> Caller:
         presented = presented_key(request)
-        sighting = self.sight(presented)
-        if not sighting.switched_on:
+        lookup = self.look_up_key(presented)
+        if not lookup.switched_on:
             raise self.switched_off
-        if sighting.caller is None:
+        if lookup.caller is None:
             self.count(self.address_limit(request))
             self.refuse_unresolved(presented)
-        self.check_caller(sighting.caller)
-        self.count(self.key_limit(sighting.caller))
-        return sighting.caller
+        self.check_caller(lookup.caller)
+        self.count(self.key_limit(lookup.caller))
+        return lookup.caller
 
 
 class AddressLimitedSurface(SurfaceView[Caller]):
     """The address's limit, then switch, key and caller."""
 
-    def admit(self, request: HttpRequest) -> Caller:
+    def authenticate(self, request: HttpRequest) -> Caller:
         self.count(self.address_limit(request))
         presented = presented_key(request)
-        sighting = self.sight(presented)
-        if not sighting.switched_on:
+        lookup = self.look_up_key(presented)
+        if not lookup.switched_on:
             raise self.switched_off
-        if sighting.caller is None:
+        if lookup.caller is None:
             self.refuse_unresolved(presented)
-        self.check_caller(sighting.caller)
-        return sighting.caller
+        self.check_caller(lookup.caller)
+        return lookup.caller
 
 
 def unknown_path(surface: type[SurfaceView[Any]]) -> Callable[..., HttpResponseBase]:

@@ -1,4 +1,4 @@
-"""The support admin: a door of its own, with a sign-in of its own."""
+"""The support admin's site, with a sign-in of its own."""
 
 from typing import Any
 
@@ -10,8 +10,8 @@ from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 
-from agency.account.guessing import SIGN_INS_TO_ACCOUNT, account_of
-from agency.account.signing import seconds_to_wait
+from agency.account.attempt_limits import SIGN_INS_TO_ACCOUNT, account_digest
+from agency.account.sign_in import seconds_to_wait
 
 SIGNED_IN_HERE = "signed_in_to_support"
 
@@ -28,7 +28,7 @@ class SupportSite(admin.AdminSite):
 
     @method_decorator([never_cache, sensitive_post_parameters("password")])
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Sign in, with the console's own limits on guessing."""
+        """Sign in, with the console's own limits on attempts."""
         email = request.POST.get("username", "")
         if request.method == "POST":
             seconds = seconds_to_wait(request, email)
@@ -37,7 +37,7 @@ class SupportSite(admin.AdminSite):
             request.user = AnonymousUser()
         response = super().login(request, extra_context)
         if request.method == "POST" and super().has_permission(request):
-            SIGN_INS_TO_ACCOUNT.forget(account_of(email))
+            SIGN_INS_TO_ACCOUNT.reset(account_digest(email))
             request.session[SIGNED_IN_HERE] = True
         return response
 

@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from agency.fields import Line, Lines, Name
+from agency.pages.fields import LineField, MultilineField, NameField
 from packs.library import Industry
 from packs.models import Pack, PackEntry
 from packs.services.reading import EntryView
@@ -19,8 +19,8 @@ LONGEST_DESCRIPTION = 500
 class PackForm(forms.Form):
     """What a pack is called and whom it is for."""
 
-    name = Name()
-    summary = Lines(
+    name = NameField()
+    summary = MultilineField(
         label=_("Summary"),
         required=False,
         max_length=LONGEST_SUMMARY,
@@ -54,8 +54,8 @@ def pack_values(pack: Pack) -> dict[str, Any]:
 class EntryForm(forms.Form):
     """An automation of a pack; an empty name or description restores the original."""
 
-    name = Line(label=_("Name"), max_length=120, required=False)
-    description = Lines(
+    name = LineField(label=_("Name"), max_length=120, required=False)
+    description = MultilineField(
         label=_("Description"),
         max_length=LONGEST_DESCRIPTION,
         required=False,

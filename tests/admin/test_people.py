@@ -15,26 +15,26 @@ pytestmark = pytest.mark.django_db
 FORM = {"name": "Somebody", "is_active": "on"}
 
 
-def clerk_of_people(person: Callable[..., User]) -> User:
+def people_staff(person: Callable[..., User]) -> User:
     """Make staff who may see and change people and members, and no more."""
-    clerk = person(is_staff=True)
+    colleague = person(is_staff=True)
     names = ("view_user", "change_user", "view_member", "change_member", "add_member")
-    clerk.user_permissions.set(Permission.objects.filter(codename__in=names, content_type__app_label="agency"))
-    return clerk
+    colleague.user_permissions.set(Permission.objects.filter(codename__in=names, content_type__app_label="agency"))
+    return colleague
 
 
 def test_an_agency_gets_its_first_owner_who_is_invited(support: Client, agency: Agency) -> None:
-    words = {"agency": agency.pk, "email": "New@Example.com", "name": "New Owner", "role": "owner"}
-    assert support.post("/admin/agency/member/add/", words).status_code == 302
+    fields = {"agency": agency.pk, "email": "New@Example.com", "name": "New Owner", "role": "owner"}
+    assert support.post("/admin/agency/member/add/", fields).status_code == 302
     member = Member.objects.get(agency=agency)
     assert (member.user.email, member.role) == ("new@example.com", "owner")
     assert Mail.objects.get(user=member.user).kind == Mail.Kind.MEMBER_INVITATION
 
 
 def test_a_person_is_added_to_an_agency_once(support: Client, agency: Agency) -> None:
-    words = {"agency": agency.pk, "email": "new@example.com", "name": "New", "role": "viewer"}
-    support.post("/admin/agency/member/add/", words)
-    page = support.post("/admin/agency/member/add/", words, follow=True)
+    fields = {"agency": agency.pk, "email": "new@example.com", "name": "New", "role": "viewer"}
+    support.post("/admin/agency/member/add/", fields)
+    page = support.post("/admin/agency/member/add/", fields, follow=True)
     assert b"This person is already in the team." in page.content
     assert Member.objects.filter(agency=agency).count() == 1
 
@@ -92,10 +92,10 @@ def test_an_address_is_invited_once(support: Client, person: Callable[..., User]
 def test_shutting_a_person_out_ends_what_they_do(
     support: Client, person: Callable[..., User], sign_in: Callable[[User], Client]
 ) -> None:
-    clerk = clerk_of_people(person)
-    browser = sign_in(clerk)
+    colleague = people_staff(person)
+    browser = sign_in(colleague)
     assert browser.get("/admin/agency/user/").status_code == 200
-    support.post(f"/admin/agency/user/{clerk.pk}/change/", {"name": "Somebody", "is_staff": "on"})
+    support.post(f"/admin/agency/user/{colleague.pk}/change/", {"name": "Somebody", "is_staff": "on"})
     assert browser.get("/admin/agency/user/").status_code == 302
 
 
@@ -109,13 +109,13 @@ def test_a_link_to_set_a_password_is_mailed(support: Client, person: Callable[..
 
 
 def test_staff_cannot_give_themselves_rights(person: Callable[..., User], sign_in: Callable[[User], Client]) -> None:
-    clerk = clerk_of_people(person)
+    colleague = people_staff(person)
     group = Group.objects.create(name="everything")
-    browser = sign_in(clerk)
-    words = {**FORM, "is_staff": "on", "is_superuser": "on", "groups": [group.pk]}
-    assert browser.post(f"/admin/agency/user/{clerk.pk}/change/", words).status_code == 403
+    browser = sign_in(colleague)
+    fields = {**FORM, "is_staff": "on", "is_superuser": "on", "groups": [group.pk]}
+    assert browser.post(f"/admin/agency/user/{colleague.pk}/change/", fields).status_code == 403
     somebody = person()
-    assert browser.post(f"/admin/agency/user/{somebody.pk}/change/", words).status_code == 302
+    assert browser.post(f"/admin/agency/user/{somebody.pk}/change/", fields).status_code == 302
     somebody.refresh_from_db()
     assert (somebody.name, somebody.is_staff, somebody.is_superuser) == ("Somebody", False, False)
     assert not somebody.groups.exists()
@@ -124,7 +124,7 @@ def test_staff_cannot_give_themselves_rights(person: Callable[..., User], sign_i
 def test_staff_cannot_touch_support_or_invite_anybody(
     person: Callable[..., User], sign_in: Callable[[User], Client], superuser: User
 ) -> None:
-    browser = sign_in(clerk_of_people(person))
+    browser = sign_in(people_staff(person))
     assert browser.post(f"/admin/agency/user/{superuser.pk}/change/", {"name": "X"}).status_code == 403
     assert browser.post(f"/admin/agency/user/{superuser.pk}/reset/").status_code == 403
     assert browser.post("/admin/agency/user/add/", {"email": "d@example.com", "name": "D"}).status_code == 403

@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from agency.actors import SYSTEM
-from agency.admin.pages import MOST_ROWS, RecordAdmin
+from agency.admin.base import MOST_ROWS, RecordAdmin
 from agency.models import ActivityEntry, AgencyKey, Event
 from agency.services import issue_agency_key
 from channelconnect.services import Wish, create_session, set_return_urls, store_notice, switch_connect

@@ -29,7 +29,7 @@ def test_a_person_who_is_not_staff_cannot_sign_in(
     assert sign_in(person()).get("/admin/").status_code == 302
 
 
-def test_a_session_of_another_door_opens_nothing_here_even_for_staff(superuser: User) -> None:
+def test_a_session_of_another_site_opens_nothing_here_even_for_staff(superuser: User) -> None:
     browser = Client()
     browser.force_login(superuser)
     answer = browser.get("/admin/")
@@ -38,11 +38,11 @@ def test_a_session_of_another_door_opens_nothing_here_even_for_staff(superuser: 
 
 
 def test_wrong_passwords_are_limited_for_an_account_from_anywhere(superuser: User) -> None:
-    words = {"username": superuser.email, "password": "wrong"}
-    answers = [Client(REMOTE_ADDR=an_address()).post("/admin/login/", words) for _ in range(11)]
+    fields = {"username": superuser.email, "password": "wrong"}
+    answers = [Client(REMOTE_ADDR=an_address()).post("/admin/login/", fields) for _ in range(11)]
     assert [answer.status_code for answer in answers] == [200] * 10 + [429]
     assert int(answers[-1]["Retry-After"]) > 0
-    right = Client(REMOTE_ADDR=an_address()).post("/admin/login/", {**words, "password": PASSWORD})
+    right = Client(REMOTE_ADDR=an_address()).post("/admin/login/", {**fields, "password": PASSWORD})
     assert right.status_code == 429
 
 

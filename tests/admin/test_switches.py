@@ -26,8 +26,8 @@ def test_a_surface_is_switched_off_and_on_again(support: Client, agency: Agency)
     assert support.post(page, {"enabled": "on", "reason": "done"}).status_code == 302
     assert Client().get("/api/agency/v1/plans", headers={"x-api-key": key}).status_code == 200
     entries = ActivityEntry.objects.filter(target_kind="switch").order_by("id")
-    told = [(entry.action, entry.details["reason"], entry.actor_kind) for entry in entries]
-    assert told == [("switch.turned_off", "maintenance", "staff"), ("switch.turned_on", "done", "staff")]
+    recorded = [(entry.action, entry.details["reason"], entry.actor_kind) for entry in entries]
+    assert recorded == [("switch.turned_off", "maintenance", "staff"), ("switch.turned_on", "done", "staff")]
 
 
 def test_a_change_needs_a_reason_of_its_own(support: Client) -> None:

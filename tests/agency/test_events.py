@@ -47,9 +47,9 @@ def test_an_envelope_has_id_event_time_agency_and_data_in_this_order() -> None:
 
 
 def test_test_is_true_on_test_deliveries_and_absent_elsewhere() -> None:
-    words: dict[str, Any] = {"id": uuid.uuid4(), "event": "x", "occurred_at": MOMENT, "agency_id": 1, "data": {}}
-    assert json.loads(envelope(**words, test=True))["test"] is True
-    assert "test" not in json.loads(envelope(**words))
+    values: dict[str, Any] = {"id": uuid.uuid4(), "event": "x", "occurred_at": MOMENT, "agency_id": 1, "data": {}}
+    assert json.loads(envelope(**values, test=True))["test"] is True
+    assert "test" not in json.loads(envelope(**values))
 
 
 def test_a_time_is_written_in_utc_wherever_it_was_taken() -> None:

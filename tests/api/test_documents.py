@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from config.api.documents.events import EventDescription, register_events
+from config.api.documents.events import DocumentedEvents, EventDescription, documented_events
 from tests.api.conftest import AGENCY, WORKSPACE
 
 THINGS = f"{AGENCY}/things"
@@ -23,7 +23,7 @@ def describe_events() -> list[EventDescription]:
 
 @pytest.fixture(autouse=True, scope="module")
 def _events() -> None:
-    register_events("agency", describe_events)
+    documented_events.add(DocumentedEvents("things", "agency", describe_events))
 
 
 def document(nobody: Client, surface: str) -> dict[str, Any]:

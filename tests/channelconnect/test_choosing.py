@@ -12,7 +12,7 @@ from agency.actors import SYSTEM
 from agency.services import restore_agency, set_accent, set_logo, suspend_agency
 from channelconnect.models import ConnectSession
 from channelconnect.services import set_return_urls
-from tests.agency.console.staff import text
+from tests.agency.console.browsers import text
 from tests.channelconnect.agencies import RETURN_URL, a_session, connection_events
 from tests.channelconnect.walking import Customer, a_browser, link_of, outcome
 from tests.pictures import a_picture, size_of

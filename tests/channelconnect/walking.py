@@ -10,7 +10,7 @@ from django.test import Client
 
 from channelconnect.models import ConnectSession
 from channelconnect.services import connect_url
-from tests.agency.console.staff import text
+from tests.agency.console.browsers import text
 from tests.tenants import an_address
 from tools.sandbox import RunningSandbox
 

@@ -14,7 +14,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from agency.actors import SYSTEM
 from agency.models import User
-from tests.agency.console.staff import PASSWORD, a_member
+from tests.agency.console.browsers import PASSWORD, a_member
 from tests.factories import EndpointFactory, WorkspaceFactory, many_workspaces
 from tests.pictures import a_picture
 from tests.tenants import Tenant

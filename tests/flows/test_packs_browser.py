@@ -12,7 +12,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from agency.actors import SYSTEM
 from packs.services import add_library_entry, change_pack, copy_automation, create_pack, install_pack
-from tests.agency.console.staff import PASSWORD, a_member
+from tests.agency.console.browsers import PASSWORD, a_member
 from tests.factories import ChannelFactory, WorkspaceFactory
 from tests.flows.test_console_browser import CONTROLS, SMALLEST_TARGET, TOO_SMALL, WITHOUT_A_NAME
 from tests.flows_at_hand import a_customers_flow

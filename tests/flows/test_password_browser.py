@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, expect
 from pytest_django.live_server_helper import LiveServer
 
 from agency.tasks import send_mail
-from tests.agency.console.staff import a_member
+from tests.agency.console.browsers import a_member
 from tests.tenants import Tenant
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

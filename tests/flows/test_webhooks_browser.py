@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from agency.models import ActivityEntry
-from tests.agency.console.staff import PASSWORD, a_member
+from tests.agency.console.browsers import PASSWORD, a_member
 from tests.flows.test_console_browser import CONTROLS, SMALLEST_TARGET, TOO_SMALL, WITHOUT_A_NAME
 from tests.tenants import Tenant
 from tests.webhooks.console.making import a_failed_delivery, an_endpoint

@@ -8,8 +8,9 @@ from django import forms
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from agency.console.navigation import Words
-from agency.fields import Line
+from agency.pages.fields import LineField
+from agency.pages.forms import NonceForm
+from agency.pages.text import StrOrPromise
 from webhooks.models import Endpoint
 
 LONGEST_URL = 2_048
@@ -18,35 +19,29 @@ LONGEST_URL = 2_048
 class EndpointForm(forms.Form):
     """A receiver; `catalogue` is what the agency may subscribe to."""
 
-    url = Line(
+    url = LineField(
         label=_("URL"),
         max_length=LONGEST_URL,
         widget=forms.URLInput(attrs={"placeholder": "https://hooks.example.com/agency", "spellcheck": "false"}),
         help_text=_("Publicly reachable; https is advised."),
     )
     events = forms.MultipleChoiceField(label=_("Events"), widget=forms.CheckboxSelectMultiple)
-    description = Line(label=_("Description"), max_length=200, required=False)
+    description = LineField(label=_("Description"), max_length=200, required=False)
     enabled = forms.BooleanField(
         label=_("Enabled"),
         required=False,
         help_text=_("A disabled webhook gets nothing; what waits for it ends as an error."),
     )
 
-    def __init__(self, *args: Any, catalogue: Mapping[str, Words], **options: Any) -> None:
+    def __init__(self, *args: Any, catalogue: Mapping[str, StrOrPromise], **options: Any) -> None:
         super().__init__(*args, **options)
         events = self.fields["events"]
         assert isinstance(events, forms.MultipleChoiceField)  # noqa: S101  # tells the type checker what is declared above
         events.choices = [(event, f"{label} ({event})") for event, label in catalogue.items()]
 
 
-class TicketedEndpointForm(EndpointForm):
+class NewEndpointForm(NonceForm, EndpointForm):
     """A new receiver: the answer shows its secret, so it counts once."""
-
-    ticket = forms.CharField(widget=forms.HiddenInput)
-
-
-class Ticketed(forms.Form):
-    ticket = forms.CharField(widget=forms.HiddenInput)
 
 
 class TestForm(forms.Form):
@@ -54,7 +49,9 @@ class TestForm(forms.Form):
 
     event = forms.ChoiceField(label=_("Event"))
 
-    def __init__(self, *args: Any, events: Iterable[str], catalogue: Mapping[str, Words], **options: Any) -> None:
+    def __init__(
+        self, *args: Any, events: Iterable[str], catalogue: Mapping[str, StrOrPromise], **options: Any
+    ) -> None:
         super().__init__(*args, **options)
         event = self.fields["event"]
         assert isinstance(event, forms.ChoiceField)  # noqa: S101  # tells the type checker what is declared above

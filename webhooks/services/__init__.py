@@ -1,6 +1,6 @@
 """Every change of webhook endpoints and deliveries: one verb, one function, one transaction."""
 
-from webhooks.services.catalogue import EventSource, event_catalogue, known_events, register_event_source
+from webhooks.services.catalogue import EventSource, event_catalogue, event_sources, known_events
 from webhooks.services.deliveries import DeliveryNotFound, redeliver, redeliver_failed, send_test
 from webhooks.services.endpoints import (
     EndpointNotFound,
@@ -22,6 +22,7 @@ __all__ = [
     "UrlRefused",
     "endpoint_states",
     "event_catalogue",
+    "event_sources",
     "forget_deliveries",
     "forget_tallies",
     "judge_url",
@@ -29,7 +30,6 @@ __all__ = [
     "redeliver",
     "redeliver_failed",
     "register_endpoint",
-    "register_event_source",
     "remove_endpoint",
     "rotate_secret",
     "sample_data",

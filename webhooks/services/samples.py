@@ -31,7 +31,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
 def sample_data(event: str) -> Mapping[str, Any]:
     """The `data` of an event of this name, about a sub-account that does not exist."""
     samples: dict[str, Mapping[str, Any]] = {**SAMPLES}
-    for source in event_sources():
+    for source in event_sources:
         samples |= source.samples
     return samples[event]
 

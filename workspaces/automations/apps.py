@@ -1,5 +1,7 @@
 from django.apps import AppConfig
 
+from config.hooks import load_hooks
+
 
 class AutomationsConfig(AppConfig):
     name = "workspaces.automations"
@@ -7,6 +9,4 @@ class AutomationsConfig(AppConfig):
     verbose_name = "Automations"
 
     def ready(self) -> None:
-        from workspaces.automations import hooks
-
-        hooks.register()
+        load_hooks(self)

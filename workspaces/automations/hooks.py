@@ -2,13 +2,8 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from agency.console.activity_words import register_actions
-from workspaces.subaccounts.dashboard.navigation import MenuEntry, register_menu_entry
+from agency.pages.registry import MenuEntry, dashboard_menu, label_actions
 
-ENTRIES = [
-    MenuEntry(url_name="app:automations", label=_("Automations"), icon="automation", order=20),
-    MenuEntry(url_name="app:prerequisites", label=_("Prerequisites"), icon="plan", order=90),
-]
 ACTIONS = {
     "automation.created": _("Automation created"),
     "automation.draft_saved": _("Automation edited"),
@@ -22,8 +17,8 @@ ACTIONS = {
     "readiness.changed": _("Prerequisites changed"),
 }
 
-
-def register() -> None:
-    for entry in ENTRIES:
-        register_menu_entry(entry)
-    register_actions(ACTIONS)
+dashboard_menu.add(
+    MenuEntry(url_name="app:automations", label=_("Automations"), icon="automation", order=20),
+    MenuEntry(url_name="app:prerequisites", label=_("Prerequisites"), icon="plan", order=90),
+)
+label_actions(ACTIONS)

@@ -1,5 +1,7 @@
 from django.apps import AppConfig
 
+from config.hooks import load_hooks
+
 
 class SubaccountsConfig(AppConfig):
     name = "workspaces.subaccounts"
@@ -7,6 +9,4 @@ class SubaccountsConfig(AppConfig):
     verbose_name = "Sub-accounts"
 
     def ready(self) -> None:
-        from workspaces.subaccounts import hooks
-
-        hooks.register()
+        load_hooks(self)

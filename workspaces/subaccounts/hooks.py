@@ -6,11 +6,21 @@ from datetime import timedelta
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from agency.console.activity_words import register_actions, register_page
-from agency.console.navigation import Entry, Section, register_entry
-from agency.console.overview import Figure, Step, register_figures, register_step
 from agency.models import Agency
-from workspaces.subaccounts.dashboard.navigation import MenuEntry, register_menu_entry
+from agency.pages.registry import (
+    ActivityTarget,
+    Figure,
+    FigureSource,
+    FirstStep,
+    MenuEntry,
+    Section,
+    activity_targets,
+    console_menu,
+    dashboard_menu,
+    figure_sources,
+    first_steps,
+    label_actions,
+)
 from workspaces.subaccounts.models import Workspace
 
 RECENTLY = timedelta(days=30)
@@ -37,38 +47,34 @@ def figures(agency: Agency) -> Iterable[Figure]:
         value=agency.sub_account_count,
         note=_("of %(most)s allowed") % {"most": f"{most:,}"} if most is not None else "",
         url_name="console:sub-accounts",
-        order=10,
     )
     yield Figure(
         label=_("New in 30 days"),
         value=own.filter(created_at__gte=timezone.now() - RECENTLY).count(),
         url_name="console:sub-accounts",
-        order=15,
     )
     yield Figure(
         label=_("Suspended"),
         value=own.filter(status=Workspace.Status.SUSPENDED).count(),
         url_name="console:sub-accounts",
         query="?status=suspended",
+    )
+
+
+console_menu.add(
+    MenuEntry(url_name="console:sub-accounts", label=_("Sub-accounts"), icon="accounts", section=Section.MAIN, order=20)
+)
+dashboard_menu.add(MenuEntry(url_name="app:channels", label=_("Channels"), icon="connect", order=30))
+first_steps.add(
+    FirstStep(
+        title=_("Create a sub-account"),
+        text=_("A customer's workspace, with its owner. An existing API integration can do this too."),
+        url_name="console:sub-account-new",
+        action=_("New sub-account"),
+        is_done=lambda agency: agency.sub_account_count > 0,
         order=20,
     )
-
-
-def register() -> None:
-    register_entry(
-        Entry(url_name="console:sub-accounts", label=_("Sub-accounts"), icon="accounts", section=Section.MAIN, order=20)
-    )
-    register_menu_entry(MenuEntry(url_name="app:channels", label=_("Channels"), icon="connect", order=30))
-    register_step(
-        Step(
-            title=_("Create a sub-account"),
-            text=_("A customer's workspace, with its owner. An existing API integration can do this too."),
-            url_name="console:sub-account-new",
-            action=_("New sub-account"),
-            is_done=lambda agency: agency.sub_account_count > 0,
-            order=20,
-        )
-    )
-    register_figures(figures)
-    register_actions(ACTIONS)
-    register_page("workspace", "console:sub-account")
+)
+figure_sources.add(FigureSource(name="workspaces", order=10, figures=figures))
+label_actions(ACTIONS)
+activity_targets.add(ActivityTarget("workspace", "console:sub-account"))

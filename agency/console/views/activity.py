@@ -2,10 +2,10 @@
 
 from django.http import HttpRequest, HttpResponse
 
-from agency.console.activity_words import known_actions
-from agency.console.lists import stretch
-from agency.console.surface import ConsoleView
+from agency.console.views.base import ConsoleView
 from agency.models import ActivityEntry
+from agency.pages.activity import labelled_actions
+from agency.pages.lists import keyset_page
 
 
 class Activity(ConsoleView):
@@ -19,5 +19,5 @@ class Activity(ConsoleView):
         if action:
             entries = entries.none() if "\0" in action else entries.filter(action=action)
         return self.page(
-            "console/activity.html", entries=stretch(request, entries), actions=known_actions(), action=action
+            "console/activity.html", entries=keyset_page(request, entries), actions=labelled_actions(), action=action
         )

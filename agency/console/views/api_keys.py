@@ -11,11 +11,12 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.console.forms import Confirmation, KeyForm
-from agency.console.lists import paged, with_id
-from agency.console.once import open_form, spend_ticket
-from agency.console.surface import ConsoleView, FormPage, crumb
+from agency.console.forms import KeyForm
+from agency.console.views.base import ConsoleView, FormPage, crumb
 from agency.models import Agency, AgencyKey
+from agency.pages.form_nonce import new_nonce, use_nonce
+from agency.pages.forms import Confirmation
+from agency.pages.lists import paged, with_id
 from agency.services import KeyNotFound, issue_agency_key, revoke_agency_key
 
 API = gettext_lazy("API")
@@ -48,11 +49,11 @@ class KeyNew(FormPage[KeyForm]):
     def make_form(self, data: Any = None) -> KeyForm:
         if data is not None:
             return KeyForm(data)
-        return KeyForm(initial={"ticket": open_form(self.request)})
+        return KeyForm(initial={"nonce": new_nonce(self.request)})
 
     def save(self, form: KeyForm) -> HttpResponse:
         given = form.cleaned_data
-        if not spend_ticket(self.request, given["ticket"]):
+        if not use_nonce(self.request, given["nonce"]):
             messages.warning(self.request, USED)
             return redirect(KEYS)
         key, plaintext = issue_agency_key(
@@ -60,7 +61,7 @@ class KeyNew(FormPage[KeyForm]):
         )
         return self.page("console/api_key_created.html", key=key, plaintext=plaintext, public_url=settings.PUBLIC_URL)
 
-    def words(self) -> dict[str, Any]:
+    def context(self) -> dict[str, Any]:
         return {"crumbs": [crumb(API, KEYS)], "heading": _("New API key"), "submit": _("Create key")}
 
 
@@ -83,7 +84,7 @@ class KeyRevoke(FormPage[Confirmation]):
             _("%(name)s was revoked. Calls with it are refused from now on.") % {"name": self.key.name}, KEYS
         )
 
-    def words(self) -> dict[str, Any]:
+    def context(self) -> dict[str, Any]:
         is_last = not live_keys(self.agency).exclude(pk=self.key.pk).exists()
         return {
             "crumbs": [crumb(API, KEYS)],

@@ -7,8 +7,9 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.console.forms import ColourForm, Confirmation, LogoForm
-from agency.console.surface import ConsoleView, FormPage, crumb
+from agency.console.forms import ColourForm, LogoForm
+from agency.console.views.base import ConsoleView, FormPage, crumb
+from agency.pages.forms import Confirmation
 from agency.services import brand_of, remove_logo, set_accent, set_logo
 
 TITLE = gettext_lazy("Brand")
@@ -32,7 +33,7 @@ class Colour(FormPage[ColourForm]):
         set_accent(agency=self.agency, accent=form.cleaned_data["accent"], by=self.by)
         return self.done(_("The colour was saved."), NAV)
 
-    def words(self) -> dict[str, Any]:
+    def context(self) -> dict[str, Any]:
         return {"crumbs": [crumb(TITLE, NAV)], "heading": _("Colour"), "submit": _("Save")}
 
 
@@ -47,7 +48,7 @@ class Logo(FormPage[LogoForm]):
         set_logo(agency=self.agency, file=file.read(), by=self.by)
         return self.done(_("The logo was saved."), NAV)
 
-    def words(self) -> dict[str, Any]:
+    def context(self) -> dict[str, Any]:
         return {"crumbs": [crumb(TITLE, NAV)], "heading": _("Logo"), "submit": _("Save")}
 
 
@@ -61,7 +62,7 @@ class LogoRemove(FormPage[Confirmation]):
         remove_logo(agency=self.agency, by=self.by)
         return self.done(_("The logo was removed."), NAV)
 
-    def words(self) -> dict[str, Any]:
+    def context(self) -> dict[str, Any]:
         return {
             "crumbs": [crumb(TITLE, NAV)],
             "heading": _("Remove the logo?"),

@@ -10,30 +10,31 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agency import limits
-from agency.console.forms import CatalogueForm, Confirmation, catalogue_values, limit_values
-from agency.console.lists import paged, with_id
-from agency.console.navigation import Words
-from agency.console.surface import ConsoleView, FormPage, crumb
+from agency.console.forms import CatalogueForm, catalogue_values, limit_values
+from agency.console.views.base import ConsoleView, FormPage, crumb
 from agency.models import Addon, Agency, Plan
+from agency.pages.forms import Confirmation
+from agency.pages.lists import paged, with_id
+from agency.pages.text import StrOrPromise
 from agency.services import AddonNotFound, PlanNotFound, archive_item, create_addon, create_plan, update_item
 from config.errors import NotFound
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shelf:
-    """One of the catalogue's two halves, with its words and the names of its pages."""
+class Catalogue:
+    """The plans or the add-ons of an agency, with the texts and the names of their pages."""
 
     model: type[Plan] | type[Addon]
     missing: type[NotFound]
     create: Any
     name: str
-    title: Words
-    new: Words
-    archive: Words
-    what: Words
-    empty: Words
-    editing: Words
-    limit_help: Words
+    title: StrOrPromise
+    new: StrOrPromise
+    archive: StrOrPromise
+    what: StrOrPromise
+    empty: StrOrPromise
+    editing: StrOrPromise
+    limit_help: StrOrPromise
     starting: limits.Limits
 
     @property
@@ -65,7 +66,7 @@ class Shelf:
         return found
 
 
-PLANS = Shelf(
+PLANS = Catalogue(
     model=Plan,
     missing=PlanNotFound,
     create=create_plan,
@@ -81,7 +82,7 @@ PLANS = Shelf(
     limit_help=gettext_lazy("Leave a field empty for no limit."),
     starting=limits.unlimited(),
 )
-ADDONS = Shelf(
+ADDONS = Catalogue(
     model=Addon,
     missing=AddonNotFound,
     create=create_addon,
@@ -100,50 +101,52 @@ ADDONS = Shelf(
 
 
 def limit_rows(held: limits.Limits) -> list[tuple[str, int | None]]:
-    """Give each limit's words and its number, None for no limit."""
+    """Give each limit's label and its number, None for no limit."""
     return [(label, limits.value(held, name)) for name, label in limits.LABELS.items()]
 
 
 class CatalogueList(ConsoleView):
-    shelf: ClassVar[Shelf] = PLANS
+    catalogue: ClassVar[Catalogue] = PLANS
 
     def get(self, request: HttpRequest) -> HttpResponse:
         archived = request.GET.get("show") == "archived"
-        items: Any = self.shelf.model._default_manager.filter(agency=self.agency, archived_at__isnull=not archived)
+        items: Any = self.catalogue.model._default_manager.filter(agency=self.agency, archived_at__isnull=not archived)
         rows, pages = paged(request, items.order_by("name_key", "id"))
-        return self.page("console/catalogue.html", shelf=self.shelf, rows=rows, pages=pages, archived=archived)
+        return self.page("console/catalogue.html", catalogue=self.catalogue, rows=rows, pages=pages, archived=archived)
 
 
 class CatalogueItemPage(ConsoleView):
-    shelf: ClassVar[Shelf] = PLANS
+    catalogue: ClassVar[Catalogue] = PLANS
 
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
-        item = self.shelf.find(self.agency, uuid)
-        return self.page("console/catalogue_item.html", shelf=self.shelf, item=item, limits=limit_rows(item.limits))
+        item = self.catalogue.find(self.agency, uuid)
+        return self.page(
+            "console/catalogue_item.html", catalogue=self.catalogue, item=item, limits=limit_rows(item.limits)
+        )
 
 
 class CatalogueNew(FormPage[CatalogueForm]):
-    shelf: ClassVar[Shelf] = PLANS
+    catalogue: ClassVar[Catalogue] = PLANS
     template_name = "console/catalogue_form.html"
 
     def make_form(self, data: Any = None) -> CatalogueForm:
-        return CatalogueForm(data, initial=limit_values(self.shelf.starting))
+        return CatalogueForm(data, initial=limit_values(self.catalogue.starting))
 
     def save(self, form: CatalogueForm) -> HttpResponse:
-        item = self.shelf.create(agency=self.agency, by=self.by, **form.changes())
-        return self.done(_("%(name)s was created.") % {"name": item.name}, self.shelf.item_url, item.uuid)
+        item = self.catalogue.create(agency=self.agency, by=self.by, **form.changes())
+        return self.done(_("%(name)s was created.") % {"name": item.name}, self.catalogue.item_url, item.uuid)
 
-    def words(self) -> dict[str, Any]:
-        return {"shelf": self.shelf, "heading": self.shelf.new, "submit": _("Create")}
+    def context(self) -> dict[str, Any]:
+        return {"catalogue": self.catalogue, "heading": self.catalogue.new, "submit": _("Create")}
 
 
 class CatalogueEdit(FormPage[CatalogueForm]):
-    shelf: ClassVar[Shelf] = PLANS
+    catalogue: ClassVar[Catalogue] = PLANS
     template_name = "console/catalogue_form.html"
     item: Plan | Addon
 
     def find(self, **ids: Any) -> None:
-        self.item = self.shelf.find(self.agency, ids["uuid"], live=True)
+        self.item = self.catalogue.find(self.agency, ids["uuid"], live=True)
         self.name = self.item.name
 
     def make_form(self, data: Any = None) -> CatalogueForm:
@@ -151,37 +154,37 @@ class CatalogueEdit(FormPage[CatalogueForm]):
 
     def save(self, form: CatalogueForm) -> HttpResponse:
         update_item(item=self.item, by=self.by, **form.changes())
-        return self.done(_("%(name)s was saved.") % {"name": self.item.name}, self.shelf.item_url, self.item.uuid)
+        return self.done(_("%(name)s was saved.") % {"name": self.item.name}, self.catalogue.item_url, self.item.uuid)
 
-    def words(self) -> dict[str, Any]:
+    def context(self) -> dict[str, Any]:
         heading = _("Edit %(name)s") % {"name": self.name}
-        return {"shelf": self.shelf, "heading": heading, "submit": _("Save"), "item": self.item}
+        return {"catalogue": self.catalogue, "heading": heading, "submit": _("Save"), "item": self.item}
 
 
 class CatalogueArchive(FormPage[Confirmation]):
-    shelf: ClassVar[Shelf] = PLANS
+    catalogue: ClassVar[Catalogue] = PLANS
     item: Plan | Addon
 
     def find(self, **ids: Any) -> None:
-        self.item = self.shelf.find(self.agency, ids["uuid"], live=True)
+        self.item = self.catalogue.find(self.agency, ids["uuid"], live=True)
 
     def make_form(self, data: Any = None) -> Confirmation:
         return Confirmation(data)
 
     def save(self, form: Confirmation) -> HttpResponse:
         archive_item(item=self.item, now=timezone.now(), by=self.by)
-        return self.done(_("%(name)s was archived.") % {"name": self.item.name}, self.shelf.list_url)
+        return self.done(_("%(name)s was archived.") % {"name": self.item.name}, self.catalogue.list_url)
 
-    def words(self) -> dict[str, Any]:
+    def context(self) -> dict[str, Any]:
         return {
             "crumbs": [
-                crumb(self.shelf.title, self.shelf.list_url),
-                crumb(self.item.name, self.shelf.item_url, self.item.uuid),
+                crumb(self.catalogue.title, self.catalogue.list_url),
+                crumb(self.item.name, self.catalogue.item_url, self.item.uuid),
             ],
             "heading": _("Archive %(name)s?") % {"name": self.item.name},
             "text": _(
                 "It can no longer be chosen. Sub-accounts that have it keep it and its limits. This cannot be undone."
             ),
-            "submit": self.shelf.archive,
+            "submit": self.catalogue.archive,
             "danger": True,
         }

@@ -1,4 +1,4 @@
-"""Where a person arrives, and changes between agencies."""
+"""The console's first page, and switching between agencies."""
 
 from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
@@ -9,11 +9,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
-from agency.console.activity_words import action_words
+from agency.console.membership import CHOSEN, memberships_of
 from agency.console.overview import figures_of, steps_of
-from agency.console.seats import CHOSEN, memberships_of
-from agency.console.surface import ConsoleView
+from agency.console.views.base import ConsoleView
 from agency.models import ActivityEntry
+from agency.pages.activity import action_label
 
 LATEST = 6
 
@@ -29,14 +29,14 @@ class Home(ConsoleView):
             "console/home.html",
             figures=figures_of(self.agency),
             steps=steps_of(self.agency),
-            latest=[(entry, action_words(entry.action)) for entry in latest],
+            latest=[(entry, action_label(entry.action)) for entry in latest],
         )
 
 
 @never_cache
 @require_POST
 def switch_agency(request: HttpRequest) -> HttpResponse:
-    """Sit down at another of the person's agencies; the session keeps the choice."""
+    """Switch to another of the person's agencies; the session keeps the choice."""
     if not request.user.is_authenticated:
         return redirect_to_login(reverse("console:home"))
     choice = request.POST.get("agency", "")

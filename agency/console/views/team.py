@@ -6,10 +6,11 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.console.forms import ROLE_WORDS, Confirmation, InvitationForm, RoleForm
-from agency.console.lists import paged
-from agency.console.surface import OWNERS, ConsoleView, FormPage, crumb
+from agency.console.forms import ROLE_DESCRIPTIONS, InvitationForm, RoleForm
+from agency.console.views.base import OWNERS, ConsoleView, FormPage, crumb
 from agency.models import Member
+from agency.pages.forms import Confirmation
+from agency.pages.lists import paged
 from agency.services import MemberNotFound, add_member, change_role, remove_member
 
 TEAM = "console:team"
@@ -37,12 +38,14 @@ class Invite(FormPage[InvitationForm]):
 
     def save(self, form: InvitationForm) -> HttpResponse:
         member = add_member(agency=self.agency, by=self.by, **form.cleaned_data)
-        words = _("%(email)s is in the team. A person new to the service gets an e-mail with a link to set a password.")
-        return self.done(words % {"email": member.user.email}, TEAM)
+        message = _(
+            "%(email)s is in the team. A person new to the service gets an e-mail with a link to set a password."
+        )
+        return self.done(message % {"email": member.user.email}, TEAM)
 
-    def words(self) -> dict[str, Any]:
+    def context(self) -> dict[str, Any]:
         heading = _("Invite a person")
-        return {"crumbs": [crumb(TITLE, TEAM)], "heading": heading, "submit": _("Invite"), "roles": ROLE_WORDS}
+        return {"crumbs": [crumb(TITLE, TEAM)], "heading": heading, "submit": _("Invite"), "roles": ROLE_DESCRIPTIONS}
 
 
 class OneMember(ConsoleView):
@@ -67,15 +70,15 @@ class MemberRole(OneMember, FormPage[RoleForm]):
 
     def save(self, form: RoleForm) -> HttpResponse:
         member = change_role(member=self.member, role=form.cleaned_data["role"], by=self.by)
-        words = _("%(email)s is now: %(role)s.")
-        return self.done(words % {"email": member.user.email, "role": member.get_role_display()}, TEAM)
+        message = _("%(email)s is now: %(role)s.")
+        return self.done(message % {"email": member.user.email, "role": member.get_role_display()}, TEAM)
 
-    def words(self) -> dict[str, Any]:
+    def context(self) -> dict[str, Any]:
         return {
             "crumbs": [crumb(TITLE, TEAM)],
             "heading": _("Role of %(email)s") % {"email": self.member.user.email},
             "submit": _("Save"),
-            "roles": ROLE_WORDS,
+            "roles": ROLE_DESCRIPTIONS,
         }
 
 
@@ -88,7 +91,7 @@ class MemberRemove(OneMember, FormPage[Confirmation]):
         remove_member(member=self.member, by=self.by)
         return self.done(_("%(email)s was removed from the team.") % {"email": email}, TEAM)
 
-    def words(self) -> dict[str, Any]:
+    def context(self) -> dict[str, Any]:
         return {
             "crumbs": [crumb(TITLE, TEAM)],
             "heading": _("Remove %(email)s?") % {"email": self.member.user.email},

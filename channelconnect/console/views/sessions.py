@@ -10,13 +10,12 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.console.lists import stretch, with_id
-from agency.console.once import open_form, spend_ticket
-from agency.console.surface import ConsoleView, FormPage, crumb
+from agency.console.views.base import ConsoleView, FormPage, crumb
+from agency.pages.form_nonce import new_nonce, use_nonce
+from agency.pages.lists import keyset_page, with_id
 from channelconnect.codes import ERROR_CODES
-from channelconnect.console.entries import NAV
 from channelconnect.console.forms import StartForm
-from channelconnect.console.views.settings import TITLE
+from channelconnect.console.views.settings import NAV, TITLE
 from channelconnect.models import ConnectSession
 from channelconnect.models.sessions import Platform, Status
 from channelconnect.services import (
@@ -46,7 +45,7 @@ class Overview(ConsoleView):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         sessions = ConnectSession.objects.of(self.agency).select_related("workspace", "channel")
-        part = stretch(request, sessions)
+        part = keyset_page(request, sessions)
         now = timezone.now()
         rows = [(session, *told(session, status_at(session, now))) for session in part.rows]
         settings = settings_of(self.agency)
@@ -105,7 +104,7 @@ class Start(FormPage[StartForm]):
             data.dict() if data is not None else None,
             return_urls=settings_of(self.agency).return_urls,
             channels=self.workspace.channels.filter(platform__in=Platform.values).order_by("platform", "id"),
-            initial=None if data is not None else {"ticket": open_form(self.request), "platform": Platform.WHATSAPP},
+            initial=None if data is not None else {"nonce": new_nonce(self.request), "platform": Platform.WHATSAPP},
         )
 
     def save(self, form: StartForm) -> HttpResponse:
@@ -117,7 +116,7 @@ class Start(FormPage[StartForm]):
             state=given["state"] or None,
             reconnect=channel.uuid if channel else None,
         )
-        if not spend_ticket(self.request, given["ticket"]):
+        if not use_nonce(self.request, given["nonce"]):
             messages.warning(self.request, USED)
             return redirect(NAV)
         now = timezone.now()
@@ -125,12 +124,12 @@ class Start(FormPage[StartForm]):
         return self.page("console/channel_connect_link.html", session=session, link=connect_url(session, now=now))
 
     def show(self, form: StartForm, *, status: int = 200) -> HttpResponse:
-        """Show the form; one that was refused gets a ticket of its own, as the old one may be used up."""
+        """Show the form; one that was refused gets a nonce of its own, as the old one may be used up."""
         if form.is_bound:
-            form.data = {**form.data, "ticket": open_form(self.request)}
+            form.data = {**form.data, "nonce": new_nonce(self.request)}
         return super().show(form, status=status)
 
-    def words(self) -> dict[str, Any]:
+    def context(self) -> dict[str, Any]:
         settings = settings_of(self.agency)
         return {
             "crumbs": [crumb(TITLE, NAV), crumb(_("Start a connection"), START)],

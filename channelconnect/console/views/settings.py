@@ -6,12 +6,12 @@ from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.console.surface import FormPage, crumb
-from channelconnect.console.entries import NAV
+from agency.console.views.base import FormPage, crumb
 from channelconnect.console.forms import ReturnUrlsForm
 from channelconnect.services import set_return_urls, settings_of
 from channelconnect.services.settings import ReturnUrlRefused
 
+NAV = "console:channel-connect"
 TITLE = gettext_lazy("Channel connect")
 
 
@@ -33,5 +33,5 @@ class ReturnUrls(FormPage[ReturnUrlsForm]):
             return self.show(form, status=422)
         return self.done(_("The return URLs were saved."), NAV)
 
-    def words(self) -> dict[str, Any]:
+    def context(self) -> dict[str, Any]:
         return {"crumbs": [crumb(TITLE, NAV)], "heading": _("Return URLs"), "submit": _("Save")}

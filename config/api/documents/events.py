@@ -1,8 +1,10 @@
-"""What a surface sends of itself: higher apps register their events here, documents list them."""
+"""What a surface sends of itself: higher apps add their events in their `hooks`, documents list them."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from config.hooks import Registry
 
 JSON = Mapping[str, Any]
 
@@ -18,17 +20,20 @@ class EventDescription:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-Source = Callable[[], Iterable[EventDescription]]
-_sources: dict[str, list[Source]] = {}
+@dataclass(frozen=True, slots=True)
+class DocumentedEvents:
+    """Events that an app describes in a document (`agency`, `workspace`); `describe` is called once, late."""
+
+    name: str
+    document: str
+    describe: Callable[[], Iterable[EventDescription]]
 
 
-def register_events(document: str, source: Source) -> None:
-    """Let `source` describe events in a document (`agency`, `workspace`); it is asked once, late."""
-    _sources.setdefault(document, []).append(source)
+documented_events = Registry[DocumentedEvents]("sources of documented events")
 
 
 def _path_item(event: EventDescription) -> dict[str, Any]:
-    words = event.name.replace("_", ".").split(".")
+    parts = event.name.replace("_", ".").split(".")
     headers = [
         {"name": name, "in": "header", "description": meaning, "schema": {"type": "string"}}
         for name, meaning in event.headers.items()
@@ -36,7 +41,7 @@ def _path_item(event: EventDescription) -> dict[str, Any]:
     content = {"application/json": {"schema": event.body, "example": event.example}}
     return {
         "post": {
-            "operationId": "on" + "".join(word.title() for word in words),
+            "operationId": "on" + "".join(part.title() for part in parts),
             "summary": event.summary,
             "tags": ["Events"],
             "parameters": headers,
@@ -48,5 +53,5 @@ def _path_item(event: EventDescription) -> dict[str, Any]:
 
 
 def webhooks_of(document: str) -> dict[str, Any]:
-    described = (event for source in _sources.get(document, []) for event in source())
+    described = (event for source in documented_events if source.document == document for event in source.describe())
     return {event.name: _path_item(event) for event in described}

@@ -13,7 +13,7 @@ class Offer(NamedTuple):
     description: str
     limits: dict[str, int | None]
 
-    def words(self) -> dict[str, Any]:
+    def values(self) -> dict[str, Any]:
         """Give what the services take; a limit that is not named is 0."""
         return {"name": self.name, "description": self.description, "limits": build(self.limits, missing=0)}
 
@@ -60,10 +60,10 @@ def ensure_catalogue(agency: Agency) -> None:
     """Give an agency without any plan, or without any add-on, archived ones included, the usual ones."""
     if not agency.plans.exists():
         for offer in PLANS:
-            create_plan(agency=agency, by=BOOTSTRAP, **offer.words())
+            create_plan(agency=agency, by=BOOTSTRAP, **offer.values())
     if not agency.addons.exists():
         for offer in ADDONS:
-            create_addon(agency=agency, by=BOOTSTRAP, **offer.words())
+            create_addon(agency=agency, by=BOOTSTRAP, **offer.values())
 
 
 def last_plan(agency: Agency) -> Plan | None:

@@ -1,4 +1,4 @@
-"""Whether the secrets that an earlier bootstrap told still let anybody in."""
+"""Whether the secrets that an earlier bootstrap showed still let anybody in."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -10,20 +10,20 @@ from config.api.keys import key_digest
 from workspaces.subaccounts.models import WorkspaceKey
 
 
-def without_dead_secrets(told: dict[str, Any]) -> dict[str, Any]:
-    """Blank the keys that were revoked, and the passwords that were changed, since they were told."""
-    passwords = [told[door] for door in ("console", "admin") if told.get(door)]
-    stored = [_stored_password(door["email"]) for door in passwords]
+def without_dead_secrets(shown: dict[str, Any]) -> dict[str, Any]:
+    """Blank the keys that were revoked, and the passwords that were changed, since they were shown."""
+    accounts = [shown[name] for name in ("console", "admin") if shown.get(name)]
+    stored = [_stored_password(account["email"]) for account in accounts]
     # Checking one takes a third of a second: together they keep a start waiting no longer than that.
     with ThreadPoolExecutor() as pool:
-        fits = pool.map(lambda door, hashed: check_password(door.get("password"), hashed), passwords, stored)
-    for door, fit in zip(passwords, fits, strict=True):
-        door["password"] = door["password"] if fit else None
+        fits = pool.map(lambda account, hashed: check_password(account.get("password"), hashed), accounts, stored)
+    for account, fit in zip(accounts, fits, strict=True):
+        account["password"] = account["password"] if fit else None
     for name in ("agency_key", "copy_key"):
-        told[name] = _if_live(AgencyKey, told.get(name))
-    if told.get("workspace"):
-        told["workspace"]["key"] = _if_live(WorkspaceKey, told["workspace"].get("key"))
-    return told
+        shown[name] = _if_live(AgencyKey, shown.get(name))
+    if shown.get("workspace"):
+        shown["workspace"]["key"] = _if_live(WorkspaceKey, shown["workspace"].get("key"))
+    return shown
 
 
 def _stored_password(email: str) -> str:

@@ -10,7 +10,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from agency.console.lists import Pages, read_pages
+from agency.pages.lists import Pages, read_pages
 from config.db import name_key
 from config.errors import Invalid
 from packs.console.views.base import OnePack, channel_names

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.console.surface import ConsoleView, crumb
+from agency.console.views.base import ConsoleView, crumb
 from config.api.ids import parse_uuid
 from packs.models import Pack
 from packs.services import find_pack, replaces_platform

@@ -7,9 +7,9 @@ from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
-from agency.console.forms import Confirmation
-from agency.console.lists import paged, with_id
-from agency.console.surface import FormPage, crumb
+from agency.console.views.base import FormPage, crumb
+from agency.pages.forms import Confirmation
+from agency.pages.lists import paged, with_id
 from packs.console.views.base import ONE, OnePack
 from packs.models.entries import MOST_ENTRIES
 from packs.services import copy_automation, find_source, preview_copy
@@ -94,7 +94,7 @@ class CopyPreview(CopyPage, FormPage[Confirmation]):
         entry = copy_automation(pack=self.pack, automation=self.automation, by=self.by)
         return self.done(_("%(name)s was copied into the pack.") % {"name": entry.name}, ONE, self.pack.uuid)
 
-    def words(self) -> dict[str, Any]:
+    def context(self) -> dict[str, Any]:
         preview = preview_copy(automation=self.automation)
         source = self.automation.workspace
         return {

@@ -8,8 +8,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
-from agency.console.forms import Confirmation
-from agency.console.surface import FormPage
+from agency.console.views.base import FormPage
+from agency.pages.forms import Confirmation
 from packs.console.forms import EntryForm
 from packs.console.views.base import ONE, OnePack, channel_names, order_sent, to_moved
 from packs.models import Pack, PackEntry
@@ -71,7 +71,7 @@ class EntryEdit(OneEntry, FormPage[EntryForm]):
         words = _("%(name)s was saved. Customers who have it already keep theirs as it is.")
         return self.done(words % {"name": view_entry(changed).name}, ONE, self.pack.uuid)
 
-    def words(self) -> dict[str, Any]:
+    def context(self) -> dict[str, Any]:
         heading = _("Edit %(name)s") % {"name": self.view.name}
         return {"crumbs": self.crumbs(), "heading": heading, "submit": _("Save")}
 
@@ -89,7 +89,7 @@ class EntryRemove(OneEntry, FormPage[Confirmation]):
         messages.warning(self.request, words)
         return redirect(ONE, self.pack.uuid)
 
-    def words(self) -> dict[str, Any]:
+    def context(self) -> dict[str, Any]:
         is_last = self.pack.status == Pack.Status.PUBLISHED and self.pack.entries.count() == 1
         return {
             "crumbs": self.crumbs(),

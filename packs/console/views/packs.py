@@ -8,8 +8,8 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from agency.console.forms import Confirmation
-from agency.console.surface import FormPage, crumb
+from agency.console.views.base import FormPage, crumb
+from agency.pages.forms import Confirmation
 from packs.console.forms import PackForm, pack_values
 from packs.console.views.base import LIST, ONE, PACKS, OnePack, PackView, order_sent, to_moved
 from packs.library import library
@@ -73,7 +73,7 @@ class PackNew(PackView, FormPage[PackForm]):
         pack = create_pack(agency=self.agency, by=self.by, **form.changes())
         return self.done(_("%(name)s was created. Now add automations.") % {"name": pack.name}, ONE, pack.uuid)
 
-    def words(self) -> dict[str, Any]:
+    def context(self) -> dict[str, Any]:
         return {"crumbs": [crumb(PACKS, LIST)], "heading": _("New pack"), "submit": _("Create pack")}
 
 
@@ -85,7 +85,7 @@ class PackEdit(OnePack, FormPage[PackForm]):
         self.pack = change_pack(pack=self.pack, by=self.by, **form.changes())
         return self.back(_("%(name)s was saved."))
 
-    def words(self) -> dict[str, Any]:
+    def context(self) -> dict[str, Any]:
         heading = _("Edit %(name)s") % {"name": self.name}
         return {"crumbs": self.crumbs(), "heading": heading, "submit": _("Save")}
 
@@ -103,7 +103,7 @@ class PackRemove(OnePack, FormPage[Confirmation]):
         remove_pack(pack=self.pack, by=self.by)
         return self.done(_("%(name)s was removed.") % {"name": self.name}, LIST)
 
-    def words(self) -> dict[str, Any]:
+    def context(self) -> dict[str, Any]:
         return {
             "crumbs": self.crumbs(),
             "heading": _("Remove %(name)s?") % {"name": self.name},

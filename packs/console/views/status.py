@@ -7,9 +7,9 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from agency.console.forms import Confirmation
-from agency.console.navigation import Words
-from agency.console.surface import FormPage
+from agency.console.views.base import FormPage
+from agency.pages.forms import Confirmation
+from agency.pages.text import StrOrPromise
 from packs.console.views.base import ONE, OnePack
 from packs.models import Pack
 from packs.services import change_pack
@@ -19,9 +19,9 @@ class StatusPage(OnePack, FormPage[Confirmation]):
     """A question about a status; a pack that has it already needs no asking."""
 
     status: ClassVar[Pack.Status]
-    heading: ClassVar[Words]
-    submit: ClassVar[Words]
-    said: ClassVar[Words]
+    heading: ClassVar[StrOrPromise]
+    submit: ClassVar[StrOrPromise]
+    said: ClassVar[StrOrPromise]
     danger: ClassVar[bool] = False
 
     def get(self, request: HttpRequest, **ids: Any) -> HttpResponse:
@@ -41,7 +41,7 @@ class StatusPage(OnePack, FormPage[Confirmation]):
         """Say in words what the change will do. Each change has its own."""
         raise NotImplementedError
 
-    def words(self) -> dict[str, Any]:
+    def context(self) -> dict[str, Any]:
         return {
             "crumbs": self.crumbs(),
             "heading": str(self.heading) % {"name": self.name},

@@ -1,4 +1,4 @@
-"""The activity log: every change, in stretches that need no counting."""
+"""The activity log: every change, in pages that need no counting."""
 
 import re
 from typing import Any
@@ -8,9 +8,10 @@ from django.test import Client
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM, Actor
-from agency.console.activity_words import action_words, register_actions
+from agency.pages.activity import action_label
+from agency.pages.registry import activity_actions, label_actions
 from agency.services import record_activity
-from tests.agency.console.staff import a_browser, a_member, text
+from tests.agency.console.browsers import a_browser, a_member, text
 from tests.tenants import Tenant
 from workspaces.subaccounts.services import assign_plan, change_workspace, grant_addon
 
@@ -39,7 +40,7 @@ def test_a_change_is_there_with_who_when_and_from_where(a: Tenant) -> None:
     assert f"Plan created Starter {member.user.email} 198.51.100.7 just now" in text(browser.get(LOG))
 
 
-def test_details_are_told_in_words(a: Tenant, admin: Client) -> None:
+def test_details_are_shown_as_text(a: Tenant, admin: Client) -> None:
     change_workspace(workspace=a.workspace, name="After", by=SYSTEM)
     assign_plan(workspace=a.workspace, plan=a.plan, now=now(), by=SYSTEM)
     grant_addon(workspace=a.workspace, addon=a.addon, now=now(), by=SYSTEM)
@@ -67,7 +68,7 @@ def test_an_entry_about_a_sub_account_leads_to_its_page(a: Tenant, admin: Client
     assert f'<a href="/console/sub-accounts/{uuid}">' in admin.get(LOG).content.decode()
 
 
-def test_the_log_is_read_in_stretches_back_and_forth(a: Tenant, admin: Client) -> None:
+def test_the_log_is_read_page_by_page_back_and_forth(a: Tenant, admin: Client) -> None:
     entries(a, 60)
     newest = admin.get(f"{LOG}?action=test.noted")
     middle = admin.get(link(newest, "next"))
@@ -119,7 +120,8 @@ def test_a_page_of_the_log_takes_one_statement_of_its_own(
         admin.get(LOG)
 
 
-def test_a_higher_app_names_its_own_actions(admin: Client) -> None:
-    register_actions({"test.named": "Named by a test"})
-    assert action_words("test.named") == "Named by a test"
+def test_an_app_labels_its_own_actions(admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(activity_actions, "_items", {**activity_actions._items})
+    label_actions({"test.named": "Named by a test"})
+    assert action_label("test.named") == "Named by a test"
     assert "Named by a test" in text(admin.get(LOG))

@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils.timezone import now
 
 from agency.models import ActivityEntry, AgencyKey
-from tests.agency.console.staff import a_browser, a_member, at_the_console, flashes, hidden, text
+from tests.agency.console.browsers import a_browser, a_member, at_the_console, flashes, hidden, text
 from tests.factories import an_agency_key
 from tests.parallel import at_once
 from tests.tenants import Api, Tenant
@@ -19,9 +19,9 @@ KEYS = "/console/configuration/api"
 PLAINTEXT = re.compile(r"svc_ag_[0-9A-Za-z]{40}")
 
 
-def create(browser: Client, ticket: str | None = None, **words: str) -> Any:
-    ticket = ticket or hidden(browser.get(f"{KEYS}/new"), "ticket")
-    return browser.post(f"{KEYS}/new", {"name": "CRM sync", "ticket": ticket, **words})
+def create(browser: Client, nonce: str | None = None, **fields: str) -> Any:
+    nonce = nonce or hidden(browser.get(f"{KEYS}/new"), "nonce")
+    return browser.post(f"{KEYS}/new", {"name": "CRM sync", "nonce": nonce, **fields})
 
 
 def shown(answer: Any) -> str:
@@ -53,42 +53,42 @@ def test_no_other_page_and_no_row_holds_the_key(a: Tenant) -> None:
 
 def test_a_reload_neither_shows_the_key_again_nor_makes_a_second_one(a: Tenant) -> None:
     browser = at_the_console(a.agency)
-    ticket = hidden(browser.get(f"{KEYS}/new"), "ticket")
-    create(browser, ticket)
-    again = create(browser, ticket)
+    nonce = hidden(browser.get(f"{KEYS}/new"), "nonce")
+    create(browser, nonce)
+    again = create(browser, nonce)
     assert again["Location"] == KEYS
     assert "This form was used already" in flashes(browser.get(KEYS))[0]
     assert AgencyKey.objects.filter(name="CRM sync").count() == 1
 
 
-@pytest.mark.parametrize("ticket", ["made-up", "x" * 1000])
-def test_a_made_up_ticket_makes_no_key(ticket: str, a: Tenant) -> None:
-    assert create(at_the_console(a.agency), ticket)["Location"] == KEYS
+@pytest.mark.parametrize("nonce", ["made-up", "x" * 1000])
+def test_a_made_up_nonce_makes_no_key(nonce: str, a: Tenant) -> None:
+    assert create(at_the_console(a.agency), nonce)["Location"] == KEYS
     assert not AgencyKey.objects.filter(name="CRM sync").exists()
 
 
-def test_another_person_s_ticket_makes_no_key(a: Tenant) -> None:
-    ticket = hidden(at_the_console(a.agency).get(f"{KEYS}/new"), "ticket")
-    assert create(at_the_console(a.agency), ticket)["Location"] == KEYS
+def test_another_person_s_nonce_makes_no_key(a: Tenant) -> None:
+    nonce = hidden(at_the_console(a.agency).get(f"{KEYS}/new"), "nonce")
+    assert create(at_the_console(a.agency), nonce)["Location"] == KEYS
 
 
 def test_a_form_that_was_refused_may_be_sent_again(a: Tenant) -> None:
     browser = at_the_console(a.agency)
     refused = create(browser, name="")
     assert refused.status_code == 422
-    assert create(browser, hidden(refused, "ticket")).status_code == 200
+    assert create(browser, hidden(refused, "nonce")).status_code == 200
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_double_click_makes_one_key(a: Tenant) -> None:
     user = a_member(a.agency).user
     browser = a_browser(user)
-    ticket = hidden(browser.get(f"{KEYS}/new"), "ticket")
+    nonce = hidden(browser.get(f"{KEYS}/new"), "nonce")
 
     def click(_: int) -> int:
         twin = a_browser()
         twin.cookies = browser.cookies
-        return int(create(twin, ticket).status_code)
+        return int(create(twin, nonce).status_code)
 
     assert sorted(at_once(click, times=4)) == [200, 302, 302, 302]
     assert AgencyKey.objects.filter(name="CRM sync").count() == 1

@@ -12,7 +12,7 @@ from PIL import Image
 
 from agency.models import ActivityEntry, Brand
 from agency.public.colours import brightness, text_on
-from tests.agency.console.staff import a_browser, at_the_console, text
+from tests.agency.console.browsers import a_browser, at_the_console, text
 from tests.pictures import a_picture, size_of
 from tests.tenants import Tenant
 
@@ -112,7 +112,7 @@ def test_nothing_of_the_file_itself_is_passed_on(admin: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "words"),
+    ("data", "message"),
     [
         (b"", "The file must be a PNG, JPEG or WebP picture."),
         (b"hello", "The file must be a PNG, JPEG or WebP picture."),
@@ -125,12 +125,12 @@ def test_nothing_of_the_file_itself_is_passed_on(admin: Client) -> None:
         (b"x" * (1024 * 1024 + 1), "The file is larger than 1 MiB."),
     ],
 )
-def test_a_file_that_is_refused_is_told_why_and_changes_nothing(admin: Client, data: bytes, words: str) -> None:
+def test_a_file_that_is_refused_is_told_why_and_changes_nothing(admin: Client, data: bytes, message: str) -> None:
     upload(admin, a_picture())
     before = shown(admin)
     answer = upload(admin, data)
     assert answer.status_code == 422
-    assert words in text(answer)
+    assert message in text(answer)
     assert shown(admin) == before
 
 

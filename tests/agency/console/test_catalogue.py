@@ -11,31 +11,31 @@ from agency.actors import SYSTEM
 from agency.limits import LABELS, nothing, unlimited
 from agency.models import ActivityEntry, Addon, Plan
 from agency.services import archive_item, update_item
-from tests.agency.console.staff import flashes, text
+from tests.agency.console.browsers import flashes, text
 from tests.factories import AddonFactory, PlanFactory, addon_limits, plan_limits
 from tests.tenants import Tenant
 
 pytestmark = pytest.mark.django_db
-SHELVES: list[Any] = [("plans", Plan, PlanFactory), ("add-ons", Addon, AddonFactory)]
-both = pytest.mark.parametrize(("shelf", "model", "factory"), SHELVES)
+CATALOGUES: list[Any] = [("plans", Plan, PlanFactory), ("add-ons", Addon, AddonFactory)]
+both = pytest.mark.parametrize(("catalogue", "model", "factory"), CATALOGUES)
 
 
 @both
 def test_the_first_one_is_asked_for_and_then_listed(
-    shelf: str, model: Any, factory: Any, a: Tenant, admin: Client
+    catalogue: str, model: Any, factory: Any, a: Tenant, admin: Client
 ) -> None:
-    empty = admin.get(f"/console/{shelf}")
+    empty = admin.get(f"/console/{catalogue}")
     assert "None yet" in text(empty)
     made = factory.create(agency=a.agency, name="Growth", description="For the busy")
-    page = admin.get(f"/console/{shelf}")
+    page = admin.get(f"/console/{catalogue}")
     assert "Growth" in text(page)
     assert "For the busy" in text(page)
-    assert f"/console/{shelf}/{made.uuid}" in page.content.decode()
+    assert f"/console/{catalogue}/{made.uuid}" in page.content.decode()
 
 
 def test_a_plan_is_created_with_its_limits_and_empty_is_no_limit(a: Tenant, admin: Client) -> None:
-    words = {"name": " Starter ", "description": "", "limit_contacts": "1000", "limit_channels_whatsapp": "0"}
-    answer = admin.post("/console/plans/new", words, follow=True)
+    fields = {"name": " Starter ", "description": "", "limit_contacts": "1000", "limit_channels_whatsapp": "0"}
+    answer = admin.post("/console/plans/new", fields, follow=True)
     plan = Plan.objects.get()
     assert (plan.agency, plan.name) == (a.agency, "Starter")
     assert plan.limits == plan_limits(contacts=1000, channels__whatsapp=0)
@@ -47,8 +47,8 @@ def test_a_plan_is_created_with_its_limits_and_empty_is_no_limit(a: Tenant, admi
 def test_a_new_add_on_adds_nothing_until_a_number_says_so(admin: Client) -> None:
     form = admin.get("/console/add-ons/new").context["form"]
     assert {form[name].value() for name in form.fields if name.startswith("limit_")} == {0}
-    words = {f"limit_{name.replace('.', '_')}": "0" for name in LABELS} | {"name": "More", "limit_contacts": "500"}
-    admin.post("/console/add-ons/new", words)
+    fields = {f"limit_{name.replace('.', '_')}": "0" for name in LABELS} | {"name": "More", "limit_contacts": "500"}
+    admin.post("/console/add-ons/new", fields)
     assert Addon.objects.get().limits == addon_limits(contacts=500)
     assert nothing() != addon_limits(contacts=500)
 
@@ -74,9 +74,9 @@ def test_a_name_that_cannot_be_read_is_refused(name: str, admin: Client) -> None
 
 
 @both
-def test_a_taken_name_is_said_at_the_name(shelf: str, model: Any, factory: Any, a: Tenant, admin: Client) -> None:
+def test_a_taken_name_is_said_at_the_name(catalogue: str, model: Any, factory: Any, a: Tenant, admin: Client) -> None:
     factory.create(agency=a.agency, name="Growth")
-    page = admin.post(f"/console/{shelf}/new", {"name": "GROWTH "})
+    page = admin.post(f"/console/{catalogue}/new", {"name": "GROWTH "})
     assert page.status_code == 422
     assert "Name: Another entry of the catalogue has this name." in text(page)
     assert model.objects.count() == 1
@@ -84,12 +84,12 @@ def test_a_taken_name_is_said_at_the_name(shelf: str, model: Any, factory: Any, 
 
 @both
 def test_editing_begins_with_what_is_there_and_changes_no_sub_account(
-    shelf: str, model: Any, factory: Any, a: Tenant, admin: Client
+    catalogue: str, model: Any, factory: Any, a: Tenant, admin: Client
 ) -> None:
     a.plan, _ = PlanFactory.create(agency=a.agency, name="Held"), a
     before = a.workspace.limits
-    item = a.plan if shelf == "plans" else factory.create(agency=a.agency, name="Held too")
-    path = f"/console/{shelf}/{item.uuid}"
+    item = a.plan if catalogue == "plans" else factory.create(agency=a.agency, name="Held too")
+    path = f"/console/{catalogue}/{item.uuid}"
     form = admin.get(f"{path}/edit").context["form"]
     assert (form["name"].value(), form["limit_contacts"].value()) == (item.name, item.limits["contacts"])
     answer = admin.post(f"{path}/edit", {"name": "Renamed", "description": "a\r\nb", "limit_contacts": ""}, follow=True)
@@ -103,17 +103,17 @@ def test_editing_begins_with_what_is_there_and_changes_no_sub_account(
 
 @both
 def test_archiving_asks_first_and_then_takes_it_from_the_list(
-    shelf: str, model: Any, factory: Any, a: Tenant, admin: Client
+    catalogue: str, model: Any, factory: Any, a: Tenant, admin: Client
 ) -> None:
     item = factory.create(agency=a.agency, name="Legacy")
-    path = f"/console/{shelf}/{item.uuid}"
+    path = f"/console/{catalogue}/{item.uuid}"
     asked = admin.get(f"{path}/archive")
     assert "Archive Legacy?" in text(asked)
     assert model.objects.get().archived_at is None
     answer = admin.post(f"{path}/archive", follow=True)
     assert flashes(answer) == ["Legacy was archived."]
     assert "None yet" in text(answer)
-    assert "Legacy" in text(admin.get(f"/console/{shelf}?show=archived"))
+    assert "Legacy" in text(admin.get(f"/console/{catalogue}?show=archived"))
     page = admin.get(path)
     assert "Archived" in text(page)
     assert b"/edit" not in page.content
@@ -129,23 +129,23 @@ def test_an_edit_does_not_bring_back_what_was_archived_meanwhile(a: Tenant) -> N
 
 
 @both
-def test_a_viewer_reads_it_without_buttons(shelf: str, model: Any, factory: Any, a: Tenant, viewer: Client) -> None:
+def test_a_viewer_reads_it_without_buttons(catalogue: str, model: Any, factory: Any, a: Tenant, viewer: Client) -> None:
     item = factory.create(agency=a.agency, name="Growth")
-    for path in (f"/console/{shelf}", f"/console/{shelf}/{item.uuid}"):
+    for path in (f"/console/{catalogue}", f"/console/{catalogue}/{item.uuid}"):
         page = viewer.get(path)
         assert "Growth" in text(page)
         for action in ("/new", "/edit", "/archive"):
-            assert f"/console/{shelf}{action}".encode() not in page.content
+            assert f"/console/{catalogue}{action}".encode() not in page.content
             assert f"{item.uuid}{action}".encode() not in page.content
 
 
 @both
 def test_another_agency_s_are_neither_listed_nor_named(
-    shelf: str, model: Any, factory: Any, a: Tenant, b: Tenant, admin: Client
+    catalogue: str, model: Any, factory: Any, a: Tenant, b: Tenant, admin: Client
 ) -> None:
     factory.create(agency=b.agency, name="Foreign")
-    assert "Foreign" not in text(admin.get(f"/console/{shelf}"))
-    assert admin.get(f"/console/{shelf}/{uuid4()}").status_code == 404
+    assert "Foreign" not in text(admin.get(f"/console/{catalogue}"))
+    assert admin.get(f"/console/{catalogue}/{uuid4()}").status_code == 404
 
 
 def test_many_are_shown_in_pages(a: Tenant, admin: Client) -> None:

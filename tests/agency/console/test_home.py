@@ -3,14 +3,16 @@
 from typing import Any
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
-from agency.console.navigation import Entry, Section, menu, register_entry
 from agency.models import AgencyKey
+from agency.pages.menu import in_sections
+from agency.pages.registry import MenuEntry, Section, console_menu
 from packs.models import Pack
-from tests.agency.console.staff import a_member, at_the_console, text
+from tests.agency.console.browsers import a_member, at_the_console, text
 from tests.factories import AgencyFactory, WorkspaceFactory, an_agency_key
 from tests.tenants import Tenant
 from workspaces.subaccounts.services import suspend_workspace
@@ -73,14 +75,16 @@ def test_the_menu_marks_where_one_is(admin: Client) -> None:
     assert page.count('aria-current="page"') == 2
 
 
-def test_a_higher_app_hangs_its_entry_into_a_section_by_order() -> None:
-    before = [entry.url_name for entry in next(part for part in menu() if part.label == "Catalogue").entries]
-    entry = Entry(url_name="console:addons", label="Add-ons", icon="addon", section=Section.CATALOGUE, order=5)
-    original = next(one for part in menu() for one in part.entries if one.url_name == entry.url_name)
-    register_entry(entry)
-    try:
-        after = [one.url_name for one in next(part for part in menu() if part.label == "Catalogue").entries]
-    finally:
-        register_entry(original)
+def test_an_app_adds_its_menu_entry_to_a_section_by_order() -> None:
+    entry = MenuEntry(url_name="console:new", label="New", icon="addon", section=Section.CATALOGUE, order=15)
+    menus = (in_sections(console_menu), in_sections([*console_menu, entry]))
+    before, after = (
+        [one.url_name for part in menu if part.label == "Catalogue" for one in part.entries] for menu in menus
+    )
     assert before == ["console:plans", "console:addons", "console:packs"]
-    assert after == ["console:addons", "console:plans", "console:packs"]
+    assert after == ["console:plans", "console:new", "console:addons", "console:packs"]
+
+
+def test_a_menu_entry_cannot_be_added_twice() -> None:
+    with pytest.raises(ImproperlyConfigured, match="There are two entries of the console's menu named console:plans"):
+        console_menu.add(next(entry for entry in console_menu if entry.url_name == "console:plans"))

@@ -10,7 +10,7 @@ from django.test import Client
 from agency.models import ActivityEntry, Mail, Member, User
 from agency.tasks import send_mail
 from config.logs import JSONFormatter
-from tests.agency.console.staff import PASSWORD, a_browser, a_member, a_person, text
+from tests.agency.console.browsers import PASSWORD, a_browser, a_member, a_person, text
 from tests.factories import MemberFactory, WorkspaceFactory
 from tests.parallel import at_once
 from tests.tenants import Tenant

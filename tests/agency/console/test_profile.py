@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from agency.models import ActivityEntry, User
-from tests.agency.console.staff import PASSWORD, a_browser, a_person, at_the_console, flashes, text
+from tests.agency.console.browsers import PASSWORD, a_browser, a_person, at_the_console, flashes, text
 from tests.tenants import Tenant
 
 pytestmark = pytest.mark.django_db
@@ -22,7 +22,7 @@ def browser(person: User) -> Client:
     return a_browser(person)
 
 
-def words(old: str = PASSWORD, new: str = NEW, again: str | None = None) -> dict[str, str]:
+def passwords(old: str = PASSWORD, new: str = NEW, again: str | None = None) -> dict[str, str]:
     return {"old_password": old, "new_password1": new, "new_password2": again or new}
 
 
@@ -61,7 +61,7 @@ def test_a_bad_name_is_refused(person: User, browser: Client, name: str) -> None
 
 def test_the_password_is_changed_and_every_other_session_ends(person: User, browser: Client) -> None:
     elsewhere = a_browser(person)
-    answer = browser.post(CHANGE, words(), follow=True)
+    answer = browser.post(CHANGE, passwords(), follow=True)
     assert flashes(answer) == ["Your password was changed. Everywhere else you are signed out."]
     assert browser.get(PROFILE).status_code == 200
     assert elsewhere.get(PROFILE).status_code == 302
@@ -73,9 +73,9 @@ def test_the_password_is_changed_and_every_other_session_ends(person: User, brow
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (words(old="wrong"), "Your old password was entered incorrectly."),
-        (words(again="another"), "The two password fields didn"),
-        (words(new="password"), "This password is too common."),
+        (passwords(old="wrong"), "Your old password was entered incorrectly."),
+        (passwords(again="another"), "The two password fields didn"),
+        (passwords(new="password"), "This password is too common."),
         ({}, "This field is required."),
     ],
 )
@@ -91,10 +91,10 @@ def test_a_change_that_is_refused_changes_nothing(
 
 
 def test_the_old_password_cannot_be_guessed_at_will(person: User, browser: Client) -> None:
-    answers = [browser.post(CHANGE, words(old=f"guess {number}")) for number in range(11)]
+    answers = [browser.post(CHANGE, passwords(old=f"guess {number}")) for number in range(11)]
     assert [answer.status_code for answer in answers] == [422] * 10 + [429]
     assert "Too many tries. Wait 15 minutes." in text(answers[-1])
     assert int(answers[-1]["Retry-After"]) > 800
-    assert browser.post(CHANGE, words()).status_code == 429
+    assert browser.post(CHANGE, passwords()).status_code == 429
     person.refresh_from_db()
     assert person.check_password(PASSWORD)

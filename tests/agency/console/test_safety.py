@@ -8,15 +8,15 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.models import Agency, AgencyKey
 from agency.services import create_addon, create_plan, issue_agency_key
-from tests.agency.console.staff import a_browser, a_member, at_the_console
-from tests.agency.console.test_doors import DOORS
+from tests.agency.console.browsers import a_browser, a_member, at_the_console
+from tests.agency.console.test_access import PAGES
 from tests.factories import addon_limits, plan_limits
 from tests.tenants import Tenant, an_address
 from workspaces.subaccounts.services import create_workspace, grant_addon, suspend_workspace
 
 pytestmark = pytest.mark.django_db
 NASTY = '</script><script>alert("x")</script><img src=x onerror=alert(1)>{{7*7}}'
-POSTS = [name for name, door in DOORS.items() if door.posts]
+POSTS = [name for name, access in PAGES.items() if access.posts]
 OTHERS = [
     "/account/sign-in",
     "/account/sign-out",
@@ -36,7 +36,7 @@ def a_strict_browser(agency: Agency) -> Client:
 
 @pytest.mark.parametrize("name", POSTS)
 def test_no_page_takes_a_forged_post(name: str, a: Tenant) -> None:
-    path = reverse(f"console:{name}", args=DOORS[name].ids(a))
+    path = reverse(f"console:{name}", args=PAGES[name].ids(a))
     browser = a_strict_browser(a.agency)
     assert browser.post(path).status_code == 403
     browser.get("/console/")
@@ -51,15 +51,15 @@ def test_neither_do_the_ways_in_and_out(path: str, a: Tenant) -> None:
 def test_a_token_from_the_page_is_taken_but_not_from_another_origin(a: Tenant) -> None:
     browser = a_strict_browser(a.agency)
     page = browser.get("/console/plans/new")
-    words = {"csrfmiddlewaretoken": str(page.context["csrf_token"]), "name": "Starter"}
+    fields = {"csrfmiddlewaretoken": str(page.context["csrf_token"]), "name": "Starter"}
     for origin in ("null", "https://evil.example"):
-        assert browser.post("/console/plans/new", words, headers={"Origin": origin}).status_code == 403
-    assert browser.post("/console/plans/new", words, headers={"Origin": "http://testserver"}).status_code == 302
+        assert browser.post("/console/plans/new", fields, headers={"Origin": origin}).status_code == 403
+    assert browser.post("/console/plans/new", fields, headers={"Origin": "http://testserver"}).status_code == 302
 
 
-@pytest.mark.parametrize("name", [name for name, door in DOORS.items() if door.looks])
+@pytest.mark.parametrize("name", [name for name, access in PAGES.items() if access.looks])
 def test_pages_are_kept_by_nobody_and_shown_in_no_frame(name: str, a: Tenant, owner: Client) -> None:
-    page = owner.get(reverse(f"console:{name}", args=DOORS[name].ids(a)))
+    page = owner.get(reverse(f"console:{name}", args=PAGES[name].ids(a)))
     assert "no-store" in page["Cache-Control"]
     assert page["X-Frame-Options"] == "DENY"
     policy = page["Content-Security-Policy"]
@@ -94,9 +94,9 @@ def nasty(a: Tenant) -> Tenant:
     return a
 
 
-@pytest.mark.parametrize("name", [name for name, door in DOORS.items() if door.looks])
+@pytest.mark.parametrize("name", [name for name, access in PAGES.items() if access.looks])
 def test_hostile_texts_stay_texts_on_every_page(name: str, nasty: Tenant) -> None:
-    ids = DOORS[name].ids(nasty)
+    ids = PAGES[name].ids(nasty)
     for role in ("owner", "viewer"):
         page = at_the_console(nasty.agency, role).get(reverse(f"console:{name}", args=ids))
         for raw in (b"<script>alert", b"<img src=x", b"49&lt;"):

@@ -8,7 +8,7 @@ from django.test import Client
 
 from agency.models import Member
 from config import redis
-from tests.agency.console.staff import PASSWORD, a_browser, a_member, a_person, flashes, text
+from tests.agency.console.browsers import PASSWORD, a_browser, a_member, a_person, flashes, text
 from tests.factories import WorkspaceFactory
 from tests.tenants import Tenant
 
@@ -101,7 +101,7 @@ def test_whoever_is_signed_in_need_not_sign_in_again(member: Member) -> None:
 def test_a_wrong_password_an_unknown_address_and_a_closed_account_read_alike(member: Member) -> None:
     closed = a_person(is_active=False)
     tries = [(member.user.email, "wrong"), ("nobody@example.com", PASSWORD), (closed.email, PASSWORD)]
-    pages = [sign_in(a_browser(), *words) for words in tries]
+    pages = [sign_in(a_browser(), *attempt) for attempt in tries]
     assert {page.status_code for page in pages} == {422}
     assert len({text(page) for page in pages}) == 1
     assert "The e-mail address or the password is wrong." in text(pages[0])

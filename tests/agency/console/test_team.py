@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from agency.models import Mail, Member
-from tests.agency.console.staff import a_browser, a_member, a_person, flashes, text
+from tests.agency.console.browsers import a_browser, a_member, a_person, flashes, text
 from tests.tenants import Tenant
 
 pytestmark = pytest.mark.django_db
@@ -69,8 +69,8 @@ def test_an_owner_removes_a_member(a: Tenant, owner: Client) -> None:
 def test_the_last_owner_can_neither_leave_nor_step_down(a: Tenant) -> None:
     last = a_member(a.agency, "owner")
     browser = a_browser(last.user)
-    for path, words in ((f"{TEAM}/{last.pk}", {"role": "viewer"}), (f"{TEAM}/{last.pk}/remove", {})):
-        answer = browser.post(path, words)
+    for path, fields in ((f"{TEAM}/{last.pk}", {"role": "viewer"}), (f"{TEAM}/{last.pk}/remove", {})):
+        answer = browser.post(path, fields)
         assert answer.status_code == 422
         assert "An agency needs at least one owner." in text(answer)
     last.refresh_from_db()

@@ -28,6 +28,6 @@ urlpatterns = [
     path("api/stray", views.Stray.as_view()),
     re_path(r"^api(?:/[\s\S]*)?\Z", no_such_path),
 ]
-handler400 = "config.pages.bad_request"
-handler404 = "config.pages.not_found"
-handler500 = "config.pages.server_error"
+handler400 = "agency.pages.errors.bad_request"
+handler404 = "agency.pages.errors.not_found"
+handler500 = "agency.pages.errors.server_error"

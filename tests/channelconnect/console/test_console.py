@@ -15,7 +15,7 @@ from agency.actors import SYSTEM
 from channelconnect.models import ConnectSession
 from channelconnect.models.sessions import Status
 from channelconnect.services import end_session, session_of_link, settings_of, switch_connect
-from tests.agency.console.staff import a_browser, at_the_console, flashes, hidden, text
+from tests.agency.console.browsers import a_browser, at_the_console, flashes, hidden, text
 from tests.channelconnect.agencies import RETURN_URL, a_session, connection_events, switch_on
 from tests.factories import ChannelFactory, WorkspaceFactory, many_workspaces
 from tests.tenants import Tenant
@@ -48,8 +48,8 @@ def address(name: str, tenant: Tenant) -> str:
 
 def start(browser: Client, tenant: Tenant, **changes: str) -> Any:
     path = f"{HOME}/start/{tenant.workspace.uuid}"
-    ticket = hidden(browser.get(path), "ticket")
-    words = {"platform": "whatsapp", "return_url": RETURN_URL, "state": "", "reconnect": "", "ticket": ticket}
+    nonce = hidden(browser.get(path), "nonce")
+    words = {"platform": "whatsapp", "return_url": RETURN_URL, "state": "", "reconnect": "", "nonce": nonce}
     return browser.post(path, words | changes)
 
 
@@ -203,8 +203,8 @@ def test_a_started_connection_shows_its_link_once(connecting: Tenant, admin: Cli
 
 def test_a_form_sent_twice_starts_one_connection(connecting: Tenant, admin: Client) -> None:
     path = f"{HOME}/start/{connecting.workspace.uuid}"
-    ticket = hidden(admin.get(path), "ticket")
-    words = {"platform": "whatsapp", "return_url": RETURN_URL, "ticket": ticket}
+    nonce = hidden(admin.get(path), "nonce")
+    words = {"platform": "whatsapp", "return_url": RETURN_URL, "nonce": nonce}
     assert admin.post(path, words).status_code == 200
     assert admin.post(path, words).status_code == 302
     assert "used already" in flashes(admin.get(HOME))[0]
@@ -227,7 +227,7 @@ def test_a_refused_form_can_be_sent_again(connecting: Tenant, admin: Client) -> 
     assert refused.status_code == 422
     assert "Channel connect is not enabled for this agency." in text(refused)
     switch_connect(agency=connecting.agency, enabled=True, reason="", by=SYSTEM)
-    words = {"platform": "whatsapp", "return_url": RETURN_URL, "ticket": hidden(refused, "ticket")}
+    words = {"platform": "whatsapp", "return_url": RETURN_URL, "nonce": hidden(refused, "nonce")}
     assert admin.post(f"{HOME}/start/{connecting.workspace.uuid}", words).status_code == 200
 
 

@@ -5,7 +5,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from tests.agency.console.staff import flashes, text
+from tests.agency.console.browsers import flashes, text
 from tests.factories import WorkspaceFactory
 from tests.flows_at_hand import a_catch_all, a_customers_flow, a_flow, a_step
 from tests.packs.at_hand import Packs, an_automation

@@ -10,7 +10,7 @@ from django.urls import get_resolver, reverse
 from agency.actors import SYSTEM
 from packs.models import Pack
 from packs.services import add_library_entry, create_pack
-from tests.agency.console.staff import a_browser, at_the_console
+from tests.agency.console.browsers import a_browser, at_the_console
 from tests.packs.at_hand import an_automation
 from tests.packs.shelf import BOOKING
 from tests.tenants import Tenant

@@ -8,7 +8,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from tests.agency.console.staff import flashes, text
+from tests.agency.console.browsers import flashes, text
 from tests.packs.at_hand import Packs
 from tests.packs.shelf import ASSISTANT, BOOKING, REVIEWS, WELCOME, extra
 

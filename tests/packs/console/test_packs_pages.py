@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from agency.models import ActivityEntry
 from packs.models import Pack
 from packs.services import platform_is_replaced
-from tests.agency.console.staff import flashes, text
+from tests.agency.console.browsers import flashes, text
 from tests.factories import ChannelFactory
 from tests.packs.at_hand import Packs
 from tests.packs.shelf import BOOKING, extra

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from agency.actors import SYSTEM
 from packs.library import library
-from tests.agency.console.staff import flashes, text
+from tests.agency.console.browsers import flashes, text
 from tests.factories import ChannelFactory, WorkspaceFactory
 from tests.packs.at_hand import Packs
 from tests.packs.shelf import BOOKING, REVIEWS, WELCOME, extra

@@ -7,7 +7,7 @@ from django.test import Client
 from django.utils.timezone import now
 
 from agency.models import ActivityEntry
-from tests.agency.console.staff import at_the_console, flashes, text
+from tests.agency.console.browsers import at_the_console, flashes, text
 from tests.tenants import Tenant
 from tests.webhooks.console.making import EVENT, a_failed_delivery, an_endpoint
 from webhooks.models import Delivery

@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 import pytest
 from django.urls import get_resolver, reverse
 
-from tests.agency.console.staff import a_browser, at_the_console
+from tests.agency.console.browsers import a_browser, at_the_console
 from tests.tenants import Tenant
 from tests.webhooks.console.making import a_failed_delivery, an_endpoint
 

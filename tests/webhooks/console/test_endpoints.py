@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from tests.agency.console.staff import at_the_console, flashes, hidden, text
+from tests.agency.console.browsers import at_the_console, flashes, hidden, text
 from tests.tenants import Tenant
 from tests.webhooks.console.making import a_failed_delivery, an_endpoint
 from webhooks.models import Endpoint
@@ -22,9 +22,9 @@ def staff(a: Tenant) -> Client:
     return at_the_console(a.agency)
 
 
-def add(staff: Client, ticket: str | None = None, **words: object) -> Any:
-    ticket = ticket or hidden(staff.get(f"{PAGES}/new"), "ticket")
-    return staff.post(f"{PAGES}/new", {**WORDS, "ticket": ticket, **words})
+def add(staff: Client, nonce: str | None = None, **words: object) -> Any:
+    nonce = nonce or hidden(staff.get(f"{PAGES}/new"), "nonce")
+    return staff.post(f"{PAGES}/new", {**WORDS, "nonce": nonce, **words})
 
 
 def test_the_secret_is_shown_on_the_answer_itself(a: Tenant, staff: Client) -> None:
@@ -47,19 +47,19 @@ def test_no_other_page_shows_a_secret(a: Tenant, staff: Client) -> None:
 
 
 def test_sending_the_form_twice_adds_one_webhook(a: Tenant, staff: Client) -> None:
-    ticket = hidden(staff.get(f"{PAGES}/new"), "ticket")
-    add(staff, ticket)
-    again = add(staff, ticket)
+    nonce = hidden(staff.get(f"{PAGES}/new"), "nonce")
+    add(staff, nonce)
+    again = add(staff, nonce)
     assert again.status_code == 302
     assert Endpoint.objects.filter(agency=a.agency).count() == 1
 
 
 def test_a_refused_url_is_said_beside_its_field_and_the_form_can_be_sent_again(a: Tenant, staff: Client) -> None:
-    ticket = hidden(staff.get(f"{PAGES}/new"), "ticket")
-    refused = add(staff, ticket, url="http://10.0.0.1/")
+    nonce = hidden(staff.get(f"{PAGES}/new"), "nonce")
+    refused = add(staff, nonce, url="http://10.0.0.1/")
     assert refused.status_code == 422
     assert "must be publicly reachable" in text(refused)
-    assert SECRET.search(add(staff, ticket).content.decode())
+    assert SECRET.search(add(staff, nonce).content.decode())
 
 
 def test_an_event_is_needed(staff: Client) -> None:
@@ -78,12 +78,12 @@ def test_editing_changes_what_was_sent(a: Tenant, staff: Client) -> None:
 def test_rotating_shows_the_new_secret_once_and_says_that_the_old_one_is_dead(a: Tenant, staff: Client) -> None:
     endpoint = an_endpoint(a)
     old, path = endpoint.secret, f"{PAGES}/{endpoint.uuid}/rotate"
-    ticket = hidden(staff.get(path), "ticket")
-    answer = staff.post(path, {"ticket": ticket})
+    nonce = hidden(staff.get(path), "nonce")
+    answer = staff.post(path, {"nonce": nonce})
     endpoint.refresh_from_db()
     assert SECRET.findall(answer.content.decode())[0] == endpoint.secret != old
     assert "The old secret is dead" in text(answer)
-    assert staff.post(path, {"ticket": ticket}).status_code == 302
+    assert staff.post(path, {"nonce": nonce}).status_code == 302
     assert Endpoint.objects.get(pk=endpoint.pk).secret == endpoint.secret
 
 

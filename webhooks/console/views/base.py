@@ -6,8 +6,8 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy
 
-from agency.console.lists import with_id
-from agency.console.surface import ConsoleView
+from agency.console.views.base import ConsoleView
+from agency.pages.lists import with_id
 from webhooks.models import Delivery, Endpoint
 from webhooks.services import DeliveryNotFound, EndpointNotFound
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from agency.console.surface import FormPage, crumb
+from agency.console.views.base import FormPage, crumb
 from webhooks.console.forms import RedeliverForm, TestForm
 from webhooks.console.views.base import LIST, WEBHOOKS, WebhookView
 from webhooks.console.words import ERROR_WORDS
@@ -71,7 +71,7 @@ class RedeliverFailed(FormPage[RedeliverForm], WebhookView):
         words = ngettext(one, many, number)
         return self.done(words % {"number": f"{number:,}"}, LIST)
 
-    def words(self) -> dict[str, Any]:
+    def context(self) -> dict[str, Any]:
         return {
             "crumbs": [crumb(WEBHOOKS, LIST)],
             "heading": _("Redeliver what failed"),

@@ -9,10 +9,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.console.forms import Confirmation
-from agency.console.once import open_form, spend_ticket
-from agency.console.surface import FormPage, crumb
-from webhooks.console.forms import EndpointForm, TestForm, Ticketed, TicketedEndpointForm
+from agency.console.views.base import FormPage, crumb
+from agency.pages.form_nonce import new_nonce, use_nonce
+from agency.pages.forms import Confirmation, NonceForm
+from webhooks.console.forms import EndpointForm, NewEndpointForm, TestForm
 from webhooks.console.views.base import LIST, WEBHOOKS, WebhookView
 from webhooks.models import Endpoint
 from webhooks.services import (
@@ -63,23 +63,23 @@ class WebhookPage(WebhookView):
         )
 
 
-class WebhookNew(FormPage[TicketedEndpointForm], WebhookView):
+class WebhookNew(FormPage[NewEndpointForm], WebhookView):
     """Registers an endpoint and shows its secret in the answer itself."""
 
-    def make_form(self, data: Any = None) -> TicketedEndpointForm:
-        initial = {"enabled": True, "ticket": open_form(self.request)} if data is None else None
-        return TicketedEndpointForm(data, initial=initial, catalogue=event_catalogue(self.agency))
+    def make_form(self, data: Any = None) -> NewEndpointForm:
+        initial = {"enabled": True, "nonce": new_nonce(self.request)} if data is None else None
+        return NewEndpointForm(data, initial=initial, catalogue=event_catalogue(self.agency))
 
-    def save(self, form: TicketedEndpointForm) -> HttpResponse:
+    def save(self, form: NewEndpointForm) -> HttpResponse:
         given = dict(form.cleaned_data)
         judge_url(given["url"])  # a refused URL must not use the form up
-        if not spend_ticket(self.request, given.pop("ticket")):
+        if not use_nonce(self.request, given.pop("nonce")):
             messages.warning(self.request, USED)
             return redirect(LIST)
         endpoint = register_endpoint(agency=self.agency, by=self.by, **given)
         return self.page("console/webhook_secret.html", endpoint=endpoint, rotated=False, samples=samples())
 
-    def words(self) -> dict[str, Any]:
+    def context(self) -> dict[str, Any]:
         return {"crumbs": [crumb(WEBHOOKS, LIST)], "heading": _("Add webhook"), "submit": _("Add webhook")}
 
 
@@ -97,12 +97,12 @@ class WebhookEdit(FormPage[EndpointForm], WebhookView):
         update_endpoint(endpoint=self.endpoint, by=self.by, **form.cleaned_data)
         return self.done(_("The webhook was saved."), ONE, self.endpoint.uuid)
 
-    def words(self) -> dict[str, Any]:
+    def context(self) -> dict[str, Any]:
         crumbs = [crumb(WEBHOOKS, LIST), crumb(self.endpoint.url, ONE, self.endpoint.uuid)]
         return {"crumbs": crumbs, "heading": _("Edit webhook"), "submit": _("Save")}
 
 
-class WebhookRotate(FormPage[Ticketed], WebhookView):
+class WebhookRotate(FormPage[NonceForm], WebhookView):
     """Replaces the secret and shows the new one in the answer itself."""
 
     endpoint: Endpoint
@@ -110,17 +110,17 @@ class WebhookRotate(FormPage[Ticketed], WebhookView):
     def find(self, **ids: Any) -> None:
         self.endpoint = self.endpoint_of(ids["uuid"])
 
-    def make_form(self, data: Any = None) -> Ticketed:
-        return Ticketed(data, initial={"ticket": open_form(self.request)} if data is None else None)
+    def make_form(self, data: Any = None) -> NonceForm:
+        return NonceForm(data, initial={"nonce": new_nonce(self.request)} if data is None else None)
 
-    def save(self, form: Ticketed) -> HttpResponse:
-        if not spend_ticket(self.request, form.cleaned_data["ticket"]):
+    def save(self, form: NonceForm) -> HttpResponse:
+        if not use_nonce(self.request, form.cleaned_data["nonce"]):
             messages.warning(self.request, USED)
             return redirect(ONE, self.endpoint.uuid)
         endpoint = rotate_secret(endpoint=self.endpoint, by=self.by)
         return self.page("console/webhook_secret.html", endpoint=endpoint, rotated=True, samples=samples())
 
-    def words(self) -> dict[str, Any]:
+    def context(self) -> dict[str, Any]:
         return {
             "crumbs": [crumb(WEBHOOKS, LIST), crumb(self.endpoint.url, ONE, self.endpoint.uuid)],
             "heading": _("Rotate the secret?"),
@@ -144,7 +144,7 @@ class WebhookRemove(FormPage[Confirmation], WebhookView):
         remove_endpoint(endpoint=self.endpoint, now=timezone.now(), by=self.by)
         return self.done(_("The webhook to %(url)s was removed.") % {"url": self.endpoint.url}, LIST)
 
-    def words(self) -> dict[str, Any]:
+    def context(self) -> dict[str, Any]:
         return {
             "crumbs": [crumb(WEBHOOKS, LIST), crumb(self.endpoint.url, ONE, self.endpoint.uuid)],
             "heading": _("Remove this webhook?"),

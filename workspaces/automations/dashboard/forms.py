@@ -5,7 +5,7 @@ from typing import Any, cast
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from agency.fields import Line, Lines
+from agency.pages.fields import LineField, MultilineField
 from workspaces.automations.flows.fields import LONGEST_OWN, Field, Many, Own, Text
 from workspaces.automations.flows.flow import TRIGGER_NODE, Flow
 from workspaces.automations.flows.registry import STEPS, TRIGGERS
@@ -48,12 +48,12 @@ def input_for(declared: Field | None, *, label: str, hint: str, value: str) -> f
     if isinstance(declared, Text):
         options["max_length"] = declared.most
         if declared.most > LONGEST_LINE:
-            return Lines(widget=forms.Textarea(attrs={"rows": 3}), **options)
-        return Line(**options)
+            return MultilineField(widget=forms.Textarea(attrs={"rows": 3}), **options)
+        return LineField(**options)
     if isinstance(declared, Own):
         widget = INPUTS.get(declared.of, forms.TextInput)
-        return Line(max_length=LONGEST_OWN, widget=widget(attrs={"spellcheck": "false"}), **options)
-    return Line(max_length=LONGEST_NAME, **options)
+        return LineField(max_length=LONGEST_OWN, widget=widget(attrs={"spellcheck": "false"}), **options)
+    return LineField(max_length=LONGEST_NAME, **options)
 
 
 class PrerequisitesForm(forms.Form):

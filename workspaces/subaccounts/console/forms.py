@@ -8,8 +8,8 @@ from django import forms
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from agency.fields import Email, Line, Name
 from agency.models import Addon, Plan
+from agency.pages.fields import EmailField, LineField, NameField
 from config.api.fields.texts import known_zones
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.models.workspaces import BusinessType
@@ -33,7 +33,7 @@ def _zone_label(zone: str) -> str:
 class SubAccountForm(forms.Form):
     """What may be changed at any time."""
 
-    name = Name()
+    name = NameField()
     business_type = forms.ChoiceField(
         label=_("Business type"), required=False, choices=[("", _("Not said")), *BusinessType.choices]
     )
@@ -49,11 +49,11 @@ class SubAccountForm(forms.Form):
 
 
 class NewSubAccountForm(SubAccountForm):
-    owner_name = Line(label=_("Owner's name"), max_length=120, widget=forms.TextInput(attrs=OFF))
-    owner_email = Email(
+    owner_name = LineField(label=_("Owner's name"), max_length=120, widget=forms.TextInput(attrs=OFF))
+    owner_email = EmailField(
         label=_("Owner's e-mail"), help_text=_("An owner who is new to the service is sent a link to set a password.")
     )
-    ticket = forms.CharField(widget=forms.HiddenInput, required=False)
+    nonce = forms.CharField(widget=forms.HiddenInput, required=False)
 
     def __init__(self, *args: Any, plans: "QuerySet[Plan]", **options: Any) -> None:
         super().__init__(*args, **options)

@@ -9,25 +9,25 @@ from django.utils.http import urlencode
 
 from agency.actors import Actor
 from agency.models import User
-from agency.visitors import visitor
-from config.api.clients import client_address
-from config.signed_in import SignedInView
+from agency.pages.menu import in_order
+from agency.pages.registry import dashboard_menu
+from agency.pages.signed_in import SignedInView
+from agency.request_actor import user_actor
 from workspaces.subaccounts.dashboard.current_workspace import CurrentWorkspace, find_current_workspace, workspaces_of
-from workspaces.subaccounts.dashboard.navigation import menu
 from workspaces.subaccounts.models import Workspace
 
 
 class CustomerView(SignedInView):
     """A page of the dashboard for whoever has signed in."""
 
-    home = "app:home"
+    landing_page = "app:home"
     user: User
 
-    def admit(self, request: HttpRequest) -> HttpResponse | None:
-        outside = super().admit(request)
-        if outside is None:
+    def check_access(self, request: HttpRequest) -> HttpResponse | None:
+        refusal = super().check_access(request)
+        if refusal is None:
             self.user = cast(User, request.user)
-        return outside
+        return refusal
 
 
 class DashboardView(CustomerView):
@@ -35,10 +35,10 @@ class DashboardView(CustomerView):
 
     current: CurrentWorkspace
 
-    def admit(self, request: HttpRequest) -> HttpResponse | None:
-        outside = super().admit(request)
-        if outside:
-            return outside
+    def check_access(self, request: HttpRequest) -> HttpResponse | None:
+        refusal = super().check_access(request)
+        if refusal:
+            return refusal
         current = find_current_workspace(request, self.user)
         if current is None:
             return self._without_workspace(request)
@@ -59,9 +59,14 @@ class DashboardView(CustomerView):
 
     @property
     def by(self) -> Actor:
-        return visitor(self.user, client_address(self.request))
+        return user_actor(self.request, self.user)
 
     def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
         """Render a page inside the dashboard's frame."""
-        frame = {"current": self.current, "brand": self.current.brand, "menu": menu(), "nav": self.nav}
+        frame = {
+            "current": self.current,
+            "brand": self.current.brand,
+            "menu": in_order(dashboard_menu),
+            "nav": self.nav,
+        }
         return render(self.request, template, {**frame, **context}, status=status)

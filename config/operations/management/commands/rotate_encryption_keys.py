@@ -32,5 +32,5 @@ class Command(BaseCommand):
 
     def _show(self, column: Column, counts: Counter[Outcome]) -> None:
         outcomes: tuple[Outcome, ...] = ("re-encrypted", "current", "changed meanwhile", "unreadable")
-        told = ", ".join(f"{counts[outcome]:,} {outcome}" for outcome in outcomes)
-        self.stdout.write(f"{column.label}: {told}")
+        summary = ", ".join(f"{counts[outcome]:,} {outcome}" for outcome in outcomes)
+        self.stdout.write(f"{column.label}: {summary}")

@@ -12,7 +12,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry
 from packs.services import change_pack, copy_automation, create_pack, install_pack
-from tests.agency.console.staff import flashes, text
+from tests.agency.console.browsers import flashes, text
 from tests.factories import ChannelFactory, WorkspaceFactory
 from tests.flows_at_hand import a_catch_all, a_customers_flow
 from tests.packs.at_hand import an_automation

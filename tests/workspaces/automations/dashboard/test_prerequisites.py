@@ -3,7 +3,7 @@
 import pytest
 
 from agency.models import ActivityEntry
-from tests.agency.console.staff import flashes, text
+from tests.agency.console.browsers import flashes, text
 from tests.factories import ChannelFactory, WorkspaceFactory
 from tests.flows_at_hand import a_flow, a_step
 from tests.packs.at_hand import an_automation

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from agency.models import Agency, Mail
-from tests.agency.console.staff import a_browser, a_member, at_the_console, flashes, hidden, text
+from tests.agency.console.browsers import a_browser, a_member, at_the_console, flashes, hidden, text
 from tests.factories import PlanFactory
 from tests.parallel import at_once
 from tests.tenants import Tenant
@@ -99,21 +99,21 @@ def test_nothing_is_made_when_the_form_names_another_agency(a: Tenant, b: Tenant
 
 @pytest.mark.django_db(transaction=True)
 def test_a_form_that_is_sent_several_times_at_once_makes_one(a: Tenant, admin: Client) -> None:
-    ticket = hidden(admin.get(NEW), "ticket")
+    nonce = hidden(admin.get(NEW), "nonce")
     browsers = [a_browser() for _ in range(4)]
     for browser in browsers:
         browser.cookies = admin.cookies
-    answers = at_once(lambda number: create(browsers[number], ticket=ticket), times=4)
+    answers = at_once(lambda number: create(browsers[number], nonce=nonce), times=4)
     assert Workspace.objects.count() == 1
     assert [answer.redirect_chain[0][0] for answer in answers].count("/console/sub-accounts") == 3
-    late = create(browsers[0], ticket=ticket)
+    late = create(browsers[0], nonce=nonce)
     assert "This form was sent already: its sub-account is in the list." in flashes(late)
 
 
 def test_a_form_that_was_refused_may_be_sent_again() -> None:
     tenant = Tenant(max_sub_accounts=0)
     browser = at_the_console(tenant.agency)
-    refused = create(browser, ticket=hidden(browser.get(NEW), "ticket"))
+    refused = create(browser, nonce=hidden(browser.get(NEW), "nonce"))
     Agency.objects.update(max_sub_accounts=1)
-    create(browser, ticket=hidden(refused, "ticket"))
+    create(browser, nonce=hidden(refused, "nonce"))
     assert Workspace.objects.count() == 1

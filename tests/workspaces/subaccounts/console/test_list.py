@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
-from tests.agency.console.staff import at_the_console, text
+from tests.agency.console.browsers import at_the_console, text
 from tests.factories import PlanFactory, WorkspaceFactory, many_workspaces
 from tests.tenants import Tenant
 from workspaces.subaccounts.services import suspend_workspace

@@ -8,7 +8,7 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry
-from tests.agency.console.staff import a_browser, a_member, flashes, text
+from tests.agency.console.browsers import a_browser, a_member, flashes, text
 from tests.factories import WorkspaceFactory, plan_limits
 from tests.tenants import Tenant
 from workspaces.subaccounts.models import Workspace

@@ -8,7 +8,7 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from agency.services import archive_item
-from tests.agency.console.staff import flashes, text
+from tests.agency.console.browsers import flashes, text
 from tests.factories import AddonFactory, PlanFactory, plan_limits
 from tests.tenants import Tenant
 from workspaces.subaccounts.services import grant_addon, suspend_workspace

@@ -2,7 +2,7 @@
 
 from django.test import Client
 
-from tests.agency.console.staff import a_browser
+from tests.agency.console.browsers import a_browser
 from workspaces.subaccounts.models import Workspace
 
 

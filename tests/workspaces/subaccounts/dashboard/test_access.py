@@ -13,7 +13,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.services import suspend_agency
 from packs.services import add_library_entry, change_pack, create_pack
-from tests.agency.console.staff import a_browser, a_member, a_person, at_the_console, text
+from tests.agency.console.browsers import a_browser, a_member, a_person, at_the_console, text
 from tests.factories import WorkspaceFactory
 from tests.packs.at_hand import an_automation
 from tests.tenants import Tenant, an_address

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from tests.agency.console.staff import PASSWORD, a_browser, flashes, text
+from tests.agency.console.browsers import PASSWORD, a_browser, flashes, text
 from tests.factories import WorkspaceFactory
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client

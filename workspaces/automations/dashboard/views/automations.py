@@ -9,7 +9,7 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from agency.console.lists import paged
+from agency.pages.lists import paged
 from workspaces.automations.dashboard.forms import SlotForm
 from workspaces.automations.flows.flow import trigger_label
 from workspaces.automations.flows.requirements import REQUIREMENTS

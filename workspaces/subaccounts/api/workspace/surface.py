@@ -4,12 +4,11 @@ from rest_framework.viewsets import ViewSetMixin
 
 from agency.actors import Actor
 from agency.models import Switch
-from agency.services.callers import switch_is_on
-from config.api.clients import client_address
+from agency.request_actor import request_actor
+from agency.services.switches import switch_is_on
 from config.api.refusals import Unauthorized
 from config.api.surface import AddressLimitedSurface
 from config.errors import Forbidden
-from config.logs import request_id
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services.callers import WorkspaceCaller, find_workspace_caller
 from workspaces.subaccounts.services.keys import WORKSPACE_PREFIX
@@ -53,13 +52,8 @@ class WorkspaceSurface(AddressLimitedSurface[WorkspaceCaller]):
 
     @property
     def actor(self) -> Actor:
-        return Actor(
-            kind="workspace_key",
-            id=str(self.caller.key_uuid),
-            label=self.caller.key_name,
-            address=str(client_address(self.request._request) or ""),
-            request_id=request_id.get() or "",
-        )
+        caller = self.caller
+        return request_actor(self.request._request, kind="workspace_key", id=caller.key_uuid, label=caller.key_name)
 
 
 class WorkspaceSurfaceViewSet(ViewSetMixin, WorkspaceSurface):

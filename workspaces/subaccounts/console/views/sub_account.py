@@ -11,12 +11,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agency import limits
-from agency.console.activity_words import action_words
-from agency.console.forms import Reasoned
-from agency.console.lists import stretch, with_id
-from agency.console.once import open_form, spend_ticket
-from agency.console.surface import ConsoleView, FormPage, crumb
+from agency.console.views.base import ConsoleView, FormPage, crumb
 from agency.models import ActivityEntry, Addon, Plan
+from agency.pages.activity import action_label
+from agency.pages.form_nonce import new_nonce, use_nonce
+from agency.pages.forms import ReasonForm
+from agency.pages.lists import keyset_page, with_id
 from workspaces.subaccounts.console.forms import AddonForm, NewSubAccountForm, SubAccountForm, initial_of
 from workspaces.subaccounts.console.views.sub_accounts import NAV
 from workspaces.subaccounts.models import Workspace
@@ -70,7 +70,7 @@ class SubAccountPage(OneSubAccount):
             held=held,
             addon_form=AddonForm(addons=free.order_by("name_key", "id")),
             channels=self.workspace.channels.order_by("connected_at", "id")[:MOST_CHANNELS],
-            latest=[(entry, action_words(entry.action)) for entry in self.activity().order_by("-id")[:LATEST]],
+            latest=[(entry, action_label(entry.action)) for entry in self.activity().order_by("-id")[:LATEST]],
         )
 
 
@@ -86,7 +86,7 @@ def limits_against_use(workspace: Workspace) -> list[dict[str, Any]]:
 class SubAccountActivity(OneSubAccount):
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)
-        entries = stretch(request, self.activity())
+        entries = keyset_page(request, self.activity())
         return self.page("console/sub_account_activity.html", workspace=self.workspace, entries=entries)
 
 
@@ -95,25 +95,25 @@ class SubAccountNew(FormPage[NewSubAccountForm]):
 
     def make_form(self, data: Any = None) -> NewSubAccountForm:
         plans = Plan.objects.filter(agency=self.agency, archived_at=None).order_by("name_key", "id")
-        initial = {"timezone": "UTC", "ticket": open_form(self.request)} if data is None else None
+        initial = {"timezone": "UTC", "nonce": new_nonce(self.request)} if data is None else None
         return NewSubAccountForm(data.dict() if data is not None else None, plans=plans, initial=initial)
 
     def save(self, form: NewSubAccountForm) -> HttpResponse:
         given = dict(form.cleaned_data)
-        ticket = given.pop("ticket")
-        if ticket and not spend_ticket(self.request, ticket):
+        nonce = given.pop("nonce")
+        if nonce and not use_nonce(self.request, nonce):
             messages.warning(self.request, SENT)
             return redirect(NAV)
         workspace = create_workspace(agency=self.agency, now=timezone.now(), by=self.by, **given)
         return self.done(_("%(name)s was created.") % {"name": workspace.name}, PAGE, workspace.uuid)
 
     def show(self, form: NewSubAccountForm, *, status: int = 200) -> HttpResponse:
-        """Show the form; one that was refused gets a ticket of its own, as the old one may be used up."""
+        """Show the form; one that was refused gets a nonce of its own, as the old one may be used up."""
         if form.is_bound:
-            form.data = {**form.data, "ticket": open_form(self.request)}
+            form.data = {**form.data, "nonce": new_nonce(self.request)}
         return super().show(form, status=status)
 
-    def words(self) -> dict[str, Any]:
+    def context(self) -> dict[str, Any]:
         return {"crumbs": [crumb(TITLE, NAV)], "heading": _("New sub-account"), "submit": _("Create sub-account")}
 
 
@@ -125,7 +125,7 @@ class SubAccountEdit(OneSubAccount, FormPage[SubAccountForm]):
         self.workspace = change_workspace(workspace=self.workspace, by=self.by, **form.cleaned_data)
         return self.back(_("%(name)s was saved."))
 
-    def words(self) -> dict[str, Any]:
+    def context(self) -> dict[str, Any]:
         return {
             "crumbs": self.crumbs(),
             "heading": _("Edit %(name)s") % {"name": self.workspace.name},
@@ -133,16 +133,16 @@ class SubAccountEdit(OneSubAccount, FormPage[SubAccountForm]):
         }
 
 
-class SubAccountSuspend(OneSubAccount, FormPage[Reasoned]):
-    def make_form(self, data: Any = None) -> Reasoned:
-        return Reasoned(data)
+class SubAccountSuspend(OneSubAccount, FormPage[ReasonForm]):
+    def make_form(self, data: Any = None) -> ReasonForm:
+        return ReasonForm(data)
 
-    def save(self, form: Reasoned) -> HttpResponse:
+    def save(self, form: ReasonForm) -> HttpResponse:
         reason = form.cleaned_data["reason"]
         suspend_workspace(workspace=self.workspace, reason=reason, now=timezone.now(), by=self.by)
         return self.back(_("%(name)s was suspended."))
 
-    def words(self) -> dict[str, Any]:
+    def context(self) -> dict[str, Any]:
         return {
             "crumbs": self.crumbs(),
             "heading": _("Suspend %(name)s?") % {"name": self.workspace.name},

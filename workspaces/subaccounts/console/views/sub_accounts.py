@@ -5,9 +5,9 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
-from agency.console.lists import read_pages
-from agency.console.surface import ConsoleView
+from agency.console.views.base import ConsoleView
 from agency.models import Agency, Plan
+from agency.pages.lists import read_pages
 from config.api.ids import parse_uuid
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.models.workspaces import BusinessType

@@ -9,10 +9,10 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from agency.console.forms import Confirmation
-from agency.console.lists import with_id
-from agency.console.surface import FormPage
+from agency.console.views.base import FormPage
 from agency.models import Addon, Plan
+from agency.pages.forms import Confirmation
+from agency.pages.lists import with_id
 from agency.services import AddonNotFound
 from workspaces.subaccounts.console.forms import AddonForm, PlanForm
 from workspaces.subaccounts.console.views.sub_account import PAGE, OneSubAccount
@@ -34,7 +34,7 @@ class PlanChoice(OneSubAccount, FormPage[PlanForm]):
         message = _("%(name)s now has the plan %(plan)s.") % {"name": self.workspace.name, "plan": plan.name}
         return self.done(message, PAGE, self.workspace.uuid)
 
-    def words(self) -> dict[str, Any]:
+    def context(self) -> dict[str, Any]:
         return {
             "crumbs": self.crumbs(),
             "heading": _("Plan of %(name)s") % {"name": self.workspace.name},
@@ -76,7 +76,7 @@ class AddonRevoke(OneSubAccount, FormPage[Confirmation]):
         message = _("%(addon)s was revoked from %(name)s.") % {"addon": self.addon.name, "name": self.workspace.name}
         return self.done(message, PAGE, self.workspace.uuid)
 
-    def words(self) -> dict[str, Any]:
+    def context(self) -> dict[str, Any]:
         names = {"addon": self.addon.name, "name": self.workspace.name}
         return {
             "crumbs": self.crumbs(),

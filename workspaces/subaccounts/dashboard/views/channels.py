@@ -2,7 +2,7 @@
 
 from django.http import HttpRequest, HttpResponse
 
-from agency.console.lists import paged
+from agency.pages.lists import paged
 from workspaces.subaccounts.dashboard.surface import DashboardView
 from workspaces.subaccounts.models import CHANNEL_NAMES
 

@@ -7,10 +7,11 @@ from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 
-from agency.console.lists import paged
+from agency.pages.lists import paged
+from agency.pages.menu import in_order
+from agency.pages.registry import dashboard_menu
 from config.api.ids import parse_uuid
 from workspaces.subaccounts.dashboard.current_workspace import choose_workspace, workspaces_of
-from workspaces.subaccounts.dashboard.navigation import menu
 from workspaces.subaccounts.dashboard.surface import CustomerView, DashboardView
 
 
@@ -25,7 +26,7 @@ class LandingPage(DashboardView):
     """Leads on to the first page of the menu."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        return redirect(menu()[0].url_name)
+        return redirect(in_order(dashboard_menu)[0].url_name)
 
 
 class ChooseWorkspace(CustomerView):

@@ -7,7 +7,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.models import Plan, User
 from agency.services import add_member, change_role, remove_member, restore_agency, suspend_agency
-from tests.agency.console.staff import a_browser, a_member, flashes, hidden, text
+from tests.agency.console.browsers import a_browser, a_member, flashes, hidden, text
 from tests.tenants import Tenant
 
 pytestmark = pytest.mark.django_db

@@ -1,22 +1,32 @@
-"""What the agency app itself adds to the console: menu, home and words of the activity log."""
+"""What the agency app adds to the console: menu, figures, first steps and labels of the activity log."""
 
 from collections.abc import Iterable
 
 from django.utils.translation import gettext_lazy as _
 
-from agency.console.activity_words import register_actions, register_page
-from agency.console.navigation import Entry, Section, register_entry
-from agency.console.overview import Figure, Step, register_figures, register_step
 from agency.models import Agency, AgencyKey, Member, Plan
+from agency.pages.registry import (
+    ActivityTarget,
+    Figure,
+    FigureSource,
+    FirstStep,
+    MenuEntry,
+    Section,
+    activity_targets,
+    console_menu,
+    figure_sources,
+    first_steps,
+    label_actions,
+)
 
-ENTRIES = [
-    Entry(url_name="console:home", label=_("Home"), icon="home", section=Section.MAIN, order=10),
-    Entry(url_name="console:plans", label=_("Plans"), icon="plan", section=Section.CATALOGUE, order=10),
-    Entry(url_name="console:addons", label=_("Add-ons"), icon="addon", section=Section.CATALOGUE, order=20),
-    Entry(url_name="console:api-keys", label=_("API"), icon="key", section=Section.CONFIGURATION, order=10),
-    Entry(url_name="console:brand", label=_("Brand"), icon="brand", section=Section.CONFIGURATION, order=40),
-    Entry(url_name="console:team", label=_("Team"), icon="team", section=Section.AGENCY, order=10),
-    Entry(url_name="console:activity", label=_("Activity"), icon="activity", section=Section.AGENCY, order=20),
+MENU = [
+    MenuEntry(url_name="console:home", label=_("Home"), icon="home", section=Section.MAIN, order=10),
+    MenuEntry(url_name="console:plans", label=_("Plans"), icon="plan", section=Section.CATALOGUE, order=10),
+    MenuEntry(url_name="console:addons", label=_("Add-ons"), icon="addon", section=Section.CATALOGUE, order=20),
+    MenuEntry(url_name="console:api-keys", label=_("API"), icon="key", section=Section.CONFIGURATION, order=10),
+    MenuEntry(url_name="console:brand", label=_("Brand"), icon="brand", section=Section.CONFIGURATION, order=40),
+    MenuEntry(url_name="console:team", label=_("Team"), icon="team", section=Section.AGENCY, order=10),
+    MenuEntry(url_name="console:activity", label=_("Activity"), icon="activity", section=Section.AGENCY, order=20),
 ]
 ACTIONS = {
     "agency.created": _("Agency created"),
@@ -53,7 +63,7 @@ def _has_team(agency: Agency) -> bool:
 
 
 STEPS = [
-    Step(
+    FirstStep(
         title=_("Create a plan"),
         text=_("What your customers may use: contacts, team members, channels."),
         url_name="console:plan-new",
@@ -61,7 +71,7 @@ STEPS = [
         is_done=_has_plan,
         order=10,
     ),
-    Step(
+    FirstStep(
         title=_("Create an API key"),
         text=_("Lets your own systems create and manage sub-accounts."),
         url_name="console:api-key-new",
@@ -69,7 +79,7 @@ STEPS = [
         is_done=_has_key,
         order=30,
     ),
-    Step(
+    FirstStep(
         title=_("Invite your team"),
         text=_("As owner, admin or viewer."),
         url_name="console:team-invite",
@@ -84,16 +94,12 @@ STEPS = [
 def figures(agency: Agency) -> Iterable[Figure]:
     plans = Plan.objects.filter(agency=agency, archived_at=None).count()
     keys = AgencyKey.objects.filter(agency=agency, revoked_at=None).count()
-    yield Figure(label=_("Plans"), value=plans, url_name="console:plans", order=30)
-    yield Figure(label=_("Live API keys"), value=keys, url_name="console:api-keys", order=40)
+    yield Figure(label=_("Plans"), value=plans, url_name="console:plans")
+    yield Figure(label=_("Live API keys"), value=keys, url_name="console:api-keys")
 
 
-def register() -> None:
-    for entry in ENTRIES:
-        register_entry(entry)
-    for step in STEPS:
-        register_step(step)
-    register_figures(figures)
-    register_actions(ACTIONS)
-    for kind in ("plan", "addon"):
-        register_page(kind, f"console:{kind}")
+console_menu.add(*MENU)
+first_steps.add(*STEPS)
+figure_sources.add(FigureSource(name="agency", order=20, figures=figures))
+label_actions(ACTIONS)
+activity_targets.add(ActivityTarget("plan", "console:plan"), ActivityTarget("addon", "console:addon"))

@@ -6,7 +6,7 @@ from channelconnect.codes import ERROR_CODES
 from channelconnect.events import LABELS
 from channelconnect.models.sessions import Platform, Status
 from config.api.documents.events import EventDescription
-from webhooks.descriptions import TEXT, UUID, describe
+from webhooks.event_schemas import TEXT, UUID, describe
 
 NULL = {"type": "null"}
 CONNECTION = {

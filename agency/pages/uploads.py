@@ -6,14 +6,14 @@ from typing import Any
 from django.core.files.uploadedfile import InMemoryUploadedFile
 from django.core.files.uploadhandler import FileUploadHandler
 
-MOST_BYTES = 1024 * 1024
+from agency.services.pictures import MOST_BYTES
 
 
 class BoundedUpload(FileUploadHandler):
     """Keeps a file of up to 1 MiB; of a larger one only its size, so that the form can say what is wrong."""
 
-    def new_file(self, *words: Any, **more: Any) -> None:
-        super().new_file(*words, **more)
+    def new_file(self, *args: Any, **kwargs: Any) -> None:
+        super().new_file(*args, **kwargs)
         self._kept = BytesIO()
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:

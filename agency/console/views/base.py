@@ -9,21 +9,22 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from agency.actors import Actor
-from agency.console.forms import blame
-from agency.console.navigation import Words, menu
-from agency.console.seats import Seat, memberships_of, take_seat
+from agency.console.membership import CurrentMembership, current_membership, memberships_of
 from agency.models import Agency, Member, User
-from agency.visitors import visitor
-from config.api.clients import client_address
+from agency.pages.forms import add_refusal
+from agency.pages.menu import in_sections
+from agency.pages.registry import console_menu
+from agency.pages.signed_in import SignedInView
+from agency.pages.text import StrOrPromise
+from agency.request_actor import user_actor
 from config.errors import DomainError, NotFound
-from config.signed_in import SignedInView
 
 CHANGERS = frozenset(role for role in Member.Role if Member(role=role).may_change_things)
 OWNERS = frozenset({Member.Role.OWNER})
 FormOf = TypeVar("FormOf", bound=forms.BaseForm)
 
 
-def crumb(label: Words, url_name: str, *args: object) -> tuple[Words, str]:
+def crumb(label: StrOrPromise, url_name: str, *args: object) -> tuple[StrOrPromise, str]:
     """Give one step of the way back to where a page was reached from."""
     return label, reverse(url_name, args=args)
 
@@ -31,44 +32,49 @@ def crumb(label: Words, url_name: str, *args: object) -> tuple[Words, str]:
 class ConsoleView(SignedInView):
     """A page of the console. POST is for `writers` alone; with `writers_only` so is looking at it."""
 
-    home = "console:home"
+    landing_page = "console:home"
     writers: ClassVar[frozenset[str]] = CHANGERS
     writers_only: ClassVar[bool] = False
 
-    seat: Seat
+    membership: CurrentMembership
 
-    def admit(self, request: HttpRequest) -> HttpResponse | None:
-        """Find the person's seat; an answer means that they stay outside."""
-        outside = super().admit(request)
-        if outside:
-            return outside
+    def check_access(self, request: HttpRequest) -> HttpResponse | None:
+        """Find the person's membership; an answer means that they do not see the page."""
+        refusal = super().check_access(request)
+        if refusal:
+            return refusal
         user = cast(User, request.user)
         memberships = memberships_of(user)
-        seat = take_seat(request, user, memberships)
-        if seat is None:
-            return render(request, "console/no_seat.html", {"memberships": memberships}, status=403)
-        self.seat = seat
-        if not seat.agency.is_active:
-            return render(request, "console/suspended.html", {"seat": seat}, status=403)
-        if (request.method == "POST" or self.writers_only) and seat.member.role not in self.writers:
+        membership = current_membership(request, user, memberships)
+        if membership is None:
+            return render(request, "console/no_membership.html", {"memberships": memberships}, status=403)
+        self.membership = membership
+        if not membership.agency.is_active:
+            return render(request, "console/suspended.html", {"membership": membership}, status=403)
+        if (request.method == "POST" or self.writers_only) and membership.member.role not in self.writers:
             raise PermissionDenied
-        return self.refuse_other(seat.agency.uuid, seat.agency.name)
+        return self.refuse_other(membership.agency.uuid, membership.agency.name)
 
     @property
     def agency(self) -> Agency:
-        return self.seat.agency
+        return self.membership.agency
 
     @property
     def by(self) -> Actor:
-        return visitor(self.seat.user, client_address(self.request))
+        return user_actor(self.request, self.membership.user)
 
     @property
     def may_write(self) -> bool:
-        return self.seat.member.role in self.writers
+        return self.membership.member.role in self.writers
 
     def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
         """Render a page inside the console's frame."""
-        frame = {"seat": self.seat, "menu": menu(), "nav": self.nav, "may_write": self.may_write}
+        frame = {
+            "membership": self.membership,
+            "menu": in_sections(console_menu),
+            "nav": self.nav,
+            "may_write": self.may_write,
+        }
         return render(self.request, template, {**frame, **context}, status=status)
 
 
@@ -86,7 +92,7 @@ class FormPage(ConsoleView, Generic[FormOf]):
         """Call the service with the valid form, and answer. Every page has its own."""
         raise NotImplementedError
 
-    def words(self) -> dict[str, Any]:
+    def context(self) -> dict[str, Any]:
         """Give the template what it needs beside the form: `heading`, `back`, `submit` and such."""
         return {}
 
@@ -106,8 +112,8 @@ class FormPage(ConsoleView, Generic[FormOf]):
             except NotFound:
                 raise
             except DomainError as error:
-                blame(form, error)
+                add_refusal(form, error)
         return self.show(form, status=422)
 
     def show(self, form: FormOf, *, status: int = 200) -> HttpResponse:
-        return self.page(self.template_name, form=form, status=status, **self.words())
+        return self.page(self.template_name, form=form, status=status, **self.context())

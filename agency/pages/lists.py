@@ -1,4 +1,4 @@
-"""Pages of the console's lists: 25 rows, and links that keep the rest of the query string."""
+"""Pages of lists: 25 rows, and links that keep the rest of the query string."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -66,26 +66,26 @@ def with_id(rows: "QuerySet[Row]", uuid: UUID | None) -> Row | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch(Generic[Row]):
-    """A stretch of an endless list, newest first; `older` and `newer` are the ids that the next stretches begin at."""
+class KeysetPage(Generic[Row]):
+    """A page of an endless list, newest first; `older` and `newer` are the ids that the pages beside it begin at."""
 
     rows: Sequence[Row]
     older: int | None
     newer: int | None
 
 
-def stretch(request: HttpRequest, rows: "QuerySet[Row]") -> Stretch[Row]:
+def keyset_page(request: HttpRequest, rows: "QuerySet[Row]") -> KeysetPage[Row]:
     """Fetch rows before the id `before`, or after the id `after`: never counts and never skips."""
     after = _id(request, "after")
     if after is not None:
         found = list(rows.filter(pk__gt=after).order_by("pk")[: PAGE_SIZE + 1])
         more_newer, found = len(found) > PAGE_SIZE, found[:PAGE_SIZE][::-1]
-        return Stretch(found, _edge(found, -1, there_is=True), _edge(found, 0, there_is=more_newer))
+        return KeysetPage(found, _edge(found, -1, there_is=True), _edge(found, 0, there_is=more_newer))
     before = _id(request, "before")
     older_ones = rows if before is None else rows.filter(pk__lt=before)
     found = list(older_ones.order_by("-pk")[: PAGE_SIZE + 1])
     more_older, found = len(found) > PAGE_SIZE, found[:PAGE_SIZE]
-    return Stretch(found, _edge(found, -1, there_is=more_older), _edge(found, 0, there_is=before is not None))
+    return KeysetPage(found, _edge(found, -1, there_is=more_older), _edge(found, 0, there_is=before is not None))
 
 
 def _id(request: HttpRequest, name: str) -> int | None:

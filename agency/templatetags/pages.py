@@ -1,4 +1,4 @@
-"""Tags of the console's templates: times, numbers, what a log entry says."""
+"""Filters of the pages' templates: times, numbers, what a log entry says."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -13,9 +13,10 @@ from django.utils.safestring import SafeString
 from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
 
-from agency.console import activity_words
-from agency.console.navigation import Entry, Words
 from agency.models import ActivityEntry
+from agency.pages import activity
+from agency.pages.registry import MenuEntry
+from agency.pages.text import StrOrPromise
 
 register = template.Library()
 MINUTE = 60
@@ -25,9 +26,9 @@ MINUTE = 60
 def when(moment: datetime) -> SafeString:
     """Say how long ago a moment was; the exact one, in UTC, is its title."""
     exact = moment.astimezone(UTC)
-    words = format_date(exact, "j M Y, H:i:s")
+    text = format_date(exact, "j M Y, H:i:s")
     return format_html(
-        '<time datetime="{}" title="{} UTC">{}</time>', exact.strftime("%Y-%m-%dT%H:%M:%SZ"), words, ago(moment)
+        '<time datetime="{}" title="{} UTC">{}</time>', exact.strftime("%Y-%m-%dT%H:%M:%SZ"), text, ago(moment)
     )
 
 
@@ -51,22 +52,22 @@ def amount(limit: int | None) -> str:
 
 
 @register.filter
-def action_words(action: str) -> Words:
-    return activity_words.action_words(action)
+def action_label(action: str) -> StrOrPromise:
+    return activity.action_label(action)
 
 
 @register.filter
-def entry_page(entry: ActivityEntry) -> str:
-    return activity_words.page_of(entry)
+def target_url(entry: ActivityEntry) -> str:
+    return activity.target_url(entry)
 
 
 @register.filter
 def entry_details(entry: ActivityEntry) -> Iterator[tuple[str, str]]:
-    return activity_words.details_of(entry)
+    return activity.details_of(entry)
 
 
 @register.filter
-def address(entry: Entry) -> str:
+def menu_url(entry: MenuEntry) -> str:
     return reverse(entry.url_name)
 
 

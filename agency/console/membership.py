@@ -1,4 +1,4 @@
-"""Who sits at the console: a person, the agency chosen among theirs, and the role there, read on every request."""
+"""Who uses the console: a person, the agency chosen among theirs, and the role there, read on every request."""
 
 from dataclasses import dataclass
 
@@ -10,8 +10,8 @@ CHOSEN = "agency"
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
-    """A person at one agency's console; `others` are the same person's seats elsewhere."""
+class CurrentMembership:
+    """A person at one agency's console; `others` are the same person's memberships elsewhere."""
 
     user: User
     member: Member
@@ -31,10 +31,10 @@ def memberships_of(user: User) -> list[Member]:
     return list(Member.objects.filter(user=user).select_related("agency").order_by("agency__name_key", "id"))
 
 
-def take_seat(request: HttpRequest, user: User, memberships: list[Member]) -> Seat | None:
-    """Sit down at the agency that the session names, else at the first; None for a person without a place there."""
+def current_membership(request: HttpRequest, user: User, memberships: list[Member]) -> CurrentMembership | None:
+    """Find the membership that the session names, else take the first; None for a person who is no member there."""
     chosen = request.session.get(CHOSEN)
     if chosen is None and memberships:
         chosen = request.session[CHOSEN] = str(memberships[0].agency.uuid)
     member = next((one for one in memberships if str(one.agency.uuid) == chosen), None)
-    return Seat(user, member, [one for one in memberships if one != member]) if member else None
+    return CurrentMembership(user, member, [one for one in memberships if one != member]) if member else None

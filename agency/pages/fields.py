@@ -11,7 +11,7 @@ from config.api.fields.texts import CONTROLS, CONTROLS_BUT_LINES, DIRECTIONS, is
 LONGEST_NAME = 120
 
 
-class Line(forms.CharField):
+class LineField(forms.CharField):
     """One line of visible text."""
 
     forbidden = CONTROLS
@@ -30,7 +30,7 @@ class Line(forms.CharField):
             )
 
 
-class Lines(Line):
+class MultilineField(LineField):
     """Several lines of text; what browsers send as CR LF becomes LF."""
 
     widget = forms.Textarea
@@ -40,14 +40,14 @@ class Lines(Line):
         return super().to_python(value.replace("\r\n", "\n") if isinstance(value, str) else value)
 
 
-class Name(Line):
+class NameField(LineField):
     """The name of a thing, up to 120 characters."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"max_length": LONGEST_NAME, "label": _("Name"), **options})
 
 
-class Email(forms.EmailField):
+class EmailField(forms.EmailField):
     """An address in lower case, as people are kept."""
 
     def __init__(self, **options: Any) -> None:

@@ -16,30 +16,30 @@ from config.errors import DomainError, NotFound
 
 
 class SignedInView(View):
-    """A page that is kept by nobody. Refusals of a rule lead back to the page named `nav`, else `home`."""
+    """A page that no cache keeps. Refusals of a rule lead back to the page named `nav`, else `landing_page`."""
 
     http_method_names = ["get", "head", "post"]
-    home: ClassVar[str]
+    landing_page: ClassVar[str]
     nav: ClassVar[str] = ""
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        response = self.admit(request) or self._run(request, *args, **kwargs)
+        response = self.check_access(request) or self._run(request, *args, **kwargs)
         add_never_cache_headers(response)
         return response
 
-    def admit(self, request: HttpRequest) -> HttpResponse | None:
-        """Find out who this is; an answer means that they stay outside."""
+    def check_access(self, request: HttpRequest) -> HttpResponse | None:
+        """Find out who this is; an answer means that they do not see the page."""
         if request.user.is_authenticated:
             return None
-        return redirect_to_login(request.get_full_path() if request.method == "GET" else reverse(self.home))
+        return redirect_to_login(request.get_full_path() if request.method == "GET" else reverse(self.landing_page))
 
     def refuse_other(self, made_for: UUID, name: str) -> HttpResponse | None:
         """Forms name what they were made for: one from before a switch in another tab changes nothing."""
         if self.request.POST.get("made_for") in (None, str(made_for)):
             return None
-        words = _("You have switched to %(name)s meanwhile. Nothing was changed.")
-        messages.error(self.request, words % {"name": name})
-        return redirect(self.home)
+        message = _("You have switched to %(name)s meanwhile. Nothing was changed.")
+        messages.error(self.request, message % {"name": name})
+        return redirect(self.landing_page)
 
     def _run(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         try:
@@ -48,9 +48,9 @@ class SignedInView(View):
             raise Http404 from error
         except DomainError as error:
             messages.error(request, error.message)
-            return redirect(self.nav or self.home)
+            return redirect(self.nav or self.landing_page)
 
-    def done(self, words: str, to: str, *args: object) -> HttpResponse:
+    def done(self, message: str, to: str, *args: object) -> HttpResponse:
         """Say what was done and go on to the page named `to`."""
-        messages.success(self.request, words)
+        messages.success(self.request, message)
         return redirect(to, *args)

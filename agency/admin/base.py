@@ -12,10 +12,9 @@ from django.shortcuts import redirect
 from django.utils.functional import cached_property
 
 from agency.actors import Actor
-from config.api.clients import client_address
+from agency.request_actor import user_actor
 from config.api.ids import parse_uuid
 from config.errors import DomainError
-from config.logs import request_id
 
 if TYPE_CHECKING:
     _ModelAdmin = admin.ModelAdmin[Any]
@@ -78,7 +77,7 @@ class RecordAdmin(SupportAdmin):
 
 
 class ChangingAdmin(SupportAdmin):
-    """Rows that support may change; a refused change is told on the page it came from."""
+    """Rows that support may change; a refused change is shown on the page it came from."""
 
     def changeform_view(
         self,
@@ -110,18 +109,12 @@ def by_uuid(queryset: "QuerySet[Any]", term: str) -> "QuerySet[Any]":
     return queryset.filter(uuid=found) if found else queryset.none()
 
 
-def staff(request: HttpRequest) -> Actor:
+def staff_actor(request: HttpRequest) -> Actor:
     """Give the signed-in person of our support as the actor of a change."""
-    return Actor(
-        kind="staff",
-        id=str(request.user.pk),
-        label=request.user.get_username(),
-        address=str(client_address(request) or ""),
-        request_id=request_id.get() or "",
-    )
+    return user_actor(request, request.user, kind="staff")
 
 
-def take_over(target: Model, source: Model) -> None:
+def copy_fields(source: Model, target: Model) -> None:
     """Make the admin's own instance the row that a service has written."""
     for field in target._meta.concrete_fields:
         setattr(target, field.attname, getattr(source, field.attname))

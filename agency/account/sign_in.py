@@ -15,23 +15,23 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
+from agency.account.attempt_limits import SIGN_INS_FROM_ADDRESS, SIGN_INS_TO_ACCOUNT, account_digest, address_bucket
 from agency.account.forms import SignInForm
-from agency.account.guessing import SIGN_INS_FROM_ADDRESS, SIGN_INS_TO_ACCOUNT, account_of, address_of
-from agency.account.homes import home_of
+from agency.account.landing import landing_page_of
 from agency.models import User
 
 
 def local_page(request: HttpRequest, user: User) -> str:
-    """Give the page asked for in `next` if it is one of ours, else where this person belongs."""
+    """Give the page asked for in `next` if it is one of ours, else this person's landing page."""
     asked = request.POST.get("next") or request.GET.get("next") or ""
     if asked.startswith("/") and url_has_allowed_host_and_scheme(asked, allowed_hosts=None):
         return asked
-    return home_of(user)
+    return landing_page_of(user)
 
 
 def seconds_to_wait(request: HttpRequest, email: str) -> int:
-    """Count a try against the address and, only if that may go on, against the account."""
-    return SIGN_INS_FROM_ADDRESS.wait(address_of(request)) or SIGN_INS_TO_ACCOUNT.wait(account_of(email))
+    """Count an attempt against the address and, only if that may go on, against the account."""
+    return SIGN_INS_FROM_ADDRESS.count(address_bucket(request)) or SIGN_INS_TO_ACCOUNT.count(account_digest(email))
 
 
 @method_decorator([never_cache, sensitive_post_parameters("password")], name="dispatch")
@@ -57,13 +57,13 @@ class SignIn(View):
         if not isinstance(user, User):
             form.add_error(None, _("The e-mail address or the password is wrong."))
             return self._show(form, status=422)
-        SIGN_INS_TO_ACCOUNT.forget(account_of(email))
+        SIGN_INS_TO_ACCOUNT.reset(account_digest(email))
         login(request, user)
         return redirect(local_page(request, user))
 
     def _refuse_for(self, seconds: int, form: SignInForm) -> HttpResponse:
-        words = _("Too many tries. Wait %(minutes)s minutes, or set a new password.")
-        form.add_error(None, words % {"minutes": -(-seconds // 60)})
+        message = _("Too many tries. Wait %(minutes)s minutes, or set a new password.")
+        form.add_error(None, message % {"minutes": -(-seconds // 60)})
         response = self._show(form, status=429)
         response["Retry-After"] = str(seconds)
         return response

@@ -5,9 +5,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from agency.models import Agency, Switch
-
-SWITCH = "SELECT enabled FROM agency_switch WHERE name = %s"
+from agency.models import Agency
 
 # A key used again within the same second is stamped already; the row is then left alone.
 FIND = """
@@ -36,15 +34,7 @@ class AgencyCaller:
     surface_is_on: bool
 
 
-def switch_is_on(name: Switch.Name) -> bool:
-    """Read a fleet-wide switch; a missing row means on."""
-    with connection.cursor() as cursor:
-        cursor.execute(SWITCH, [name])
-        row = cursor.fetchone()
-    return row is None or bool(row[0])
-
-
-def find_agency_caller(digest: bytes) -> AgencyCaller | None:
+def authenticate_agency_key(digest: bytes) -> AgencyCaller | None:
     """Find the live key with this SHA-256 and stamp its use, to the second; None for an unknown or revoked one."""
     with connection.cursor() as cursor:
         cursor.execute(FIND, {"digest": digest})

@@ -11,7 +11,7 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from agency.services import suspend_agency
-from tests.agency.console.staff import a_browser, a_member, a_person, at_the_console
+from tests.agency.console.browsers import a_browser, a_member, a_person, at_the_console
 from tests.tenants import Tenant
 from workspaces.subaccounts.services import grant_addon
 
@@ -53,7 +53,7 @@ def held_addon(tenant: Tenant) -> list[Any]:
 
 
 @dataclass(frozen=True)
-class Door:
+class PageAccess:
     """Who may look at a page and who may post to it; nobody at all means that the method is not there."""
 
     looks: set[str]
@@ -61,47 +61,47 @@ class Door:
     ids: Ids = no_ids
 
 
-DOORS = {
-    "home": Door(ALL, NOBODY),
-    "plans": Door(ALL, NOBODY),
-    "plan-new": Door(CHANGERS, CHANGERS),
-    "plan": Door(ALL, NOBODY, plan),
-    "plan-edit": Door(CHANGERS, CHANGERS, plan),
-    "plan-archive": Door(CHANGERS, CHANGERS, plan),
-    "addons": Door(ALL, NOBODY),
-    "addon-new": Door(CHANGERS, CHANGERS),
-    "addon": Door(ALL, NOBODY, addon),
-    "addon-edit": Door(CHANGERS, CHANGERS, addon),
-    "addon-archive": Door(CHANGERS, CHANGERS, addon),
-    "api-keys": Door(ALL, NOBODY),
-    "api-key-new": Door(CHANGERS, CHANGERS),
-    "api-key-revoke": Door(CHANGERS, CHANGERS, key),
-    "brand": Door(ALL, NOBODY),
-    "brand-colour": Door(CHANGERS, CHANGERS),
-    "brand-logo": Door(CHANGERS, CHANGERS),
-    "brand-logo-remove": Door(CHANGERS, CHANGERS),
-    "team": Door(ALL, NOBODY),
-    "team-invite": Door(OWNERS, OWNERS),
-    "member": Door(OWNERS, OWNERS, member),
-    "member-remove": Door(OWNERS, OWNERS, member),
-    "activity": Door(ALL, NOBODY),
-    "sub-accounts": Door(ALL, NOBODY),
-    "sub-account-new": Door(CHANGERS, CHANGERS),
-    "sub-account": Door(ALL, NOBODY, workspace),
-    "sub-account-edit": Door(CHANGERS, CHANGERS, workspace),
-    "sub-account-suspend": Door(CHANGERS, CHANGERS, workspace),
-    "sub-account-restore": Door(NOBODY, CHANGERS, workspace),
-    "sub-account-activity": Door(ALL, NOBODY, workspace),
-    "sub-account-plan": Door(CHANGERS, CHANGERS, workspace),
-    "sub-account-addons": Door(NOBODY, CHANGERS, workspace),
-    "sub-account-addon-revoke": Door(CHANGERS, CHANGERS, held_addon),
+PAGES = {
+    "home": PageAccess(ALL, NOBODY),
+    "plans": PageAccess(ALL, NOBODY),
+    "plan-new": PageAccess(CHANGERS, CHANGERS),
+    "plan": PageAccess(ALL, NOBODY, plan),
+    "plan-edit": PageAccess(CHANGERS, CHANGERS, plan),
+    "plan-archive": PageAccess(CHANGERS, CHANGERS, plan),
+    "addons": PageAccess(ALL, NOBODY),
+    "addon-new": PageAccess(CHANGERS, CHANGERS),
+    "addon": PageAccess(ALL, NOBODY, addon),
+    "addon-edit": PageAccess(CHANGERS, CHANGERS, addon),
+    "addon-archive": PageAccess(CHANGERS, CHANGERS, addon),
+    "api-keys": PageAccess(ALL, NOBODY),
+    "api-key-new": PageAccess(CHANGERS, CHANGERS),
+    "api-key-revoke": PageAccess(CHANGERS, CHANGERS, key),
+    "brand": PageAccess(ALL, NOBODY),
+    "brand-colour": PageAccess(CHANGERS, CHANGERS),
+    "brand-logo": PageAccess(CHANGERS, CHANGERS),
+    "brand-logo-remove": PageAccess(CHANGERS, CHANGERS),
+    "team": PageAccess(ALL, NOBODY),
+    "team-invite": PageAccess(OWNERS, OWNERS),
+    "member": PageAccess(OWNERS, OWNERS, member),
+    "member-remove": PageAccess(OWNERS, OWNERS, member),
+    "activity": PageAccess(ALL, NOBODY),
+    "sub-accounts": PageAccess(ALL, NOBODY),
+    "sub-account-new": PageAccess(CHANGERS, CHANGERS),
+    "sub-account": PageAccess(ALL, NOBODY, workspace),
+    "sub-account-edit": PageAccess(CHANGERS, CHANGERS, workspace),
+    "sub-account-suspend": PageAccess(CHANGERS, CHANGERS, workspace),
+    "sub-account-restore": PageAccess(NOBODY, CHANGERS, workspace),
+    "sub-account-activity": PageAccess(ALL, NOBODY, workspace),
+    "sub-account-plan": PageAccess(CHANGERS, CHANGERS, workspace),
+    "sub-account-addons": PageAccess(NOBODY, CHANGERS, workspace),
+    "sub-account-addon-revoke": PageAccess(CHANGERS, CHANGERS, held_addon),
 }
-# The way to another agency has no role and stays open where the chosen agency is closed: test_seats.py.
+# The way to another agency has no role and stays open where the chosen agency is closed: test_switching.py.
 ELSEWHERE = {"switch"}
 # Pages of higher apps have tables of their own beside them.
 HIGHER = ("webhook", "pack", "channel-connect")
-every_door = pytest.mark.parametrize("name", DOORS)
-doors_with_ids = pytest.mark.parametrize("name", [name for name, door in DOORS.items() if door.ids is not no_ids])
+every_page = pytest.mark.parametrize("name", PAGES)
+pages_with_ids = pytest.mark.parametrize("name", [name for name, access in PAGES.items() if access.ids is not no_ids])
 
 
 def address(name: str, ids: list[Any]) -> str:
@@ -111,28 +111,28 @@ def address(name: str, ids: list[Any]) -> str:
 def test_the_table_names_every_page_of_the_console() -> None:
     _, resolver = get_resolver().namespace_dict["console"]
     names = {name for name in resolver.reverse_dict if isinstance(name, str)}
-    assert {name for name in names if not name.startswith(HIGHER)} == DOORS.keys() | ELSEWHERE
+    assert {name for name in names if not name.startswith(HIGHER)} == PAGES.keys() | ELSEWHERE
 
 
-@every_door
+@every_page
 def test_whoever_has_not_signed_in_is_led_to_the_sign_in_page(name: str, a: Tenant) -> None:
-    path = address(name, DOORS[name].ids(a))
+    path = address(name, PAGES[name].ids(a))
     for answer in (a_browser().get(path), a_browser().post(path)):
         assert answer.status_code == 302
         assert answer["Location"].startswith("/account/sign-in?next=/console/")
     assert a_browser().get(path)["Location"].endswith(path)
 
 
-@every_door
+@every_page
 def test_a_person_of_no_agency_is_refused(name: str, a: Tenant) -> None:
-    path = address(name, DOORS[name].ids(a))
+    path = address(name, PAGES[name].ids(a))
     browser = a_browser(a_person())
     assert browser.get(path).status_code == browser.post(path).status_code == 403
 
 
-@every_door
+@every_page
 def test_a_suspended_agency_s_console_is_closed_to_its_owner(name: str, a: Tenant) -> None:
-    path = address(name, DOORS[name].ids(a))
+    path = address(name, PAGES[name].ids(a))
     browser = at_the_console(a.agency, "owner")
     suspend_agency(agency=a.agency, reason="", now=now(), by=SYSTEM)
     for answer in (browser.get(path), browser.post(path)):
@@ -141,33 +141,33 @@ def test_a_suspended_agency_s_console_is_closed_to_its_owner(name: str, a: Tenan
 
 
 @pytest.mark.parametrize("role", sorted(ALL))
-@every_door
+@every_page
 def test_each_role_sees_the_pages_that_are_for_it(name: str, role: str, a: Tenant) -> None:
-    door = DOORS[name]
-    answer = at_the_console(a.agency, role).get(address(name, door.ids(a)))
-    if role in door.looks:
+    access = PAGES[name]
+    answer = at_the_console(a.agency, role).get(address(name, access.ids(a)))
+    if role in access.looks:
         assert answer.status_code == 200
     else:
-        assert answer.status_code == (403 if door.looks else 405)
+        assert answer.status_code == (403 if access.looks else 405)
 
 
 @pytest.mark.parametrize("role", sorted(ALL))
-@every_door
+@every_page
 def test_each_role_changes_what_it_may_and_a_viewer_nothing(name: str, role: str, a: Tenant) -> None:
-    door = DOORS[name]
-    answer = at_the_console(a.agency, role).post(address(name, door.ids(a)))
-    if role == "viewer" or (door.posts and role not in door.posts):
+    access = PAGES[name]
+    answer = at_the_console(a.agency, role).post(address(name, access.ids(a)))
+    if role == "viewer" or (access.posts and role not in access.posts):
         assert answer.status_code == 403
-    elif door.posts:
+    elif access.posts:
         assert answer.status_code in {302, 422}
     else:
         assert answer.status_code in {403, 405}
 
 
-@doors_with_ids
+@pages_with_ids
 def test_another_agency_s_ids_read_like_ids_that_nobody_has(name: str, a: Tenant, b: Tenant) -> None:
-    door, browser = DOORS[name], at_the_console(a.agency, "owner")
-    foreign = door.ids(b)
+    access, browser = PAGES[name], at_the_console(a.agency, "owner")
+    foreign = access.ids(b)
     unknown = [2**62 if isinstance(one, int) else uuid4() for one in foreign]
     methods: list[Any] = [browser.get, browser.post]
     for method in methods:
@@ -179,9 +179,9 @@ def test_another_agency_s_ids_read_like_ids_that_nobody_has(name: str, a: Tenant
         assert b.mark.encode() not in answers[0].content
 
 
-@doors_with_ids
+@pages_with_ids
 def test_a_malformed_id_is_not_found(name: str, a: Tenant) -> None:
-    door, browser = DOORS[name], at_the_console(a.agency, "owner")
-    ids = door.ids(a)
+    access, browser = PAGES[name], at_the_console(a.agency, "owner")
+    ids = access.ids(a)
     path = address(name, ids).replace(str(ids[0]), "%00x" if not isinstance(ids[0], int) else "9" * 400)
     assert {browser.get(path).status_code, browser.post(path).status_code} <= {404, 405}

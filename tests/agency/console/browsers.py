@@ -1,4 +1,4 @@
-"""Agency staff at their browsers."""
+"""Browsers of people at the pages, and what those people read there."""
 
 import html
 import re
@@ -48,7 +48,7 @@ def text(answer: Any) -> str:
 def flashes(answer: Any) -> list[str]:
     """The messages at the top of the page."""
     found = re.findall(r'<p class="flash[^"]*">(.*?)</p>', answer.content.decode(), re.DOTALL)
-    return [html.unescape(words) for words in found]
+    return [html.unescape(message) for message in found]
 
 
 def hidden(answer: Any, name: str) -> str:

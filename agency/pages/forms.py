@@ -1,0 +1,36 @@
+"""Forms that several pages use, and how a refusal of a service becomes an error of a form."""
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from agency.pages.fields import MultilineField
+from config.errors import DomainError, Invalid
+
+
+class Confirmation(forms.Form):
+    """A question that is answered by its button alone."""
+
+
+class NonceForm(forms.Form):
+    """A form that counts once: `new_nonce` gives its initial value, `use_nonce` takes what was sent."""
+
+    nonce = forms.CharField(widget=forms.HiddenInput)
+
+
+class ReasonForm(forms.Form):
+    reason = MultilineField(
+        label=_("Reason"),
+        required=False,
+        max_length=500,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=_("Kept in the activity log. Your customer does not see it."),
+    )
+
+
+def add_refusal(form: forms.BaseForm, error: DomainError) -> None:
+    """Put a refusal beside the field it names, else above the form."""
+    messages = error.errors if isinstance(error, Invalid) else {"": [error.message]}
+    for path, sentences in messages.items():
+        field = path.replace(".", "_")
+        for sentence in sentences:
+            form.add_error(field if field in form.fields else None, sentence)

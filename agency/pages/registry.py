@@ -1,0 +1,101 @@
+"""What apps add to the pages: each declares it in its `hooks.py`, so that no lower app knows a higher one."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from django.db.models import TextChoices
+from django.utils.translation import gettext_lazy as _
+
+from agency.models import Agency
+from agency.pages.text import StrOrPromise
+from config.hooks import Registry
+
+
+class Section(TextChoices):
+    """The parts of the console's menu, from top to bottom."""
+
+    MAIN = "main", ""
+    CATALOGUE = "catalogue", _("Catalogue")
+    CONFIGURATION = "configuration", _("Configuration")
+    AGENCY = "agency", _("Agency")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MenuEntry:
+    """One line of a menu: `url_name` takes no arguments, `icon` is a symbol of `console/icons.svg`."""
+
+    url_name: str
+    label: StrOrPromise
+    icon: str
+    order: int
+    section: Section = Section.MAIN
+
+    @property
+    def name(self) -> str:
+        return self.url_name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """One number of an agency; `query` (`?status=…`) narrows the page that it leads to."""
+
+    label: StrOrPromise
+    value: int
+    url_name: str
+    query: str = ""
+    note: StrOrPromise = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FigureSource:
+    """Figures of one app on the console's first page."""
+
+    name: str
+    order: int
+    figures: Callable[[Agency], Iterable[Figure]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstStep:
+    """One of the first things to do in a console; done as soon as `is_done` says so."""
+
+    title: StrOrPromise
+    text: StrOrPromise
+    url_name: str
+    action: StrOrPromise
+    is_done: Callable[[Agency], bool]
+    order: int
+    for_owners: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.url_name
+
+
+@dataclass(frozen=True, slots=True)
+class ActivityAction:
+    """An action of the activity log (`workspace.suspended`) and how people read it; the log can be filtered by it."""
+
+    name: str
+    label: StrOrPromise
+
+
+@dataclass(frozen=True, slots=True)
+class ActivityTarget:
+    """A kind of thing that log entries are about; `url_name` is its page, whose address takes its public id."""
+
+    name: str
+    url_name: str
+
+
+console_menu = Registry[MenuEntry]("entries of the console's menu")
+dashboard_menu = Registry[MenuEntry]("entries of the dashboard's menu")
+figure_sources = Registry[FigureSource]("sources of figures")
+first_steps = Registry[FirstStep]("first steps")
+activity_actions = Registry[ActivityAction]("actions of the activity log")
+activity_targets = Registry[ActivityTarget]("targets of the activity log")
+
+
+def label_actions(labels: Mapping[str, StrOrPromise]) -> None:
+    """Add actions of the activity log with their labels."""
+    activity_actions.add(*(ActivityAction(name, label) for name, label in labels.items()))

@@ -1,0 +1,29 @@
+"""The one way to name whoever makes a change with a request: for both APIs, all pages and the admin."""
+
+from typing import Literal
+
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.contrib.auth.models import AnonymousUser
+from django.http import HttpRequest
+
+from agency.actors import Actor, ActorKind
+from config.api.clients import client_address
+from config.logs import request_id
+
+
+def request_actor(request: HttpRequest, *, kind: ActorKind, id: object, label: str) -> Actor:
+    """Give whoever makes a change with this request, with the address it comes from and its id."""
+    return Actor(
+        kind=kind,
+        id=str(id),
+        label=label,
+        address=str(client_address(request) or ""),
+        request_id=request_id.get() or "",
+    )
+
+
+def user_actor(
+    request: HttpRequest, user: AbstractBaseUser | AnonymousUser, *, kind: Literal["user", "staff"] = "user"
+) -> Actor:
+    """Give the person who makes a change on a page; `staff` for our support in the admin."""
+    return request_actor(request, kind=kind, id=user.pk, label=user.get_username())

@@ -1,0 +1,56 @@
+"""What packs add elsewhere: menus, a first step, labels of the activity log, a new customer's starter pack."""
+
+from django.utils.translation import gettext_lazy as _
+
+from agency.models import Agency
+from agency.pages.registry import (
+    ActivityTarget,
+    FirstStep,
+    MenuEntry,
+    Section,
+    activity_targets,
+    console_menu,
+    dashboard_menu,
+    first_steps,
+    label_actions,
+)
+from packs.library import checks  # noqa: F401  # importing registers the system checks
+from packs.models import Pack
+from packs.services import give_starter_pack
+from workspaces.subaccounts.services import on_first_channel
+
+ACTIONS = {
+    "pack.created": _("Pack created"),
+    "pack.changed": _("Pack edited"),
+    "pack.removed": _("Pack removed"),
+    "pack.unpublished": _("Pack unpublished"),
+    "pack.entry_added": _("Automation added to a pack"),
+    "pack.entry_changed": _("Automation of a pack edited"),
+    "pack.entry_removed": _("Automation removed from a pack"),
+    "pack.entries_ordered": _("Automations of a pack reordered"),
+    "packs.ordered": _("Packs reordered"),
+    "packs.visibility_changed": _("The service's own packs shown or hidden"),
+}
+
+
+def _has_published(agency: Agency) -> bool:
+    return Pack.objects.of(agency).published().exists()
+
+
+on_first_channel(give_starter_pack)
+console_menu.add(
+    MenuEntry(url_name="console:packs", label=_("Packs"), icon="pack", section=Section.CATALOGUE, order=30)
+)
+dashboard_menu.add(MenuEntry(url_name="app:gallery", label=_("Gallery"), icon="pack", order=10))
+first_steps.add(
+    FirstStep(
+        title=_("Publish a pack"),
+        text=_("Ready-made automations that your customers install in one click."),
+        url_name="console:packs",
+        action=_("Packs"),
+        is_done=_has_published,
+        order=35,
+    )
+)
+label_actions(ACTIONS)
+activity_targets.add(ActivityTarget("pack", "console:pack"))

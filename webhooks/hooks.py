@@ -1,0 +1,50 @@
+"""What webhooks add elsewhere: events of the document; the console's menu, a first step, labels of the activity log."""
+
+from django.utils.translation import gettext_lazy as _
+
+from agency.models import Agency
+from agency.pages.registry import (
+    ActivityTarget,
+    FirstStep,
+    MenuEntry,
+    Section,
+    activity_targets,
+    console_menu,
+    first_steps,
+    label_actions,
+)
+from config.api.documents.events import DocumentedEvents, documented_events
+from webhooks.event_schemas import agency_events
+from webhooks.models import Endpoint
+
+ACTIONS = {
+    "webhook.created": _("Webhook added"),
+    "webhook.changed": _("Webhook edited"),
+    "webhook.removed": _("Webhook removed"),
+    "webhook.secret_rotated": _("Webhook secret rotated"),
+    "webhook.tested": _("Webhook tested"),
+    "webhook.redelivered": _("Delivery sent again"),
+    "webhook.failed_redelivered": _("Failed deliveries sent again"),
+}
+
+
+def _has_endpoint(agency: Agency) -> bool:
+    return Endpoint.objects.of(agency).exists()
+
+
+documented_events.add(DocumentedEvents("webhooks", "agency", agency_events))
+console_menu.add(
+    MenuEntry(url_name="console:webhooks", label=_("Webhooks"), icon="webhook", section=Section.CONFIGURATION, order=20)
+)
+first_steps.add(
+    FirstStep(
+        title=_("Add a webhook"),
+        text=_("Your systems hear of new, suspended and changed sub-accounts within moments."),
+        url_name="console:webhook-new",
+        action=_("Add webhook"),
+        is_done=_has_endpoint,
+        order=45,
+    )
+)
+label_actions(ACTIONS)
+activity_targets.add(ActivityTarget("webhook", "console:webhook"))
