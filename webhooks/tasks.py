@@ -7,9 +7,9 @@ from typing import Any
 from celery import shared_task, signals
 from django.utils import timezone
 
-from webhooks.courier.shift import work
+from webhooks.dispatcher.loop import run_dispatcher
 from webhooks.services import forget_deliveries as forget_a_batch
-from webhooks.services import forget_tallies
+from webhooks.services import forget_hourly_stats
 
 # Made before the pool's children are forked, so that they see the worker's warm shutdown.
 _leaving = multiprocessing.Event()
@@ -26,12 +26,12 @@ def deliver() -> None:
     worker = os.getppid()
     if not _leaving.is_set():
         # A worker that was killed leaves its child behind, which nobody would stop.
-        work(should_stop=lambda: _leaving.is_set() or os.getppid() != worker)
+        run_dispatcher(should_stop=lambda: _leaving.is_set() or os.getppid() != worker)
 
 
 @shared_task(name="webhooks.forget_deliveries")
 def forget_deliveries() -> None:
     """Forget everything that is old enough, batch by batch."""
-    forget_tallies(now=timezone.now())
+    forget_hourly_stats(now=timezone.now())
     while forget_a_batch(now=timezone.now()):
         pass

@@ -10,7 +10,7 @@ from django.db import connection, transaction
 
 from agency.models import Agency, Event
 from agency.services import envelope, record_event
-from config.celery import bell_name
+from config.celery import wake_up_key
 from config.redis import client
 from tests.factories import AgencyFactory
 
@@ -77,7 +77,7 @@ def test_an_event_outside_a_transaction_is_a_mistake() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_change_that_is_rolled_back_leaves_no_event_and_rings_no_bell() -> None:
-    agency, bell = AgencyFactory.create(), bell_name("courier")
+    agency, bell = AgencyFactory.create(), wake_up_key("dispatcher")
     client().delete(bell)
     with pytest.raises(RolledBack):
         record_and_fail(agency)
@@ -87,7 +87,7 @@ def test_a_change_that_is_rolled_back_leaves_no_event_and_rings_no_bell() -> Non
 
 @pytest.mark.django_db(transaction=True)
 def test_the_bell_rings_once_the_change_is_committed_and_holds_one_ring() -> None:
-    agency, bell = AgencyFactory.create(), bell_name("courier")
+    agency, bell = AgencyFactory.create(), wake_up_key("dispatcher")
     client().delete(bell)
     for _ in range(3):
         with transaction.atomic():

@@ -20,9 +20,9 @@ VICTIMS = ("child", "child", "parent", "beat")
 
 
 def kills(story: Story, hand: random.Random, deliveries: int) -> None:
-    """kill -9 of the courier's child, of its parent, with which the child goes, or of beat, at random."""
+    """kill -9 of the dispatcher's child, of its parent, with which the child goes, or of beat, at random."""
     stage, killed = story.stage, dict.fromkeys(VICTIMS, 0)
-    stage.hire("courier", "beat")
+    stage.hire("dispatcher", "beat")
     story.record_many(deliveries)
     while story.goes_on():
         story.rest(hand.uniform(0.5, 2.0))
@@ -36,34 +36,34 @@ def kills(story: Story, hand: random.Random, deliveries: int) -> None:
 
 
 def frozen(story: Story, hand: random.Random, deliveries: int) -> None:
-    """A courier stopped in the middle for longer than its leases last; another takes over; then it comes back."""
+    """A dispatcher stopped in the middle for longer than its leases last; another takes over; then it comes back."""
     stage, seconds = story.stage, 27
-    stage.hire("courier", "beat")
+    stage.hire("dispatcher", "beat")
     story.record_many(deliveries // 4)
     story.goes_on()
     story.rest(hand.uniform(0.2, 0.8))
-    with stage.freeze(stage.child_of("courier"), seconds):
+    with stage.freeze(stage.child_of("dispatcher"), seconds):
         story.excuse()
-        stage.hire("courier-2")
+        stage.hire("dispatcher-2")
         story.rest(seconds + 1)
     story.notes.append(f"stopped for {seconds} s, the leases last 20 s")
 
 
 def doubles(story: Story, hand: random.Random, deliveries: int) -> None:
-    """Two beats, three couriers, and every task sent many times."""
-    story.stage.hire("courier", "courier-2", "courier-3", "beat", "beat-2")
+    """Two beats, three dispatchers, and every task sent many times."""
+    story.stage.hire("dispatcher", "dispatcher-2", "dispatcher-3", "beat", "beat-2")
     sent = 0
     for _ in range(10):
         story.record_many(deliveries // 20)
         for _ in range(hand.randint(1, 20)):
-            app.send_task("webhooks.deliver", queue="courier", expires=5)
+            app.send_task("webhooks.deliver", queue="dispatcher", expires=5)
             sent += 1
         story.rest(0.5)
-    story.notes.append(f"two beats, three couriers, {sent} more tasks")
+    story.notes.append(f"two beats, three dispatchers, {sent} more tasks")
 
 
 def restarts(story: Story, hand: random.Random, deliveries: int) -> None:
-    """PostgreSQL shut down in order and started again, under two couriers."""
+    """PostgreSQL shut down in order and started again, under two dispatchers."""
     _break_postgres(story, hand, signal.SIGINT, deliveries // 8)
 
 
@@ -74,7 +74,7 @@ def crashes(story: Story, hand: random.Random, deliveries: int) -> None:
 
 def _break_postgres(story: Story, hand: random.Random, ending: signal.Signals, backlog: int) -> None:
     stage, returns = story.stage, []
-    stage.hire("courier", "courier-2", "beat")
+    stage.hire("dispatcher", "dispatcher-2", "beat")
     for _ in range(4):
         story.record_many(backlog)
         story.goes_on()
@@ -97,7 +97,7 @@ def _restart_postgres(story: Story, ending: signal.Signals, *, away: float) -> N
 def redis(story: Story, hand: random.Random, deliveries: int) -> None:
     """Redis flushed, frozen, then killed and down for a minute, in the midst of which PostgreSQL crashes."""
     stage = story.stage
-    stage.hire("courier", "beat")
+    stage.hire("dispatcher", "beat")
     story.trickle(5)
     for _ in range(5):
         with suppress(RedisAway):
@@ -115,7 +115,9 @@ def redis(story: Story, hand: random.Random, deliveries: int) -> None:
     if stage.kill("child"):
         story.excuse()
     story.trickle(3)
-    story.notes.append("flushed, frozen for 10 s, down for a minute with a crash of PostgreSQL, a courier killed after")
+    story.notes.append(
+        "flushed, frozen for 10 s, down for a minute with a crash of PostgreSQL, a dispatcher killed after"
+    )
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ class Stage:
     workers: dict[str, Process] = field(default_factory=dict)
 
     def hire(self, *names: str) -> None:
-        """Start workers, a `courier` or a `beat` each, as the product's own plan starts them."""
+        """Start workers, a `dispatcher` or a `beat` each, as the product's own plan starts them."""
         for name in names:
             self._start(name)
 
@@ -72,11 +72,11 @@ class Stage:
         return None
 
     def kill(self, victim: str) -> bool:
-        """kill -9 of the courier's `child`, of its `parent`, or of `beat`; says whether there was one."""
+        """kill -9 of the dispatcher's `child`, of its `parent`, or of `beat`; says whether there was one."""
         if victim != "child":
-            self.workers["beat" if victim == "beat" else "courier"].kill()
+            self.workers["beat" if victim == "beat" else "dispatcher"].kill()
             return True
-        child = self.child_of("courier")
+        child = self.child_of("dispatcher")
         if child is not None:
             os.kill(child, signal.SIGKILL)
         return child is not None

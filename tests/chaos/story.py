@@ -34,7 +34,7 @@ TOLD = "SELECT uuid::text FROM agency_event WHERE agency_id = ANY (%(ours)s)"
 DELIVERED = "SELECT envelope_id::text FROM webhooks_delivery WHERE agency_id = ANY (%(ours)s) AND status = 'success'"
 COUNTED = "SELECT id, attempts FROM webhooks_delivery WHERE agency_id = ANY (%(ours)s) AND attempts > 0"
 LOGGED = "SELECT delivery_id, count(*) FROM webhooks_attempt GROUP BY delivery_id"
-LEFT = "SELECT delivery_id FROM webhooks_errand WHERE agency_id = ANY (%(ours)s)"
+LEFT = "SELECT delivery_id FROM webhooks_queueddelivery WHERE agency_id = ANY (%(ours)s)"
 
 
 @dataclass

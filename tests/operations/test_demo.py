@@ -40,9 +40,9 @@ def test_every_event_arrives_signed_and_the_webhook_is_removed(live_system: Live
     assert webhooks(live_system) == []
 
 
-def test_killing_the_courier_and_the_web_process_in_the_middle_loses_nothing(live_system: LiveSystem) -> None:
+def test_killing_the_dispatcher_and_the_web_process_in_the_middle_loses_nothing(live_system: LiveSystem) -> None:
     def kill() -> None:
-        for child in ("courier", "web", "courier"):
+        for child in ("dispatcher", "web", "dispatcher"):
             time.sleep(0.4)
             live_system.signal(child, signal.SIGKILL)
 
@@ -56,11 +56,11 @@ def test_killing_the_courier_and_the_web_process_in_the_middle_loses_nothing(liv
 
 
 def test_events_that_do_not_arrive_are_named(live_system: LiveSystem) -> None:
-    live_system.signal("courier", signal.SIGSTOP)
+    live_system.signal("dispatcher", signal.SIGSTOP)
     try:
         told, well = tell(live_system, "--sub-accounts", "1", "--pause", "0", "--wait", "0.5")
     finally:
-        live_system.signal("courier", signal.SIGCONT)
+        live_system.signal("dispatcher", signal.SIGCONT)
     assert not well
     assert "addon.revoked of Harbour Bakery & Co did not arrive" in told
 

@@ -10,7 +10,7 @@ from webhooks.services.endpoints import (
     update_endpoint,
 )
 from webhooks.services.guarding import UrlRefused, judge_url
-from webhooks.services.retention import forget_deliveries, forget_tallies
+from webhooks.services.retention import forget_deliveries, forget_hourly_stats
 from webhooks.services.samples import sample_data
 from webhooks.services.states import EndpointState, endpoint_states
 
@@ -23,7 +23,7 @@ __all__ = [
     "endpoint_states",
     "event_catalogue",
     "forget_deliveries",
-    "forget_tallies",
+    "forget_hourly_stats",
     "judge_url",
     "known_events",
     "redeliver",

@@ -11,8 +11,8 @@ from django.db.models.functions import Now
 from agency.actors import Actor
 from agency.models import Agency
 from agency.services import record_activity
-from agency.services.events import COURIER_BELL
-from config.celery import ring
+from agency.services.events import DISPATCHER
+from config.celery import wake_up
 from config.errors import NotFound
 from webhooks.models import Endpoint
 from webhooks.services.guarding import judge_url
@@ -92,13 +92,13 @@ def _lock(endpoint: Endpoint) -> Endpoint:
 
 
 def _save(endpoint: Endpoint, fields: Iterable[str]) -> None:
-    """Save an edit and let the couriers know, who may have deliveries for the endpoint in hand."""
+    """Save an edit and let the dispatchers know, which may have leased deliveries for the endpoint."""
     Endpoint.objects.filter(pk=endpoint.pk).update(
         edited_at=Now(), **{field: getattr(endpoint, field) for field in fields}
     )
     if not endpoint.enabled:
         end_waiting(endpoint)
-    ring(COURIER_BELL)
+    wake_up(DISPATCHER)
 
 
 def _in_order(events: Collection[str]) -> list[str]:

@@ -5,10 +5,10 @@ from functools import lru_cache
 from django.conf import settings
 
 from config.errors import Invalid
-from webhooks.transport.guard import Vetted, check_url
-from webhooks.transport.lookups import LookupFailed
-from webhooks.transport.resolver import Resolver
-from webhooks.transport.targets import TargetRefused
+from config.http.guard import Vetted, check_url
+from config.http.lookups import LookupFailed
+from config.http.resolver import Resolver
+from config.http.targets import TargetRefused
 
 
 class UrlRefused(Invalid):
