@@ -11,7 +11,7 @@ from benchmarks.processes import Broken
 from benchmarks.queue import BODY
 from config.http.client import Sender
 from config.http.exchange import Request, Result
-from config.http.guard import Vetted, judge_at_sight
+from config.http.guard import VettedTarget, check_without_lookup
 from config.http.targets import parse_target
 from webhooks.services.endpoints import new_secret
 from webhooks.signing import headers, sign, signer
@@ -66,8 +66,8 @@ def bare_loop(urls: Sequence[str], requests: int) -> float:
     return took / requests * 1e6
 
 
-def _vetted(url: str) -> Vetted:
-    vetted = judge_at_sight(parse_target(url), allowed=settings.WEBHOOK_ALLOWED_NETWORKS)
+def _vetted(url: str) -> VettedTarget:
+    vetted = check_without_lookup(parse_target(url), allowed=settings.WEBHOOK_ALLOWED_NETWORKS)
     if vetted is None:
         raise Broken("The receiver's address was refused.")
     return vetted

@@ -1,4 +1,4 @@
-"""What speaks to receivers: the guard that judges a URL and the sender that posts to it.
+"""Outbound HTTP: the guard that says which addresses may be reached, and the sender that posts to them.
 
 Nothing here knows Django or the database.
 """

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .guard import Vetted
+from .guard import VettedTarget
 
 
 class Limits(NamedTuple):
@@ -20,7 +20,7 @@ class Request(NamedTuple):
     """One POST to a vetted target."""
 
     key: int  # the caller's, given back in the result
-    vetted: Vetted
+    vetted: VettedTarget
     headers: tuple[tuple[str, str], ...]
     body: bytes
     dns_ms: float = 0.0  # what looking the name up took; it counts towards the limits

@@ -10,8 +10,8 @@ _LAST_LABEL_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _IPV4 = re.compile(r"(?:(?:0|[1-9][0-9]{0,2})\.){3}(?:0|[1-9][0-9]{0,2})")
 _LONGEST_NAME = 253
 
-# Top-level names reserved from the public tree, or never delegated because inner networks use them.
-_INNER_NAMES = frozenset(
+# Top-level names reserved from the public tree, or never delegated because internal networks use them.
+_INTERNAL_NAMES = frozenset(
     {
         *("alt", "arpa", "consul", "corp", "example", "home", "internal", "intranet", "invalid", "lan"),
         *("local", "localdomain", "localhost", "mail", "onion", "private", "svc", "test", "workgroup"),
@@ -45,10 +45,10 @@ def ascii_host(host: str) -> str:
     return name
 
 
-def is_inner_name(name: str) -> bool:
+def is_internal_name(name: str) -> bool:
     """Whether a name has no meaning in public DNS: one label alone, or under a special-use name."""
     top = name.rpartition(".")[2]
-    return top == name or top in _INNER_NAMES
+    return top == name or top in _INTERNAL_NAMES
 
 
 def _to_ascii(host: str) -> str:

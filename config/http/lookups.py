@@ -2,7 +2,7 @@
 
 import socket
 
-from .hosts import is_inner_name
+from .hosts import is_internal_name
 
 
 class LookupFailed(Exception):
@@ -12,10 +12,10 @@ class LookupFailed(Exception):
 def system_lookup(host: str) -> tuple[str, ...]:
     """All addresses of a name; none where there is no such name. Raises LookupFailed.
 
-    The name is taken as absolute, so that no search domain completes it. Inner names are asked as they
+    The name is taken as absolute, so that no search domain completes it. Internal names are asked as they
     stand, because the hosts file does not know the absolute spelling.
     """
-    name = host if is_inner_name(host) else f"{host}."
+    name = host if is_internal_name(host) else f"{host}."
     try:
         answers = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
     except socket.gaierror as error:

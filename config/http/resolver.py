@@ -9,13 +9,13 @@ from typing import Final
 
 from .lookups import LookupFailed, system_lookup
 
-Answer = tuple[str, ...]
+Addresses = tuple[str, ...]
 _MOST_REMEMBERED: Final = 10_000
 LONGEST_TTL_S: Final = 5.0
 
 
-class _Question:
-    """One name being looked up, and everybody who waits for it."""
+class _Lookup:
+    """A name being looked up, and everybody who waits for it."""
 
     __slots__ = ("deadline", "future", "host", "settled", "zone")
 
@@ -23,7 +23,7 @@ class _Question:
         self.host = host
         self.zone = ".".join(host.rsplit(".", 2)[-2:])
         self.deadline = deadline
-        self.future: Future[Answer] = Future()
+        self.future: Future[Addresses] = Future()
         self.settled = False  # guarded by the resolver's lock: who sets it, answers
 
 
@@ -41,37 +41,37 @@ class Resolver:
 
     def __init__(
         self,
-        lookup: Callable[[str], Answer] = system_lookup,
+        lookup: Callable[[str], Addresses] = system_lookup,
         *,
         threads: int = 16,
         timeout_s: float = 2.0,
         ttl_s: float = 0.0,
     ) -> None:
-        self._lookup = lookup
+        self._look_up = lookup
         self._most_threads = threads
         self._most_per_zone = max(1, threads // 4)
         self._timeout_s = timeout_s
         self._ttl_s = min(ttl_s, LONGEST_TTL_S)
         self._changed = threading.Condition()
-        self._asked: dict[str, _Question] = {}
-        self._waiting: deque[_Question] = deque()
-        self._by_deadline: deque[_Question] = deque()
+        self._running: dict[str, _Lookup] = {}
+        self._waiting: deque[_Lookup] = deque()
+        self._by_deadline: deque[_Lookup] = deque()
         self._busy: Counter[str] = Counter()
-        self._remembered: dict[str, tuple[float, Answer]] = {}
+        self._remembered: dict[str, tuple[float, Addresses]] = {}
         self._threads = 0
         self._idle = 0
         self._stuck = 0
         self._watched = False
         self._closed = False
 
-    def remembered(self, host: str) -> Answer | None:
+    def remembered(self, host: str) -> Addresses | None:
         """The answer of the last few seconds, if there is one."""
         known = self._remembered.get(host)
         if known is None or known[0] <= time.monotonic():
             return None
         return known[1]
 
-    def submit(self, host: str) -> "Future[Answer]":
+    def submit(self, host: str) -> "Future[Addresses]":
         """Look a name up; the future holds its addresses or raises LookupFailed, in `timeout_s` at most.
 
         The future is shared: do not cancel it. Its callbacks run in a thread of the resolver.
@@ -82,18 +82,18 @@ class Resolver:
         with self._changed:
             if self._closed:
                 return _failed()
-            question = self._asked.get(host)
-            if question is not None:
-                return _failed() if question.settled else question.future
-            question = _Question(host, time.monotonic() + self._timeout_s)
-            self._asked[host] = question
-            self._waiting.append(question)
-            self._by_deadline.append(question)
-            self._staff()
+            lookup = self._running.get(host)
+            if lookup is not None:
+                return _failed() if lookup.settled else lookup.future
+            lookup = _Lookup(host, time.monotonic() + self._timeout_s)
+            self._running[host] = lookup
+            self._waiting.append(lookup)
+            self._by_deadline.append(lookup)
+            self._start_missing_threads()
             self._changed.notify_all()
-            return question.future
+            return lookup.future
 
-    def resolve(self, host: str) -> Answer:
+    def resolve(self, host: str) -> Addresses:
         """Look a name up and wait for it; raises LookupFailed."""
         return self.submit(host).result()
 
@@ -101,12 +101,12 @@ class Resolver:
         """Fail whatever is still being looked up and let the threads go."""
         with self._changed:
             self._closed = True
-            abandoned = [question for question in self._asked.values() if _settle(question)]
+            abandoned = [lookup for lookup in self._running.values() if _settle(lookup)]
             self._changed.notify_all()
-        for question in abandoned:
-            question.future.set_exception(LookupFailed())
+        for lookup in abandoned:
+            lookup.future.set_exception(LookupFailed())
 
-    def _staff(self) -> None:
+    def _start_missing_threads(self) -> None:
         """Start the threads that are missing; the lock is held."""
         if not self._watched:
             self._watched = True
@@ -114,49 +114,49 @@ class Resolver:
         most = min(self._most_threads + self._stuck, 4 * self._most_threads)
         if self._idle < len(self._waiting) and self._threads < most:
             self._threads += 1
-            threading.Thread(target=self._answer_questions, name="lookup", daemon=True).start()
+            threading.Thread(target=self._run_lookups, name="lookup", daemon=True).start()
 
-    def _answer_questions(self) -> None:
-        while (question := self._take()) is not None:
-            answer: Answer | None = None
+    def _run_lookups(self) -> None:
+        while (lookup := self._take()) is not None:
+            answer: Addresses | None = None
             try:
-                answer = self._lookup(question.host)
+                answer = self._look_up(lookup.host)
             except (LookupFailed, OSError, ValueError):
                 answer = None
             finally:
-                self._finish(question, answer)
+                self._finish(lookup, answer)
 
-    def _take(self) -> _Question | None:
-        """Wait for a question that may be looked up now; None once the resolver is closed."""
+    def _take(self) -> _Lookup | None:
+        """Wait for a look-up that may be made now; None once the resolver is closed."""
         with self._changed:
             while not self._closed:
-                for question in self._waiting:
-                    if self._busy[question.zone] < self._most_per_zone:
-                        self._waiting.remove(question)
-                        self._busy[question.zone] += 1
-                        return question
+                for lookup in self._waiting:
+                    if self._busy[lookup.zone] < self._most_per_zone:
+                        self._waiting.remove(lookup)
+                        self._busy[lookup.zone] += 1
+                        return lookup
                 self._idle += 1
                 self._changed.wait()
                 self._idle -= 1
             return None
 
-    def _finish(self, question: _Question, answer: Answer | None) -> None:
+    def _finish(self, lookup: _Lookup, answer: Addresses | None) -> None:
         with self._changed:
-            self._busy[question.zone] -= 1
-            if not self._busy[question.zone]:
-                del self._busy[question.zone]
-            del self._asked[question.host]
+            self._busy[lookup.zone] -= 1
+            if not self._busy[lookup.zone]:
+                del self._busy[lookup.zone]
+            del self._running[lookup.host]
             if answer is not None and self._ttl_s > 0:
-                self._remember(question.host, answer)
-            self._stuck -= question.settled
-            mine = _settle(question)
+                self._remember(lookup.host, answer)
+            self._stuck -= lookup.settled
+            mine = _settle(lookup)
             self._changed.notify_all()
         if mine and answer is not None:
-            question.future.set_result(answer)
+            lookup.future.set_result(answer)
         elif mine:
-            question.future.set_exception(LookupFailed())
+            lookup.future.set_exception(LookupFailed())
 
-    def _remember(self, host: str, answer: Answer) -> None:
+    def _remember(self, host: str, answer: Addresses) -> None:
         if len(self._remembered) >= _MOST_REMEMBERED:
             self._remembered.clear()
         self._remembered[host] = (time.monotonic() + self._ttl_s, answer)
@@ -165,8 +165,8 @@ class Resolver:
         while (late := self._take_late()) is not None:
             late.future.set_exception(LookupFailed())
 
-    def _take_late(self) -> _Question | None:
-        """Wait for the next question whose time is up; None once the resolver is closed."""
+    def _take_late(self) -> _Lookup | None:
+        """Wait for the next look-up whose time is up; None once the resolver is closed."""
         with self._changed:
             while not self._closed:
                 while self._by_deadline and self._by_deadline[0].settled:
@@ -182,29 +182,29 @@ class Resolver:
                 late.settled = True
                 if late in self._waiting:
                     self._waiting.remove(late)
-                    del self._asked[late.host]
+                    del self._running[late.host]
                 else:
                     self._stuck += 1
-                    self._staff()
+                    self._start_missing_threads()
                 return late
             return None
 
 
-def _settle(question: _Question) -> bool:
+def _settle(lookup: _Lookup) -> bool:
     """Whether the caller is the one to answer; the resolver's lock is held."""
-    if question.settled:
+    if lookup.settled:
         return False
-    question.settled = True
+    lookup.settled = True
     return True
 
 
-def _answered(answer: Answer) -> "Future[Answer]":
-    future: Future[Answer] = Future()
+def _answered(answer: Addresses) -> "Future[Addresses]":
+    future: Future[Addresses] = Future()
     future.set_result(answer)
     return future
 
 
-def _failed() -> "Future[Answer]":
-    future: Future[Answer] = Future()
+def _failed() -> "Future[Addresses]":
+    future: Future[Addresses] = Future()
     future.set_exception(LookupFailed())
     return future

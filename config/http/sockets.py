@@ -33,10 +33,10 @@ class SocketWatch:
         self._watched: dict[int, int] = {}  # descriptor to events
         self._parked: dict[int, int] = {}  # descriptor to the generation in which it was let go
         self._generation = 0
-        self._bell, self._rope = socket.socketpair()
-        self._bell.setblocking(False)
-        self._rope.setblocking(False)
-        self._selector.register(self._bell, _READ)
+        self._wake_reader, self._wake_writer = socket.socketpair()
+        self._wake_reader.setblocking(False)
+        self._wake_writer.setblocking(False)
+        self._selector.register(self._wake_reader, _READ)
 
     def note_new_socket(self) -> None:
         """To be called whenever libcurl opens a socket."""
@@ -58,15 +58,15 @@ class SocketWatch:
             self._watched[descriptor] = wanted
 
     def wait(self, timeout_s: float) -> list[tuple[int, int]]:
-        """Descriptors that are ready, each with libcurl's flags; none after `timeout_s` or a ring."""
+        """Descriptors that are ready, each with libcurl's flags; none after `timeout_s` or a wake-up."""
         ready = []
         for key, events in self._selector.select(timeout_s):
             descriptor = key.fd
             if descriptor in self._parked:
                 # The receiver hung up on a connection that nobody uses; libcurl notices on its own.
                 self._forget(descriptor)
-            elif key.fileobj is self._bell:
-                self._silence()
+            elif key.fileobj is self._wake_reader:
+                self._drain_wake_ups()
             else:
                 ready.append((descriptor, _CURL_FLAGS[events]))
         return ready
@@ -74,18 +74,18 @@ class SocketWatch:
     def wake_up(self) -> None:
         """End the present wait, or the next one; safe from any thread."""
         try:
-            self._rope.send(b"\0")
+            self._wake_writer.send(b"\0")
         except OSError:
-            return  # full of rings already, or closed
+            return  # full of wake-ups already, or closed
 
     def close(self) -> None:
         self._selector.close()
-        self._bell.close()
-        self._rope.close()
+        self._wake_reader.close()
+        self._wake_writer.close()
 
-    def _silence(self) -> None:
+    def _drain_wake_ups(self) -> None:
         try:
-            while self._bell.recv(4096):
+            while self._wake_reader.recv(4096):
                 pass
         except BlockingIOError:
             return

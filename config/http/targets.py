@@ -7,7 +7,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from .addresses import canonical
-from .hosts import HostInvalid, ascii_host, is_inner_name, is_plain_ipv4
+from .hosts import HostInvalid, ascii_host, is_internal_name, is_plain_ipv4
 
 LONGEST_URL = 2048
 _DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -34,12 +34,12 @@ class Target(NamedTuple):
     port: int
     resource: str  # path and query
     address: str | None  # where the host is an address and not a name
-    inner: bool  # a name that means nothing in public DNS
+    is_internal: bool  # a name that means nothing in public DNS
 
 
 @lru_cache(maxsize=4096)
 def parse_target(url: str) -> Target:
-    """Take a URL apart; raises TargetRefused. Where it leads is not judged here."""
+    """Take a URL apart; raises TargetRefused. Where it leads is not checked here."""
     _check_characters(url)
     parts = _ABSOLUTE.fullmatch(url)
     if parts is None:
@@ -56,8 +56,8 @@ def parse_target(url: str) -> Target:
     netloc = f"[{host}]" if ":" in host else host
     if port != _DEFAULT_PORTS[scheme]:
         netloc = f"{netloc}:{port}"
-    inner = address is None and is_inner_name(host)
-    return Target(f"{scheme}://{netloc}{resource}", scheme, host, port, resource, address, inner)
+    is_internal = address is None and is_internal_name(host)
+    return Target(f"{scheme}://{netloc}{resource}", scheme, host, port, resource, address, is_internal)
 
 
 def _check_characters(url: str) -> None:

@@ -57,7 +57,7 @@ class Transfer:
             curl.setopt(pycurl.URL, target.url)
             self._url = target.url
         if addresses != self._addresses or target.port != self._port:
-            self._aim(target.port, addresses)
+            self._set_route(target.port, addresses)
         elif self._resolve:
             curl.setopt(pycurl.RESOLVE, self._resolve)  # libcurl reads it once each time it is set
         if (spent := math.ceil(request.dns_ms)) != self._spent_whole_ms:
@@ -109,7 +109,7 @@ class Transfer:
         """libcurl takes a connection that was closed within the head for an answer without a body."""
         return bool(self._head) and self._head[-1] in _HEAD_ENDS
 
-    def _aim(self, port: int, addresses: tuple[str, ...]) -> None:
+    def _set_route(self, port: int, addresses: tuple[str, ...]) -> None:
         route = route_to(addresses, port)
         self.curl.setopt(pycurl.CONNECT_TO, route.connect_to)
         self.curl.setopt(pycurl.RESOLVE, route.resolve)

@@ -33,13 +33,13 @@ def receiver(settings: Any) -> Iterator[Receiver]:
 
 @pytest.fixture
 def _dispatcher(receiver: Receiver) -> Iterator[None]:
-    """A dispatcher on its shift, as a worker runs it."""
+    """A dispatcher at work, as a worker runs it."""
     leave = threading.Event()
-    shift = threading.Thread(target=run_dispatcher, kwargs={"should_stop": leave.is_set})
-    shift.start()
+    thread = threading.Thread(target=run_dispatcher, kwargs={"should_stop": leave.is_set})
+    thread.start()
     yield
     leave.set()
-    shift.join()
+    thread.join()
 
 
 @pytest.mark.usefixtures("_dispatcher")

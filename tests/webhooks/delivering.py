@@ -1,4 +1,4 @@
-"""Words of the delivery stories: subscribe, record_events, wait, look at the log."""
+"""Steps of the delivery tests: subscribe, record events, wait, look at the log."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -18,10 +18,10 @@ EVENT = "workspace.created"
 PATIENCE_SECONDS = 10.0
 
 
-def subscribe(tenant: Tenant, receiver: Receiver, *events: str, **words: Any) -> dict[str, Any]:
+def subscribe(tenant: Tenant, receiver: Receiver, *events: str, **fields: Any) -> dict[str, Any]:
     """Register the receiver over the API; gives the endpoint with its secret."""
     url = f"http://127.0.0.1:{receiver.port}/hooks"
-    response = tenant.api.post("/webhooks", {"url": url, "events": list(events) or [EVENT], **words})
+    response = tenant.api.post("/webhooks", {"url": url, "events": list(events) or [EVENT], **fields})
     assert response.status_code == 201, response.content
     endpoint: dict[str, Any] = response.json()["data"]
     return endpoint

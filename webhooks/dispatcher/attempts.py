@@ -1,4 +1,4 @@
-"""The attempts in flight: judged anew, signed, sent, and handed to the recorder when they end."""
+"""The attempts in flight: checked anew, signed, sent, and handed to the recorder when they end."""
 
 import time
 from collections import deque
@@ -9,9 +9,9 @@ from typing import NamedTuple
 from config.http.client import Sender
 from config.http.error_codes import BLOCKED_ADDRESS, DNS, FAILED
 from config.http.exchange import Request, Result
-from config.http.guard import Vetted
+from config.http.guard import VettedTarget
 from config.http.lookups import LookupFailed
-from config.http.resolver import Answer, Resolver
+from config.http.resolver import Addresses, Resolver
 from config.http.targets import TargetRefused
 from webhooks.dispatcher.destinations import Destination
 from webhooks.dispatcher.outcomes import AttemptResult, not_sent
@@ -29,7 +29,7 @@ class PendingLookup(NamedTuple):
     row: LeasedDelivery
     destination: Destination
     started_at: float
-    answer: "Future[Answer]"
+    answer: "Future[Addresses]"
 
     @property
     def took_ms(self) -> float:
@@ -63,12 +63,12 @@ class AttemptsInFlight:
     def _look_up(self, row: LeasedDelivery, destination: Destination) -> None:
         known = self._resolver.remembered(destination.host)
         if known is not None:
-            self._judge(row, destination, known, 0.0)
+            self._check(row, destination, known, 0.0)
             return
         lookup = PendingLookup(row, destination, time.monotonic(), self._resolver.submit(destination.host))
         lookup.answer.add_done_callback(partial(self._note_answer, lookup))
 
-    def _note_answer(self, lookup: PendingLookup, _: "Future[Answer]") -> None:
+    def _note_answer(self, lookup: PendingLookup, _: "Future[Addresses]") -> None:
         """Called by a thread of the resolver."""
         self._answered.append(lookup)
         self._sender.wake()
@@ -81,17 +81,17 @@ class AttemptsInFlight:
             except LookupFailed:
                 self._refuse(lookup.row, lookup.destination, DNS, dns_ms=lookup.took_ms)
             else:
-                self._judge(lookup.row, lookup.destination, answer, lookup.took_ms)
+                self._check(lookup.row, lookup.destination, answer, lookup.took_ms)
 
-    def _judge(self, row: LeasedDelivery, destination: Destination, answer: Answer, dns_ms: float) -> None:
+    def _check(self, row: LeasedDelivery, destination: Destination, answer: Addresses, dns_ms: float) -> None:
         try:
-            vetted = destination.judge(answer)
+            vetted = destination.check(answer)
         except TargetRefused:
             self._refuse(row, destination, BLOCKED_ADDRESS, dns_ms=dns_ms)
         else:
             self._send(row, destination, vetted, dns_ms)
 
-    def _send(self, row: LeasedDelivery, destination: Destination, vetted: Vetted, dns_ms: float) -> None:
+    def _send(self, row: LeasedDelivery, destination: Destination, vetted: VettedTarget, dns_ms: float) -> None:
         if destination.signer is None or row.body is None:
             self._refuse(row, destination, FAILED, dns_ms=dns_ms)
             return

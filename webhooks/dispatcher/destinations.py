@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from config.db import EncryptedTextField, UnreadableSecret
 from config.http.addresses import Network
-from config.http.guard import Vetted, judge, judge_at_sight
+from config.http.guard import VettedTarget, check_addresses, check_without_lookup
 from config.http.targets import TargetRefused, parse_target
 from webhooks.dispatcher.queries import EndpointSnapshot
 from webhooks.models import Endpoint
@@ -35,14 +35,14 @@ class Destination:
         self.signer = signer(secret) if secret is not None else None
         self.host = ""
         self.refusal: TargetRefused | None = None
-        self.vetted_address: Vetted | None = None  # where the host is an address and no name
+        self.vetted_address: VettedTarget | None = None  # where the host is an address and no name
         self._allowed = allowed
         self._answer: tuple[str, ...] = ()
-        self._vetted: Vetted | None = None
+        self._vetted: VettedTarget | None = None
         try:
             target = parse_target(snapshot.url)
             self.host = target.host
-            self.vetted_address = judge_at_sight(target, allowed=allowed)
+            self.vetted_address = check_without_lookup(target, allowed=allowed)
         except TargetRefused as refusal:
             self.refusal = refusal
 
@@ -50,10 +50,10 @@ class Destination:
         """Whether the snapshot says nothing new, as that of an endpoint edited a moment ago does again and again."""
         return self._snapshot[:4] == snapshot[:4]  # the last outcome changes nothing here
 
-    def judge(self, answer: tuple[str, ...]) -> Vetted:
-        """Judge what the name resolves to now; raises TargetRefused. The same answer is judged once."""
+    def check(self, answer: tuple[str, ...]) -> VettedTarget:
+        """Check what the name resolves to now; raises TargetRefused. The same answer is checked once."""
         if self._vetted is None or self._answer != answer:
-            self._vetted = judge(parse_target(self.url), answer, allowed=self._allowed)
+            self._vetted = check_addresses(parse_target(self.url), answer, allowed=self._allowed)
             self._answer = answer
         return self._vetted
 

@@ -13,7 +13,7 @@ from agency.services.events import DISPATCHER
 from config.celery import wake_up
 from config.errors import Conflict, NotFound
 from webhooks.models import Delivery, Endpoint
-from webhooks.services.guarding import judge_url
+from webhooks.services.guarding import check_endpoint_url
 from webhooks.services.queueing import queue_delivery
 from webhooks.services.samples import sample_data
 
@@ -32,7 +32,7 @@ def send_test(*, endpoint: Endpoint, event: str, now: datetime, by: Actor) -> De
     Raises `UrlRefused` like a registration, and `EndpointGone` when the endpoint is disabled.
     """
     _require_open(endpoint)
-    judge_url(endpoint.url)
+    check_endpoint_url(endpoint.url)
     identity = uuid.uuid4()
     body = envelope(
         id=identity,

@@ -13,7 +13,7 @@ import trustme
 
 from config.http.client import Sender
 from config.http.exchange import Request, Result
-from config.http.guard import Vetted, judge
+from config.http.guard import VettedTarget, check_addresses
 from config.http.targets import parse_target
 
 LOOPBACK = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
@@ -112,16 +112,16 @@ class Receiver:
         self._threads = [threading.Thread(target=self._accept)]
         self._threads[0].start()
 
-    def vetted(self, name: str = "hooks.acme.io", path: str = "/", *addresses: str) -> Vetted:
+    def vetted(self, name: str = "hooks.acme.io", path: str = "/", *addresses: str) -> VettedTarget:
         """The way to this receiver, as if `name` resolved to `addresses` (by default where it listens)."""
         scheme = "https" if self._tls else "http"
         target = parse_target(f"{scheme}://{name}:{self.port}{path}")
-        return judge(target, addresses or [self.host], allowed=LOOPBACK)
+        return check_addresses(target, addresses or [self.host], allowed=LOOPBACK)
 
-    def vetted_for_tls(self) -> Vetted:
+    def vetted_for_tls(self) -> VettedTarget:
         """The way to this receiver for somebody who takes it for an https one."""
         target, addresses = self.vetted()
-        return Vetted(parse_target(target.url.replace("http:", "https:")), addresses)
+        return VettedTarget(parse_target(target.url.replace("http:", "https:")), addresses)
 
     def close(self) -> None:
         self.closing.set()
@@ -163,7 +163,7 @@ def server_tls(authority: trustme.CA, *names: str) -> ssl.SSLContext:
     return context
 
 
-def request_to(vetted: Vetted, *, key: int = 1, **changes: Any) -> Request:
+def request_to(vetted: VettedTarget, *, key: int = 1, **changes: Any) -> Request:
     return Request(key, vetted, HEADERS, BODY)._replace(**changes)
 
 
@@ -179,6 +179,6 @@ def post_all(sender: Sender, requests: Sequence[Request], *, within_s: float = 1
     return results
 
 
-def post(sender: Sender, vetted: Vetted, **changes: Any) -> Result:
+def post(sender: Sender, vetted: VettedTarget, **changes: Any) -> Result:
     """Post once and wait for the result."""
     return post_all(sender, [request_to(vetted, **changes)])[1]

@@ -5,7 +5,7 @@ from ipaddress import ip_network
 import pytest
 
 from config.http.addresses import canonical, is_public
-from config.http.guard import UNREACHABLE_HOST, check_url, judge
+from config.http.guard import UNREACHABLE_HOST, check_addresses, check_url
 from config.http.targets import TargetRefused, parse_target
 
 OFFICE = (ip_network("10.1.0.0/16"), ip_network("fd00:1::/32"))
@@ -48,10 +48,10 @@ def test_an_allowed_network_opens_no_other(answers: list[str]) -> None:
 def test_a_name_of_the_inside_passes_only_where_all_its_addresses_are_allowed(name: str) -> None:
     target = parse_target(f"http://{name}:9000/")
 
-    assert judge(target, ["10.1.2.3"], allowed=OFFICE).addresses == ("10.1.2.3",)
+    assert check_addresses(target, ["10.1.2.3"], allowed=OFFICE).addresses == ("10.1.2.3",)
     for answers in (["93.184.216.34"], ["10.1.2.3", "93.184.216.34"], ["10.2.0.1"]):
         with pytest.raises(TargetRefused, match=UNREACHABLE_HOST):
-            judge(target, answers, allowed=OFFICE)
+            check_addresses(target, answers, allowed=OFFICE)
 
 
 def test_the_other_rules_stay_in_an_allowed_network() -> None:
@@ -63,4 +63,4 @@ def test_the_other_rules_stay_in_an_allowed_network() -> None:
 def test_an_address_that_was_answered_twice_is_held_once() -> None:
     target = parse_target("https://hooks.acme.io/")
 
-    assert judge(target, ["1.1.1.1", "8.8.8.8", "1.1.1.1"]).addresses == ("1.1.1.1", "8.8.8.8")
+    assert check_addresses(target, ["1.1.1.1", "8.8.8.8", "1.1.1.1"]).addresses == ("1.1.1.1", "8.8.8.8")

@@ -1,4 +1,4 @@
-"""A request goes to an address that was judged, whatever the name says now and whatever is still connected."""
+"""A request goes to an address that was checked, whatever the name says now and whatever is still connected."""
 
 import time
 from collections.abc import Callable

@@ -15,7 +15,7 @@ def test_a_url_is_taken_apart() -> None:
         port=8443,
         resource="/a/../b?x=1&y=%20",
         address=None,
-        inner=False,
+        is_internal=False,
     )
 
 

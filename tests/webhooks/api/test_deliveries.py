@@ -324,11 +324,11 @@ def test_an_event_before_its_endpoint_was_enabled_is_not_delivered_later(
     receiver = start_receiver()
     endpoint = subscribe(a, receiver, enabled=False)
     start_dispatcher()
-    record_events(a, told="too early")
+    record_events(a, text="too early")
     time_of_fan_out = until(lambda: not a.agency.events.filter(fanned_out_at=None).exists())
     assert time_of_fan_out
     a.api.patch(f"/webhooks/{endpoint['uuid']}", {"enabled": True})
-    record_events(a, told="now")
+    record_events(a, text="now")
     ended(a)
-    assert [json.loads(request.body)["data"]["told"] for request in receiver.requests] == ["now"]
+    assert [json.loads(request.body)["data"]["text"] for request in receiver.requests] == ["now"]
     assert Delivery.objects.filter(created_at__gt=now() - timedelta(minutes=1)).count() == 1

@@ -132,8 +132,8 @@ def test_a_404_during_a_deployment_does_not_lose_the_event(
     [delivery] = ended(a)
     assert (delivery.status, delivery.attempts, delivery.response_status) == ("success", 3, 200)
     assert Endpoint.objects.get(uuid=endpoint["uuid"]).last_outcome == "success"
-    told = [(one["number"], one["response_status"], one["error"]) for one in read_delivery(a, delivery)["attempts"]]
-    assert told == [(1, 404, "http_4xx"), (2, 404, "http_4xx"), (3, 200, None)]
+    log = [(one["number"], one["response_status"], one["error"]) for one in read_delivery(a, delivery)["attempts"]]
+    assert log == [(1, 404, "http_4xx"), (2, 404, "http_4xx"), (3, 200, None)]
 
 
 def test_a_refused_connection_gets_its_second_attempt(

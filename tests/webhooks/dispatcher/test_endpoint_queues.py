@@ -182,9 +182,9 @@ def test_endpoints_that_hang_do_not_fill_their_agencys_hand() -> None:
     for endpoint in hanging:
         queues.add(rows(endpoint, 20))
     attempts: list[LeasedDelivery] = []
-    while departing := queues.take():
-        attempts += departing
-        for row in departing:
+    while starting := queues.take():
+        attempts += starting
+        for row in starting:
             queues.mark_slow(row)
     finish(queues, attempts, 10.0, failed=True)
     queues.add(rows(99, 1))
@@ -207,8 +207,8 @@ def test_so_many_of_an_agencys_slow_deliveries_wait_and_no_more() -> None:
     queues = EndpointQueues()
     for endpoint in range(1, 129):
         queues.add(rows(endpoint, 5))
-    while departing := queues.take():
-        for row in departing:
+    while starting := queues.take():
+        for row in starting:
             queues.mark_slow(row)
     assert queues.leased_agencies() == ([1], [1])
 

@@ -190,7 +190,7 @@ def test_nothing_is_sent_for_what_was_rolled_back(
     with transaction.atomic():
         record_events(a, 30)
         transaction.set_rollback(True)
-    record_events(a, told="after")
+    record_events(a, text="after")
     ended(a)
     assert Event.objects.count() == 1
-    assert [json.loads(request.body)["data"]["told"] for request in receiver.requests] == ["after"]
+    assert [json.loads(request.body)["data"]["text"] for request in receiver.requests] == ["after"]

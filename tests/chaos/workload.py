@@ -1,4 +1,4 @@
-"""What happens on the stage: events are recorded, delivered, and counted at the end."""
+"""The load on the system: events are recorded, delivered, and counted at the end."""
 
 import time
 import uuid
@@ -14,7 +14,7 @@ from agency.actors import SYSTEM
 from agency.models import Agency
 from agency.services import create_agency, record_event
 from tests.chaos.receiver import Ledger
-from tests.chaos.stage import Stage, rest
+from tests.chaos.system import System, rest
 from webhooks.models import Endpoint
 from webhooks.services.endpoints import new_secret
 
@@ -25,12 +25,12 @@ PATIENCE_SECONDS = 45.0
 ON_THE_WIRE_SECONDS = 0.3
 MANY = """
 INSERT INTO agency_event (uuid, agency_id, name, occurred_at, body)
-SELECT made.uuid, (%(agencies)s::bigint[])[1 + n %% %(spread)s], 'story.' || n / %(spread)s %% %(endpoints)s, now(),
+SELECT made.uuid, (%(agencies)s::bigint[])[1 + n %% %(spread)s], 'chaos.' || n / %(spread)s %% %(endpoints)s, now(),
     convert_to('{"id":"' || made.uuid || '"}', 'UTF8')
 FROM (SELECT gen_random_uuid() AS uuid, n FROM generate_series(0, %(count)s - 1) n) AS made
 """
 # No joins: these tables grow faster than their statistics follow, and a plan for small ones takes minutes.
-TOLD = "SELECT uuid::text FROM agency_event WHERE agency_id = ANY (%(ours)s)"
+RECORDED = "SELECT uuid::text FROM agency_event WHERE agency_id = ANY (%(ours)s)"
 DELIVERED = "SELECT envelope_id::text FROM webhooks_delivery WHERE agency_id = ANY (%(ours)s) AND status = 'success'"
 COUNTED = "SELECT id, attempts FROM webhooks_delivery WHERE agency_id = ANY (%(ours)s) AND attempts > 0"
 LOGGED = "SELECT delivery_id, count(*) FROM webhooks_attempt GROUP BY delivery_id"
@@ -74,14 +74,14 @@ class Outcome:
 
 
 @dataclass
-class Story:
+class Workload:
     """One scenario's agencies, endpoints and events; each event goes to one endpoint.
 
     `excused` is how many arrivals of an envelope may be followed by one more each: they came before a fault, and
     were not written down when it happened.
     """
 
-    stage: Stage
+    system: System
     ledger: Ledger
     agencies: list[int] = field(default_factory=list)
     excused: dict[str, int] = field(default_factory=dict)
@@ -98,7 +98,7 @@ class Story:
     def _subscribe(self, agency: Agency) -> None:
         url = f"http://127.0.0.1:{self.ledger.port}/%d"
         Endpoint.objects.bulk_create(
-            Endpoint(agency=agency, url=url % number, events=[f"story.{number}"], secret=new_secret())
+            Endpoint(agency=agency, url=url % number, events=[f"chaos.{number}"], secret=new_secret())
             for number in range(ENDPOINTS)
         )
 
@@ -118,8 +118,8 @@ class Story:
         started = time.monotonic()
         for number in range(int(seconds * rate)):
             time.sleep(max(0.0, started + number / rate - time.monotonic()))
-            self.stage.look_after()
-            name, agency = f"story.{number % ENDPOINTS}", self.agencies[number % AGENCIES]
+            self.system.look_after()
+            name, agency = f"chaos.{number % ENDPOINTS}", self.agencies[number % AGENCIES]
             try:
                 with transaction.atomic():
                     record_event(agency_id=agency, name=name, data={"n": number}, now=timezone.now())
@@ -127,11 +127,11 @@ class Story:
                 connection.close()
 
     def rest(self, seconds: float) -> None:
-        rest(self.stage, seconds)
+        rest(self.system, seconds)
 
     def undelivered(self) -> set[str]:
         """The envelopes that are not delivered and recorded yet."""
-        return self._told() - {row[0] for row in self._read(DELIVERED)}
+        return self._recorded() - {row[0] for row in self._read(DELIVERED)}
 
     @contextmanager
     def excusing(self) -> Iterator[None]:
@@ -164,23 +164,23 @@ class Story:
 
     def count(self) -> Outcome:
         """Hold what arrived against what was recorded."""
-        told = self._told()
+        recorded = self._recorded()
         times = self.ledger.times.copy()
         more = {envelope: count - 1 for envelope, count in times.items() if count > 1}
         return Outcome(
-            deliveries=len(told),
-            lost=len((told - times.keys()) | self.undelivered()),
+            deliveries=len(recorded),
+            lost=len((recorded - times.keys()) | self.undelivered()),
             duplicates=sum(more.values()),
             allowed=sum(self.excused.values()),
             inexcusable=sum(max(0, count - self.excused.get(envelope, 0)) for envelope, count in more.items()),
-            wrong=self._contradictions() + len(self._read(LEFT)) + len(times.keys() - told),
+            wrong=self._contradictions() + len(self._read(LEFT)) + len(times.keys() - recorded),
             pause=self.ledger.longest_pause,
             notes=self.notes,
             faults=self.faults,
         )
 
-    def _told(self) -> set[str]:
-        return {row[0] for row in self._read(TOLD)}
+    def _recorded(self) -> set[str]:
+        return {row[0] for row in self._read(RECORDED)}
 
     def _contradictions(self) -> int:
         """Deliveries that count other attempts than are logged."""

@@ -1,4 +1,4 @@
-"""The stage: PostgreSQL and Valkey with durable data, which can be stopped and started, and the product's workers."""
+"""The system: PostgreSQL and Valkey with durable data, which can be stopped and started, and the product's workers."""
 
 import logging
 import os
@@ -29,7 +29,7 @@ Process = subprocess.Popen[bytes]
 
 
 @dataclass
-class Stage:
+class System:
     """Everything that runs; signals go to these processes and their children alone."""
 
     state: Path
@@ -38,7 +38,7 @@ class Stage:
     log: Path
     workers: dict[str, Process] = field(default_factory=dict)
 
-    def hire(self, *names: str) -> None:
+    def start_workers(self, *names: str) -> None:
         """Start workers, a `dispatcher` or a `beat` each, as the product's own plan starts them."""
         for name in names:
             self._start(name)
@@ -93,7 +93,7 @@ class Stage:
             freezer.terminate()
             freezer.wait()
 
-    def dismiss(self) -> list[str]:
+    def stop_workers(self) -> list[str]:
         """End all workers in order; gives those that had to be killed after all."""
         killed = []
         for process in self.workers.values():
@@ -123,7 +123,7 @@ def start(server: Postgres | Valkey) -> None:
 
 
 @contextmanager
-def stage() -> Iterator[Stage]:
+def running_system() -> Iterator[System]:
     """Set everything up in a folder of its own and clear it away; call it from the main thread."""
     for name in ("DATABASE_URL", "REDIS_URL"):  # never somebody's own servers
         os.environ.pop(name, None)
@@ -144,9 +144,9 @@ def stage() -> Iterator[Stage]:
             "REDIS_URL": valkey.url(),
         }
         _set_up()
-        built = Stage(state, postgres, valkey, state.with_name(f"{state.name}.log"))
+        built = System(state, postgres, valkey, state.with_name(f"{state.name}.log"))
         open_log(built.log).close()
-        stack.callback(built.dismiss)
+        stack.callback(built.stop_workers)
         yield built
 
 
@@ -163,7 +163,7 @@ def _set_up() -> None:
     call_command("migrate", verbosity=0)
 
 
-def rest(built: Stage, seconds: float) -> None:
+def rest(built: System, seconds: float) -> None:
     """Let time pass, looking after the workers."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
