@@ -345,18 +345,18 @@ def test_no_index_of_deliveries_names_what_a_success_changes(db: None) -> None:
     assert not indexed & set(CHANGED)
 
 
-def test_the_task_works_until_its_worker_leaves(
+def test_the_task_works_until_its_worker_stops(
     a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    leaving = threading.Event()
-    monkeypatch.setattr(tasks, "_leaving", leaving)
+    stopping = threading.Event()
+    monkeypatch.setattr(tasks, "_stopping", stopping)
     receiver = start_receiver()
     subscribe(a, receiver)
     worker = threading.Thread(target=tasks.deliver)
     worker.start()
     record_events(a)
     ended(a)
-    tasks.leave()
+    tasks.stop()
     worker.join(15)
     assert not worker.is_alive()
     tasks.deliver()
