@@ -1,4 +1,4 @@
-"""What bounds the courier: the bare loop of its client, and its own pipeline when nothing is sent."""
+"""What bounds the dispatcher: the bare loop of its client, and its own pipeline when nothing is sent."""
 
 import threading
 import time
@@ -9,12 +9,12 @@ from django.conf import settings
 
 from benchmarks.processes import Broken
 from benchmarks.queue import BODY
-from webhooks.letters import headers, sign, signer
+from config.http.client import Sender
+from config.http.exchange import Request, Result
+from config.http.guard import VettedTarget, check_without_lookup
+from config.http.targets import parse_target
 from webhooks.services.endpoints import new_secret
-from webhooks.transport.client import Sender
-from webhooks.transport.exchange import Request, Result
-from webhooks.transport.guard import Vetted, judge_at_sight
-from webhooks.transport.targets import parse_target
+from webhooks.signing import headers, sign, signer
 
 EVENT = "workspace.created"
 ENVELOPE = "6ffab1ba-6168-4bb4-a91c-5b15385dcb04"
@@ -66,8 +66,8 @@ def bare_loop(urls: Sequence[str], requests: int) -> float:
     return took / requests * 1e6
 
 
-def _vetted(url: str) -> Vetted:
-    vetted = judge_at_sight(parse_target(url), allowed=settings.WEBHOOK_ALLOWED_NETWORKS)
+def _vetted(url: str) -> VettedTarget:
+    vetted = check_without_lookup(parse_target(url), allowed=settings.WEBHOOK_ALLOWED_NETWORKS)
     if vetted is None:
         raise Broken("The receiver's address was refused.")
     return vetted

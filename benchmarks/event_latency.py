@@ -13,15 +13,15 @@ from agency.actors import SYSTEM
 from agency.models import Agency
 from agency.services import record_event
 from benchmarks.figures import Figure
-from benchmarks.processes import Arrivals, courier, receiver
+from benchmarks.processes import Arrivals, dispatcher, receiver
 from benchmarks.rounds import interleave, median_ratio, percentile
 from benchmarks.rows import agency_with
 from benchmarks.servers import Bench
 from webhooks.services import register_endpoint
 
 TITLE = (
-    "Event latency: milliseconds from the commit to the first byte at a receiver on this machine, through the courier\n"
-    "(its own process, every attempt signed and recorded). Ratios are to the slowest rate's median."
+    "Event latency: milliseconds from the commit to the first byte at a receiver on this machine, through the\n"
+    "dispatcher (its own process, every attempt signed and recorded). Ratios are to the slowest rate's median."
 )
 RATES = (10, 50, 300)  # events a second
 SECONDS = 3
@@ -33,11 +33,11 @@ DATA = {"workspace": {"uuid": "8d1f3b1e-52b4-4c8e-9a3e-2f6c7d8e9f10", "name": "n
 
 def run(_: Bench) -> list[Figure]:
     agency = agency_with(1)[0]
-    with receiver() as arrivals, courier():
+    with receiver() as arrivals, dispatcher():
         register_endpoint(
             agency=agency, url=f"{arrivals.origin}/events", events=[events.WORKSPACE_SUSPENDED], by=SYSTEM
         )
-        _events_at(5, 1, agency, arrivals)  # the courier is there
+        _events_at(5, 1, agency, arrivals)  # the dispatcher is there
         variants = {str(rate): partial(_events_at, rate, SECONDS, agency, arrivals) for rate in RATES}
         found = interleave(variants, rounds=5)
     base = [percentile(times, 0.5) for times in found[str(RATES[0])]]

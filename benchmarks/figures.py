@@ -32,10 +32,10 @@ def table(title: str, figures: list[Figure]) -> str:
 def _line(figure: Figure, width: int) -> str:
     ratio = "" if figure.ratio is None else f"{figure.ratio:.2f} x"
     measured = f"{_number(figure.measured)} {figure.unit:<2}"
-    return f"  {figure.name:<{width}} {measured} {ratio:>8}  {_verdict(figure)}{figure.note}".rstrip()
+    return f"  {figure.name:<{width}} {measured} {ratio:>8}  {_comparison(figure)}{figure.note}".rstrip()
 
 
-def _verdict(figure: Figure) -> str:
+def _comparison(figure: Figure) -> str:
     if figure.holds is None:
         return ""
     return f"{'holds' if figure.holds else 'DOES NOT HOLD'}: at most {figure.at_most:g} {figure.unit}".rstrip() + "  "

@@ -12,7 +12,7 @@ from agency.models import Agency
 from agency.services import record_event
 from benchmarks.event_latency import DATA
 from benchmarks.figures import Figure
-from benchmarks.processes import Arrivals, courier, receiver
+from benchmarks.processes import Arrivals, dispatcher, receiver
 from benchmarks.rounds import interleave, median_ratio, percentile
 from benchmarks.rows import agency_with
 from benchmarks.servers import Bench
@@ -33,22 +33,23 @@ MOST = 1.25
 ALONE, BESIDE = "all answer", "10 % hang"
 # What the hanging endpoints left behind would reach into the next measurement.
 FORGET = """
-DELETE FROM webhooks_errand WHERE shift IS NULL AND endpoint_id IN (SELECT id FROM webhooks_endpoint WHERE url LIKE %s)
+DELETE FROM webhooks_queueddelivery
+WHERE run IS NULL AND endpoint_id IN (SELECT id FROM webhooks_endpoint WHERE url LIKE %s)
 """
-LEFT = "SELECT count(*) FROM webhooks_errand"
+LEFT = "SELECT count(*) FROM webhooks_queueddelivery"
 
 
 def run(_: Bench) -> list[Figure]:
     agency = agency_with(1)[0]
-    with receiver() as arrivals, courier():
+    with receiver() as arrivals, dispatcher():
         _register(agency, arrivals)
-        _latencies(agency, arrivals, seconds=1)  # the courier is there
+        _latencies(agency, arrivals, seconds=1)  # the dispatcher is there
         variants = {
             ALONE: partial(_latencies, agency, arrivals),
             BESIDE: partial(_beside_hanging, agency, arrivals),
         }
         found = interleave(variants, rounds=ROUNDS)
-    return [*_figures(found), _verdict(found)]
+    return [*_figures(found), _comparison(found)]
 
 
 def _figures(found: dict[str, list[list[float]]]) -> list[Figure]:
@@ -65,7 +66,7 @@ def _figures(found: dict[str, list[list[float]]]) -> list[Figure]:
     ]
 
 
-def _verdict(found: dict[str, list[list[float]]]) -> Figure:
+def _comparison(found: dict[str, list[list[float]]]) -> Figure:
     alone, beside = ([percentile(times, 0.99) for times in found[name]] for name in (ALONE, BESIDE))
     return Figure(name="p99 beside hanging / alone", measured=median_ratio(beside, alone), unit="x", at_most=MOST)
 

@@ -1,4 +1,4 @@
-"""The processes beside a benchmark: a receiver and the product's own courier, none of which outlives the run."""
+"""The processes beside a benchmark: a receiver and the product's own dispatcher, none of which outlives the run."""
 
 import os
 import subprocess
@@ -100,12 +100,12 @@ def receiver() -> Iterator[Arrivals]:
 
 
 @contextmanager
-def courier() -> Iterator[None]:
-    """Run the courier as an installation does: a Celery worker of its own queue."""
+def dispatcher() -> Iterator[None]:
+    """Run the dispatcher as an installation does: a Celery worker of its own queue."""
     with started(
-        "celery", "-A", "config", "worker", "-Q", "courier", "-c", "1", "--without-gossip", "--without-mingle"
+        "celery", "-A", "config", "worker", "-Q", "dispatcher", "-c", "1", "--without-gossip", "--without-mingle"
     ):
         from config.celery import app
 
-        app.send_task("webhooks.deliver", queue="courier")
+        app.send_task("webhooks.deliver", queue="dispatcher")
         yield

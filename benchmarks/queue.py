@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from django.db import connection
 
 from agency.models import Agency
-from webhooks.courier import rows
-from webhooks.courier.database import open_connection
+from config.leases.connection import open_connection
+from webhooks.dispatcher import queries
 from webhooks.models import Endpoint
 from webhooks.services.endpoints import new_secret
 
 BODY = b'{"id":"' + b"x" * 592
 EMPTY = (
-    "TRUNCATE webhooks_delivery, webhooks_errand, webhooks_attempt, webhooks_endpoint, webhooks_tally, webhooks_shift, "
-    "agency_event CASCADE"
+    "TRUNCATE webhooks_delivery, webhooks_queueddelivery, webhooks_attempt, webhooks_endpoint, webhooks_hourlystats, "
+    "webhooks_dispatcherrun, agency_event CASCADE"
 )
 # Endpoints that somebody registered yesterday.
 SETTLE = "UPDATE webhooks_endpoint SET edited_at = now() - interval '1 day'"
@@ -37,8 +37,8 @@ def fill(agencies: Sequence[Agency], urls: Sequence[str], deliveries: int) -> No
         ids = [agency.pk for agency in agencies]
         cursor.execute(TELL, [ids, len(urls), len(ids), len(urls), BODY, deliveries - 1])
     filling = open_connection("bench")
-    while rows.fan_out(filling, batch=FAN_OUT):
+    while queries.fan_out(filling, batch=FAN_OUT):
         pass
-    filling.execute("VACUUM ANALYZE webhooks_delivery, webhooks_errand, agency_event")
+    filling.execute("VACUUM ANALYZE webhooks_delivery, webhooks_queueddelivery, agency_event")
     filling.execute("CHECKPOINT")
     filling.close()

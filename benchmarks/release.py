@@ -10,12 +10,12 @@ from benchmarks.queue import fill
 from benchmarks.rows import agency_with
 from benchmarks.servers import Bench
 from benchmarks.stubborn_receiver import WAYS
-from webhooks.courier import shift
+from webhooks.dispatcher import loop
 from webhooks.models import Attempt
 
 TITLE = (
-    "Release: seconds that an attempt at a receiver without end takes, the longest of three, as the courier recorded\n"
-    "it. Ten seconds bound the whole attempt, five of them the way to a connection that stands."
+    "Release: seconds that an attempt at a receiver without end takes, the longest of three, as the dispatcher\n"
+    "recorded it. Ten seconds bound the whole attempt, five of them the way to a connection that stands."
 )
 ATTEMPTS = 3
 WHOLE, CONNECT, MARGIN = 10.0, 5.0, 0.1
@@ -45,11 +45,13 @@ def _stubborn() -> Iterator[dict[str, str]]:
 
 
 def _work_until(attempts: int) -> None:
-    """Let a courier work until so many attempts are recorded."""
-    courier = shift.Courier()
+    """Let a dispatcher work until so many attempts are recorded."""
+    dispatcher = loop.Dispatcher()
     until = time.monotonic() + WHOLE + CONNECT
-    courier.run(
-        should_stop=lambda: time.monotonic() > until or (courier.sent >= attempts and not courier.recorder.backlog)
+    dispatcher.run(
+        should_stop=lambda: (
+            time.monotonic() > until or (dispatcher.sent >= attempts and not dispatcher.recorder.backlog)
+        )
     )
 
 

@@ -1,4 +1,4 @@
-"""The alarm clock: Celery's app, and the bells that tell a waiting worker to look at its rows."""
+"""Celery's app, and the wake-ups that tell a waiting worker to look at its rows."""
 
 import os
 from typing import Any
@@ -16,28 +16,29 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
 
-def bell_name(bell: str) -> str:
-    return f"bell:{bell}"
+def wake_up_key(name: str) -> str:
+    """The key in Redis at which whoever has this name waits."""
+    return f"wake-up:{name}"
 
 
-def _press(redis: Redis, name: str) -> None:
-    """Leave one ring, however many there were."""
+def _push(redis: Redis, key: str) -> None:
+    """Leave one wake-up, however many there were."""
     both = redis.pipeline()
-    both.lpush(name, 1)
-    both.ltrim(name, 0, 0)
+    both.lpush(key, 1)
+    both.ltrim(key, 0, 0)
     both.execute()
 
 
-def ring(bell: str) -> None:
-    """After the commit, wake whoever waits at this bell. A lost or doubled ring is harmless: rows are swept."""
+def wake_up(name: str) -> None:
+    """After the commit, wake whoever waits under this name. A lost or doubled wake-up is harmless: rows are swept."""
 
-    def ring_now() -> None:
+    def wake_up_now() -> None:
         try:
-            attempt(lambda redis: _press(redis, bell_name(bell)))
+            attempt(lambda redis: _push(redis, wake_up_key(name)))
         except RedisAway:
             return
 
-    transaction.on_commit(ring_now, robust=True)
+    transaction.on_commit(wake_up_now, robust=True)
 
 
 @signals.setup_logging.connect

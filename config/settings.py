@@ -173,10 +173,10 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "interval_max": 0.1,
 }
 CELERY_TIMEZONE = "UTC"
-CELERY_TASK_ROUTES = {"webhooks.deliver": {"queue": "courier"}}
+CELERY_TASK_ROUTES = {"webhooks.deliver": {"queue": "dispatcher"}}
 CELERY_BEAT_SCHEDULE = {
     "look for a worker": {"task": "config.record_worker", "schedule": 5.0, "options": {"expires": 5}},
-    "start the courier": {"task": "webhooks.deliver", "schedule": 2.0, "options": {"expires": 3}},
+    "start the dispatcher": {"task": "webhooks.deliver", "schedule": 2.0, "options": {"expires": 3}},
     "send mail": {"task": "agency.send_mail", "schedule": 2.0, "options": {"expires": 2}},
     "expire connections": {"task": "channelconnect.expire_sessions", "schedule": 5.0, "options": {"expires": 5}},
     "read provider notices": {"task": "channelconnect.read_notices", "schedule": 2.0, "options": {"expires": 2}},

@@ -7,31 +7,31 @@ from typing import Any
 from celery import shared_task, signals
 from django.utils import timezone
 
-from webhooks.courier.shift import work
+from webhooks.dispatcher.loop import run_dispatcher
 from webhooks.services import forget_deliveries as forget_a_batch
-from webhooks.services import forget_tallies
+from webhooks.services import forget_hourly_stats
 
 # Made before the pool's children are forked, so that they see the worker's warm shutdown.
-_leaving = multiprocessing.Event()
+_stopping = multiprocessing.Event()
 
 
 @signals.worker_shutting_down.connect
-def leave(**_: Any) -> None:
-    _leaving.set()
+def stop(**_: Any) -> None:
+    _stopping.set()
 
 
 @shared_task(name="webhooks.deliver", acks_late=False, ignore_result=True)
 def deliver() -> None:
     """Send whatever is due, until the worker ends or nothing is left to do after an hour."""
     worker = os.getppid()
-    if not _leaving.is_set():
+    if not _stopping.is_set():
         # A worker that was killed leaves its child behind, which nobody would stop.
-        work(should_stop=lambda: _leaving.is_set() or os.getppid() != worker)
+        run_dispatcher(should_stop=lambda: _stopping.is_set() or os.getppid() != worker)
 
 
 @shared_task(name="webhooks.forget_deliveries")
 def forget_deliveries() -> None:
     """Forget everything that is old enough, batch by batch."""
-    forget_tallies(now=timezone.now())
+    forget_hourly_stats(now=timezone.now())
     while forget_a_batch(now=timezone.now()):
         pass

@@ -9,9 +9,9 @@ import orjson
 from django.db import transaction
 
 from agency.models import Event
-from config.celery import ring
+from config.celery import wake_up
 
-COURIER_BELL = "courier"
+DISPATCHER = "dispatcher"
 
 
 def envelope(
@@ -33,7 +33,7 @@ def envelope(
 def record_event(
     *, agency_id: int, name: str, data: Mapping[str, Any], now: datetime, workspace_uuid: uuid.UUID | None = None
 ) -> Event:
-    """Write the fact and, once it is committed, wake the courier. Must be called inside the change's transaction."""
+    """Write the fact and, once it is committed, wake the dispatcher. Must be called inside the change's transaction."""
     if not transaction.get_connection().in_atomic_block:
         raise RuntimeError("An event belongs into the transaction of its change.")
     identity = uuid.uuid4()
@@ -45,5 +45,5 @@ def record_event(
         occurred_at=now,
         body=envelope(id=identity, event=name, occurred_at=now, agency_id=agency_id, data=data),
     )
-    ring(COURIER_BELL)
+    wake_up(DISPATCHER)
     return event

@@ -31,8 +31,8 @@ def deliver(identity: int) -> None:
 
 def _deliver(session: requests.Session, identity: int) -> None:
     """Read the row, sign, post, save an attempt and the row's outcome."""
-    from webhooks.letters import headers, sign, signer  # only once Django is set up
     from webhooks.models import Attempt, Delivery
+    from webhooks.signing import headers, sign, signer  # only once Django is set up
 
     delivery = Delivery.objects.select_related("endpoint", "event").get(pk=identity)
     body, started_at = delivery.envelope, time.time()

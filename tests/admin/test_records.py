@@ -17,7 +17,7 @@ from agency.admin.base import MOST_ROWS, RecordAdmin
 from agency.models import ActivityEntry, AgencyKey, Event
 from agency.services import issue_agency_key
 from channelconnect.services import Wish, create_session, set_return_urls, store_notice, switch_connect
-from webhooks.courier.statements import FAN_OUT
+from webhooks.dispatcher.statements import FAN_OUT
 from webhooks.models import Attempt, Delivery, Endpoint
 from webhooks.services.endpoints import new_secret
 from workspaces.subaccounts.models import Workspace

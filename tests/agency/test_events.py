@@ -10,7 +10,7 @@ from django.db import connection, transaction
 
 from agency.models import Agency, Event
 from agency.services import envelope, record_event
-from config.celery import bell_name
+from config.celery import wake_up_key
 from config.redis import client
 from tests.factories import AgencyFactory
 from webhooks.services.samples import sample_data
@@ -78,22 +78,22 @@ def test_an_event_outside_a_transaction_is_a_mistake() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_change_that_is_rolled_back_leaves_no_event_and_rings_no_bell() -> None:
-    agency, bell = AgencyFactory.create(), bell_name("courier")
-    client().delete(bell)
+def test_a_change_that_is_rolled_back_leaves_no_event_and_wakes_nobody() -> None:
+    agency, key = AgencyFactory.create(), wake_up_key("dispatcher")
+    client().delete(key)
     with pytest.raises(RolledBack):
         record_and_fail(agency)
     assert not Event.objects.exists()
-    assert client().llen(bell) == 0
+    assert client().llen(key) == 0
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_bell_rings_once_the_change_is_committed_and_holds_one_ring() -> None:
-    agency, bell = AgencyFactory.create(), bell_name("courier")
-    client().delete(bell)
+def test_the_wake_up_comes_once_the_change_is_committed_and_there_is_only_one() -> None:
+    agency, key = AgencyFactory.create(), wake_up_key("dispatcher")
+    client().delete(key)
     for _ in range(3):
         with transaction.atomic():
             record(agency)
-            before = client().llen(bell)
-        assert (before, client().llen(bell)) in {(0, 1), (1, 1)}
+            before = client().llen(key)
+        assert (before, client().llen(key)) in {(0, 1), (1, 1)}
     assert connection.in_atomic_block is False

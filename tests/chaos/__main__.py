@@ -9,7 +9,7 @@ import random
 import sys
 import time
 
-from tests.chaos.stage import Stage, stage
+from tests.chaos.system import System, running_system
 from tools.local.signals import stop_signals
 
 
@@ -26,7 +26,7 @@ def main(arguments: list[str]) -> int:
     chosen = parser.parse_args(arguments)
     started = time.monotonic()
     try:
-        with stop_signals(), stage() as built:
+        with stop_signals(), running_system() as built:
             broken = play(built, chosen.names, chosen.seed, chosen.deliveries)
             if not broken:
                 built.log.unlink()
@@ -36,7 +36,7 @@ def main(arguments: list[str]) -> int:
     return 1 if broken else 0
 
 
-def play(built: Stage, names: list[str], seed: int, deliveries: int) -> int:
+def play(built: System, names: list[str], seed: int, deliveries: int) -> int:
     """Play the scenarios of these names, or all; says how many were broken."""
     from tests.chaos.scenarios import SCENARIOS  # late, since it needs the settings
 

@@ -27,7 +27,7 @@ class Ledger:
     def __enter__(self) -> "Ledger":
         self._thread.start()
         opened = asyncio.run_coroutine_threadsafe(
-            self._loop.create_server(lambda: Door(self), "127.0.0.1", 0, backlog=1024), self._loop
+            self._loop.create_server(lambda: Connection(self), "127.0.0.1", 0, backlog=1024), self._loop
         )
         self.port = int(opened.result(10).sockets[0].getsockname()[1])
         return self
@@ -51,7 +51,7 @@ class Ledger:
         return max((later - earlier for earlier, later in pairwise(self.moments)), default=0.0)
 
 
-class Door(asyncio.Protocol):
+class Connection(asyncio.Protocol):
     """One connection; requests come one after the other."""
 
     def __init__(self, ledger: Ledger) -> None:

@@ -1,4 +1,4 @@
-"""The faults, one scenario each: a seeded hand breaks things while events are delivered."""
+"""The faults, one scenario each: things break in a seeded order while events are delivered."""
 
 import random
 import signal
@@ -13,131 +13,133 @@ from config.celery import app
 from config.redis import RedisAway, attempt
 from tests.chaos.limits import LimitReached, limited_to
 from tests.chaos.receiver import Ledger
-from tests.chaos.stage import Stage
-from tests.chaos.story import Outcome, Story
+from tests.chaos.system import System
+from tests.chaos.workload import Outcome, Workload
 
 VICTIMS = ("child", "child", "parent", "beat")
 
 
-def kills(story: Story, hand: random.Random, deliveries: int) -> None:
-    """kill -9 of the courier's child, of its parent, with which the child goes, or of beat, at random."""
-    stage, killed = story.stage, dict.fromkeys(VICTIMS, 0)
-    stage.hire("courier", "beat")
-    story.record_many(deliveries)
-    while story.goes_on():
-        story.rest(hand.uniform(0.5, 2.0))
-        victim = hand.choice(VICTIMS)
-        if story.undelivered() and stage.kill(victim):
+def kills(workload: Workload, rng: random.Random, deliveries: int) -> None:
+    """kill -9 of the dispatcher's child, of its parent, with which the child goes, or of beat, at random."""
+    system, killed = workload.system, dict.fromkeys(VICTIMS, 0)
+    system.start_workers("dispatcher", "beat")
+    workload.record_many(deliveries)
+    while workload.goes_on():
+        workload.rest(rng.uniform(0.5, 2.0))
+        victim = rng.choice(VICTIMS)
+        if workload.undelivered() and system.kill(victim):
             killed[victim] += 1
             if victim != "beat":
-                story.excuse()
-    told = ", ".join(f"{victim} {times}" for victim, times in killed.items())
-    story.notes.append(f"{sum(killed.values())} kills ({told})")
+                workload.excuse()
+    counts = ", ".join(f"{victim} {times}" for victim, times in killed.items())
+    workload.notes.append(f"{sum(killed.values())} kills ({counts})")
 
 
-def frozen(story: Story, hand: random.Random, deliveries: int) -> None:
-    """A courier stopped in the middle for longer than its leases last; another takes over; then it comes back."""
-    stage, seconds = story.stage, 27
-    stage.hire("courier", "beat")
-    story.record_many(deliveries // 4)
-    story.goes_on()
-    story.rest(hand.uniform(0.2, 0.8))
-    with stage.freeze(stage.child_of("courier"), seconds):
-        story.excuse()
-        stage.hire("courier-2")
-        story.rest(seconds + 1)
-    story.notes.append(f"stopped for {seconds} s, the leases last 20 s")
+def frozen(workload: Workload, rng: random.Random, deliveries: int) -> None:
+    """A dispatcher stopped in the middle for longer than its leases last; another takes over; then it comes back."""
+    system, seconds = workload.system, 27
+    system.start_workers("dispatcher", "beat")
+    workload.record_many(deliveries // 4)
+    workload.goes_on()
+    workload.rest(rng.uniform(0.2, 0.8))
+    with system.freeze(system.child_of("dispatcher"), seconds):
+        workload.excuse()
+        system.start_workers("dispatcher-2")
+        workload.rest(seconds + 1)
+    workload.notes.append(f"stopped for {seconds} s, the leases last 20 s")
 
 
-def doubles(story: Story, hand: random.Random, deliveries: int) -> None:
-    """Two beats, three couriers, and every task sent many times."""
-    story.stage.hire("courier", "courier-2", "courier-3", "beat", "beat-2")
+def doubles(workload: Workload, rng: random.Random, deliveries: int) -> None:
+    """Two beats, three dispatchers, and every task sent many times."""
+    workload.system.start_workers("dispatcher", "dispatcher-2", "dispatcher-3", "beat", "beat-2")
     sent = 0
     for _ in range(10):
-        story.record_many(deliveries // 20)
-        for _ in range(hand.randint(1, 20)):
-            app.send_task("webhooks.deliver", queue="courier", expires=5)
+        workload.record_many(deliveries // 20)
+        for _ in range(rng.randint(1, 20)):
+            app.send_task("webhooks.deliver", queue="dispatcher", expires=5)
             sent += 1
-        story.rest(0.5)
-    story.notes.append(f"two beats, three couriers, {sent} more tasks")
+        workload.rest(0.5)
+    workload.notes.append(f"two beats, three dispatchers, {sent} more tasks")
 
 
-def restarts(story: Story, hand: random.Random, deliveries: int) -> None:
-    """PostgreSQL shut down in order and started again, under two couriers."""
-    _break_postgres(story, hand, signal.SIGINT, deliveries // 8)
+def restarts(workload: Workload, rng: random.Random, deliveries: int) -> None:
+    """PostgreSQL shut down in order and started again, under two dispatchers."""
+    _break_postgres(workload, rng, signal.SIGINT, deliveries // 8)
 
 
-def crashes(story: Story, hand: random.Random, deliveries: int) -> None:
+def crashes(workload: Workload, rng: random.Random, deliveries: int) -> None:
     """PostgreSQL stopped at once and started again: what was not on the disk yet is forgotten."""
-    _break_postgres(story, hand, signal.SIGQUIT, deliveries // 8)
+    _break_postgres(workload, rng, signal.SIGQUIT, deliveries // 8)
 
 
-def _break_postgres(story: Story, hand: random.Random, ending: signal.Signals, backlog: int) -> None:
-    stage, returns = story.stage, []
-    stage.hire("courier", "courier-2", "beat")
+def _break_postgres(workload: Workload, rng: random.Random, ending: signal.Signals, backlog: int) -> None:
+    system, returns = workload.system, []
+    system.start_workers("dispatcher", "dispatcher-2", "beat")
     for _ in range(4):
-        story.record_many(backlog)
-        story.goes_on()
-        story.trickle(hand.uniform(0.1, 1.0))
-        _restart_postgres(story, ending, away=hand.uniform(0.2, 8.0))
+        workload.record_many(backlog)
+        workload.goes_on()
+        workload.trickle(rng.uniform(0.1, 1.0))
+        _restart_postgres(workload, ending, away=rng.uniform(0.2, 8.0))
         back_at = time.monotonic()
-        story.goes_on()
+        workload.goes_on()
         returns.append(time.monotonic() - back_at)
-    story.trickle(2)
-    story.notes.append(f"four times away for up to 8 s, going on {max(returns):.1f} s after it was back")
+    workload.trickle(2)
+    workload.notes.append(f"four times away for up to 8 s, going on {max(returns):.1f} s after it was back")
 
 
-def _restart_postgres(story: Story, ending: signal.Signals, *, away: float) -> None:
-    story.stage.postgres.stop(ending)
-    with story.excusing():
-        story.rest(away)
-        story.stage.postgres.start()
+def _restart_postgres(workload: Workload, ending: signal.Signals, *, away: float) -> None:
+    workload.system.postgres.stop(ending)
+    with workload.excusing():
+        workload.rest(away)
+        workload.system.postgres.start()
 
 
-def redis(story: Story, hand: random.Random, deliveries: int) -> None:
+def redis(workload: Workload, rng: random.Random, deliveries: int) -> None:
     """Redis flushed, frozen, then killed and down for a minute, in the midst of which PostgreSQL crashes."""
-    stage = story.stage
-    stage.hire("courier", "beat")
-    story.trickle(5)
+    system = workload.system
+    system.start_workers("dispatcher", "beat")
+    workload.trickle(5)
     for _ in range(5):
         with suppress(RedisAway):
             attempt(lambda redis: redis.flushall())
-        story.trickle(hand.uniform(0.2, 1.0))
-    assert stage.valkey.process is not None
-    with stage.freeze(stage.valkey.process.pid, 10):
-        story.trickle(11)
-    stage.valkey.stop(signal.SIGKILL)
-    story.trickle(20)
-    _restart_postgres(story, signal.SIGQUIT, away=2)
-    story.trickle(38)
-    stage.valkey.start()
-    story.trickle(5)
-    if stage.kill("child"):
-        story.excuse()
-    story.trickle(3)
-    story.notes.append("flushed, frozen for 10 s, down for a minute with a crash of PostgreSQL, a courier killed after")
+        workload.trickle(rng.uniform(0.2, 1.0))
+    assert system.valkey.process is not None
+    with system.freeze(system.valkey.process.pid, 10):
+        workload.trickle(11)
+    system.valkey.stop(signal.SIGKILL)
+    workload.trickle(20)
+    _restart_postgres(workload, signal.SIGQUIT, away=2)
+    workload.trickle(38)
+    system.valkey.start()
+    workload.trickle(5)
+    if system.kill("child"):
+        workload.excuse()
+    workload.trickle(3)
+    workload.notes.append(
+        "flushed, frozen for 10 s, down for a minute with a crash of PostgreSQL, a dispatcher killed after"
+    )
 
 
 @dataclass(frozen=True)
 class Scenario:
     """`delay` is what the receiver takes for an answer; `seconds` is the longest that it may last."""
 
-    script: Callable[[Story, random.Random, int], None]
+    script: Callable[[Workload, random.Random, int], None]
     delay: float
     seconds: int
 
-    def play(self, stage: Stage, hand: random.Random, deliveries: int) -> Outcome:
+    def play(self, system: System, rng: random.Random, deliveries: int) -> Outcome:
         with Ledger(self.delay) as ledger:
-            story = Story(stage, ledger)
+            workload = Workload(system, ledger)
             try:
                 with limited_to(self.seconds):
-                    self.script(story, hand, deliveries)
-                    story.wait()
+                    self.script(workload, rng, deliveries)
+                    workload.wait()
             except LimitReached:
                 connection.close()  # it may be in the midst of a query
-                story.faults.append(f"stopped at its limit of {self.seconds} s")
-            outcome = story.count()
-            story.faults += [f"{name} did not end by itself" for name in stage.dismiss()]
+                workload.faults.append(f"stopped at its limit of {self.seconds} s")
+            outcome = workload.count()
+            workload.faults += [f"{name} did not end by itself" for name in system.stop_workers()]
             return outcome
 
 

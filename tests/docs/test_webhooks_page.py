@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.webhooks.transport.receivers import Receiver, answer
+from tests.config.http.receivers import Receiver, answer
 from webhooks.console.words import ERROR_WORDS
 from webhooks.services.catalogue import known_events
 from webhooks.services.endpoints import new_secret
@@ -57,7 +57,7 @@ def run(words: list[str], cwd: Path, **variables: str) -> str:
 
 
 def test_the_shell_sample_takes_a_genuine_delivery_and_no_other_and_signs_as_we_do(tmp_path: Path) -> None:
-    """Run as it is shown, beside a receiver of the reader's own."""
+    """Run as it is read_delivery, beside a receiver of the reader's own."""
     body, secret = sample_envelope("addon.granted"), new_secret()
     (tmp_path / "body.json").write_bytes(body)
     receiver = Receiver(answer())

@@ -10,7 +10,7 @@ import pytest
 from tests.factories import AddonFactory, PlanFactory, addon_limits, plan_limits
 from tests.flows.receiver import Receiver
 from tests.tenants import Tenant
-from webhooks.courier.shift import work
+from webhooks.dispatcher.loop import run_dispatcher
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LIFE = [
@@ -32,17 +32,17 @@ def receiver(settings: Any) -> Iterator[Receiver]:
 
 
 @pytest.fixture
-def _courier(receiver: Receiver) -> Iterator[None]:
-    """A courier on its shift, as a worker runs it."""
+def _dispatcher(receiver: Receiver) -> Iterator[None]:
+    """A dispatcher at work, as a worker runs it."""
     leave = threading.Event()
-    shift = threading.Thread(target=work, kwargs={"should_stop": leave.is_set})
-    shift.start()
+    thread = threading.Thread(target=run_dispatcher, kwargs={"should_stop": leave.is_set})
+    thread.start()
     yield
     leave.set()
-    shift.join()
+    thread.join()
 
 
-@pytest.mark.usefixtures("_courier")
+@pytest.mark.usefixtures("_dispatcher")
 def test_a_customer_is_provisioned_sold_to_and_suspended_and_each_step_is_heard(a: Tenant, receiver: Receiver) -> None:
     starter = PlanFactory.create(agency=a.agency, name="Starter", limits=plan_limits(contacts=100))
     growth = PlanFactory.create(agency=a.agency, name="Growth", limits=plan_limits(contacts=1_000))
@@ -78,7 +78,7 @@ def test_a_customer_is_provisioned_sold_to_and_suspended_and_each_step_is_heard(
     assert [card["uuid"] for card in listed["data"]] == [shop["uuid"]]
 
 
-@pytest.mark.usefixtures("_courier")
+@pytest.mark.usefixtures("_dispatcher")
 def test_what_happened_to_another_agency_s_customer_is_not_heard(a: Tenant, b: Tenant, receiver: Receiver) -> None:
     hook = a.api.post("/webhooks", {"url": receiver.url, "events": LIFE}).json()["data"]
     for tenant in (b, a):
@@ -88,7 +88,7 @@ def test_what_happened_to_another_agency_s_customer_is_not_heard(a: Tenant, b: T
     assert receiver.told.empty()
 
 
-@pytest.mark.usefixtures("_courier")
+@pytest.mark.usefixtures("_dispatcher")
 def test_a_creation_repeated_after_a_lost_answer_is_heard_of_once(a: Tenant, receiver: Receiver) -> None:
     hook = a.api.post("/webhooks", {"url": receiver.url, "events": LIFE}).json()["data"]
     body = {"name": "Shop", "owner": {"name": "O", "email": "o@example.com"}}

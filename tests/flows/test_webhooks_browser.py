@@ -11,11 +11,11 @@ from pytest_django.live_server_helper import LiveServer
 
 from agency.models import ActivityEntry
 from tests.agency.console.browsers import PASSWORD, a_member
+from tests.config.http.receivers import Receiver, answer
 from tests.flows.test_console_browser import CONTROLS, SMALLEST_TARGET, TOO_SMALL, WITHOUT_A_NAME
 from tests.tenants import Tenant
 from tests.webhooks.console.making import a_failed_delivery, an_endpoint
-from tests.webhooks.transport.receivers import Receiver, answer
-from webhooks.courier.shift import Courier
+from webhooks.dispatcher.loop import Dispatcher
 from webhooks.models import Delivery, Endpoint
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -60,9 +60,9 @@ def open_page(browser: Browser, live_server: LiveServer, a: Tenant) -> Iterator[
 
 
 @pytest.fixture
-def _courier(transactional_db: None) -> Iterator[None]:
-    courier, leaving = Courier(), threading.Event()
-    thread = threading.Thread(target=courier.run, kwargs={"should_stop": leaving.is_set})
+def _dispatcher(transactional_db: None) -> Iterator[None]:
+    dispatcher, leaving = Dispatcher(), threading.Event()
+    thread = threading.Thread(target=dispatcher.run, kwargs={"should_stop": leaving.is_set})
     thread.start()
     yield
     leaving.set()
@@ -76,7 +76,7 @@ def receiver() -> Iterator[Receiver]:
     listening.close()
 
 
-@pytest.mark.usefixtures("_courier")
+@pytest.mark.usefixtures("_dispatcher")
 @pytest.mark.parametrize("scripts", [True, False])
 def test_a_webhooks_life(open_page: Open, receiver: Receiver, scripts: bool) -> None:
     page = open_page(java_script_enabled=scripts)

@@ -14,7 +14,7 @@ OURS = ("DATABASE_URL", "REDIS_URL", "ENVIRONMENT", "DJANGO_SETTINGS_MODULE", "W
 
 
 @pytest.mark.slow
-def test_couriers_killed_at_random_lose_nothing_and_repeat_only_what_was_in_flight() -> None:
+def test_dispatchers_killed_at_random_lose_nothing_and_repeat_only_what_was_in_flight() -> None:
     ran = subprocess.run(
         [sys.executable, "-m", "tests.chaos", "kills", "--deliveries", "1500", "--seed", "15"],
         cwd=ROOT,

@@ -46,7 +46,7 @@ class RunningSystem:
 
     @property
     def pids(self) -> dict[str, int]:
-        """The ids of postgres, valkey, web, worker, courier and beat."""
+        """The ids of postgres, valkey, web, worker, dispatcher and beat."""
         return {name: int(pid) for name, pid in self.published["pids"].items()}
 
     @property

@@ -1,4 +1,4 @@
-"""Couriers at work beside the test, receivers on this machine, and a name service that says what the test wants."""
+"""Dispatchers at work beside the test, receivers on this machine, and a name service that says what the test wants."""
 
 import socket
 import threading
@@ -9,32 +9,32 @@ from typing import Any
 
 import pytest
 
-from agency.services.events import COURIER_BELL
-from config.celery import ring
-from tests.webhooks.transport.receivers import Behaviour, Receiver, answer
-from webhooks.courier.shift import work
+from agency.services.events import DISPATCHER
+from config.celery import wake_up
+from tests.config.http.receivers import Behaviour, Receiver, answer
+from webhooks.dispatcher.loop import run_dispatcher
 
 
 @dataclass
-class Hired:
-    """A courier that works in a thread."""
+class RunningDispatcher:
+    """A dispatcher that works in a thread."""
 
     stopping: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self) -> None:
-        self.thread = threading.Thread(target=work, kwargs={"should_stop": self.stopping.is_set})
+        self.thread = threading.Thread(target=run_dispatcher, kwargs={"should_stop": self.stopping.is_set})
         self.thread.start()
 
-    def leave(self) -> None:
-        """Ask it to end its shift in order, and wait for that."""
+    def stop(self) -> None:
+        """Ask it to end its run in order, and wait for that."""
         self.stopping.set()
-        ring(COURIER_BELL)
+        wake_up(DISPATCHER)
         self.thread.join(20)
-        assert not self.thread.is_alive(), "the courier does not end its shift"
+        assert not self.thread.is_alive(), "the dispatcher does not end"
 
 
-Hire = Callable[[], Hired]
-Receive = Callable[..., Receiver]
+StartDispatcher = Callable[[], RunningDispatcher]
+StartReceiver = Callable[..., Receiver]
 
 
 @pytest.fixture(autouse=True)
@@ -44,21 +44,21 @@ def _reaches_this_machine(settings: Any) -> None:
 
 
 @pytest.fixture
-def hire(transactional_db: None) -> Iterator[Hire]:
-    """Put couriers to work; they leave with the test."""
-    at_work: list[Hired] = []
+def start_dispatcher(transactional_db: None) -> Iterator[StartDispatcher]:
+    """Start dispatchers; they stop with the test."""
+    started: list[RunningDispatcher] = []
 
-    def start() -> Hired:
-        at_work.append(Hired())
-        return at_work[-1]
+    def start() -> RunningDispatcher:
+        started.append(RunningDispatcher())
+        return started[-1]
 
     yield start
-    for one in at_work:
-        one.leave()
+    for one in started:
+        one.stop()
 
 
 @pytest.fixture
-def receive() -> Iterator[Receive]:
+def start_receiver() -> Iterator[StartReceiver]:
     """Start receivers; they end with the test."""
     started: list[Receiver] = []
 

@@ -1,4 +1,4 @@
-"""Words of the delivery stories: subscribe, tell, wait, look at the log."""
+"""Steps of the delivery tests: subscribe, record events, wait, look at the log."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -8,27 +8,27 @@ from django.db import transaction
 from django.utils.timezone import now
 
 from agency.services import record_event
-from agency.services.events import COURIER_BELL
-from config.celery import ring
+from agency.services.events import DISPATCHER
+from config.celery import wake_up
+from tests.config.http.receivers import Behaviour, Connection, Receiver
 from tests.tenants import Tenant
-from tests.webhooks.transport.receivers import Behaviour, Connection, Receiver
-from webhooks.models import Delivery, Errand
+from webhooks.models import Delivery, QueuedDelivery
 from webhooks.services.samples import sample_data
 
 EVENT = "workspace.created"
 PATIENCE_SECONDS = 10.0
 
 
-def subscribe(tenant: Tenant, receiver: Receiver, *events: str, **words: Any) -> dict[str, Any]:
+def subscribe(tenant: Tenant, receiver: Receiver, *events: str, **fields: Any) -> dict[str, Any]:
     """Register the receiver over the API; gives the endpoint with its secret."""
     url = f"http://127.0.0.1:{receiver.port}/hooks"
-    response = tenant.api.post("/webhooks", {"url": url, "events": list(events) or [EVENT], **words})
+    response = tenant.api.post("/webhooks", {"url": url, "events": list(events) or [EVENT], **fields})
     assert response.status_code == 201, response.content
     endpoint: dict[str, Any] = response.json()["data"]
     return endpoint
 
 
-def tell(tenant: Tenant, count: int = 1, *, event: str = EVENT, customer: str = "Sub-account") -> None:
+def record_events(tenant: Tenant, count: int = 1, *, event: str = EVENT, customer: str = "Sub-account") -> None:
     """Record so many events of the agency, about a sub-account of this name."""
     sample = sample_data(event)
     data = {**sample, "workspace": {**sample["workspace"], "name": customer}}
@@ -54,19 +54,19 @@ def ended(tenant: Tenant, count: int = 1) -> list[Delivery]:
 
 def attempted(tenant: Tenant, times: int) -> Delivery:
     """Wait until the agency's one delivery has been attempted so often, and give it."""
-    rows = Delivery.objects.select_related("errand").filter(agency=tenant.agency, attempts=times)
+    rows = Delivery.objects.select_related("queued").filter(agency=tenant.agency, attempts=times)
     found: Delivery = until(rows.first)
     return found
 
 
-def let_time_pass(delivery: Delivery) -> None:
-    """Move a waiting attempt's time to now, and wake the courier, who would see it within half a second."""
+def make_due(delivery: Delivery) -> None:
+    """Move a waiting attempt's time to now, and wake the dispatcher, who would see it within half a second."""
     with transaction.atomic():
-        assert Errand.objects.filter(delivery=delivery, is_ready=False).update(due_at=now(), is_ready=True)
-        ring(COURIER_BELL)
+        assert QueuedDelivery.objects.filter(delivery=delivery, is_ready=False).update(due_at=now(), is_ready=True)
+        wake_up(DISPATCHER)
 
 
-def shown(tenant: Tenant, delivery: Delivery) -> dict[str, Any]:
+def read_delivery(tenant: Tenant, delivery: Delivery) -> dict[str, Any]:
     """The delivery with its attempts as the API shows it."""
     response = tenant.api.get(f"/webhooks/deliveries/{delivery.uuid}")
     assert response.status_code == 200, response.content

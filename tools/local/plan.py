@@ -32,7 +32,7 @@ class Plan:
 
 
 def whole_system(state: Path, port: int) -> Plan:
-    """Give the product's own plan: web, worker, courier and beat, and the sandbox provider."""
+    """Give the product's own plan: web, worker, dispatcher and beat, and the sandbox provider."""
     sandbox, variables = sandbox_provider(port)
     return Plan(
         variables=variables,
@@ -42,7 +42,8 @@ def whole_system(state: Path, port: int) -> Plan:
             Child("worker", python(*CELERY, "worker", "-Q", "celery", "-c", "1", "-n", "worker@%h", *ALONE)),
             # What called for it while it was away says nothing that its rows do not.
             Child(
-                "courier", python(*CELERY, "worker", "-Q", "courier", "-c", "1", "-n", "courier@%h", *ALONE, "--purge")
+                "dispatcher",
+                python(*CELERY, "worker", "-Q", "dispatcher", "-c", "1", "-n", "dispatcher@%h", *ALONE, "--purge"),
             ),
             Child("beat", python(*CELERY, "beat", "--schedule", str(state / "beat-schedule"), "--pidfile=")),
             *sandbox,

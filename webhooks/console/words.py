@@ -17,5 +17,5 @@ ERROR_WORDS = {
     "http_4xx": _("The receiver refused the request."),
     "http_5xx": _("The receiver failed."),
     "endpoint_disabled": _("The webhook was disabled or removed before it was sent."),
-    "courier_lost": _("Sending was begun many times and never finished."),
+    "worker_lost": _("Sending was begun many times and never finished."),
 }

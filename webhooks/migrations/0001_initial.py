@@ -87,45 +87,47 @@ class Migration(migrations.Migration):
             field=models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='deliveries', to='webhooks.endpoint'),
         ),
         migrations.CreateModel(
-            name='Shift',
+            name='DispatcherRun',
             fields=[
                 ('number', models.BigIntegerField(primary_key=True, serialize=False)),
                 ('started_at', models.DateTimeField()),
                 ('seen_at', models.DateTimeField()),
-                ('agencies', django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), default=list, size=None)),
+                ('agencies', django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), db_default=[], size=None)),
             ],
             options={
-                'constraints': [models.CheckConstraint(condition=models.Q(('seen_at__gte', models.F('started_at'))), name='shift_seen_after_start')],
+                'abstract': False,
+                'constraints': [models.CheckConstraint(condition=models.Q(('seen_at__gte', models.F('started_at'))), name='dispatcherrun_seen_after_start')],
             },
         ),
         migrations.CreateModel(
-            name='Tally',
+            name='HourlyStats',
             fields=[
                 ('pk', models.CompositePrimaryKey('endpoint_id', 'hour', blank=True, editable=False, primary_key=True, serialize=False)),
                 ('hour', models.DateTimeField()),
                 ('successes', models.IntegerField(default=0)),
                 ('errors', models.IntegerField(default=0)),
-                ('endpoint', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='tallies', to='webhooks.endpoint')),
+                ('endpoint', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='hourly_stats', to='webhooks.endpoint')),
             ],
             options={
-                'verbose_name_plural': 'tallies',
+                'verbose_name_plural': 'hourly stats',
             },
         ),
         migrations.CreateModel(
-            name='Errand',
+            name='QueuedDelivery',
             fields=[
-                ('delivery', models.OneToOneField(db_constraint=False, on_delete=django.db.models.deletion.DO_NOTHING, primary_key=True, related_name='errand', serialize=False, to='webhooks.delivery')),
+                ('delivery', models.OneToOneField(db_constraint=False, on_delete=django.db.models.deletion.DO_NOTHING, primary_key=True, related_name='queued', serialize=False, to='webhooks.delivery')),
                 ('agency_id', models.BigIntegerField()),
                 ('endpoint_id', models.BigIntegerField()),
                 ('due_at', models.DateTimeField()),
                 ('is_ready', models.BooleanField(default=True)),
                 ('is_suspect', models.BooleanField(default=False)),
-                ('shift', models.BigIntegerField(null=True)),
+                ('run', models.BigIntegerField(null=True)),
                 ('leases', models.SmallIntegerField(default=0)),
             ],
             options={
-                'indexes': [models.Index(condition=models.Q(('is_ready', True)), fields=['endpoint_id', 'due_at'], name='errand_ready'), models.Index(condition=models.Q(('is_ready', False), ('is_suspect', False)), fields=['due_at'], name='errand_waiting'), models.Index(condition=models.Q(('is_ready', False)), fields=['endpoint_id'], name='errand_not_ready'), models.Index(condition=models.Q(('is_suspect', True)), fields=['leases', 'due_at'], name='errand_suspect')],
-                'constraints': [models.CheckConstraint(condition=models.Q(('is_ready', True), ('is_suspect', True), _negated=True), name='errand_suspect_is_not_ready'), models.CheckConstraint(condition=models.Q(('leases__gte', 0)), name='errand_leases_counted')],
+                'verbose_name_plural': 'queued deliveries',
+                'indexes': [models.Index(condition=models.Q(('is_ready', True)), fields=['endpoint_id', 'due_at'], name='queued_ready'), models.Index(condition=models.Q(('is_ready', False), ('is_suspect', False)), fields=['due_at'], name='queued_waiting'), models.Index(condition=models.Q(('is_ready', False)), fields=['endpoint_id'], name='queued_not_ready'), models.Index(condition=models.Q(('is_suspect', True)), fields=['leases', 'due_at'], name='queued_suspect')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('is_ready', True), ('is_suspect', True), _negated=True), name='queued_suspect_is_not_ready'), models.CheckConstraint(condition=models.Q(('leases__gte', 0)), name='queued_leases_counted')],
             },
         ),
         migrations.AddIndex(

@@ -2,7 +2,7 @@
 
 from webhooks.models.deliveries import Attempt, Delivery
 from webhooks.models.endpoints import Endpoint
-from webhooks.models.queue import Errand, Shift
-from webhooks.models.tallies import Tally
+from webhooks.models.hourly_stats import HourlyStats
+from webhooks.models.queue import DispatcherRun, QueuedDelivery
 
-__all__ = ["Attempt", "Delivery", "Endpoint", "Errand", "Shift", "Tally"]
+__all__ = ["Attempt", "Delivery", "DispatcherRun", "Endpoint", "HourlyStats", "QueuedDelivery"]

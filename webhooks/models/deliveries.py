@@ -15,11 +15,11 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from agency.models import Agency, Event
-from webhooks.letters import headers
 from webhooks.models.endpoints import Endpoint
+from webhooks.signing import headers
 
 if TYPE_CHECKING:
-    from webhooks.models.queue import Errand
+    from webhooks.models.queue import QueuedDelivery
 
 
 class DeliveryQuerySet(models.QuerySet["Delivery"]):
@@ -31,7 +31,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         if status == Delivery.Status.ERROR:
             return self.filter(failed_at__isnull=False)
         if status == Delivery.Status.PENDING:
-            return self.filter(errand__isnull=False, status=status)
+            return self.filter(queued__isnull=False, status=status)
         return self.filter(status=status)
 
     def newest(
@@ -56,11 +56,11 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
             only = wanted.pop(leading)
             found = found.filter(**{f"{leading}__gte": only, f"{leading}__lte": only})
             order.insert(0, leading)
-        return found.filter(**wanted).select_related("endpoint", "errand").order_by(*order)[:count]
+        return found.filter(**wanted).select_related("endpoint", "queued").order_by(*order)[:count]
 
 
 class Delivery(models.Model):
-    """One envelope on its way to one endpoint; while it is pending, an `Errand` says when and who.
+    """One envelope on its way to one endpoint; while it is pending, a `QueuedDelivery` says when and who.
 
     `attempts` counts finished attempts. `body` is set only where no event holds the envelope: on tests.
     """
@@ -102,7 +102,7 @@ class Delivery(models.Model):
     failed_at = models.DateTimeField(null=True)
 
     if TYPE_CHECKING:
-        errand: Errand
+        queued: QueuedDelivery
 
     # As Django documents it.
     objects: ClassVar[DeliveryQuerySet] = DeliveryQuerySet.as_manager()  # type: ignore[assignment]
@@ -145,7 +145,7 @@ class Delivery(models.Model):
     def next_attempt_at(self) -> datetime | None:
         """When it is due, while it is pending."""
         try:
-            return self.errand.due_at if self.status == self.Status.PENDING else None
+            return self.queued.due_at if self.status == self.Status.PENDING else None
         except ObjectDoesNotExist:
             return None
 

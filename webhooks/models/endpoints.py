@@ -22,7 +22,7 @@ class EndpointQuerySet(models.QuerySet["Endpoint"]):
 class Endpoint(models.Model):
     """A removed endpoint keeps its row, without its secret, for the deliveries that name it.
 
-    `edited_at` is the database's time of the last change; couriers find by it what they must read anew.
+    `edited_at` is the database's time of the last change; dispatchers find by it what they must read anew.
     """
 
     class Outcome(models.TextChoices):

@@ -9,8 +9,8 @@ from webhooks.services.endpoints import (
     rotate_secret,
     update_endpoint,
 )
-from webhooks.services.guarding import UrlRefused, judge_url
-from webhooks.services.retention import forget_deliveries, forget_tallies
+from webhooks.services.guarding import UrlRefused, check_endpoint_url
+from webhooks.services.retention import forget_deliveries, forget_hourly_stats
 from webhooks.services.samples import sample_data
 from webhooks.services.states import EndpointState, endpoint_states
 
@@ -20,12 +20,12 @@ __all__ = [
     "EndpointState",
     "EventSource",
     "UrlRefused",
+    "check_endpoint_url",
     "endpoint_states",
     "event_catalogue",
     "event_sources",
     "forget_deliveries",
-    "forget_tallies",
-    "judge_url",
+    "forget_hourly_stats",
     "known_events",
     "redeliver",
     "redeliver_failed",

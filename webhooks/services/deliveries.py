@@ -9,11 +9,11 @@ from django.db import connection, transaction
 from agency.actors import Actor
 from agency.models import Agency
 from agency.services import envelope, record_activity
-from agency.services.events import COURIER_BELL
-from config.celery import ring
+from agency.services.events import DISPATCHER
+from config.celery import wake_up
 from config.errors import Conflict, NotFound
 from webhooks.models import Delivery, Endpoint
-from webhooks.services.guarding import judge_url
+from webhooks.services.guarding import check_endpoint_url
 from webhooks.services.queueing import queue_delivery
 from webhooks.services.samples import sample_data
 
@@ -32,7 +32,7 @@ def send_test(*, endpoint: Endpoint, event: str, now: datetime, by: Actor) -> De
     Raises `UrlRefused` like a registration, and `EndpointGone` when the endpoint is disabled.
     """
     _require_open(endpoint)
-    judge_url(endpoint.url)
+    check_endpoint_url(endpoint.url)
     identity = uuid.uuid4()
     body = envelope(
         id=identity,
@@ -98,7 +98,7 @@ WITH failed AS (
     FROM failed ORDER BY id
     RETURNING id, agency_id, endpoint_id, created_at
 )
-INSERT INTO webhooks_errand (delivery_id, agency_id, endpoint_id, due_at, is_ready, is_suspect, leases)
+INSERT INTO webhooks_queueddelivery (delivery_id, agency_id, endpoint_id, due_at, is_ready, is_suspect, leases)
 SELECT id, agency_id, endpoint_id, created_at, true, false, 0 FROM made
 """
 
@@ -121,7 +121,7 @@ def redeliver_failed(
     target = ("webhook", endpoint.uuid, endpoint.url) if endpoint else ("agency", agency.uuid, agency.name)
     details = {"since": since.isoformat(), "number": number}
     record_activity(by=by, action="webhook.failed_redelivered", agency_id=agency.pk, target=target, details=details)
-    ring(COURIER_BELL)
+    wake_up(DISPATCHER)
     return number
 
 

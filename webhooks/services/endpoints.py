@@ -11,11 +11,11 @@ from django.db.models.functions import Now
 from agency.actors import Actor
 from agency.models import Agency
 from agency.services import record_activity
-from agency.services.events import COURIER_BELL
-from config.celery import ring
+from agency.services.events import DISPATCHER
+from config.celery import wake_up
 from config.errors import NotFound
 from webhooks.models import Endpoint
-from webhooks.services.guarding import judge_url
+from webhooks.services.guarding import check_endpoint_url
 from webhooks.services.queueing import end_waiting
 
 SECRET_PREFIX = "whsec_"  # noqa: S105  # the public prefix of every secret, not one of them
@@ -34,7 +34,7 @@ def register_endpoint(
     *, agency: Agency, url: str, events: Collection[str], by: Actor, description: str = "", enabled: bool = True
 ) -> Endpoint:
     """Register a receiver; the endpoint carries its new secret. Raises `UrlRefused`."""
-    judge_url(url)
+    check_endpoint_url(url)
     with transaction.atomic():
         endpoint = Endpoint.objects.create(
             agency=agency,
@@ -51,7 +51,7 @@ def register_endpoint(
 def update_endpoint(*, endpoint: Endpoint, by: Actor, **changes: Any) -> Endpoint:
     """Change url, events, description or enabled; switching an endpoint off ends what waits for it."""
     if changes.get("url", endpoint.url) != endpoint.url:
-        judge_url(changes["url"])
+        check_endpoint_url(changes["url"])
     if "events" in changes:
         changes["events"] = _in_order(changes["events"])
     with transaction.atomic():
@@ -92,13 +92,13 @@ def _lock(endpoint: Endpoint) -> Endpoint:
 
 
 def _save(endpoint: Endpoint, fields: Iterable[str]) -> None:
-    """Save an edit and let the couriers know, who may have deliveries for the endpoint in hand."""
+    """Save an edit and let the dispatchers know, which may have leased deliveries for the endpoint."""
     Endpoint.objects.filter(pk=endpoint.pk).update(
         edited_at=Now(), **{field: getattr(endpoint, field) for field in fields}
     )
     if not endpoint.enabled:
         end_waiting(endpoint)
-    ring(COURIER_BELL)
+    wake_up(DISPATCHER)
 
 
 def _in_order(events: Collection[str]) -> list[str]:

@@ -1,14 +1,14 @@
-"""The one judgement of a receiver's URL, for creation, editing, tests and every attempt."""
+"""The one check of a receiver's URL, for creation, editing, tests and every attempt."""
 
 from functools import lru_cache
 
 from django.conf import settings
 
 from config.errors import Invalid
-from webhooks.transport.guard import Vetted, check_url
-from webhooks.transport.lookups import LookupFailed
-from webhooks.transport.resolver import Resolver
-from webhooks.transport.targets import TargetRefused
+from config.http.guard import VettedTarget, check_url
+from config.http.lookups import LookupFailed
+from config.http.resolver import Resolver
+from config.http.targets import TargetRefused
 
 
 class UrlRefused(Invalid):
@@ -22,8 +22,8 @@ def resolver() -> Resolver:
     return Resolver()
 
 
-def judge_url(url: str) -> Vetted:
-    """Parse and resolve a URL and judge every address of its host. Raises `UrlRefused`.
+def check_endpoint_url(url: str) -> VettedTarget:
+    """Parse and resolve a URL and check every address of its host. Raises `UrlRefused`.
 
     Looks names up, so it must not be called inside a transaction.
     """

@@ -4,23 +4,23 @@ from datetime import datetime
 
 from django.db import connection
 
-from agency.services.events import COURIER_BELL
-from config.celery import ring
-from webhooks.models import Delivery, Endpoint, Errand
+from agency.services.events import DISPATCHER
+from config.celery import wake_up
+from webhooks.models import Delivery, Endpoint, QueuedDelivery
 
 ENDED_AT_ONCE = 10_000
 
-# What a courier has in hand is left to it: it looks at the endpoint before each attempt. Waiting for its locks here
+# What a dispatcher has leased is left to it: it looks at the endpoint before each attempt. Waiting for its locks here
 # could be waiting in a circle.
 END_WAITING = """
 WITH ready AS (
-    SELECT delivery_id FROM webhooks_errand WHERE endpoint_id = %(endpoint)s AND is_ready AND shift IS NULL
+    SELECT delivery_id FROM webhooks_queueddelivery WHERE endpoint_id = %(endpoint)s AND is_ready AND run IS NULL
     LIMIT %(most)s FOR UPDATE SKIP LOCKED
 ), later AS (
-    SELECT delivery_id FROM webhooks_errand WHERE endpoint_id = %(endpoint)s AND NOT is_ready AND shift IS NULL
+    SELECT delivery_id FROM webhooks_queueddelivery WHERE endpoint_id = %(endpoint)s AND NOT is_ready AND run IS NULL
     LIMIT %(most)s FOR UPDATE SKIP LOCKED
 ), ended AS (
-    DELETE FROM webhooks_errand
+    DELETE FROM webhooks_queueddelivery
     WHERE delivery_id = ANY (ARRAY (SELECT delivery_id FROM ready UNION ALL SELECT delivery_id FROM later))
     RETURNING delivery_id
 )
@@ -31,17 +31,17 @@ WHERE id = ANY (ARRAY (SELECT delivery_id FROM ended))
 
 
 def queue_delivery(delivery: Delivery, *, now: datetime) -> Delivery:
-    """Save a new delivery with its errand, due now, and wake the courier. Must be called inside a transaction."""
+    """Save a new delivery, queue it, due now, and wake the dispatcher. Must be called inside a transaction."""
     delivery.created_at = now
     delivery.save(force_insert=True)
-    delivery.errand = Errand.objects.create(
+    delivery.queued = QueuedDelivery.objects.create(
         delivery=delivery, agency_id=delivery.agency_id, endpoint_id=delivery.endpoint_id, due_at=now
     )
-    ring(COURIER_BELL)
+    wake_up(DISPATCHER)
     return delivery
 
 
 def end_waiting(endpoint: Endpoint) -> None:
-    """End what waits for an endpoint that is switched off; past ten thousand, couriers end the rest as they come."""
+    """End what waits for an endpoint that is switched off; past ten thousand, dispatchers end the rest as they come."""
     with connection.cursor() as cursor:
         cursor.execute(END_WAITING, {"endpoint": endpoint.pk, "most": ENDED_AT_ONCE})

@@ -1,10 +1,10 @@
-"""What is forgotten: deliveries, attempts and tallies after 30 days."""
+"""What is forgotten: deliveries, attempts and hourly counts after 30 days."""
 
 from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from webhooks.models import Attempt, Delivery, Tally
+from webhooks.models import Attempt, Delivery, HourlyStats
 
 KEPT = timedelta(days=30)
 BATCH = 5_000
@@ -21,6 +21,6 @@ def forget_deliveries(*, now: datetime) -> int:
     return len(old)
 
 
-def forget_tallies(*, now: datetime) -> int:
+def forget_hourly_stats(*, now: datetime) -> int:
     """Delete the counts of hours more than 30 days ago; says how many."""
-    return Tally.objects.filter(hour__lt=now - KEPT)._raw_delete("default")
+    return HourlyStats.objects.filter(hour__lt=now - KEPT)._raw_delete("default")

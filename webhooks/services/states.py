@@ -6,16 +6,16 @@ from datetime import datetime, timedelta
 
 from django.db import connection
 
-from webhooks.models import Endpoint, Tally
+from webhooks.models import Endpoint, HourlyStats
 
 HOURS = 24
 MOST_COUNTED = 1_000
 
 WAITING = """
 SELECT endpoint.id, (SELECT count(*) FROM (
-    SELECT FROM webhooks_errand WHERE endpoint_id = endpoint.id AND is_ready
+    SELECT FROM webhooks_queueddelivery WHERE endpoint_id = endpoint.id AND is_ready
     UNION ALL
-    SELECT FROM webhooks_errand WHERE endpoint_id = endpoint.id AND NOT is_ready
+    SELECT FROM webhooks_queueddelivery WHERE endpoint_id = endpoint.id AND NOT is_ready
     LIMIT %(most)s + 1) AS counted)
 FROM unnest(%(ids)s::bigint[]) AS endpoint (id)
 """
@@ -51,7 +51,7 @@ def endpoint_states(*, endpoints: Sequence[Endpoint], now: datetime) -> dict[int
         for endpoint_id, waiting in cursor.fetchall():
             states[endpoint_id].waiting = waiting
     since = this_hour - timedelta(hours=HOURS - 1)
-    for tally in Tally.objects.filter(endpoint_id__in=states, hour__gte=since, hour__lte=this_hour):
-        hours_ago = (this_hour - tally.hour) // timedelta(hours=1)
-        states[tally.endpoint_id].hours[HOURS - 1 - hours_ago] = (tally.successes, tally.errors)
+    for stats in HourlyStats.objects.filter(endpoint_id__in=states, hour__gte=since, hour__lte=this_hour):
+        hours_ago = (this_hour - stats.hour) // timedelta(hours=1)
+        states[stats.endpoint_id].hours[HOURS - 1 - hours_ago] = (stats.successes, stats.errors)
     return states

@@ -1,4 +1,4 @@
-"""A whole system of its own: web, worker, courier and beat, on servers and a folder that are thrown away."""
+"""A whole system of its own: web, worker, dispatcher and beat, on servers and a folder that are thrown away."""
 
 import sys
 import tempfile

@@ -53,11 +53,11 @@ def test_every_event_arrives_signed_and_the_webhook_is_removed(live_system: Runn
     assert webhooks(live_system) == []
 
 
-def test_killing_the_courier_and_the_web_process_in_the_middle_loses_nothing(
+def test_killing_the_dispatcher_and_the_web_process_in_the_middle_loses_nothing(
     live_system: RunningSystem, demo: Demo
 ) -> None:
     def kill() -> None:
-        for child in ("courier", "web", "courier"):
+        for child in ("dispatcher", "web", "dispatcher"):
             time.sleep(0.4)
             send(live_system, child, signal.SIGKILL)
 
@@ -71,11 +71,11 @@ def test_killing_the_courier_and_the_web_process_in_the_middle_loses_nothing(
 
 
 def test_events_that_do_not_arrive_are_named(live_system: RunningSystem, demo: Demo) -> None:
-    send(live_system, "courier", signal.SIGSTOP)
+    send(live_system, "dispatcher", signal.SIGSTOP)
     try:
         status, printed = demo.run("--sub-accounts", "1", "--pause", "0", "--wait", "0.5")
     finally:
-        send(live_system, "courier", signal.SIGCONT)
+        send(live_system, "dispatcher", signal.SIGCONT)
     assert status == 1
     assert "addon.revoked of Harbour Bakery & Co did not arrive" in printed
 

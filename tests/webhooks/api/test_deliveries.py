@@ -8,11 +8,11 @@ import pytest
 from django.utils.timezone import now
 
 from agency.models import ActivityEntry
+from tests.config.http.receivers import answer
 from tests.tenants import Tenant
-from tests.webhooks.conftest import Hire, Receive
-from tests.webhooks.delivering import attempted, ended, shown, slowly, status, subscribe, tell, until
-from tests.webhooks.transport.receivers import answer
-from webhooks.models import Attempt, Delivery, Errand
+from tests.webhooks.conftest import StartDispatcher, StartReceiver
+from tests.webhooks.delivering import attempted, ended, read_delivery, record_events, slowly, status, subscribe, until
+from webhooks.models import Attempt, Delivery, QueuedDelivery
 
 FIELDS = [
     "id",
@@ -54,8 +54,10 @@ def listed(tenant: Tenant, path: str = "/webhooks/deliveries") -> list[dict[str,
     return rows
 
 
-def test_a_test_sends_a_sample_once(a: Tenant, hire: Hire, receive: Receive) -> None:
-    receiver = receive(answer(status(500)))
+def test_a_test_sends_a_sample_once(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    receiver = start_receiver(answer(status(500)))
     endpoint = subscribe(a, receiver, "addon.granted", "workspace.created")
     response = a.api.post(f"/webhooks/{endpoint['uuid']}/test")
     assert response.status_code == 202
@@ -65,7 +67,7 @@ def test_a_test_sends_a_sample_once(a: Tenant, hire: Hire, receive: Receive) -> 
     assert (row["event"], row["test"], row["status"], row["attempts"]) == ("addon.granted", True, "pending", 0)
     assert (row["response_status"], row["error"], row["completed_at"]) == (None, None, None)
     assert row["next_attempt_at"] == row["created_at"]
-    hire()
+    start_dispatcher()
     [delivery] = ended(a)
     assert (delivery.status, delivery.attempts, delivery.error) == ("error", 1, "http_5xx")
     [request] = receiver.requests
@@ -75,11 +77,13 @@ def test_a_test_sends_a_sample_once(a: Tenant, hire: Hire, receive: Receive) -> 
     assert envelope["id"] == row["envelope_id"] == request.headers["x-svc-delivery"]
     assert sorted(envelope["data"]) == ["addon", "workspace"]
     assert "x-svc-signature" in request.headers
-    assert not Errand.objects.exists()
+    assert not QueuedDelivery.objects.exists()
 
 
-def test_a_test_of_another_event_of_the_catalogue(a: Tenant, receive: Receive, transactional_db: None) -> None:
-    path = f"/webhooks/{subscribe(a, receive())['uuid']}/test"
+def test_a_test_of_another_event_of_the_catalogue(
+    a: Tenant, start_receiver: StartReceiver, transactional_db: None
+) -> None:
+    path = f"/webhooks/{subscribe(a, start_receiver())['uuid']}/test"
     assert a.api.post(path, {"event": "workspace.restored"}).json()["data"]["event"] == "workspace.restored"
     assert a.api.post(path, {"event": None}).json()["data"]["event"] == "workspace.created"
     refused = a.api.post(path, {"event": "workspace.deleted"})
@@ -87,10 +91,12 @@ def test_a_test_of_another_event_of_the_catalogue(a: Tenant, receive: Receive, t
     assert ActivityEntry.objects.filter(action="webhook.tested").count() == 2
 
 
-def test_a_disabled_endpoint_is_not_tested_and_gets_no_redelivery(a: Tenant, hire: Hire, receive: Receive) -> None:
-    endpoint = subscribe(a, receive())
-    hire()
-    tell(a)
+def test_a_disabled_endpoint_is_not_tested_and_gets_no_redelivery(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    endpoint = subscribe(a, start_receiver())
+    start_dispatcher()
+    record_events(a)
     [delivery] = ended(a)
     a.api.patch(f"/webhooks/{endpoint['uuid']}", {"enabled": False})
     for path in (f"/webhooks/{endpoint['uuid']}/test", f"/webhooks/deliveries/{delivery.uuid}/redeliver"):
@@ -100,13 +106,15 @@ def test_a_disabled_endpoint_is_not_tested_and_gets_no_redelivery(a: Tenant, hir
     assert Delivery.objects.count() == 1
 
 
-def test_a_delivery_is_read_with_its_attempts_and_its_envelope(a: Tenant, hire: Hire, receive: Receive) -> None:
-    receiver = receive()
+def test_a_delivery_is_read_with_its_attempts_and_its_envelope(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    receiver = start_receiver()
     subscribe(a, receiver)
-    hire()
-    tell(a, customer="Grüße")
+    start_dispatcher()
+    record_events(a, customer="Grüße")
     [delivery] = ended(a)
-    detail = shown(a, delivery)
+    detail = read_delivery(a, delivery)
     assert list(detail) == [*FIELDS, "envelope"]
     assert detail["status"] == "success"
     assert detail["completed_at"] >= detail["created_at"]
@@ -117,13 +125,15 @@ def test_a_delivery_is_read_with_its_attempts_and_its_envelope(a: Tenant, hire: 
     assert row == {name: detail[name] for name in FIELDS} | {"attempts": 1}
 
 
-def test_a_redelivery_is_a_new_delivery_of_the_same_envelope(a: Tenant, hire: Hire, receive: Receive) -> None:
-    receiver = receive()
+def test_a_redelivery_is_a_new_delivery_of_the_same_envelope(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    receiver = start_receiver()
     subscribe(a, receiver)
-    hire()
-    tell(a)
+    start_dispatcher()
+    record_events(a)
     [first] = ended(a)
-    before = shown(a, first)
+    before = read_delivery(a, first)
     response = a.api.post(f"/webhooks/deliveries/{first.uuid}/redeliver")
     assert response.status_code == 202
     again = response.json()["data"]
@@ -131,25 +141,29 @@ def test_a_redelivery_is_a_new_delivery_of_the_same_envelope(a: Tenant, hire: Hi
     assert (again["envelope_id"], again["event"], again["test"]) == (before["envelope_id"], before["event"], False)
     assert (again["status"], again["attempts"]) == ("pending", 0)
     ended(a, 2)
-    assert shown(a, first) == before
+    assert read_delivery(a, first) == before
     assert [row["id"] for row in listed(a)] == [again["id"], str(first.uuid)]
     assert ActivityEntry.objects.filter(action="webhook.redelivered").count() == 1
 
 
-def test_a_redelivery_may_fail_three_times_too(a: Tenant, hire: Hire, receive: Receive) -> None:
-    subscribe(a, receive(answer(status(503))))
-    hire()
-    tell(a)
+def test_a_redelivery_may_fail_three_times_too(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    subscribe(a, start_receiver(answer(status(503))))
+    start_dispatcher()
+    record_events(a)
     first = attempted(a, 1)
     a.api.post(f"/webhooks/deliveries/{first.uuid}/redeliver")
     again = until(lambda: Delivery.objects.filter(kind="redelivery", attempts=1).first())
     assert (again.status, again.max_attempts) == ("pending", 3)
 
 
-def test_a_tests_redelivery_stays_a_test(a: Tenant, hire: Hire, receive: Receive) -> None:
-    receiver = receive()
+def test_a_tests_redelivery_stays_a_test(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    receiver = start_receiver()
     endpoint = subscribe(a, receiver)
-    hire()
+    start_dispatcher()
     tested = a.api.post(f"/webhooks/{endpoint['uuid']}/test").json()["data"]
     ended(a)
     again = a.api.post(f"/webhooks/deliveries/{tested['id']}/redeliver").json()["data"]
@@ -160,9 +174,9 @@ def test_a_tests_redelivery_stays_a_test(a: Tenant, hire: Hire, receive: Receive
 
 @pytest.mark.parametrize("suffix", ["", "/redeliver"])
 def test_a_delivery_of_another_agency_reads_like_none(
-    a: Tenant, b: Tenant, receive: Receive, transactional_db: None, suffix: str
+    a: Tenant, b: Tenant, start_receiver: StartReceiver, transactional_db: None, suffix: str
 ) -> None:
-    endpoint = subscribe(b, receive())
+    endpoint = subscribe(b, start_receiver())
     foreign = b.api.post(f"/webhooks/{endpoint['uuid']}/test").json()["data"]["id"]
     method = "POST" if suffix else "GET"
     answers = [a.api.call(method, path + suffix) for path in (f"/webhooks/deliveries/{foreign}", MISSING)]
@@ -188,9 +202,9 @@ def many(tenant: Tenant, uuid: str, count: int, **words: Any) -> None:
 
 
 @pytest.fixture
-def log(a: Tenant, receive: Receive, transactional_db: None) -> tuple[str, str]:
+def log(a: Tenant, start_receiver: StartReceiver, transactional_db: None) -> tuple[str, str]:
     """Two endpoints with deliveries of every kind."""
-    one, two = subscribe(a, receive())["uuid"], subscribe(a, receive())["uuid"]
+    one, two = subscribe(a, start_receiver())["uuid"], subscribe(a, start_receiver())["uuid"]
     many(a, one, 40)
     many(a, two, 20, event_name="addon.granted")
     many(a, two, 12, status="error", failed_at=now())
@@ -239,40 +253,44 @@ def test_a_page_of_the_log_costs_two_statements(
 
 
 def test_a_delivery_costs_three_statements(
-    a: Tenant, hire: Hire, receive: Receive, django_assert_num_queries: Any
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver, django_assert_num_queries: Any
 ) -> None:
-    subscribe(a, receive())
-    hire()
-    tell(a)
+    subscribe(a, start_receiver())
+    start_dispatcher()
+    record_events(a)
     [delivery] = ended(a)
     with django_assert_num_queries(3):
-        shown(a, delivery)
+        read_delivery(a, delivery)
 
 
-def test_switching_an_endpoint_off_ends_what_waits_for_it(a: Tenant, hire: Hire, receive: Receive) -> None:
-    receiver = receive(answer(status(500)))
+def test_switching_an_endpoint_off_ends_what_waits_for_it(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    receiver = start_receiver(answer(status(500)))
     endpoint = subscribe(a, receiver)
-    hire()
-    tell(a)
+    start_dispatcher()
+    record_events(a)
     attempted(a, 1)
     a.api.patch(f"/webhooks/{endpoint['uuid']}", {"enabled": False})
     [row] = listed(a)
     assert (row["status"], row["error"], row["next_attempt_at"]) == ("error", "endpoint_disabled", None)
     assert (row["attempts"], row["response_status"]) == (1, 500)
     assert row["completed_at"]
-    tell(a)
+    record_events(a)
     a.api.patch(f"/webhooks/{endpoint['uuid']}", {"enabled": True})
-    tell(a)
+    record_events(a)
     attempted(a, 1)
     assert len(receiver.requests) <= 3
 
 
 @pytest.mark.parametrize("way", ["disable", "remove"])
-def test_what_is_in_hand_when_an_endpoint_goes_is_not_sent(a: Tenant, hire: Hire, receive: Receive, way: str) -> None:
-    receiver = receive(slowly(1.0))
+def test_what_is_leased_when_an_endpoint_goes_is_not_sent(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver, way: str
+) -> None:
+    receiver = start_receiver(slowly(1.0))
     endpoint = subscribe(a, receiver)
-    hire()
-    tell(a, 60)
+    start_dispatcher()
+    record_events(a, 60)
     until(lambda: len(receiver.requests) > 4)
     path = f"/webhooks/{endpoint['uuid']}"
     assert (a.api.delete(path) if way == "remove" else a.api.patch(path, {"enabled": False})).status_code == 200
@@ -283,16 +301,16 @@ def test_what_is_in_hand_when_an_endpoint_goes_is_not_sent(a: Tenant, hire: Hire
     assert len(gone) == 60 - len(receiver.requests)
     assert {row.status for row in gone} == {"error"}
     assert not Attempt.objects.filter(delivery__in=gone).exists()
-    assert not Errand.objects.exists()
+    assert not QueuedDelivery.objects.exists()
 
 
 def test_an_attempt_in_flight_while_its_endpoint_is_removed_is_recorded(
-    a: Tenant, hire: Hire, receive: Receive
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
 ) -> None:
-    receiver = receive(slowly(0.3))
+    receiver = start_receiver(slowly(0.3))
     endpoint = subscribe(a, receiver)
-    hire()
-    tell(a)
+    start_dispatcher()
+    record_events(a)
     until(lambda: receiver.requests)
     a.api.delete(f"/webhooks/{endpoint['uuid']}")
     [delivery] = ended(a)
@@ -301,16 +319,16 @@ def test_an_attempt_in_flight_while_its_endpoint_is_removed_is_recorded(
 
 
 def test_an_event_before_its_endpoint_was_enabled_is_not_delivered_later(
-    a: Tenant, hire: Hire, receive: Receive
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
 ) -> None:
-    receiver = receive()
+    receiver = start_receiver()
     endpoint = subscribe(a, receiver, enabled=False)
-    hire()
-    tell(a, customer="Too early")
+    start_dispatcher()
+    record_events(a, customer="Too early")
     time_of_fan_out = until(lambda: not a.agency.events.filter(fanned_out_at=None).exists())
     assert time_of_fan_out
     a.api.patch(f"/webhooks/{endpoint['uuid']}", {"enabled": True})
-    tell(a, customer="Now")
+    record_events(a, customer="Now")
     ended(a)
     assert [json.loads(request.body)["data"]["workspace"]["name"] for request in receiver.requests] == ["Now"]
     assert Delivery.objects.filter(created_at__gt=now() - timedelta(minutes=1)).count() == 1

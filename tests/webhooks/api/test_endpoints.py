@@ -11,7 +11,7 @@ from agency.models import ActivityEntry
 from tests.tenants import Tenant
 from tests.webhooks.conftest import Names
 from webhooks.models import Endpoint
-from webhooks.services import judge_url
+from webhooks.services import check_endpoint_url
 
 pytestmark = pytest.mark.django_db
 URL = "https://93.184.215.14/hooks"
@@ -135,7 +135,7 @@ def test_an_inner_address_is_refused_at_every_door(a: Tenant, settings: Any, url
     assert Endpoint.objects.get().url == URL
 
 
-def test_a_test_judges_the_url_like_a_registration(a: Tenant, names: Names, settings: Any) -> None:
+def test_a_test_checks_the_url_like_a_registration(a: Tenant, names: Names, settings: Any) -> None:
     settings.WEBHOOK_ALLOWED_NETWORKS = []
     names["hooks.acme.io"] = ["93.184.215.14"]
     endpoint = registered(a, url="https://hooks.acme.io/")
@@ -151,9 +151,9 @@ def test_a_name_without_addresses_or_that_cannot_be_looked_up_is_refused(a: Tena
     assert sentence == "The URL's host could not be looked up. Try again in a moment."
 
 
-def test_the_judge_gives_the_address_to_connect_to(names: Names) -> None:
+def test_the_check_gives_the_address_to_connect_to(names: Names) -> None:
     names["hooks.acme.io"] = ["93.184.215.14"]
-    vetted = judge_url("https://hooks.acme.io/x")
+    vetted = check_endpoint_url("https://hooks.acme.io/x")
     assert (vetted.target.host, vetted.addresses) == ("hooks.acme.io", ("93.184.215.14",))
 
 

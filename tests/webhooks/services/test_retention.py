@@ -7,8 +7,8 @@ import pytest
 from django.utils.timezone import now
 
 from tests.tenants import Tenant
-from webhooks.models import Attempt, Delivery, Errand, Tally
-from webhooks.services import forget_deliveries, forget_tallies, retention
+from webhooks.models import Attempt, Delivery, HourlyStats, QueuedDelivery
+from webhooks.services import forget_deliveries, forget_hourly_stats, retention
 from webhooks.tasks import forget_deliveries as forget_task
 
 pytestmark = pytest.mark.django_db
@@ -30,7 +30,7 @@ def a_delivery(tenant: Tenant, days_ago: float | None) -> Delivery:
     if ended:
         Attempt.objects.create(delivery=delivery, number=1, started_at=ended, duration_ms=1, url="http://receiver/")
     else:
-        Errand.objects.create(delivery=delivery, agency_id=1, endpoint_id=1, due_at=now())
+        QueuedDelivery.objects.create(delivery=delivery, agency_id=1, endpoint_id=1, due_at=now())
     return delivery
 
 
@@ -56,6 +56,6 @@ def test_it_goes_batch_by_batch(a: Tenant, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_the_counts_of_old_hours_are_forgotten(a: Tenant) -> None:
     for days in (0, 29, 31, 90):
-        Tally.objects.create(endpoint=a.endpoint, hour=now() - timedelta(days=days), successes=1)
-    assert forget_tallies(now=now()) == 2
-    assert Tally.objects.count() == 2
+        HourlyStats.objects.create(endpoint=a.endpoint, hour=now() - timedelta(days=days), successes=1)
+    assert forget_hourly_stats(now=now()) == 2
+    assert HourlyStats.objects.count() == 2

@@ -9,25 +9,27 @@ from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
 from tests.tenants import Tenant
-from tests.webhooks.conftest import Hire, Receive
-from tests.webhooks.delivering import attempted, ended, in_turn, let_time_pass, status, subscribe, tell, until
-from webhooks.models import Delivery, Endpoint, Errand, Tally
+from tests.webhooks.conftest import StartDispatcher, StartReceiver
+from tests.webhooks.delivering import attempted, ended, in_turn, make_due, record_events, status, subscribe, until
+from webhooks.models import Delivery, Endpoint, HourlyStats, QueuedDelivery
 from webhooks.services import endpoint_states
 from webhooks.services.states import MOST_COUNTED
 
 
-def test_ended_deliveries_are_counted_by_the_hour(a: Tenant, hire: Hire, receive: Receive) -> None:
-    good = subscribe(a, receive())
-    bad = subscribe(a, receive(in_turn([status(500)] * 3 + [status(204)])), "addon.granted")
-    hire()
-    tell(a, 5)
+def test_ended_deliveries_are_counted_by_the_hour(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    good = subscribe(a, start_receiver())
+    bad = subscribe(a, start_receiver(in_turn([status(500)] * 3 + [status(204)])), "addon.granted")
+    start_dispatcher()
+    record_events(a, 5)
     ended(a, 5)
-    tell(a, event="addon.granted")
-    failing = Delivery.objects.select_related("errand").filter(event_name="addon.granted")
+    record_events(a, event="addon.granted")
+    failing = Delivery.objects.select_related("queued").filter(event_name="addon.granted")
     for attempts in (1, 2):
-        let_time_pass(until(failing.filter(attempts=attempts).first))
+        make_due(until(failing.filter(attempts=attempts).first))
     ended(a, 6)
-    tell(a, event="addon.granted")
+    record_events(a, event="addon.granted")
     ended(a, 7)
 
     endpoints = {str(endpoint.uuid): endpoint for endpoint in Endpoint.objects.of(a.agency)}
@@ -39,16 +41,18 @@ def test_ended_deliveries_are_counted_by_the_hour(a: Tenant, hire: Hire, receive
     assert of_bad.waiting == 0
 
 
-def test_a_failed_attempt_that_is_tried_again_does_not_count(a: Tenant, hire: Hire, receive: Receive) -> None:
-    subscribe(a, receive(in_turn([status(500), status(204)])))
-    hire()
-    tell(a)
+def test_a_failed_attempt_that_is_tried_again_does_not_count(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    subscribe(a, start_receiver(in_turn([status(500), status(204)])))
+    start_dispatcher()
+    record_events(a)
     waiting = attempted(a, 1)
-    assert not Tally.objects.exists()
-    let_time_pass(waiting)
+    assert not HourlyStats.objects.exists()
+    make_due(waiting)
     ended(a)
-    tally = Tally.objects.get()
-    assert (tally.successes, tally.errors) == (1, 0)
+    stats = HourlyStats.objects.get()
+    assert (stats.successes, stats.errors) == (1, 0)
 
 
 @pytest.fixture
@@ -59,7 +63,9 @@ def endpoint(a: Tenant, db: None) -> Endpoint:
 def test_the_last_day_is_shown_hour_by_hour(endpoint: Endpoint) -> None:
     this_hour = now().replace(minute=0, second=0, microsecond=0)
     for hours_ago, good, bad in ((0, 1, 2), (23, 3, 4), (24, 50, 50)):
-        Tally.objects.create(endpoint=endpoint, hour=this_hour - timedelta(hours=hours_ago), successes=good, errors=bad)
+        HourlyStats.objects.create(
+            endpoint=endpoint, hour=this_hour - timedelta(hours=hours_ago), successes=good, errors=bad
+        )
     state = endpoint_states(endpoints=[endpoint], now=now())[endpoint.pk]
     assert state.hours[-1] == (1, 2)
     assert state.hours[0] == (3, 4)
@@ -68,8 +74,8 @@ def test_the_last_day_is_shown_hour_by_hour(endpoint: Endpoint) -> None:
 
 
 def wait_in_line(endpoint: Endpoint, first: int, last: int, *, is_ready: bool = True) -> None:
-    Errand.objects.bulk_create(
-        Errand(delivery_id=-number, agency_id=1, endpoint_id=endpoint.pk, due_at=now(), is_ready=is_ready)
+    QueuedDelivery.objects.bulk_create(
+        QueuedDelivery(delivery_id=-number, agency_id=1, endpoint_id=endpoint.pk, due_at=now(), is_ready=is_ready)
         for number in range(first, last + 1)
     )
 

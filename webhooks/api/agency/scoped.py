@@ -17,7 +17,7 @@ class WebhookBaseViewSet(AgencyViewSet):
         return endpoint
 
     def delivery_of(self, uuid: UUID | None) -> Delivery:
-        deliveries = Delivery.objects.of(self.agency).select_related("endpoint", "event", "errand")
+        deliveries = Delivery.objects.of(self.agency).select_related("endpoint", "event", "queued")
         delivery = deliveries.filter(uuid=uuid).first() if uuid else None
         if delivery is None:
             raise DeliveryNotFound

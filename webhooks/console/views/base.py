@@ -31,7 +31,7 @@ class WebhookView(ConsoleView):
         return found
 
     def delivery_of(self, uuid: UUID | None) -> Delivery:
-        found = with_id(Delivery.objects.of(self.agency).select_related("endpoint", "event", "errand"), uuid)
+        found = with_id(Delivery.objects.of(self.agency).select_related("endpoint", "event", "queued"), uuid)
         if found is None:
             raise DeliveryNotFound
         return found

@@ -16,9 +16,9 @@ from webhooks.console.forms import EndpointForm, NewEndpointForm, TestForm
 from webhooks.console.views.base import LIST, WEBHOOKS, WebhookView
 from webhooks.models import Endpoint
 from webhooks.services import (
+    check_endpoint_url,
     endpoint_states,
     event_catalogue,
-    judge_url,
     register_endpoint,
     remove_endpoint,
     rotate_secret,
@@ -72,7 +72,7 @@ class WebhookNew(FormPage[NewEndpointForm], WebhookView):
 
     def save(self, form: NewEndpointForm) -> HttpResponse:
         given = dict(form.cleaned_data)
-        judge_url(given["url"])  # a refused URL must not use the form up
+        check_endpoint_url(given["url"])  # a refused URL must not use the form up
         if not use_nonce(self.request, given.pop("nonce")):
             messages.warning(self.request, USED)
             return redirect(LIST)

@@ -1,0 +1,60 @@
+"""The guard: which URLs may be posted to, when an endpoint is saved, tested and delivered to."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from .addresses import Network, canonical, is_allowed, is_public
+from .targets import Target, TargetRefused, parse_target
+
+# One text for every host that is turned down, so that answers do not map the inside of a network.
+UNREACHABLE_HOST = "The URL's host must be publicly reachable."
+
+
+class VettedTarget(NamedTuple):
+    """A target and the addresses that it may be reached at: at least one, each of them checked."""
+
+    target: Target
+    addresses: tuple[str, ...]
+
+
+def check_addresses(target: Target, addresses: Sequence[str], *, allowed: Sequence[Network] = ()) -> VettedTarget:
+    """Pass a target with what its name resolves to, or raise TargetRefused.
+
+    Every single address must be public or in an allowed network. A name that means nothing in public DNS
+    passes only where all of its addresses are in allowed networks.
+    """
+    try:
+        spelled = tuple(dict.fromkeys(canonical(address) for address in addresses))
+    except ValueError as error:
+        raise TargetRefused(UNREACHABLE_HOST) from error
+    if not spelled or not all(_passes(address, target, allowed) for address in spelled):
+        raise TargetRefused(UNREACHABLE_HOST)
+    return VettedTarget(target, spelled)
+
+
+def check_without_lookup(target: Target, *, allowed: Sequence[Network] = ()) -> VettedTarget | None:
+    """Check what can be checked without the name service: None for a name that must be looked up.
+
+    Raises TargetRefused. Names of the inside are asked for only where an installation allows networks.
+    """
+    if target.address is not None:
+        return check_addresses(target, [target.address], allowed=allowed)
+    if target.is_internal and not allowed:
+        raise TargetRefused(UNREACHABLE_HOST)
+    return None
+
+
+def check_url(url: str, *, allowed: Sequence[Network] = (), resolve: Callable[[str], Sequence[str]]) -> VettedTarget:
+    """Read a URL, look its host up if it is a name, and check the answer.
+
+    Raises TargetRefused, and whatever `resolve` raises where it could not find out.
+    """
+    target = parse_target(url)
+    at_sight = check_without_lookup(target, allowed=allowed)
+    return at_sight or check_addresses(target, resolve(target.host), allowed=allowed)
+
+
+def _passes(address: str, target: Target, allowed: Sequence[Network]) -> bool:
+    if not target.is_internal and is_public(address):
+        return True
+    return bool(allowed) and is_allowed(address, allowed)

@@ -1,0 +1,219 @@
+"""One libcurl handle, used for one POST after the other."""
+
+import math
+import socket
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+import pycurl
+
+from . import error_codes
+from .exchange import Limits, Request, Result
+from .routes import route_to
+
+# What is taken from a socket at once: small, so that an answer without end stops close to its limit.
+_READ_SIZE: Final = 4096
+_RECEIVE_BUFFER: Final = 32 * 1024
+_HEAD_ENDS: Final = (b"\r\n", b"\n")
+# Those before are interim ones, after which the answer is still to come.
+_FIRST_FINAL_STATUS: Final = 200
+# What the framing of a chunk costs on the wire at least.
+_CHUNK_OVERHEAD: Final = 5
+# From some size on libcurl would ask the receiver first whether it may send the body.
+_EXPECTING_SIZE: Final = 64 * 1024
+
+
+class Transfer:
+    """A handle whose constant options are set once, and whose answers are cut at the limits."""
+
+    def __init__(self, limits: Limits, ca_file: str, on_new_socket: Callable[[], None]) -> None:
+        self.curl: Any = pycurl.Curl()
+        self._total_ms, self._connect_ms = limits.total_ms, limits.connect_ms
+        self._answer_bytes = limits.answer_bytes
+        self._kept_head_bytes, self._kept_body_bytes = limits.kept_head_bytes, limits.kept_body_bytes
+        self._on_new_socket = on_new_socket
+        self._key = 0
+        self._spent_ms = 0.0  # on looking the name up
+        self._url = ""
+        self._port = 0
+        self._addresses: tuple[str, ...] = ()
+        self._resolve: list[str] = []
+        self._spent_whole_ms = 0  # as much of it as the limits are set to
+        self._started_at = 0.0
+        self._head: list[bytes] = []
+        self._body = bytearray()
+        self._received = 0
+        self._head_ended = self._cut = self._blocked = False
+        self._set_constant_options(ca_file)
+
+    def load(self, request: Request) -> None:
+        """Make ready for one POST; ValueError for headers that no request can have."""
+        target, addresses = request.vetted
+        curl = self.curl
+        curl.setopt(pycurl.HTTPHEADER, _header_lines(request))
+        curl.setopt(pycurl.POSTFIELDS, request.body)
+        if target.url != self._url:
+            curl.setopt(pycurl.URL, target.url)
+            self._url = target.url
+        if addresses != self._addresses or target.port != self._port:
+            self._set_route(target.port, addresses)
+        elif self._resolve:
+            curl.setopt(pycurl.RESOLVE, self._resolve)  # libcurl reads it once each time it is set
+        if (spent := math.ceil(request.dns_ms)) != self._spent_whole_ms:
+            self._set_time_left(spent)
+        self._key, self._spent_ms = request.key, request.dns_ms
+        self._head.clear()
+        self._body.clear()
+        self._received = 0
+        self._head_ended = self._cut = self._blocked = False
+        self._started_at = time.time()
+
+    def finish(self, code: int) -> Result:
+        """What came of the POST; `code` is libcurl's, 0 where it saw it through."""
+        getinfo, spent_ms = self.curl.getinfo, self._spent_ms
+        said = getinfo(pycurl.RESPONSE_CODE)
+        status = said if said >= _FIRST_FINAL_STATUS else None
+        sent = getinfo(pycurl.REQUEST_SIZE) > 0
+        reused = sent and not getinfo(pycurl.NUM_CONNECTS)
+        connect = 0.0 if reused else getinfo(pycurl.CONNECT_TIME)
+        tls = 0.0 if reused else getinfo(pycurl.APPCONNECT_TIME)
+        return Result(
+            key=self._key,
+            status=status,
+            error=self._error(code, status, sent),
+            started_at=self._started_at - spent_ms / 1000,
+            dns_ms=spent_ms,
+            connect_ms=connect * 1000 if connect else None,
+            tls_ms=(tls - connect) * 1000 if tls else None,
+            first_byte_ms=getinfo(pycurl.STARTTRANSFER_TIME) * 1000 + spent_ms if self._received else None,
+            total_ms=getinfo(pycurl.TOTAL_TIME) * 1000 + spent_ms,
+            remote_address=getinfo(pycurl.PRIMARY_IP) or None,
+            reused=reused,
+            cut=self._cut,
+            response_head=_final_head(self._head)[: self._kept_head_bytes],
+            response_body=bytes(self._body),
+        )
+
+    def _error(self, code: int, status: int | None, sent: bool) -> str | None:
+        if self._cut and not self._head_ended:
+            return error_codes.TOO_LARGE
+        if (code == 0 or self._cut) and status is not None:
+            return error_codes.of_status(status) if self._head_ended or self._has_whole_head else error_codes.CLOSED
+        if self._blocked and not sent:
+            return error_codes.BLOCKED_ADDRESS
+        return error_codes.of_curl_code(code, sent=sent)
+
+    @property
+    def _has_whole_head(self) -> bool:
+        """libcurl takes a connection that was closed within the head for an answer without a body."""
+        return bool(self._head) and self._head[-1] in _HEAD_ENDS
+
+    def _set_route(self, port: int, addresses: tuple[str, ...]) -> None:
+        route = route_to(addresses, port)
+        self.curl.setopt(pycurl.CONNECT_TO, route.connect_to)
+        self.curl.setopt(pycurl.RESOLVE, route.resolve)
+        self._port, self._addresses, self._resolve = port, addresses, route.resolve
+
+    def _set_time_left(self, spent_ms: int) -> None:
+        """Take what the look-up used up off the limits; libcurl reads 0 as no limit, so 1 is the least."""
+        self.curl.setopt(pycurl.TIMEOUT_MS, max(1, self._total_ms - spent_ms))
+        self.curl.setopt(pycurl.CONNECTTIMEOUT_MS, max(1, self._connect_ms - spent_ms))
+        self._spent_whole_ms = spent_ms
+
+    def _set_constant_options(self, ca_file: str) -> None:
+        schemes = pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS
+        options: dict[int, Any] = {
+            pycurl.POST: 1,
+            pycurl.PROTOCOLS: schemes,
+            pycurl.REDIR_PROTOCOLS: schemes,
+            pycurl.FOLLOWLOCATION: 0,
+            pycurl.HTTP_VERSION: pycurl.CURL_HTTP_VERSION_1_1,
+            pycurl.HTTP09_ALLOWED: 0,
+            pycurl.PATH_AS_IS: 1,
+            pycurl.PROXY: "",
+            pycurl.NETRC: pycurl.NETRC_IGNORED,
+            pycurl.NOSIGNAL: 1,
+            # A pinned name must outlive the attempt that set it, and no more: libcurl walks its table of
+            # names with each request.
+            pycurl.DNS_CACHE_TIMEOUT: self._total_ms // 1000 + 2,
+            pycurl.TCP_NODELAY: 1,
+            pycurl.BUFFERSIZE: _READ_SIZE,
+            pycurl.CAINFO: ca_file,
+            pycurl.SSL_VERIFYPEER: 1,
+            pycurl.SSL_VERIFYHOST: 2,
+            pycurl.SSLVERSION: pycurl.SSLVERSION_TLSv1_2,
+            pycurl.OPENSOCKETFUNCTION: self._open_socket,
+            pycurl.PREREQFUNCTION: self._check_connection,
+            pycurl.HEADERFUNCTION: self._take_head,
+            pycurl.WRITEFUNCTION: self._take_body,
+        }
+        for option, value in options.items():
+            self.curl.setopt(option, value)
+        self._set_time_left(0)
+
+    def _open_socket(self, _purpose: int, peer: Any) -> socket.socket | int:
+        """Called before each new connection: refuses any address that was not vetted."""
+        if not self._is_vetted(peer.addr[0], peer.addr[1]):
+            self._blocked = True
+            return int(pycurl.SOCKET_BAD)
+        try:
+            opened = _HandedOver(peer.family, peer.socktype, peer.protocol)
+        except OSError:
+            return int(pycurl.SOCKET_BAD)
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVE_BUFFER)
+        self._on_new_socket()
+        return opened
+
+    def _check_connection(self, peer: str, _own: str, port: int, _own_port: int) -> int:
+        """Called before each request is sent, over a kept connection too."""
+        allowed = self._is_vetted(peer, port)
+        return int(pycurl.PREREQFUNC_OK if allowed else pycurl.PREREQFUNC_ABORT)
+
+    def _is_vetted(self, address: str, port: int) -> bool:
+        return address in self._addresses and port == self._port
+
+    def _take_head(self, line: bytes) -> int | None:
+        self._received += len(line)
+        if self._received > self._answer_bytes:
+            self._cut = True
+            return 0
+        self._head.append(line)
+        return None
+
+    def _take_body(self, data: bytes) -> int | None:
+        self._head_ended = True
+        self._received += len(data) + _CHUNK_OVERHEAD
+        room = self._kept_body_bytes - len(self._body)
+        if room > 0:
+            self._body += data[:room]
+        if self._received > self._answer_bytes:
+            self._cut = True
+            return 0
+        return None
+
+
+class _HandedOver(socket.socket):
+    """A socket that libcurl duplicates; the original ends with its last reference."""
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def _header_lines(request: Request) -> list[str]:
+    lines = [f"{name}: {value}" for name, value in request.headers]
+    joined = "".join(lines)
+    if "\n" in joined or "\r" in joined or "\0" in joined or not joined.isascii():
+        raise ValueError("A header may hold neither line ends nor anything but ASCII.")
+    lines.append("Accept-Encoding: identity")
+    if len(request.body) > _EXPECTING_SIZE:
+        lines.append("Expect:")
+    return lines
+
+
+def _final_head(lines: list[bytes]) -> bytes:
+    """The head of the final answer: what interim answers (1xx) came before it is left out."""
+    if lines.count(b"\r\n") > 1:
+        starts = [number for number, line in enumerate(lines) if line.startswith(b"HTTP/")]
+        lines = lines[starts[-1] if starts else 0 :]
+    return b"".join(lines)

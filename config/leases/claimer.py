@@ -1,0 +1,154 @@
+"""The thread that finds work: leases rows for the loop that asks for them, and keeps the run's presence."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import Generic, Protocol, TypeVar
+
+import psycopg
+
+from config.leases.connection import Connection
+from config.leases.database_thread import DatabaseThread
+from config.leases.runs import LEASE_SECONDS, WorkerRuns
+
+logger = logging.getLogger(__name__)
+
+SWEEP_SECONDS = 0.5
+# The loop must have been heard of lately, or the leases are let expire.
+LOOP_PATIENCE_SECONDS = 5.0
+
+
+class Capacity(Protocol):
+    """What the loop can take; `batch` is how many rows at most."""
+
+    @property
+    def batch(self) -> int: ...
+
+
+CapacityT = TypeVar("CapacityT", bound=Capacity)
+
+
+class Demand(Generic[CapacityT]):
+    """What the loop wants next: asked for by the claimer, answered by the loop, good for one claim."""
+
+    def __init__(self, *, nothing: CapacityT, wake: Callable[[], None]) -> None:
+        self._nothing = self._capacity = nothing
+        self._wake = wake
+        self._answered = threading.Event()
+        self.is_asked = False
+        self._is_closed = False
+
+    def ask(self) -> CapacityT:
+        """Called by the claimer; the loop has all earlier batches when it answers."""
+        self._answered.clear()
+        if self._is_closed:
+            return self._nothing
+        self.is_asked = True
+        self._wake()
+        return self._capacity if self._answered.wait(SWEEP_SECONDS) else self._nothing
+
+    def answer(self, capacity: CapacityT) -> None:
+        """Called by the loop."""
+        self.is_asked = False
+        self._capacity = capacity
+        self._answered.set()
+
+    def close(self) -> None:
+        """Called by the loop, which answers no more."""
+        self._is_closed = True
+        self.answer(self._nothing)
+
+
+class Claimer(DatabaseThread, Generic[CapacityT]):
+    """Subclasses say what new work is, what a sweep does, and how rows are claimed and passed on.
+
+    The loop sets `loop_ticked_at` while it lives. `is_lost` says that others have taken the run for lost.
+    """
+
+    name = "claimer"
+    longest_attempt_seconds = 0.0
+
+    def __init__(self, run: int, runs: WorkerRuns, demand: Demand[CapacityT]) -> None:
+        super().__init__(run)
+        self.runs = runs
+        self.demand = demand
+        self.is_lost = False
+        self.loop_ticked_at = time.monotonic()
+        self.found_nothing = False
+        self._wake_up = threading.Event()
+        self._sure_until = 0.0
+        self._has_begun = False
+        self._swept_at = 0.0
+
+    def add_new_work(self, connection: Connection) -> bool:
+        """Put into the queue what is new; say whether there may be more of it."""
+        return False
+
+    def sweep(self, connection: Connection) -> None:
+        """Do what is to be done twice a second, whether or not anybody was woken."""
+
+    def claim(self, connection: Connection, capacity: CapacityT) -> int:
+        """Lease rows and pass them on to the loop; say how many."""
+        raise NotImplementedError
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether the leases last for an attempt that starts now."""
+        return time.monotonic() < self._sure_until
+
+    def on_connect(self, connection: Connection) -> None:
+        if not self._has_begun:
+            self.runs.begin(connection, run=self.run)
+            self._has_begun = True
+        self.runs.hold_presence(connection, run=self.run)
+        self._be_seen(connection)
+
+    def work(self) -> None:
+        connection = self.connection
+        self._wake_up.clear()
+        self._sweep(connection)
+        has_more = self.add_new_work(connection)
+        if not self.is_lost:
+            has_more |= self._claim(connection)
+        if not has_more:
+            self._wake_up.wait(SWEEP_SECONDS)
+
+    def _sweep(self, connection: Connection) -> None:
+        now = time.monotonic()
+        if now - self._swept_at < SWEEP_SECONDS:
+            return
+        self._swept_at = now
+        if now - self.loop_ticked_at < LOOP_PATIENCE_SECONDS:
+            self._be_seen(connection)
+        if lost := self.runs.end_lost(connection, run=self.run):
+            logger.warning("the leases of lost runs are taken over", extra={"runs": lost})
+        self.sweep(connection)
+
+    def _be_seen(self, connection: Connection) -> None:
+        asked_at = time.monotonic()
+        if self.runs.be_seen(connection, run=self.run):
+            # An attempt that starts before this moment ends before the leases do.
+            self._sure_until = asked_at + LEASE_SECONDS - self.longest_attempt_seconds
+        else:
+            self.is_lost = True
+
+    def _claim(self, connection: Connection) -> bool:
+        """Lease what the loop has room for; say whether there was more than that."""
+        capacity = self.demand.ask()
+        if capacity.batch <= 0:
+            return False
+        claimed = self.claim(connection, capacity)
+        self.found_nothing = not claimed
+        return claimed >= capacity.batch
+
+    def wake(self) -> None:
+        self._wake_up.set()
+
+    def finish(self) -> None:
+        """Leave work. Called when everything is given back or recorded, as far as that is possible."""
+        if self._has_begun:
+            try:
+                self.runs.end(self.connection, run=self.run)
+            except psycopg.Error as error:
+                logger.warning("the run could not be ended", extra={"fault": type(error).__name__})

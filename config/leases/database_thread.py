@@ -1,0 +1,92 @@
+"""A thread of a worker process that works at the database, and survives the database's absence."""
+
+import logging
+import threading
+
+import psycopg
+
+from config.leases.connection import Connection, open_connection
+
+logger = logging.getLogger(__name__)
+
+REST_AFTER_FAULT_SECONDS = 0.5
+CLOSING_SECONDS = 10.0
+
+
+class DatabaseThread:
+    """Works until it is told to stop, over a connection of its own; `finish` does what is left at the end.
+
+    `run` is the number of the worker run that it belongs to, `name` what PostgreSQL shows of its connection.
+    `had_fault` says that a connection broke: nobody knows whether its last statement was executed.
+    """
+
+    name = "database thread"
+
+    def __init__(self, run: int) -> None:
+        self.run = run
+        self.stopping = threading.Event()
+        self.thread = threading.Thread(target=self._work, name=self.name.replace(" ", "-"), daemon=True)
+        self.had_fault = self._has_ended = self._is_away = False
+        self._connection: Connection | None = None
+
+    @property
+    def connection(self) -> Connection:
+        """The open connection; opened, and prepared by `on_connect`, when there is none."""
+        if self._connection is None:
+            self._connection = open_connection(self.name)
+            self.on_connect(self._connection)
+        return self._connection
+
+    @property
+    def has_crashed(self) -> bool:
+        """Whether a fault of ours ended its work."""
+        return not self.thread.is_alive() and not self._has_ended
+
+    def on_connect(self, connection: Connection) -> None:
+        """Do what every new connection begins with."""
+
+    def work(self) -> None:
+        """Do a round; return soon, so that a stop is seen. Raises `psycopg.Error` when the database is away."""
+        raise NotImplementedError
+
+    def finish(self) -> None:
+        """Do what is left to be done at the end."""
+
+    def close(self) -> None:
+        """Let it do what is left, and wait for that."""
+        self.stopping.set()
+        self.wake()
+        self.thread.join(CLOSING_SECONDS)
+
+    def wake(self) -> None:
+        """End a wait for work."""
+
+    def _work(self) -> None:
+        try:
+            while not self.stopping.is_set():
+                if not self.work_once():
+                    self.stopping.wait(REST_AFTER_FAULT_SECONDS)
+            self.finish()
+            self._has_ended = True
+        finally:
+            self._disconnect()
+
+    def work_once(self) -> bool:
+        """Do a round unless the database is away; say whether it went well."""
+        try:
+            self.work()
+        except psycopg.Error as error:
+            if not self._is_away:
+                fault = {"database_thread": self.name, "fault": type(error).__name__}
+                logger.warning("the database is away", extra=fault)
+            self._is_away = True
+            self.had_fault |= self._connection is not None
+            self._disconnect()
+            return False
+        self._is_away = False
+        return True
+
+    def _disconnect(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None

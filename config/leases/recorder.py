@@ -1,0 +1,132 @@
+"""The thread that writes down, in batches, what came of leased rows."""
+
+import logging
+import time
+from collections import deque
+from collections.abc import Iterable, Sequence
+from threading import Event
+from typing import Generic, TypeVar
+
+import psycopg
+
+from config.leases.connection import Connection
+from config.leases.database_thread import REST_AFTER_FAULT_SECONDS, DatabaseThread
+
+logger = logging.getLogger(__name__)
+
+BATCH = 500
+# So that a busy process writes few large batches; a quiet one writes at once.
+PAUSE_SECONDS = 0.02
+SWEEP_SECONDS = 0.5
+LAST_CALL_SECONDS = 8.0
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+Leased = TypeVar("Leased")
+
+
+class Recorder(DatabaseThread, Generic[Result, Leased]):
+    """Takes results of attempts, leases that were not used, and rows that nobody wants any more."""
+
+    name = "recorder"
+
+    def __init__(self, run: int) -> None:
+        super().__init__(run)
+        self._wake_up, self._has_batch = Event(), Event()
+        self._results: deque[Result] = deque()
+        self._unused: deque[Leased] = deque()
+        self._unwanted: deque[Leased] = deque()
+        self._wrote_at = 0.0
+
+    def record(self, connection: Connection, results: Sequence[Result]) -> int:
+        """Write results down; say of how many the lease was still this run's."""
+        raise NotImplementedError
+
+    def reject(self, connection: Connection, result: Result, fault: psycopg.Error) -> None:
+        """End a row whose result the database refuses to hold."""
+        raise NotImplementedError
+
+    def give_back(self, connection: Connection, unused: Sequence[Leased]) -> None:
+        """Return leases that were not used."""
+        raise NotImplementedError
+
+    def abandon(self, connection: Connection, unwanted: Sequence[Leased]) -> None:
+        """End rows for which nothing will be sent any more."""
+        raise NotImplementedError
+
+    @property
+    def backlog(self) -> int:
+        """How many results wait to be written down."""
+        return len(self._results)
+
+    def add(
+        self, *, results: Iterable[Result] = (), unused: Iterable[Leased] = (), unwanted: Iterable[Leased] = ()
+    ) -> None:
+        """Called by the loop."""
+        self._results.extend(results)
+        self._unused.extend(unused)
+        self._unwanted.extend(unwanted)
+        if not self._wake_up.is_set():
+            self._wake_up.set()
+        if len(self._results) >= BATCH:
+            self._has_batch.set()
+
+    @property
+    def has_work(self) -> bool:
+        """Whether something is still to be written down."""
+        return bool(self._results or self._unused or self._unwanted)
+
+    def work(self) -> None:
+        connection = self.connection
+        if not self.has_work and not self._wake_up.wait(SWEEP_SECONDS):
+            return
+        self._wake_up.clear()
+        self._let_a_batch_grow()
+        if results := _first(self._results):
+            kept = self._record(connection, results)
+            _remove(self._results, results)
+            if kept < len(results):
+                logger.warning("attempts of lost leases were not recorded", extra={"lost": len(results) - kept})
+        if unused := _first(self._unused):
+            self.give_back(connection, unused)
+            _remove(self._unused, unused)
+        if unwanted := _first(self._unwanted):
+            self.abandon(connection, unwanted)
+            _remove(self._unwanted, unwanted)
+        self._wrote_at = time.monotonic()
+
+    def _record(self, connection: Connection, results: list[Result]) -> int:
+        """Write results down; one that the database refuses ends its row, and hinders no other's record."""
+        try:
+            return self.record(connection, results)
+        except (psycopg.DataError, psycopg.IntegrityError) as error:
+            if len(results) > 1:
+                half = len(results) // 2
+                return self._record(connection, results[:half]) + self._record(connection, results[half:])
+            self.reject(connection, results[0], error)
+            return 1
+
+    def _let_a_batch_grow(self) -> None:
+        self._has_batch.clear()
+        left = self._wrote_at + PAUSE_SECONDS - time.monotonic()
+        if left > 0 and len(self._results) < BATCH and not self.stopping.is_set():
+            self._has_batch.wait(left)
+
+    def wake(self) -> None:
+        self._wake_up.set()
+        self._has_batch.set()
+
+    def finish(self) -> None:
+        until = time.monotonic() + LAST_CALL_SECONDS
+        while self.has_work and time.monotonic() < until:
+            if not self.work_once():
+                time.sleep(REST_AFTER_FAULT_SECONDS)
+
+
+def _first(items: "deque[Item]") -> "list[Item]":
+    """Look at the oldest of them; they stay until they are written, and the loop appends meanwhile."""
+    return [items[index] for index in range(min(BATCH, len(items)))]
+
+
+def _remove(items: "deque[Item]", written: "list[Item]") -> None:
+    for _ in written:
+        items.popleft()

@@ -1,0 +1,44 @@
+"""Waits for wake-ups in Redis; without Redis the sweep alone goes on."""
+
+import threading
+from collections.abc import Callable
+
+import redis
+from django.conf import settings
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from config.celery import wake_up_key
+
+WAIT_SECONDS = 0.25
+REST_SECONDS = 1.0
+
+
+class WakeUpListener:
+    """A thread that calls `on_wake_up` for every wake-up of this name."""
+
+    LONGEST_WAIT_SECONDS = 2.0
+
+    def __init__(self, name: str, on_wake_up: Callable[[], None]) -> None:
+        self._key = wake_up_key(name)
+        self._on_wake_up = on_wake_up
+        self._stopping = threading.Event()
+        self._redis = redis.Redis.from_url(
+            settings.REDIS_URL,
+            socket_timeout=self.LONGEST_WAIT_SECONDS,
+            socket_connect_timeout=1,
+            retry=Retry(NoBackoff(), 0),
+        )
+        self.thread = threading.Thread(target=self._run, name=f"{name}-wake-ups", daemon=True)
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                if self._redis.blpop([self._key], timeout=WAIT_SECONDS):
+                    self._on_wake_up()
+            except redis.RedisError:
+                self._stopping.wait(REST_SECONDS)
+        self._redis.close()
+
+    def stop(self) -> None:
+        self._stopping.set()

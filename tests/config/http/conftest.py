@@ -1,0 +1,58 @@
+"""Receivers and senders that end with the test."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trustme
+
+from config.http.client import Sender
+from config.http.exchange import Limits
+from tests.config.http.receivers import Behaviour, Receiver, answer
+
+
+@pytest.fixture
+def start_receiver() -> Iterator[Callable[..., Receiver]]:
+    """Start receivers; they end with the test."""
+    started: list[Receiver] = []
+
+    def start(behaviour: Behaviour | None = None, **options: Any) -> Receiver:
+        started.append(Receiver(behaviour or answer(), **options))
+        return started[-1]
+
+    yield start
+    for receiver in started:
+        receiver.close()
+
+
+@pytest.fixture
+def make_sender() -> Iterator[Callable[..., Sender]]:
+    """Make senders; they end with the test."""
+    made: list[Sender] = []
+
+    def make(**options: Any) -> Sender:
+        made.append(Sender(**options))
+        return made[-1]
+
+    yield make
+    for sender in made:
+        sender.close()
+
+
+@pytest.fixture
+def sender(make_sender: Callable[..., Sender]) -> Sender:
+    """A sender with limits short enough to wait for."""
+    return make_sender(limits=Limits(total_ms=600, connect_ms=400))
+
+
+@pytest.fixture(scope="session")
+def authority() -> trustme.CA:
+    return trustme.CA()
+
+
+@pytest.fixture
+def ca_file(authority: trustme.CA, tmp_path: Path) -> str:
+    path = tmp_path / "ca.pem"
+    authority.cert_pem.write_to_path(str(path))
+    return str(path)

@@ -1,0 +1,175 @@
+"""Names are looked up beside the loop, in bounded time, whatever their name servers do."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from config.http.lookups import LookupFailed, system_lookup
+from config.http.resolver import Resolver
+
+PUBLIC = ("93.184.216.34",)
+
+
+class NameService:
+    """The outside world's name servers: names that contain `dead` never answer until `revive`."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self._alive = threading.Event()
+
+    def __call__(self, host: str) -> tuple[str, ...]:
+        self.asked.append(host)
+        if "dead" in host:
+            self._alive.wait(10)
+        if "broken" in host:
+            raise LookupFailed
+        return PUBLIC
+
+    def revive(self) -> None:
+        self._alive.set()
+
+
+@pytest.fixture
+def service() -> Iterator[NameService]:
+    service = NameService()
+    yield service
+    service.revive()
+
+
+@pytest.fixture
+def make_resolver(service: NameService) -> Iterator[Callable[..., Resolver]]:
+    made: list[Resolver] = []
+
+    def make(**options: Any) -> Resolver:
+        made.append(Resolver(service, **options))
+        return made[-1]
+
+    yield make
+    for resolver in made:
+        resolver.close()
+
+
+def test_a_name_is_looked_up(make_resolver: Callable[..., Resolver]) -> None:
+    assert make_resolver().resolve("hooks.acme.io") == PUBLIC
+
+
+def test_a_failing_name_server_is_told_from_a_missing_name(make_resolver: Callable[..., Resolver]) -> None:
+    with pytest.raises(LookupFailed):
+        make_resolver().resolve("broken.acme.io")
+
+
+def test_a_look_up_that_hangs_fails_in_time(make_resolver: Callable[..., Resolver]) -> None:
+    resolver = make_resolver(timeout_s=0.2)
+    started = time.monotonic()
+
+    with pytest.raises(LookupFailed):
+        resolver.resolve("dead.acme.io")
+
+    assert 0.2 <= time.monotonic() - started < 1
+
+
+def test_one_dead_domain_leaves_room_for_the_others(make_resolver: Callable[..., Resolver]) -> None:
+    resolver = make_resolver(threads=4, timeout_s=0.5)
+    dead = [resolver.submit(f"dead{number}.evil.io") for number in range(50)]
+    started = time.monotonic()
+
+    assert resolver.resolve("hooks.acme.io") == PUBLIC
+    assert time.monotonic() - started < 0.4
+    assert all(isinstance(future.exception(), LookupFailed) for future in dead)
+
+
+def test_many_dead_domains_block_the_others_for_one_limit_at_most(
+    make_resolver: Callable[..., Resolver],
+) -> None:
+    resolver = make_resolver(threads=4, timeout_s=0.3)
+    for number in range(4):
+        resolver.submit(f"dead.evil{number}.io")
+
+    with pytest.raises(LookupFailed):
+        resolver.resolve("dead.evil0.io")
+
+    assert resolver.resolve("hooks.acme.io") == PUBLIC
+
+
+def test_the_number_of_threads_is_bounded_for_good(make_resolver: Callable[..., Resolver]) -> None:
+    resolver = make_resolver(threads=2, timeout_s=0.03)
+    before = threading.active_count()
+
+    for number in range(12):
+        with pytest.raises(LookupFailed):
+            resolver.resolve(f"dead.evil{number}.io")
+
+    assert threading.active_count() - before <= 4 * 2 + 1
+
+
+def test_whoever_asks_for_the_same_name_at_once_shares_the_look_up(
+    make_resolver: Callable[..., Resolver], service: NameService
+) -> None:
+    resolver = make_resolver()
+    futures = [resolver.submit("dead.acme.io") for _ in range(20)]
+    service.revive()
+
+    assert {future.result() for future in futures} == {PUBLIC}
+    assert service.asked == ["dead.acme.io"]
+
+
+def test_a_name_that_still_hangs_fails_at_once(make_resolver: Callable[..., Resolver], service: NameService) -> None:
+    resolver = make_resolver(timeout_s=0.1)
+    with pytest.raises(LookupFailed):
+        resolver.resolve("dead.acme.io")
+
+    assert resolver.submit("dead.acme.io").done()
+    assert service.asked == ["dead.acme.io"]
+
+
+def test_a_name_is_asked_again_once_its_servers_are_back(
+    make_resolver: Callable[..., Resolver], service: NameService
+) -> None:
+    resolver = make_resolver(timeout_s=0.1)
+    with pytest.raises(LookupFailed):
+        resolver.resolve("dead.acme.io")
+    service.revive()
+
+    for _ in range(100):
+        if not isinstance((answer := resolver.submit("dead.acme.io")).exception(), LookupFailed):
+            break
+        time.sleep(0.01)
+    assert answer.result() == PUBLIC
+
+
+def test_nothing_is_remembered_unless_asked_for(make_resolver: Callable[..., Resolver], service: NameService) -> None:
+    resolver = make_resolver()
+    resolver.resolve("hooks.acme.io")
+    resolver.resolve("hooks.acme.io")
+
+    assert service.asked == ["hooks.acme.io"] * 2
+    assert resolver.remembered("hooks.acme.io") is None
+
+
+def test_answers_are_remembered_for_a_moment(make_resolver: Callable[..., Resolver], service: NameService) -> None:
+    resolver = make_resolver(ttl_s=0.2)
+    resolver.resolve("hooks.acme.io")
+
+    assert resolver.remembered("hooks.acme.io") == PUBLIC
+    assert resolver.submit("hooks.acme.io").done()
+    time.sleep(0.25)
+    assert resolver.remembered("hooks.acme.io") is None
+    assert resolver.resolve("hooks.acme.io") == PUBLIC
+    assert service.asked == ["hooks.acme.io"] * 2
+
+
+def test_closing_fails_what_is_still_asked(make_resolver: Callable[..., Resolver]) -> None:
+    resolver = make_resolver()
+    future = resolver.submit("dead.acme.io")
+    resolver.close()
+
+    assert isinstance(future.exception(timeout=1), LookupFailed)
+    assert isinstance(resolver.submit("hooks.acme.io").exception(), LookupFailed)
+
+
+def test_the_operating_system_knows_its_own_names() -> None:
+    assert set(system_lookup("localhost")) <= {"127.0.0.1", "::1"}
+    assert system_lookup("localhost")

@@ -1,0 +1,293 @@
+"""Three attempts, when they come, how they end, and what the log says of them."""
+
+import socket
+import time
+from datetime import timedelta
+
+import pytest
+from django.utils.timezone import now
+
+from tests.config.http.receivers import Connection, Receiver, after_request, answer
+from tests.tenants import Tenant
+from tests.webhooks.conftest import StartDispatcher, StartReceiver
+from tests.webhooks.delivering import (
+    attempted,
+    ended,
+    in_turn,
+    make_due,
+    read_delivery,
+    record_events,
+    slowly,
+    status,
+    subscribe,
+    until,
+)
+from webhooks.models import Attempt, Delivery, Endpoint, QueuedDelivery
+
+
+def until_due(delivery: Delivery) -> float:
+    """Seconds from the attempt just recorded to the next one."""
+    due = delivery.next_attempt_at
+    last = Attempt.objects.filter(delivery=delivery).latest("number")
+    assert due is not None
+    return (due - last.started_at).total_seconds() - last.duration_ms / 1000
+
+
+def test_any_2xx_is_success(a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver) -> None:
+    codes = [200, 201, 202, 204, 299]
+    uuids = [subscribe(a, start_receiver(answer(status(code))))["uuid"] for code in codes]
+    start_dispatcher()
+    record_events(a)
+    ended(a, 5)
+    for code, uuid in zip(codes, uuids, strict=True):
+        endpoint = Endpoint.objects.get(uuid=uuid)
+        delivery = endpoint.deliveries.get()
+        assert (delivery.status, delivery.attempts) == ("success", 1)
+        assert (delivery.response_status, delivery.error) == (code, None)
+        assert delivery.next_attempt_at is None
+        assert delivery.completed_at is not None
+        assert endpoint.last_outcome == "success"
+        assert endpoint.last_delivery_at is not None
+
+
+def test_anything_else_is_a_failure_that_is_tried_again_and_no_redirect_is_followed(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    elsewhere = start_receiver()
+    location = b"Location: http://127.0.0.1:%d/" % elsewhere.port
+    codes = [301, 302, 307, 308, 400, 401, 404, 410, 429, 500, 503]
+    receivers = [start_receiver(answer(status(code, b"", location))) for code in codes]
+    uuids = [subscribe(a, receiver)["uuid"] for receiver in receivers]
+    start_dispatcher()
+    record_events(a)
+    until(lambda: Delivery.objects.filter(attempts=1).count() == len(codes))
+    for code, uuid in zip(codes, uuids, strict=True):
+        delivery = Delivery.objects.select_related("queued").get(endpoint__uuid=uuid)
+        assert (delivery.status, delivery.response_status) == ("pending", code)
+        assert delivery.error == f"http_{code // 100}xx"
+        assert 10 <= until_due(delivery) <= 12.5
+    assert [len(receiver.requests) for receiver in receivers] == [1] * len(codes)
+    assert elsewhere.requests == []
+
+
+def test_three_failures_end_the_delivery_after_about_10_and_60_seconds(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    receiver = start_receiver(answer(status(500, b"out of order")))
+    endpoint = subscribe(a, receiver)
+    start_dispatcher()
+    record_events(a)
+    delivery = attempted(a, 1)
+    assert 10 <= until_due(delivery) <= 12.5
+    make_due(delivery)
+    delivery = attempted(a, 2)
+    assert 60 <= until_due(delivery) <= 72.5
+    assert Endpoint.objects.get(uuid=endpoint["uuid"]).last_outcome is None
+    make_due(delivery)
+    [delivery] = ended(a)
+    assert (delivery.status, delivery.attempts, delivery.error) == ("error", 3, "http_5xx")
+    assert Endpoint.objects.get(uuid=endpoint["uuid"]).last_outcome == "error"
+    assert not QueuedDelivery.objects.exists()
+    time.sleep(0.6)
+    assert len(receiver.requests) == 3
+
+
+def test_an_attempt_does_not_come_before_its_time(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    receiver = start_receiver(in_turn([status(500), status(204)]))
+    subscribe(a, receiver)
+    start_dispatcher()
+    record_events(a)
+    delivery = attempted(a, 1)
+    QueuedDelivery.objects.filter(delivery=delivery).update(due_at=now() + timedelta(seconds=1))
+    time.sleep(0.8)
+    assert len(receiver.requests) == 1
+    [delivery] = ended(a)
+    assert delivery.status == "success"
+
+
+def test_delays_are_spread_by_up_to_a_fifth(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    receiver = start_receiver(answer(status(503)))
+    subscribe(a, receiver)
+    start_dispatcher()
+    record_events(a, 40)
+    until(lambda: Delivery.objects.filter(attempts=1).count() == 40)
+    waits = [until_due(delivery) for delivery in Delivery.objects.select_related("queued")]
+    assert all(10 <= wait <= 12.5 for wait in waits)
+    assert max(waits) - min(waits) > 0.8
+
+
+def test_a_404_during_a_deployment_does_not_lose_the_event(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    receiver = start_receiver(in_turn([status(404), status(404), status(200, b"here again")]))
+    endpoint = subscribe(a, receiver)
+    start_dispatcher()
+    record_events(a)
+    for attempts in (1, 2):
+        make_due(attempted(a, attempts))
+    [delivery] = ended(a)
+    assert (delivery.status, delivery.attempts, delivery.response_status) == ("success", 3, 200)
+    assert Endpoint.objects.get(uuid=endpoint["uuid"]).last_outcome == "success"
+    log = [(one["number"], one["response_status"], one["error"]) for one in read_delivery(a, delivery)["attempts"]]
+    assert log == [(1, 404, "http_4xx"), (2, 404, "http_4xx"), (3, 200, None)]
+
+
+def test_a_refused_connection_gets_its_second_attempt(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    receiver = start_receiver()
+    subscribe(a, receiver)
+    receiver.close()
+    start_dispatcher()
+    record_events(a)
+    delivery = attempted(a, 1)
+    assert (delivery.status, delivery.response_status, delivery.error) == ("pending", None, "refused")
+    assert 10 <= until_due(delivery) <= 12.5
+    again = Receiver(answer(), port=receiver.port)
+    make_due(delivery)
+    [delivery] = ended(a)
+    again.close()
+    assert (delivery.status, delivery.attempts) == ("success", 2)
+
+
+def test_a_receiver_that_hangs_up_is_tried_again(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    receiver = start_receiver(after_request(lambda connection: None))
+    subscribe(a, receiver)
+    start_dispatcher()
+    record_events(a)
+    delivery = attempted(a, 1)
+    assert (delivery.status, delivery.response_status, delivery.error) == ("pending", None, "closed")
+
+
+def test_every_attempt_is_logged_with_its_times_address_and_answer(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    answers = [status(500, b"no\0 \xff way", b"X-Reason: \xf0\x9f\x92\x88", b"X-Nul: a"), status(204)]
+    receiver = start_receiver(in_turn(answers))
+    endpoint = subscribe(a, receiver)
+    start_dispatcher()
+    record_events(a)
+    make_due(attempted(a, 1))
+    [delivery] = ended(a)
+
+    first, second = read_delivery(a, delivery)["attempts"]
+
+    assert (first["number"], first["response_status"], first["error"]) == (1, 500, "http_5xx")
+    assert first["response_body"] == "no\0 \ufffd way"
+    assert "X-Reason: 💈" in first["response_headers"]
+    assert first["url"] == endpoint["url"]
+    assert first["remote_address"] == "127.0.0.1"
+    assert first["connect_ms"] > 0
+    assert first["first_byte_ms"] > 0
+    assert 0 <= first["duration_ms"] < 5_000
+    assert first["started_at"].endswith("Z")
+    assert first["request_headers"]["X-Svc-Event"] == "workspace.created"
+    assert endpoint["secret"] not in str(first)
+    assert (second["number"], second["response_status"], second["error"]) == (2, 204, None)
+    assert second["response_body"] is None
+
+
+def test_two_kibibytes_of_an_answer_are_kept(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    receiver = start_receiver(answer(status(200, b"x" * 10_000)))
+    subscribe(a, receiver)
+    start_dispatcher()
+    record_events(a)
+    [delivery] = ended(a)
+    assert read_delivery(a, delivery)["attempts"][0]["response_body"] == "x" * 2048
+
+
+def test_nul_in_the_answers_head_is_stored_harmlessly(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    receiver = start_receiver(answer(b'HTTP/1.1 200 OK\r\nX-Odd: "a\\b",{c}\r\nContent-Length: 3\r\n\r\n\0\0\0'))
+    subscribe(a, receiver)
+    start_dispatcher()
+    record_events(a)
+    [delivery] = ended(a)
+    attempt = read_delivery(a, delivery)["attempts"][0]
+    assert 'X-Odd: "a\\b",{c}' in attempt["response_headers"]
+    assert attempt["response_body"] == "\0\0\0"
+
+
+@pytest.mark.slow
+def test_receivers_that_never_end_are_let_go_after_ten_seconds(
+    a: Tenant, b: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    def drip(connection: Connection) -> None:
+        connection.drip(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n" + b"x" * 900, every_s=0.3)
+
+    hanging, dripping = start_receiver(after_request(Connection.hang)), start_receiver(after_request(drip))
+    subscribe(a, hanging)
+    subscribe(b, dripping)
+    start_dispatcher()
+    record_events(a)
+    record_events(b)
+    once = Delivery.objects.filter(attempts=1)
+    until(lambda: once.count() == 2, 12)
+    for delivery in once:
+        assert (delivery.status, delivery.error) == ("pending", "timeout")
+        assert 9_990 <= Attempt.objects.get(delivery=delivery).duration_ms <= 10_100
+    assert len(hanging.requests) == len(dripping.requests) == 1
+
+
+def test_slow_answers_do_not_hold_back_other_endpoints(
+    a: Tenant, b: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    slow, quick = start_receiver(slowly(2)), start_receiver()
+    subscribe(a, slow)
+    subscribe(b, quick)
+    start_dispatcher()
+    record_events(a, 20)
+    until(lambda: slow.requests)
+    began = time.monotonic()
+    record_events(b, 20)
+    ended(b, 20)
+    assert time.monotonic() - began < 1.5
+
+
+def test_an_endpoint_gets_only_the_events_that_it_asked_for(
+    a: Tenant, b: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    one, two, foreign = start_receiver(), start_receiver(), start_receiver()
+    subscribe(a, one, "workspace.suspended")
+    subscribe(a, two, "workspace.suspended", "addon.granted")
+    subscribe(b, foreign, "workspace.suspended", "addon.granted")
+    start_dispatcher()
+    for event in ("workspace.created", "addon.granted", "workspace.suspended"):
+        record_events(a, event=event)
+    ended(a, 3)
+    assert [request.headers["x-svc-event"] for request in one.requests] == ["workspace.suspended"]
+    assert sorted(request.headers["x-svc-event"] for request in two.requests) == [
+        "addon.granted",
+        "workspace.suspended",
+    ]
+    assert foreign.requests == []
+
+
+def test_a_receiver_that_is_not_http_is_an_invalid_answer(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    receiver = start_receiver(after_request(lambda connection: connection.send(b"220 mail.example ESMTP\r\n")))
+    subscribe(a, receiver)
+    start_dispatcher()
+    record_events(a)
+    assert attempted(a, 1).error == "invalid_answer"
+
+
+def test_a_receiver_that_accepts_nothing_is_refused_or_times_out(a: Tenant, start_dispatcher: StartDispatcher) -> None:
+    """A port that was just free: nobody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    url = f"http://127.0.0.1:{port}/"
+    assert a.api.post("/webhooks", {"url": url, "events": ["workspace.created"]}).status_code == 201
+    start_dispatcher()
+    record_events(a)
+    assert attempted(a, 1).error == "refused"

@@ -1,0 +1,388 @@
+"""Faults of what the dispatcher stands on: nothing lost, nothing sent twice without need."""
+
+import logging
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+import redis
+from django.conf import settings as project
+from django.db import connection, transaction
+
+from agency.models import Event
+from agency.services.events import DISPATCHER
+from config import redis as counters
+from config.celery import app, wake_up_key
+from config.leases import claimer
+from config.leases.connection import open_connection
+from config.leases.runs import LEASE_SECONDS
+from tests.tenants import Tenant, a_new_customer
+from tests.webhooks.conftest import StartDispatcher, StartReceiver
+from tests.webhooks.delivering import ended, in_turn, make_due, record_events, slowly, status, subscribe, until
+from webhooks import tasks
+from webhooks.dispatcher import queries
+from webhooks.dispatcher.claimer import DeliveryClaimer
+from webhooks.models import Attempt, Delivery, DispatcherRun, Endpoint, QueuedDelivery
+
+
+def cut_connections(which: str) -> int:
+    """End the dispatcher's sessions at the database, as a restart does."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
+            " WHERE application_name LIKE %s AND datname = current_database()",
+            [which],
+        )
+        found: int = cursor.fetchone()[0]
+    return found
+
+
+@pytest.fixture
+def away(settings: Any) -> Iterator[None]:
+    """Redis does not answer: nobody listens where it should be."""
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"
+    counters.client.cache_clear()
+    counters.breaker.close()
+    yield
+    counters.client.cache_clear()
+    counters.breaker.close()
+
+
+def test_without_redis_events_go_out_by_polling(
+    a: Tenant, away: None, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    receiver = start_receiver()
+    subscribe(a, receiver)
+    start_dispatcher()
+    for _ in range(3):
+        began = time.monotonic()
+        assert a.api.post("/workspaces", a_new_customer()).status_code == 201
+        assert time.monotonic() - began < 2
+    ended(a, 3)
+    assert len(receiver.requests) == 3
+
+
+def test_a_lost_wake_up_delays_by_a_sweep_at_most(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    receiver = start_receiver()
+    subscribe(a, receiver)
+    start_dispatcher()
+    until(lambda: DispatcherRun.objects.exists())
+    waiting = redis.Redis.from_url(project.REDIS_URL)
+    stopping = threading.Event()
+
+    def steal() -> None:
+        while not stopping.is_set():
+            waiting.delete(wake_up_key(DISPATCHER))
+
+    thief = threading.Thread(target=steal)
+    thief.start()
+    began = time.monotonic()
+    record_events(a)
+    until(lambda: receiver.requests)
+    stopping.set()
+    thief.join()
+    waiting.close()
+    assert time.monotonic() - began < 2
+
+
+def test_a_wake_up_is_heard_at_once(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(claimer, "SWEEP_SECONDS", 30)
+    receiver = start_receiver()
+    subscribe(a, receiver)
+    start_dispatcher()
+    record_events(a)
+    ended(a)
+    began = time.monotonic()
+    record_events(a)
+    ended(a, 2)
+    assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize("which", ["dispatcher%", "dispatcher claimer", "dispatcher recorder"])
+def test_a_dispatcher_survives_the_loss_of_its_connections(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver, which: str
+) -> None:
+    receiver = start_receiver(slowly(0.05))
+    subscribe(a, receiver)
+    dispatcher = start_dispatcher()
+    record_events(a, 60)
+    until(lambda: len(receiver.requests) > 10)
+    [first] = DispatcherRun.objects.all()
+    assert cut_connections(which) >= 1
+    ended(a, 60)
+    assert dispatcher.thread.is_alive()
+    assert len(receiver.requests) == 60
+    assert Attempt.objects.count() == 60
+    assert not QueuedDelivery.objects.exists()
+    assert not DispatcherRun.objects.filter(number=first.number).exists()
+
+
+def test_without_redis_a_dispatcher_survives_the_loss_of_its_connections(
+    a: Tenant, away: None, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    receiver = start_receiver()
+    subscribe(a, receiver)
+    start_dispatcher()
+    record_events(a)
+    ended(a)
+    assert cut_connections("dispatcher%") == 2
+    record_events(a)
+    ended(a, 2)
+    assert len(receiver.requests) == 2
+
+
+def test_a_record_whose_answer_was_lost_is_made_once(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The database wrote down a failed attempt, and the connection broke before the dispatcher heard of it."""
+    record = queries.record
+    lost: list[int] = []
+
+    def record_and_lose(*words: Any, **values: Any) -> int:
+        kept = record(*words, **values)
+        if not lost:
+            lost.append(kept)
+            raise psycopg.OperationalError("gone")
+        return kept
+
+    monkeypatch.setattr(queries, "record", record_and_lose)
+    receiver = start_receiver(in_turn([status(500)] * 3 + [status(204)] * 3))
+    subscribe(a, receiver)
+    start_dispatcher()
+    record_events(a, 3)
+    until(lambda: Delivery.objects.filter(attempts=1).count() == 3)
+    until(lambda: not QueuedDelivery.objects.exclude(run=None).exists())
+    for delivery in Delivery.objects.all():
+        make_due(delivery)
+    assert [(delivery.status, delivery.attempts) for delivery in ended(a, 3)] == [("success", 2)] * 3
+    assert lost
+    assert len(receiver.requests) == 6
+
+
+def test_a_claim_whose_answer_was_lost_is_made_again(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The database committed the claim, and the connection broke before the dispatcher heard of it."""
+    claim = queries.claim
+    lost: list[Any] = []
+
+    def claim_and_lose(*words: Any, **values: Any) -> Any:
+        leased = claim(*words, **values)
+        if leased and not lost:
+            lost.extend(leased)
+            raise psycopg.OperationalError("gone")
+        return leased
+
+    monkeypatch.setattr(queries, "claim", claim_and_lose)
+    receiver = start_receiver()
+    subscribe(a, receiver)
+    start_dispatcher()
+    record_events(a, 3)
+    ended(a, 3)
+    assert lost
+    assert len(receiver.requests) == 3
+
+
+def test_a_claim_that_the_database_forgot_is_not_made_by_others(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    """A crash takes what was committed within the last moments: the dispatcher's leases, too.
+
+    So what was in flight comes twice, and what followed it before the dispatcher noticed; what waited does not.
+    """
+    receiver = start_receiver(slowly(0.05))
+    subscribe(a, receiver)
+    start_dispatcher()
+    record_events(a, 60)
+    until(lambda: len(receiver.requests) > 10)
+    with transaction.atomic():
+        QueuedDelivery.objects.update(run=None)
+        cut_connections("dispatcher%")
+    start_dispatcher()
+    ended(a, 60)
+    assert len(receiver.requests) <= 60 + 8 + 8
+    assert Attempt.objects.count() == 60
+
+
+@pytest.fixture
+def _refuses_to_record(transactional_db: None) -> Iterator[None]:
+    """A database that takes no attempt with a certain answer, for whatever reason."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "ALTER TABLE webhooks_attempt ADD CONSTRAINT never CHECK (response_body <> convert_to('never', 'UTF8'))"
+        )
+        yield
+        cursor.execute("ALTER TABLE webhooks_attempt DROP CONSTRAINT never")
+
+
+@pytest.mark.usefixtures("_refuses_to_record")
+def test_an_attempt_that_cannot_be_recorded_ends_its_delivery_and_hinders_no_other(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver, caplog: pytest.LogCaptureFixture
+) -> None:
+    receiver = start_receiver(in_turn([status(200, b"never" if number == 7 else b"fine") for number in range(30)]))
+    subscribe(a, receiver)
+    record_events(a, 30)
+    start_dispatcher()
+    fates = Counter((delivery.status, delivery.error) for delivery in ended(a, 30))
+    assert fates == {("success", None): 29, ("error", "failed"): 1}
+    assert len(receiver.requests) == 30
+    assert "an attempt cannot be recorded" in caplog.text
+
+
+@pytest.mark.parametrize("gone", ["the event", "the endpoint"])
+def test_a_delivery_that_cannot_be_made_stops_nobody_else(
+    a: Tenant, b: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver, gone: str
+) -> None:
+    """Somebody removed at the database what it needs."""
+    receiver = start_receiver()
+    subscribe(b, receiver)
+    subscribe(a, receiver)
+    record_events(a)
+    with open_connection("test") as opened:
+        queries.fan_out(opened)
+    if gone == "the event":
+        Event.objects.filter(agency=a.agency).delete()
+    else:
+        Endpoint.objects.filter(agency=a.agency).delete()
+    start_dispatcher()
+    record_events(b, 20)
+    assert {delivery.status for delivery in ended(b, 20)} == {"success"}
+    record_events(b, 20)
+    assert {delivery.status for delivery in ended(b, 40)} == {"success"}
+
+
+def test_a_dispatcher_that_others_took_for_lost_begins_a_new_run(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    subscribe(a, start_receiver())
+    start_dispatcher()
+    first = until(lambda: DispatcherRun.objects.first())
+    DispatcherRun.objects.all().delete()
+    until(lambda: DispatcherRun.objects.exclude(number=first.number).exists())
+    record_events(a)
+    ended(a)
+
+
+def test_a_thread_that_crashes_ends_the_run(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crashes: list[str] = []
+    monkeypatch.setattr(threading, "excepthook", lambda what: crashes.append(what.exc_type.__name__))
+    subscribe(a, start_receiver())
+    dispatcher = start_dispatcher()
+    until(lambda: DispatcherRun.objects.exists())
+    monkeypatch.setattr(queries, "get_ready", lambda _: 1 / 0)
+    dispatcher.thread.join(10)
+    assert not dispatcher.thread.is_alive()
+    assert crashes == ["ZeroDivisionError"]
+
+
+def test_nothing_is_sent_when_the_leases_may_have_run_out(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The database has not been heard of for so long that others may hold what is leased."""
+    monkeypatch.setattr(DeliveryClaimer, "longest_attempt_seconds", LEASE_SECONDS + 1.0)
+    receiver = start_receiver()
+    subscribe(a, receiver)
+    start_dispatcher()
+    record_events(a)
+    until(lambda: not a.agency.events.filter(fanned_out_at=None).exists())
+    time.sleep(0.7)
+    assert receiver.connections == []
+
+
+def test_no_transaction_is_open_while_sending(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    receiver = start_receiver(slowly(0.5))
+    subscribe(a, receiver)
+    start_dispatcher()
+    record_events(a, 8)
+    until(lambda: receiver.requests)
+    seen = set()
+    for _ in range(20):
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT state FROM pg_stat_activity WHERE application_name LIKE 'dispatcher %%'"
+                " AND xact_start < clock_timestamp() - interval '100 ms'"
+            )
+            seen |= {row[0] for row in cursor.fetchall()}
+        time.sleep(0.01)
+    assert seen == set()
+
+
+def test_the_dispatcher_waits_for_no_disk_but_its_events_did(transactional_db: None) -> None:
+    opened = open_connection("dispatcher test")
+    assert opened.execute("SHOW synchronous_commit").fetchone() == ("off",)
+    assert opened.execute("SELECT application_name FROM pg_stat_activity WHERE pid = pg_backend_pid()").fetchone() == (
+        "dispatcher test",
+    )
+    opened.close()
+
+
+CHANGED = ("status", "attempts", "response_status", "error", "completed_at")
+INDEXED = """
+SELECT DISTINCT attname FROM pg_index JOIN pg_attribute ON attrelid = indrelid
+WHERE indrelid = 'webhooks_delivery'::regclass AND (attnum = ANY (indkey)
+    OR pg_get_expr(indpred, indrelid) ~ ('\\m' || attname || '\\M'))
+"""
+
+
+def test_no_index_of_deliveries_names_what_a_success_changes(db: None) -> None:
+    """So the new version of the row stays on its page, and no index is written."""
+    with connection.cursor() as cursor:
+        cursor.execute(INDEXED)
+        indexed = {row[0] for row in cursor.fetchall()}
+    assert {"agency_id", "endpoint_id", "failed_at", "kind"} <= indexed
+    assert not indexed & set(CHANGED)
+
+
+def test_the_task_works_until_its_worker_stops(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopping = threading.Event()
+    monkeypatch.setattr(tasks, "_stopping", stopping)
+    receiver = start_receiver()
+    subscribe(a, receiver)
+    worker = threading.Thread(target=tasks.deliver)
+    worker.start()
+    record_events(a)
+    ended(a)
+    tasks.stop()
+    worker.join(15)
+    assert not worker.is_alive()
+    tasks.deliver()
+    assert len(receiver.requests) == 1
+
+
+def test_the_dispatchers_queue_carries_calls_to_work_and_nothing_else() -> None:
+    """A dispatcher that starts empties it."""
+    app.loader.import_default_modules()
+    queues = {name: app.amqp.router.route({}, name)["queue"].name for name in app.tasks}
+    assert {name for name, queue in queues.items() if queue == "dispatcher"} == {"webhooks.deliver"}
+    assert not [entry for entry in app.conf.beat_schedule.values() if "queue" in entry["options"]]
+
+
+def test_the_log_of_the_dispatcher_names_no_secret_and_no_body(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    endpoint = subscribe(a, start_receiver())
+    start_dispatcher()
+    record_events(a, customer="very private")
+    ended(a)
+    cut_connections("dispatcher%")
+    record_events(a)
+    ended(a, 2)
+    assert "the database is away" in caplog.text
+    assert endpoint["secret"] not in caplog.text
+    assert "very private" not in caplog.text
+    assert Delivery.objects.filter(status="success").count() == 2

@@ -1,0 +1,149 @@
+"""The host check at delivery: what is refused gets nothing; what cannot be looked up is tried again."""
+
+import socket
+import time
+from ipaddress import ip_network
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from tests.tenants import Tenant
+from tests.webhooks.conftest import Names, StartDispatcher, StartReceiver
+from tests.webhooks.delivering import attempted, ended, make_due, read_delivery, record_events, subscribe
+from webhooks.models import Endpoint, QueuedDelivery
+
+LOOPBACK = [ip_network("127.0.0.0/8")]
+
+
+def test_a_refused_host_gets_nothing_and_is_never_retried(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver, settings: Any
+) -> None:
+    receiver = start_receiver()
+    endpoint = subscribe(a, receiver)
+    settings.WEBHOOK_ALLOWED_NETWORKS = []
+    start_dispatcher()
+    record_events(a)
+    [delivery] = ended(a)
+    assert (delivery.status, delivery.attempts) == ("error", 1)
+    assert (delivery.response_status, delivery.error) == (None, "blocked_address")
+    detail = read_delivery(a, delivery)
+    assert detail["next_attempt_at"] is None
+    [attempt] = detail["attempts"]
+    assert (attempt["response_status"], attempt["error"]) == (None, "blocked_address")
+    assert attempt["request_headers"] == {}
+    assert attempt["remote_address"] is None
+    assert Endpoint.objects.get(uuid=endpoint["uuid"]).last_outcome == "error"
+    assert not QueuedDelivery.objects.exists()
+    time.sleep(0.3)
+    assert receiver.connections == []
+
+
+def test_a_name_that_moves_to_a_private_address_gets_nothing(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver, names: Names, settings: Any
+) -> None:
+    receiver = start_receiver()
+    names["hooks.acme.io"] = ["93.184.215.14"]
+    url = f"http://hooks.acme.io:{receiver.port}/"
+    assert a.api.post("/webhooks", {"url": url, "events": ["workspace.created"]}).status_code == 201
+    names["hooks.acme.io"] = ["127.0.0.1"]
+    settings.WEBHOOK_ALLOWED_NETWORKS = []
+    start_dispatcher()
+    record_events(a)
+    [delivery] = ended(a)
+    assert (delivery.status, delivery.response_status, delivery.error) == ("error", None, "blocked_address")
+    assert receiver.connections == []
+
+
+def test_one_private_address_among_public_ones_is_enough(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver, names: Names, settings: Any
+) -> None:
+    receiver = start_receiver()
+    names["hooks.acme.io"] = ["93.184.215.14"]
+    url = f"http://hooks.acme.io:{receiver.port}/"
+    assert a.api.post("/webhooks", {"url": url, "events": ["workspace.created"]}).status_code == 201
+    settings.WEBHOOK_ALLOWED_NETWORKS = []
+    names["hooks.acme.io"] = ["93.184.215.14", "127.0.0.1"]
+    start_dispatcher()
+    record_events(a)
+    [delivery] = ended(a)
+    assert delivery.error == "blocked_address"
+    assert receiver.connections == []
+
+
+def test_a_name_is_looked_up_for_each_delivery_and_the_receiver_sees_the_name(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver, names: Names
+) -> None:
+    receiver = start_receiver()
+    names["hooks.acme.io"] = ["127.0.0.1"]
+    url = f"http://hooks.acme.io:{receiver.port}/in"
+    assert a.api.post("/webhooks", {"url": url, "events": ["workspace.created"]}).status_code == 201
+    start_dispatcher()
+    record_events(a)
+    [delivery] = ended(a)
+    assert delivery.status == "success"
+    assert receiver.requests[0].headers["host"] == f"hooks.acme.io:{receiver.port}"
+    assert read_delivery(a, delivery)["attempts"][0]["dns_ms"] > 0
+
+
+@pytest.mark.parametrize("fault", [socket.gaierror(socket.EAI_AGAIN, "try again"), OSError("no such luck")])
+def test_a_name_that_cannot_be_looked_up_is_tried_again(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver, names: Names, fault: OSError
+) -> None:
+    receiver = start_receiver()
+    names["hooks.acme.io"] = ["127.0.0.1"]
+    url = f"http://hooks.acme.io:{receiver.port}/in"
+    assert a.api.post("/webhooks", {"url": url, "events": ["workspace.created"]}).status_code == 201
+    names["hooks.acme.io"] = fault
+    start_dispatcher()
+    record_events(a)
+    delivery = attempted(a, 1)
+    assert (delivery.status, delivery.response_status, delivery.error) == ("pending", None, "dns")
+    names["hooks.acme.io"] = ["127.0.0.1"]
+    make_due(delivery)
+    [delivery] = ended(a)
+    assert (delivery.status, delivery.attempts) == ("success", 2)
+
+
+def test_a_name_without_any_address_is_refused(a: Tenant, start_dispatcher: StartDispatcher, names: Names) -> None:
+    names["hooks.acme.io"] = ["93.184.215.14"]
+    url = "https://hooks.acme.io/in"
+    assert a.api.post("/webhooks", {"url": url, "events": ["workspace.created"]}).status_code == 201
+    names["hooks.acme.io"] = socket.gaierror(socket.EAI_NONAME, "no such name")
+    start_dispatcher()
+    record_events(a)
+    [delivery] = ended(a)
+    assert (delivery.status, delivery.error) == ("error", "blocked_address")
+
+
+@pytest.mark.parametrize(
+    "url", ["http://bad..name/", "http://xn--\u0130.example/", "http://[::1", "ftp://example.com/"]
+)
+def test_a_url_that_cannot_be_read_ends_the_delivery_and_stops_nobody(
+    a: Tenant, b: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver, url: str
+) -> None:
+    """Such a URL cannot be registered; it may have been before the rules were this strict."""
+    receiver = start_receiver()
+    endpoint = subscribe(a, receiver)
+    Endpoint.objects.filter(uuid=endpoint["uuid"]).update(url=url)
+    subscribe(b, receiver)
+    start_dispatcher()
+    record_events(a)
+    record_events(b)
+    [delivery] = ended(a)
+    assert (delivery.status, delivery.response_status, delivery.error) == ("error", None, "blocked_address")
+    assert [delivery.status for delivery in ended(b)] == ["success"]
+
+
+def test_a_secret_that_cannot_be_read_sends_nothing_unsigned(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    receiver = start_receiver()
+    subscribe(a, receiver)
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE webhooks_endpoint SET secret = %s", [b"not a token"])
+    start_dispatcher()
+    record_events(a)
+    delivery = attempted(a, 1)
+    assert (delivery.status, delivery.error) == ("pending", "failed")
+    assert receiver.connections == []

@@ -1,0 +1,102 @@
+"""Limits over real receivers and several dispatchers, and endpoints that hang beside endpoints that answer."""
+
+import threading
+import time
+
+from agency.models import Event
+from tests.config.http.receivers import Connection, Receiver
+from tests.tenants import Tenant
+from tests.webhooks.conftest import StartDispatcher, StartReceiver
+from tests.webhooks.delivering import EVENT, ended, record_events, subscribe, until
+from webhooks.models import Delivery, Endpoint
+from webhooks.services.endpoints import new_secret
+
+
+class Crowd:
+    """A behaviour that takes a while to answer, and knows how many requests stood there at once."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.now = self.most = 0
+        self._lock = threading.Lock()
+
+    def __call__(self, connection: Connection) -> None:
+        while (request := connection.read_request()) is not None:
+            self._enter(1)
+            connection.receiver.requests.append(request)
+            connection.receiver.closing.wait(self.seconds)
+            self._enter(-1)
+            connection.send(b"HTTP/1.1 204 No Content\r\n\r\n")
+
+    def _enter(self, step: int) -> None:
+        with self._lock:
+            self.now += step
+            self.most = max(self.most, self.now)
+
+
+def endpoints(tenant: Tenant, receiver: Receiver, count: int, *, event: str = EVENT, **words: str) -> None:
+    """Many endpoints of one agency at one receiver."""
+    url = f"http://127.0.0.1:{receiver.port}/hooks/%d"
+    Endpoint.objects.bulk_create(
+        Endpoint(agency=tenant.agency, url=url % number, events=[event], secret=new_secret(), **words)
+        for number in range(count)
+    )
+
+
+def test_at_most_eight_of_an_endpoint_over_two_dispatchers(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    crowd = Crowd(0.03)
+    subscribe(a, start_receiver(crowd))
+    start_dispatcher(), start_dispatcher()
+    for _ in range(10):
+        record_events(a, 12)
+        time.sleep(0.02)
+    ended(a, 120)
+    assert 4 <= crowd.most <= 8
+
+
+def test_at_most_a_share_of_an_agency_over_two_dispatchers(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    crowd = Crowd(0.1)
+    endpoints(a, start_receiver(crowd), 20, last_outcome="success")
+    start_dispatcher(), start_dispatcher()
+    record_events(a, 12)
+    ended(a, 240)
+    assert 32 <= crowd.most <= 64
+
+
+def test_dispatchers_share_the_agencies_and_none_is_left_behind(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    receiver = start_receiver()
+    tenants = [a, *(Tenant() for _ in range(9))]
+    for tenant in tenants:
+        subscribe(tenant, receiver)
+    start_dispatcher(), start_dispatcher()
+    for _ in range(5):
+        for tenant in tenants:
+            record_events(tenant, 5)
+    until(lambda: Delivery.objects.filter(status="success").count() == 250)
+    assert Event.objects.filter(fanned_out_at=None).count() == 0
+    assert len(receiver.requests) == 250
+
+
+def test_a_crowd_of_hanging_endpoints_holds_nobody_up(
+    a: Tenant, b: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    hanging, healthy = start_receiver(Connection.hang), start_receiver()
+    endpoints(a, hanging, 60)
+    endpoints(a, healthy, 5, event="addon.granted")
+    endpoints(b, healthy, 5)
+    start_dispatcher()
+    record_events(a, 3)
+    until(lambda: len(hanging.connections) >= 32)
+    time.sleep(1.5)
+    began = time.monotonic()
+    record_events(a, 40, event="addon.granted")
+    record_events(b, 40)
+    until(lambda: len(healthy.requests) == 400)
+    assert time.monotonic() - began < 2
+    assert len(hanging.connections) <= 60

@@ -1,1 +1,0 @@
-"""The courier: brings every due delivery to its endpoint and records each attempt."""

@@ -1,0 +1,129 @@
+"""The attempts in flight: checked anew, signed, sent, and handed to the recorder when they end."""
+
+import time
+from collections import deque
+from concurrent.futures import Future
+from functools import partial
+from typing import NamedTuple
+
+from config.http.client import Sender
+from config.http.error_codes import BLOCKED_ADDRESS, DNS, FAILED
+from config.http.exchange import Request, Result
+from config.http.guard import VettedTarget
+from config.http.lookups import LookupFailed
+from config.http.resolver import Addresses, Resolver
+from config.http.targets import TargetRefused
+from webhooks.dispatcher.destinations import Destination
+from webhooks.dispatcher.outcomes import AttemptResult, not_sent
+from webhooks.dispatcher.queries import LeasedDelivery
+from webhooks.dispatcher.queues import EndpointQueues
+from webhooks.dispatcher.recorder import DeliveryRecorder
+from webhooks.signing import headers, sign
+
+REMEMBER_ANSWERS_SECONDS = 1.0
+
+
+class PendingLookup(NamedTuple):
+    """A delivery whose receiver's name is being looked up."""
+
+    row: LeasedDelivery
+    destination: Destination
+    started_at: float
+    answer: "Future[Addresses]"
+
+    @property
+    def took_ms(self) -> float:
+        return (time.monotonic() - self.started_at) * 1000
+
+
+class AttemptsInFlight:
+    """Only the thread of the event loop uses it."""
+
+    def __init__(self, queues: EndpointQueues, sender: Sender, recorder: DeliveryRecorder) -> None:
+        self.finished = 0
+        self._queues = queues
+        self._sender = sender
+        self._recorder = recorder
+        self._resolver = Resolver(ttl_s=REMEMBER_ANSWERS_SECONDS)
+        self._answered: deque[PendingLookup] = deque()
+        self._in_flight: dict[int, tuple[LeasedDelivery, str, bytes, float]] = {}
+
+    def start(self, row: LeasedDelivery, destination: Destination) -> None:
+        """Start an attempt. An endpoint that wants nothing any more gets nothing."""
+        if not destination.is_open:
+            self._queues.finish(row, 0.0, failed=False)
+            self._recorder.add(unwanted=[row])
+        elif destination.refusal is not None:
+            self._refuse(row, destination, BLOCKED_ADDRESS)
+        elif destination.vetted_address is not None:
+            self._send(row, destination, destination.vetted_address, 0.0)
+        else:
+            self._look_up(row, destination)
+
+    def _look_up(self, row: LeasedDelivery, destination: Destination) -> None:
+        known = self._resolver.remembered(destination.host)
+        if known is not None:
+            self._check(row, destination, known, 0.0)
+            return
+        lookup = PendingLookup(row, destination, time.monotonic(), self._resolver.submit(destination.host))
+        lookup.answer.add_done_callback(partial(self._note_answer, lookup))
+
+    def _note_answer(self, lookup: PendingLookup, _: "Future[Addresses]") -> None:
+        """Called by a thread of the resolver."""
+        self._answered.append(lookup)
+        self._sender.wake()
+
+    def _take_answers(self) -> None:
+        while self._answered:
+            lookup = self._answered.popleft()
+            try:
+                answer = lookup.answer.result(timeout=0)
+            except LookupFailed:
+                self._refuse(lookup.row, lookup.destination, DNS, dns_ms=lookup.took_ms)
+            else:
+                self._check(lookup.row, lookup.destination, answer, lookup.took_ms)
+
+    def _check(self, row: LeasedDelivery, destination: Destination, answer: Addresses, dns_ms: float) -> None:
+        try:
+            vetted = destination.check(answer)
+        except TargetRefused:
+            self._refuse(row, destination, BLOCKED_ADDRESS, dns_ms=dns_ms)
+        else:
+            self._send(row, destination, vetted, dns_ms)
+
+    def _send(self, row: LeasedDelivery, destination: Destination, vetted: VettedTarget, dns_ms: float) -> None:
+        if destination.signer is None or row.body is None:
+            self._refuse(row, destination, FAILED, dns_ms=dns_ms)
+            return
+        signature = sign(signer=destination.signer, body=row.body)
+        named = headers(event=row.event, envelope_id=row.envelope_id, signature=signature)
+        self._sender.submit(Request(row.id, vetted, named, row.body, dns_ms))
+        self._in_flight[row.id] = (row, destination.url, signature, time.monotonic())
+
+    def _refuse(self, row: LeasedDelivery, destination: Destination, error: str, *, dns_ms: float = 0.0) -> None:
+        self._queues.finish(row, dns_ms / 1000, failed=True)
+        self._recorder.add(results=[not_sent(row, destination.url, error, dns_ms=dns_ms)])
+
+    def go_on(self, timeout: float) -> None:
+        """Let everything in flight go on for a moment."""
+        self._take_answers()
+        results = self._sender.poll(timeout)
+        if results:
+            now = time.monotonic()
+            self._recorder.add(results=[self._finish(result, now) for result in results])
+
+    def _finish(self, result: Result, now: float) -> AttemptResult:
+        row, url, signature, started_at = self._in_flight.pop(result.key)
+        self.finished += 1
+        self._queues.finish(row, now - started_at, failed=result.error is not None)
+        return AttemptResult(row, url, signature, result)
+
+    def mark_slow(self, *, before: float) -> None:
+        """Mark the endpoints of attempts that started so early and are still out."""
+        for row, _, _, started_at in self._in_flight.values():
+            if started_at > before:
+                break
+            self._queues.mark_slow(row)
+
+    def close(self) -> None:
+        self._resolver.close()

@@ -1,0 +1,195 @@
+"""A run of the dispatcher: one event loop that sends what the claimer leases, until it is told to stop."""
+
+import random
+import time
+from collections import deque
+from collections.abc import Callable
+
+from django.conf import settings
+
+from agency.services.events import DISPATCHER
+from config.http.client import Sender
+from config.leases.claimer import Demand
+from config.leases.database_thread import REST_AFTER_FAULT_SECONDS
+from config.leases.garbage import rare_collections
+from config.leases.wake_ups import WakeUpListener
+from webhooks.dispatcher.attempts import AttemptsInFlight
+from webhooks.dispatcher.claimer import DeliveryClaimer
+from webhooks.dispatcher.destinations import Destination
+from webhooks.dispatcher.endpoint_queue import SLOW_SECONDS
+from webhooks.dispatcher.queries import NO_CAPACITY, Capacity, EndpointSnapshot, LeasedDelivery
+from webhooks.dispatcher.queues import FIRST_CLAIM, MOST_LEASED, PATIENCE_SECONDS, EndpointQueues
+from webhooks.dispatcher.recorder import DeliveryRecorder
+
+RUN_SECONDS = 3_600.0
+TICK_SECONDS = 0.25
+SHORT_SECONDS = 0.005
+LAST_ATTEMPTS_SECONDS = 11.0
+CLAIM_BATCH = 1_000
+# When to ask the claimer for more: after so many attempts have ended, or so much time with any.
+ATTEMPTS_PER_CLAIM = 500
+CLAIM_EVERY_SECONDS = 0.04
+CLAIM_IN_VAIN_EVERY_SECONDS = 0.1
+# Attempts that ended and are not written down yet would be repeated after a crash.
+MOST_UNWRITTEN = 1_000
+
+
+def run_dispatcher(*, should_stop: Callable[[], bool], seconds: float = RUN_SECONDS) -> None:
+    """Work run after run for so long: a new one begins where the database failed or others took over.
+
+    So a dispatcher needs neither beat nor Redis to go on.
+    """
+    until = time.monotonic() + seconds
+    while True:
+        dispatcher = Dispatcher()
+        dispatcher.run(should_stop=should_stop, seconds=until - time.monotonic())
+        if should_stop() or time.monotonic() > until or dispatcher.has_crashed:
+            return
+        time.sleep(REST_AFTER_FAULT_SECONDS)
+
+
+class Dispatcher:
+    """One run. Sends from one thread; the claimer, the recorder and the listener have threads of their own."""
+
+    def __init__(self) -> None:
+        self.number = random.SystemRandom().randrange(1, 2**31)
+        self.queues = EndpointQueues()
+        self.sender = Sender(ca_file=settings.WEBHOOK_CA_FILE or None)
+        self.demand = Demand(nothing=NO_CAPACITY, wake=self.sender.wake)
+        self.inbox: deque[tuple[list[LeasedDelivery], list[EndpointSnapshot]]] = deque()
+        self.destinations: dict[int, Destination] = {}
+        self.claimer = DeliveryClaimer(self.number, self.demand, self._receive)
+        self.recorder = DeliveryRecorder(self.number)
+        self.attempts = AttemptsInFlight(self.queues, self.sender, self.recorder)
+        self.listener = WakeUpListener(DISPATCHER, self.claimer.wake)
+        self._finished_at_claim = 0
+        self._asked_at = 0.0
+        self._ticked_at = 0.0
+
+    @property
+    def sent(self) -> int:
+        """How many attempts were made."""
+        return self.attempts.finished
+
+    def run(self, *, should_stop: Callable[[], bool], seconds: float = RUN_SECONDS) -> int:
+        """Work until told to stop, or for so long and until nothing is leased; says how many attempts were made.
+
+        A fault of the database ends the run: whether its last claim or record was committed cannot be told, so it
+        takes nothing more, and the next run begins with what the database says.
+        """
+        with rare_collections():
+            self._work(should_stop, until=time.monotonic() + seconds)
+        return self.sent
+
+    def _work(self, should_stop: Callable[[], bool], *, until: float) -> None:
+        for one in (self.claimer, self.recorder, self.listener):
+            one.thread.start()
+        try:
+            while not should_stop() and self._can_work:
+                if time.monotonic() > until and not self.queues.leased:
+                    break
+                self._round()
+            self._settle(should_stop)
+        finally:
+            self._end()
+
+    @property
+    def has_crashed(self) -> bool:
+        """Whether a fault of ours ended the run."""
+        return self.claimer.has_crashed or self.recorder.has_crashed
+
+    @property
+    def _can_record(self) -> bool:
+        """Whether the run's leases hold and nothing has crashed."""
+        return not self.claimer.is_lost and not self.has_crashed
+
+    @property
+    def _can_work(self) -> bool:
+        return self._can_record and not self.claimer.had_fault and not self.recorder.had_fault
+
+    def _receive(self, leased: list[LeasedDelivery], snapshots: list[EndpointSnapshot]) -> None:
+        """Called by the claimer."""
+        self.inbox.append((leased, snapshots))
+        self.sender.wake()
+
+    def _round(self) -> None:
+        self._open_inbox()
+        is_held = not self.claimer.is_sure or self.recorder.backlog >= MOST_UNWRITTEN
+        if not is_held:
+            for row in self.queues.take():
+                self.attempts.start(row, self.destinations[row.endpoint_id])
+        if self.demand.is_asked and not self.inbox:
+            self._answer_claimer(time.monotonic())
+        self.attempts.go_on(self._wait_seconds(is_held=is_held))
+        now = time.monotonic()
+        if now - self._ticked_at >= TICK_SECONDS:
+            self._tick(now)
+        if self.queues.finished > self._finished_at_claim and not self.demand.is_asked:
+            self._wake_claimer(now)
+
+    def _wait_seconds(self, *, is_held: bool) -> float:
+        """How long to wait for receivers; not at all while the claimer waits, whose wake-up may be used up."""
+        if self.demand.is_asked:
+            return 0.0
+        return SHORT_SECONDS if is_held or self.queues.finished > self._finished_at_claim else TICK_SECONDS
+
+    def _open_inbox(self) -> None:
+        while self.inbox:
+            leased, snapshots = self.inbox.popleft()
+            for snapshot in snapshots:
+                known = self.destinations.get(snapshot.endpoint_id)
+                if known is None or not known.is_as(snapshot):
+                    self.destinations[snapshot.endpoint_id] = Destination(snapshot, settings.WEBHOOK_ALLOWED_NETWORKS)
+                if snapshot.succeeded_last:
+                    self.queues.known.add(snapshot.endpoint_id)
+            self.queues.add(leased)
+
+    def _tick(self, now: float) -> None:
+        self._ticked_at = self.claimer.loop_ticked_at = now
+        self.attempts.mark_slow(before=now - SLOW_SECONDS)
+        self.recorder.add(unused=self.queues.drop_waiting(longer_than=PATIENCE_SECONDS))
+        self.queues.forget_idle()
+
+    def _answer_claimer(self, now: float) -> None:
+        """Answer the claimer what there is room for."""
+        self._finished_at_claim, self._asked_at = self.queues.finished, now
+        held, full = self.queues.leased_agencies()
+        batch = min(CLAIM_BATCH, MOST_LEASED - self.queues.leased) if self.claimer.is_sure else 0
+        self.demand.answer(Capacity(batch, FIRST_CLAIM, self.queues.rooms(), full, held, self.queues.suspects))
+
+    def _wake_claimer(self, now: float) -> None:
+        """Wake the claimer when enough attempts have ended since it asked last."""
+        finished = self.queues.finished - self._finished_at_claim
+        every = CLAIM_IN_VAIN_EVERY_SECONDS if self.claimer.found_nothing else CLAIM_EVERY_SECONDS
+        if finished >= min(ATTEMPTS_PER_CLAIM, self.queues.leased) or now - self._asked_at >= every:
+            self._finished_at_claim, self._asked_at = self.queues.finished, now
+            self.claimer.wake()
+
+    def _settle(self, should_stop: Callable[[], bool]) -> None:
+        """Wait until everything is written down, however long the database is away, unless that is in vain."""
+        while not should_stop() and self._can_record and (self.queues.leased or self.recorder.has_work):
+            self._wind_down()
+
+    def _wind_down(self) -> None:
+        """Take and send nothing more, give back what was not sent, and let go on what is in flight."""
+        self.demand.close()
+        self._open_inbox()
+        self.recorder.add(unused=self.queues.drop_waiting())
+        self.claimer.loop_ticked_at = time.monotonic()
+        self.attempts.go_on(TICK_SECONDS if self.queues.in_flight else SHORT_SECONDS)
+
+    def _end(self) -> None:
+        """Wait for what is in flight, write everything down, and leave work.
+
+        A claim that the claimer is just making is free again when the run ends.
+        """
+        self.listener.stop()
+        until = time.monotonic() + LAST_ATTEMPTS_SECONDS
+        self._wind_down()
+        while self.queues.in_flight and time.monotonic() < until:
+            self._wind_down()
+        self.recorder.close()
+        self.claimer.close()
+        self.listener.thread.join(WakeUpListener.LONGEST_WAIT_SECONDS)
+        self.attempts.close()
+        self.sender.close()

@@ -1,0 +1,90 @@
+"""What an attempt means for its delivery, and the columns in which it is recorded."""
+
+import time
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from config.http.error_codes import BLOCKED_ADDRESS
+from config.http.exchange import Result, storable_text
+from config.leases.arrays import binaries, decimals, integers, texts
+from webhooks.dispatcher.queries import LeasedDelivery
+
+SECOND_WAIT = 10.0
+THIRD_WAIT = 60.0
+SUCCESS, ERROR, PENDING = "success", "error", "pending"
+
+
+class AttemptResult(NamedTuple):
+    """An attempt that ended: where it went and with which signature, none where nothing was sent."""
+
+    row: LeasedDelivery
+    url: str
+    signature: bytes | None
+    result: Result
+
+
+def not_sent(row: LeasedDelivery, url: str, error: str, *, dns_ms: float = 0.0) -> AttemptResult:
+    """An attempt that ended before anything was sent."""
+    result = Result(
+        key=row.id,
+        status=None,
+        error=error,
+        started_at=time.time() - dns_ms / 1000,
+        dns_ms=dns_ms,
+        connect_ms=None,
+        tls_ms=None,
+        first_byte_ms=None,
+        total_ms=dns_ms,
+        remote_address=None,
+        reused=False,
+        cut=False,
+        response_head=b"",
+        response_body=b"",
+    )
+    return AttemptResult(row, url, None, result)
+
+
+def outcome(attempt: AttemptResult) -> str:
+    """`success`, `error`, or `pending` while another attempt is to come."""
+    row, error = attempt.row, attempt.result.error
+    if error is None:
+        return SUCCESS
+    is_last = row.attempts + 1 >= row.max_attempts or error == BLOCKED_ADDRESS
+    return ERROR if is_last else PENDING
+
+
+@lru_cache(maxsize=1024)
+def _text(raw: bytes) -> str | None:
+    return storable_text(raw) or None
+
+
+def columns(attempts: Sequence[AttemptResult]) -> dict[str, Any]:
+    """Turn attempts into the values that `queries.record` takes: an array for each column."""
+    results = [one.result for one in attempts]
+    outcomes = [outcome(one) for one in attempts]
+    pairs = list(zip(attempts, outcomes, strict=True))
+    return {
+        "most": len(attempts),
+        "second_wait": SECOND_WAIT,
+        "third_wait": THIRD_WAIT,
+        "ended": integers(one.row.id for one, ending in pairs if ending != PENDING),
+        "postponed": integers(one.row.id for one, ending in pairs if ending == PENDING),
+        "second": integers(one.row.id for one, ending in pairs if ending == PENDING and not one.row.attempts),
+        "ids": integers(one.row.id for one in attempts),
+        "numbers": integers(one.row.attempts + 1 for one in attempts),
+        "statuses": integers(result.status for result in results),
+        "errors": texts(result.error for result in results),
+        "outcomes": texts(outcomes),
+        "started": f"{{{','.join([f'{result.started_at:.6f}' for result in results])}}}",
+        "durations": decimals(result.total_ms for result in results),
+        "dns": decimals(result.dns_ms for result in results),
+        "connects": decimals(result.connect_ms for result in results),
+        "tls": decimals(result.tls_ms for result in results),
+        "first_bytes": decimals(result.first_byte_ms for result in results),
+        "urls": texts(one.url for one in attempts),
+        "addresses": texts(result.remote_address for result in results),
+        "signatures": binaries(one.signature for one in attempts),
+        "heads": texts(_text(result.response_head) for result in results),
+        "bodies": binaries(result.response_body or None for result in results),
+    }

@@ -1,0 +1,37 @@
+"""The thread that writes down what came of deliveries, in batches."""
+
+import logging
+from collections.abc import Sequence
+
+import psycopg
+
+from config.http.error_codes import FAILED
+from config.leases.connection import Connection
+from config.leases.recorder import Recorder
+from webhooks.dispatcher import queries
+from webhooks.dispatcher.outcomes import AttemptResult, columns
+from webhooks.dispatcher.queries import LeasedDelivery
+
+logger = logging.getLogger(__name__)
+
+DISABLED = "endpoint_disabled"
+
+
+class DeliveryRecorder(Recorder[AttemptResult, LeasedDelivery]):
+    """Records attempts, and ends the deliveries of endpoints that were switched off."""
+
+    name = "dispatcher recorder"
+
+    def record(self, connection: Connection, results: Sequence[AttemptResult]) -> int:
+        return queries.record(connection, run=self.run, columns=columns(results))
+
+    def reject(self, connection: Connection, result: AttemptResult, fault: psycopg.Error) -> None:
+        delivery = result.row.id
+        logger.error("an attempt cannot be recorded", extra={"delivery": delivery, "fault": type(fault).__name__})
+        queries.abandon(connection, run=self.run, ids=[delivery], error=FAILED)
+
+    def give_back(self, connection: Connection, unused: Sequence[LeasedDelivery]) -> None:
+        queries.give_back(connection, run=self.run, ids=[row.id for row in unused])
+
+    def abandon(self, connection: Connection, unwanted: Sequence[LeasedDelivery]) -> None:
+        queries.abandon(connection, run=self.run, ids=[row.id for row in unwanted], error=DISABLED)
