@@ -25,7 +25,7 @@ class Operation(AutoSchema):
     def _is_list_view(self, serializer: Any = None) -> bool:
         return bool(is_list_serializer(serializer))
 
-    def get_description(self) -> str:
+    def get_description(self) -> str:  # type: ignore[override]  # DRF's own takes path and method, spectacular's none
         """Say nothing beyond the summary, unless `Documented` does: docstrings are for those who read the code."""
         return ""
 
