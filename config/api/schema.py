@@ -26,7 +26,7 @@ class Operation(AutoSchema):
         return bool(is_list_serializer(serializer))
 
     def get_description(self) -> str:  # type: ignore[override]  # DRF's own takes path and method, spectacular's none
-        """Say nothing beyond the summary, unless `Documented` does: docstrings are for those who read the code."""
+        """Say nothing beyond the summary: docstrings are for those who read the code."""
         return ""
 
     def get_tags(self) -> list[str]:
