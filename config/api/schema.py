@@ -25,8 +25,8 @@ class Operation(AutoSchema):
     def _is_list_view(self, serializer: Any = None) -> bool:
         return bool(is_list_serializer(serializer))
 
-    def get_description(self) -> str:
-        """Say nothing beyond the summary, unless `Documented` does: docstrings are for those who read the code."""
+    def get_description(self) -> str:  # type: ignore[override]  # DRF's own takes path and method, spectacular's none
+        """Say nothing beyond the summary: docstrings are for those who read the code."""
         return ""
 
     def get_tags(self) -> list[str]:
@@ -39,19 +39,22 @@ class Operation(AutoSchema):
 
     def _get_request_body(self, direction: Direction = "request") -> dict[str, Any] | None:
         """A body may be left out where the view says so, and not because all of its fields may."""
-        body: dict[str, Any] | None = super()._get_request_body(direction)
+        untyped: Any = super()  # the library's own methods carry no types
+        body: dict[str, Any] | None = untyped._get_request_body(direction)
         return body and body | {"required": not getattr(self.view, "body_optional", False)}
 
     def _map_basic_serializer(self, serializer: Any, direction: Direction) -> dict[str, Any]:
         """Describe an object by its own docstring, never by that of a base class."""
-        schema: dict[str, Any] = super()._map_basic_serializer(serializer, direction)
+        untyped: Any = super()  # the library's own methods carry no types
+        schema: dict[str, Any] = untyped._map_basic_serializer(serializer, direction)
         if not vars(type(serializer)).get("__doc__"):
             schema.pop("description", None)
         return schema
 
     def _map_serializer_field(self, field: Any, direction: Direction, bypass_extensions: bool = False) -> Any:
         """Say of a field what the library does not see, and take out the library's own marks."""
-        schema: Any = super()._map_serializer_field(field, direction, bypass_extensions)
+        untyped: Any = super()  # the library's own methods carry no types
+        schema: Any = untyped._map_serializer_field(field, direction, bypass_extensions)
         schema.pop("x-spec-enum-id", None)
         if isinstance(field, serializers.ListField) and not field.allow_empty:
             schema.setdefault("minItems", 1)

@@ -10,7 +10,8 @@ import pytest
 from django.conf import settings
 from django.core.handlers.base import BaseHandler
 from django.db.models.signals import post_save
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 
 from agency.models import Event
 from config.api.documents import building
@@ -62,8 +63,8 @@ def _watch_event(instance: Event, created: bool, **_: Any) -> None:
         watch_envelope(bytes(instance.body))
 
 
-def _watching(get_response: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    def watched(handler: BaseHandler, request: HttpRequest) -> HttpResponse:
+def _watching(get_response: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    def watched(handler: BaseHandler, request: HttpRequest) -> HttpResponseBase:
         response = get_response(handler, request)
         watch_answer(request, response)
         return response
