@@ -24,12 +24,12 @@ from config.api.parsers import StrictJSONParser, read_object
 from config.api.refusals import TooManyRequests, Unauthorized
 from config.api.renderers import JSONRenderer
 from config.api.responses import json_answer
+from config.api.serializers import Serializer
 from config.api.throttling import Limit, Rate, count
-from config.api.words import Words
 from config.errors import DomainError, NotFound
 
 Caller = TypeVar("Caller")
-Sent = TypeVar("Sent", bound=Words)
+Sent = TypeVar("Sent", bound=Serializer)
 
 KEY_MISSING = 'API key missing. Send it as the "x-api-key" header or a Bearer token.'
 WRITES = frozenset({"POST", "PUT", "PATCH"})

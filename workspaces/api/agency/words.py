@@ -1,38 +1,38 @@
 """What an agency writes about a sub-account."""
 
-from config.api.fields import Choice, Email, Text, Uuid, Zone
-from config.api.words import Words
+from config.api.fields import CharField, ChoiceField, EmailField, TimezoneField, UUIDField
+from config.api.serializers import Serializer
 from workspaces.models.workspaces import BusinessType
 
 LONGEST_REASON = 500
 
 
-class OwnerWords(Words):
-    name = Text(max_length=120)
-    email = Email()
+class OwnerWords(Serializer):
+    name = CharField(max_length=120)
+    email = EmailField()
 
 
-class NewWorkspace(Words):
-    name = Text(max_length=120)
+class NewWorkspace(Serializer):
+    name = CharField(max_length=120)
     owner = OwnerWords()
-    plan = Uuid(required=False, allow_null=True, default=None)
-    business_type = Choice(BusinessType.choices, required=False, allow_null=True, default=None)
-    timezone = Zone(required=False, default="UTC")
+    plan = UUIDField(required=False, allow_null=True, default=None)
+    business_type = ChoiceField(BusinessType.choices, required=False, allow_null=True, default=None)
+    timezone = TimezoneField(required=False, default="UTC")
 
 
-class WorkspaceChanges(Words):
-    name = Text(max_length=120)
-    business_type = Choice(BusinessType.choices, allow_null=True)
-    timezone = Zone()
+class WorkspaceChanges(Serializer):
+    name = CharField(max_length=120)
+    business_type = ChoiceField(BusinessType.choices, allow_null=True)
+    timezone = TimezoneField()
 
 
-class Suspension(Words):
-    reason = Text(max_length=LONGEST_REASON, required=False, allow_blank=True, allow_null=True, multiline=True)
+class Suspension(Serializer):
+    reason = CharField(max_length=LONGEST_REASON, required=False, allow_blank=True, allow_null=True, multiline=True)
 
 
-class PlanChoice(Words):
-    plan = Uuid()
+class PlanChoice(Serializer):
+    plan = UUIDField()
 
 
-class AddonChoice(Words):
-    addon = Uuid()
+class AddonChoice(Serializer):
+    addon = UUIDField()
