@@ -6,7 +6,7 @@ from django.db.models import QuerySet
 from rest_framework import generics, pagination, permissions, renderers, serializers
 
 from agency.models import Plan
-from workspaces.models import Workspace
+from workspaces.subaccounts.models import Workspace
 
 if TYPE_CHECKING:
     _PlanSerializer = serializers.ModelSerializer[Plan]

@@ -15,7 +15,7 @@ SECOND = (
     "Bakery Clinic Cycles Dental Events Flowers Garage Homes Ink Juice Kitchen Lodge Motors Nursery Pets Realty Salon"
 )
 INSERT = """
-INSERT INTO workspaces_workspace (uuid, agency_id, name, name_key, status, suspended_at, suspension_reason, plan_id,
+INSERT INTO subaccounts_workspace (uuid, agency_id, name, name_key, status, suspended_at, suspension_reason, plan_id,
     plan_limits, limits, owner_id, owner_name, owner_email, business_type, timezone, created_at)
 SELECT gen_random_uuid(), %(agency)s, words.name, lower(words.name), 'active', NULL, '', plan.id,
     plan.limits, plan.limits, %(owner)s, 'Owner ' || n, 'owner-' || n || '@example.com',
@@ -45,6 +45,6 @@ def agency_with(sub_accounts: int, *, keys: int = 1) -> tuple[Agency, list[str]]
                 "second": SECOND,
             },
         )
-        cursor.execute("VACUUM ANALYZE workspaces_workspace")
+        cursor.execute("VACUUM ANALYZE subaccounts_workspace")
     texts = [issue_agency_key(agency=agency, name=f"Key {n}", can_copy=False, by=SYSTEM)[1] for n in range(keys)]
     return agency, texts

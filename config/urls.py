@@ -18,11 +18,13 @@ from packs.console.urls import urlpatterns as pack_pages
 from packs.dashboard.urls import urlpatterns as gallery_pages
 from webhooks.api.agency.urls import urlpatterns as webhook_paths
 from webhooks.console.urls import urlpatterns as webhook_pages
-from workspaces.api.agency.urls import urlpatterns as sub_account_paths
-from workspaces.api.workspace.surface import WorkspaceSurface
-from workspaces.api.workspace.urls import urlpatterns as workspace_paths
-from workspaces.console.urls import urlpatterns as sub_account_pages
-from workspaces.dashboard.urls import urlpatterns as workspace_pages
+from workspaces.automations.api.workspace.urls import urlpatterns as automation_paths
+from workspaces.automations.dashboard.urls import urlpatterns as automation_pages
+from workspaces.subaccounts.api.agency.urls import urlpatterns as sub_account_paths
+from workspaces.subaccounts.api.workspace.surface import WorkspaceSurface
+from workspaces.subaccounts.api.workspace.urls import urlpatterns as workspace_paths
+from workspaces.subaccounts.console.urls import urlpatterns as sub_account_pages
+from workspaces.subaccounts.dashboard.urls import urlpatterns as workspace_pages
 
 agency_surface: list[URLPattern | URLResolver] = [
     *agency_paths,
@@ -34,6 +36,7 @@ agency_surface: list[URLPattern | URLResolver] = [
 ]
 workspace_surface: list[URLPattern | URLResolver] = [
     *workspace_paths,
+    *automation_paths,
     re_path(r"^[\s\S]*\Z", unknown_path(WorkspaceSurface), name="unknown"),
 ]
 console: list[URLPattern | URLResolver] = [
@@ -43,7 +46,7 @@ console: list[URLPattern | URLResolver] = [
     *pack_pages,
     *connection_pages,
 ]
-dashboard: list[URLPattern | URLResolver] = [*workspace_pages, *gallery_pages]
+dashboard: list[URLPattern | URLResolver] = [*workspace_pages, *automation_pages, *gallery_pages]
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz),

@@ -10,7 +10,7 @@ class PacksConfig(AppConfig):
         from packs.dashboard import entries as dashboard_entries
         from packs.library import checks  # noqa: F401  # importing registers them
         from packs.services import give_starter_pack
-        from workspaces.services import on_first_channel
+        from workspaces.subaccounts.services import on_first_channel
 
         on_first_channel(give_starter_pack)
         console_entries.register()

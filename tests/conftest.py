@@ -25,7 +25,7 @@ SLOW = (
     "tests/api/test_idempotency",
     "tests/packs/test_secrets",
     "tests/workspaces/automations/test_cleaning",
-    "tests/workspaces/test_hundred_thousand",
+    "tests/workspaces/subaccounts/test_hundred_thousand",
     "tests/channelconnect/providers/",
     "tests/test_routes",
 )

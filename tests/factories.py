@@ -14,8 +14,8 @@ from agency.models import Addon, Agency, AgencyKey, Member, Plan, User
 from agency.services import add_member, create_addon, create_agency, create_plan, issue_agency_key
 from webhooks.models import Endpoint
 from webhooks.services import register_endpoint
-from workspaces.models import Channel, Workspace, WorkspaceKey
-from workspaces.services import create_workspace, issue_workspace_key, save_channel
+from workspaces.subaccounts.models import Channel, Workspace, WorkspaceKey
+from workspaces.subaccounts.services import create_workspace, issue_workspace_key, save_channel
 
 Made = TypeVar("Made")
 
@@ -178,7 +178,7 @@ def many_workspaces(agency: Agency, count: int, *, since: datetime | None = None
     owner = UserFactory.create()
     with connection.cursor() as cursor:
         cursor.execute(
-            """INSERT INTO workspaces_workspace (uuid, agency_id, name, name_key, status, suspension_reason, limits,
+            """INSERT INTO subaccounts_workspace (uuid, agency_id, name, name_key, status, suspension_reason, limits,
                    owner_id, owner_name, owner_email, timezone, created_at, business_type)
                SELECT gen_random_uuid(), %(agency)s, 'Crowd ' || number, 'crowd ' || number, 'active', '', %(limits)s,
                    %(owner)s, 'Owner', %(email)s, 'UTC', %(since)s + number * interval '1 second', 'other'

@@ -13,7 +13,7 @@ from agency.actors import SYSTEM
 from tests.channelconnect.agencies import RETURN_URL, a_session, switch_on, wanted
 from tests.tenants import Tenant, a_new_customer
 from webhooks.services import send_test
-from workspaces.services import grant_addon
+from workspaces.subaccounts.services import grant_addon
 
 AGENCY = "api/agency/v1/"
 WORKSPACE = "api/v1/"

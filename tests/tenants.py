@@ -26,8 +26,9 @@ from tests.factories import (
 )
 from tests.flows_at_hand import a_flow
 from webhooks.models import Endpoint
-from workspaces.models import Automation, Channel, Workspace
-from workspaces.services.automations import create_automation, publish_automation
+from workspaces.automations.models import Automation
+from workspaces.automations.services import create_automation, publish_automation
+from workspaces.subaccounts.models import Channel, Workspace
 
 AGENCY_BASE = "/api/agency/v1"
 WORKSPACE_BASE = "/api/v1"

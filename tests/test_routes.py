@@ -26,7 +26,7 @@ from tests.routes import (
 )
 from tests.tenants import NOTHING, Api, Tenant
 from tests.traces import traces
-from workspaces.services import revoke_workspace_key, suspend_workspace
+from workspaces.subaccounts.services import revoke_workspace_key, suspend_workspace
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "FOO")
 # What tells two answers apart without saying anything about what was asked for.

@@ -9,7 +9,7 @@ def test_a_change_leaves_a_trace_in_the_tables_that_it_touched(a: Tenant) -> Non
     a.api.patch(path, {"name": "Renamed"})
     after = traces()
     assert {table for table in before if before[table] != after[table]} == {
-        "workspaces_workspace",
+        "subaccounts_workspace",
         "agency_activityentry",
     }
 

@@ -23,7 +23,7 @@ from config.api.ids import parse_uuid
 from config.db import name_key
 
 RELATED = (
-    ("Sub-accounts", "workspaces_workspace"),
+    ("Sub-accounts", "subaccounts_workspace"),
     ("Members", "agency_member"),
     ("API keys", "agency_agencykey"),
     ("Plans", "agency_plan"),

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from channelconnect.models.sessions import Platform
 from channelconnect.services.settings import LONGEST_URL, MOST_RETURN_URLS
-from workspaces.models import Channel
+from workspaces.subaccounts.models import Channel
 
 LONGEST_STATE = 500
 NUL = "\0"

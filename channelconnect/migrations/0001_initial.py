@@ -14,14 +14,14 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('agency', '0003_password_reset_and_activity_by_action'),
-        ('workspaces', '0003_automations'),
+        ('subaccounts', '0002_database_rules'),
     ]
 
     operations = [
         migrations.CreateModel(
             name='ChannelCredential',
             fields=[
-                ('channel', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='credential', serialize=False, to='workspaces.channel')),
+                ('channel', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='credential', serialize=False, to='subaccounts.channel')),
                 ('token', config.db.EncryptedTextField()),
                 ('container_id', models.CharField(max_length=100)),
                 ('expires_at', models.DateTimeField(null=True)),
@@ -81,9 +81,9 @@ class Migration(migrations.Migration):
                 ('expires_at', models.DateTimeField()),
                 ('ended_at', models.DateTimeField(null=True)),
                 ('agency', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='connect_sessions', to='agency.agency')),
-                ('channel', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='connections', to='workspaces.channel')),
-                ('target', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='reconnections', to='workspaces.channel')),
-                ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='connect_sessions', to='workspaces.workspace')),
+                ('channel', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='connections', to='subaccounts.channel')),
+                ('target', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='reconnections', to='subaccounts.channel')),
+                ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='connect_sessions', to='subaccounts.workspace')),
             ],
             options={
                 'indexes': [models.Index(fields=['workspace', '-created_at', '-id'], name='connect_newest_of_workspace'), models.Index(fields=['agency', '-id'], name='connect_newest_of_agency'), models.Index(condition=models.Q(('status__in', ('pending', 'authorizing', 'selecting'))), fields=['expires_at'], name='connect_to_expire')],

@@ -22,10 +22,10 @@ DIGESTS = [
 ONE_TENANT = """
 CREATE FUNCTION channelconnect_refuse_foreign() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    IF NOT EXISTS (SELECT FROM workspaces_workspace WHERE id = NEW.workspace_id AND agency_id = NEW.agency_id) THEN
+    IF NOT EXISTS (SELECT FROM subaccounts_workspace WHERE id = NEW.workspace_id AND agency_id = NEW.agency_id) THEN
         RAISE EXCEPTION 'a session is about a sub-account of its agency' USING ERRCODE = 'restrict_violation';
     END IF;
-    IF EXISTS (SELECT FROM workspaces_channel WHERE id IN (NEW.target_id, NEW.channel_id)
+    IF EXISTS (SELECT FROM subaccounts_channel WHERE id IN (NEW.target_id, NEW.channel_id)
             AND workspace_id <> NEW.workspace_id) THEN
         RAISE EXCEPTION 'a session connects channels of its sub-account' USING ERRCODE = 'restrict_violation';
     END IF;

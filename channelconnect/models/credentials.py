@@ -3,7 +3,7 @@
 from django.db import models
 
 from config.db import EncryptedTextField
-from workspaces.models import Channel
+from workspaces.subaccounts.models import Channel
 
 
 class ChannelCredential(models.Model):

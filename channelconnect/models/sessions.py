@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from agency.models import Agency
 from config.db import EncryptedTextField
-from workspaces.models import Channel, Workspace
+from workspaces.subaccounts.models import Channel, Workspace
 
 
 class Platform(models.TextChoices):

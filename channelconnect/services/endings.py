@@ -11,7 +11,7 @@ from channelconnect import events
 from channelconnect.models import ConnectSession
 from channelconnect.models.sessions import Status
 from channelconnect.services.finding import status_at
-from workspaces.models import Channel
+from workspaces.subaccounts.models import Channel
 
 EVENTS = {
     Status.CONNECTED: events.COMPLETED,

@@ -12,8 +12,8 @@ from agency.actors import Actor
 from channelconnect.models import ProviderNotice
 from channelconnect.providers import Notice, UnreadableNotices, read_notices
 from channelconnect.providers.notices import AccountLost, Unknown
-from workspaces.models import Channel
-from workspaces.services.telling import note
+from workspaces.subaccounts.models import Channel
+from workspaces.subaccounts.services.telling import note
 
 logger = logging.getLogger(__name__)
 

@@ -18,7 +18,7 @@ from channelconnect.services.endings import end_session, settle_time
 from channelconnect.services.finding import digest, new_secret
 from channelconnect.services.settings import require_connect
 from config.errors import Conflict, Invalid, NotFound
-from workspaces.models import Channel, Workspace
+from workspaces.subaccounts.models import Channel, Workspace
 
 LIFETIME = timedelta(minutes=30)
 KEY_LIFETIME = timedelta(hours=24)

@@ -9,9 +9,9 @@ from channelconnect.models import ChannelCredential, ConnectSession
 from channelconnect.models.sessions import Status
 from channelconnect.providers import Account, Grant
 from channelconnect.services.endings import end_session
-from workspaces.models import Channel
-from workspaces.services import AccountConnectedElsewhere, LimitReached, require_room, save_channel
-from workspaces.services.locking import lock
+from workspaces.subaccounts.models import Channel
+from workspaces.subaccounts.services import AccountConnectedElsewhere, LimitReached, require_room, save_channel
+from workspaces.subaccounts.services.locking import lock
 
 
 class Refused(Exception):

@@ -9,8 +9,8 @@ from agency.fields import Line, Lines, Name
 from packs.library import Industry
 from packs.models import Pack, PackEntry
 from packs.services.reading import EntryView
-from workspaces.automations.requirements import REQUIREMENTS
-from workspaces.models.workspaces import BusinessType
+from workspaces.automations.flows.requirements import REQUIREMENTS
+from workspaces.subaccounts.models.workspaces import BusinessType
 
 LONGEST_SUMMARY = 300
 LONGEST_DESCRIPTION = 500

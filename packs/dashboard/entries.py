@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from workspaces.dashboard.navigation import Entry, register_entry
+from workspaces.subaccounts.dashboard.navigation import Entry, register_entry
 
 
 def register() -> None:

@@ -18,11 +18,11 @@ from packs.services.errors import PackNotFound
 from packs.services.gallery import GalleryEntry, GalleryPack
 from packs.services.installs import connected_platforms
 from packs.services.offers import flows_of
-from workspaces.automations.flows import Flow
-from workspaces.automations.requirements import REQUIREMENTS
-from workspaces.automations.telling import ToldStep, told
-from workspaces.dashboard.surface import DashboardView
-from workspaces.services.automations import CHANNEL_NAMES
+from workspaces.automations.flows.flow import Flow
+from workspaces.automations.flows.requirements import REQUIREMENTS
+from workspaces.automations.flows.summary import ToldStep, told
+from workspaces.subaccounts.dashboard.surface import DashboardView
+from workspaces.subaccounts.models import CHANNEL_NAMES
 
 GALLERY = "app:gallery"
 PACK = "app:pack"

@@ -9,12 +9,12 @@ from agency.limits import CHANNEL_TYPES
 from config.db import name_key
 from packs.library.industries import Industry
 from packs.library.loading import PLATFORM_PACKS, Library
-from workspaces.automations.copies import cleaned, refusals_of
-from workspaces.automations.flows import Flow
-from workspaces.automations.graph import problems_of
-from workspaces.automations.privacy import private_content
-from workspaces.automations.requirements import REQUIREMENTS
-from workspaces.models.workspaces import BusinessType
+from workspaces.automations.flows.copies import cleaned, refusals_of
+from workspaces.automations.flows.flow import Flow
+from workspaces.automations.flows.graph import problems_of
+from workspaces.automations.flows.privacy import private_content
+from workspaces.automations.flows.requirements import REQUIREMENTS
+from workspaces.subaccounts.models.workspaces import BusinessType
 
 ITEM_ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 FEWEST_ITEMS = 40

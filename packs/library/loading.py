@@ -10,7 +10,7 @@ import orjson
 from django.conf import settings
 
 from packs.library.industries import Industry
-from workspaces.automations import flows
+from workspaces.automations.flows import flow as flows
 
 PLATFORM_PACKS = "platform_packs.json"
 # Ids of the service's own packs and their entries, as installed automations remember them.

@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('agency', '0002_database_rules'),
-        ('workspaces', '0003_automations'),
+        ('subaccounts', '0002_database_rules'),
     ]
 
     operations = [
@@ -31,7 +31,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='StarterPack',
             fields=[
-                ('workspace', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='starter_pack', serialize=False, to='workspaces.workspace')),
+                ('workspace', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='starter_pack', serialize=False, to='subaccounts.workspace')),
                 ('pack', models.UUIDField(blank=True, null=True)),
                 ('given_at', models.DateTimeField(default=django.utils.timezone.now)),
             ],

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from agency.models import Agency
 from packs.library.industries import Industry
-from workspaces.models.workspaces import BusinessType
+from workspaces.subaccounts.models.workspaces import BusinessType
 
 
 class PackSettings(models.Model):

@@ -3,7 +3,7 @@
 from django.db import models
 from django.utils import timezone
 
-from workspaces.models import Workspace
+from workspaces.subaccounts.models import Workspace
 
 
 class StarterPack(models.Model):

@@ -12,8 +12,8 @@ from agency.models import Agency
 from packs.models import Pack, PackEntry
 from packs.services.entries import add_entry
 from packs.services.errors import CopyRefused
-from workspaces.automations.copies import Slot, cleaned, refusals_of
-from workspaces.automations.flows import (
+from workspaces.automations.flows.copies import Slot, cleaned, refusals_of
+from workspaces.automations.flows.flow import (
     Flow,
     has_ai,
     is_catch_all,
@@ -22,10 +22,11 @@ from workspaces.automations.flows import (
     steps_of,
     trigger_label,
 )
-from workspaces.automations.privacy import private_content
-from workspaces.models import Automation, Workspace
-from workspaces.services import WorkspaceNotFound
-from workspaces.services.automations import AutomationNotFound
+from workspaces.automations.flows.privacy import private_content
+from workspaces.automations.models import Automation
+from workspaces.automations.services import AutomationNotFound
+from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services import WorkspaceNotFound
 
 NOT_PUBLISHED = "This automation is not published. Publish it before copying it."
 LONGEST_DESCRIPTION = 500

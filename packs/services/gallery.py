@@ -5,8 +5,9 @@ from uuid import UUID
 
 from packs.services.installs import connected_platforms
 from packs.services.offers import OfferedEntry, OfferedPack, offered_packs
-from workspaces.models import Automation, Workspace
-from workspaces.services.automations import met_requirements
+from workspaces.automations.models import Automation
+from workspaces.automations.services import met_requirements
+from workspaces.subaccounts.models import Workspace
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,10 +21,11 @@ from packs.services.offers import (
     published_packs,
 )
 from packs.services.visibility import replaces_platform
-from workspaces.models import Automation, Channel, Workspace
-from workspaces.models.workspaces import BusinessType
-from workspaces.services.automations import Origin, install_automation
-from workspaces.services.locking import lock
+from workspaces.automations.models import Automation
+from workspaces.automations.services import Origin, install_automation
+from workspaces.subaccounts.models import Channel, Workspace
+from workspaces.subaccounts.models.workspaces import BusinessType
+from workspaces.subaccounts.services.locking import lock
 
 
 @dataclass(frozen=True, slots=True)

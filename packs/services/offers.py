@@ -7,8 +7,8 @@ from packs.library import PlatformEntry, PlatformPack, library
 from packs.models import Pack, PackEntry
 from packs.services.reading import view_entry, with_entries
 from packs.services.visibility import replaces_platform
-from workspaces.automations.flows import Flow
-from workspaces.models import Workspace
+from workspaces.automations.flows.flow import Flow
+from workspaces.subaccounts.models import Workspace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

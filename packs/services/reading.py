@@ -11,7 +11,7 @@ from agency.models import Agency
 from packs.library import library
 from packs.models import Pack, PackEntry
 from packs.services.errors import EntryNotFound, PackNotFound
-from workspaces.models import Automation
+from workspaces.automations.models import Automation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

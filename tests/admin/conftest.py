@@ -12,8 +12,8 @@ from agency.actors import SYSTEM
 from agency.limits import unlimited
 from agency.models import Agency, User
 from agency.services import create_addon, create_agency, create_plan
-from workspaces.models import Workspace
-from workspaces.services import create_workspace
+from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services import create_workspace
 
 PASSWORD = "correct-horse-battery"
 

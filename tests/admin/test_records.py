@@ -20,8 +20,14 @@ from channelconnect.services import Wish, create_session, set_return_urls, store
 from webhooks.courier.statements import FAN_OUT
 from webhooks.models import Attempt, Delivery, Endpoint
 from webhooks.services.endpoints import new_secret
-from workspaces.models import Workspace
-from workspaces.services import grant_addon, issue_workspace_key, restore_workspace, save_channel, suspend_workspace
+from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services import (
+    grant_addon,
+    issue_workspace_key,
+    restore_workspace,
+    save_channel,
+    suspend_workspace,
+)
 
 pytestmark = pytest.mark.django_db
 

@@ -10,7 +10,7 @@ import pytest
 from agency.models import Event
 from config import redis
 from tests.tenants import Api, Tenant, a_new_customer
-from workspaces.models import Workspace
+from workspaces.subaccounts.models import Workspace
 
 
 @pytest.fixture(params=["refuses connections", "never answers"])

@@ -20,7 +20,7 @@ from tests.channelconnect.walking import Customer, a_browser, link_of, outcome, 
 from tests.channelconnect.walking import path_of as local
 from tests.parallel import at_once
 from tests.tenants import Tenant
-from workspaces.models import Channel
+from workspaces.subaccounts.models import Channel
 
 PATH = "/connect/callback"
 
@@ -326,7 +326,7 @@ def test_a_rival_that_gets_in_between_two_looks_at_the_channels_wins(meta: Any, 
 
     def let_in(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
         answer = execute(sql, params, many, context)
-        if 'FROM "workspaces_channel"' in sql or 'INTO "workspaces_channel"' in sql:
+        if 'FROM "subaccounts_channel"' in sql or 'INTO "subaccounts_channel"' in sql:
             seen.append(sql)
             if len(seen) == looks and not any("INTO" in one for one in seen):
                 with ThreadPoolExecutor(1) as pool:
@@ -353,7 +353,7 @@ def test_a_rival_that_gets_in_between_two_looks_at_the_channels_wins(meta: Any, 
 @pytest.mark.django_db(transaction=True)
 def test_the_last_room_of_a_plan_is_given_once(meta: Any) -> None:
     from tests.factories import PlanFactory, plan_limits
-    from workspaces.services import assign_plan
+    from workspaces.subaccounts.services import assign_plan
 
     tenant = switch_on(Tenant())
     plan = PlanFactory.create(agency=tenant.agency, limits=plan_limits(channels__whatsapp=1))

@@ -17,7 +17,7 @@ from tests.channelconnect.agencies import RETURN_URL, a_session, connection_even
 from tests.channelconnect.walking import Customer, a_browser, link_of, outcome
 from tests.pictures import a_picture, size_of
 from tests.tenants import Tenant
-from workspaces.services import suspend_workspace
+from workspaces.subaccounts.services import suspend_workspace
 
 FIRST_NUMBER = "4010000"
 

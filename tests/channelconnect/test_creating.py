@@ -19,7 +19,7 @@ from tests.channelconnect.agencies import RETURN_URL, path_of, switch_on, wanted
 from tests.factories import ChannelFactory, WorkspaceFactory
 from tests.parallel import at_once
 from tests.tenants import Api, Tenant, message
-from workspaces.services import suspend_workspace
+from workspaces.subaccounts.services import suspend_workspace
 
 FIELDS = ["id", "workspace_id", "platform", "status", "channel_id", "error_code", "state", "expires_at"]
 NOT_REGISTERED = [

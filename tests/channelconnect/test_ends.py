@@ -18,8 +18,9 @@ from tests.channelconnect.agencies import a_session, connection_events, path_of,
 from tests.channelconnect.walking import Customer, link_of, outcome
 from tests.factories import ChannelFactory, PlanFactory, plan_limits
 from tests.tenants import Tenant
-from workspaces.models import Automation, Channel
-from workspaces.services import assign_plan
+from workspaces.automations.models import Automation
+from workspaces.subaccounts.models import Channel
+from workspaces.subaccounts.services import assign_plan
 
 FIRST_NUMBER, SECOND_NUMBER = "4010000", "4010001"
 
@@ -323,8 +324,8 @@ TIME_RUNS_OUT = "UPDATE channelconnect_connectsession SET expires_at = now() - i
     [
         ("ann", 'UPDATE "channelconnect_connectsession" SET "state_digest" = NULL'),
         ("away", 'UPDATE "channelconnect_connectsession" SET "state_digest" = NULL'),
-        ("ann", 'FROM "workspaces_channel"'),
-        ("refused", 'FROM "workspaces_channel"'),
+        ("ann", 'FROM "subaccounts_channel"'),
+        ("refused", 'FROM "subaccounts_channel"'),
     ],
 )
 def test_time_that_runs_out_while_the_provider_is_asked_leaves_no_other_end(

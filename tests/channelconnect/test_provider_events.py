@@ -26,7 +26,7 @@ from tests.channelconnect.walking import Customer, outcome
 from tests.factories import ChannelFactory
 from tests.parallel import at_once
 from tests.tenants import Tenant
-from workspaces.models import Channel
+from workspaces.subaccounts.models import Channel
 
 PATH = "/connect/provider-events"
 MESSAGE = (
@@ -264,7 +264,7 @@ def _fragile_channels() -> Iterator[None]:
         cursor.execute(
             "CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS "
             "'BEGIN RAISE EXCEPTION USING ERRCODE = ''data_exception''; END';"
-            "CREATE TRIGGER fails BEFORE UPDATE ON workspaces_channel FOR EACH ROW WHEN (OLD.name = 'Fragile') "
+            "CREATE TRIGGER fails BEFORE UPDATE ON subaccounts_channel FOR EACH ROW WHEN (OLD.name = 'Fragile') "
             "EXECUTE FUNCTION fail()"
         )
     yield

@@ -8,7 +8,7 @@ from channelconnect.models import ChannelCredential
 from tests.channelconnect.agencies import a_session, connection_events
 from tests.channelconnect.walking import Customer, outcome
 from tests.tenants import Tenant
-from workspaces.models import Channel
+from workspaces.subaccounts.models import Channel
 
 PLATFORMS = ("whatsapp", "facebook", "instagram")
 

@@ -21,7 +21,7 @@ from tests.channelconnect.walking import outcome
 from tests.flows.test_console_browser import CONTROLS, PHONE, SMALLEST_TARGET, TOO_SMALL, WITHOUT_A_NAME
 from tests.pictures import a_picture
 from tests.tenants import Tenant
-from workspaces.models import Channel
+from workspaces.subaccounts.models import Channel
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Open = Callable[..., Page]

@@ -18,7 +18,7 @@ from tests.agency.console.staff import PASSWORD, a_member
 from tests.factories import EndpointFactory, WorkspaceFactory, many_workspaces
 from tests.pictures import a_picture
 from tests.tenants import Tenant
-from workspaces.services import suspend_workspace
+from workspaces.subaccounts.services import suspend_workspace
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PHONE = {"width": 360, "height": 740}

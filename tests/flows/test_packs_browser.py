@@ -19,8 +19,9 @@ from tests.flows_at_hand import a_customers_flow
 from tests.packs import shelf
 from tests.packs.at_hand import an_automation
 from tests.tenants import Tenant
-from workspaces.models import Automation, Workspace
-from workspaces.services.automations import note_readiness
+from workspaces.automations.models import Automation
+from workspaces.automations.services import note_readiness
+from workspaces.subaccounts.models import Workspace
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Open = Callable[..., Page]

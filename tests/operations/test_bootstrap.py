@@ -19,8 +19,8 @@ from channelconnect.services import settings_of, switch_connect
 from config.operations.bootstrap.connecting import RETURN_URL
 from config.operations.bootstrap.people import owner_address
 from config.operations.bootstrap.remembered import without_dead_secrets
-from workspaces.models import Channel, Workspace, WorkspaceKey
-from workspaces.services import change_workspace
+from workspaces.subaccounts.models import Channel, Workspace, WorkspaceKey
+from workspaces.subaccounts.services import change_workspace
 
 pytestmark = pytest.mark.django_db
 

@@ -7,8 +7,9 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from tests.flows_at_hand import Flow, a_flow
 from tests.tenants import Api
-from workspaces.models import Automation, Workspace
-from workspaces.services.automations import create_automation, publish_automation
+from workspaces.automations.models import Automation
+from workspaces.automations.services import create_automation, publish_automation
+from workspaces.subaccounts.models import Workspace
 
 
 class Packs:

@@ -6,7 +6,7 @@ from typing import Any
 
 from packs.library import Industry
 from tests.flows_at_hand import a_catch_all, a_flow, a_step
-from workspaces.models.workspaces import BusinessType
+from workspaces.subaccounts.models.workspaces import BusinessType
 
 CHATS = ["whatsapp", "facebook", "instagram", "telegram", "livechat"]
 BOOKING, WELCOME, ASSISTANT, REVIEWS, REMINDER = (

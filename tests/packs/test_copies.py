@@ -15,9 +15,9 @@ from tests.packs.at_hand import Packs, an_automation, errors, wide
 from tests.packs.shelf import WELCOME, extra
 from tests.tenants import Api, Tenant, message
 from tests.traces import traces
-from workspaces.automations.graph import problems_of
-from workspaces.models import Automation
-from workspaces.services.automations import publish_automation, save_draft
+from workspaces.automations.flows.graph import problems_of
+from workspaces.automations.models import Automation
+from workspaces.automations.services import publish_automation, save_draft
 
 REFUSAL = "This API key cannot copy automations out of sub-accounts."
 
@@ -206,7 +206,7 @@ def test_a_trigger_that_cannot_go_into_a_pack_is_refused(a: Tenant, packs: Packs
 
 
 def test_an_unknown_step_type_is_never_copied(a: Tenant, packs: Packs, copier: Api) -> None:
-    from workspaces.models import AutomationVersion
+    from workspaces.automations.models import AutomationVersion
 
     automation = an_automation(a.workspace)
     flow = a_flow(a_step("x", "teleport", secret="s"))

@@ -22,7 +22,7 @@ from tests.packs.at_hand import Packs, an_automation
 from tests.packs.shelf import ASSISTANT, BOOKING, WELCOME, extra
 from tests.parallel import at_once
 from tests.tenants import Tenant
-from workspaces.services.automations import Origin, install_automation
+from workspaces.automations.services import Origin, install_automation
 
 
 def an_entry(pack: Pack, item: str, position: int, **values: Any) -> PackEntry:

@@ -21,8 +21,8 @@ from tests.packs.at_hand import Packs, an_automation
 from tests.packs.shelf import BOOKING, REMINDER, REVIEWS, WELCOME, extra
 from tests.parallel import at_once
 from tests.tenants import Api, Tenant
-from workspaces.models import Automation, Workspace
-from workspaces.services.automations import (
+from workspaces.automations.models import Automation
+from workspaces.automations.services import (
     NotReady,
     SlotNotFound,
     SlotRefused,
@@ -31,6 +31,7 @@ from workspaces.services.automations import (
     remove_automation,
     switch_on,
 )
+from workspaces.subaccounts.models import Workspace
 
 OWN = 8
 

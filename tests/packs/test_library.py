@@ -13,7 +13,7 @@ from packs.library.checks import the_library_is_whole
 from packs.library.judging import flaws_of, shortfalls_of
 from packs.library.loading import build, read_files
 from tests.packs import shelf
-from workspaces.automations.registry import STEPS, TRIGGERS
+from workspaces.automations.flows.registry import STEPS, TRIGGERS
 
 Files = dict[str, Any]
 

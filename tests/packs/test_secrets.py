@@ -17,8 +17,8 @@ from tests.flows_at_hand import Flow
 from tests.packs.at_hand import Packs, an_automation
 from tests.tenants import Api, Tenant
 from tests.workspaces.automations.secrets import PLATFORM, SECRETS, a_value, field_at, flows
-from workspaces.automations.graph import problems_of
-from workspaces.services.automations import fill_slots, note_readiness, switch_on
+from workspaces.automations.flows.graph import problems_of
+from workspaces.automations.services import fill_slots, note_readiness, switch_on
 
 EVERYTHING = {"service", "availability", "booking_page", "payment", "contact", "template"}
 

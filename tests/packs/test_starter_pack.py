@@ -12,8 +12,9 @@ from tests.factories import ChannelFactory, WorkspaceFactory
 from tests.packs.at_hand import Packs
 from tests.packs.shelf import extra
 from tests.tenants import Tenant
-from workspaces.models import Automation, Channel, Workspace
-from workspaces.services import save_channel
+from workspaces.automations.models import Automation
+from workspaces.subaccounts.models import Channel, Workspace
+from workspaces.subaccounts.services import save_channel
 
 
 def a_customer(a: Tenant, business_type: str | None = "salon_spa") -> Workspace:

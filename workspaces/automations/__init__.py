@@ -1,1 +1,1 @@
-"""What an automation is made of: the registry of triggers and steps, and everything that follows from it alone."""
+"""A workspace's automations; `flows` holds what they are made of, without a database."""

@@ -26,7 +26,7 @@ from channelconnect.services import (
 from config.api.idempotency import presented_idempotency_key
 from config.api.responses import json_answer
 from config.api.schema import Documented, many, one
-from workspaces.api.agency.scoped import SubAccountViewSet
+from workspaces.subaccounts.api.agency.scoped import SubAccountViewSet
 
 SHOWN = 100
 

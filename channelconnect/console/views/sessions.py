@@ -28,9 +28,9 @@ from channelconnect.services import (
     settings_of,
     status_at,
 )
-from workspaces.models import Channel, Workspace
-from workspaces.services import WorkspaceNotFound
-from workspaces.services.listing import Selection
+from workspaces.subaccounts.models import Channel, Workspace
+from workspaces.subaccounts.services import WorkspaceNotFound
+from workspaces.subaccounts.services.listing import Selection
 
 START = "console:channel-connect-start"
 MOST_HITS = 20

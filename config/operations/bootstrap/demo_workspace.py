@@ -5,8 +5,8 @@ from datetime import datetime
 from agency.models import Agency, Member
 from config.operations.bootstrap.actor import BOOTSTRAP
 from config.operations.bootstrap.catalogue import last_plan
-from workspaces.models import Channel, Workspace
-from workspaces.services import create_workspace, save_channel
+from workspaces.subaccounts.models import Channel, Workspace
+from workspaces.subaccounts.services import create_workspace, save_channel
 
 PLATFORM = "whatsapp"
 

@@ -15,7 +15,7 @@ from config.operations.bootstrap.connecting import ensure_connecting
 from config.operations.bootstrap.demo_workspace import ensure_demo_workspace
 from config.operations.bootstrap.keys import ensure_agency_key, ensure_workspace_key
 from config.operations.bootstrap.people import SignIn, ensure_admin, ensure_owner
-from workspaces.models import Workspace
+from workspaces.subaccounts.models import Workspace
 
 LOCK = 7_105_002  # any constant that nothing else in this database locks
 

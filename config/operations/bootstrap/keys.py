@@ -5,8 +5,8 @@ from datetime import datetime
 from agency.models import Agency, AgencyKey
 from agency.services import issue_agency_key, revoke_agency_key
 from config.operations.bootstrap.actor import BOOTSTRAP
-from workspaces.models import Workspace, WorkspaceKey
-from workspaces.services import issue_workspace_key, revoke_workspace_key
+from workspaces.subaccounts.models import Workspace, WorkspaceKey
+from workspaces.subaccounts.services import issue_workspace_key, revoke_workspace_key
 
 
 def ensure_agency_key(agency: Agency, *, can_copy: bool, rotate: bool, now: datetime) -> str | None:

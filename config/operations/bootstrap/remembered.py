@@ -7,7 +7,7 @@ from django.contrib.auth.hashers import check_password
 
 from agency.models import AgencyKey, User
 from config.api.keys import key_digest
-from workspaces.models import WorkspaceKey
+from workspaces.subaccounts.models import WorkspaceKey
 
 
 def without_dead_secrets(told: dict[str, Any]) -> dict[str, Any]:

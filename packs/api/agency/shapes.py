@@ -8,8 +8,8 @@ from agency.limits import CHANNEL_TYPES
 from config.api.schema import many
 from packs.library import Industry
 from packs.models import Pack, PackEntry
-from workspaces.automations.requirements import REQUIREMENTS
-from workspaces.models.workspaces import BusinessType
+from workspaces.automations.flows.requirements import REQUIREMENTS
+from workspaces.subaccounts.models.workspaces import BusinessType
 
 EXAMPLE_ITEM = "salons-booking-assistant"
 ENTRY_EXAMPLE = {

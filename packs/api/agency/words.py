@@ -5,8 +5,8 @@ from config.api.serializers import Serializer
 from packs.library import Industry
 from packs.models import Pack, PackEntry
 from packs.services.packs import MOST_PACKS
-from workspaces.automations.requirements import REQUIREMENTS
-from workspaces.models.workspaces import BusinessType
+from workspaces.automations.flows.requirements import REQUIREMENTS
+from workspaces.subaccounts.models.workspaces import BusinessType
 
 LONGEST_TEMPLATE_ID = 200
 MOST_REQUIREMENTS = 100

@@ -18,9 +18,9 @@ from packs.library import Industry, LibraryItem, library
 from packs.models import PackEntry
 from packs.models.entries import MOST_ENTRIES
 from packs.services import add_library_entry
-from workspaces.automations.requirements import REQUIREMENTS
-from workspaces.automations.telling import told
-from workspaces.services.automations import CHANNEL_NAMES
+from workspaces.automations.flows.requirements import REQUIREMENTS
+from workspaces.automations.flows.summary import told
+from workspaces.subaccounts.models import CHANNEL_NAMES
 
 NAMES = ("search", "industry", "channel", "requires", "ai")
 

@@ -14,7 +14,7 @@ from agency.console.surface import ConsoleView, crumb
 from config.api.ids import parse_uuid
 from packs.models import Pack
 from packs.services import find_pack, replaces_platform
-from workspaces.services.automations import CHANNEL_NAMES
+from workspaces.subaccounts.models import CHANNEL_NAMES
 
 PACKS = gettext_lazy("Packs")
 LIST = "console:packs"

@@ -13,9 +13,9 @@ from agency.console.surface import FormPage, crumb
 from packs.console.views.base import ONE, OnePack
 from packs.models.entries import MOST_ENTRIES
 from packs.services import copy_automation, find_source, preview_copy
-from workspaces.models import Automation, Workspace
-from workspaces.services import WorkspaceNotFound
-from workspaces.services.automations import CHANNEL_NAMES
+from workspaces.automations.models import Automation
+from workspaces.subaccounts.models import CHANNEL_NAMES, Workspace
+from workspaces.subaccounts.services import WorkspaceNotFound
 
 COPY = "console:pack-copy"
 FROM = "console:pack-copy-from"

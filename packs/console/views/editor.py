@@ -16,7 +16,7 @@ from packs.models import Pack, PackEntry
 from packs.models.entries import MOST_ENTRIES
 from packs.services import change_entry, find_entry, order_entries, remove_entry, view_entry, view_pack
 from packs.services.errors import NotInOrder
-from workspaces.automations.requirements import REQUIREMENTS
+from workspaces.automations.flows.requirements import REQUIREMENTS
 
 
 class PackPage(OnePack):

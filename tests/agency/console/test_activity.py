@@ -12,7 +12,7 @@ from agency.console.activity_words import action_words, register_actions
 from agency.services import record_activity
 from tests.agency.console.staff import a_browser, a_member, text
 from tests.tenants import Tenant
-from workspaces.services import assign_plan, change_workspace, grant_addon
+from workspaces.subaccounts.services import assign_plan, change_workspace, grant_addon
 
 pytestmark = pytest.mark.django_db
 LOG = "/console/activity"

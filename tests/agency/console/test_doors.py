@@ -13,7 +13,7 @@ from agency.actors import SYSTEM
 from agency.services import suspend_agency
 from tests.agency.console.staff import a_browser, a_member, a_person, at_the_console
 from tests.tenants import Tenant
-from workspaces.services import grant_addon
+from workspaces.subaccounts.services import grant_addon
 
 pytestmark = pytest.mark.django_db
 ALL = {"owner", "admin", "viewer"}

@@ -13,7 +13,7 @@ from packs.models import Pack
 from tests.agency.console.staff import a_member, at_the_console, text
 from tests.factories import AgencyFactory, WorkspaceFactory, an_agency_key
 from tests.tenants import Tenant
-from workspaces.services import suspend_workspace
+from workspaces.subaccounts.services import suspend_workspace
 
 pytestmark = pytest.mark.django_db
 

@@ -12,7 +12,7 @@ from tests.agency.console.staff import a_browser, a_member, at_the_console
 from tests.agency.console.test_doors import DOORS
 from tests.factories import addon_limits, plan_limits
 from tests.tenants import Tenant, an_address
-from workspaces.services import create_workspace, grant_addon, suspend_workspace
+from workspaces.subaccounts.services import create_workspace, grant_addon, suspend_workspace
 
 pytestmark = pytest.mark.django_db
 NASTY = '</script><script>alert("x")</script><img src=x onerror=alert(1)>{{7*7}}'

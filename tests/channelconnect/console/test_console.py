@@ -19,7 +19,7 @@ from tests.agency.console.staff import a_browser, at_the_console, flashes, hidde
 from tests.channelconnect.agencies import RETURN_URL, a_session, connection_events, switch_on
 from tests.factories import ChannelFactory, WorkspaceFactory, many_workspaces
 from tests.tenants import Tenant
-from workspaces.services import suspend_workspace
+from workspaces.subaccounts.services import suspend_workspace
 
 pytestmark = pytest.mark.django_db
 HOME = "/console/configuration/channel-connect"

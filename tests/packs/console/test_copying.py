@@ -11,7 +11,8 @@ from tests.flows_at_hand import a_catch_all, a_customers_flow, a_flow, a_step
 from tests.packs.at_hand import Packs, an_automation
 from tests.packs.shelf import extra
 from tests.tenants import Tenant
-from workspaces.models import Automation, Workspace
+from workspaces.automations.models import Automation
+from workspaces.subaccounts.models import Workspace
 
 pytestmark = pytest.mark.django_db
 SECRETS = ("49 151 1234 5678", "cal-8841", "agent-17", "acct-agency-9", "corner-salon.example")

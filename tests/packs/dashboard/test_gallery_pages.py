@@ -14,9 +14,10 @@ from tests.factories import ChannelFactory, WorkspaceFactory
 from tests.packs.at_hand import Packs
 from tests.packs.shelf import BOOKING, REVIEWS, WELCOME, extra
 from tests.tenants import Tenant
-from tests.workspaces.dashboard.people import at_the_dashboard
-from workspaces.models import Automation, Workspace
-from workspaces.services.automations import note_readiness
+from tests.workspaces.subaccounts.dashboard.people import at_the_dashboard
+from workspaces.automations.models import Automation
+from workspaces.automations.services import note_readiness
+from workspaces.subaccounts.models import Workspace
 
 pytestmark = pytest.mark.django_db
 

@@ -5,10 +5,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from workspaces.automations import fields as kinds
-from workspaces.automations.flows import Flow
-from workspaces.automations.registry import STEPS, TRIGGERS
-from workspaces.automations.types import StepType, TriggerType
+from workspaces.automations.flows import fields as kinds
+from workspaces.automations.flows.flow import Flow
+from workspaces.automations.flows.registry import STEPS, TRIGGERS
+from workspaces.automations.flows.types import StepType, TriggerType
 
 PLATFORM = "whatsapp"
 LETTERS, DIGITS = "abcdefghijkmnpqrstuvwxyz", "0123456789"

@@ -13,8 +13,9 @@ from agency.actors import SYSTEM
 from tests.factories import ChannelFactory
 from tests.flows_at_hand import a_flow, a_step
 from tests.tenants import Tenant, message
-from workspaces.models import Automation, Workspace
-from workspaces.services.automations import create_automation, publish_automation, switch_on
+from workspaces.automations.models import Automation
+from workspaces.automations.services import create_automation, publish_automation, switch_on
+from workspaces.subaccounts.models import Workspace
 
 CARD = [
     "id", "name", "platform", "enabled", "trigger", "version", "published_at", "requires", "created_at", "updated_at",

@@ -9,8 +9,8 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from tests.factories import ChannelFactory, WorkspaceFactory
 from tests.flows_at_hand import Flow, a_flow, a_step
-from workspaces.models import Automation, AutomationVersion, Readiness, Workspace
-from workspaces.services.automations import (
+from workspaces.automations.models import Automation, AutomationVersion, Readiness
+from workspaces.automations.services import (
     FlowRefused,
     NameNeeded,
     NotReady,
@@ -27,6 +27,7 @@ from workspaces.services.automations import (
     switch_off,
     switch_on,
 )
+from workspaces.subaccounts.models import Workspace
 
 pytestmark = pytest.mark.django_db
 BOOKING = a_flow(a_step("book", "book_appointment", text="Choose."))

@@ -5,10 +5,10 @@ import json
 from hypothesis import HealthCheck, given, settings
 
 from tests.workspaces.automations.secrets import PLATFORM, a_value, field_at, flows
-from workspaces.automations.copies import cleaned, refusals_of
-from workspaces.automations.flows import Flow
-from workspaces.automations.graph import problems_of
-from workspaces.automations.slots import filled, open_slots
+from workspaces.automations.flows.copies import cleaned, refusals_of
+from workspaces.automations.flows.flow import Flow
+from workspaces.automations.flows.graph import problems_of
+from workspaces.automations.flows.slots import filled, open_slots
 
 
 @given(flows())

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from tests.flows_at_hand import Flow, a_flow, a_step
-from workspaces.automations.flows import MOST_STEPS, is_bounded
-from workspaces.automations.graph import problems_of
-from workspaces.automations.registry import STEPS, TRIGGERS
-from workspaces.automations.requirements import REQUIREMENTS
-from workspaces.automations.types import StepType, TriggerType
+from workspaces.automations.flows.flow import MOST_STEPS, is_bounded
+from workspaces.automations.flows.graph import problems_of
+from workspaces.automations.flows.registry import STEPS, TRIGGERS
+from workspaces.automations.flows.requirements import REQUIREMENTS
+from workspaces.automations.flows.types import StepType, TriggerType
 
 
 def said(flow: Any, platform: str = "whatsapp") -> list[str]:

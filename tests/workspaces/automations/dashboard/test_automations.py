@@ -1,0 +1,219 @@
+"""What a customer sees of their automations and does with them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils.timezone import now
+
+from agency.actors import SYSTEM
+from agency.models import ActivityEntry
+from packs.services import change_pack, copy_automation, create_pack, install_pack
+from tests.agency.console.staff import flashes, text
+from tests.factories import ChannelFactory, WorkspaceFactory
+from tests.flows_at_hand import a_catch_all, a_customers_flow
+from tests.packs.at_hand import an_automation
+from tests.tenants import Tenant
+from tests.workspaces.subaccounts.dashboard.people import at_the_dashboard
+from workspaces.automations.models import Automation
+from workspaces.automations.services import note_readiness, publish_automation, remove_automation
+from workspaces.subaccounts.models import Workspace
+
+pytestmark = pytest.mark.django_db
+FILLED = {
+    "slot_1": "Call us.",
+    "slot_2": "cal-1",
+    "slot_3": "agent-1",
+    "slot_4": "https://ours.example/",
+}
+
+
+@pytest.fixture
+def customer(a: Tenant) -> Workspace:
+    workspace = WorkspaceFactory.create(agency=a.agency)
+    ChannelFactory.create(workspace=workspace)
+    Automation.objects.all().delete()
+    return workspace
+
+
+@pytest.fixture
+def owner(customer: Workspace) -> Client:
+    return at_the_dashboard(customer)
+
+
+@pytest.fixture
+def copied(a: Tenant, customer: Workspace) -> Automation:
+    """A copy of another customer's automation, installed and full of slots."""
+    source = an_automation(a.workspace, flow=a_customers_flow(), name="Booking")
+    pack = create_pack(agency=a.agency, name="Pack", by=SYSTEM)
+    copy_automation(pack=pack, automation=source, by=SYSTEM)
+    change_pack(pack=pack, status="published", by=SYSTEM)
+    return install_pack(workspace=customer, pack=pack.uuid, now=now(), by=SYSTEM).added[0]
+
+
+def page(owner: Client, automation: Automation) -> Any:
+    return owner.get(f"/app/automations/{automation.uuid}")
+
+
+def save(owner: Client, automation: Automation, **values: str) -> Any:
+    return owner.post(f"/app/automations/{automation.uuid}", values)
+
+
+def switch(owner: Client, automation: Automation, way: str) -> Any:
+    return owner.post(f"/app/automations/{automation.uuid}/{way}", follow=True)
+
+
+def test_there_are_none_yet(owner: Client) -> None:
+    assert "No automations yet" in text(owner.get("/app/automations"))
+
+
+def test_the_list_tells_the_state_of_each(owner: Client, customer: Workspace, copied: Automation) -> None:
+    an_automation(customer, name="Greeting")
+    shown = text(owner.get("/app/automations"))
+    assert "Greeting WhatsApp Off Ready to switch on" in shown
+    assert "things to do first" in shown
+    switch(owner, Automation.objects.get(name="Greeting"), "on")
+    assert "Greeting WhatsApp On" in text(owner.get("/app/automations"))
+
+
+def test_the_list_costs_the_same_whatever_its_length(
+    owner: Client, customer: Workspace, django_assert_max_num_queries: Callable[[int], Any]
+) -> None:
+    an_automation(customer)
+    owner.get("/app/automations")
+    with CaptureQueriesContext(
+        connection,
+    ) as one:
+        owner.get("/app/automations")
+    for number in range(24):
+        an_automation(customer, name=f"More {number}")
+    with django_assert_max_num_queries(len(one)):
+        owner.get("/app/automations")
+    assert len(one) <= 7
+
+
+def test_each_slot_is_asked_for_with_its_label_and_step(owner: Client, copied: Automation) -> None:
+    shown = text(page(owner, copied))
+    assert len(copied.slots) == len(FILLED)
+    for slot in copied.slots:
+        assert f"{slot['label']} {slot['step']}" in shown
+    assert "4 are still empty" in shown
+
+
+def test_prerequisites_are_told_in_words_met_or_missing(owner: Client, customer: Workspace, copied: Automation) -> None:
+    assert copied.requires
+    note_readiness(workspace=customer, by=SYSTEM, payment=True)
+    shown = text(page(owner, copied))
+    assert "Met: a WhatsApp channel that works" in shown
+    assert "Met: a payment method connected" in shown
+    assert "Missing: a service or product to sell" in shown
+    assert "Switch on" not in shown
+
+
+def test_what_it_says_is_shown_before_it_is_switched_on(owner: Client, customer: Workspace) -> None:
+    made = an_automation(customer, name="Greeting")
+    assert "What it does 1. Send a text Hello {{contact.first_name}}!" in text(page(owner, made))
+
+
+def test_slots_are_filled_in_one_after_another(owner: Client, customer: Workspace, copied: Automation) -> None:
+    answer = owner.post(f"/app/automations/{copied.uuid}", {"slot_1": "Call us."}, follow=True)
+    assert flashes(answer) == ["Saved. 3 still to fill in."]
+    assert "Call us." in answer.content.decode()
+    answer = owner.post(f"/app/automations/{copied.uuid}", FILLED, follow=True)
+    assert flashes(answer) == ["Saved. Everything is filled in."]
+    copied.refresh_from_db()
+    assert copied.published is not None
+
+
+def test_a_value_that_does_not_fit_is_refused_beside_its_slot(owner: Client, copied: Automation) -> None:
+    answer = save(owner, copied, **FILLED | {"slot_4": "not a web address"})
+    assert answer.status_code == 422
+    assert "must be a valid web address" in text(answer)
+    assert 'value="not a web address"' in answer.content.decode()
+    copied.refresh_from_db()
+    assert copied.published is None
+
+
+def test_control_characters_are_refused(owner: Client, copied: Automation) -> None:
+    assert save(owner, copied, slot_1="Call\0us").status_code == 422
+
+
+def test_a_filled_slot_can_be_emptied_again(owner: Client, copied: Automation) -> None:
+    save(owner, copied, **FILLED)
+    answer = owner.post(f"/app/automations/{copied.uuid}", FILLED | {"slot_1": ""}, follow=True)
+    assert flashes(answer)[-1] == "Saved. 1 still to fill in."
+
+
+def test_it_is_switched_on_only_when_ready_and_off_at_any_time(
+    owner: Client, customer: Workspace, copied: Automation
+) -> None:
+    refused = switch(owner, copied, "on")
+    assert flashes(refused)[0].startswith("It cannot be switched on yet: Fill in")
+    save(owner, copied, **FILLED)
+    assert "This needs a service or product to sell." in flashes(switch(owner, copied, "on"))[-1]
+    note_readiness(workspace=customer, by=SYSTEM, **dict.fromkeys(copied.requires, True))
+    assert "Everything is there" in text(page(owner, copied))
+    assert flashes(switch(owner, copied, "on")) == [f"{copied.name} is on."]
+    copied.refresh_from_db()
+    assert copied.enabled
+    assert flashes(switch(owner, copied, "off")) == [f"{copied.name} is off."]
+    copied.refresh_from_db()
+    assert not copied.enabled
+
+
+def test_what_the_customer_did_is_in_the_agency_s_log(owner: Client, customer: Workspace, copied: Automation) -> None:
+    save(owner, copied, **FILLED)
+    entry = ActivityEntry.objects.get(action="automation.slots_filled")
+    assert entry.actor_label == customer.owner.email
+    assert entry.workspace_uuid == customer.uuid
+
+
+def test_an_automation_that_asks_nothing_says_so(owner: Client, customer: Workspace) -> None:
+    made = an_automation(customer, flow=a_catch_all(), published=False)
+    assert "it works as it is" in text(page(owner, made))
+    assert "Publish the automation first." in text(page(owner, made))
+    publish_automation(automation=made, now=now(), by=SYSTEM)
+    assert "Everything is there" in text(page(owner, made))
+
+
+def test_channels_are_listed_with_their_state(owner: Client, a: Tenant) -> None:
+    assert "WhatsApp Active" in text(owner.get("/app/channels"))
+    assert "No channels yet" in text(at_the_dashboard(a.workspace).get("/app/channels"))
+
+
+def test_hostile_names_stay_texts(owner: Client, customer: Workspace) -> None:
+    made = an_automation(customer, name='</h1><script>alert("x")</script>{{7*7}}')
+    for answer in (owner.get("/app/automations"), page(owner, made)):
+        assert b"<script>alert" not in answer.content
+        assert b"49&lt;" not in answer.content
+
+
+def test_an_automation_is_removed_after_a_question(owner: Client, customer: Workspace) -> None:
+    made = an_automation(customer, name="Greeting")
+    asked = owner.get(f"/app/automations/{made.uuid}/remove")
+    assert "Remove Greeting?" in text(asked)
+    answer = owner.post(f"/app/automations/{made.uuid}/remove", follow=True)
+    assert flashes(answer) == ["Greeting was removed."]
+    assert not Automation.objects.filter(pk=made.pk).exists()
+    assert ActivityEntry.objects.filter(action="automation.removed").count() == 1
+
+
+def test_what_is_removed_between_two_looks_is_not_found(owner: Client, customer: Workspace) -> None:
+    """Another tab of the owner's was quicker."""
+    for ending in ("on", "off", "remove", ""):
+        made = an_automation(customer, name="Greeting")
+        gone = False
+
+        def let_in(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+            nonlocal gone
+            if "FOR NO KEY UPDATE" in sql and not gone:
+                gone = True
+                remove_automation(automation=made, by=SYSTEM)  # noqa: B023  # runs before the loop goes on
+            return execute(sql, params, many, context)
+
+        with connection.execute_wrapper(let_in):
+            answer = owner.post(f"/app/automations/{made.uuid}/{ending}".rstrip("/"))
+        assert (ending, gone, answer.status_code) == (ending, True, 404)

@@ -1,0 +1,70 @@
+"""What an owner tells of their business, and what that makes possible."""
+
+import pytest
+
+from agency.models import ActivityEntry
+from tests.agency.console.staff import flashes, text
+from tests.factories import ChannelFactory, WorkspaceFactory
+from tests.flows_at_hand import a_flow, a_step
+from tests.packs.at_hand import an_automation
+from tests.tenants import Tenant
+from tests.workspaces.subaccounts.dashboard.people import at_the_dashboard
+from workspaces.automations.models import Automation, Readiness
+from workspaces.automations.services import readiness, register_requirement_check
+from workspaces.subaccounts.models import Workspace
+
+pytestmark = pytest.mark.django_db
+PAGE = "/app/prerequisites"
+BOOKING = a_flow(a_step("book", "book_appointment", text="Choose."))
+
+
+@pytest.fixture
+def customer(a: Tenant) -> Workspace:
+    workspace = WorkspaceFactory.create(agency=a.agency)
+    ChannelFactory.create(workspace=workspace)
+    Automation.objects.all().delete()
+    return workspace
+
+
+def test_nothing_is_ticked_at_first(customer: Workspace) -> None:
+    shown = at_the_dashboard(customer).get(PAGE)
+    assert "A service or product to sell" in text(shown)
+    assert "checked" not in shown.content.decode()
+
+
+def test_what_an_owner_has_lets_automations_be_switched_on(customer: Workspace) -> None:
+    owner, automation = at_the_dashboard(customer), an_automation(customer, flow=BOOKING)
+    assert f'href="{PAGE}"' in owner.get(f"/app/automations/{automation.uuid}").content.decode()
+    answer = owner.post(PAGE, {"has": ["service", "availability"]}, follow=True)
+    assert flashes(answer) == ["Saved. Automations that need nothing else can be switched on now."]
+    assert answer.content.decode().count("checked") == 2
+    owner.post(f"/app/automations/{automation.uuid}/on")
+    automation.refresh_from_db()
+    assert automation.enabled is True
+    assert ActivityEntry.objects.filter(action="readiness.changed").count() == 1
+
+
+def test_a_tick_that_is_taken_away_is_missed_at_once(customer: Workspace) -> None:
+    owner, automation = at_the_dashboard(customer), an_automation(customer, flow=BOOKING)
+    owner.post(PAGE, {"has": ["service", "availability"]})
+    owner.post(PAGE, {"has": ["service"]})
+    owner.post(f"/app/automations/{automation.uuid}/on")
+    automation.refresh_from_db()
+    assert automation.enabled is False
+    assert "Missing: working hours" in text(owner.get(f"/app/automations/{automation.uuid}"))
+
+
+def test_a_word_that_is_not_known_is_refused(customer: Workspace) -> None:
+    answer = at_the_dashboard(customer).post(PAGE, {"has": ["service", "wealth"]})
+    assert answer.status_code == 422
+    assert not Readiness.objects.filter(workspace=customer).exists()
+
+
+def test_what_a_feature_answers_for_is_shown_and_cannot_be_ticked(
+    customer: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(readiness, "_checks", {})
+    register_requirement_check("contact", lambda workspace: workspace.pk == customer.pk)
+    owner = at_the_dashboard(customer)
+    assert "Met: at least one contact" in text(owner.get(PAGE))
+    assert owner.post(PAGE, {"has": ["contact"]}).status_code == 422

@@ -1,0 +1,163 @@
+"""The list of sub-accounts: search, filters and pages in the address, and no counting of what is not asked for."""
+
+import re
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils.timezone import now
+
+from agency.actors import SYSTEM
+from tests.agency.console.staff import at_the_console, text
+from tests.factories import PlanFactory, WorkspaceFactory, many_workspaces
+from tests.tenants import Tenant
+from workspaces.subaccounts.services import suspend_workspace
+
+pytestmark = pytest.mark.django_db
+LIST = "/console/sub-accounts"
+
+
+def names(page: Any) -> list[str]:
+    return re.findall(r'<a class="lead"[^>]*>([^<]*)</a>', page.content.decode())
+
+
+def link(page: Any, name: str) -> str:
+    found = re.search(rf'rel="{name}" href="([^"]+)"', page.content.decode())
+    return LIST + found[1].replace("&amp;", "&") if found else ""
+
+
+@pytest.fixture
+def four(a: Tenant) -> Tenant:
+    """Four customers, the newest last."""
+    plans = [None, PlanFactory.create(agency=a.agency, name="Gold"), None, None]
+    kinds = ["salon_spa", "salon_spa", "other", None]
+    for name, plan, kind in zip(["Belle 100%", "Nord_Café", "École", "Oak"], plans, kinds, strict=True):
+        WorkspaceFactory.create(agency=a.agency, name=name, plan=plan, business_type=kind)
+    suspend_workspace(workspace=a.agency.workspaces.get(name="Oak"), now=now(), by=SYSTEM)
+    return a
+
+
+def test_a_row_shows_name_owner_status_plan_kind_and_age(a: Tenant, admin: Client) -> None:
+    WorkspaceFactory.create(
+        agency=a.agency,
+        name="Belle",
+        owner_name="Ada",
+        owner_email="ada@example.com",
+        plan=PlanFactory.create(agency=a.agency, name="Gold"),
+        business_type="restaurant_cafe",
+    )
+    assert "Belle Ada · ada@example.com Active Gold Restaurant or café just now" in text(admin.get(LIST))
+
+
+def test_the_newest_is_first(four: Tenant, admin: Client) -> None:
+    assert names(admin.get(LIST)) == ["Oak", "École", "Nord_Café", "Belle 100%"]
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ({"search": "oA"}, ["Oak"]),
+        ({"search": "  oak  "}, ["Oak"]),
+        ({"search": "E\u0301COLE"}, ["École"]),
+        ({"search": "%"}, ["Belle 100%"]),
+        ({"search": "_"}, ["Nord_Café"]),
+        ({"status": "suspended"}, ["Oak"]),
+        ({"status": "active"}, ["École", "Nord_Café", "Belle 100%"]),
+        ({"business_type": "salon_spa"}, ["Nord_Café", "Belle 100%"]),
+        ({"business_type": "salon_spa", "search": "b"}, ["Belle 100%"]),
+    ],
+)
+def test_search_and_filters_narrow_the_list(
+    query: dict[str, str], found: list[str], four: Tenant, admin: Client
+) -> None:
+    page = admin.get(LIST, query)
+    assert names(page) == found
+    assert f"of {len(found)}" in text(page)
+
+
+def test_the_plan_filter_offers_the_agency_s_own_plans(four: Tenant, b: Tenant, admin: Client) -> None:
+    b.plan.refresh_from_db()
+    gold = four.agency.plans.get(name="Gold")
+    page = admin.get(LIST, {"plan": str(gold.uuid)})
+    assert names(page) == ["Nord_Café"]
+    assert f'<option value="{gold.uuid}" selected>Gold</option>' in page.content.decode()
+    assert str(b.plan.uuid) not in page.content.decode()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"search": "zzz"},
+        {"search": "\0"},
+        {"search": "x" * 2000},
+        {"status": "deleted"},
+        {"plan": "zzz"},
+        {"plan": str(uuid4())},
+        {"business_type": "bank"},
+    ],
+)
+def test_nothing_that_matches_differs_from_nothing_there(
+    query: dict[str, str], four: Tenant, b: Tenant, admin: Client
+) -> None:
+    page = admin.get(LIST, query)
+    assert "No sub-account matches" in text(page)
+    assert names(page) == []
+    none_yet = at_the_console(b.agency).get(LIST)
+    assert "No sub-accounts yet" in text(none_yet)
+    assert b'role="search"' not in none_yet.content
+
+
+def test_what_was_asked_for_stays_in_the_form_and_in_the_links(a: Tenant, admin: Client) -> None:
+    many_workspaces(a.agency, 60)
+    page = admin.get(LIST, {"search": "crowd", "status": "active"})
+    assert 'name="search" value="crowd"' in page.content.decode()
+    assert '<option value="active" selected>' in page.content.decode()
+    second = admin.get(link(page, "next"))
+    assert "26\u201350 of 60" in text(second)
+    assert "search=crowd&status=active" in link(second, "next")
+    third = admin.get(link(second, "next"))
+    assert names(third)[-1] == "Crowd 1"
+    assert link(third, "next") == ""
+    assert names(admin.get(link(second, "prev"))) == names(page)
+
+
+@pytest.mark.parametrize(("number", "shown"), [("0", 1), ("-3", 1), ("two", 1), ("99", 3), ("9" * 40, 3), ("", 1)])
+def test_an_odd_page_number_is_the_nearest_page(number: str, shown: int, a: Tenant, admin: Client) -> None:
+    many_workspaces(a.agency, 60)
+    page = admin.get(LIST, {"page": number})
+    assert f"{(shown - 1) * 25 + 1}\u2013" in text(page)
+
+
+def test_other_agencies_sub_accounts_are_not_listed(a: Tenant, b: Tenant, admin: Client) -> None:
+    b.workspace.refresh_from_db()
+    assert names(admin.get(LIST, {"search": b.mark})) == []
+    assert names(admin.get(LIST)) == []
+
+
+def test_the_agency_s_own_count_stands_at_the_top(b: Tenant) -> None:
+    tenant = Tenant(max_sub_accounts=2000)
+    many_workspaces(tenant.agency, 1200)
+    assert "Sub-accounts 1,200 / 2,000" in text(at_the_console(tenant.agency).get(LIST))
+
+
+@pytest.mark.parametrize(("query", "statements"), [({}, 5), ({"page": "40"}, 5), ({"search": "9"}, 6)])
+def test_a_page_takes_few_statements_and_counts_only_behind_a_filter(
+    query: dict[str, str], statements: int, a: Tenant, admin: Client
+) -> None:
+    many_workspaces(a.agency, 1000)
+    admin.get(LIST)
+    with CaptureQueriesContext(connection) as asked:
+        page = admin.get(LIST, query)
+    assert len(names(page)) == 25
+    # session, person, memberships, plans of the filter, cards; the count comes on top
+    assert len(asked) == statements
+    counts = [one["sql"] for one in asked if "count(*)" in one["sql"].lower()]
+    assert len(counts) == statements - 5
+
+
+def test_a_viewer_has_no_button_to_create(viewer: Client, admin: Client) -> None:
+    assert b"/console/sub-accounts/new" in admin.get(LIST).content
+    assert b"/console/sub-accounts/new" not in viewer.get(LIST).content

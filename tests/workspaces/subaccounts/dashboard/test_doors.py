@@ -1,0 +1,180 @@
+"""Every page of the dashboard against everybody who might open it. A page that is missing here fails the tests."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from django.test import Client
+from django.urls import get_resolver, reverse
+from django.utils.timezone import now
+
+from agency.actors import SYSTEM
+from agency.services import suspend_agency
+from packs.services import add_library_entry, change_pack, create_pack
+from tests.agency.console.staff import a_browser, a_member, a_person, at_the_console, text
+from tests.factories import WorkspaceFactory
+from tests.packs.at_hand import an_automation
+from tests.tenants import Tenant, an_address
+from tests.workspaces.subaccounts.dashboard.people import at_the_dashboard
+from workspaces.subaccounts.services import suspend_workspace
+
+pytestmark = pytest.mark.django_db
+Ids = Callable[[Tenant], list[UUID]]
+
+
+def no_ids(_: Tenant) -> list[UUID]:
+    return []
+
+
+def automation(tenant: Tenant) -> list[UUID]:
+    return [an_automation(tenant.workspace, name=f"Automation {tenant.mark}").uuid]
+
+
+def pack(tenant: Tenant) -> list[UUID]:
+    pack = create_pack(agency=tenant.agency, name=f"Pack {tenant.mark}", by=SYSTEM)
+    add_library_entry(pack=pack, template_id=an_item(), by=SYSTEM)
+    change_pack(pack=pack, status="published", by=SYSTEM)
+    return [pack.uuid]
+
+
+def an_item() -> str:
+    from packs.library import library
+
+    return next(iter(library().items))
+
+
+@dataclass(frozen=True)
+class Door:
+    """What the owner's GET and POST are answered with; 405 means that the method is not there."""
+
+    get: int
+    post: int
+    ids: Ids = no_ids
+
+
+DOORS = {
+    "home": Door(302, 405),
+    "automations": Door(200, 405),
+    "automation-remove": Door(200, 302, automation),
+    "prerequisites": Door(200, 302),
+    "automation": Door(200, 302, automation),
+    "automation-on": Door(405, 302, automation),
+    "automation-off": Door(405, 302, automation),
+    "channels": Door(200, 405),
+    "gallery": Door(200, 405),
+    "pack": Door(200, 405, pack),
+    "pack-install": Door(405, 302, pack),
+}
+# Open to whoever has signed in and owns something: they lead into a workspace.
+ARRIVING = {"choose": Door(200, 405), "switch": Door(405, 302)}
+every_door = pytest.mark.parametrize("name", DOORS)
+every_page = pytest.mark.parametrize("name", [*DOORS, *ARRIVING])
+doors_with_ids = pytest.mark.parametrize("name", [name for name, door in DOORS.items() if door.ids is not no_ids])
+
+
+def address(name: str, ids: list[UUID]) -> str:
+    return reverse(f"app:{name}", args=ids)
+
+
+def test_the_table_names_every_page_of_the_dashboard() -> None:
+    _, resolver = get_resolver().namespace_dict["app"]
+    assert {name for name in resolver.reverse_dict if isinstance(name, str)} == DOORS.keys() | ARRIVING.keys()
+
+
+@every_page
+def test_whoever_has_not_signed_in_is_led_to_the_sign_in_page(name: str, a: Tenant) -> None:
+    path = address(name, (DOORS | ARRIVING)[name].ids(a))
+    for answer in (a_browser().get(path), a_browser().post(path)):
+        assert answer.status_code == 302
+        assert answer["Location"].startswith("/account/sign-in?next=/app/")
+    assert a_browser().get(path)["Location"].endswith(path)
+
+
+@every_page
+def test_the_owner_of_the_workspace_comes_in(name: str, a: Tenant) -> None:
+    door, browser = (DOORS | ARRIVING)[name], at_the_dashboard(a.workspace)
+    path = address(name, door.ids(a))
+    assert browser.get(path).status_code == door.get
+    assert browser.post(path).status_code == door.post
+
+
+@every_door
+def test_agency_staff_without_a_workspace_stay_outside(name: str, a: Tenant) -> None:
+    path = address(name, DOORS[name].ids(a))
+    for browser in (at_the_console(a.agency, "owner"), a_browser(a_person())):
+        for answer in (browser.get(path), browser.post(path)):
+            assert answer.status_code == 403
+            assert "You own no workspace" in text(answer)
+
+
+@doors_with_ids
+def test_the_owner_of_another_workspace_finds_nothing_there(name: str, a: Tenant, b: Tenant) -> None:
+    door, browser = DOORS[name], at_the_dashboard(a.workspace)
+    foreign = door.ids(b)
+    for method in (browser.get, browser.post):
+        answers = [method(address(name, ids), headers={"X-Request-Id": "same"}) for ids in (foreign, [uuid4()])]
+        if answers[0].status_code == 405:
+            continue
+        assert [answer.status_code for answer in answers] == [404, 404]
+        assert answers[0].content == answers[1].content
+        assert b.mark.encode() not in answers[0].content
+
+
+@pytest.mark.parametrize("name", ["automation", "automation-on", "automation-off"])
+def test_neither_does_a_neighbour_at_the_same_agency(name: str, a: Tenant) -> None:
+    ids = DOORS[name].ids(a)
+    browser = at_the_dashboard(WorkspaceFactory.create(agency=a.agency))
+    assert {browser.get(address(name, ids)).status_code, browser.post(address(name, ids)).status_code} <= {404, 405}
+
+
+@doors_with_ids
+def test_a_malformed_id_is_not_found(name: str, a: Tenant) -> None:
+    browser = at_the_dashboard(a.workspace)
+    ids = DOORS[name].ids(a)
+    path = address(name, ids).replace(str(ids[0]), "%00x")
+    assert {browser.get(path).status_code, browser.post(path).status_code} <= {404, 405}
+
+
+@every_door
+def test_a_suspended_workspace_shows_a_page_that_says_so(name: str, a: Tenant) -> None:
+    path = address(name, DOORS[name].ids(a))
+    browser = at_the_dashboard(a.workspace)
+    suspend_workspace(workspace=a.workspace, reason="Did not pay", now=now(), by=SYSTEM)
+    for answer in (browser.get(path), browser.post(path)):
+        assert answer.status_code == 403
+        assert f"{a.workspace.name} is suspended" in text(answer)
+        assert "Did not pay" not in text(answer)
+
+
+@every_door
+def test_so_does_a_workspace_of_a_suspended_agency(name: str, a: Tenant) -> None:
+    path = address(name, DOORS[name].ids(a))
+    browser = at_the_dashboard(a.workspace)
+    suspend_agency(agency=a.agency, reason="", now=now(), by=SYSTEM)
+    for answer in (browser.get(path), browser.post(path)):
+        assert answer.status_code == 403
+        assert "is suspended" in text(answer)
+
+
+@pytest.mark.parametrize("name", [name for name, door in (DOORS | ARRIVING).items() if door.post == 302])
+def test_no_page_takes_a_forged_post(name: str, a: Tenant) -> None:
+    browser = Client(enforce_csrf_checks=True, REMOTE_ADDR=an_address())
+    browser.force_login(a.workspace.owner)
+    assert browser.post(address(name, (DOORS | ARRIVING)[name].ids(a))).status_code == 403
+
+
+@pytest.mark.parametrize("name", [name for name, door in (DOORS | ARRIVING).items() if door.get == 200])
+def test_pages_are_kept_by_nobody_and_need_no_script_of_their_own(name: str, a: Tenant) -> None:
+    page: Any = at_the_dashboard(a.workspace).get(address(name, (DOORS | ARRIVING)[name].ids(a)))
+    assert "no-store" in page["Cache-Control"]
+    assert b" style=" not in page.content
+    assert page.content.count(b"<script") == page.content.count(b'<script type="module" src="/static/')
+
+
+def test_a_member_of_the_agency_who_owns_a_workspace_sees_that_one(a: Tenant) -> None:
+    staff = a_member(a.agency, "viewer")
+    workspace = WorkspaceFactory.create(agency=a.agency, owner_email=staff.user.email, name="Own shop")
+    assert workspace.owner == staff.user
+    assert "Own shop" in text(a_browser(staff.user).get("/app/automations"))

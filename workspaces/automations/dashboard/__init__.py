@@ -1,0 +1,1 @@
+"""Automations in the customers' dashboard."""

@@ -1,0 +1,15 @@
+"""The dashboard's pages about automations, below `/app/` and in the namespace `app`."""
+
+from django.urls import path
+
+import config.api.ids  # noqa: F401 - makes `<id:…>` known
+from workspaces.automations.dashboard.views import automations, prerequisites
+
+urlpatterns = [
+    path("automations", automations.Automations.as_view(), name="automations"),
+    path("automations/<id:uuid>", automations.AutomationPage.as_view(), name="automation"),
+    path("automations/<id:uuid>/on", automations.AutomationOn.as_view(), name="automation-on"),
+    path("automations/<id:uuid>/off", automations.AutomationOff.as_view(), name="automation-off"),
+    path("automations/<id:uuid>/remove", automations.AutomationRemove.as_view(), name="automation-remove"),
+    path("prerequisites", prerequisites.Prerequisites.as_view(), name="prerequisites"),
+]

@@ -1,0 +1,1 @@
+"""The pages about automations and what they require."""

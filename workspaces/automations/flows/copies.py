@@ -1,0 +1,79 @@
+"""What a copy of a flow keeps: it is rebuilt from the registry's declared fields, and everything else stays behind."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from workspaces.automations.flows.fields import Cleared, clean
+from workspaces.automations.flows.flow import TRIGGER_NODE, Flow, step_title, step_type, steps_of, trigger_type
+from workspaces.automations.flows.graph import problems_of
+from workspaces.automations.flows.registry import STEPS, TRIGGERS
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A cleared value that each customer fills in: `path` below the node's config, label and step for people."""
+
+    node: str
+    path: str
+    label: str
+    step: str
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.step} ({self.label})"
+
+    def plain(self) -> dict[str, str]:
+        return asdict(self)
+
+
+def refusals_of(flow: Any, *, platform: str) -> list[str]:
+    """Say why a published flow cannot be copied, in words for people; nothing if it can."""
+    barred = list(_barred(flow))
+    if barred:
+        return barred
+    if problems_of(flow, platform=platform):
+        return ["This automation no longer passes the checks. Open it, correct it and publish it again."]
+    return []
+
+
+def _barred(flow: Any) -> Iterator[str]:
+    trigger = TRIGGERS.get(flow["trigger"]["type"])
+    if trigger is None:
+        yield "The start is of a type that is not known, so it cannot go into a pack."
+    elif trigger.barred:
+        yield f"The start ({trigger.label}) {trigger.barred}, so it cannot go into a pack."
+    for position, step in enumerate(steps_of(flow), 1):
+        declared = STEPS.get(step["type"])
+        if declared is None:
+            yield f"Step {position} is of a type that is not known, so it cannot go into a pack."
+        elif declared.barred:
+            yield f"Step {position} ({declared.label}) {declared.barred}, so it cannot go into a pack."
+
+
+def cleaned(flow: Flow) -> tuple[Flow, list[Slot]]:
+    """Give what may leave the workspace of a valid flow, and the slots that this leaves.
+
+    Steps get new ids, as the old ones were somebody's words.
+    """
+    numbers = {step["id"]: f"step_{position}" for position, step in enumerate(steps_of(flow), 1)}
+    config, gone = clean(trigger_type(flow).fields, flow["trigger"].get("config", {}))
+    kept: Flow = {
+        "trigger": {"type": trigger_type(flow).name, "config": config},
+        "entry": numbers[flow["entry"]],
+        "steps": [],
+    }
+    cleared: list[tuple[str, Cleared]] = [(TRIGGER_NODE, one) for one in gone]
+    for step in steps_of(flow):
+        declared, node = step_type(step), numbers[step["id"]]
+        config, gone = clean(declared.fields, step.get("config", {}))
+        ports = declared.ports_of(config)
+        ways = {port: numbers[target] for port, target in step.get("next", {}).items() if port in ports}
+        kept["steps"].append({"id": node, "type": declared.name, "config": config, "next": ways})
+        cleared += [(node, one) for one in gone]
+    return kept, [_slot(kept, node, one) for node, one in cleared]
+
+
+def _slot(flow: Flow, node: str, cleared: Cleared) -> Slot:
+    path = ".".join(str(part) for part in cleared.path)
+    return Slot(node=node, path=path, label=cleared.label, step=step_title(flow, node))

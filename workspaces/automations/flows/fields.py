@@ -1,0 +1,263 @@
+"""The typed fields of a step's configuration: what may stand in them, and what a copy makes of them.
+
+Each field says with its type whose value it holds: the flow's own (texts, choices, numbers), the customer's
+(`Own`: cleared into a slot by a copy) or the agency's (`AgencyAccount`: always cleared, never a slot).
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+from urllib.parse import urlsplit
+
+from workspaces.automations.flows.privacy import private_content
+from workspaces.automations.flows.variables import NAME, belongs_to_whoever_installs, is_variable, unknown_variables
+
+Path = tuple[str | int, ...]
+LONGEST_OWN = 2_048
+EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s.]+(?:\.[^@\s.]+)+")
+PHONE = re.compile(r"\+?\d(?:[ ().\-/]{0,2}\d){2,18}")
+
+
+class Flaw(NamedTuple):
+    """What is wrong with a value, and where below the field; `empty` when it merely waits to be filled in."""
+
+    path: Path
+    sentence: str
+    empty: bool = False
+
+
+class Cleared(NamedTuple):
+    """A value that a copy took away, and the label a person knows it by."""
+
+    path: Path
+    label: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Field:
+    """One named value of a step's configuration; the base takes nothing."""
+
+    name: str
+    label: str
+    required: bool = True
+    kind: ClassVar[str] = ""
+
+    def flaws(self, value: Any) -> Iterator[Flaw]:
+        """Judge a value that is there."""
+        raise NotImplementedError
+
+    def cleaned(self, value: Any) -> tuple[Any, list[Cleared]]:
+        """Give what a copy keeps of a valid value, and what it cleared."""
+        return value, []
+
+    def cleared(self) -> tuple[None, list[Cleared]]:
+        return None, [Cleared((), self.label)]
+
+
+def is_empty(value: Any) -> bool:
+    return value is None or value in ("", [])
+
+
+def judge(fields: tuple[Field, ...], values: Any) -> Iterator[Flaw]:
+    """Judge an object against its declared fields."""
+    if not isinstance(values, dict):
+        yield Flaw((), "must be an object")
+        return
+    known = {field.name: field for field in fields}
+    for name in values:
+        if name not in known:
+            yield Flaw((name,), "is not a field of this step")
+    for name, field in known.items():
+        value = values.get(name)
+        if not is_empty(value):
+            yield from (Flaw((name, *flaw.path), flaw.sentence, flaw.empty) for flaw in field.flaws(value))
+        elif field.required:
+            yield Flaw((name,), "is not filled in", empty=True)
+
+
+def clean(fields: tuple[Field, ...], values: dict[str, Any]) -> tuple[dict[str, Any], list[Cleared]]:
+    """Rebuild an object from its declared fields alone; anything else is left behind."""
+    kept: dict[str, Any] = {}
+    gone: list[Cleared] = []
+    for field in fields:
+        value = values.get(field.name)
+        if is_empty(value):
+            continue
+        left, cleared = field.cleaned(value)
+        if left is not None or cleared:
+            kept[field.name] = left
+        gone += [Cleared((field.name, *one.path), one.label) for one in cleared]
+    return kept, gone
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Text(Field):
+    """Words that contacts or the team read; may hold variables. Private content makes it a slot of a copy."""
+
+    most: int = 1_024
+    kind: ClassVar[str] = "text"
+
+    def flaws(self, value: Any) -> Iterator[Flaw]:
+        if not isinstance(value, str) or not value.strip():
+            yield Flaw((), "must be a text")
+        elif len(value) > self.most:
+            yield Flaw((), f"may have at most {self.most} characters")
+        else:
+            for unknown in unknown_variables(value):
+                yield Flaw((), f"holds the unknown variable {{{{{unknown[:60]}}}}}")
+
+    def cleaned(self, value: Any) -> tuple[Any, list[Cleared]]:
+        return (value, []) if private_content(value) is None else self.cleared()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Name(Field):
+    """A name for an answer or a contact's field: lower-case letters, digits and `_`, at most 40."""
+
+    kind: ClassVar[str] = "name"
+
+    def flaws(self, value: Any) -> Iterator[Flaw]:
+        if not isinstance(value, str) or not NAME.fullmatch(value):
+            yield Flaw((), "must be lower-case letters, digits and _, beginning with a letter")
+
+    def cleaned(self, value: Any) -> tuple[Any, list[Cleared]]:
+        return (value, []) if private_content(value) is None else self.cleared()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Variable(Field):
+    """The name of a variable without braces, such as `contact.city` or `answers.budget`."""
+
+    kind: ClassVar[str] = "variable"
+
+    def flaws(self, value: Any) -> Iterator[Flaw]:
+        if not isinstance(value, str) or not is_variable(value):
+            yield Flaw((), "must be a variable such as contact.city or answers.budget")
+
+    def cleaned(self, value: Any) -> tuple[Any, list[Cleared]]:
+        return (value, []) if private_content(f"{{{{{value}}}}}") is None else self.cleared()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Choice(Field):
+    """One of a few fixed words."""
+
+    options: tuple[str, ...]
+    kind: ClassVar[str] = "choice"
+
+    def flaws(self, value: Any) -> Iterator[Flaw]:
+        if not isinstance(value, str) or value not in self.options:
+            yield Flaw((), f"must be one of: {', '.join(self.options)}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Number(Field):
+    """A number within bounds, far too small for a phone number or an id; whole unless `decimals`."""
+
+    least: int = 0
+    most: int = 10_000
+    decimals: bool = False
+    kind: ClassVar[str] = "number"
+
+    def flaws(self, value: Any) -> Iterator[Flaw]:
+        right_type = isinstance(value, int | float if self.decimals else int) and not isinstance(value, bool)
+        if not right_type or not self.least <= value <= self.most or round(value, 2) != value:
+            yield Flaw((), f"must be a number from {self.least} to {self.most}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Flag(Field):
+    """Yes or no."""
+
+    kind: ClassVar[str] = "flag"
+
+    def flaws(self, value: Any) -> Iterator[Flaw]:
+        if not isinstance(value, bool):
+            yield Flaw((), "must be true or false")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Own(Field):
+    """Something of the customer's: a person, a calendar, a file, a number, an address … A copy clears it into a slot.
+
+    `of` says what: `phone`, `email` and `url` are the value itself, all others an id in the customer's workspace.
+    One variable of the workspace, such as `{{workspace.website}}`, stands for whatever each customer has there.
+    """
+
+    of: str
+    kind: ClassVar[str] = "own"
+
+    def flaws(self, value: Any) -> Iterator[Flaw]:
+        if not isinstance(value, str) or not value.strip() or len(value) > LONGEST_OWN:
+            yield Flaw((), "must be a text")
+        elif not belongs_to_whoever_installs(value) and not self._fits(value.strip()):
+            yield Flaw((), f"must be a valid {'web address' if self.of == 'url' else self.label.lower()}")
+
+    def _fits(self, value: str) -> bool:
+        if self.of == "url":
+            return _is_web_address(value)
+        shape = {"email": EMAIL, "phone": PHONE}.get(self.of)
+        return shape is None or shape.fullmatch(value) is not None
+
+    def cleaned(self, value: Any) -> tuple[Any, list[Cleared]]:
+        return (value, []) if belongs_to_whoever_installs(value) else self.cleared()
+
+
+def _is_web_address(value: str) -> bool:
+    try:
+        parts = urlsplit(value)
+        host = parts.hostname
+    except ValueError:
+        return False
+    return parts.scheme in {"http", "https"} and bool(host) and not any(character.isspace() for character in value)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AgencyAccount(Field):
+    """An account of the agency. A copy always clears it; without it the workspace's own default is used."""
+
+    required: bool = False
+    kind: ClassVar[str] = "agency account"
+
+    def flaws(self, value: Any) -> Iterator[Flaw]:
+        if not isinstance(value, str) or len(value) > LONGEST_OWN:
+            yield Flaw((), "must be a text")
+
+    def cleaned(self, value: Any) -> tuple[Any, list[Cleared]]:
+        return None, []
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Many(Field):
+    """A list of objects, each with these fields; a single text each if `of` is one field named ``""``."""
+
+    of: tuple[Field, ...]
+    most: int = 10
+    kind: ClassVar[str] = "list"
+
+    @property
+    def plain(self) -> Field | None:
+        return self.of[0] if self.of[0].name == "" else None
+
+    def flaws(self, value: Any) -> Iterator[Flaw]:
+        if not isinstance(value, list) or len(value) > self.most:
+            yield Flaw((), f"must be a list of at most {self.most} entries")
+            return
+        for position, one in enumerate(value):
+            for flaw in self._judge(one):
+                yield Flaw((position, *flaw.path), flaw.sentence, flaw.empty)
+
+    def _judge(self, value: Any) -> Iterator[Flaw]:
+        if self.plain is None:
+            return judge(self.of, value)
+        return iter([Flaw((), "is not filled in", empty=True)]) if is_empty(value) else self.plain.flaws(value)
+
+    def cleaned(self, value: Any) -> tuple[Any, list[Cleared]]:
+        kept: list[Any] = []
+        gone: list[Cleared] = []
+        for position, one in enumerate(value):
+            left, cleared = clean(self.of, one) if self.plain is None else self.plain.cleaned(one)
+            kept.append(left)
+            gone += [Cleared((position, *below.path), below.label) for below in cleared]
+        return kept, gone

@@ -1,0 +1,77 @@
+"""Steps that ask, and keep the answer."""
+
+from workspaces.automations.flows.fields import Choice, Flag, Many, Name, Number, Text
+from workspaces.automations.flows.steps.messages import LABEL, TAPPABLE
+from workspaces.automations.flows.types import StepType
+
+CHATS = ("whatsapp", "facebook", "instagram", "sms", "tiktok", "telegram", "livechat")
+KEEP = Name(name="save_as", label="Name of the answer")
+ANSWERS = ("text", "number", "email", "phone", "date", "file")
+PATIENCE = Number(name="wait_hours", label="Hours to wait for an answer", least=1, most=168, required=False)
+
+STEPS = (
+    StepType(
+        name="ask_question",
+        label="Ask a question",
+        fields=(
+            Text(name="text", label="Question"),
+            Choice(name="expects", label="Kind of answer", options=ANSWERS),
+            KEEP,
+            PATIENCE,
+        ),
+        ports=("answered", "no_answer"),
+        channels=CHATS,
+        waits=True,
+    ),
+    StepType(
+        name="ask_choice",
+        label="Ask to choose",
+        fields=(
+            Text(name="text", label="Question"),
+            Many(name="options", label="Options", of=(LABEL,), most=10),
+            KEEP,
+            PATIENCE,
+        ),
+        ports=("other", "no_answer"),
+        port_per=("option", "options"),
+        channels=CHATS,
+        waits=True,
+    ),
+    StepType(
+        name="ask_rating",
+        label="Ask for a rating",
+        fields=(Text(name="text", label="Question"), KEEP, PATIENCE),
+        ports=("happy", "unhappy", "no_answer"),
+        channels=CHATS,
+        waits=True,
+    ),
+    StepType(
+        name="ask_consent",
+        label="Ask for consent",
+        fields=(
+            Text(name="text", label="Question"),
+            Choice(name="purpose", label="What for", options=("marketing", "reminders", "data_storage")),
+            Flag(name="double_check", label="Ask twice", required=False),
+        ),
+        ports=("agreed", "declined"),
+        channels=CHATS,
+        waits=True,
+    ),
+    StepType(
+        name="wait_for_reply",
+        label="Wait for a reply",
+        fields=(Number(name="hours", label="Hours", least=1, most=168),),
+        ports=("replied", "no_reply"),
+        channels=CHATS,
+        waits=True,
+    ),
+    StepType(
+        name="show_quick_replies",
+        label="Send quick replies",
+        fields=(Text(name="text", label="Text"), Many(name="replies", label="Replies", of=(LABEL,), most=10)),
+        ports=("other",),
+        port_per=("reply", "replies"),
+        channels=tuple(kind for kind in TAPPABLE if kind != "whatsapp"),
+        waits=True,
+    ),
+)

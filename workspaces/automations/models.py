@@ -1,0 +1,119 @@
+"""A workspace's automations: drafts, frozen versions, and what the workspace has to run them with."""
+
+import uuid
+from typing import ClassVar, Self
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from agency.limits import CHANNEL_TYPES
+from agency.models import Agency
+from workspaces.subaccounts.models.workspaces import Workspace
+
+
+class AutomationQuerySet(models.QuerySet["Automation"]):
+    def of_agency(self, agency: Agency) -> Self:
+        """Keep the automations of one agency's sub-accounts."""
+        return self.filter(workspace__agency=agency)
+
+    def published(self) -> Self:
+        return self.filter(published__isnull=False)
+
+
+class Automation(models.Model):
+    """A flow bound to one channel type.
+
+    `draft` is what is being edited, `published` the frozen version that runs. `requires` is what the workspace must
+    have before it can be switched on; `slots` what an installed copy still asks of the customer, as
+    `{node, path, label, step}`. `from_pack` and `from_entry` name where it was installed from: public ids only, as
+    the pack may be gone.
+    """
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="automations", db_index=False)
+    name = models.CharField(max_length=120)
+    platform = models.CharField(max_length=20, choices=[(kind, kind) for kind in CHANNEL_TYPES])
+    trigger = models.CharField(max_length=40)
+    draft = models.JSONField()
+    published = models.ForeignKey(
+        "AutomationVersion", null=True, blank=True, on_delete=models.RESTRICT, related_name="+"
+    )
+    enabled = models.BooleanField(default=False)
+    requires = ArrayField(models.CharField(max_length=20), default=list)
+    slots = models.JSONField(default=list)
+    from_pack = models.UUIDField(null=True, blank=True)
+    from_entry = models.UUIDField(null=True, blank=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    updated_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects: ClassVar[AutomationQuerySet] = AutomationQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(platform__in=CHANNEL_TYPES), name="automation_platform_is_known"),
+            models.CheckConstraint(condition=~Q(name=""), name="automation_has_a_name"),
+            models.CheckConstraint(
+                condition=Q(enabled=False) | Q(published__isnull=False), name="automation_runs_a_published_version"
+            ),
+            models.CheckConstraint(
+                condition=Q(from_pack=None, from_entry=None) | Q(from_pack__isnull=False, from_entry__isnull=False),
+                name="automation_origin_is_whole",
+            ),
+            models.UniqueConstraint(
+                fields=["workspace", "from_entry"],
+                condition=Q(from_entry__isnull=False),
+                name="automation_installed_once",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["workspace", "-created_at", "-id"], name="automation_newest"),
+            models.Index(
+                fields=["from_pack", "workspace"], condition=Q(from_pack__isnull=False), name="automation_of_pack"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class AutomationVersion(models.Model):
+    """A published flow; a trigger in the database refuses to change it."""
+
+    automation = models.ForeignKey(Automation, on_delete=models.CASCADE, related_name="versions", db_index=False)
+    number = models.PositiveIntegerField()
+    flow = models.JSONField()
+    published_at = models.DateTimeField(default=timezone.now)
+    published_by = models.CharField(max_length=254, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["automation", "number"], name="automation_version_number_once"),
+            models.CheckConstraint(condition=Q(number__gte=1), name="automation_version_counts_from_one"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.automation} v{self.number}"
+
+
+class Readiness(models.Model):
+    """What a workspace has of the things that automations require; no row means nothing yet.
+
+    Features that know better than this row (contacts, templates …) either keep it or register a check of their own
+    in `workspaces.services.automations.readiness`.
+    """
+
+    workspace = models.OneToOneField(Workspace, primary_key=True, on_delete=models.CASCADE, related_name="readiness")
+    service = models.BooleanField(default=False, verbose_name="a service or product to sell")
+    availability = models.BooleanField(default=False, verbose_name="working hours")
+    booking_page = models.BooleanField(default=False, verbose_name="a booking page")
+    payment = models.BooleanField(default=False, verbose_name="a payment method connected")
+    contact = models.BooleanField(default=False, verbose_name="at least one contact")
+    template = models.BooleanField(default=False, verbose_name="an approved messaging template")
+
+    class Meta:
+        verbose_name_plural = "readiness"
+
+    def __str__(self) -> str:
+        return f"readiness of {self.workspace}"

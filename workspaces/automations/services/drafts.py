@@ -1,0 +1,130 @@
+"""Building an automation: its draft, its name, its slots."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from unicodedata import category
+
+from django.db import transaction
+
+from agency.actors import Actor
+from workspaces.automations.flows.flow import Flow, Problem, shape_problems
+from workspaces.automations.flows.graph import problems_of
+from workspaces.automations.flows.slots import NoSuchSlot, Place, filled, open_slots
+from workspaces.automations.models import Automation
+from workspaces.automations.services.errors import FlowRefused, NameNeeded, SlotNotFound, SlotRefused
+from workspaces.automations.services.notes import lock_automation, note_automation
+from workspaces.automations.services.publishing import publish_locked
+from workspaces.subaccounts.models import Workspace
+
+LONGEST_NAME = 120
+# Control characters, NUL among them, and lone surrogates.
+UNWRITABLE = frozenset({"Cc", "Cs"})
+
+
+def checked_name(name: str) -> str:
+    """Give the name trimmed. Raises `NameNeeded`."""
+    name = name.strip()
+    if not 0 < len(name) <= LONGEST_NAME or any(category(character) in UNWRITABLE for character in name):
+        raise NameNeeded
+    return name
+
+
+def require_shape(flow: Any) -> None:
+    """Raise `FlowRefused` for what cannot even be stored as a draft."""
+    problems = list(shape_problems(flow))
+    if problems:
+        raise FlowRefused(problems)
+
+
+@transaction.atomic
+def create_automation(
+    *, workspace: Workspace, name: str, platform: str, flow: Flow, now: datetime, by: Actor
+) -> Automation:
+    """Begin an automation with a draft. Raises `FlowRefused`, `NameNeeded`."""
+    require_shape(flow)
+    automation = Automation.objects.create(
+        workspace=workspace,
+        name=checked_name(name),
+        platform=platform,
+        trigger=flow["trigger"]["type"][:40],
+        draft=flow,
+        created_at=now,
+        updated_at=now,
+    )
+    note_automation(automation, "automation.created", by)
+    return automation
+
+
+@transaction.atomic
+def save_draft(*, automation: Automation, flow: Flow, now: datetime, by: Actor) -> Automation:
+    """Replace the draft; what is published goes on running. Raises `FlowRefused`."""
+    require_shape(flow)
+    automation = lock_automation(automation)
+    _store_draft(automation, flow, now)
+    note_automation(automation, "automation.draft_saved", by)
+    return automation
+
+
+@transaction.atomic
+def rename_automation(*, automation: Automation, name: str, now: datetime, by: Actor) -> Automation:
+    """Rename it. Raises `NameNeeded`."""
+    automation = lock_automation(automation)
+    automation.name, automation.updated_at = checked_name(name), now
+    automation.save(update_fields=["name", "updated_at"])
+    note_automation(automation, "automation.renamed", by)
+    return automation
+
+
+@transaction.atomic
+def remove_automation(*, automation: Automation, by: Actor) -> None:
+    """Remove an automation with its versions; its pack can install it again."""
+    automation = lock_automation(automation)
+    note_automation(automation, "automation.removed", by)
+    automation.delete()
+
+
+@transaction.atomic
+def fill_slots(*, automation: Automation, values: Mapping[Place, Any], now: datetime, by: Actor) -> Automation:
+    """Fill slots of an installed copy, by node and path; with the last one the flow is published.
+
+    Raises `SlotRefused` for a value that does not fit, `SlotNotFound` for a place that is no slot.
+    """
+    automation = lock_automation(automation)
+    slots = {(slot["node"], slot["path"]): slot for slot in automation.slots}
+    try:
+        flow = filled(automation.draft, values)
+    except NoSuchSlot as error:
+        raise SlotNotFound from error
+    if not values.keys() <= slots.keys():
+        raise SlotNotFound
+    require_shape(flow)
+    problems = problems_of(flow, platform=automation.platform)
+    _refuse_flaws(problems, values, slots)
+    _store_draft(automation, flow, now)
+    note_automation(automation, "automation.slots_filled", by, slots=len(values))
+    if not problems and not open_slots(flow, automation.slots):
+        publish_locked(automation, now=now, by=by)
+    return automation
+
+
+def _refuse_flaws(problems: list[Problem], values: Mapping[Place, Any], slots: dict[Place, dict[str, str]]) -> None:
+    flawed: dict[str, list[str]] = {}
+    for problem in problems:
+        path = ".".join(str(part) for part in problem.path)
+        place = next((place for place in values if place[0] == problem.node and _covers(place[1], path)), None)
+        if place and not problem.empty:
+            flawed.setdefault(".".join(place), []).append(problem.sentence)
+    if flawed:
+        raise SlotRefused(flawed)
+
+
+def _covers(slot: str, path: str) -> bool:
+    return path == slot or path.startswith(f"{slot}.")
+
+
+def _store_draft(automation: Automation, flow: Flow, now: datetime) -> None:
+    automation.draft, automation.updated_at = flow, now
+    if automation.published is None:
+        automation.trigger = flow["trigger"]["type"][:40]
+    automation.save(update_fields=["draft", "updated_at", "trigger"])

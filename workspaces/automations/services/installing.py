@@ -1,0 +1,65 @@
+"""Automations that come from a pack."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+
+from agency.actors import Actor
+from config.db import violated_constraint
+from workspaces.automations.flows.flow import Flow
+from workspaces.automations.models import Automation
+from workspaces.automations.services.notes import note_automation
+from workspaces.automations.services.publishing import publish_locked, what_keeps_from_publishing
+from workspaces.subaccounts.models import Workspace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Which entry of which pack an automation comes from."""
+
+    pack: UUID
+    entry: UUID
+
+
+def install_automation(
+    *,
+    workspace: Workspace,
+    origin: Origin,
+    name: str,
+    platform: str,
+    flow: Flow,
+    slots: list[dict[str, Any]],
+    requires: list[str],
+    now: datetime,
+    by: Actor,
+) -> Automation | None:
+    """Add an automation, switched off; published at once if it asks nothing. None if its entry is installed already.
+
+    The caller is inside a transaction and holds the workspace's lock.
+    """
+    try:
+        with transaction.atomic():
+            automation = Automation.objects.create(
+                workspace=workspace,
+                name=name,
+                platform=platform,
+                trigger=flow["trigger"]["type"],
+                draft=flow,
+                slots=slots,
+                requires=requires,
+                from_pack=origin.pack,
+                from_entry=origin.entry,
+                created_at=now,
+                updated_at=now,
+            )
+    except IntegrityError as error:
+        if violated_constraint(error) != "automation_installed_once":
+            raise
+        return None
+    note_automation(automation, "automation.installed", by, pack=str(origin.pack))
+    if not what_keeps_from_publishing(automation):
+        publish_locked(automation, now=now, by=by)
+    return automation

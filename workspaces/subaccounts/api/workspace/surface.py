@@ -1,0 +1,66 @@
+"""The workspace surface: every view below `/api/v1` stands on this class."""
+
+from rest_framework.viewsets import ViewSetMixin
+
+from agency.actors import Actor
+from agency.models import Switch
+from agency.services.callers import switch_is_on
+from config.api.clients import client_address
+from config.api.refusals import Unauthorized
+from config.api.surface import AddressLimitedSurface
+from config.errors import Forbidden
+from config.logs import request_id
+from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services.callers import WorkspaceCaller, find_workspace_caller
+from workspaces.subaccounts.services.keys import WORKSPACE_PREFIX
+
+WORKSPACE_GONE = "The workspace for this API key no longer exists."
+
+
+class APIDisabled(Forbidden):
+    message = "API access is disabled for this installation."
+
+
+class WorkspaceSuspended(Forbidden):
+    message = "This workspace is suspended."
+
+
+class WorkspaceSurface(AddressLimitedSurface[WorkspaceCaller]):
+    """The caller is a workspace; whatever a view looks up starts at `self.workspace`."""
+
+    surface = "workspace"
+    key_prefix = WORKSPACE_PREFIX
+    switched_off = APIDisabled
+    limit_alias = True
+
+    def switch_is_on(self) -> bool:
+        return switch_is_on(Switch.Name.WORKSPACE_API)
+
+    def resolve_key(self, digest: bytes) -> WorkspaceCaller | None:
+        return find_workspace_caller(digest)
+
+    def check_caller(self, caller: WorkspaceCaller) -> None:
+        if caller.workspace is None:
+            raise Unauthorized(WORKSPACE_GONE)
+        if caller.is_suspended:
+            raise WorkspaceSuspended
+
+    @property
+    def workspace(self) -> Workspace:
+        if self.caller.workspace is None:
+            raise Unauthorized(WORKSPACE_GONE)
+        return self.caller.workspace
+
+    @property
+    def actor(self) -> Actor:
+        return Actor(
+            kind="workspace_key",
+            id=str(self.caller.key_uuid),
+            label=self.caller.key_name,
+            address=str(client_address(self.request._request) or ""),
+            request_id=request_id.get() or "",
+        )
+
+
+class WorkspaceSurfaceViewSet(ViewSetMixin, WorkspaceSurface):
+    """A set of views of the workspace surface."""

@@ -1,0 +1,87 @@
+"""What agency staff write about a sub-account."""
+
+from functools import lru_cache
+from itertools import groupby
+from typing import Any
+
+from django import forms
+from django.db.models import QuerySet
+from django.utils.translation import gettext_lazy as _
+
+from agency.fields import Email, Line, Name
+from agency.models import Addon, Plan
+from config.api.fields.texts import known_zones
+from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.models.workspaces import BusinessType
+
+OFF = {"autocomplete": "off"}
+ZoneChoices = list[tuple[str, Any]]
+
+
+@lru_cache(maxsize=1)
+def zone_choices() -> ZoneChoices:
+    """Give the time zones by region, UTC first."""
+    places = sorted(zone for zone in known_zones() if "/" in zone and not zone.startswith("Etc/"))
+    regions = groupby(places, key=lambda zone: zone.split("/")[0])
+    return [("UTC", "UTC"), *((region, [(zone, _place(zone)) for zone in zones]) for region, zones in regions)]
+
+
+def _place(zone: str) -> str:
+    return zone.partition("/")[2].replace("_", " ").replace("/", ", ")
+
+
+class FactsForm(forms.Form):
+    """What may be changed at any time."""
+
+    name = Name()
+    business_type = forms.ChoiceField(
+        label=_("Business type"), required=False, choices=[("", _("Not said")), *BusinessType.choices]
+    )
+
+    def __init__(self, *args: Any, zone: str = "UTC", **options: Any) -> None:
+        """`zone` is the one held now, which stays a choice whatever its name."""
+        super().__init__(*args, **options)
+        odd = [] if zone == "UTC" or "/" in zone else [(zone, zone)]
+        self.fields["timezone"] = forms.ChoiceField(label=_("Time zone"), choices=[*odd, *zone_choices()])
+
+    def clean_business_type(self) -> str | None:
+        return self.cleaned_data["business_type"] or None
+
+
+class NewWorkspaceForm(FactsForm):
+    owner_name = Line(label=_("Owner's name"), max_length=120, widget=forms.TextInput(attrs=OFF))
+    owner_email = Email(
+        label=_("Owner's e-mail"), help_text=_("An owner who is new to the service is sent a link to set a password.")
+    )
+    ticket = forms.CharField(widget=forms.HiddenInput, required=False)
+
+    def __init__(self, *args: Any, plans: "QuerySet[Plan]", **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields["plan"] = forms.ModelChoiceField(
+            plans, to_field_name="uuid", label=_("Plan"), required=False, empty_label=_("No plan: nothing is limited")
+        )
+        self.order_fields(["name", "owner_name", "owner_email", "plan", "business_type", "timezone"])
+
+
+class PlanForm(forms.Form):
+    def __init__(self, *args: Any, plans: "QuerySet[Plan]", **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields["plan"] = forms.ModelChoiceField(
+            plans, to_field_name="uuid", label=_("Plan"), empty_label=None, widget=forms.RadioSelect
+        )
+
+
+class AddonForm(forms.Form):
+    def __init__(self, *args: Any, addons: "QuerySet[Addon]", **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields["addon"] = forms.ModelChoiceField(
+            addons, to_field_name="uuid", label=_("Add-on"), empty_label=_("Choose an add-on")
+        )
+
+
+def facts_of(workspace: Workspace) -> dict[str, Any]:
+    return {
+        "name": workspace.name,
+        "business_type": workspace.business_type or "",
+        "timezone": workspace.timezone,
+    }

@@ -1,0 +1,159 @@
+"""One sub-account: its page, and the pages that change it."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from agency import limits
+from agency.console.activity_words import action_words
+from agency.console.forms import Reasoned
+from agency.console.lists import stretch, with_id
+from agency.console.once import open_form, spend_ticket
+from agency.console.surface import ConsoleView, FormPage, crumb
+from agency.models import ActivityEntry, Addon, Plan
+from workspaces.subaccounts.console.forms import AddonForm, FactsForm, NewWorkspaceForm, facts_of
+from workspaces.subaccounts.console.views.listing import NAV
+from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services import (
+    WorkspaceNotFound,
+    change_workspace,
+    create_workspace,
+    restore_workspace,
+    suspend_workspace,
+    usage,
+)
+
+TITLE = gettext_lazy("Sub-accounts")
+SENT = gettext_lazy("This form was sent already: its sub-account is in the list.")
+PAGE = "console:sub-account"
+LATEST = 6
+MOST_CHANNELS = 100
+
+
+class OneSubAccount(ConsoleView):
+    """A page about one sub-account of the agency; malformed, unknown and foreign ids read alike."""
+
+    nav = NAV
+    workspace: Workspace
+
+    def find(self, **ids: Any) -> None:
+        found = with_id(Workspace.objects.of(self.agency).select_related("plan"), ids["uuid"])
+        if found is None:
+            raise WorkspaceNotFound
+        self.workspace = found
+
+    def entries(self) -> Any:
+        return ActivityEntry.objects.filter(agency=self.agency, workspace_uuid=self.workspace.uuid)
+
+    def crumbs(self) -> list[Any]:
+        return [crumb(TITLE, NAV), crumb(self.workspace.name, PAGE, self.workspace.uuid)]
+
+    def back(self, words: str) -> HttpResponse:
+        return self.done(words % {"name": self.workspace.name}, PAGE, self.workspace.uuid)
+
+
+class SubAccountPage(OneSubAccount):
+    def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        self.find(uuid=uuid)
+        held = list(self.workspace.held_addons.select_related("addon").order_by("granted_at", "id"))
+        free = Addon.objects.filter(agency=self.agency, archived_at=None).exclude(held_by__workspace=self.workspace)
+        return self.page(
+            "console/sub_account.html",
+            workspace=self.workspace,
+            limits=limits_against_use(self.workspace),
+            held=held,
+            addon_form=AddonForm(addons=free.order_by("name_key", "id")),
+            channels=self.workspace.channels.order_by("connected_at", "id")[:MOST_CHANNELS],
+            latest=[(entry, action_words(entry.action)) for entry in self.entries().order_by("-id")[:LATEST]],
+        )
+
+
+def limits_against_use(workspace: Workspace) -> list[dict[str, Any]]:
+    """Give each limit's words, what is used of it and what is allowed, None for no limit."""
+    used = usage(workspace)
+    return [
+        {"label": label, "used": used[name], "allowed": limits.value(workspace.limits, name)}
+        for name, label in limits.LABELS.items()
+    ]
+
+
+class SubAccountActivity(OneSubAccount):
+    def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        self.find(uuid=uuid)
+        entries = stretch(request, self.entries())
+        return self.page("console/sub_account_activity.html", workspace=self.workspace, entries=entries)
+
+
+class SubAccountNew(FormPage[NewWorkspaceForm]):
+    nav = NAV
+
+    def make_form(self, data: Any = None) -> NewWorkspaceForm:
+        plans = Plan.objects.filter(agency=self.agency, archived_at=None).order_by("name_key", "id")
+        initial = {"timezone": "UTC", "ticket": open_form(self.request)} if data is None else None
+        return NewWorkspaceForm(data.dict() if data is not None else None, plans=plans, initial=initial)
+
+    def save(self, form: NewWorkspaceForm) -> HttpResponse:
+        given = dict(form.cleaned_data)
+        ticket = given.pop("ticket")
+        if ticket and not spend_ticket(self.request, ticket):
+            messages.warning(self.request, SENT)
+            return redirect(NAV)
+        workspace = create_workspace(agency=self.agency, now=timezone.now(), by=self.by, **given)
+        return self.done(_("%(name)s was created.") % {"name": workspace.name}, PAGE, workspace.uuid)
+
+    def show(self, form: NewWorkspaceForm, *, status: int = 200) -> HttpResponse:
+        """Show the form; one that was refused gets a ticket of its own, as the old one may be used up."""
+        if form.is_bound:
+            form.data = {**form.data, "ticket": open_form(self.request)}
+        return super().show(form, status=status)
+
+    def words(self) -> dict[str, Any]:
+        return {"crumbs": [crumb(TITLE, NAV)], "heading": _("New sub-account"), "submit": _("Create sub-account")}
+
+
+class SubAccountEdit(OneSubAccount, FormPage[FactsForm]):
+    def make_form(self, data: Any = None) -> FactsForm:
+        return FactsForm(data, initial=facts_of(self.workspace), zone=self.workspace.timezone)
+
+    def save(self, form: FactsForm) -> HttpResponse:
+        self.workspace = change_workspace(workspace=self.workspace, by=self.by, **form.cleaned_data)
+        return self.back(_("%(name)s was saved."))
+
+    def words(self) -> dict[str, Any]:
+        return {
+            "crumbs": self.crumbs(),
+            "heading": _("Edit %(name)s") % {"name": self.workspace.name},
+            "submit": _("Save"),
+        }
+
+
+class SubAccountSuspend(OneSubAccount, FormPage[Reasoned]):
+    def make_form(self, data: Any = None) -> Reasoned:
+        return Reasoned(data)
+
+    def save(self, form: Reasoned) -> HttpResponse:
+        reason = form.cleaned_data["reason"]
+        suspend_workspace(workspace=self.workspace, reason=reason, now=timezone.now(), by=self.by)
+        return self.back(_("%(name)s was suspended."))
+
+    def words(self) -> dict[str, Any]:
+        return {
+            "crumbs": self.crumbs(),
+            "heading": _("Suspend %(name)s?") % {"name": self.workspace.name},
+            "text": _("Its API keys stop working at once. Nothing is deleted, and you can restore it at any time."),
+            "submit": _("Suspend"),
+            "danger": True,
+        }
+
+
+class SubAccountRestore(OneSubAccount):
+    def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        self.find(uuid=uuid)
+        restore_workspace(workspace=self.workspace, now=timezone.now(), by=self.by)
+        return self.back(_("%(name)s was restored."))

@@ -1,0 +1,64 @@
+"""Whose dashboard is open: a workspace that the person owns, read on every request."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from agency.models import Agency, Brand, User
+from config.api.ids import parse_uuid
+from workspaces.subaccounts.models import Workspace
+
+CHOSEN = "workspace"
+MOST_OTHERS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A person in a workspace of theirs; `others` are a few of their other workspaces."""
+
+    user: User
+    workspace: Workspace
+    others: list[Workspace]
+
+    @property
+    def agency(self) -> Agency:
+        return self.workspace.agency
+
+    @property
+    def brand(self) -> Brand | None:
+        """The agency's looks, if it has chosen any."""
+        return getattr(self.agency, "brand", None)
+
+    @property
+    def is_open(self) -> bool:
+        return self.workspace.is_active and self.agency.is_active
+
+
+def workspaces_of(user: User) -> "QuerySet[Workspace]":
+    """Give what a person owns, with its agencies, by name."""
+    rows: QuerySet[Workspace] = Workspace.objects.filter(owner=user).select_related("agency__brand")
+    return rows.defer("agency__brand__logo").order_by("name_key", "id")
+
+
+def take_place(request: HttpRequest, user: User) -> Place | None:
+    """Enter the workspace that the session names, or the only one; None where there is none or none was chosen."""
+    rows = workspaces_of(user)
+    few = list(rows[: MOST_OTHERS + 1])
+    chosen = parse_uuid(request.session.get(CHOSEN, ""))
+    found = _with(few, chosen)
+    if found is None and chosen and len(few) > MOST_OTHERS:
+        found = rows.filter(uuid=chosen).first()
+    if found is None and len(few) == 1:
+        found = few[0]
+    return Place(user, found, [one for one in few if one != found]) if found else None
+
+
+def _with(rows: list[Workspace], uuid: UUID | None) -> Workspace | None:
+    return next((one for one in rows if one.uuid == uuid), None)
+
+
+def enter(request: HttpRequest, workspace: Workspace) -> None:
+    """Keep the choice for the session."""
+    request.session[CHOSEN] = str(workspace.uuid)

@@ -1,0 +1,52 @@
+"""Where a customer arrives, and changes between workspaces."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+
+from agency.console.lists import paged
+from config.api.ids import parse_uuid
+from workspaces.subaccounts.dashboard.navigation import menu
+from workspaces.subaccounts.dashboard.places import enter, workspaces_of
+from workspaces.subaccounts.dashboard.surface import CustomerView, DashboardView
+
+
+def page_of_ours(request: HttpRequest) -> str:
+    """Give the dashboard's page asked for in `next`, else where it begins."""
+    asked = request.POST.get("next") or request.GET.get("next") or ""
+    inside = asked.startswith(reverse("app:home")) and url_has_allowed_host_and_scheme(asked, allowed_hosts=None)
+    return asked if inside else reverse("app:home")
+
+
+class Home(DashboardView):
+    """Leads on to the first page of the menu."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return redirect(menu()[0].url_name)
+
+
+class Choose(CustomerView):
+    """All workspaces of a person, of whichever agency."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        rows, pages = paged(request, workspaces_of(self.user))
+        if not rows:
+            return render(request, "dashboard/no_workspace.html", status=403)
+        context = {"rows": rows, "pages": pages, "next": page_of_ours(request)}
+        return render(request, "dashboard/choose.html", context)
+
+
+class Switch(CustomerView):
+    """Enters another of the person's workspaces; the session keeps the choice."""
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        asked = parse_uuid(request.POST.get("workspace", ""))
+        chosen = workspaces_of(self.user).filter(uuid=asked).first() if asked else None
+        if chosen is None:
+            messages.error(request, _("This workspace is not yours."))
+            return redirect("app:home")
+        enter(request, chosen)
+        return redirect(page_of_ours(request))

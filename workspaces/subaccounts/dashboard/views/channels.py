@@ -1,0 +1,16 @@
+"""The channels of a workspace."""
+
+from django.http import HttpRequest, HttpResponse
+
+from agency.console.lists import paged
+from workspaces.subaccounts.dashboard.surface import DashboardView
+from workspaces.subaccounts.models import CHANNEL_NAMES
+
+
+class Channels(DashboardView):
+    nav = "app:channels"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        rows, pages = paged(request, self.workspace.channels.order_by("connected_at", "id"))
+        named = [(channel, CHANNEL_NAMES[channel.platform]) for channel in rows]
+        return self.page("dashboard/channels.html", rows=named, pages=pages)

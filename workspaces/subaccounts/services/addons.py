@@ -1,0 +1,48 @@
+"""The add-ons that a sub-account holds."""
+
+from datetime import datetime
+
+from django.db import transaction
+
+from agency import events
+from agency.actors import Actor
+from agency.models import Addon
+from config.errors import NotFound
+from workspaces.subaccounts.models import HeldAddon, Workspace
+from workspaces.subaccounts.services.limits import recompute_limits
+from workspaces.subaccounts.services.locking import lock
+from workspaces.subaccounts.services.payloads import addon_reference
+from workspaces.subaccounts.services.telling import note, tell
+
+
+class AddonNotHeld(NotFound):
+    message = "Add-on not found."
+
+
+@transaction.atomic
+def grant_addon(*, workspace: Workspace, addon: Addon, now: datetime, by: Actor) -> bool:
+    """Grant an add-on and add its limits; False when the sub-account holds it already and nothing changed."""
+    workspace = lock(workspace)
+    _, granted = HeldAddon.objects.get_or_create(
+        workspace=workspace, addon=addon, defaults={"limits": addon.limits, "granted_at": now}
+    )
+    if granted:
+        _settle(workspace, addon, events.ADDON_GRANTED, now, by)
+    return granted
+
+
+@transaction.atomic
+def revoke_addon(*, workspace: Workspace, addon: Addon, now: datetime, by: Actor) -> None:
+    """Take an add-on and its limits away. Raises `AddonNotHeld` when the sub-account does not hold it."""
+    workspace = lock(workspace)
+    removed, _ = HeldAddon.objects.filter(workspace=workspace, addon=addon).delete()
+    if not removed:
+        raise AddonNotHeld
+    _settle(workspace, addon, events.ADDON_REVOKED, now, by)
+
+
+def _settle(workspace: Workspace, addon: Addon, event: str, now: datetime, by: Actor) -> None:
+    recompute_limits(workspace)
+    workspace.save(update_fields=["limits"])
+    note(workspace=workspace, action=event, by=by, details={"addon": addon_reference(addon)})
+    tell(workspace=workspace, event=event, now=now, addon=addon_reference(addon))

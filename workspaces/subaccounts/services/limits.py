@@ -1,0 +1,39 @@
+"""The limits that a sub-account holds, and the question whether there is room for more."""
+
+from agency import limits
+from config.errors import Invalid
+from workspaces.subaccounts.models import Channel, Workspace
+
+
+class LimitReached(Invalid):
+    """A write would pass a limit of the sub-account's plan and add-ons."""
+
+    field = "limit"
+
+    def __init__(self, name: str, allowed: int) -> None:
+        self.name = name
+        super().__init__(f"The plan of this sub-account allows {allowed} {limits.LABELS[name]}.", field=name)
+
+
+def recompute_limits(workspace: Workspace) -> limits.Limits:
+    """Sum the copies held: the plan's and each add-on's. Without a plan nothing is limited. Caller holds the lock."""
+    plan = limits.unlimited() if workspace.plan_limits is None else workspace.plan_limits
+    total = limits.total([plan, *workspace.held_addons.values_list("limits", flat=True)])
+    workspace.limits = total
+    return total
+
+
+def require_room(*, workspace: Workspace, name: str, used: int, adding: int = 1) -> None:
+    """Raise `LimitReached` when `adding` more would pass the limit called `name`. Caller holds the workspace's lock."""
+    allowed = limits.value(workspace.limits, name)
+    if allowed is not None and used + adding > allowed:
+        raise LimitReached(name, allowed)
+
+
+def usage(workspace: Workspace) -> dict[str, int]:
+    """How much of each limit is used, by its dotted name; the owner is the first team member."""
+    used = dict.fromkeys(limits.NAMES, 0)
+    used["team_members"] = 1
+    for platform in workspace.channels.exclude(status=Channel.Status.DISCONNECTED).values_list("platform", flat=True):
+        used[f"channels.{platform}"] += 1
+    return used

@@ -1,0 +1,32 @@
+"""A sub-account's base plan."""
+
+from datetime import datetime
+
+from django.db import transaction
+
+from agency import events
+from agency.actors import Actor
+from agency.models import Plan
+from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services.limits import recompute_limits
+from workspaces.subaccounts.services.locking import lock
+from workspaces.subaccounts.services.payloads import plan_reference
+from workspaces.subaccounts.services.telling import note, tell
+
+
+@transaction.atomic
+def assign_plan(*, workspace: Workspace, plan: Plan, now: datetime, by: Actor) -> Workspace:
+    """Copy a plan's limits onto a sub-account; the same plan again copies them again and tells nobody.
+
+    A suspension stays as it is.
+    """
+    workspace = lock(workspace)
+    before = workspace.plan
+    workspace.plan, workspace.plan_limits = plan, plan.limits
+    recompute_limits(workspace)
+    workspace.save(update_fields=["plan", "plan_limits", "limits"])
+    details = {"from": plan_reference(before), "to": plan_reference(plan)}
+    note(workspace=workspace, action="plan.assigned", by=by, details=details)
+    if before != plan:
+        tell(workspace=workspace, event=events.SUBSCRIPTION_CHANGED, now=now, plan=plan_reference(plan))
+    return workspace

@@ -1,0 +1,69 @@
+"""A new customer: the sub-account with its owner, plan and limits."""
+
+from datetime import datetime
+
+from django.db import transaction
+
+from agency import events
+from agency.actors import Actor
+from agency.limits import unlimited
+from agency.models import Agency, Mail, Plan
+from agency.services import queue_mail
+from agency.services.members import find_or_create_user
+from config.db import name_key
+from config.errors import Forbidden
+from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services.telling import note, tell
+
+
+class SubAccountLimitReached(Forbidden):
+    message = "The sub-account limit of this agency is reached."
+
+
+@transaction.atomic
+def create_workspace(
+    *,
+    agency: Agency,
+    name: str,
+    owner_name: str,
+    owner_email: str,
+    now: datetime,
+    by: Actor,
+    plan: Plan | None = None,
+    business_type: str | None = None,
+    timezone: str = "UTC",
+) -> Workspace:
+    """Create a sub-account; an owner who is new to the service gets an e-mail with a link to set a password.
+
+    Raises `SubAccountLimitReached` past the agency's own limit.
+    """
+    _require_room(agency)
+    owner, is_new = find_or_create_user(email=owner_email, name=owner_name)
+    workspace: Workspace = Workspace.objects.create(
+        agency=agency,
+        name=name.strip(),
+        name_key=name_key(name),
+        owner=owner,
+        owner_name=owner_name,
+        owner_email=owner.email,
+        plan=plan,
+        plan_limits=plan.limits if plan else None,
+        limits=plan.limits if plan else unlimited(),
+        business_type=business_type,
+        timezone=timezone,
+        created_at=now,
+    )
+    if is_new:
+        context = {"agency": agency.name, "workspace": workspace.name}
+        queue_mail(kind=Mail.Kind.OWNER_INVITATION, user=owner, context=context)
+    note(workspace=workspace, action="workspace.created", by=by)
+    tell(workspace=workspace, event=events.WORKSPACE_CREATED, now=now)
+    return workspace
+
+
+def _require_room(agency: Agency) -> None:
+    locked = (
+        Agency.objects.select_for_update(no_key=True).only("max_sub_accounts", "sub_account_count").get(pk=agency.pk)
+    )
+    if locked.max_sub_accounts is not None and locked.sub_account_count >= locked.max_sub_accounts:
+        raise SubAccountLimitReached

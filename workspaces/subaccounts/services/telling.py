@@ -1,0 +1,32 @@
+"""What every change of a sub-account leaves behind: an activity entry and, where there is one, its event."""
+
+from datetime import datetime
+from typing import Any
+
+from agency.actors import Actor
+from agency.services import record_activity, record_event
+from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services.payloads import workspace_payload
+
+
+def tell(*, workspace: Workspace, event: str, now: datetime, **more: Any) -> None:
+    """Record an agency event about a sub-account; `more` joins the workspace in its data."""
+    record_event(
+        agency_id=workspace.agency_id,
+        name=event,
+        data={"workspace": workspace_payload(workspace), **more},
+        now=now,
+        workspace_uuid=workspace.uuid,
+    )
+
+
+def note(*, workspace: Workspace, action: str, by: Actor, details: dict[str, Any] | None = None) -> None:
+    """Add an entry to the agency's and the sub-account's activity."""
+    record_activity(
+        by=by,
+        action=action,
+        agency_id=workspace.agency_id,
+        workspace_uuid=workspace.uuid,
+        target=("workspace", workspace.uuid, workspace.name),
+        details=details,
+    )

@@ -1,0 +1,60 @@
+"""A sub-account's own fields and its suspension."""
+
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from agency import events
+from agency.actors import Actor
+from config.db import name_key
+from config.errors import NotFound
+from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services.locking import lock
+from workspaces.subaccounts.services.telling import note, tell
+
+
+class WorkspaceNotFound(NotFound):
+    message = "Sub-account not found."
+
+
+@transaction.atomic
+def change_workspace(*, workspace: Workspace, by: Actor, **changes: Any) -> Workspace:
+    """Change name, business type or time zone; what is not named stays."""
+    workspace = lock(workspace)
+    before = {field: getattr(workspace, field) for field in changes}
+    changed = {field: value for field, value in changes.items() if before[field] != value}
+    for field, value in changed.items():
+        setattr(workspace, field, value)
+    if changed:
+        workspace.name_key = name_key(workspace.name)
+        workspace.save(update_fields=[*changed, "name_key"])
+        details = {field: {"from": before[field], "to": value} for field, value in changed.items()}
+        note(workspace=workspace, action="workspace.changed", by=by, details=details)
+    return workspace
+
+
+@transaction.atomic
+def suspend_workspace(*, workspace: Workspace, now: datetime, by: Actor, reason: str = "") -> Workspace:
+    """Suspend a sub-account; one that is suspended stays as it is and nothing is told."""
+    workspace = lock(workspace)
+    if workspace.is_active:
+        workspace.status, workspace.suspended_at = Workspace.Status.SUSPENDED, now
+        workspace.suspension_reason = reason
+        workspace.save(update_fields=["status", "suspended_at", "suspension_reason"])
+        note(workspace=workspace, action="workspace.suspended", by=by, details={"reason": reason})
+        tell(workspace=workspace, event=events.WORKSPACE_SUSPENDED, now=now)
+    return workspace
+
+
+@transaction.atomic
+def restore_workspace(*, workspace: Workspace, now: datetime, by: Actor) -> Workspace:
+    """Lift a sub-account's suspension; one that is active stays as it is and nothing is told."""
+    workspace = lock(workspace)
+    if not workspace.is_active:
+        workspace.status, workspace.suspended_at = Workspace.Status.ACTIVE, None
+        workspace.suspension_reason = ""
+        workspace.save(update_fields=["status", "suspended_at", "suspension_reason"])
+        note(workspace=workspace, action="workspace.restored", by=by)
+        tell(workspace=workspace, event=events.WORKSPACE_RESTORED, now=now)
+    return workspace
