@@ -37,7 +37,9 @@ class IdempotencyRecord(models.Model):
                 | models.Q(status__isnull=False, body__isnull=False),
             ),
         ]
-        indexes = [models.Index(fields=["created_at"], condition=models.Q(is_permanent=False), name="idempotency_by_age")]
+        indexes = [
+            models.Index(fields=["created_at"], condition=models.Q(is_permanent=False), name="idempotency_by_age")
+        ]
 
     def __str__(self) -> str:
         return f"{self.principal} {self.key}"

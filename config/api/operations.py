@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers
 
+from config.api.filters import FilterSet
 from config.api.idempotency import Idempotency
 from config.api.serializers import Serializer
 
@@ -91,7 +92,8 @@ class operation:  # noqa: N801  # used as a decorator
     """Declare an action: `@operation(operation_id="…", summary="…", answer=one(PackSerializer))`.
 
     `request` is the serializer of the body; without one, and with `body_optional`, an empty body is taken. `also` are
-    other successes by status, `errors` what else may be refused, by status, in words of its own. With `idempotent` a
+    other successes by status, `errors` what else may be refused, by status, in words of its own. `filters` are those
+    of a list, which the view applies with `filtered`; `query` are parameters of other kinds. With `idempotent` a
     request that repeats its `Idempotency-Key` is answered as the first one was, and done once. `answer_example` and
     `request_example` replace those that the serializers give.
     """
@@ -103,6 +105,7 @@ class operation:  # noqa: N801  # used as a decorator
     also: Mapping[int, Answer] = field(default_factory=dict)
     request: type[Serializer] | None = None
     body_optional: bool = False
+    filters: type[FilterSet] | None = None
     query: tuple[OpenApiParameter, ...] = ()
     errors: Mapping[int, str] = field(default_factory=dict)
     idempotent: bool | Idempotency = False

@@ -76,7 +76,7 @@ def _patches(document: Document) -> dict[str, Any]:
         "APPEND_COMPONENTS": answers.components(disabled=document.disabled),
         "PATH_CONVERTER_OVERRIDES": {"id": {"type": "string", "format": "uuid"}},
         "POSTPROCESSING_HOOKS": [],
-        "COMPONENT_SPLIT_REQUEST": False,
+        "COMPONENT_SPLIT_REQUEST": True,
         "SORT_OPERATIONS": False,
     }
 

@@ -2,9 +2,17 @@
 
 from typing import Any
 
-from rest_framework import serializers
-
-from config.api.fields import BooleanField, CharField, ChoiceField, EmailField, ListField, TimezoneField, UUIDField
+from config.api.fields import (
+    BooleanField,
+    CharField,
+    ChoiceField,
+    EmailField,
+    IntegerField,
+    ListField,
+    TimezoneField,
+    UUIDField,
+)
+from config.api.filters import ChoiceFilter, DateTimeFilter, FilterSet, TextFilter, UUIDFilter
 from config.api.serializers import Serializer
 
 
@@ -25,7 +33,19 @@ class ThingWords(Serializer):
     events = ListField(child=CharField(max_length=10), max_length=3, min_length=1, required=False)
 
 
-class Thing(serializers.Serializer[Any]):
+class Thing(Serializer):
     """A thing as the doors show it."""
 
-    number = serializers.IntegerField()
+    number = IntegerField(example=1)
+
+
+class ThingFilterSet(FilterSet):
+    """Filters whose values alone are looked at."""
+
+    search = TextFilter(method="keep")
+    plan = UUIDFilter(method="keep")
+    status = ChoiceFilter(method="keep", choices=[("active", "Active"), ("suspended", "Suspended")])
+    after = DateTimeFilter(method="keep")
+
+    def keep(self, rows: Any, name: str, value: Any) -> Any:
+        return rows

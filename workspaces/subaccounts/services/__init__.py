@@ -1,7 +1,12 @@
 """Every change of a sub-account: one verb, one function, one transaction."""
 
 from workspaces.subaccounts.services.addons import AddonNotHeld, grant_addon, revoke_addon
-from workspaces.subaccounts.services.channels import AccountConnectedElsewhere, on_first_channel, save_channel
+from workspaces.subaccounts.services.channels import (
+    AccountConnectedElsewhere,
+    ChannelNotFound,
+    on_first_channel,
+    save_channel,
+)
 from workspaces.subaccounts.services.keys import issue_workspace_key, revoke_workspace_key
 from workspaces.subaccounts.services.limits import LimitReached, recompute_limits, require_room, usage
 from workspaces.subaccounts.services.payloads import addon_reference, plan_reference, workspace_payload
@@ -17,6 +22,7 @@ from workspaces.subaccounts.services.workspaces import (
 __all__ = [
     "AccountConnectedElsewhere",
     "AddonNotHeld",
+    "ChannelNotFound",
     "LimitReached",
     "SubAccountLimitReached",
     "WorkspaceNotFound",

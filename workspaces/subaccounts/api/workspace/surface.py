@@ -62,5 +62,5 @@ class WorkspaceSurface(AddressLimitedSurface[WorkspaceCaller]):
         )
 
 
-class WorkspaceSurfaceViewSet(ViewSetMixin, WorkspaceSurface):
+class WorkspaceViewSet(ViewSetMixin, WorkspaceSurface):
     """A set of views of the workspace surface."""
