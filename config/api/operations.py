@@ -91,7 +91,7 @@ def pages(serializer: type[Serializer]) -> Answer:
 class operation:  # noqa: N801  # used as a decorator
     """Declare an action: `@operation(operation_id="…", summary="…", answer=one(PackSerializer))`.
 
-    `request` is the serializer of the body; without one, and with `body_optional`, an empty body is taken. `also` are
+    `request` is the serializer of the body; without one, or with `body_optional`, an empty body is taken. `also` are
     other successes by status, `errors` what else may be refused, by status, in words of its own. `filters` are those
     of a list, which the view applies with `filtered`; `query` are parameters of other kinds. With `idempotent` a
     request that repeats its `Idempotency-Key` is answered as the first one was, and done once. `answer_example` and
@@ -104,7 +104,7 @@ class operation:  # noqa: N801  # used as a decorator
     status: int = 200
     also: Mapping[int, Answer] = field(default_factory=dict)
     request: type[Serializer] | None = None
-    body_optional: bool = False
+    body_optional: bool | None = None
     filters: type[FilterSet] | None = None
     query: tuple[OpenApiParameter, ...] = ()
     errors: Mapping[int, str] = field(default_factory=dict)
@@ -134,7 +134,7 @@ class operation:  # noqa: N801  # used as a decorator
 
     @property
     def takes_empty_body(self) -> bool:
-        return self.body_optional or self.request is None
+        return self.request is None if self.body_optional is None else self.body_optional
 
     @property
     def own_errors(self) -> dict[int, str]:

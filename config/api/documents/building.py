@@ -78,6 +78,7 @@ def _patches(document: Document) -> dict[str, Any]:
         "POSTPROCESSING_HOOKS": [],
         "COMPONENT_SPLIT_REQUEST": True,
         "SORT_OPERATIONS": False,
+        "SORT_OPERATION_PARAMETERS": False,
     }
 
 

@@ -76,11 +76,11 @@ class WorkspaceThings(WorkspaceDoor):
 class Echo(AgencyDoor):
     """Gives back what was read."""
 
-    @operation(operation_id="echo", summary="Echo", answer=one(Thing), errors={409: "Never, in truth."})
+    @operation(operation_id="echo", summary="Echo", body_optional=False, answer=one(Thing), errors={409: "Never, in truth."})
     def post(self, request: Request) -> HttpResponse:
         return json_answer({"data": request.data})
 
-    @operation(operation_id="echoAgain", summary="Echo again", answer=one(Thing))
+    @operation(operation_id="echoAgain", summary="Echo again", body_optional=False, answer=one(Thing))
     def put(self, request: Request) -> HttpResponse:
         return self.post(request)
 
