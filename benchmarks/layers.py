@@ -4,12 +4,12 @@ from functools import lru_cache
 
 from django.db import connection
 from django.http import HttpRequest
+from workspaces.subaccounts.api.agency.workspaces import WorkspaceViewSet
 
 from agency.models import Agency, AgencyKey
 from agency.services.authentication import AgencyCaller
 from config.api.keys import key_digest, looks_like_key, presented_key
 from config.api.refusals import Unauthorized
-from workspaces.subaccounts.api.agency.workspaces import WorkspaceViewSet
 
 # The product's statement without the stamp.
 FIND = """

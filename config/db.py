@@ -40,6 +40,12 @@ def like_pattern(fragment: str) -> str:
     return f"%{escaped}%"
 
 
+def fetch_rows(cursor: Any) -> list[dict[str, Any]]:
+    """Give all rows of a statement by the names of their columns."""
+    names = [column.name for column in cursor.description]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
 @lru_cache(maxsize=4)
 def _keyring(keys: tuple[str, ...]) -> MultiFernet:
     try:

@@ -246,7 +246,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["config.api.parsers.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["config.api.renderers.JSONRenderer"],
     "DEFAULT_METADATA_CLASS": None,
-    "DEFAULT_SCHEMA_CLASS": "config.api.schema.Operation",
+    "DEFAULT_SCHEMA_CLASS": "config.api.schema.OperationSchema",
     "EXCEPTION_HANDLER": "config.api.errors.answer_exception",
     "URL_FORMAT_OVERRIDE": None,
     "UNAUTHENTICATED_USER": None,

@@ -1,10 +1,9 @@
 """Paths of the agency surface that the agency itself answers."""
 
-from django.urls import path
+from agency.api.views import AddonViewSet, PlanViewSet
+from config.api.routers import SurfaceRouter
 
-from agency.api.catalogue import AddonViewSet, PlanViewSet
-
-urlpatterns = [
-    path("plans", PlanViewSet.as_view({"get": "list"}), name="plans"),
-    path("addons", AddonViewSet.as_view({"get": "list"}), name="addons"),
-]
+router = SurfaceRouter()
+router.register("plans", PlanViewSet, basename="plan")
+router.register("addons", AddonViewSet, basename="addon")
+urlpatterns = router.urls

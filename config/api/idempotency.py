@@ -9,13 +9,14 @@ import orjson
 from django.db import OperationalError, connection, transaction
 from django.http import HttpResponse
 from rest_framework.request import Request
+from rest_framework.response import Response
 
 from config.api.faults import sqlstate
 from config.api.refusals import Malformed
-from config.api.responses import CONTENT_TYPE, json_answer, to_json
+from config.api.responses import CONTENT_TYPE, json_answer
 from config.errors import Conflict
 
-Work = Callable[[], tuple[int, Any]]
+Work = Callable[[], HttpResponse | Response]
 
 SHAPE = re.compile(r"[ -~]{1,255}")
 HEADER = "HTTP_IDEMPOTENCY_KEY"
@@ -23,17 +24,19 @@ LOCK_NOT_AVAILABLE = "55P03"
 # Each wait ends after the connection's lock timeout of 2 s.
 WAITS = 4
 CLAIM = """
-INSERT INTO api_idempotencyrecord (principal, key, fingerprint, created_at) VALUES (%s, %s, %s, now())
+INSERT INTO api_idempotencyrecord (principal, key, fingerprint, is_permanent, created_at)
+VALUES (%s, %s, %s, %s, now())
 ON CONFLICT (principal, key) DO UPDATE
-   SET fingerprint = EXCLUDED.fingerprint, status = NULL, body = NULL, created_at = EXCLUDED.created_at
- WHERE api_idempotencyrecord.created_at <= now() - interval '24 hours'
+   SET fingerprint = EXCLUDED.fingerprint, status = NULL, body = NULL, is_permanent = EXCLUDED.is_permanent,
+       created_at = EXCLUDED.created_at
+ WHERE api_idempotencyrecord.created_at <= now() - interval '24 hours' AND NOT api_idempotencyrecord.is_permanent
 RETURNING id
 """
 RECALL = "SELECT fingerprint, status, body FROM api_idempotencyrecord WHERE principal = %s AND key = %s"
 KEEP = "UPDATE api_idempotencyrecord SET status = %s, body = %s WHERE id = %s"
 FORGET = """
 DELETE FROM api_idempotencyrecord WHERE id IN (
-    SELECT id FROM api_idempotencyrecord WHERE created_at <= now() - interval '24 hours'
+    SELECT id FROM api_idempotencyrecord WHERE created_at <= now() - interval '24 hours' AND NOT is_permanent
      ORDER BY created_at LIMIT %s FOR UPDATE SKIP LOCKED)
 """
 
@@ -47,11 +50,12 @@ class StillRunning(Conflict):
 
 
 class Claim(NamedTuple):
-    """Who asks, under which key, and for what."""
+    """Who asks, under which key, for what, and whether that is remembered for good."""
 
     principal: str
     key: str
     fingerprint: bytes
+    is_permanent: bool
 
 
 def presented_idempotency_key(request: Request) -> str | None:
@@ -80,7 +84,7 @@ def _claim(claim: Claim) -> int | None:
     return None if row is None else int(row[0])
 
 
-def _recall(claim: Claim) -> HttpResponse:
+def _recall(claim: Claim) -> tuple[int, bytes]:
     with connection.cursor() as cursor:
         cursor.execute(RECALL, (claim.principal, claim.key))
         row = cursor.fetchone()
@@ -89,40 +93,59 @@ def _recall(claim: Claim) -> HttpResponse:
     fingerprint, status, body = row
     if bytes(fingerprint) != claim.fingerprint:
         raise KeyUsedOtherwise
-    headers = {"Idempotent-Replayed": "true"}
-    return HttpResponse(bytes(body), status=status, content_type=CONTENT_TYPE, headers=headers)
+    return int(status), bytes(body)
 
 
-def _answer(claim: Claim, work: Work) -> HttpResponse:
-    with transaction.atomic(durable=True):
-        row_id = _claim(claim)
-        if row_id is None:
-            return _recall(claim)
-        status, data = work()
-        body = to_json(data)
-        with connection.cursor() as cursor:
-            cursor.execute(KEEP, (status, body, row_id))
-    return HttpResponse(body, status=status, content_type=CONTENT_TYPE)
+def _written(answer: HttpResponse | Response) -> HttpResponse:
+    return json_answer(answer.data, answer.status_code) if isinstance(answer, Response) else answer
 
 
-def answer_once(request: Request, *, principal: str, work: Work) -> HttpResponse:
-    """Do the work, or give the first answer again to a request that repeats its `Idempotency-Key`.
+class Idempotency:
+    """Answers a request that repeats its `Idempotency-Key` as the first one was answered, for 24 hours.
 
-    `work` answers `(status, data)` and refuses by raising, which leaves nothing behind. It runs inside this
-    function's transaction, so it must open none that insists on being the outermost. What it answers is
-    stored for 24 hours: it must hold no secret. `principal` is whose key it is, such as `agency:12`.
+    The key is looked at before the body is validated. What is answered is stored, so it must hold no secret; an
+    action whose answers do overrides `remembered` and `replayed`. With `is_permanent` the key stays used for good.
     """
-    key = presented_idempotency_key(request)
-    if key is None:
-        status, data = work()
-        return json_answer(data, status)
-    claim = Claim(principal, key, fingerprint_of(request))
-    for _ in range(WAITS - 1):
-        try:
-            return _answer(claim, work)
-        except StillRunning:
-            continue
-    return _answer(claim, work)
+
+    is_permanent = False
+
+    def remembered(self, answer: HttpResponse) -> bytes:
+        """Give what is stored of the first answer."""
+        return answer.content
+
+    def replayed(self, view: Any, status: int, stored: bytes) -> HttpResponse:
+        """Make the answer to a repeated request."""
+        return HttpResponse(stored, status=status, content_type=CONTENT_TYPE)
+
+    def answer_once(self, view: Any, request: Request, work: Work) -> HttpResponse:
+        """Do the work or replay its answer; `view.principal` is whose key it is, such as `agency:12`.
+
+        The work refuses by raising, which leaves nothing behind. It runs inside a transaction of this function, so
+        it must open none that insists on being the outermost.
+        """
+        key = presented_idempotency_key(request)
+        if key is None:
+            return _written(work())
+        claim = Claim(view.principal, key, fingerprint_of(request), self.is_permanent)
+        for _ in range(WAITS - 1):
+            try:
+                return self._answer(view, claim, work)
+            except StillRunning:
+                continue
+        return self._answer(view, claim, work)
+
+    def _answer(self, view: Any, claim: Claim, work: Work) -> HttpResponse:
+        with transaction.atomic(durable=True):
+            row_id = _claim(claim)
+            if row_id is not None:
+                answer = _written(work())
+                with connection.cursor() as cursor:
+                    cursor.execute(KEEP, (answer.status_code, self.remembered(answer), row_id))
+                return answer
+            earlier = _recall(claim)
+        answer = self.replayed(view, *earlier)
+        answer.headers["Idempotent-Replayed"] = "true"
+        return answer
 
 
 def forget_old_records(*, batch: int = 1000) -> int:

@@ -8,7 +8,10 @@ FINGERPRINT_BYTES = 32
 
 
 class IdempotencyRecord(models.Model):
-    """The first answer to a principal's key; `status` and `body` are empty while the work is under way."""
+    """The first answer to a principal's key; `status` and `body` are empty while the work is under way.
+
+    A permanent one is kept for as long as what it answered for.
+    """
 
     principal = models.CharField(max_length=100)
     key = models.CharField(max_length=255)
@@ -16,6 +19,7 @@ class IdempotencyRecord(models.Model):
     status = models.PositiveSmallIntegerField(null=True)
     body = models.BinaryField(null=True)
     created_at = models.DateTimeField(db_default=Now())
+    is_permanent = models.BooleanField(default=False)
 
     class Meta:
         constraints = [
@@ -33,7 +37,9 @@ class IdempotencyRecord(models.Model):
                 | models.Q(status__isnull=False, body__isnull=False),
             ),
         ]
-        indexes = [models.Index(fields=["created_at"], name="idempotency_by_age")]
+        indexes = [
+            models.Index(fields=["created_at"], condition=models.Q(is_permanent=False), name="idempotency_by_age")
+        ]
 
     def __str__(self) -> str:
         return f"{self.principal} {self.key}"

@@ -20,7 +20,7 @@ class NothingMatches(Exception):
     """A filter's value can belong to nothing that exists; the surface answers with an empty list."""
 
 
-def _is_storable(text: str) -> bool:
+def is_storable(text: str) -> bool:
     if "\0" in text:
         return False
     try:
@@ -62,7 +62,7 @@ class Parameters:
         value = self.plain(name).strip()
         if not value:
             return None
-        if not _is_storable(value):
+        if not is_storable(value):
             raise NothingMatches
         return value
 

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Generic, NamedTuple, NoReturn, TypeVar, cast
+from typing import Any, ClassVar, Generic, NamedTuple, NoReturn, TypeVar
+from uuid import UUID
 
 from django.conf import settings
 from django.db import OperationalError, connection
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.datastructures import MultiValueDict
@@ -13,23 +15,26 @@ from rest_framework.exceptions import MethodNotAllowed
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
 from config.api.clients import bucket_of, client_address
 from config.api.errors import answer_exception
 from config.api.keys import key_digest, looks_like_key, presented_key
+from config.api.operations import operation_of
 from config.api.pagination import Page, envelope, read_page
 from config.api.parameters import NothingMatches, Parameters
 from config.api.parsers import StrictJSONParser, read_object
 from config.api.refusals import TooManyRequests, Unauthorized
 from config.api.renderers import JSONRenderer
 from config.api.responses import json_answer
+from config.api.serializers import Serializer
 from config.api.throttling import Limit, Rate, count
-from config.api.words import Words
 from config.errors import DomainError, NotFound
 
 Caller = TypeVar("Caller")
-Sent = TypeVar("Sent", bound=Words)
+Sent = TypeVar("Sent", bound=Serializer)
+Row = TypeVar("Row", bound=Model)
 
 KEY_MISSING = 'API key missing. Send it as the "x-api-key" header or a Bearer token.'
 WRITES = frozenset({"POST", "PUT", "PATCH"})
@@ -70,9 +75,10 @@ class SurfaceView(APIView, Generic[Caller]):
     key_prefix: ClassVar[str] = ""
     switched_off: ClassVar[type[DomainError]]
     limit_alias: ClassVar[bool] = False
-    # Set by a view, or with `as_view(..., body_optional=True)` for one action of a viewset.
-    body_optional: bool = False
-    paginated: bool = False
+    # The parameter of the path that names the one resource of a viewset, and what is raised where it is not found.
+    lookup_url_kwarg: ClassVar[str] = ""
+    lookup_value_converter: ClassVar[str] = "id"
+    not_found: ClassVar[type[NotFound]] = NotFound
 
     caller: Caller
     rate: Rate | None = None
@@ -134,7 +140,8 @@ class SurfaceView(APIView, Generic[Caller]):
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
         json_request = JSONRequest(request, negotiator=NEGOTIATION)
-        json_request.may_be_empty = self.body_optional
+        declared = operation_of(self, request.method)
+        json_request.may_be_empty = declared is not None and declared.takes_empty_body
         return json_request
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
@@ -167,11 +174,6 @@ class SurfaceView(APIView, Generic[Caller]):
 
     # What handlers use --------------------------------------------------------------------------------
 
-    @property
-    def body(self) -> dict[str, Any]:
-        """Give the body as it was read; most handlers ask for its `words`."""
-        return cast("dict[str, Any]", self.request.data)
-
     @cached_property
     def parameters(self) -> Parameters:
         return Parameters.of(self.request._request)
@@ -180,17 +182,54 @@ class SurfaceView(APIView, Generic[Caller]):
     def page(self) -> Page:
         return read_page(self.parameters, limit_alias=self.limit_alias)
 
+    def get_queryset(self) -> "QuerySet[Any]":
+        """Give the rows of the tenant that the paths of a viewset may name."""
+        raise NotImplementedError
+
+    def get_object(self) -> Any:
+        """Find what the path names among `get_queryset()`; malformed, unknown and foreign ids read alike."""
+        return self.find(self.get_queryset(), self.kwargs[self.lookup_url_kwarg], missing=self.not_found)
+
+    def find(self, rows: "QuerySet[Row]", uuid: UUID | None, *, missing: type[NotFound]) -> Row:
+        """Find the row with this public id, which is None for a malformed one. Raises `missing`."""
+        found = rows.filter(uuid=uuid).first() if uuid else None
+        if found is None:
+            raise missing
+        return found
+
+    def filtered(self, rows: "QuerySet[Row]") -> "QuerySet[Row]":
+        """Keep what the action's filters were asked for."""
+        declared = operation_of(self, self.request.method)
+        if declared is None or declared.filters is None:
+            return rows
+        return declared.filters.apply(self.parameters, rows)
+
+    def context(self) -> dict[str, Any]:
+        """Give what serializers may know of the request: the view, and so its tenant."""
+        return {"view": self}
+
+    def validated(self, serializer: type[Sent], *, partial: bool = False) -> Sent:
+        """Validate the body, or refuse it with 422; with `partial` every field may be missing."""
+        body = serializer(data=self.request.data, partial=partial, context=self.context())
+        body.is_valid(raise_exception=True)
+        return body
+
+    def answer(self, serializer: BaseSerializer[Any], *, status: int = 200) -> HttpResponse:
+        """Answer `{data}`."""
+        return json_answer({"data": serializer.data}, status)
+
     def paged(self, rows: Sequence[Any], total: int) -> HttpResponse:
         return json_answer(envelope(self.request._request, self.page, rows, total))
 
-    def nothing_matches(self) -> HttpResponse:
-        return self.paged([], 0) if self.paginated else json_answer({"data": []})
+    def page_of(self, rows: "QuerySet[Any]", serializer: type[Serializer]) -> HttpResponse:
+        """Answer the page asked for of ordered rows."""
+        shown = rows[self.page.offset : self.page.offset + self.page.size]
+        return self.paged(serializer(shown, many=True).data, rows.count())
 
-    def words(self, expected: type[Sent], *, partial: bool = False) -> Sent:
-        """Read the body as these words, or refuse it with 422; with `partial` every field may be missing."""
-        words = expected(data=self.request.data, partial=partial)
-        words.is_valid(raise_exception=True)
-        return words
+    def nothing_matches(self) -> HttpResponse:
+        declared = operation_of(self, self.request.method)
+        is_page = declared is not None and declared.answer.is_page
+        return self.paged([], 0) if is_page else json_answer({"data": []})
 
 
 def _given_headers(response: Response) -> dict[str, str]:

@@ -106,7 +106,14 @@ def test_an_operation_may_describe_an_error_in_its_own_words(nobody: Client) -> 
 def test_parameters_bodies_and_examples_are_described(nobody: Client) -> None:
     found = document(nobody, AGENCY)
     listing, creating = (found["paths"][THINGS][method] for method in ("get", "post"))
-    assert [parameter["name"] for parameter in listing["parameters"]] == ["page", "per_page"]
+    assert [parameter["name"] for parameter in listing["parameters"]] == [
+        "page",
+        "per_page",
+        "search",
+        "plan",
+        "status",
+        "after",
+    ]
     assert [parameter["name"] for parameter in creating["parameters"]] == ["Idempotency-Key"]
     (thing,) = found["paths"][f"{THINGS}/{{thing}}"]["get"]["parameters"]
     assert thing["schema"] == {"type": "string", "format": "uuid"}

@@ -1,6 +1,7 @@
 """A workspace's automations: drafts, frozen versions, and what the workspace has to run them with."""
 
 import uuid
+from datetime import datetime
 from typing import ClassVar, Self
 
 from django.contrib.postgres.fields import ArrayField
@@ -10,6 +11,7 @@ from django.utils import timezone
 
 from agency.limits import CHANNEL_TYPES
 from agency.models import Agency
+from workspaces.automations.flows.registry import STEPS, TRIGGERS
 from workspaces.subaccounts.models.workspaces import Workspace
 
 
@@ -76,6 +78,33 @@ class Automation(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def trigger_label(self) -> str:
+        """What starts it, for people; a trigger that is not known reads as its own name."""
+        trigger = TRIGGERS.get(self.trigger)
+        return trigger.label if trigger else self.trigger
+
+    @property
+    def published_version(self) -> int | None:
+        return self.published.number if self.published else None
+
+    @property
+    def published_at(self) -> datetime | None:
+        return self.published.published_at if self.published else None
+
+    @property
+    def labelled_steps(self) -> list[dict[str, str]]:
+        """`{id, type, label}` of each step of the published flow, or of the draft where nothing is published."""
+        flow = self.published.flow if self.published else self.draft
+        return [
+            {
+                "id": step["id"],
+                "type": step["type"],
+                "label": STEPS[step["type"]].label if step["type"] in STEPS else step["type"],
+            }
+            for step in flow["steps"]
+        ]
 
 
 class AutomationVersion(models.Model):

@@ -6,6 +6,7 @@ from uuid import UUID
 from django.http import HttpResponse
 from django.utils import timezone
 from rest_framework.request import Request
+from workspaces.subaccounts.api.agency.scoped import SubAccountViewSet
 
 from agency.api.surface import AgencyViewSet
 from channelconnect.api.agency.shapes import (
@@ -32,7 +33,6 @@ from channelconnect.services.opening import SubAccountSuspended
 from config.api.idempotency import presented_idempotency_key
 from config.api.responses import json_answer
 from config.api.schema import Documented, many, one
-from workspaces.subaccounts.api.agency.scoped import SubAccountViewSet
 
 SHOWN = 100
 

@@ -29,7 +29,7 @@ from channelconnect.services import (
 )
 from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.services import WorkspaceNotFound
-from workspaces.subaccounts.services.listing import Selection
+from workspaces.subaccounts.services.listing import rows_of
 
 START = "console:channel-connect-start"
 MOST_HITS = 20
@@ -72,6 +72,9 @@ class Cancel(ConsoleView):
         return redirect(NAV)
 
 
+COLUMNS = ("uuid", "name", "owner_name", "owner_email")
+
+
 class ChooseSubAccount(ConsoleView):
     """For which sub-account; found by its name."""
 
@@ -79,12 +82,13 @@ class ChooseSubAccount(ConsoleView):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         search = request.GET.get("search", "").strip()
-        possible = "\0" not in search
-        selection = Selection(agency=self.agency, search=search or None, status="active", nothing=not possible)
-        total = selection.count()
-        cards = selection.rows(offset=0, limit=MOST_HITS, total=total)
+        found = Workspace.objects.of(self.agency).filter(status=Workspace.Status.ACTIVE)
+        if search:
+            found = found.none() if "\0" in search else found.named_like(search)
+        total = found.count()
+        rows = rows_of(found, columns=COLUMNS, offset=0, limit=MOST_HITS, total=total, is_search=bool(search))
         crumbs = [crumb(TITLE, NAV)]
-        return self.page("console/channel_connect_start.html", cards=cards, total=total, search=search, crumbs=crumbs)
+        return self.page("console/channel_connect_start.html", rows=rows, total=total, search=search, crumbs=crumbs)
 
 
 class Start(FormPage[StartForm]):

@@ -82,9 +82,10 @@ def _patches(document: Document) -> dict[str, Any]:
         "APPEND_COMPONENTS": answers.components(document.refusals),
         "PATH_CONVERTER_OVERRIDES": {"id": {"type": "string", "format": "uuid"}},
         "POSTPROCESSING_HOOKS": [],
-        "COMPONENT_SPLIT_REQUEST": False,
+        "COMPONENT_SPLIT_REQUEST": True,
         "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
         "SORT_OPERATIONS": False,
+        "SORT_OPERATION_PARAMETERS": False,
     }
 
 

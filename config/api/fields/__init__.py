@@ -1,7 +1,30 @@
-"""Strict fields of a write: JSON types are taken at their word, texts must be seen and stored."""
+"""Fields of serializers: JSON types are taken at their word, texts must be seen and stored; all have examples."""
 
-from config.api.fields.lists import Items
-from config.api.fields.marks import Choice, Flag, Uuid
-from config.api.fields.texts import Email, Opaque, Text, Zone
+from config.api.fields.lists import ListField
+from config.api.fields.texts import CharField, EmailField, OpaqueField, TimezoneField
+from config.api.fields.values import (
+    BooleanField,
+    ChoiceField,
+    DateTimeField,
+    DictField,
+    FloatField,
+    IntegerField,
+    URLField,
+    UUIDField,
+)
 
-__all__ = ["Choice", "Email", "Flag", "Items", "Opaque", "Text", "Uuid", "Zone"]
+__all__ = [
+    "BooleanField",
+    "CharField",
+    "ChoiceField",
+    "DateTimeField",
+    "DictField",
+    "EmailField",
+    "FloatField",
+    "IntegerField",
+    "ListField",
+    "OpaqueField",
+    "TimezoneField",
+    "URLField",
+    "UUIDField",
+]

@@ -4,10 +4,10 @@ from typing import Any
 
 from rest_framework import serializers
 
-from config.api.fields.spoken import Spoken
+from config.api.fields.base import Field
 
 
-class Items(Spoken, serializers.ListField):
+class ListField(Field, serializers.ListField):
     """A JSON array of at most `max_length` entries; with `distinct` none may occur twice."""
 
     default_error_messages = {
@@ -18,8 +18,8 @@ class Items(Spoken, serializers.ListField):
         "distinct": "{subject} must not name the same entry twice.",
     }
 
-    def __init__(self, *, max_length: int, distinct: bool = False, **options: Any) -> None:
-        super().__init__(max_length=max_length, **options)
+    def __init__(self, *, distinct: bool = False, **options: Any) -> None:
+        super().__init__(**options)
         self.distinct = distinct
 
     def to_internal_value(self, data: Any) -> list[Any]:

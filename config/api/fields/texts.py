@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from rest_framework import serializers
 
-from config.api.fields.spoken import Spoken
+from config.api.fields.base import Field
 
 CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 CONTROLS_BUT_LINES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -32,8 +32,11 @@ def is_seen(text: str) -> bool:
     )
 
 
-class Text(Spoken, serializers.CharField):
-    """A JSON string, trimmed. `multiline` allows line breaks (CR LF becomes LF) and tabs."""
+class CharField(Field, serializers.CharField):
+    """A JSON string, trimmed. `multiline` allows line breaks (CR LF becomes LF) and tabs.
+
+    With `blank_as_null` a text that is empty in the database is null for callers, who may send either.
+    """
 
     default_error_messages = {
         "invalid": "{subject} must be a string.",
@@ -43,11 +46,19 @@ class Text(Spoken, serializers.CharField):
         "direction": "{subject} must not contain characters that override the direction of text.",
     }
 
-    def __init__(self, *, max_length: int, multiline: bool = False, **options: Any) -> None:
-        super().__init__(max_length=max_length, **options)
-        self.multiline = multiline
+    def __init__(self, *, multiline: bool = False, blank_as_null: bool = False, **options: Any) -> None:
+        if blank_as_null:
+            options |= {"allow_blank": True, "allow_null": True}
+        super().__init__(**options)
+        self.multiline, self.blank_as_null = multiline, blank_as_null
+        self.is_written_as_it_is = not blank_as_null
+
+    def to_representation(self, value: Any) -> Any:
+        return value or None if self.blank_as_null else value
 
     def run_validation(self, data: Any = serializers.empty) -> Any:
+        if data is None and self.blank_as_null:
+            return ""
         if isinstance(data, str):
             data = data.replace("\r\n", "\n").strip() if self.multiline else data.strip()
             if not is_seen(data):
@@ -72,7 +83,7 @@ class Text(Spoken, serializers.CharField):
         return data
 
 
-class Email(Text):
+class EmailField(CharField, serializers.EmailField):
     default_error_messages = {"email": "{subject} must be a valid e-mail address."}
 
     def __init__(self, **options: Any) -> None:
@@ -96,7 +107,7 @@ def known_zones() -> frozenset[str]:
     return frozenset(available_timezones() - NO_PLACES)
 
 
-class Zone(Text):
+class TimezoneField(CharField):
     default_error_messages = {"zone": "{subject} must be an IANA time zone such as Europe/Berlin."}
 
     def __init__(self, **options: Any) -> None:
@@ -109,7 +120,7 @@ class Zone(Text):
         return text
 
 
-class Opaque(Spoken, serializers.CharField):
+class OpaqueField(Field, serializers.CharField):
     """A JSON string that is the caller's own and comes back exactly as it was sent."""
 
     default_error_messages = {

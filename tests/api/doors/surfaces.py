@@ -44,6 +44,10 @@ class WorkspaceIsOff(Forbidden):
 
 
 class AgencyDoor(KeyLimitedSurface[Holder]):
+    @property
+    def principal(self) -> str:
+        return f"door:{self.caller.name}"
+
     surface = "agency-door"
     key_prefix = "svc_ag_"
     switched_off = AgencyIsOff

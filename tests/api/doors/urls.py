@@ -12,7 +12,7 @@ agency = [
     path("things", views.AgencyThings.as_view()),
     path("things/<id:thing>", views.AgencyThing.as_view()),
     path("echo", views.Echo.as_view()),
-    path("suspend", views.Actions.as_view({"post": "suspend"}, body_optional=True, schema=None)),
+    path("suspend", views.Actions.as_view({"post": "suspend"}, schema=None)),
     path("faults/<str:fault>", views.Faults.as_view()),
     path("once", views.Once.as_view()),
     path("once/again", views.Once.as_view()),

@@ -15,12 +15,11 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 from rest_framework.viewsets import ViewSetMixin
 
-from config.api.idempotency import answer_once
+from config.api.operations import many, one, operation, pages
 from config.api.responses import json_answer
-from config.api.schema import LIMIT_QUERY, PAGE_QUERY, Documented, many, one, pages
 from config.errors import Conflict, Invalid, NotFound, Unavailable
 from tests.api.doors.surfaces import AgencyDoor, WorkspaceDoor
-from tests.api.doors.words import Thing, ThingWords
+from tests.api.doors.words import Thing, ThingFilterSet, ThingWords
 
 MANY = 53
 
@@ -30,53 +29,45 @@ class ThingIsMissing(NotFound):
 
 
 class AgencyThings(AgencyDoor):
-    paginated = True
-
-    @Documented(operation_id="listThings", summary="List things", answer=pages(Thing), query=PAGE_QUERY)
+    @operation(operation_id="listThings", summary="List things", answer=pages(Thing), filters=ThingFilterSet)
     def get(self, request: Request) -> HttpResponse:
-        self.parameters.text("search")
-        self.parameters.uuid("plan")
-        self.parameters.one_of("status", ("active", "suspended"))
-        self.parameters.moment("after")
+        self.filtered(Group.objects.all())
         everything = range(1, MANY + 1)
         page = everything[self.page.offset : self.page.offset + self.page.size]
         return self.paged([{"number": number} for number in page], MANY)
 
-    @Documented(
+    @operation(
         operation_id="createThing",
         summary="Create a thing",
-        body=ThingWords,
+        request=ThingWords,
         answer=one(Thing),
         status=201,
         idempotent=True,
-        body_example={"name": "Bakery"},
-        example={"data": {"number": 1}},
+        request_example={"name": "Bakery"},
+        answer_example={"data": {"number": 1}},
     )
     def post(self, request: Request) -> Response:
-        words = self.words(ThingWords)
+        words = self.validated(ThingWords)
         return Response({"data": {**words.validated_data, "sent": sorted(words.sent)}}, status=201)
 
 
 class AgencyThing(AgencyDoor):
-    @Documented(operation_id="readThing", summary="Read a thing", answer=one(Thing))
+    @operation(operation_id="readThing", summary="Read a thing", answer=one(Thing))
     def get(self, request: Request, thing: UUID | None) -> Response:
         if thing is None:
             raise ThingIsMissing
         return Response({"data": {"uuid": thing}}, headers={"X-Own": "kept"})
 
-    @Documented(operation_id="changeThing", summary="Change a thing", body=ThingWords, answer=one(Thing))
+    @operation(operation_id="changeThing", summary="Change a thing", request=ThingWords, answer=one(Thing))
     def patch(self, request: Request, thing: UUID | None) -> Response:
-        return Response({"data": self.words(ThingWords, partial=True).changes})
+        return Response({"data": self.validated(ThingWords, partial=True).changes})
 
 
 class WorkspaceThings(WorkspaceDoor):
-    paginated = True
-
-    @Documented(
+    @operation(
         operation_id="listThings",
         summary="List things",
         answer=pages(Thing),
-        query=[*PAGE_QUERY, LIMIT_QUERY],
     )
     def get(self, request: Request) -> HttpResponse:
         return self.paged([], MANY)
@@ -85,15 +76,17 @@ class WorkspaceThings(WorkspaceDoor):
 class Echo(AgencyDoor):
     """Gives back what was read."""
 
-    @Documented(operation_id="echo", summary="Echo", answer=one(Thing), errors={409: "Never, in truth."})
+    @operation(
+        operation_id="echo", summary="Echo", body_optional=False, answer=one(Thing), errors={409: "Never, in truth."}
+    )
     def post(self, request: Request) -> HttpResponse:
         return json_answer({"data": request.data})
 
-    @Documented(operation_id="echoAgain", summary="Echo again", answer=one(Thing))
+    @operation(operation_id="echoAgain", summary="Echo again", body_optional=False, answer=one(Thing))
     def put(self, request: Request) -> HttpResponse:
         return self.post(request)
 
-    @Documented(operation_id="listEchoes", summary="List echoes", answer=many(Thing))
+    @operation(operation_id="listEchoes", summary="List echoes", answer=many(Thing))
     def get(self, request: Request) -> HttpResponse:
         return json_answer({"data": [self.parameters.text("search")]})
 
@@ -101,6 +94,7 @@ class Echo(AgencyDoor):
 class Actions(ViewSetMixin, AgencyDoor):
     """A viewset with one action whose body may be empty."""
 
+    @operation(operation_id="suspend", summary="Suspend", answer=one(Thing))
     def suspend(self, request: Request) -> Response:
         return Response({"data": request.data})
 
@@ -176,14 +170,13 @@ class Once(AgencyDoor):
 
     schema = None
 
+    @operation(operation_id="makeOnce", summary="Make once", answer=one(Thing), request=ThingWords, idempotent=True)
     def post(self, request: Request) -> HttpResponse:
-        def work() -> tuple[int, Any]:
-            if self.body.get("refuse"):
-                raise Invalid("No such thing.", field="name")
-            time.sleep(self.body.get("seconds", 0))
-            group = Group.objects.create(name=self.body["name"])
-            return 201, {"data": {"number": group.pk, "name": group.name}}
-
-        return answer_once(request, principal=f"door:{self.caller.name}", work=work)
+        body = request.data
+        if body.get("refuse"):
+            raise Invalid("No such thing.", field="name")
+        time.sleep(body.get("seconds", 0))
+        group = Group.objects.create(name=body["name"])
+        return json_answer({"data": {"number": group.pk, "name": group.name}}, status=201)
 
     put = post

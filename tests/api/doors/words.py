@@ -2,30 +2,50 @@
 
 from typing import Any
 
-from rest_framework import serializers
+from config.api.fields import (
+    BooleanField,
+    CharField,
+    ChoiceField,
+    EmailField,
+    IntegerField,
+    ListField,
+    TimezoneField,
+    UUIDField,
+)
+from config.api.filters import ChoiceFilter, DateTimeFilter, FilterSet, TextFilter, UUIDFilter
+from config.api.serializers import Serializer
 
-from config.api.fields import Choice, Email, Flag, Items, Text, Uuid, Zone
-from config.api.words import Words
+
+class Owner(Serializer):
+    name = CharField(max_length=20)
+    email = EmailField()
 
 
-class Owner(Words):
-    name = Text(max_length=20)
-    email = Email()
-
-
-class ThingWords(Words):
-    name = Text(max_length=20)
-    note = Text(max_length=40, multiline=True, required=False, allow_blank=True)
+class ThingWords(Serializer):
+    name = CharField(max_length=20)
+    note = CharField(max_length=40, multiline=True, required=False, allow_blank=True)
     owner = Owner(required=False)
-    plan = Uuid(required=False, allow_null=True)
-    business_type = Choice(choices=["retail", "other"], required=False)
-    enabled = Flag(required=False)
-    timezone = Zone(default="UTC")
-    order = Items(child=Uuid(), max_length=3, distinct=True, required=False)
-    events = Items(child=Text(max_length=10), max_length=3, min_length=1, required=False)
+    plan = UUIDField(required=False, allow_null=True)
+    business_type = ChoiceField(choices=["retail", "other"], required=False)
+    enabled = BooleanField(required=False)
+    timezone = TimezoneField(default="UTC")
+    order = ListField(child=UUIDField(), max_length=3, distinct=True, required=False)
+    events = ListField(child=CharField(max_length=10), max_length=3, min_length=1, required=False)
 
 
-class Thing(serializers.Serializer[Any]):
+class Thing(Serializer):
     """A thing as the doors show it."""
 
-    number = serializers.IntegerField()
+    number = IntegerField(example=1)
+
+
+class ThingFilterSet(FilterSet):
+    """Filters whose values alone are looked at."""
+
+    search = TextFilter(method="keep")
+    plan = UUIDFilter(method="keep")
+    status = ChoiceFilter(method="keep", choices=[("active", "Active"), ("suspended", "Suspended")])
+    after = DateTimeFilter(method="keep")
+
+    def keep(self, rows: Any, name: str, value: Any) -> Any:
+        return rows

@@ -29,6 +29,9 @@ class Like(_TextLookup):
         return f"{left} LIKE {right}", (*left_values, *right_values)
 
 
+MOST_CHANNELS = 1_000
+
+
 class BusinessType(models.TextChoices):
     SALON_SPA = "salon_spa", "Salon or spa"
     CLINIC_WELLNESS = "clinic_wellness", "Clinic or wellness"
@@ -97,6 +100,18 @@ class Workspace(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def granted_addons(self) -> list[Addon]:
+        """The add-ons that it holds, in the order in which they were granted."""
+        held = self.held_addons.select_related("addon").order_by("granted_at", "id")
+        return [one.addon for one in held]
+
+    @property
+    def connected_channels(self) -> "models.QuerySet[Any]":
+        """Its channels, the oldest first; at most a thousand."""
+        channels: models.QuerySet[Any] = self.channels.order_by("connected_at", "id")
+        return channels[:MOST_CHANNELS]
 
     @property
     def is_active(self) -> bool:

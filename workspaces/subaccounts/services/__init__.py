@@ -3,6 +3,7 @@
 from workspaces.subaccounts.services.addons import AddonNotHeld, grant_addon, revoke_addon
 from workspaces.subaccounts.services.channels import (
     AccountConnectedElsewhere,
+    ChannelNotFound,
     connect_channel,
     mark_channel_lost,
     on_first_channel,
@@ -27,6 +28,7 @@ from workspaces.subaccounts.services.workspaces import (
 __all__ = [
     "AccountConnectedElsewhere",
     "AddonNotHeld",
+    "ChannelNotFound",
     "LimitReached",
     "SubAccountLimitReached",
     "WorkspaceChanges",

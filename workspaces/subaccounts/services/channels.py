@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 
 from agency.actors import Actor
 from agency.limits import CHANNEL_TYPES
-from config.errors import Conflict
+from config.errors import Conflict, NotFound
 from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.services.limits import require_room
 from workspaces.subaccounts.services.locking import lock_workspace
@@ -32,6 +32,10 @@ def on_first_channel(reaction: OnFirstChannel) -> None:
     """Register, once, what a higher app does with a workspace's first messaging channel."""
     if reaction not in _on_first_channel:
         _on_first_channel.append(reaction)
+
+
+class ChannelNotFound(NotFound):
+    message = "Channel not found."
 
 
 class AccountConnectedElsewhere(Conflict):

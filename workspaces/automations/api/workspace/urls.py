@@ -1,14 +1,8 @@
 """Paths of the workspace surface about automations."""
 
-from django.urls import path
+from config.api.routers import SurfaceRouter
+from workspaces.automations.api.workspace.views import AutomationViewSet
 
-from workspaces.automations.api.workspace.automations import AutomationViewSet
-
-urlpatterns = [
-    path("automations", AutomationViewSet.as_view({"get": "list"}), name="automations"),
-    path(
-        "automations/<id:automation>",
-        AutomationViewSet.as_view({"get": "retrieve"}, paginated=False),
-        name="automation",
-    ),
-]
+router = SurfaceRouter()
+router.register("automations", AutomationViewSet, basename="automation")
+urlpatterns = router.urls

@@ -56,5 +56,5 @@ class WorkspaceSurface(AddressLimitedSurface[WorkspaceCaller]):
         return request_actor(self.request._request, kind="workspace_key", id=caller.key_uuid, label=caller.key_name)
 
 
-class WorkspaceSurfaceViewSet(ViewSetMixin, WorkspaceSurface):
+class WorkspaceViewSet(ViewSetMixin, WorkspaceSurface):
     """A set of views of the workspace surface."""

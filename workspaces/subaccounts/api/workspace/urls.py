@@ -1,10 +1,8 @@
-"""Paths of the workspace surface about the workspace itself."""
+"""Paths of the workspace surface about channels."""
 
-from django.urls import path
+from config.api.routers import SurfaceRouter
+from workspaces.subaccounts.api.workspace.views import ChannelViewSet
 
-from workspaces.subaccounts.api.workspace.channels import ChannelViewSet
-
-urlpatterns = [
-    path("channels", ChannelViewSet.as_view({"get": "list"}), name="channels"),
-    path("channels/<id:channel>", ChannelViewSet.as_view({"get": "retrieve"}, paginated=False), name="channel"),
-]
+router = SurfaceRouter()
+router.register("channels", ChannelViewSet, basename="channel")
+urlpatterns = router.urls

@@ -3,17 +3,20 @@
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 
 from agency.console.views.base import ConsoleView
-from agency.models import Agency, Plan
+from agency.models import Plan
 from agency.pages.lists import read_pages
-from config.api.ids import parse_uuid
+from config.api.parameters import NothingMatches, Parameters
+from workspaces.subaccounts.filters import SubAccountFilterSet
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.models.workspaces import BusinessType
-from workspaces.subaccounts.services.listing import Selection
+from workspaces.subaccounts.services.listing import count_of, rows_of
 
 NAV = "console:sub-accounts"
+COLUMNS = ("uuid", "name", "status", "owner_name", "owner_email", "business_type", "created_at", "plan__name")
 MOST_PLANS = 200
 
 
@@ -21,6 +24,7 @@ MOST_PLANS = 200
 class Filters:
     """What the list was asked for, as it was written in the address."""
 
+    query: str
     search: str
     status: str
     plan: str
@@ -29,30 +33,18 @@ class Filters:
     @classmethod
     def of(cls, request: HttpRequest) -> "Filters":
         names = ("search", "status", "plan", "business_type")
-        return cls(**{name: request.GET.get(name, "").strip() for name in names})
+        return cls(request.META.get("QUERY_STRING", ""), **{name: request.GET.get(name, "").strip() for name in names})
 
     @property
     def any(self) -> bool:
         return any((self.search, self.status, self.plan, self.business_type))
 
-    def selection(self, agency: Agency) -> Selection:
-        """Give the selection; a value that no sub-account can have selects nothing."""
-        plan = parse_uuid(self.plan)
-        possible = (
-            "\0" not in self.search
-            and self.status in {"", *Workspace.Status.values}
-            and self.business_type in {"", *BusinessType.values}
-            and bool(plan or not self.plan)
-        )
-        if not possible:
-            return Selection(agency=agency, nothing=True)
-        return Selection(
-            agency=agency,
-            search=self.search or None,
-            status=self.status or None,
-            plan=plan,
-            business_type=self.business_type or None,
-        )
+    def apply(self, rows: "QuerySet[Any]") -> "QuerySet[Any]":
+        """Keep what is asked for; a value that no sub-account can have keeps nothing."""
+        try:
+            return SubAccountFilterSet.apply(Parameters(self.query), rows)
+        except NothingMatches:
+            return rows.none()
 
 
 class SubAccounts(ConsoleView):
@@ -62,10 +54,17 @@ class SubAccounts(ConsoleView):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         filters = Filters.of(request)
-        selection = filters.selection(self.agency)
-        total = selection.count()
+        found = filters.apply(Workspace.objects.of(self.agency))
+        total = count_of(self.agency, found)
         pages = read_pages(request, total)
-        rows = selection.rows(offset=pages.offset, limit=pages.size, total=total)
+        rows = rows_of(
+            found,
+            columns=COLUMNS,
+            offset=pages.offset,
+            limit=pages.size,
+            total=total,
+            is_search=bool(filters.search),
+        )
         return self.page("console/sub_accounts.html", rows=rows, pages=pages, filters=filters, **self._choices())
 
     def _choices(self) -> dict[str, Any]:

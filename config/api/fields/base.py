@@ -1,8 +1,10 @@
-"""How a field speaks of itself in a refusal."""
+"""What every field shares: refusals that name it, and an example for the documents."""
 
 from typing import Any, NoReturn
 
 from rest_framework import serializers
+
+UNSET: Any = serializers.empty
 
 
 def path_of(field: serializers.BaseSerializer[Any] | serializers.Field[Any, Any, Any, Any]) -> str:
@@ -23,7 +25,7 @@ def subject_of(field: serializers.Field[Any, Any, Any, Any]) -> str:
     return f"The {path} field" if field.field_name else f"Each entry of the {path} field"
 
 
-class Spoken(serializers.Field[Any, Any, Any, Any]):
+class FieldErrors(serializers.Field[Any, Any, Any, Any]):
     """A field whose refusals name it; messages may use `{subject}`."""
 
     default_error_messages = {
@@ -31,5 +33,18 @@ class Spoken(serializers.Field[Any, Any, Any, Any]):
         "null": "{subject} is required.",
     }
 
-    def fail(self, key: str, **words: Any) -> NoReturn:
-        super().fail(key, subject=subject_of(self), **words)
+    def fail(self, key: str, **parameters: Any) -> NoReturn:
+        super().fail(key, subject=subject_of(self), **parameters)
+
+
+class Field(FieldErrors):
+    """A field with one value. `example` is what the documents show; without it one is made by the type.
+
+    `is_written_as_it_is` says that the JSON writer takes the value without a conversion.
+    """
+
+    is_written_as_it_is: bool = True
+
+    def __init__(self, *, example: Any = UNSET, **options: Any) -> None:
+        super().__init__(**options)
+        self.example_value = example

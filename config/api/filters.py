@@ -1,0 +1,123 @@
+"""Filters of lists, declared with django-filter; the documents read the same declarations.
+
+A value that can belong to nothing that exists (an unknown choice, a malformed uuid, a NUL) matches nothing; a time
+that cannot be read is refused, because a misread one would match wrong things. A blank parameter counts as not sent.
+"""
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import django_filters
+from django import forms
+from django.db.models import QuerySet
+from django.utils.dateparse import parse_datetime
+
+from config.api.ids import parse_uuid
+from config.api.parameters import NothingMatches, Parameters, is_storable
+from config.errors import Invalid
+
+
+class _ParameterField(forms.Field):
+    """One parameter of the query string as text, trimmed."""
+
+    widget = forms.TextInput
+
+    def clean(self, value: Any) -> Any:
+        text = (value or "").strip()
+        if not text:
+            return None
+        if not is_storable(text):
+            raise NothingMatches
+        return self.read(text)
+
+    def read(self, text: str) -> Any:
+        return text
+
+
+class _UUIDField(_ParameterField):
+    def read(self, text: str) -> Any:
+        found = parse_uuid(text)
+        if found is None:
+            raise NothingMatches
+        return found
+
+
+class _ChoiceField(_ParameterField):
+    def __init__(self, *, choices: Any = (), **options: Any) -> None:
+        super().__init__(**options)
+        self.values = {value for value, _ in choices}
+
+    def read(self, text: str) -> str:
+        if text not in self.values:
+            raise NothingMatches
+        return text
+
+
+class _BooleanField(_ParameterField):
+    def read(self, text: str) -> bool:
+        if text not in ("true", "false"):
+            raise NothingMatches
+        return text == "true"
+
+
+class _DateTimeField(_ParameterField):
+    def read(self, text: str) -> Any:
+        try:
+            found = parse_datetime(text)
+        except ValueError:
+            found = None
+        if found is None or found.tzinfo is None:
+            raise forms.ValidationError("must be an ISO 8601 time with an offset.")
+        return found
+
+
+class TextFilter(django_filters.Filter):
+    """A text as it is; `schema` is the parameter's form in the documents, as it is for the other filters."""
+
+    field_class: ClassVar[type[forms.Field]] = _ParameterField
+    schema: ClassVar[dict[str, Any]] = {"type": "string"}
+
+
+class UUIDFilter(TextFilter):
+    field_class = _UUIDField
+    schema: ClassVar[dict[str, Any]] = {"type": "string", "format": "uuid"}
+
+
+class BooleanFilter(TextFilter):
+    field_class = _BooleanField
+    schema: ClassVar[dict[str, Any]] = {"type": "boolean"}
+
+
+class DateTimeFilter(TextFilter):
+    field_class = _DateTimeField
+    schema: ClassVar[dict[str, Any]] = {"type": "string", "format": "date-time"}
+
+
+class ChoiceFilter(TextFilter):
+    """One of `choices`, pairs of value and label."""
+
+    field_class = _ChoiceField
+
+
+class FilterSet(django_filters.FilterSet):
+    """Filters of one list. Where none of them was sent, the queryset stays as it is, and no form is built."""
+
+    @classmethod
+    def apply(cls, parameters: Parameters, queryset: "QuerySet[Any]") -> "QuerySet[Any]":
+        """Keep what the parameters ask for. Raises `NothingMatches` and `Invalid`."""
+        names = [name for name in cls.base_filters if parameters.plain(name)]
+        if not names:
+            return queryset
+        filtered = cls(data={name: parameters.plain(name) for name in names}, queryset=queryset)
+        for name, refusals in filtered.form.errors.items():
+            raise Invalid(f"The {name} parameter {refusals[0]}", field=name)
+        found: QuerySet[Any] = filtered.filter_queryset(queryset)
+        return found
+
+    @classmethod
+    def described(cls) -> Iterator[tuple[str, str, dict[str, Any]]]:
+        """Give each filter's name, meaning and schema, for the documents."""
+        for name, declared in cls.base_filters.items():
+            choices = declared.extra.get("choices")
+            enum = {"enum": [value for value, _ in choices]} if choices else {}
+            yield name, declared.extra.get("help_text", ""), {**declared.schema, **enum}

@@ -1,0 +1,179 @@
+"""What an action says of itself, once: how it is documented, what its body may be, whether it is done once per key."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache, wraps
+from typing import Any, TypeVar
+
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework import serializers
+
+from config.api.documents.answers import either
+from config.api.filters import FilterSet
+from config.api.idempotency import Idempotency
+from config.api.serializers import Serializer
+
+AnySerializer = type[serializers.Serializer[Any]]
+Handler = TypeVar("Handler", bound=Callable[..., Any])
+IDEMPOTENCY_KEY = OpenApiParameter(
+    name="Idempotency-Key",
+    location=OpenApiParameter.HEADER,
+    type={"type": "string", "minLength": 1, "maxLength": 255},
+    description="The same key with the same request gives the first answer again.",
+)
+KEY_REFUSED = "The Idempotency-Key was used with another request, or its first request is still being worked on."
+# The second of four pages, so that every link leads somewhere.
+PAGE_EXAMPLE = {
+    "links": {
+        "first": "https://app.example.com/api/…?per_page=1&page=1",
+        "last": "https://app.example.com/api/…?per_page=1&page=4",
+        "prev": "https://app.example.com/api/…?per_page=1&page=1",
+        "next": "https://app.example.com/api/…?per_page=1&page=3",
+    },
+    "meta": {"current_page": 2, "from": 2, "to": 2, "per_page": 1, "last_page": 4, "total": 4},
+}
+
+
+class PageLinksSerializer(serializers.Serializer[Any]):
+    first = serializers.URLField()
+    last = serializers.URLField()
+    prev = serializers.URLField(allow_null=True)
+    next = serializers.URLField(allow_null=True)
+
+
+class PageMetaSerializer(serializers.Serializer[Any]):
+    current_page = serializers.IntegerField()
+    per_page = serializers.IntegerField()
+    last_page = serializers.IntegerField()
+    total = serializers.IntegerField()
+
+    def get_fields(self) -> dict[str, Any]:
+        position = {name: serializers.IntegerField(allow_null=True) for name in ("from", "to")}
+        return {**super().get_fields(), **position}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """The body of a success: its schema, and an example made of the serializer's own."""
+
+    schema: AnySerializer
+    example: Any
+    is_page: bool = False
+
+
+def _named(serializer: AnySerializer, suffix: str, **fields: Any) -> AnySerializer:
+    named = getattr(getattr(serializer, "Meta", None), "ref_name", None)
+    name = named or serializer.__name__.removesuffix("Serializer")
+    return type(f"{name}{suffix}", (serializers.Serializer,), {"__doc__": "", **fields})
+
+
+@cache
+def one(serializer: type[Serializer]) -> Answer:
+    """Describe `{data: {…}}`."""
+    return Answer(schema=_named(serializer, "Answer", data=serializer()), example={"data": serializer.example()})
+
+
+@cache
+def many(serializer: type[Serializer], meta: type[Serializer] | None = None) -> Answer:
+    """Describe `{data: […]}`, with `meta` beside it where there is one."""
+    more = {"meta": meta()} if meta else {}
+    example = {"data": [serializer.example()], **({"meta": meta.example()} if meta else {})}
+    return Answer(schema=_named(serializer, "List", data=serializer(many=True), **more), example=example)
+
+
+@cache
+def pages(serializer: type[Serializer]) -> Answer:
+    """Describe `{data: […], links, meta}`."""
+    fields = {"data": serializer(many=True), "links": PageLinksSerializer(), "meta": PageMetaSerializer()}
+    example = {"data": [serializer.example()], **PAGE_EXAMPLE}
+    return Answer(schema=_named(serializer, "Page", **fields), example=example, is_page=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class operation:  # noqa: N801  # used as a decorator
+    """Declare an action: `@operation(operation_id="…", summary="…", answer=one(PackSerializer))`.
+
+    `request` is the serializer of the body; without one, or with `body_optional`, an empty body is taken. `also` are
+    other successes by status, `errors` what else may be refused, by status, in words of its own. `filters` are those
+    of a list, which the view applies with `filtered`; `query` are parameters of other kinds. With `idempotent` a
+    request that repeats its `Idempotency-Key` is answered as the first one was, and done once. `answer_example` and
+    `request_example` replace those that the serializers give.
+    """
+
+    operation_id: str
+    summary: str
+    answer: Answer
+    status: int = 200
+    also: Mapping[int, Answer] = field(default_factory=dict)
+    request: type[Serializer] | None = None
+    body_optional: bool | None = None
+    filters: type[FilterSet] | None = None
+    query: tuple[OpenApiParameter, ...] = ()
+    errors: Mapping[int, str] = field(default_factory=dict)
+    idempotent: bool | Idempotency = False
+    answer_example: Any = None
+    request_example: Any = None
+
+    def __call__(self, handler: Handler) -> Handler:
+        decorate = extend_schema(
+            operation_id=self.operation_id,
+            summary=self.summary,
+            request=self.request,
+            responses={
+                status: OpenApiResponse(answer.schema, description="Done.") for status, answer in self.answers.items()
+            },
+            parameters=[*self.query, IDEMPOTENCY_KEY] if self.idempotent else [*self.query],
+            examples=[*self._request_examples(), *self._answer_examples()],
+        )
+        declared: Handler = decorate(self._once(handler))
+        declared.operation = self  # type: ignore[attr-defined]  # read by the view and by the documents
+        return declared
+
+    @property
+    def answers(self) -> dict[int, Answer]:
+        """Every success by its status."""
+        return {self.status: self.answer, **self.also}
+
+    @property
+    def takes_empty_body(self) -> bool:
+        return self.request is None if self.body_optional is None else self.body_optional
+
+    @property
+    def own_errors(self) -> dict[int, str]:
+        errors = dict(self.errors)
+        if self.idempotent:
+            errors[409] = either(errors[409], KEY_REFUSED) if 409 in errors else KEY_REFUSED
+        return errors
+
+    def _once(self, handler: Handler) -> Callable[..., Any]:
+        if not self.idempotent:
+            return handler
+        store = Idempotency() if self.idempotent is True else self.idempotent
+
+        @wraps(handler)
+        def handle_once(view: Any, request: Any, *args: Any, **kwargs: Any) -> Any:
+            return store.answer_once(view, request, lambda: handler(view, request, *args, **kwargs))
+
+        return handle_once
+
+    def _request_examples(self) -> list[OpenApiExample]:
+        if self.request is None:
+            return []
+        value = self.request_example or self.request.request_example()
+        return [OpenApiExample("Request", value=value, request_only=True)]
+
+    def _answer_examples(self) -> list[OpenApiExample]:
+        return [
+            OpenApiExample(
+                "Answer",
+                value=self.answer_example or answer.example,
+                response_only=True,
+                status_codes=[str(status)],
+            )
+            for status, answer in self.answers.items()
+        ]
+
+
+def operation_of(view: Any, method: str | None) -> operation | None:
+    """Give the declaration of the action that answers this method."""
+    return getattr(getattr(view, (method or "").lower(), None), "operation", None)

@@ -1,0 +1,6 @@
+"""Serializers: the one description of what a resource reads, takes, is documented and sent as."""
+
+from config.api.serializers.base import Serializer
+from config.api.serializers.related import RelatedField
+
+__all__ = ["RelatedField", "Serializer"]

@@ -1,0 +1,65 @@
+"""The base of every serializer."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from rest_framework import serializers
+
+from config.api.fields.base import FieldErrors, subject_of
+from config.api.serializers.examples import example_of_field
+from config.api.serializers.related import RelatedField
+from config.api.serializers.representation import readable_fields, representation_of
+from config.api.validation import WHOLE
+
+
+class Serializer(FieldErrors, serializers.Serializer[Any]):
+    """A resource or an object within one.
+
+    Reading: `Serializer(instance).data`, `Serializer(rows, many=True).data`, of model instances, of other objects with
+    these attributes, and of rows as dicts (`.values(*columns())`, or a cursor with these column names).
+    Writing: unknown fields are ignored, types are taken at their word, refusals name the field. Related objects are
+    looked up when everything else is valid. Answers hold all fields but those of `may_be_absent` that an instance, a
+    row then, does not have.
+    """
+
+    may_be_absent: ClassVar[tuple[str, ...]] = ()
+
+    def to_representation(self, instance: Any) -> Any:
+        return representation_of(type(self)).build(instance)
+
+    def to_internal_value(self, data: Any) -> Any:
+        if not isinstance(data, Mapping):
+            raise serializers.ValidationError({WHOLE: [f"{subject_of(self)} must be an object."]})
+        values = super().to_internal_value(data)
+        for field in self._writable_fields:
+            if isinstance(field, RelatedField) and field.source in values:
+                values[field.source] = field.find(values[field.source])
+        return values
+
+    @property
+    def sent(self) -> frozenset[str]:
+        """Which of the declared fields the body named."""
+        return frozenset(self.initial_data) & frozenset(self.fields)
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """Give the validated values of the fields that were sent, without defaults: what a PATCH changes."""
+        values: dict[str, Any] = self.validated_data
+        sources = [self.fields[name].source for name in self.sent]
+        return {source: values[source] for source in sources if source in values}
+
+    @classmethod
+    def columns(cls) -> list[str]:
+        """Name the columns that a row must have to be written, such as `name` and `plan__uuid`."""
+        return representation_of(cls).columns()
+
+    @classmethod
+    def example(cls) -> dict[str, Any]:
+        """Give an answer as the document shows it, from the fields' own examples."""
+        return {name: example_of_field(field) for name, field in readable_fields(cls())}
+
+    @classmethod
+    def request_example(cls) -> dict[str, Any]:
+        """Give a body as the document shows it."""
+        fields = cls().fields.items()
+        return {name: example_of_field(field, request=True) for name, field in fields if not field.read_only}

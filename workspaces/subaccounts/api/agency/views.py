@@ -1,0 +1,213 @@
+"""Sub-accounts with their plans, add-ons and channels, as an agency manages them."""
+
+from functools import cached_property
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.http import HttpResponse
+from django.utils import timezone
+from rest_framework.decorators import action
+from rest_framework.request import Request
+
+from agency.api.serializers import AddonSerializer
+from agency.api.surface import AgencyViewSet
+from agency.models import Addon
+from agency.services import AddonNotFound, PlanNotFound
+from config.api.operations import many, one, operation, pages
+from workspaces.subaccounts.api.serializers import (
+    AddonChoiceSerializer,
+    ChannelSerializer,
+    PlanChoiceSerializer,
+    RevokedSerializer,
+    SubAccountChangesSerializer,
+    SubAccountDetailSerializer,
+    SubAccountSerializer,
+    SuspensionSerializer,
+)
+from workspaces.subaccounts.filters import SubAccountFilterSet
+from workspaces.subaccounts.models import Channel, Workspace
+from workspaces.subaccounts.services import (
+    ChannelNotFound,
+    SubAccountLimitReached,
+    WorkspaceNotFound,
+    assign_plan,
+    change_workspace,
+    create_workspace,
+    grant_addon,
+    restore_workspace,
+    revoke_addon,
+    suspend_workspace,
+)
+from workspaces.subaccounts.services.listing import count_of, rows_of
+
+
+class SubAccountViewSet(AgencyViewSet):
+    """The agency's sub-accounts."""
+
+    lookup_url_kwarg = "workspace"
+    not_found = WorkspaceNotFound
+
+    def get_queryset(self) -> "QuerySet[Workspace]":
+        rows: QuerySet[Workspace] = Workspace.objects.of(self.agency).select_related("plan")
+        return rows
+
+    @operation(
+        operation_id="listSubAccounts",
+        summary="List the sub-accounts, newest first",
+        answer=pages(SubAccountSerializer),
+        filters=SubAccountFilterSet,
+    )
+    def list(self, request: Request) -> HttpResponse:
+        found = self.filtered(Workspace.objects.of(self.agency))
+        total = count_of(self.agency, found)
+        rows = rows_of(
+            found,
+            columns=SubAccountSerializer.columns(),
+            offset=self.page.offset,
+            limit=self.page.size,
+            total=total,
+            is_search=self.parameters.sent("search"),
+        )
+        return self.paged(SubAccountSerializer(rows, many=True).data, total)
+
+    @operation(
+        operation_id="createSubAccount",
+        summary="Create a sub-account with its owner",
+        request=SubAccountSerializer,
+        status=201,
+        answer=one(SubAccountSerializer),
+        errors={403: SubAccountLimitReached.message, 404: PlanNotFound.message},
+        idempotent=True,
+    )
+    def create(self, request: Request) -> HttpResponse:
+        wanted = self.validated(SubAccountSerializer).validated_data
+        workspace = create_workspace(agency=self.agency, **wanted, now=timezone.now(), by=self.actor)
+        return self.answer(SubAccountSerializer(workspace), status=201)
+
+    @operation(
+        operation_id="readSubAccount",
+        summary="Read a sub-account with its add-ons, limits and channels",
+        answer=one(SubAccountDetailSerializer),
+    )
+    def retrieve(self, request: Request, workspace: UUID | None) -> HttpResponse:
+        return self.answer(SubAccountDetailSerializer(self.get_object()))
+
+    @operation(
+        operation_id="updateSubAccount",
+        summary="Change name, business type or time zone",
+        request=SubAccountChangesSerializer,
+        answer=one(SubAccountSerializer),
+    )
+    def partial_update(self, request: Request, workspace: UUID | None) -> HttpResponse:
+        found = self.get_object()
+        changes = self.validated(SubAccountChangesSerializer, partial=True).changes
+        return self.answer(SubAccountSerializer(change_workspace(workspace=found, by=self.actor, **changes)))
+
+    @operation(
+        operation_id="suspendSubAccount",
+        summary="Suspend a sub-account; a suspended one stays as it is",
+        request=SuspensionSerializer,
+        body_optional=True,
+        answer=one(SubAccountSerializer),
+    )
+    @action(detail=True, methods=["post"])
+    def suspend(self, request: Request, workspace: UUID | None) -> HttpResponse:
+        found = self.get_object()
+        reason = self.validated(SuspensionSerializer).validated_data["reason"]
+        suspended = suspend_workspace(workspace=found, reason=reason, now=timezone.now(), by=self.actor)
+        return self.answer(SubAccountSerializer(suspended))
+
+    @operation(
+        operation_id="restoreSubAccount",
+        summary="Lift a suspension; an active sub-account stays as it is",
+        answer=one(SubAccountSerializer),
+    )
+    @action(detail=True, methods=["post"])
+    def restore(self, request: Request, workspace: UUID | None) -> HttpResponse:
+        restored = restore_workspace(workspace=self.get_object(), now=timezone.now(), by=self.actor)
+        return self.answer(SubAccountSerializer(restored))
+
+    @operation(
+        operation_id="assignPlan",
+        summary="Assign a plan: its limits are copied onto the sub-account",
+        request=PlanChoiceSerializer,
+        answer=one(SubAccountSerializer),
+        errors={404: "No such sub-account, or no such plan."},
+    )
+    @action(detail=True, methods=["put"])
+    def plan(self, request: Request, workspace: UUID | None) -> HttpResponse:
+        found = self.get_object()
+        plan = self.validated(PlanChoiceSerializer).validated_data["plan"]
+        assigned = assign_plan(workspace=found, plan=plan, now=timezone.now(), by=self.actor)
+        return self.answer(SubAccountSerializer(assigned))
+
+
+class SubAccountPartViewSet(AgencyViewSet):
+    """Views below a sub-account's own path."""
+
+    @cached_property
+    def workspace(self) -> Workspace:
+        """The sub-account that the path names. Raises `WorkspaceNotFound`."""
+        rows: QuerySet[Workspace] = Workspace.objects.of(self.agency).select_related("plan")
+        return self.find(rows, self.kwargs["workspace"], missing=WorkspaceNotFound)
+
+
+class HeldAddonViewSet(SubAccountPartViewSet):
+    """The add-ons that a sub-account holds."""
+
+    lookup_url_kwarg = "addon"
+    not_found = AddonNotFound
+
+    def get_queryset(self) -> "QuerySet[Addon]":
+        """An archived add-on can be taken away, though no longer granted."""
+        return Addon.objects.filter(agency=self.agency)
+
+    @operation(operation_id="listHeldAddons", summary="List the add-ons of a sub-account", answer=many(AddonSerializer))
+    def list(self, request: Request, workspace: UUID | None) -> HttpResponse:
+        return self.answer(AddonSerializer(self.workspace.granted_addons, many=True))
+
+    @operation(
+        operation_id="grantAddon",
+        summary="Grant an add-on; one that is held already answers 200",
+        request=AddonChoiceSerializer,
+        status=201,
+        answer=one(AddonSerializer),
+        also={200: one(AddonSerializer)},
+        errors={404: "No such sub-account, or no such add-on."},
+    )
+    def create(self, request: Request, workspace: UUID | None) -> HttpResponse:
+        found = self.workspace
+        addon = self.validated(AddonChoiceSerializer).validated_data["addon"]
+        granted = grant_addon(workspace=found, addon=addon, now=timezone.now(), by=self.actor)
+        return self.answer(AddonSerializer(addon), status=201 if granted else 200)
+
+    @operation(operation_id="revokeAddon", summary="Revoke an add-on", answer=one(RevokedSerializer))
+    def destroy(self, request: Request, workspace: UUID | None, addon: UUID | None) -> HttpResponse:
+        found, held = self.workspace, self.get_object()
+        revoke_addon(workspace=found, addon=held, now=timezone.now(), by=self.actor)
+        return self.answer(RevokedSerializer({"revoked": True}))
+
+
+class SubAccountChannelViewSet(SubAccountPartViewSet):
+    """The channels of a sub-account."""
+
+    lookup_url_kwarg = "channel"
+    not_found = ChannelNotFound
+
+    def get_queryset(self) -> "QuerySet[Channel]":
+        channels: QuerySet[Channel] = self.workspace.channels.all()
+        return channels
+
+    @operation(
+        operation_id="listSubAccountChannels",
+        summary="List the channels of a sub-account",
+        answer=many(ChannelSerializer),
+    )
+    def list(self, request: Request, workspace: UUID | None) -> HttpResponse:
+        return self.answer(ChannelSerializer(self.workspace.connected_channels, many=True))
+
+    @operation(
+        operation_id="readSubAccountChannel", summary="Read a channel of a sub-account", answer=one(ChannelSerializer)
+    )
+    def retrieve(self, request: Request, workspace: UUID | None, channel: UUID | None) -> HttpResponse:
+        return self.answer(ChannelSerializer(self.get_object()))

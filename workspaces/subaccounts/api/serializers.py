@@ -1,0 +1,131 @@
+"""Sub-accounts and channels, on both surfaces."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db.models import QuerySet
+
+from agency.api.serializers import AddonReferenceSerializer, LimitsSerializer, PlanReferenceSerializer
+from agency.limits import CHANNEL_TYPES
+from agency.models import Addon, Plan
+from agency.services import AddonNotFound, PlanNotFound
+from config.api.fields import BooleanField, CharField, ChoiceField, DateTimeField, EmailField, TimezoneField, UUIDField
+from config.api.serializers import RelatedField, Serializer
+from workspaces.subaccounts.models import Channel, Workspace
+from workspaces.subaccounts.models.workspaces import BusinessType
+
+LONGEST_NAME = 120
+LONGEST_REASON = 500
+
+
+def plans_of_caller(context: Mapping[str, Any]) -> "QuerySet[Plan]":
+    return Plan.objects.filter(agency=context["view"].agency, archived_at=None)
+
+
+def addons_of_caller(context: Mapping[str, Any]) -> "QuerySet[Addon]":
+    return Addon.objects.filter(agency=context["view"].agency, archived_at=None)
+
+
+class OwnerSerializer(Serializer):
+    """Who runs the sub-account."""
+
+    name = CharField(source="owner_name", max_length=LONGEST_NAME, example="Ada")
+    email = EmailField(source="owner_email", example="ada@example.com")
+
+
+class SubAccountReferenceSerializer(Serializer):
+    """A sub-account as events carry it."""
+
+    uuid = UUIDField(read_only=True, example="8d1f3b1e-52b4-4c8e-9a3e-2f6c7d8e9f10")
+    name = CharField(max_length=LONGEST_NAME, example="Corner Salon")
+    status = ChoiceField(Workspace.Status.choices, read_only=True)
+    plan = RelatedField(
+        queryset=plans_of_caller,
+        missing=PlanNotFound,
+        representation=PlanReferenceSerializer(),
+        required=False,
+        allow_null=True,
+        default=None,
+    )
+
+
+class SubAccountSerializer(SubAccountReferenceSerializer):
+    """A sub-account."""
+
+    owner = OwnerSerializer(source="*")
+    business_type = ChoiceField(
+        BusinessType.choices, required=False, allow_null=True, default=None, example=BusinessType.SALON_SPA.value
+    )
+    timezone = TimezoneField(
+        required=False, default="UTC", help_text="IANA name, such as Europe/Berlin.", example="Europe/Berlin"
+    )
+    created_at = DateTimeField(read_only=True)
+    suspended_at = DateTimeField(read_only=True, allow_null=True)
+
+
+class SubAccountChangesSerializer(Serializer):
+    """What can be changed of a sub-account."""
+
+    name = CharField(max_length=LONGEST_NAME, example="Corner Salon and Spa")
+    business_type = ChoiceField(BusinessType.choices, allow_null=True, example=BusinessType.SALON_SPA.value)
+    timezone = TimezoneField(example="Europe/Berlin")
+
+
+class ChannelSerializer(Serializer):
+    """A connected number, Page or account."""
+
+    id = UUIDField(source="uuid", example="5a8d7c36-1b0e-4d7f-9d55-3f2b1c0a9e84")
+    platform = ChoiceField(CHANNEL_TYPES)
+    name = CharField(example="Front desk")
+    status = ChoiceField(Channel.Status.choices)
+    handle = CharField(help_text="The phone number, Page name or @username.", example="+1 555 0100")
+    connected_at = DateTimeField()
+
+
+class SubAccountDetailSerializer(SubAccountSerializer):
+    """A sub-account with its add-ons, limits and channels."""
+
+    addons = AddonReferenceSerializer(many=True, source="granted_addons")
+    limits = LimitsSerializer()
+    channels = ChannelSerializer(many=True, source="connected_channels")
+
+
+class SuspensionSerializer(Serializer):
+    """Why a sub-account is suspended, for the agency's own staff."""
+
+    reason = CharField(
+        max_length=LONGEST_REASON,
+        required=False,
+        default="",
+        blank_as_null=True,
+        multiline=True,
+        example="Invoice overdue",
+    )
+
+
+class PlanChoiceSerializer(Serializer):
+    """The plan to assign."""
+
+    plan = RelatedField(
+        queryset=plans_of_caller,
+        missing=PlanNotFound,
+        representation=PlanReferenceSerializer(),
+        example="3f0c8a52-6f0e-4d86-9c56-0d1f4c9a7b11",
+    )
+
+
+class AddonChoiceSerializer(Serializer):
+    """The add-on to grant."""
+
+    addon = RelatedField(
+        queryset=addons_of_caller,
+        missing=AddonNotFound,
+        representation=AddonReferenceSerializer(),
+        example="b7c1b2de-0a65-4a40-8f0b-5f2a6d0c9e42",
+    )
+
+
+class RevokedSerializer(Serializer):
+    """Confirmation."""
+
+    revoked = BooleanField(example=True)
