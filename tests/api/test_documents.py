@@ -21,7 +21,7 @@ def describe_events() -> list[EventDescription]:
     return [EventDescription("thing.created", "A thing was created", body, example, headers)]
 
 
-@pytest.fixture(autouse=True, scope="module")
+@pytest.fixture(autouse=True, scope="session")
 def _events() -> None:
     documented_events.add(DocumentedEvents("things", "agency", describe_events))
 
