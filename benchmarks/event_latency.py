@@ -8,16 +8,16 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from agency import events
 from agency.actors import SYSTEM
 from agency.models import Agency
-from agency.services import record_event
+from agency.services import write_event
 from benchmarks.figures import Figure
 from benchmarks.processes import Arrivals, dispatcher, receiver
 from benchmarks.rounds import interleave, median_ratio, percentile
 from benchmarks.rows import agency_with
 from benchmarks.servers import Bench
 from webhooks.services import register_endpoint
+from workspaces.subaccounts import events
 
 TITLE = (
     "Event latency: milliseconds from the commit to the first byte at a receiver on this machine, through the\n"
@@ -72,5 +72,5 @@ def _record(agency: Agency) -> tuple[UUID, int]:
     committed: list[int] = []
     with transaction.atomic():
         transaction.on_commit(lambda: committed.append(time.monotonic_ns()))
-        event = record_event(agency_id=agency.pk, name=events.WORKSPACE_SUSPENDED, data=DATA, now=timezone.now())
+        event = write_event(agency_id=agency.pk, name=events.WORKSPACE_SUSPENDED, data=DATA, now=timezone.now())
     return event.uuid, committed[0]

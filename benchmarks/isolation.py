@@ -9,7 +9,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from agency.models import Agency
-from agency.services import record_event
+from agency.services import write_event
 from benchmarks.event_latency import DATA
 from benchmarks.figures import Figure
 from benchmarks.processes import Arrivals, dispatcher, receiver
@@ -123,5 +123,5 @@ def _record(agency: Agency, number: int) -> tuple[str, int]:
     committed: list[int] = []
     with transaction.atomic():
         transaction.on_commit(lambda: committed.append(time.monotonic_ns()))
-        event = record_event(agency_id=agency.pk, name=f"e{number}", data=DATA, now=timezone.now())
+        event = write_event(agency_id=agency.pk, name=f"e{number}", data=DATA, now=timezone.now())
     return str(event.uuid), committed[0]

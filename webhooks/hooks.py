@@ -13,8 +13,9 @@ from agency.pages.registry import (
     first_steps,
     label_actions,
 )
+from agency.tenants import Audience
 from config.api.documents.events import DocumentedEvents, documented_events
-from webhooks.event_schemas import agency_events
+from webhooks.documented_events import events_of
 from webhooks.models import Endpoint
 
 ACTIONS = {
@@ -32,7 +33,10 @@ def _has_endpoint(agency: Agency) -> bool:
     return Endpoint.objects.of(agency).exists()
 
 
-documented_events.add(DocumentedEvents("webhooks", "agency", agency_events))
+documented_events.add(
+    DocumentedEvents("agency events", "agency", events_of(Audience.AGENCY)),
+    DocumentedEvents("workspace events", "workspace", events_of(Audience.WORKSPACE)),
+)
 console_menu.add(
     MenuEntry(url_name="console:webhooks", label=_("Webhooks"), icon="webhook", section=Section.CONFIGURATION, order=20)
 )

@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 from django.db import transaction
 
+from agency.event_types import event_type
 from agency.models import Event
 from config.celery import wake_up
 
@@ -31,9 +32,21 @@ def envelope(
 
 
 def record_event(
+    *, agency_id: int, name: str, data: Any, now: datetime, workspace_uuid: uuid.UUID | None = None
+) -> Event:
+    """Record a declared event with the data that its type's serializer writes. Raises `LookupError` for an unknown one.
+
+    `data` is what that serializer takes, often the things concerned by name. Must be called inside the change's
+    transaction.
+    """
+    written = event_type(name).serializer(data).data
+    return write_event(agency_id=agency_id, name=name, data=written, now=now, workspace_uuid=workspace_uuid)
+
+
+def write_event(
     *, agency_id: int, name: str, data: Mapping[str, Any], now: datetime, workspace_uuid: uuid.UUID | None = None
 ) -> Event:
-    """Write the fact and, once it is committed, wake the dispatcher. Must be called inside the change's transaction."""
+    """Write an event whose `data` is JSON already and, once it is committed, wake a dispatcher."""
     if not transaction.get_connection().in_atomic_block:
         raise RuntimeError("An event belongs into the transaction of its change.")
     identity = uuid.uuid4()

@@ -99,20 +99,38 @@ class ChoiceFilter(TextFilter):
     field_class = _ChoiceField
 
 
+def _refuse_errors(form: forms.Form) -> None:
+    for name, refusals in form.errors.items():
+        raise Invalid(f"The {name} parameter {refusals[0]}", field=name)
+
+
 class FilterSet(django_filters.FilterSet):
     """Filters of one list. Where none of them was sent, the queryset stays as it is, and no form is built."""
 
     @classmethod
     def apply(cls, parameters: Parameters, queryset: "QuerySet[Any]") -> "QuerySet[Any]":
         """Keep what the parameters ask for. Raises `NothingMatches` and `Invalid`."""
-        names = [name for name in cls.base_filters if parameters.plain(name)]
-        if not names:
+        sent = cls._sent(parameters)
+        if not sent:
             return queryset
-        filtered = cls(data={name: parameters.plain(name) for name in names}, queryset=queryset)
-        for name, refusals in filtered.form.errors.items():
-            raise Invalid(f"The {name} parameter {refusals[0]}", field=name)
+        filtered = cls(data=sent, queryset=queryset)
+        _refuse_errors(filtered.form)
         found: QuerySet[Any] = filtered.filter_queryset(queryset)
         return found
+
+    @classmethod
+    def values(cls, parameters: Parameters) -> dict[str, Any]:
+        """Give what the parameters ask for by name, for lists that are found otherwise. Raises the same."""
+        sent = cls._sent(parameters)
+        if not sent:
+            return {}
+        form = cls(data=sent).form
+        _refuse_errors(form)
+        return {name: form.cleaned_data[name] for name in sent if form.cleaned_data[name] is not None}
+
+    @classmethod
+    def _sent(cls, parameters: Parameters) -> dict[str, str]:
+        return {name: parameters.plain(name) for name in cls.base_filters if parameters.plain(name)}
 
     @classmethod
     def described(cls) -> Iterator[tuple[str, str, dict[str, Any]]]:

@@ -142,6 +142,11 @@ class Delivery(models.Model):
         return self.kind == self.Kind.TEST
 
     @property
+    def attempts_in_order(self) -> "models.QuerySet[Attempt]":
+        """Each attempt, the first one first."""
+        return self.attempt_log.order_by("number")
+
+    @property
     def next_attempt_at(self) -> datetime | None:
         """When it is due, while it is pending."""
         try:

@@ -1,6 +1,5 @@
 """Every change of webhook endpoints and deliveries: one verb, one function, one transaction."""
 
-from webhooks.services.catalogue import EventSource, event_catalogue, event_sources, known_events
 from webhooks.services.deliveries import DeliveryNotFound, redeliver, redeliver_failed, send_test
 from webhooks.services.endpoints import (
     EndpointNotFound,
@@ -11,28 +10,22 @@ from webhooks.services.endpoints import (
 )
 from webhooks.services.guarding import UrlRefused, check_endpoint_url
 from webhooks.services.retention import forget_deliveries, forget_hourly_stats
-from webhooks.services.samples import sample_data
 from webhooks.services.states import EndpointState, endpoint_states
 
 __all__ = [
     "DeliveryNotFound",
     "EndpointNotFound",
     "EndpointState",
-    "EventSource",
     "UrlRefused",
     "check_endpoint_url",
     "endpoint_states",
-    "event_catalogue",
-    "event_sources",
     "forget_deliveries",
     "forget_hourly_stats",
-    "known_events",
     "redeliver",
     "redeliver_failed",
     "register_endpoint",
     "remove_endpoint",
     "rotate_secret",
-    "sample_data",
     "send_test",
     "update_endpoint",
 ]

@@ -7,6 +7,7 @@ from typing import Any
 from django.db import connection, transaction
 
 from agency.actors import Actor
+from agency.event_types import event_type
 from agency.models import Agency
 from agency.services import envelope, record_activity
 from agency.services.events import DISPATCHER
@@ -15,7 +16,6 @@ from config.errors import Conflict, NotFound
 from webhooks.models import Delivery, Endpoint
 from webhooks.services.guarding import check_endpoint_url
 from webhooks.services.queueing import queue_delivery
-from webhooks.services.samples import sample_data
 
 
 class DeliveryNotFound(NotFound):
@@ -39,7 +39,7 @@ def send_test(*, endpoint: Endpoint, event: str, now: datetime, by: Actor) -> De
         event=event,
         occurred_at=now,
         agency_id=endpoint.agency_id,
-        data=sample_data(event),
+        data=event_type(event).sample_data(),
         test=True,
     )
     with transaction.atomic():

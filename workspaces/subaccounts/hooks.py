@@ -1,4 +1,4 @@
-"""What sub-accounts add to the console, the dashboard and the activity log."""
+"""What sub-accounts add elsewhere: events; the console, the dashboard and the activity log."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -6,6 +6,7 @@ from datetime import timedelta
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from agency.event_types import EventType, event_types
 from agency.models import Agency
 from agency.pages.registry import (
     ActivityTarget,
@@ -21,8 +22,60 @@ from agency.pages.registry import (
     first_steps,
     label_actions,
 )
+from workspaces.subaccounts import events
+from workspaces.subaccounts.api.serializers import (
+    AddonEventSerializer,
+    SubAccountEventSerializer,
+    SubscriptionChangedSerializer,
+)
 from workspaces.subaccounts.models import Workspace
 
+GROUP = "Sub-accounts"
+NAMED = {"name": "Sample sub-account"}
+EVENTS = (
+    EventType(
+        name=events.WORKSPACE_CREATED,
+        label="Sub-account created",
+        group=GROUP,
+        serializer=SubAccountEventSerializer,
+        sample={"workspace": NAMED},
+    ),
+    EventType(
+        name=events.WORKSPACE_SUSPENDED,
+        label="Sub-account suspended",
+        group=GROUP,
+        serializer=SubAccountEventSerializer,
+        sample={"workspace": {**NAMED, "status": "suspended"}},
+    ),
+    EventType(
+        name=events.WORKSPACE_RESTORED,
+        label="Sub-account restored",
+        group=GROUP,
+        serializer=SubAccountEventSerializer,
+        sample={"workspace": NAMED},
+    ),
+    EventType(
+        name=events.SUBSCRIPTION_CHANGED,
+        label="Plan changed",
+        group=GROUP,
+        serializer=SubscriptionChangedSerializer,
+        sample={"workspace": NAMED},
+    ),
+    EventType(
+        name=events.ADDON_GRANTED,
+        label="Add-on granted",
+        group=GROUP,
+        serializer=AddonEventSerializer,
+        sample={"workspace": NAMED},
+    ),
+    EventType(
+        name=events.ADDON_REVOKED,
+        label="Add-on revoked",
+        group=GROUP,
+        serializer=AddonEventSerializer,
+        sample={"workspace": NAMED},
+    ),
+)
 RECENTLY = timedelta(days=30)
 ACTIONS = {
     "workspace.created": _("Sub-account created"),
@@ -61,6 +114,7 @@ def figures(agency: Agency) -> Iterable[Figure]:
     )
 
 
+event_types.add(*EVENTS)
 console_menu.add(
     MenuEntry(url_name="console:sub-accounts", label=_("Sub-accounts"), icon="accounts", section=Section.MAIN, order=20)
 )

@@ -89,14 +89,21 @@ def _patches(document: Document) -> dict[str, Any]:
     }
 
 
-def _generator(prefix: str) -> Any:
+def _generator(document: Document) -> Any:
     class Endpoints(EndpointEnumerator):
         def get_api_endpoints(self, patterns: Any = None, prefix_: str = "") -> list[Any]:
             everything: Any = super()
-            return [found for found in everything.get_api_endpoints() if found[0].startswith(f"{prefix}/")]
+            return [found for found in everything.get_api_endpoints() if found[0].startswith(f"{document.prefix}/")]
 
     class Generator(SchemaGenerator):
         endpoint_inspector_cls = Endpoints
+
+        def parse(self, input_request: Any, public: bool) -> Any:
+            """Describe the events too, while their schemas can still join the components."""
+            untyped: Any = super()
+            paths = untyped.parse(input_request, public)
+            self.webhooks = webhooks_of(document.name, self.registry)
+            return paths
 
     generator: Any = Generator
     return generator()
@@ -105,14 +112,14 @@ def _generator(prefix: str) -> Any:
 def build(document: Document) -> dict[str, Any]:
     """Give the document as data; the library's settings are global, so one is built at a time."""
     with _one_at_a_time, patched_settings(_patches(document)):
-        built: dict[str, Any] = _generator(document.prefix).get_schema(request=None, public=True)
+        generator = _generator(document)
+        built: dict[str, Any] = generator.get_schema(request=None, public=True)
     for path, methods in built["paths"].items():
         for method, operation in methods.items():
             answers.complete(path, method, operation, document.refusals)
         # A viewset's methods come out of a set; the same code must give the same document.
         built["paths"][path] = {method: methods[method] for method in METHODS if method in methods}
-    webhooks = webhooks_of(document.name)
-    return {**built, "webhooks": webhooks} if webhooks else built
+    return {**built, "webhooks": generator.webhooks} if generator.webhooks else built
 
 
 @lru_cache(maxsize=8)

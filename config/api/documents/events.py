@@ -1,9 +1,13 @@
 """What a surface sends of itself: higher apps add their events in their `hooks`, documents list them."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from drf_spectacular.plumbing import ComponentRegistry, build_mocked_view
+from drf_spectacular.utils import extend_schema
+
+from config.api.serializers import Serializer
 from config.hooks import Registry
 
 JSON = Mapping[str, Any]
@@ -11,11 +15,12 @@ JSON = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class EventDescription:
-    """An event as its receiver sees it: the body's JSON schema, an example, and what the headers mean."""
+    """An event as its receiver sees it: whose it is (`tenant`, a property), its `data`, and what the headers mean."""
 
     name: str
     summary: str
-    body: JSON
+    tenant: JSON
+    data: type[Serializer]
     example: JSON
     headers: Mapping[str, str] = field(default_factory=dict)
 
@@ -32,13 +37,40 @@ class DocumentedEvents:
 documented_events = Registry[DocumentedEvents]("sources of documented events")
 
 
-def _path_item(event: EventDescription) -> dict[str, Any]:
+def events_of(document: str) -> Iterator[EventDescription]:
+    """Give the events of a document, in their order."""
+    return (event for source in documented_events if source.document == document for event in source.describe())
+
+
+def webhooks_of(document: str, components: ComponentRegistry) -> dict[str, Any]:
+    """Describe the events of a document; the schemas of their data join its components."""
+    view: Any = build_mocked_view("POST", "/", extend_schema(), components)
+    return {event.name: _path_item(event, view) for event in events_of(document)}
+
+
+def _envelope(event: EventDescription, data: JSON) -> JSON:
+    return {
+        "type": "object",
+        "required": ["id", "event", "occurred_at", *event.tenant, "data"],
+        "properties": {
+            "id": {"type": "string", "format": "uuid"},
+            "event": {"const": event.name},
+            "occurred_at": {"type": "string", "format": "date-time"},
+            **event.tenant,
+            "data": data,
+            "test": {"const": True, "description": "Only on test deliveries."},
+        },
+    }
+
+
+def _path_item(event: EventDescription, view: Any) -> dict[str, Any]:
     parts = event.name.replace("_", ".").split(".")
     headers = [
         {"name": name, "in": "header", "description": meaning, "schema": {"type": "string"}}
         for name, meaning in event.headers.items()
     ]
-    content = {"application/json": {"schema": event.body, "example": event.example}}
+    body = _envelope(event, view.schema.resolve_serializer(event.data, "response").ref)
+    content = {"application/json": {"schema": body, "example": event.example}}
     return {
         "post": {
             "operationId": "on" + "".join(part.title() for part in parts),
@@ -50,8 +82,3 @@ def _path_item(event: EventDescription) -> dict[str, Any]:
             "security": [],
         }
     }
-
-
-def webhooks_of(document: str) -> dict[str, Any]:
-    described = (event for source in documented_events if source.document == document for event in source.describe())
-    return {event.name: _path_item(event) for event in described}

@@ -2,74 +2,73 @@
 
 from uuid import UUID
 
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.utils import timezone
+from rest_framework.decorators import action
 from rest_framework.request import Request
 
-from config.api.responses import json_answer
-from config.api.schema import Documented, Query, many, one
-from webhooks.api.agency.representations import delivery_detail, delivery_row
-from webhooks.api.agency.scoped import WebhookBaseViewSet
-from webhooks.api.agency.shapes import QUEUED_EXAMPLE, DeliveryDetail, DeliveryShape
+from agency.api.surface import AgencyViewSet
+from config.api.operations import many, one, operation
+from webhooks.api.agency.serializers import DeliveryDetailSerializer, DeliverySerializer
+from webhooks.filters import DeliveryFilterSet
 from webhooks.models import Delivery, Endpoint
-from webhooks.services import redeliver
+from webhooks.services import DeliveryNotFound, redeliver
 from webhooks.services.deliveries import EndpointGone
 
 SHOWN = 30
-FILTERS = (
-    Query("status", "Only deliveries with this status.", enum=Delivery.Status.values),
-    Query("event", "Only deliveries of this event."),
-)
+QUEUED = {
+    **DeliverySerializer.example(),
+    "status": "pending",
+    "attempts": 0,
+    "response_status": None,
+    "next_attempt_at": "2026-11-20T09:30:00Z",
+    "completed_at": None,
+}
 
 
-class DeliveryViewSet(WebhookBaseViewSet):
+def answer_newest(view: AgencyViewSet, endpoint: Endpoint | None = None) -> HttpResponse:
+    """Answer the newest deliveries that the filters ask for, of one endpoint or of all."""
+    wanted = DeliveryFilterSet.values(view.parameters)
+    newest = Delivery.objects.newest(SHOWN, agency=view.agency, endpoint=endpoint, **wanted)
+    return view.answer(DeliverySerializer(newest, many=True))
+
+
+class DeliveryViewSet(AgencyViewSet):
     """What was sent, or is to be sent, to the agency's endpoints."""
 
-    @Documented(
+    lookup_url_kwarg = "delivery"
+    not_found = DeliveryNotFound
+
+    def get_queryset(self) -> "QuerySet[Delivery]":
+        return Delivery.objects.of(self.agency).select_related("endpoint", "event", "queued")
+
+    @operation(
         operation_id="listDeliveries",
         summary="List the last 30 deliveries across endpoints",
-        answer=many(DeliveryShape),
-        query=FILTERS,
+        answer=many(DeliverySerializer),
+        filters=DeliveryFilterSet,
     )
     def list(self, request: Request) -> HttpResponse:
-        return self._answer_newest()
+        return answer_newest(self)
 
-    @Documented(
-        operation_id="listWebhookDeliveries",
-        summary="List the last 30 deliveries to an endpoint",
-        answer=many(DeliveryShape),
-        query=FILTERS,
-    )
-    def list_of_endpoint(self, request: Request, webhook: UUID | None) -> HttpResponse:
-        return self._answer_newest(self.endpoint_of(webhook))
-
-    def _answer_newest(self, endpoint: Endpoint | None = None) -> HttpResponse:
-        newest = Delivery.objects.newest(
-            SHOWN,
-            agency=self.agency,
-            endpoint=endpoint,
-            status=self.parameters.one_of("status", Delivery.Status.values) or "",
-            event=self.parameters.text("event") or "",
-        )
-        return json_answer({"data": [delivery_row(delivery) for delivery in newest]})
-
-    @Documented(
+    @operation(
         operation_id="readDelivery",
         summary="Read a delivery with its attempts and its envelope",
-        answer=one(DeliveryDetail),
+        answer=one(DeliveryDetailSerializer),
     )
     def retrieve(self, request: Request, delivery: UUID | None) -> HttpResponse:
-        found = self.delivery_of(delivery)
-        return json_answer({"data": delivery_detail(found, list(found.attempt_log.order_by("number")))})
+        return self.answer(DeliveryDetailSerializer(self.get_object()))
 
-    @Documented(
+    @operation(
         operation_id="redeliver",
         summary="Send the same envelope again, as a new delivery",
         status=202,
-        answer=one(DeliveryShape),
-        example={"data": QUEUED_EXAMPLE},
+        answer=one(DeliverySerializer),
+        answer_example={"data": QUEUED},
         errors={409: EndpointGone.message},
     )
+    @action(detail=True, methods=["post"])
     def redeliver(self, request: Request, delivery: UUID | None) -> HttpResponse:
-        again = redeliver(delivery=self.delivery_of(delivery), now=timezone.now(), by=self.actor)
-        return json_answer({"data": delivery_row(again)}, status=202)
+        again = redeliver(delivery=self.get_object(), now=timezone.now(), by=self.actor)
+        return self.answer(DeliverySerializer(again), status=202)

@@ -1,28 +1,30 @@
 """Webhook endpoints: registered, listed, edited, removed, their secret rotated, tested."""
 
+from typing import Any
 from uuid import UUID
 
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.utils import timezone
+from rest_framework.decorators import action
 from rest_framework.request import Request
 
 from agency.api.surface import AgencyViewSet
-from config.api.responses import json_answer
-from config.api.schema import Documented, many, one
-from webhooks.api.agency.representations import delivery_row, endpoint_card
-from webhooks.api.agency.scoped import WebhookBaseViewSet
-from webhooks.api.agency.shapes import (
-    QUEUED_EXAMPLE,
-    Deleted,
-    DeliveryShape,
-    EventLabel,
-    WebhookShape,
-    WebhookWithSecret,
+from agency.event_types import event_catalogue
+from config.api.operations import many, one, operation
+from webhooks.api.agency.deliveries import QUEUED, answer_newest
+from webhooks.api.agency.serializers import (
+    DeletedSerializer,
+    DeliverySerializer,
+    EventTypeSerializer,
+    WebhookSerializer,
+    WebhookTestSerializer,
+    WebhookWithSecretSerializer,
 )
-from webhooks.api.agency.words import EndpointWords, TestWords, endpoint_words, test_words
+from webhooks.filters import DeliveryFilterSet
 from webhooks.models import Endpoint
 from webhooks.services import (
-    event_catalogue,
+    EndpointNotFound,
     register_endpoint,
     remove_endpoint,
     rotate_secret,
@@ -34,87 +36,99 @@ from webhooks.services.deliveries import EndpointGone
 MOST_ENDPOINTS = 1_000
 
 
-class EventCatalogueViewSet(AgencyViewSet):
-    """The events that an endpoint may subscribe to."""
-
-    @Documented(operation_id="listWebhookEvents", summary="List the events and their labels", answer=many(EventLabel))
-    def list(self, request: Request) -> HttpResponse:
-        catalogue = event_catalogue(self.agency)
-        return json_answer({"data": [{"event": event, "label": label} for event, label in catalogue.items()]})
-
-
-class WebhookViewSet(WebhookBaseViewSet):
+class WebhookViewSet(AgencyViewSet):
     """The agency's webhook endpoints."""
 
-    @Documented(operation_id="listWebhooks", summary="List the webhook endpoints", answer=many(WebhookShape))
-    def list(self, request: Request) -> HttpResponse:
-        endpoints = Endpoint.objects.of(self.agency).order_by("created_at", "id")[:MOST_ENDPOINTS]
-        return json_answer({"data": [endpoint_card(endpoint) for endpoint in endpoints]})
+    lookup_url_kwarg = "webhook"
+    not_found = EndpointNotFound
 
-    @Documented(
+    def get_queryset(self) -> "QuerySet[Endpoint]":
+        return Endpoint.objects.of(self.agency)
+
+    def context(self) -> dict[str, Any]:
+        return {**super().context(), "event_catalogue": event_catalogue(self.agency)}
+
+    @operation(operation_id="listWebhooks", summary="List the webhook endpoints", answer=many(WebhookSerializer))
+    def list(self, request: Request) -> HttpResponse:
+        endpoints = self.get_queryset().order_by("created_at", "id")[:MOST_ENDPOINTS]
+        return self.answer(WebhookSerializer(endpoints, many=True))
+
+    @operation(
         operation_id="registerWebhook",
         summary="Register an endpoint; its secret is shown this once",
-        body=EndpointWords,
-        body_example={"url": "https://hooks.example.com/agency", "events": ["workspace.created"]},
+        request=WebhookSerializer,
         status=201,
-        answer=one(WebhookWithSecret),
+        answer=one(WebhookWithSecretSerializer),
     )
     def create(self, request: Request) -> HttpResponse:
-        words = self.words(endpoint_words(event_catalogue(self.agency))).validated_data
-        endpoint = register_endpoint(
-            agency=self.agency,
-            url=words["url"],
-            events=words["events"],
-            description=words.get("description") or "",
-            enabled=words.get("enabled", True),
-            by=self.actor,
+        wanted = self.validated(WebhookSerializer).validated_data
+        endpoint = register_endpoint(agency=self.agency, **wanted, by=self.actor)
+        return self.answer(WebhookWithSecretSerializer(endpoint), status=201)
+
+    @operation(
+        operation_id="listWebhookEvents", summary="List the events and their labels", answer=many(EventTypeSerializer)
+    )
+    @action(detail=False, methods=["get"])
+    def events(self, request: Request) -> HttpResponse:
+        catalogue = event_catalogue(self.agency).items()
+        return self.answer(
+            EventTypeSerializer([{"name": name, "label": label} for name, label in catalogue], many=True)
         )
-        return json_answer({"data": endpoint_card(endpoint, with_secret=True)}, status=201)
 
-    @Documented(operation_id="readWebhook", summary="Read an endpoint", answer=one(WebhookShape))
+    @operation(operation_id="readWebhook", summary="Read an endpoint", answer=one(WebhookSerializer))
     def retrieve(self, request: Request, webhook: UUID | None) -> HttpResponse:
-        return json_answer({"data": endpoint_card(self.endpoint_of(webhook))})
+        return self.answer(WebhookSerializer(self.get_object()))
 
-    @Documented(
+    @operation(
         operation_id="updateWebhook",
         summary="Change an endpoint",
-        body=EndpointWords,
-        body_example={"enabled": False},
-        answer=one(WebhookShape),
+        request=WebhookSerializer,
+        request_example={"enabled": False},
+        answer=one(WebhookSerializer),
     )
     def partial_update(self, request: Request, webhook: UUID | None) -> HttpResponse:
-        endpoint = self.endpoint_of(webhook)
-        changes = self.words(endpoint_words(event_catalogue(self.agency)), partial=True).changes
-        if "description" in changes:
-            changes["description"] = changes["description"] or ""
-        return json_answer({"data": endpoint_card(update_endpoint(endpoint=endpoint, by=self.actor, **changes))})
+        endpoint = self.get_object()
+        changes = self.validated(WebhookSerializer, partial=True).changes
+        return self.answer(WebhookSerializer(update_endpoint(endpoint=endpoint, by=self.actor, **changes)))
 
-    @Documented(operation_id="removeWebhook", summary="Remove an endpoint", answer=one(Deleted))
+    @operation(operation_id="removeWebhook", summary="Remove an endpoint", answer=one(DeletedSerializer))
     def destroy(self, request: Request, webhook: UUID | None) -> HttpResponse:
-        remove_endpoint(endpoint=self.endpoint_of(webhook), now=timezone.now(), by=self.actor)
-        return json_answer({"data": {"deleted": True}})
+        remove_endpoint(endpoint=self.get_object(), now=timezone.now(), by=self.actor)
+        return self.answer(DeletedSerializer({"deleted": True}))
 
-    @Documented(
+    @operation(
         operation_id="rotateWebhookSecret",
         summary="Replace the signing secret; the old one signs nothing more",
-        answer=one(WebhookWithSecret),
+        answer=one(WebhookWithSecretSerializer),
     )
-    def rotate(self, request: Request, webhook: UUID | None) -> HttpResponse:
-        endpoint = rotate_secret(endpoint=self.endpoint_of(webhook), by=self.actor)
-        return json_answer({"data": endpoint_card(endpoint, with_secret=True)})
+    @action(detail=True, methods=["post"], url_path="rotate-secret")
+    def rotate_secret(self, request: Request, webhook: UUID | None) -> HttpResponse:
+        endpoint = rotate_secret(endpoint=self.get_object(), by=self.actor)
+        return self.answer(WebhookWithSecretSerializer(endpoint))
 
-    @Documented(
+    @operation(
         operation_id="testWebhook",
         summary="Send a sample event, once, marked as a test",
-        body=TestWords,
-        body_example={"event": "workspace.created"},
+        request=WebhookTestSerializer,
+        body_optional=True,
         status=202,
-        answer=one(DeliveryShape),
-        example={"data": {**QUEUED_EXAMPLE, "test": True}},
+        answer=one(DeliverySerializer),
+        answer_example={"data": {**QUEUED, "test": True}},
         errors={409: EndpointGone.message},
     )
+    @action(detail=True, methods=["post"])
     def test(self, request: Request, webhook: UUID | None) -> HttpResponse:
-        endpoint = self.endpoint_of(webhook)
-        event = self.words(test_words(event_catalogue(self.agency))).validated_data.get("event")
+        endpoint = self.get_object()
+        event = self.validated(WebhookTestSerializer).validated_data["event"]
         delivery = send_test(endpoint=endpoint, event=event or endpoint.events[0], now=timezone.now(), by=self.actor)
-        return json_answer({"data": delivery_row(delivery)}, status=202)
+        return self.answer(DeliverySerializer(delivery), status=202)
+
+    @operation(
+        operation_id="listWebhookDeliveries",
+        summary="List the last 30 deliveries to an endpoint",
+        answer=many(DeliverySerializer),
+        filters=DeliveryFilterSet,
+    )
+    @action(detail=True, methods=["get"])
+    def deliveries(self, request: Request, webhook: UUID | None) -> HttpResponse:
+        return answer_newest(self, self.get_object())

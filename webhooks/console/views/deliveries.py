@@ -10,11 +10,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from agency.console.views.base import FormPage, crumb
+from agency.event_types import event_catalogue
 from webhooks.console.forms import RedeliverForm, TestForm
 from webhooks.console.views.base import LIST, WEBHOOKS, WebhookView
 from webhooks.console.words import ERROR_WORDS
 from webhooks.models import Delivery
-from webhooks.services import event_catalogue, redeliver, redeliver_failed, send_test
+from webhooks.services import redeliver, redeliver_failed, send_test
 
 ONE = "console:webhook-delivery"
 SECONDS_BETWEEN_LOOKS = 1

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agency.console.views.base import FormPage, crumb
+from agency.event_types import event_catalogue
 from agency.pages.form_nonce import new_nonce, use_nonce
 from agency.pages.forms import Confirmation, NonceForm
 from webhooks.console.forms import EndpointForm, NewEndpointForm, TestForm
@@ -18,7 +19,6 @@ from webhooks.models import Endpoint
 from webhooks.services import (
     check_endpoint_url,
     endpoint_states,
-    event_catalogue,
     register_endpoint,
     remove_endpoint,
     rotate_secret,

@@ -63,6 +63,24 @@ class SubAccountSerializer(SubAccountReferenceSerializer):
     suspended_at = DateTimeField(read_only=True, allow_null=True)
 
 
+class SubAccountEventSerializer(Serializer):
+    """What events about a sub-account carry."""
+
+    workspace = SubAccountReferenceSerializer()
+
+
+class SubscriptionChangedSerializer(SubAccountEventSerializer):
+    """The sub-account and its new plan."""
+
+    plan = PlanReferenceSerializer()
+
+
+class AddonEventSerializer(SubAccountEventSerializer):
+    """The sub-account and the add-on."""
+
+    addon = AddonReferenceSerializer()
+
+
 class SubAccountChangesSerializer(Serializer):
     """What can be changed of a sub-account."""
 

@@ -4,10 +4,10 @@ from datetime import datetime
 
 from django.db import transaction
 
-from agency import events
 from agency.actors import Actor
 from agency.models import Addon
 from config.errors import NotFound
+from workspaces.subaccounts import events
 from workspaces.subaccounts.models import HeldAddon, Workspace
 from workspaces.subaccounts.services.limits import recompute_limits
 from workspaces.subaccounts.services.locking import lock_workspace
@@ -45,4 +45,4 @@ def _settle(workspace: Workspace, addon: Addon, event: str, now: datetime, by: A
     recompute_limits(workspace)
     workspace.save(update_fields=["limits"])
     record_workspace_activity(workspace=workspace, action=event, by=by, details={"addon": addon_reference(addon)})
-    record_workspace_event(workspace=workspace, event=event, now=now, addon=addon_reference(addon))
+    record_workspace_event(workspace=workspace, event=event, now=now, addon=addon)

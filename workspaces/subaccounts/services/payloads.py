@@ -1,9 +1,6 @@
-"""How a sub-account, a plan and an add-on read in an event."""
-
-from typing import Any
+"""How a plan and an add-on read in the activity log."""
 
 from agency.models import Addon, Plan
-from workspaces.subaccounts.models import Workspace
 
 
 def plan_reference(plan: Plan | None) -> dict[str, str] | None:
@@ -14,13 +11,3 @@ def plan_reference(plan: Plan | None) -> dict[str, str] | None:
 def addon_reference(addon: Addon) -> dict[str, str]:
     """`{uuid, name}`."""
     return {"uuid": str(addon.uuid), "name": addon.name}
-
-
-def workspace_payload(workspace: Workspace) -> dict[str, Any]:
-    """`{uuid, name, status, plan}`."""
-    return {
-        "uuid": str(workspace.uuid),
-        "name": workspace.name,
-        "status": workspace.status,
-        "plan": plan_reference(workspace.plan),
-    }

@@ -4,9 +4,9 @@ from datetime import datetime
 
 from django.db import transaction
 
-from agency import events
 from agency.actors import Actor
 from agency.models import Plan
+from workspaces.subaccounts import events
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services.limits import recompute_limits
 from workspaces.subaccounts.services.locking import lock_workspace
@@ -28,7 +28,5 @@ def assign_plan(*, workspace: Workspace, plan: Plan, now: datetime, by: Actor) -
     details = {"from": plan_reference(before), "to": plan_reference(plan)}
     record_workspace_activity(workspace=workspace, action="plan.assigned", by=by, details=details)
     if before != plan:
-        record_workspace_event(
-            workspace=workspace, event=events.SUBSCRIPTION_CHANGED, now=now, plan=plan_reference(plan)
-        )
+        record_workspace_event(workspace=workspace, event=events.SUBSCRIPTION_CHANGED, now=now, plan=plan)
     return workspace

@@ -4,7 +4,6 @@ from datetime import datetime
 
 from django.db import transaction
 
-from agency import events
 from agency.actors import Actor
 from agency.limits import unlimited
 from agency.models import Agency, Mail, Plan
@@ -12,6 +11,7 @@ from agency.services import queue_mail
 from agency.services.members import find_or_create_user
 from config.db import name_key
 from config.errors import Forbidden
+from workspaces.subaccounts import events
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services.recording import record_workspace_activity, record_workspace_event
 

@@ -6,15 +6,14 @@ from typing import Any
 from agency.actors import Actor
 from agency.services import record_activity, record_event
 from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.services.payloads import workspace_payload
 
 
 def record_workspace_event(*, workspace: Workspace, event: str, now: datetime, **more: Any) -> None:
-    """Record an agency event about a sub-account; `more` joins the workspace in its data."""
+    """Record an agency event about a sub-account; `more` (a plan, an add-on) joins the workspace in its data."""
     record_event(
         agency_id=workspace.agency_id,
         name=event,
-        data={"workspace": workspace_payload(workspace), **more},
+        data={"workspace": workspace, **more},
         now=now,
         workspace_uuid=workspace.uuid,
     )

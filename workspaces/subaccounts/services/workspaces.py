@@ -5,10 +5,10 @@ from typing import TypedDict, Unpack
 
 from django.db import transaction
 
-from agency import events
 from agency.actors import Actor
 from config.db import name_key
 from config.errors import NotFound
+from workspaces.subaccounts import events
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services.locking import lock_workspace
 from workspaces.subaccounts.services.recording import record_workspace_activity, record_workspace_event

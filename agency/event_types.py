@@ -1,0 +1,74 @@
+"""What is told to webhooks: each event is declared once, in the `hooks` of the app that fires it.
+
+The catalogue of events, their labels in the console, samples, and the documents' webhooks follow from the declaration.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from agency.models import Agency
+from agency.tenants import Audience
+from config.api.serializers import Serializer
+from config.hooks import Registry
+
+
+def open_to_everybody(agency: Agency) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventType:
+    """An event: `serializer` writes the envelope's `data` from what is recorded.
+
+    `sample` changes parts of the serializer's own example, where that would not fit the event. `is_open_to` says which
+    agencies may subscribe. With `only_if_subscribed` nothing is written while nobody would get it.
+    """
+
+    name: str
+    label: str
+    group: str
+    serializer: type[Serializer]
+    audience: Audience = Audience.AGENCY
+    sample: Mapping[str, Any] = field(default_factory=dict)
+    is_open_to: Callable[[Agency], bool] = open_to_everybody
+    only_if_subscribed: bool = False
+
+    def sample_data(self) -> dict[str, Any]:
+        """Give the `data` of a sample, about things that do not exist."""
+        return _changed(self.serializer.example(), self.sample)
+
+
+event_types = Registry[EventType]("event types")
+
+
+def _changed(example: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    changed = {
+        name: _changed(example[name], part) if isinstance(part, Mapping) else part for name, part in changes.items()
+    }
+    return {**example, **changed}
+
+
+def event_type(name: str) -> EventType:
+    """Give a declared event type. Raises `LookupError`."""
+    found = event_types.get(name)
+    if found is None:
+        raise LookupError(f"No event type {name} is declared.")
+    return found
+
+
+def declared_events(audience: Audience) -> list[EventType]:
+    """Give every event of an audience, in the order in which people read them."""
+    return [declared for declared in event_types if declared.audience == audience]
+
+
+def event_labels(audience: Audience = Audience.AGENCY) -> dict[str, str]:
+    """Give the label of every event of an audience by its name."""
+    return {declared.name: declared.label for declared in declared_events(audience)}
+
+
+def event_catalogue(agency: Agency) -> dict[str, str]:
+    """Give the labels of the events that an agency may subscribe to, by their names."""
+    return {
+        declared.name: declared.label for declared in declared_events(Audience.AGENCY) if declared.is_open_to(agency)
+    }
