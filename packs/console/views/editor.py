@@ -31,7 +31,7 @@ class PackPage(OnePack):
         ]
         return self.page(
             "console/pack.html",
-            pack=view.pack,
+            pack=self.pack,
             entries=entries,
             order=",".join(str(entry.uuid) for entry in view.entries),
             installed_in=view.installed_in,

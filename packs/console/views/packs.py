@@ -35,9 +35,9 @@ class Packs(PackView):
         return self.page(
             "console/packs.html",
             rows=rows,
-            order=",".join(str(row.pack.uuid) for row in rows),
+            order=",".join(str(row.uuid) for row in rows),
             most=MOST_ENTRIES,
-            published=sum(row.pack.status == Pack.Status.PUBLISHED for row in rows),
+            published=sum(row.status == Pack.Status.PUBLISHED for row in rows),
             own=len(library().packs),
             replaced=replaces_platform(self.agency.pk),
         )
