@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from agency.console.forms import Confirmation
 from agency.console.lists import paged, with_id
 from agency.console.surface import FormPage, crumb
-from packs.console.views.base import ONE, OnePack
+from packs.console.views.base import ONE, PackDetailView
 from packs.models.entries import MOST_ENTRIES
 from packs.services import copy_automation, find_source, preview_copy
 from workspaces.automations.models import Automation
@@ -21,7 +21,7 @@ COPY = "console:pack-copy"
 FROM = "console:pack-copy-from"
 
 
-class CopyPage(OnePack):
+class CopyPage(PackDetailView):
     """A step of copying."""
 
     writers_only = True
