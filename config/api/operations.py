@@ -176,4 +176,7 @@ class operation:  # noqa: N801  # used as a decorator
 
 def operation_of(view: Any, method: str | None) -> operation | None:
     """Give the declaration of the action that answers this method."""
-    return getattr(getattr(view, (method or "").lower(), None), "operation", None)
+    name = (method or "").lower()
+    # The documents' views know their actions by method, but do not have them bound as handlers.
+    actions = getattr(view, "action_map", None) or {}
+    return getattr(getattr(view, actions.get(name, name), None), "operation", None)

@@ -214,9 +214,12 @@ class SurfaceView(APIView, Generic[Caller]):
         body.is_valid(raise_exception=True)
         return body
 
-    def answer(self, serializer: BaseSerializer[Any], *, status: int = 200) -> HttpResponse:
-        """Answer `{data}`."""
-        return json_answer({"data": serializer.data}, status)
+    def answer(
+        self, serializer: BaseSerializer[Any], *, status: int = 200, meta: BaseSerializer[Any] | None = None
+    ) -> HttpResponse:
+        """Answer `{data}`, with `meta` beside it where there is one."""
+        data = {"data": serializer.data}
+        return json_answer(data if meta is None else {**data, "meta": meta.data}, status)
 
     def paged(self, rows: Sequence[Any], total: int) -> HttpResponse:
         return json_answer(envelope(self.request._request, self.page, rows, total))

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from agency.pages.fields import LineField, MultilineField, NameField
 from packs.library import Industry
 from packs.models import Pack, PackEntry
-from packs.services.reading import EntryView
+from packs.services.queries import EntryView
 from workspaces.automations.flows.requirements import REQUIREMENTS
 from workspaces.subaccounts.models.workspaces import BusinessType
 
@@ -42,7 +42,7 @@ class PackForm(forms.Form):
     )
 
     def changes(self) -> dict[str, Any]:
-        """Give the words as the services take them: what is empty is None."""
+        """Give the values as the services take them: what is empty is None."""
         given = self.cleaned_data
         return {"name": given["name"], **{name: given[name] or None for name in given if name != "name"}}
 
@@ -66,7 +66,7 @@ class EntryForm(forms.Form):
     requires = forms.MultipleChoiceField(
         label=_("What a customer must have before it can be switched on"),
         required=False,
-        choices=[(name, words[:1].upper() + words[1:]) for name, words in REQUIREMENTS.items()],
+        choices=[(name, label[:1].upper() + label[1:]) for name, label in REQUIREMENTS.items()],
         widget=forms.CheckboxSelectMultiple,
     )
 

@@ -17,7 +17,7 @@ from packs.services import gallery_of, install_pack
 from packs.services.errors import PackNotFound
 from packs.services.gallery import GalleryEntry, GalleryPack
 from packs.services.installs import connected_platforms
-from packs.services.offers import flows_of
+from packs.services.offered_packs import flows_of
 from workspaces.automations.flows.flow import Flow
 from workspaces.automations.flows.requirements import REQUIREMENTS
 from workspaces.automations.flows.summary import StepSummary, summarize
@@ -30,7 +30,7 @@ MOST_CHOSEN = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class PackRow:
     """A pack as the gallery shows it."""
 
     pack: GalleryPack
@@ -50,7 +50,7 @@ class Card:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class EntryRow:
     """An automation of a pack as its page shows it: `channel` is what it is, or would be, installed on."""
 
     entry: GalleryEntry
@@ -64,10 +64,10 @@ class Line:
         return self.entry.fits and self.entry.installed is None
 
 
-def line_of(entry: GalleryEntry, platforms: list[str], flow: Flow | None) -> Line:
+def entry_row(entry: GalleryEntry, platforms: list[str], flow: Flow | None) -> EntryRow:
     kinds = entry.offered.channels
     platform = entry.installed.platform if entry.installed else next((kind for kind in platforms if kind in kinds), "")
-    return Line(
+    return EntryRow(
         entry=entry,
         channel=CHANNEL_NAMES.get(platform, ""),
         channels=[CHANNEL_NAMES[kind] for kind in kinds],
@@ -82,10 +82,12 @@ class Gallery(DashboardView):
     nav = GALLERY
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        return self.page("dashboard/gallery.html", cards=[Card(pack) for pack in gallery_of(workspace=self.workspace)])
+        return self.page(
+            "dashboard/gallery.html", rows=[PackRow(pack) for pack in gallery_of(workspace=self.workspace)]
+        )
 
 
-class OnePack(DashboardView):
+class PackDetailView(DashboardView):
     """A page about one pack of the gallery; what is not offered is not found."""
 
     nav = GALLERY
@@ -97,16 +99,18 @@ class OnePack(DashboardView):
         return found
 
 
-class PackPage(OnePack):
+class PackPage(PackDetailView):
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         pack = self.find(uuid)
         platforms = connected_platforms(self.workspace)
         flows = flows_of(pack.offered)
-        lines = [line_of(entry, platforms, flows.get(entry.offered.uuid)) for entry in pack.entries]
-        return self.page("dashboard/pack.html", card=Card(pack), pack=pack, lines=lines, has_channel=bool(platforms))
+        entry_rows = [entry_row(entry, platforms, flows.get(entry.offered.uuid)) for entry in pack.entries]
+        return self.page(
+            "dashboard/pack.html", row=PackRow(pack), pack=pack, entry_rows=entry_rows, has_channel=bool(platforms)
+        )
 
 
-class PackInstall(OnePack):
+class PackInstall(PackDetailView):
     """Adds the chosen automations that are not there yet; without a choice all of them."""
 
     def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
@@ -123,9 +127,9 @@ class PackInstall(OnePack):
         if not number:
             messages.warning(request, _("Nothing was added: you have everything that fits your channels."))
             return redirect(PACK, pack.offered.uuid)
-        words = ngettext(
+        message = ngettext(
             "%(number)s automation was added, switched off. Open it to fill it in and switch it on.",
             "%(number)s automations were added, switched off. Open each to fill it in and switch it on.",
             number,
         )
-        return self.done(words % {"number": number}, PACK, pack.offered.uuid)
+        return self.done(message % {"number": number}, PACK, pack.offered.uuid)

@@ -19,7 +19,7 @@ NAMESPACE = UUID("5f0c5a54-0c31-4a7e-9f0a-6f5e3c1d2b10")
 
 @dataclass(frozen=True)
 class LibraryItem:
-    """One automation of the service; all but the words follows from its flow."""
+    """One automation of the service; all but name and description follows from its flow."""
 
     id: str
     name: str
@@ -96,12 +96,12 @@ def read_files(folder: Path) -> dict[str, Any]:
 
 def build(files: dict[str, Any]) -> Library:
     """Build the library from files that the check has found right."""
-    shelf = Library()
+    built = Library()
     for name, content in files.items():
         if name == PLATFORM_PACKS:
             continue
         for item in content["automations"]:
-            shelf.items[item["id"]] = LibraryItem(
+            built.items[item["id"]] = LibraryItem(
                 id=item["id"],
                 name=item["name"],
                 description=item["description"],
@@ -109,10 +109,10 @@ def build(files: dict[str, Any]) -> Library:
                 channels=item["channels"],
                 flow=item["flow"],
             )
-        shelf.retired.update({item["id"]: item["name"] for item in content.get("retired", [])})
+        built.retired.update({item["id"]: item["name"] for item in content.get("retired", [])})
     for pack in files.get(PLATFORM_PACKS, {}).get("packs", []):
-        shelf.packs.append(_pack(pack, shelf.items))
-    return shelf
+        built.packs.append(_pack(pack, built.items))
+    return built
 
 
 def _pack(pack: dict[str, Any], items: dict[str, LibraryItem]) -> PlatformPack:

@@ -27,7 +27,7 @@ class PackSettings(models.Model):
 
 class PackQuerySet(models.QuerySet["Pack"]):
     def of(self, agency: Agency | int) -> Self:
-        """Keep the packs of one agency: where every query of a door begins."""
+        """Keep the packs of one agency: where every query of a view begins."""
         return self.filter(agency=agency)
 
     def published(self) -> Self:
@@ -38,7 +38,7 @@ class PackQuerySet(models.QuerySet["Pack"]):
 
 
 class Pack(models.Model):
-    """`position` is its place in the gallery, counted over all packs of the agency."""
+    """`position` is its number in the gallery, counted over all packs of the agency."""
 
     class Status(models.TextChoices):
         DRAFT = "draft", "Draft"

@@ -5,7 +5,7 @@ from packs.services.entries import add_library_entry, change_entry, order_entrie
 from packs.services.gallery import gallery_of
 from packs.services.installs import give_starter_pack, install_pack, starter_pack_for
 from packs.services.packs import change_pack, create_pack, order_packs, remove_pack
-from packs.services.reading import find_entry, find_pack, packs_of, view_entry, view_pack
+from packs.services.queries import find_entry, find_pack, packs_of, view_entry, view_pack
 from packs.services.visibility import platform_is_replaced, replaces_platform, set_replace_platform
 
 __all__ = [

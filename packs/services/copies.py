@@ -60,6 +60,10 @@ class Preview:
     catch_all: bool
     slots: list[Slot]
 
+    @property
+    def slot_sentences(self) -> list[str]:
+        return [slot.sentence for slot in self.slots]
+
 
 def import_sources(*, agency: Agency) -> list[ImportSource]:
     """List the sub-accounts that have something to copy, by name: one statement."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict, Unpack
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -12,6 +12,7 @@ from config.db import name_key, violated_constraint
 from packs.library import LibraryItem, library
 from packs.models import Pack, PackEntry
 from packs.models.entries import MOST_ENTRIES
+from packs.services.activity import record_pack_activity
 from packs.services.errors import (
     AlreadyInPack,
     CopyNeedsName,
@@ -23,16 +24,24 @@ from packs.services.errors import (
     SecondCatchAll,
 )
 from packs.services.locking import lock_pack
-from packs.services.notes import note_pack
-from packs.services.ordering import arranged, renumbered
+from packs.services.ordering import renumbered, reordered
 
-BROKEN: dict[str, type[EntryRefused]] = {
+REFUSAL_OF_CONSTRAINT: dict[str, type[EntryRefused]] = {
     "pack_holds_nine_entries": PackIsFull,
     "pack_entry_position_once": PackIsFull,
     "pack_entry_name_once": NameTaken,
     "pack_entry_library_item_once": AlreadyInPack,
     "pack_holds_one_catch_all": SecondCatchAll,
 }
+
+
+class EntryChanges(TypedDict, total=False):
+    """What can be changed of an entry; an empty name or description restores the original."""
+
+    name: str | None
+    description: str | None
+    tier: str
+    requires: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +83,7 @@ def add_entry(*, pack: Pack, entry: PackEntry, field: str, by: Actor) -> PackEnt
     _check(entry, held, field)
     entry.position = len(held) + 1
     _save(entry, field)
-    note_pack(pack, "pack.entry_added", by, entry=str(entry), source=entry.source)
+    record_pack_activity(pack, "pack.entry_added", by, entry=str(entry), source=entry.source)
     return entry
 
 
@@ -95,14 +104,14 @@ def _save(entry: PackEntry, field: str, *changed: str) -> None:
         with transaction.atomic():
             entry.save(update_fields=changed or None)
     except IntegrityError as error:
-        refusal = BROKEN.get(violated_constraint(error))
+        refusal = REFUSAL_OF_CONSTRAINT.get(violated_constraint(error))
         if refusal is None:
             raise
         raise refusal(field=field) from error
 
 
 @transaction.atomic
-def change_entry(*, entry: PackEntry, by: Actor, **changes: Any) -> PackEntry:
+def change_entry(*, entry: PackEntry, by: Actor, **changes: Unpack[EntryChanges]) -> PackEntry:
     """Change name, description, tier or requirements; what is not named stays. Later installs get it.
 
     An empty name or description restores the original; a copy's name cannot be empty (`CopyNeedsName`).
@@ -111,15 +120,15 @@ def change_entry(*, entry: PackEntry, by: Actor, **changes: Any) -> PackEntry:
     pack = lock_pack(entry.pack)
     entry = _entry_of(pack, entry)
     if "name" in changes:
-        _rename(entry, changes.pop("name"))
+        _rename(entry, changes["name"])
     if "description" in changes:
-        entry.description_override = changes.pop("description") or None
+        entry.description_override = changes["description"] or None
     if "requires" in changes:
-        entry.requires = list(dict.fromkeys(changes.pop("requires")))
+        entry.requires = list(dict.fromkeys(changes["requires"]))
     if "tier" in changes:
-        entry.tier = changes.pop("tier")
+        entry.tier = changes["tier"]
     _save(entry, "name", "name_override", "name_key", "description_override", "requires", "tier")
-    note_pack(pack, "pack.entry_changed", by, entry=str(entry))
+    record_pack_activity(pack, "pack.entry_changed", by, entry=str(entry))
     return entry
 
 
@@ -146,7 +155,7 @@ def remove_entry(*, entry: PackEntry, by: Actor) -> Removal:
     """Take an automation out of its pack; a published pack that loses its last one becomes a draft."""
     pack = lock_pack(entry.pack)
     entry = _entry_of(pack, entry)
-    note_pack(pack, "pack.entry_removed", by, entry=str(entry))
+    record_pack_activity(pack, "pack.entry_removed", by, entry=str(entry))
     entry.delete()
     left = list(pack.entries.defer("flow").order_by("position"))
     PackEntry.objects.bulk_update(renumbered(left), ["position"])
@@ -154,7 +163,7 @@ def remove_entry(*, entry: PackEntry, by: Actor) -> Removal:
     if unpublished:
         pack.status = Pack.Status.DRAFT
         pack.save(update_fields=["status"])
-        note_pack(pack, "pack.unpublished", by)
+        record_pack_activity(pack, "pack.unpublished", by)
     return Removal(pack_status=pack.status, unpublished=unpublished)
 
 
@@ -163,9 +172,9 @@ def order_entries(*, pack: Pack, order: Sequence[UUID], by: Actor) -> Pack:
     """Put the named automations first, in this order. Raises `NotInOrder`."""
     pack = lock_pack(pack)
     entries = list(pack.entries.defer("flow").order_by("position"))
-    entries = arranged(entries, order, stranger="The order names an automation that is not in this pack.")
+    entries = reordered(entries, order, unknown="The order names an automation that is not in this pack.")
     moved = renumbered(entries)
     if moved:
         PackEntry.objects.bulk_update(moved, ["position"])
-        note_pack(pack, "pack.entries_ordered", by)
+        record_pack_activity(pack, "pack.entries_ordered", by)
     return pack

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from packs.services.installs import connected_platforms
-from packs.services.offers import OfferedEntry, OfferedPack, offered_packs
+from packs.services.offered_packs import OfferedEntry, OfferedPack, offered_packs
 from workspaces.automations.models import Automation
 from workspaces.automations.services import met_requirements
 from workspaces.subaccounts.models import Workspace

@@ -11,13 +11,13 @@ from agency.actors import Actor
 from packs.library import library
 from packs.models import StarterPack
 from packs.services.errors import PackNotFound
-from packs.services.offers import (
+from packs.services.offered_packs import (
     OfferedEntry,
     OfferedPack,
     flows_of,
-    of_agency,
-    of_platform,
+    offered_agency_pack,
     offered_packs,
+    offered_platform_pack,
     published_packs,
 )
 from packs.services.visibility import replaces_platform
@@ -76,9 +76,9 @@ def starter_pack_for(workspace: Workspace) -> OfferedPack | None:
     for kind in (wanted, BusinessType.OTHER) if only_own else (wanted,):
         own = next((pack for pack in published if pack.business_type == kind), None)
         if own:
-            return of_agency(own)
+            return offered_agency_pack(own)
     platform = None if only_own else library().pack_for(wanted)
-    return of_platform(platform) if platform else None
+    return offered_platform_pack(platform) if platform else None
 
 
 def _install(

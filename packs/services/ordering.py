@@ -10,11 +10,11 @@ from packs.services.errors import NotInOrder
 Row = TypeVar("Row", Pack, PackEntry)
 
 
-def arranged(rows: Sequence[Row], order: Sequence[UUID], *, stranger: str) -> list[Row]:
-    """Give the rows in their new order. Raises `NotInOrder`, saying `stranger`, for a uuid among none of them."""
+def reordered(rows: Sequence[Row], order: Sequence[UUID], *, unknown: str) -> list[Row]:
+    """Give the rows in their new order. Raises `NotInOrder`, saying `unknown`, for a uuid among none of them."""
     by_uuid = {row.uuid: row for row in rows}
     if not by_uuid.keys() >= set(order):
-        raise NotInOrder(stranger)
+        raise NotInOrder(unknown)
     named: list[Row] = [by_uuid[uuid] for uuid in order]
     rest: list[Row] = [row for row in rows if row.uuid not in set(order)]
     return named + rest

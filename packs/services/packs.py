@@ -1,7 +1,7 @@
 """Packs themselves: created, changed, published, ordered, removed."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TypedDict, Unpack
 from uuid import UUID
 
 from django.db import transaction
@@ -10,12 +10,22 @@ from agency.actors import Actor
 from agency.models import Agency
 from agency.services import record_activity
 from packs.models import Pack
+from packs.services.activity import record_pack_activity
 from packs.services.errors import NothingToPublish, TooManyPacks
 from packs.services.locking import lock_pack, lock_settings
-from packs.services.notes import note_pack
-from packs.services.ordering import arranged, renumbered
+from packs.services.ordering import renumbered, reordered
 
 MOST_PACKS = 1_000
+
+
+class PackChanges(TypedDict, total=False):
+    """What can be changed of a pack; what is not named stays."""
+
+    name: str
+    summary: str | None
+    industry: str | None
+    business_type: str | None
+    status: str
 
 
 @transaction.atomic
@@ -41,12 +51,12 @@ def create_pack(
         business_type=business_type,
         position=max(positions, default=0) + 1,
     )
-    note_pack(pack, "pack.created", by)
+    record_pack_activity(pack, "pack.created", by)
     return pack
 
 
 @transaction.atomic
-def change_pack(*, pack: Pack, by: Actor, **changes: Any) -> Pack:
+def change_pack(*, pack: Pack, by: Actor, **changes: Unpack[PackChanges]) -> Pack:
     """Change name, summary, industry, business type or status; what is not named stays.
 
     Raises `NothingToPublish` for a pack without automations. Customers' automations stay as they are.
@@ -62,7 +72,7 @@ def change_pack(*, pack: Pack, by: Actor, **changes: Any) -> Pack:
         setattr(pack, field, value)
     if changed:
         pack.save(update_fields=list(changed))
-        note_pack(pack, "pack.changed", by, **details)
+        record_pack_activity(pack, "pack.changed", by, **details)
     return pack
 
 
@@ -70,7 +80,7 @@ def change_pack(*, pack: Pack, by: Actor, **changes: Any) -> Pack:
 def remove_pack(*, pack: Pack, by: Actor) -> None:
     """Remove a pack from every gallery; what customers have added stays as it is."""
     pack = lock_pack(pack)
-    note_pack(pack, "pack.removed", by)
+    record_pack_activity(pack, "pack.removed", by)
     pack.delete()
 
 
@@ -79,7 +89,7 @@ def order_packs(*, agency: Agency, order: Sequence[UUID], by: Actor) -> list[UUI
     """Put the named packs first, in this order; gives the new order of all. Raises `NotInOrder`."""
     lock_settings(agency)
     packs = list(Pack.objects.of(agency).in_gallery_order())
-    packs = arranged(packs, order, stranger="The order names a pack that is not one of yours.")
+    packs = reordered(packs, order, unknown="The order names a pack that is not one of yours.")
     moved = renumbered(packs)
     if moved:
         Pack.objects.bulk_update(moved, ["position"])

@@ -16,8 +16,8 @@ from tests.agency.console.browsers import PASSWORD, a_member
 from tests.factories import ChannelFactory, WorkspaceFactory
 from tests.flows.test_console_browser import CONTROLS, SMALLEST_TARGET, TOO_SMALL, WITHOUT_A_NAME
 from tests.flows_at_hand import a_customers_flow
-from tests.packs import shelf
-from tests.packs.at_hand import an_automation
+from tests.packs.client import an_automation
+from tests.packs.small_library import BOOKING, write_library
 from tests.tenants import Tenant
 from workspaces.automations.models import Automation
 from workspaces.automations.services import change_readiness
@@ -57,7 +57,7 @@ def desk(open_page: Open) -> Page:
 
 @pytest.fixture(autouse=True)
 def _library(settings: Any, tmp_path: Path) -> None:
-    settings.PACK_LIBRARY = shelf.write(tmp_path / "library")
+    settings.PACK_LIBRARY = write_library(tmp_path / "library")
 
 
 @pytest.fixture
@@ -196,7 +196,7 @@ def test_every_page_fits_a_phone_and_each_control_has_a_name_and_a_size(
 ) -> None:
     staff = a_member(a.agency, "admin")
     pack = create_pack(agency=a.agency, name="Salon essentials", by=SYSTEM)
-    add_library_entry(pack=pack, template_id=shelf.BOOKING, by=SYSTEM)
+    add_library_entry(pack=pack, template_id=BOOKING, by=SYSTEM)
     entry = copy_automation(pack=pack, automation=source, by=SYSTEM)
     create_pack(agency=a.agency, name="Another", by=SYSTEM)
     change_pack(pack=pack, status="published", by=SYSTEM)

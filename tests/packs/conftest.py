@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from tests.factories import an_agency_key
-from tests.packs import shelf
-from tests.packs.at_hand import Packs
+from tests.packs.client import PackClient
+from tests.packs.small_library import write_library
 from tests.tenants import Api, Tenant
 
 
 @pytest.fixture(scope="session")
 def small_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return shelf.write(tmp_path_factory.mktemp("library"))
+    return write_library(tmp_path_factory.mktemp("library"))
 
 
 @pytest.fixture(autouse=True)
@@ -27,15 +27,15 @@ def retire(settings: Any, tmp_path: Path) -> Callable[..., None]:
     """Retire automations of the library: `retire("salons-booking")`."""
 
     def retire(*items: str) -> None:
-        settings.PACK_LIBRARY = shelf.write(tmp_path / "-".join(items), without=items)
+        settings.PACK_LIBRARY = write_library(tmp_path / "-".join(items), without=items)
 
     return retire
 
 
 @pytest.fixture
-def packs(a: Tenant) -> Packs:
+def packs(a: Tenant) -> PackClient:
     """The packs of agency `a`, over the API."""
-    return Packs(a.api)
+    return PackClient(a.api)
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from agency.actors import SYSTEM
 from packs.models import PackEntry
 from tests.factories import WorkspaceFactory
 from tests.flows_at_hand import a_catch_all, a_customers_flow, a_flow, a_step
-from tests.packs.at_hand import Packs, an_automation, errors, wide
-from tests.packs.shelf import WELCOME, extra
+from tests.packs.client import PackClient, an_automation, errors, wide
+from tests.packs.small_library import WELCOME, extra
 from tests.tenants import Api, Tenant, message
 from tests.traces import traces
 from workspaces.automations.flows.checks import problems_of
@@ -31,7 +31,7 @@ def copied(api: Api, pack: str, automation: Automation) -> Any:
     return api.post(f"/packs/{pack}/entries", body)
 
 
-def test_copy_calls_without_the_ability_are_403_before_anything_is_looked_up(a: Tenant, packs: Packs) -> None:
+def test_copy_calls_without_the_ability_are_403_before_anything_is_looked_up(a: Tenant, packs: PackClient) -> None:
     pack, automation = packs.new(), an_automation(a.workspace)
     nothing = str(uuid.uuid4())
     body = {"workspace": nothing, "automation": nothing}
@@ -47,7 +47,7 @@ def test_copy_calls_without_the_ability_are_403_before_anything_is_looked_up(a: 
     assert {(answer.status_code, message(answer)) for answer in answers} == {(403, REFUSAL)}
 
 
-def test_everything_else_works_with_any_agency_key(packs: Packs) -> None:
+def test_everything_else_works_with_any_agency_key(packs: PackClient) -> None:
     assert packs.with_entries(extra(1), status="published")
 
 
@@ -119,7 +119,7 @@ def test_a_preview_names_what_it_does_not_find(a: Tenant, b: Tenant, copier: Api
     assert list(errors(copier.get("/packs/import/preview"))) == ["workspace", "automation"]
 
 
-def test_a_copy_is_cleaned_and_tells_its_slots(a: Tenant, packs: Packs, copier: Api) -> None:
+def test_a_copy_is_cleaned_and_tells_its_slots(a: Tenant, packs: PackClient, copier: Api) -> None:
     pack = packs.new()
     automation = an_automation(a.workspace, name="Booking", flow=a_customers_flow())
     answer = copied(copier, pack, automation)
@@ -156,7 +156,7 @@ def test_a_copy_is_cleaned_and_tells_its_slots(a: Tenant, packs: Packs, copier: 
     assert [problem.sentence for problem in problems if not problem.empty] == []
 
 
-def test_a_copy_takes_the_published_version_and_stays_as_it_was(a: Tenant, packs: Packs, copier: Api) -> None:
+def test_a_copy_takes_the_published_version_and_stays_as_it_was(a: Tenant, packs: PackClient, copier: Api) -> None:
     pack = packs.new()
     automation = an_automation(a.workspace, flow=a_flow(a_step("x", "send_text", text="Published")))
     draft = a_flow(a_step("x", "send_text", text="Draft"))
@@ -166,7 +166,7 @@ def test_a_copy_takes_the_published_version_and_stays_as_it_was(a: Tenant, packs
     assert PackEntry.objects.get().flow["steps"][0]["config"] == {"text": "Published"}  # type: ignore[index]  # a copy has one
 
 
-def test_a_copy_names_what_it_does_not_find(a: Tenant, b: Tenant, packs: Packs, copier: Api) -> None:
+def test_a_copy_names_what_it_does_not_find(a: Tenant, b: Tenant, packs: PackClient, copier: Api) -> None:
     pack, foreign = packs.new(), an_automation(b.workspace)
     mine = an_automation(a.workspace)
     assert message(copied(copier, str(uuid.uuid4()), mine)) == "Pack not found."
@@ -188,7 +188,7 @@ def test_a_copy_names_what_it_does_not_find(a: Tenant, b: Tenant, packs: Packs, 
     ],
 )
 def test_a_step_that_cannot_go_into_a_pack_is_refused_on_automation(
-    a: Tenant, packs: Packs, copier: Api, step: Any, said: str
+    a: Tenant, packs: PackClient, copier: Api, step: Any, said: str
 ) -> None:
     pack = packs.new()
     flow = a_flow(a_step("first", "send_text", {"next": "x"}, text="Hi"), step)
@@ -199,13 +199,13 @@ def test_a_step_that_cannot_go_into_a_pack_is_refused_on_automation(
     assert packs.read(pack)["entries"] == []
 
 
-def test_a_trigger_that_cannot_go_into_a_pack_is_refused(a: Tenant, packs: Packs, copier: Api) -> None:
+def test_a_trigger_that_cannot_go_into_a_pack_is_refused(a: Tenant, packs: PackClient, copier: Api) -> None:
     automation = an_automation(a.workspace, flow=a_flow(trigger="outside_call", token="t-1"))
     (refusal,) = errors(copied(copier, packs.new(), automation))["automation"]
     assert refusal.startswith("The start (A call from another program) starts when another program")
 
 
-def test_an_unknown_step_type_is_never_copied(a: Tenant, packs: Packs, copier: Api) -> None:
+def test_an_unknown_step_type_is_never_copied(a: Tenant, packs: PackClient, copier: Api) -> None:
     from workspaces.automations.models import AutomationVersion
 
     automation = an_automation(a.workspace)
@@ -216,14 +216,14 @@ def test_an_unknown_step_type_is_never_copied(a: Tenant, packs: Packs, copier: A
     assert refusal == "Step 1 is of a type that is not known, so it cannot go into a pack."
 
 
-def test_an_unpublished_automation_is_refused_on_automation(a: Tenant, packs: Packs, copier: Api) -> None:
+def test_an_unpublished_automation_is_refused_on_automation(a: Tenant, packs: PackClient, copier: Api) -> None:
     automation = an_automation(a.workspace, published=False)
     expected = ["This automation is not published. Publish it before copying it."]
     assert errors(copied(copier, packs.new(), automation)) == {"automation": expected}
     assert preview(copier, automation).json()["data"]["refusals"] == expected
 
 
-def test_a_copy_that_fails_the_packs_rules_is_refused_on_automation(a: Tenant, packs: Packs, copier: Api) -> None:
+def test_a_copy_that_fails_the_packs_rules_is_refused_on_automation(a: Tenant, packs: PackClient, copier: Api) -> None:
     catch_all = an_automation(a.workspace, name="Catch all", flow=a_catch_all())
     plain = an_automation(a.workspace, name="Plain")
     assert list(errors(copied(copier, packs.with_entries(WELCOME), catch_all))) == ["automation"]
@@ -231,13 +231,15 @@ def test_a_copy_that_fails_the_packs_rules_is_refused_on_automation(a: Tenant, p
     assert list(errors(copied(copier, full, plain))) == ["automation"]
 
 
-def test_a_copy_of_a_name_already_in_the_pack_is_refused_on_automation(a: Tenant, packs: Packs, copier: Api) -> None:
+def test_a_copy_of_a_name_already_in_the_pack_is_refused_on_automation(
+    a: Tenant, packs: PackClient, copier: Api
+) -> None:
     pack = packs.with_entries(extra(1))
     automation = an_automation(a.workspace, name=wide("EXTRA 1"))
     assert list(errors(copied(copier, pack, automation))) == ["automation"]
 
 
-def test_the_same_automation_can_be_copied_again_under_another_name(a: Tenant, packs: Packs, copier: Api) -> None:
+def test_the_same_automation_can_be_copied_again_under_another_name(a: Tenant, packs: PackClient, copier: Api) -> None:
     pack, automation = packs.new(), an_automation(a.workspace, name="Mine")
     first = copied(copier, pack, automation).json()["data"]["uuid"]
     assert list(errors(copied(copier, pack, automation))) == ["automation"]
@@ -247,14 +249,14 @@ def test_the_same_automation_can_be_copied_again_under_another_name(a: Tenant, p
 
 
 @pytest.mark.parametrize("name", [None, "", "   "])
-def test_a_copys_blank_name_is_refused(a: Tenant, packs: Packs, copier: Api, name: Any) -> None:
+def test_a_copys_blank_name_is_refused(a: Tenant, packs: PackClient, copier: Api, name: Any) -> None:
     pack = packs.new()
     entry = copied(copier, pack, an_automation(a.workspace)).json()["data"]["uuid"]
     answer = a.api.patch(f"/packs/{pack}/entries/{entry}", {"name": name})
     assert errors(answer) == {"name": ["A copied automation needs a name."]}
 
 
-def test_a_copys_own_name_is_kept_beside_the_one_the_agency_set(a: Tenant, packs: Packs, copier: Api) -> None:
+def test_a_copys_own_name_is_kept_beside_the_one_the_agency_set(a: Tenant, packs: PackClient, copier: Api) -> None:
     pack = packs.new()
     entry = copied(copier, pack, an_automation(a.workspace, name="Theirs")).json()["data"]["uuid"]
     changed = a.api.patch(f"/packs/{pack}/entries/{entry}", {"name": "Ours", "description": "D"}).json()["data"]
@@ -263,13 +265,13 @@ def test_a_copys_own_name_is_kept_beside_the_one_the_agency_set(a: Tenant, packs
     assert restored["description"] == "Starts with: a message with a keyword. Then: send a text."
 
 
-def test_a_private_name_does_not_reach_other_customers(a: Tenant, packs: Packs, copier: Api) -> None:
+def test_a_private_name_does_not_reach_other_customers(a: Tenant, packs: PackClient, copier: Api) -> None:
     automation = an_automation(a.workspace, name="For ada@example.com, +49 151 12345678")
     assert preview(copier, automation).json()["data"]["name"] == "A message with a keyword"
     assert copied(copier, packs.new(), automation).json()["data"]["name"] == "A message with a keyword"
 
 
-def test_no_endpoint_accepts_a_flow(a: Tenant, packs: Packs) -> None:
+def test_no_endpoint_accepts_a_flow(a: Tenant, packs: PackClient) -> None:
     pack = packs.new()
     body = {"template_id": extra(1), "flow": a_flow(a_step("x", "send_text", text="Mine")), "name": "Mine"}
     entry = a.api.post(f"/packs/{pack}/entries", body).json()["data"]

@@ -18,8 +18,8 @@ from packs.services import create_pack
 from packs.services.entries import entry_of_item
 from tests.factories import WorkspaceFactory, an_agency_key
 from tests.flows_at_hand import a_catch_all
-from tests.packs.at_hand import Packs, an_automation
-from tests.packs.shelf import ASSISTANT, BOOKING, WELCOME, extra
+from tests.packs.client import PackClient, an_automation
+from tests.packs.small_library import ASSISTANT, BOOKING, WELCOME, extra
 from tests.parallel import at_once
 from tests.tenants import Tenant
 from workspaces.automations.services import Origin, install_automation
@@ -85,7 +85,7 @@ def test_get_packs_with_200_packs_of_nine_entries_costs_at_most_6_queries(a: Ten
     assert len(queries) <= 6
 
 
-def test_installed_in_counts_workspaces_not_automations(a: Tenant, b: Tenant, packs: Packs) -> None:
+def test_installed_in_counts_workspaces_not_automations(a: Tenant, b: Tenant, packs: PackClient) -> None:
     held, other = packs.new("Held"), packs.new("Other")
     for workspace in (a.workspace, WorkspaceFactory.create(agency=a.agency)):
         for _ in range(2):
@@ -108,7 +108,7 @@ class TestAtOnce:
     def test_thirty_parallel_adds_leave_nine(self, settings: Any) -> None:
         settings.AGENCY_KEY_LIMIT = 1_000
         a = Tenant()
-        pack = Packs(a.api).new()
+        pack = PackClient(a.api).new()
         items = [extra(number) for number in range(1, 13)]
         answers = at_once(
             lambda number: a.api.post(f"/packs/{pack}/entries", {"template_id": items[number % 12]}), times=30
@@ -123,7 +123,7 @@ class TestAtOnce:
         settings.AGENCY_KEY_LIMIT = 1_000
         a = Tenant()
         api = a.api.with_key(an_agency_key(a.agency, can_copy=True)[1])
-        pack = Packs(api).new()
+        pack = PackClient(api).new()
         copies = [an_automation(a.workspace, name=f"Catch {number}", flow=a_catch_all()) for number in range(10)]
         workspace = str(a.workspace.uuid)
         bodies: list[dict[str, str]] = [{"template_id": WELCOME}, {"template_id": ASSISTANT}] + [
@@ -135,7 +135,7 @@ class TestAtOnce:
     def test_of_parallel_renames_to_one_name_one_wins(self, settings: Any) -> None:
         settings.AGENCY_KEY_LIMIT = 1_000
         a = Tenant()
-        packs = Packs(a.api)
+        packs = PackClient(a.api)
         pack = packs.with_entries(*[extra(number) for number in range(1, 9)])
         entries = [entry["uuid"] for entry in packs.read(pack)["entries"]]
         answers = at_once(
@@ -145,7 +145,7 @@ class TestAtOnce:
 
     def test_the_last_removals_and_a_publication_never_leave_an_empty_published_pack(self) -> None:
         a = Tenant()
-        packs = Packs(a.api)
+        packs = PackClient(a.api)
         pack = packs.with_entries(extra(1), extra(2))
         entries = [entry["uuid"] for entry in packs.read(pack)["entries"]]
 
@@ -160,7 +160,7 @@ class TestAtOnce:
 
     def test_packs_created_and_ordered_at_once_have_places_of_their_own(self) -> None:
         a = Tenant()
-        packs = Packs(a.api)
+        packs = PackClient(a.api)
         first = packs.new("First")
 
         def work(number: int) -> int:
@@ -174,7 +174,7 @@ class TestAtOnce:
 
     def test_a_race_lost_to_a_constraint_reads_like_the_check(self) -> None:
         a = Tenant()
-        pack = Pack.objects.get(uuid=Packs(a.api).with_entries(extra(1)))
+        pack = Pack.objects.get(uuid=PackClient(a.api).with_entries(extra(1)))
         inserted, asked = Event(), Event()
 
         def work(number: int) -> Any:

@@ -4,8 +4,8 @@ from typing import Any
 
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from tests.packs.at_hand import Packs, an_automation
-from tests.packs.shelf import BOOKING
+from tests.packs.client import PackClient, an_automation
+from tests.packs.small_library import BOOKING
 from tests.tenants import AGENCY_BASE, WORKSPACE_BASE, Api, Tenant
 
 PATHS = {
@@ -35,7 +35,9 @@ def test_automations_are_documented(nobody_of_a_workspace: Api) -> None:
     assert f"{WORKSPACE_BASE}/automations/{{automation}}" in document["paths"]
 
 
-def test_answers_have_the_documented_fields_in_their_order(a: Tenant, packs: Packs, copier: Api, nobody: Api) -> None:
+def test_answers_have_the_documented_fields_in_their_order(
+    a: Tenant, packs: PackClient, copier: Api, nobody: Api
+) -> None:
     schemas: dict[str, Any] = nobody.get("/openapi.json").json()["components"]["schemas"]
     pack = packs.with_entries(BOOKING)
     assert list(packs.read(pack)) == list(schemas["Pack"]["properties"])

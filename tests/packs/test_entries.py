@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from packs.library import library
-from tests.packs.at_hand import Packs, errors, wide
-from tests.packs.shelf import ASSISTANT, BOOKING, REMINDER, REVIEWS, WELCOME, extra
+from tests.packs.client import PackClient, errors, wide
+from tests.packs.small_library import ASSISTANT, BOOKING, REMINDER, REVIEWS, WELCOME, extra
 from tests.tenants import Tenant, message
 
 FIELDS = [
@@ -18,7 +18,7 @@ FIELDS = [
 
 
 @pytest.fixture
-def pack(packs: Packs) -> str:
+def pack(packs: PackClient) -> str:
     return packs.new()
 
 
@@ -89,14 +89,14 @@ def test_what_names_no_automation_is_refused_on_template_id(a: Tenant, pack: str
     assert list(errors(a.api.post(f"/packs/{pack}/entries", body))) == ["template_id"]
 
 
-def test_the_tenth_automation_is_refused_on_template_id(a: Tenant, packs: Packs) -> None:
+def test_the_tenth_automation_is_refused_on_template_id(a: Tenant, packs: PackClient) -> None:
     pack = packs.with_entries(*[extra(number) for number in range(1, 10)])
     answer = a.api.post(f"/packs/{pack}/entries", {"template_id": extra(10)})
     assert errors(answer) == {"template_id": ["A pack holds at most 9 automations."]}
     assert len(packs.read(pack)["entries"]) == 9
 
 
-def test_a_second_catch_all_is_refused_on_template_id(a: Tenant, packs: Packs) -> None:
+def test_a_second_catch_all_is_refused_on_template_id(a: Tenant, packs: PackClient) -> None:
     pack = packs.with_entries(WELCOME)
     assert list(errors(a.api.post(f"/packs/{pack}/entries", {"template_id": ASSISTANT}))) == ["template_id"]
     entry = packs.read(pack)["entries"][0]["uuid"]
@@ -104,20 +104,20 @@ def test_a_second_catch_all_is_refused_on_template_id(a: Tenant, packs: Packs) -
     assert packs.add(pack, ASSISTANT)["catch_all"] is True
 
 
-def test_the_same_library_automation_twice_is_refused_on_template_id(a: Tenant, packs: Packs) -> None:
+def test_the_same_library_automation_twice_is_refused_on_template_id(a: Tenant, packs: PackClient) -> None:
     pack = packs.with_entries(BOOKING)
     packs.api.patch(path(pack, packs.read(pack)["entries"][0]["uuid"]), {"name": "Renamed"})
     assert list(errors(a.api.post(f"/packs/{pack}/entries", {"template_id": BOOKING}))) == ["template_id"]
     assert packs.add(packs.new("Another"), BOOKING)["template_id"] == BOOKING
 
 
-def test_an_automation_of_a_name_already_there_is_refused_on_template_id(a: Tenant, packs: Packs) -> None:
+def test_an_automation_of_a_name_already_there_is_refused_on_template_id(a: Tenant, packs: PackClient) -> None:
     pack = packs.with_entries(REMINDER)
     a.api.patch(path(pack, packs.read(pack)["entries"][0]["uuid"]), {"name": wide("BOOK") + " a visit"})
     assert list(errors(a.api.post(f"/packs/{pack}/entries", {"template_id": BOOKING}))) == ["template_id"]
 
 
-def test_a_name_is_overridden_and_restored(a: Tenant, packs: Packs, pack: str) -> None:
+def test_a_name_is_overridden_and_restored(a: Tenant, packs: PackClient, pack: str) -> None:
     entry = packs.add(pack, BOOKING)["uuid"]
     changed = a.api.patch(path(pack, entry), {"name": " Come and see us "}).json()["data"]
     assert (changed["name"], changed["library_name"], changed["name_override"]) == (
@@ -134,7 +134,7 @@ def test_a_name_is_overridden_and_restored(a: Tenant, packs: Packs, pack: str) -
     [("École", "e\u0301cole"), ("Straße", "STRASSE"), ("ﬁx it", "FIX IT"), (wide("ABC"), "abc"), ("Σας", "ΣΑΣ")],
 )
 def test_a_name_taken_in_the_pack_is_refused_whatever_its_case_and_form(
-    a: Tenant, packs: Packs, pack: str, taken: str, name: str
+    a: Tenant, packs: PackClient, pack: str, taken: str, name: str
 ) -> None:
     first, second = packs.add(pack, extra(1))["uuid"], packs.add(pack, extra(2))["uuid"]
     assert a.api.patch(path(pack, first), {"name": taken}).status_code == 200
@@ -142,14 +142,14 @@ def test_a_name_taken_in_the_pack_is_refused_whatever_its_case_and_form(
     assert a.api.patch(path(pack, first), {"name": name}).status_code == 200
 
 
-def test_restoring_a_library_name_that_is_taken_is_refused_on_name(a: Tenant, packs: Packs, pack: str) -> None:
+def test_restoring_a_library_name_that_is_taken_is_refused_on_name(a: Tenant, packs: PackClient, pack: str) -> None:
     first, second = packs.add(pack, extra(1))["uuid"], packs.add(pack, extra(2))["uuid"]
     a.api.patch(path(pack, first), {"name": "Else"})
     a.api.patch(path(pack, second), {"name": "EXTRA 1"})
     assert list(errors(a.api.patch(path(pack, first), {"name": None}))) == ["name"]
 
 
-def test_a_description_is_overridden_and_restored(a: Tenant, packs: Packs, pack: str) -> None:
+def test_a_description_is_overridden_and_restored(a: Tenant, packs: PackClient, pack: str) -> None:
     entry = packs.add(pack, BOOKING)["uuid"]
     changed = a.api.patch(path(pack, entry), {"description": "d" * 500}).json()["data"]
     assert (changed["description"], changed["description_override"]) == ("d" * 500, "d" * 500)
@@ -158,13 +158,13 @@ def test_a_description_is_overridden_and_restored(a: Tenant, packs: Packs, pack:
         assert (restored["description"], restored["description_override"]) == ("Book a visit, for you.", None)
 
 
-def test_requires_replaces_the_whole_list(a: Tenant, packs: Packs, pack: str) -> None:
+def test_requires_replaces_the_whole_list(a: Tenant, packs: PackClient, pack: str) -> None:
     entry = packs.add(pack, BOOKING)["uuid"]
     for wanted in (["payment", "contact"], [], ["template"]):
         assert a.api.patch(path(pack, entry), {"requires": wanted}).json()["data"]["requires"] == wanted
 
 
-def test_tier_is_core_or_optional(a: Tenant, packs: Packs, pack: str) -> None:
+def test_tier_is_core_or_optional(a: Tenant, packs: PackClient, pack: str) -> None:
     entry = packs.add(pack, BOOKING)["uuid"]
     for tier in ("optional", "core"):
         assert a.api.patch(path(pack, entry), {"tier": tier}).json()["data"]["tier"] == tier
@@ -184,14 +184,14 @@ def test_tier_is_core_or_optional(a: Tenant, packs: Packs, pack: str) -> None:
     ],
 )
 def test_fields_of_an_entry_are_held_to_their_rules(
-    a: Tenant, packs: Packs, pack: str, field: str, value: Any, named: str
+    a: Tenant, packs: PackClient, pack: str, field: str, value: Any, named: str
 ) -> None:
     entry = packs.add(pack, BOOKING)
     assert list(errors(a.api.patch(path(pack, entry["uuid"]), {field: value}))) == [named]
     assert packs.read(pack)["entries"] == [entry]
 
 
-def test_patch_of_an_entry_changes_only_what_is_sent(a: Tenant, packs: Packs, pack: str) -> None:
+def test_patch_of_an_entry_changes_only_what_is_sent(a: Tenant, packs: PackClient, pack: str) -> None:
     entry = packs.add(pack, BOOKING)["uuid"]
     a.api.patch(path(pack, entry), {"name": "N", "description": "D", "tier": "optional", "requires": ["contact"]})
     after = a.api.patch(path(pack, entry), {"source": "custom", "flow": {}}).json()["data"]
@@ -200,7 +200,7 @@ def test_patch_of_an_entry_changes_only_what_is_sent(a: Tenant, packs: Packs, pa
     )  # fmt: skip
 
 
-def test_put_entries_order_answers_with_the_pack(a: Tenant, packs: Packs) -> None:
+def test_put_entries_order_answers_with_the_pack(a: Tenant, packs: PackClient) -> None:
     pack = packs.with_entries(extra(1), extra(2), extra(3), extra(4))
     one, two, three, four = (entry["uuid"] for entry in packs.read(pack)["entries"])
     answer = a.api.put(f"/packs/{pack}/entries/order", {"order": [four, two.upper()]})
@@ -208,25 +208,25 @@ def test_put_entries_order_answers_with_the_pack(a: Tenant, packs: Packs) -> Non
     assert answer.json()["data"] == packs.read(pack)
 
 
-def test_an_entries_order_with_a_uuid_not_in_the_pack_is_refused(a: Tenant, packs: Packs) -> None:
+def test_an_entries_order_with_a_uuid_not_in_the_pack_is_refused(a: Tenant, packs: PackClient) -> None:
     pack, other = packs.with_entries(extra(1)), packs.with_entries(extra(2))
-    mine, stranger = (packs.read(one)["entries"][0]["uuid"] for one in (pack, other))
+    mine, foreign = (packs.read(one)["entries"][0]["uuid"] for one in (pack, other))
     address = f"/packs/{pack}/entries/order"
-    assert list(errors(a.api.put(address, {"order": [stranger]}))) == ["order"]
+    assert list(errors(a.api.put(address, {"order": [foreign]}))) == ["order"]
     assert list(errors(a.api.put(address, {"order": [mine, mine]}))) == ["order"]
     assert list(errors(a.api.put(address, {"order": [5]}))) == ["order.0"]
 
 
-def test_an_entry_of_another_pack_is_not_found_in_this_one(a: Tenant, packs: Packs) -> None:
+def test_an_entry_of_another_pack_is_not_found_in_this_one(a: Tenant, packs: PackClient) -> None:
     pack, other = packs.with_entries(extra(1)), packs.with_entries(extra(2))
-    stranger = packs.read(other)["entries"][0]["uuid"]
-    for entry in (stranger, str(uuid.uuid4()), "nonsense"):
+    foreign = packs.read(other)["entries"][0]["uuid"]
+    for entry in (foreign, str(uuid.uuid4()), "nonsense"):
         for answer in (a.api.patch(path(pack, entry), {"tier": "core"}), a.api.delete(path(pack, entry))):
             assert (answer.status_code, message(answer)) == (404, "Automation not found in this pack.")
     assert packs.names(other) == ["Extra 2"]
 
 
-def test_places_close_up_behind_a_removed_entry(a: Tenant, packs: Packs) -> None:
+def test_positions_close_up_behind_a_removed_entry(a: Tenant, packs: PackClient) -> None:
     pack = packs.with_entries(*[extra(number) for number in range(1, 10)])
     a.api.delete(path(pack, packs.read(pack)["entries"][3]["uuid"]))
     packs.add(pack, extra(10))
@@ -234,7 +234,7 @@ def test_places_close_up_behind_a_removed_entry(a: Tenant, packs: Packs) -> None
 
 
 def test_a_retired_library_automation_is_missing(
-    a: Tenant, packs: Packs, pack: str, retire: Callable[..., None]
+    a: Tenant, packs: PackClient, pack: str, retire: Callable[..., None]
 ) -> None:
     before = packs.add(pack, REVIEWS)
     assert before["missing"] is False

@@ -17,8 +17,8 @@ from packs.services.errors import PackNotFound
 from packs.services.installs import Installation
 from tests.factories import ChannelFactory, WorkspaceFactory
 from tests.flows_at_hand import a_customers_flow
-from tests.packs.at_hand import Packs, an_automation
-from tests.packs.shelf import BOOKING, REMINDER, REVIEWS, WELCOME, extra
+from tests.packs.client import PackClient, an_automation
+from tests.packs.small_library import BOOKING, REMINDER, REVIEWS, WELCOME, extra
 from tests.parallel import at_once
 from tests.tenants import Api, Tenant
 from workspaces.automations.models import Automation
@@ -54,13 +54,13 @@ def names(workspace: Workspace) -> list[str]:
 
 
 def test_the_agencys_published_packs_come_first_in_order_then_the_services_own(
-    a: Tenant, b: Tenant, packs: Packs, customer: Workspace
+    a: Tenant, b: Tenant, packs: PackClient, customer: Workspace
 ) -> None:
     one = packs.with_entries(extra(1), name="One", status="published")
     two = packs.with_entries(extra(1), name="Two", status="published")
     packs.with_entries(extra(1), name="Draft")
     packs.with_entries(extra(1), name="Archived", status="archived")
-    Packs(b.api).with_entries(extra(1), name="Foreign", status="published")
+    PackClient(b.api).with_entries(extra(1), name="Foreign", status="published")
     a.api.put("/packs/order", {"order": [two, one]})
     shown = names(customer)
     assert shown[:2] == ["Two", "One"]
@@ -69,7 +69,7 @@ def test_the_agencys_published_packs_come_first_in_order_then_the_services_own(
 
 
 def test_replace_platform_takes_effect_only_once_a_pack_is_published(
-    a: Tenant, packs: Packs, customer: Workspace
+    a: Tenant, packs: PackClient, customer: Workspace
 ) -> None:
     a.api.put("/packs/visibility", {"replace_platform": True})
     pack = packs.with_entries(extra(1), name="Ours")
@@ -80,7 +80,9 @@ def test_replace_platform_takes_effect_only_once_a_pack_is_published(
     assert len(names(customer)) == OWN
 
 
-def test_the_gallery_tells_what_fits_what_is_missing_and_what_is_installed(packs: Packs, customer: Workspace) -> None:
+def test_the_gallery_tells_what_fits_what_is_missing_and_what_is_installed(
+    packs: PackClient, customer: Workspace
+) -> None:
     packs.with_entries(BOOKING, REVIEWS, extra(1), status="published")
     change_readiness(workspace=customer, service=True, by=SYSTEM)
 
@@ -101,7 +103,7 @@ def test_the_gallery_tells_what_fits_what_is_missing_and_what_is_installed(packs
     assert (pack.is_installed, pack.can_add) == (True, False)
 
 
-def test_a_gallery_costs_the_same_however_many_packs_there_are(packs: Packs, customer: Workspace) -> None:
+def test_a_gallery_costs_the_same_however_many_packs_there_are(packs: PackClient, customer: Workspace) -> None:
     def cost() -> int:
         with CaptureQueriesContext(connection) as queries:
             gallery_of(workspace=customer)
@@ -115,7 +117,7 @@ def test_a_gallery_costs_the_same_however_many_packs_there_are(packs: Packs, cus
 
 
 def test_installing_makes_one_switched_off_automation_for_each_entry_that_fits(
-    packs: Packs, customer: Workspace
+    packs: PackClient, customer: Workspace
 ) -> None:
     pack = packs.with_entries(BOOKING, REVIEWS, extra(1), status="published")
     done = install(customer, pack)
@@ -131,7 +133,7 @@ def test_installing_makes_one_switched_off_automation_for_each_entry_that_fits(
 
 
 def test_installing_again_adds_what_is_missing_and_changes_nothing_else(
-    a: Tenant, packs: Packs, customer: Workspace
+    a: Tenant, packs: PackClient, customer: Workspace
 ) -> None:
     pack = packs.with_entries(extra(1), extra(2), REVIEWS, status="published")
     first, second = install(customer, pack).added
@@ -145,14 +147,14 @@ def test_installing_again_adds_what_is_missing_and_changes_nothing_else(
     assert Automation.objects.filter(pk=first.pk).values().get() == before
 
 
-def test_chosen_entries_alone_are_installed(packs: Packs, customer: Workspace) -> None:
+def test_chosen_entries_alone_are_installed(packs: PackClient, customer: Workspace) -> None:
     pack = packs.with_entries(extra(1), extra(2), status="published")
     chosen = UUID(packs.read(pack)["entries"][1]["uuid"])
     assert [one.name for one in install(customer, pack, entries={chosen}).added] == ["Extra 2"]
 
 
 def test_the_installed_automation_gets_the_names_and_requirements_of_the_entry(
-    a: Tenant, packs: Packs, customer: Workspace
+    a: Tenant, packs: PackClient, customer: Workspace
 ) -> None:
     pack = packs.with_entries(BOOKING, status="published")
     entry = packs.read(pack)["entries"][0]["uuid"]
@@ -162,14 +164,14 @@ def test_the_installed_automation_gets_the_names_and_requirements_of_the_entry(
     assert switch_on(automation=made, now=now(), by=SYSTEM).enabled is True
 
 
-def test_a_retired_automation_is_skipped(packs: Packs, customer: Workspace, retire: Callable[..., None]) -> None:
+def test_a_retired_automation_is_skipped(packs: PackClient, customer: Workspace, retire: Callable[..., None]) -> None:
     pack = packs.with_entries(WELCOME, extra(1), status="published")
     retire(WELCOME)
     assert [one.offered.name for one in gallery_of(workspace=customer)[0].entries] == ["Extra 1"]
     assert [one.name for one in install(customer, pack).added] == ["Extra 1"]
 
 
-def test_the_channel_connected_first_is_taken(a: Tenant, packs: Packs) -> None:
+def test_the_channel_connected_first_is_taken(a: Tenant, packs: PackClient) -> None:
     workspace = WorkspaceFactory.create(agency=a.agency)
     for platform in ("gbp", "telegram", "whatsapp"):
         ChannelFactory.create(workspace=workspace, platform=platform)
@@ -177,11 +179,13 @@ def test_the_channel_connected_first_is_taken(a: Tenant, packs: Packs) -> None:
     assert [one.platform for one in install(workspace, pack).added] == ["telegram", "whatsapp", "gbp"]
 
 
-def test_only_what_the_gallery_shows_can_be_installed(a: Tenant, b: Tenant, packs: Packs, customer: Workspace) -> None:
+def test_only_what_the_gallery_shows_can_be_installed(
+    a: Tenant, b: Tenant, packs: PackClient, customer: Workspace
+) -> None:
     hidden = [
         packs.with_entries(extra(1)),
         packs.with_entries(extra(1), status="archived"),
-        Packs(b.api).with_entries(extra(1), status="published"),
+        PackClient(b.api).with_entries(extra(1), status="published"),
         str(uuid4()),
     ]
     for pack in hidden:
@@ -195,7 +199,7 @@ def test_only_what_the_gallery_shows_can_be_installed(a: Tenant, b: Tenant, pack
         install(customer, platform)
 
 
-def test_nothing_done_to_a_pack_changes_what_customers_have(a: Tenant, packs: Packs, customer: Workspace) -> None:
+def test_nothing_done_to_a_pack_changes_what_customers_have(a: Tenant, packs: PackClient, customer: Workspace) -> None:
     pack = packs.with_entries(extra(1), extra(2), status="published")
     install(customer, pack)
     before = list(Automation.objects.order_by("id").values())
@@ -210,7 +214,7 @@ def test_nothing_done_to_a_pack_changes_what_customers_have(a: Tenant, packs: Pa
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("looks", [1, 2, 3])
 def test_a_pack_that_is_removed_between_two_looks_at_it_is_installed_as_far_as_it_was_read(
-    a: Tenant, packs: Packs, copier: Api, customer: Workspace, looks: int
+    a: Tenant, packs: PackClient, copier: Api, customer: Workspace, looks: int
 ) -> None:
     source = an_automation(a.workspace, name="Booking", flow=a_customers_flow())
     pack = packs.with_entries(extra(1), extra(2))
@@ -241,7 +245,7 @@ def test_a_pack_that_is_removed_between_two_looks_at_it_is_installed_as_far_as_i
 
 
 def test_from_a_customers_automation_to_another_customer_who_runs_it(
-    a: Tenant, packs: Packs, copier: Api, customer: Workspace
+    a: Tenant, packs: PackClient, copier: Api, customer: Workspace
 ) -> None:
     source = an_automation(a.workspace, name="Booking", flow=a_customers_flow())
     pack = packs.new()
@@ -281,7 +285,7 @@ def test_from_a_customers_automation_to_another_customer_who_runs_it(
 @pytest.mark.django_db(transaction=True)
 def test_installing_at_once_installs_once() -> None:
     a = Tenant()
-    packs = Packs(a.api)
+    packs = PackClient(a.api)
     pack = packs.with_entries(extra(1), extra(2), extra(3), status="published")
     ChannelFactory.create(workspace=a.workspace)
     held = Automation.objects.filter(from_pack=pack)

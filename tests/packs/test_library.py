@@ -9,10 +9,10 @@ import pytest
 from django.conf import settings as project
 
 from packs.library import library
-from packs.library.checks import the_library_is_whole
-from packs.library.judging import flaws_of, shortfalls_of
+from packs.library.checks import check_library
 from packs.library.loading import build, read_files
-from tests.packs import shelf
+from packs.library.validation import file_errors, library_errors
+from tests.packs.small_library import ASSISTANT, BOOKING, WELCOME, write_library
 from workspaces.automations.flows.registry import STEPS, TRIGGERS
 
 Files = dict[str, Any]
@@ -29,18 +29,18 @@ def salon(files: Files, position: int = 0) -> dict[str, Any]:
 
 
 def test_the_small_library_of_these_tests_is_sound_but_small(files: Files) -> None:
-    assert list(flaws_of(files)) == []
-    lacks = list(shortfalls_of(build(files)))
-    assert "The library has 17 automations; it needs 40." in lacks
-    assert "The library has 0 automations for events; it needs 4." in lacks
-    assert "No automation is for sms." in lacks
-    assert "No automation requires payment." in lacks
+    assert list(file_errors(files)) == []
+    errors = list(library_errors(build(files)))
+    assert "The library has 17 automations; it needs 40." in errors
+    assert "The library has 0 automations for events; it needs 4." in errors
+    assert "No automation is for sms." in errors
+    assert "No automation requires payment." in errors
 
 
 def test_items_and_packs_are_read_in_order(files: Files) -> None:
-    shelf_ = build(files)
-    assert list(shelf_.items)[:3] == [shelf.BOOKING, shelf.WELCOME, shelf.ASSISTANT]
-    assert shelf_.pack_for("other") is shelf_.packs[-1]
+    built = build(files)
+    assert list(built.items)[:3] == [BOOKING, WELCOME, ASSISTANT]
+    assert built.pack_for("other") is built.packs[-1]
     assert library() is library()
 
 
@@ -71,7 +71,7 @@ def change_pack(**changes: Any) -> Callable[[Files], None]:
         (lambda files: files.update({"farming.json": {}}), "farming.json: there is no industry of that name."),
         (lambda files: files["salons.json"].update(industry="events"), "salons.json: `industry` must be salons."),
         (lambda files: files["events.json"].update(automations=None), "events.json: `automations` must be a list."),
-        (change(id=shelf.WELCOME), f"The id {shelf.WELCOME} is used more than once."),
+        (change(id=WELCOME), f"The id {WELCOME} is used more than once."),
         (change(name="WELCOME everybody"), "The name welcome everybody is used more than once."),
         (change(id="Salons booking"), "the id must be lower-case"),
         (change(id="events-booking"), "the id must begin with salons-."),
@@ -92,54 +92,54 @@ def change_pack(**changes: Any) -> Callable[[Files], None]:
         (change_pack(summary="s" * 301), "summary must be a trimmed text of at most 300 characters."),
         (change_pack(entries=[]), "a pack has one to 9 entries."),
         (change_pack(entries=[{"item": "gone", "tier": "core"}]), "gone is not in the library."),
-        (change_pack(entries=[{"item": shelf.BOOKING, "tier": "core"}] * 2), "the same automation is in it twice."),
-        (change_pack(entries=[{"item": shelf.BOOKING, "tier": "maybe"}]), "tier must be core or optional."),
+        (change_pack(entries=[{"item": BOOKING, "tier": "core"}] * 2), "the same automation is in it twice."),
+        (change_pack(entries=[{"item": BOOKING, "tier": "maybe"}]), "tier must be core or optional."),
     ],
 )
 def test_every_mistake_is_named(files: Files, break_it: Callable[[Files], None], sentence: str) -> None:
     files = copy.deepcopy(files)
     break_it(files)
-    assert any(sentence in flaw for flaw in flaws_of(files))
+    assert any(sentence in error for error in file_errors(files))
 
 
 def test_an_account_of_the_agency_has_no_place_in_the_library(files: Files) -> None:
     files = copy.deepcopy(files)
     salon(files, 2)["flow"]["steps"][0]["config"]["account"] = "main"
-    assert any("account points at an account" in flaw for flaw in flaws_of(files))
+    assert any("account points at an account" in error for error in file_errors(files))
 
 
 def test_barred_steps_have_no_place_in_the_library(files: Files) -> None:
     files = copy.deepcopy(files)
     salon(files)["flow"]["steps"] = [{"id": "book", "type": "custom_code", "config": {"code": "1"}}]
-    assert any("Run code" in flaw for flaw in flaws_of(files))
+    assert any("Run code" in error for error in file_errors(files))
 
 
 def test_a_retired_id_is_never_used_again(files: Files) -> None:
     files = copy.deepcopy(files)
-    files["events.json"]["retired"] = [{"id": shelf.BOOKING, "name": "Old"}]
-    assert f"The id {shelf.BOOKING} is used more than once." in list(flaws_of(files))
+    files["events.json"]["retired"] = [{"id": BOOKING, "name": "Old"}]
+    assert f"The id {BOOKING} is used more than once." in list(file_errors(files))
 
 
 def test_a_pack_with_two_catch_alls_is_told(files: Files) -> None:
     files = copy.deepcopy(files)
-    entries = [{"item": item, "tier": "core"} for item in (shelf.WELCOME, shelf.ASSISTANT)]
+    entries = [{"item": item, "tier": "core"} for item in (WELCOME, ASSISTANT)]
     files["platform_packs.json"]["packs"][0]["entries"] = entries
-    assert "platform_packs.json: salon-spa-starter: more than one catch-all." in list(shortfalls_of(build(files)))
+    assert "platform_packs.json: salon-spa-starter: more than one catch-all." in list(library_errors(build(files)))
 
 
 def test_the_system_check_tells_what_is_wrong(settings: Any, tmp_path: Path) -> None:
     (tmp_path / "salons.json").write_text("{")
     settings.PACK_LIBRARY = tmp_path
-    assert [error.id for error in the_library_is_whole(None)] == ["packs.E001"]
+    assert [error.id for error in check_library(None)] == ["packs.E001"]
     (tmp_path / "salons.json").write_text("{}")
-    assert {error.id for error in the_library_is_whole(None)} == {"packs.E002"}
-    settings.PACK_LIBRARY = shelf.write(tmp_path)
-    assert {error.id for error in the_library_is_whole(None)} == {"packs.E003"}
+    assert {error.id for error in check_library(None)} == {"packs.E002"}
+    settings.PACK_LIBRARY = write_library(tmp_path)
+    assert {error.id for error in check_library(None)} == {"packs.E003"}
 
 
 def test_the_products_own_library_passes(settings: Any) -> None:
     settings.PACK_LIBRARY = project.BASE_DIR / "packs" / "library"
-    assert the_library_is_whole(None) == []
+    assert check_library(None) == []
 
 
 def test_the_readme_names_every_type_of_trigger_and_step() -> None:

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.packs.at_hand import Packs, errors
-from tests.packs.shelf import BOOKING, extra
+from tests.packs.client import PackClient, errors
+from tests.packs.small_library import BOOKING, extra
 from tests.tenants import Tenant, message
 
 FIELDS = ["uuid", "name", "summary", "industry", "business_type", "status", "installed_in", "entries"]
@@ -54,18 +54,18 @@ def test_a_status_in_the_body_of_a_new_pack_is_ignored(a: Tenant) -> None:
         ("business_type", "salons"),
     ],
 )
-def test_fields_of_a_pack_are_held_to_their_rules(a: Tenant, packs: Packs, field: str, value: Any) -> None:
+def test_fields_of_a_pack_are_held_to_their_rules(a: Tenant, packs: PackClient, field: str, value: Any) -> None:
     pack = packs.new()
     assert list(errors(a.api.post("/packs", {"name": "x", field: value}))) == [field]
     assert list(errors(a.api.patch(f"/packs/{pack}", {field: value}))) == [field]
 
 
-def test_the_longest_texts_are_taken(packs: Packs) -> None:
+def test_the_longest_texts_are_taken(packs: PackClient) -> None:
     pack = packs.new("n" * 120, summary="s" * 300)
     assert len(packs.read(pack)["summary"]) == 300
 
 
-def test_patch_changes_only_what_is_sent(packs: Packs) -> None:
+def test_patch_changes_only_what_is_sent(packs: PackClient) -> None:
     pack = packs.new("Old", summary="Kept", industry="events", business_type="other")
     changed = packs.change(pack, name="New")
     assert (changed["name"], changed["summary"], changed["industry"], changed["business_type"]) == (
@@ -74,19 +74,19 @@ def test_patch_changes_only_what_is_sent(packs: Packs) -> None:
 
 
 @pytest.mark.parametrize("field", ["summary", "industry", "business_type"])
-def test_null_clears(packs: Packs, field: str) -> None:
+def test_null_clears(packs: PackClient, field: str) -> None:
     pack = packs.new("x", summary="s", industry="events", business_type="other")
     cleared = packs.change(pack, **{field: None})
     assert cleared[field] is None
     assert sum(cleared[name] is None for name in ("summary", "industry", "business_type")) == 1
 
 
-def test_an_empty_patch_changes_nothing(packs: Packs) -> None:
+def test_an_empty_patch_changes_nothing(packs: PackClient) -> None:
     pack = packs.new()
     assert packs.change(pack) == packs.read(pack)
 
 
-def test_publishing_a_pack_without_automations_is_refused(a: Tenant, packs: Packs) -> None:
+def test_publishing_a_pack_without_automations_is_refused(a: Tenant, packs: PackClient) -> None:
     pack = packs.new()
     answer = a.api.patch(f"/packs/{pack}", {"status": "published", "name": "Kept out"})
     assert errors(answer) == {"status": ["Add at least one automation before publishing this pack."]}
@@ -94,17 +94,17 @@ def test_publishing_a_pack_without_automations_is_refused(a: Tenant, packs: Pack
 
 
 @pytest.mark.parametrize("status", ["live", "", None, 1])
-def test_an_unknown_status_is_refused(a: Tenant, packs: Packs, status: Any) -> None:
+def test_an_unknown_status_is_refused(a: Tenant, packs: PackClient, status: Any) -> None:
     assert list(errors(a.api.patch(f"/packs/{packs.new()}", {"status": status}))) == ["status"]
 
 
-def test_a_pack_moves_between_all_three_statuses(packs: Packs) -> None:
+def test_a_pack_moves_between_all_three_statuses(packs: PackClient) -> None:
     pack = packs.with_entries(BOOKING)
     for status in ("published", "archived", "published", "draft", "archived", "draft"):
         assert packs.change(pack, status=status)["status"] == status
 
 
-def test_delete_removes_a_pack(a: Tenant, packs: Packs) -> None:
+def test_delete_removes_a_pack(a: Tenant, packs: PackClient) -> None:
     pack = packs.with_entries(BOOKING, status="published")
     assert a.api.delete(f"/packs/{pack}").json() == {"data": {"deleted": True}}
     gone = a.api.delete(f"/packs/{pack}")
@@ -112,7 +112,7 @@ def test_delete_removes_a_pack(a: Tenant, packs: Packs) -> None:
     assert packs.all() == []
 
 
-def test_deleting_the_last_entry_of_a_published_pack_makes_it_a_draft(a: Tenant, packs: Packs) -> None:
+def test_deleting_the_last_entry_of_a_published_pack_makes_it_a_draft(a: Tenant, packs: PackClient) -> None:
     pack = packs.with_entries(BOOKING, extra(1), status="published")
     first, second = (entry["uuid"] for entry in packs.read(pack)["entries"])
     one = a.api.delete(f"/packs/{pack}/entries/{first}").json()
@@ -123,19 +123,21 @@ def test_deleting_the_last_entry_of_a_published_pack_makes_it_a_draft(a: Tenant,
 
 
 @pytest.mark.parametrize("status", ["draft", "archived"])
-def test_a_pack_that_is_not_published_keeps_its_status_without_entries(a: Tenant, packs: Packs, status: str) -> None:
+def test_a_pack_that_is_not_published_keeps_its_status_without_entries(
+    a: Tenant, packs: PackClient, status: str
+) -> None:
     pack = packs.with_entries(BOOKING, status=status)
     entry = packs.read(pack)["entries"][0]["uuid"]
     answer = a.api.delete(f"/packs/{pack}/entries/{entry}").json()
     assert answer == {"data": {"deleted": True, "pack_status": status, "unpublished": False}}
 
 
-def test_packs_come_in_gallery_order_and_a_new_one_last(packs: Packs) -> None:
+def test_packs_come_in_gallery_order_and_a_new_one_last(packs: PackClient) -> None:
     made = [packs.new(f"Pack {number}") for number in range(3)]
     assert [pack["uuid"] for pack in packs.all()] == made
 
 
-def test_put_order_puts_the_named_first_and_the_others_after_them(a: Tenant, packs: Packs) -> None:
+def test_put_order_puts_the_named_first_and_the_others_after_them(a: Tenant, packs: PackClient) -> None:
     one, two, three, four = (packs.new(f"Pack {number}") for number in range(4))
     packs.change(two, status="archived")
     answer = a.api.put("/packs/order", {"order": [three.upper(), two]})
@@ -144,8 +146,8 @@ def test_put_order_puts_the_named_first_and_the_others_after_them(a: Tenant, pac
     assert a.api.put("/packs/order", {"order": []}).json() == {"data": [three, two, one, four]}
 
 
-def test_an_order_with_a_foreign_repeated_or_malformed_uuid_is_refused(a: Tenant, b: Tenant, packs: Packs) -> None:
-    mine, foreign = packs.new(), Packs(b.api).new()
+def test_an_order_with_a_foreign_repeated_or_malformed_uuid_is_refused(a: Tenant, b: Tenant, packs: PackClient) -> None:
+    mine, foreign = packs.new(), PackClient(b.api).new()
     assert list(errors(a.api.put("/packs/order", {"order": [mine, foreign]}))) == ["order"]
     assert list(errors(a.api.put("/packs/order", {"order": [str(uuid.uuid4())]}))) == ["order"]
     assert list(errors(a.api.put("/packs/order", {"order": [mine, mine.upper()]}))) == ["order"]
@@ -155,8 +157,8 @@ def test_an_order_with_a_foreign_repeated_or_malformed_uuid_is_refused(a: Tenant
 
 
 def test_another_agencys_pack_reads_like_a_missing_one(a: Tenant, b: Tenant) -> None:
-    foreign = Packs(b.api).with_entries(BOOKING)
-    entry = Packs(b.api).read(foreign)["entries"][0]["uuid"]
+    foreign = PackClient(b.api).with_entries(BOOKING)
+    entry = PackClient(b.api).read(foreign)["entries"][0]["uuid"]
     for pack in (foreign, str(uuid.uuid4()), "not-a-uuid"):
         answers = [
             a.api.get(f"/packs/{pack}"),
@@ -168,7 +170,7 @@ def test_another_agencys_pack_reads_like_a_missing_one(a: Tenant, b: Tenant) -> 
             a.api.delete(f"/packs/{pack}/entries/{entry}"),
         ]
         assert {(answer.status_code, message(answer)) for answer in answers} == {(404, "Pack not found.")}
-    assert Packs(b.api).names(foreign) == ["Book a visit"]
+    assert PackClient(b.api).names(foreign) == ["Book a visit"]
     assert a.api.get("/packs").json()["data"] == []
 
 
@@ -183,7 +185,7 @@ def test_visibility_is_false_until_it_is_set(a: Tenant, b: Tenant) -> None:
         assert list(errors(a.api.put("/packs/visibility", wrong))) == ["replace_platform"]
 
 
-def test_wrong_methods_are_told_what_is_allowed(a: Tenant, packs: Packs) -> None:
+def test_wrong_methods_are_told_what_is_allowed(a: Tenant, packs: PackClient) -> None:
     assert a.api.get("/packs/order").status_code == 405
     answer = a.api.put(f"/packs/{packs.new()}", {"name": "x"})
     assert (answer.status_code, set(answer["Allow"].split(", "))) == (405, {"GET", "PATCH", "DELETE", "HEAD"})

@@ -14,7 +14,7 @@ from packs.models import PackEntry
 from packs.services import gallery_of, install_pack
 from tests.factories import ChannelFactory, WorkspaceFactory
 from tests.flows_at_hand import Flow
-from tests.packs.at_hand import Packs, an_automation
+from tests.packs.client import PackClient, an_automation
 from tests.tenants import Api, Tenant
 from tests.workspaces.automations.flows.secrets import PLATFORM, SECRETS, a_value, field_at, flows
 from workspaces.automations.flows.checks import problems_of
@@ -30,37 +30,37 @@ class Undone(Exception):
 @given(made=flows(), name=SECRETS)
 @examples(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 def test_no_secret_reaches_another_customer(
-    a: Tenant, packs: Packs, copier: Api, settings: Any, made: tuple[Flow, set[str]], name: str
+    a: Tenant, packs: PackClient, copier: Api, settings: Any, made: tuple[Flow, set[str]], name: str
 ) -> None:
     settings.AGENCY_KEY_LIMIT = 10**6
     assert a.workspace.pk, "is made before what is undone"
     try:
         with transaction.atomic():
-            tell_the_story(a, packs, copier, made[0], made[1] | {name}, name[:120])
+            copy_and_install(a, packs, copier, made[0], made[1] | {name}, name[:120])
             raise Undone
     except Undone:
         pass
 
 
-def tell_the_story(a: Tenant, packs: Packs, copier: Api, flow: Flow, secrets: set[str], name: str) -> None:
+def copy_and_install(a: Tenant, packs: PackClient, copier: Api, flow: Flow, secrets: set[str], name: str) -> None:
     automation = an_automation(a.workspace, name=name, flow=flow, platform=PLATFORM)
     pack = packs.new()
     query = f"workspace={a.workspace.uuid}&automation={automation.uuid}"
-    noted = ActivityEntry.objects.count()
-    heard: list[Any] = [copier.get(f"/packs/import/preview?{query}").json()]
+    activities_before = ActivityEntry.objects.count()
+    seen: list[Any] = [copier.get(f"/packs/import/preview?{query}").json()]
     body = {"workspace": str(a.workspace.uuid), "automation": str(automation.uuid)}
-    heard.append(copier.post(f"/packs/{pack}/entries", body).json())
-    assert heard[0]["data"]["refusals"] == []
-    heard += [packs.change(pack, status="published"), packs.read(pack), packs.all()]
-    heard += list(PackEntry.objects.values())
-    heard += list(ActivityEntry.objects.order_by("id").values()[noted:])
+    seen.append(copier.post(f"/packs/{pack}/entries", body).json())
+    assert seen[0]["data"]["refusals"] == []
+    seen += [packs.change(pack, status="published"), packs.read(pack), packs.all()]
+    seen += list(PackEntry.objects.values())
+    seen += list(ActivityEntry.objects.order_by("id").values()[activities_before:])
 
     customer = WorkspaceFactory.create(agency=a.agency)
     ChannelFactory.create(workspace=customer, platform=PLATFORM)
-    heard.append(str(gallery_of(workspace=customer)[0]))
+    seen.append(str(gallery_of(workspace=customer)[0]))
     (installed,) = install_pack(workspace=customer, pack=PackEntry.objects.get().pack.uuid, now=now(), by=SYSTEM).added
-    heard += [installed.name, installed.draft, installed.slots]
-    written = json.dumps(heard, ensure_ascii=False, default=str)
+    seen += [installed.name, installed.draft, installed.slots]
+    written = json.dumps(seen, ensure_ascii=False, default=str)
     assert [secret for secret in secrets if secret in written] == []
 
     values = {(slot["node"], slot["path"]): a_value(field_at(installed.draft, slot)) for slot in installed.slots}

@@ -9,8 +9,8 @@ from agency.actors import SYSTEM
 from packs.library import library
 from packs.models import StarterPack
 from tests.factories import ChannelFactory, WorkspaceFactory
-from tests.packs.at_hand import Packs
-from tests.packs.shelf import extra
+from tests.packs.client import PackClient
+from tests.packs.small_library import extra
 from tests.tenants import Tenant
 from workspaces.automations.models import Automation
 from workspaces.subaccounts.models import Channel, Workspace
@@ -35,41 +35,43 @@ def own(kind: str) -> str:
     return str(pack.uuid)
 
 
-def for_type(packs: Packs, kind: str | None, **fields: Any) -> str:
+def for_type(packs: PackClient, kind: str | None, **fields: Any) -> str:
     return packs.with_entries(extra(1), business_type=kind, status="published", **fields)
 
 
-def test_the_agencys_pack_for_the_business_type_is_given(a: Tenant, packs: Packs) -> None:
+def test_the_agencys_pack_for_the_business_type_is_given(a: Tenant, packs: PackClient) -> None:
     for_type(packs, "clinic_wellness")
     mine = for_type(packs, "salon_spa")
     assert given(a_customer(a)) == mine
 
 
-def test_of_two_published_packs_of_a_type_the_higher_one_is_given(a: Tenant, packs: Packs) -> None:
+def test_of_two_published_packs_of_a_type_the_higher_one_is_given(a: Tenant, packs: PackClient) -> None:
     low, high = for_type(packs, "salon_spa"), for_type(packs, "salon_spa")
     draft = packs.with_entries(extra(1), business_type="salon_spa")
     a.api.put("/packs/order", {"order": [draft, high, low]})
     assert given(a_customer(a)) == high
 
 
-def test_a_pack_for_nobody_is_given_to_nobody(a: Tenant, packs: Packs) -> None:
+def test_a_pack_for_nobody_is_given_to_nobody(a: Tenant, packs: PackClient) -> None:
     for_type(packs, None)
     assert given(a_customer(a)) == own("salon_spa")
 
 
 @pytest.mark.parametrize("status", ["draft", "archived"])
-def test_a_pack_that_is_not_published_is_not_given(a: Tenant, packs: Packs, status: str) -> None:
+def test_a_pack_that_is_not_published_is_not_given(a: Tenant, packs: PackClient, status: str) -> None:
     packs.with_entries(extra(1), business_type="salon_spa", status=status)
     assert given(a_customer(a)) == own("salon_spa")
 
 
-def test_without_one_of_the_agency_the_services_own_for_the_type_is_given(a: Tenant, b: Tenant, packs: Packs) -> None:
-    for_type(Packs(b.api), "salon_spa")
+def test_without_one_of_the_agency_the_services_own_for_the_type_is_given(
+    a: Tenant, b: Tenant, packs: PackClient
+) -> None:
+    for_type(PackClient(b.api), "salon_spa")
     for_type(packs, "other")
     assert given(a_customer(a)) == own("salon_spa")
 
 
-def test_replacing_gives_the_agencys_pack_for_the_type_else_its_other_pack(a: Tenant, packs: Packs) -> None:
+def test_replacing_gives_the_agencys_pack_for_the_type_else_its_other_pack(a: Tenant, packs: PackClient) -> None:
     a.api.put("/packs/visibility", {"replace_platform": True})
     mine, other = for_type(packs, "salon_spa"), for_type(packs, "other")
     assert given(a_customer(a)) == mine
@@ -77,7 +79,7 @@ def test_replacing_gives_the_agencys_pack_for_the_type_else_its_other_pack(a: Te
     assert given(a_customer(a, None)) == other
 
 
-def test_replacing_without_either_gives_nothing(a: Tenant, packs: Packs) -> None:
+def test_replacing_without_either_gives_nothing(a: Tenant, packs: PackClient) -> None:
     a.api.put("/packs/visibility", {"replace_platform": True})
     for_type(packs, "clinic_wellness")
     workspace = a_customer(a)
@@ -85,19 +87,19 @@ def test_replacing_without_either_gives_nothing(a: Tenant, packs: Packs) -> None
     assert StarterPack.objects.get(workspace=workspace).pack is None
 
 
-def test_replacing_takes_effect_only_once_a_pack_is_published(a: Tenant, packs: Packs) -> None:
+def test_replacing_takes_effect_only_once_a_pack_is_published(a: Tenant, packs: PackClient) -> None:
     a.api.put("/packs/visibility", {"replace_platform": True})
     packs.with_entries(extra(1), business_type="salon_spa")
     assert given(a_customer(a)) == own("salon_spa")
 
 
-def test_a_customer_who_named_no_type_counts_as_other(a: Tenant, packs: Packs) -> None:
+def test_a_customer_who_named_no_type_counts_as_other(a: Tenant, packs: PackClient) -> None:
     assert given(a_customer(a, None)) == own("other")
     mine = for_type(packs, "other")
     assert given(a_customer(a, None)) == mine
 
 
-def test_the_starter_pack_is_given_once(a: Tenant, packs: Packs) -> None:
+def test_the_starter_pack_is_given_once(a: Tenant, packs: PackClient) -> None:
     workspace = a_customer(a)
     first = given(workspace)
     for_type(packs, "salon_spa")

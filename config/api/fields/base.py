@@ -45,6 +45,6 @@ class Field(FieldErrors):
 
     is_written_as_it_is: bool = True
 
-    def __init__(self, *, example: Any = UNSET, **options: Any) -> None:
-        super().__init__(**options)
+    def __init__(self, *choices: Any, example: Any = UNSET, **options: Any) -> None:
+        super().__init__(*choices, **options)
         self.example_value = example

@@ -1,28 +1,16 @@
-"""Paths of the agency surface about packs."""
+"""Paths of the agency surface about packs; those without an id come before `packs/<id:pack>`."""
 
 from django.urls import path
 
-from packs.api.agency.entries import PackEntryViewSet
-from packs.api.agency.imports import ImportViewSet
-from packs.api.agency.packs import LibraryViewSet, PackViewSet, VisibilityViewSet
+from config.api.routers import SurfaceRouter
+from packs.api.agency.views import ImportViewSet, LibraryViewSet, PackEntryViewSet, PackViewSet, VisibilityViewSet
 
+router = SurfaceRouter()
+router.register("packs/library", LibraryViewSet, basename="pack-library")
+router.register("packs/import", ImportViewSet, basename="pack-import")
+router.register("packs", PackViewSet, basename="pack")
+router.register("packs/<id:pack>/entries", PackEntryViewSet, basename="pack-entry")
 urlpatterns = [
-    path("packs", PackViewSet.as_view({"get": "list", "post": "create"}), name="packs"),
-    path("packs/order", PackViewSet.as_view({"put": "order"}), name="packs-order"),
-    path("packs/library", LibraryViewSet.as_view({"get": "list"}), name="packs-library"),
-    path("packs/visibility", VisibilityViewSet.as_view({"get": "retrieve", "put": "update"}), name="packs-visibility"),
-    path("packs/import/sources", ImportViewSet.as_view({"get": "sources"}), name="packs-import-sources"),
-    path("packs/import/preview", ImportViewSet.as_view({"get": "preview"}), name="packs-import-preview"),
-    path(
-        "packs/<id:pack>",
-        PackViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
-        name="pack",
-    ),
-    path("packs/<id:pack>/entries", PackEntryViewSet.as_view({"post": "create"}), name="pack-entries"),
-    path("packs/<id:pack>/entries/order", PackEntryViewSet.as_view({"put": "order"}), name="pack-entries-order"),
-    path(
-        "packs/<id:pack>/entries/<id:entry>",
-        PackEntryViewSet.as_view({"patch": "partial_update", "delete": "destroy"}),
-        name="pack-entry",
-    ),
+    path("packs/visibility", VisibilityViewSet.as_view({"get": "retrieve", "put": "update"}), name="pack-visibility"),
+    *router.urls,
 ]

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from agency.pages.lists import Pages, read_pages
 from config.db import name_key
 from config.errors import Invalid
-from packs.console.views.base import OnePack, channel_names
+from packs.console.views.base import PackDetailView, channel_names
 from packs.library import Industry, LibraryItem, library
 from packs.models import PackEntry
 from packs.models.entries import MOST_ENTRIES
@@ -44,9 +44,9 @@ class Filters:
         return any(getattr(self, name) for name in NAMES)
 
     def keep(self, item: LibraryItem) -> bool:
-        words = name_key(f"{item.name} {item.description} {item.trigger_label}")
+        text = name_key(f"{item.name} {item.description} {item.trigger_label}")
         return (
-            name_key(self.search) in words
+            name_key(self.search) in text
             and self.industry in {"", item.industry}
             and (not self.channel or self.channel in item.channels)
             and (not self.requires or self.requires in item.requires)
@@ -54,7 +54,7 @@ class Filters:
         )
 
 
-class PackLibrary(OnePack):
+class PackLibrary(PackDetailView):
     """The library, with what the pack holds already and why something cannot be added."""
 
     writers_only = True
@@ -85,7 +85,7 @@ class PackLibrary(OnePack):
             "channels": channel_names(item.channels),
             "requires": [REQUIREMENTS[name] for name in item.requires],
             "steps": summarize(item.flow),
-            "why_not": why_not(item, held),
+            "obstacle": obstacle_of(item, held),
         }
 
 
@@ -93,7 +93,7 @@ def _of(pages: Pages, found: list[LibraryItem]) -> list[LibraryItem]:
     return found[pages.offset : pages.offset + pages.size]
 
 
-def why_not(item: LibraryItem, held: list[PackEntry]) -> str:
+def obstacle_of(item: LibraryItem, held: list[PackEntry]) -> str:
     """Say what keeps an automation out of the pack as it stands; nothing if it can be added."""
     if any(entry.template_id == item.id for entry in held):
         return _("In this pack")
@@ -106,7 +106,7 @@ def why_not(item: LibraryItem, held: list[PackEntry]) -> str:
     return ""
 
 
-class EntryAdd(OnePack):
+class EntryAdd(PackDetailView):
     """Adds an automation of the library and goes back to where the library stood."""
 
     def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:

@@ -21,13 +21,13 @@ LIST = "console:packs"
 ONE = "console:pack"
 
 
-class PackView(ConsoleView):
+class PackConsoleView(ConsoleView):
     """A page about packs."""
 
     nav = LIST
 
 
-class OnePack(PackView):
+class PackDetailView(PackConsoleView):
     """A page about one pack of the agency; malformed, unknown and foreign ids read alike."""
 
     pack: Pack
@@ -39,7 +39,7 @@ class OnePack(PackView):
     def crumbs(self) -> list[Any]:
         return [crumb(PACKS, LIST), crumb(self.name, ONE, self.pack.uuid)]
 
-    def comes_back(self) -> str:
+    def platform_packs_warning(self) -> str:
         """Say that hiding this pack shows the service's own again; nothing where it does not."""
         others = Pack.objects.of(self.agency).published().exclude(pk=self.pack.pk)
         is_published = self.pack.status == Pack.Status.PUBLISHED
@@ -47,12 +47,12 @@ class OnePack(PackView):
             return ""
         return _("It is your only published pack: without it customers see the service's own packs again.")
 
-    def back(self, words: str) -> HttpResponse:
-        return self.done(words % {"name": self.pack.name}, ONE, self.pack.uuid)
+    def saved(self, message: str) -> HttpResponse:
+        return self.done(message % {"name": self.pack.name}, ONE, self.pack.uuid)
 
 
-def order_sent(request: HttpRequest) -> list[UUID]:
-    """Give the order that a list's form sends: ids in `order`, of which `up` or `down` moves one by a place."""
+def posted_order(request: HttpRequest) -> list[UUID]:
+    """Give the order that a list's form sends: ids in `order`, of which `up` or `down` moves one up or down by one."""
     order = [found for one in request.POST.get("order", "").split(",") if (found := parse_uuid(one))]
     order = list(dict.fromkeys(order))
     for name, step in (("up", -1), ("down", 1)):
@@ -64,7 +64,7 @@ def order_sent(request: HttpRequest) -> list[UUID]:
     return order
 
 
-def to_moved(request: HttpRequest, to: str, *args: object) -> HttpResponse:
+def redirect_to_moved(request: HttpRequest, to: str, *args: object) -> HttpResponse:
     """Go back to the list, at the row that was moved."""
     moved = parse_uuid(request.POST.get("up", "") or request.POST.get("down", ""))
     return redirect(reverse(to, args=args) + (f"#row-{moved}" if moved else ""))

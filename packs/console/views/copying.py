@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from agency.console.views.base import FormPage, crumb
 from agency.pages.forms import Confirmation
 from agency.pages.lists import paged, with_id
-from packs.console.views.base import ONE, OnePack
+from packs.console.views.base import ONE, PackDetailView
 from packs.models.entries import MOST_ENTRIES
 from packs.services import copy_automation, find_source, preview_copy
 from workspaces.automations.models import Automation
@@ -21,7 +21,7 @@ COPY = "console:pack-copy"
 FROM = "console:pack-copy-from"
 
 
-class CopyPage(OnePack):
+class CopyPage(PackDetailView):
     """A step of copying."""
 
     writers_only = True

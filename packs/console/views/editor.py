@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from agency.console.views.base import FormPage
 from agency.pages.forms import Confirmation
 from packs.console.forms import EntryForm
-from packs.console.views.base import ONE, OnePack, channel_names, order_sent, to_moved
+from packs.console.views.base import ONE, PackDetailView, channel_names, posted_order, redirect_to_moved
 from packs.models import Pack, PackEntry
 from packs.models.entries import MOST_ENTRIES
 from packs.services import change_entry, find_entry, order_entries, remove_entry, view_entry, view_pack
@@ -19,7 +19,7 @@ from packs.services.errors import NotInOrder
 from workspaces.automations.flows.requirements import REQUIREMENTS
 
 
-class PackPage(OnePack):
+class PackPage(PackDetailView):
     """The editor's page."""
 
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
@@ -31,7 +31,7 @@ class PackPage(OnePack):
         ]
         return self.page(
             "console/pack.html",
-            pack=view.pack,
+            pack=self.pack,
             entries=entries,
             order=",".join(str(entry.uuid) for entry in view.entries),
             installed_in=view.installed_in,
@@ -41,17 +41,17 @@ class PackPage(OnePack):
         )
 
 
-class EntriesOrder(OnePack):
+class EntriesOrder(PackDetailView):
     def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)
         try:
-            order_entries(pack=self.pack, order=order_sent(request), by=self.by)
+            order_entries(pack=self.pack, order=posted_order(request), by=self.by)
         except NotInOrder:
             messages.warning(request, _("An automation was removed meanwhile. The order is as it was."))
-        return to_moved(request, ONE, self.pack.uuid)
+        return redirect_to_moved(request, ONE, self.pack.uuid)
 
 
-class OneEntry(OnePack):
+class EntryDetailView(PackDetailView):
     """A page about one automation of a pack."""
 
     entry: PackEntry
@@ -62,31 +62,33 @@ class OneEntry(OnePack):
         self.view = view_entry(self.entry)
 
 
-class EntryEdit(OneEntry, FormPage[EntryForm]):
+class EntryEdit(EntryDetailView, FormPage[EntryForm]):
     def make_form(self, data: Any = None) -> EntryForm:
         return EntryForm(data, entry=self.view)
 
     def save(self, form: EntryForm) -> HttpResponse:
         changed = change_entry(entry=self.entry, by=self.by, **form.changes())
-        words = _("%(name)s was saved. Customers who have it already keep theirs as it is.")
-        return self.done(words % {"name": view_entry(changed).name}, ONE, self.pack.uuid)
+        message = _("%(name)s was saved. Customers who have it already keep theirs as it is.")
+        return self.done(message % {"name": view_entry(changed).name}, ONE, self.pack.uuid)
 
     def context(self) -> dict[str, Any]:
         heading = _("Edit %(name)s") % {"name": self.view.name}
         return {"crumbs": self.crumbs(), "heading": heading, "submit": _("Save")}
 
 
-class EntryRemove(OneEntry, FormPage[Confirmation]):
+class EntryRemove(EntryDetailView, FormPage[Confirmation]):
     def make_form(self, data: Any = None) -> Confirmation:
         return Confirmation(data)
 
     def save(self, form: Confirmation) -> HttpResponse:
         removal = remove_entry(entry=self.entry, by=self.by)
-        words = _("%(name)s was removed.") % {"name": self.view.name}
+        message = _("%(name)s was removed.") % {"name": self.view.name}
         if not removal.unpublished:
-            return self.done(words, ONE, self.pack.uuid)
-        words += " " + _("It was the pack's last automation, so the pack was unpublished: customers no longer see it.")
-        messages.warning(self.request, words)
+            return self.done(message, ONE, self.pack.uuid)
+        message += " " + _(
+            "It was the pack's last automation, so the pack was unpublished: customers no longer see it."
+        )
+        messages.warning(self.request, message)
         return redirect(ONE, self.pack.uuid)
 
     def context(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_noop
 from agency.console.views.base import FormPage, crumb
 from agency.pages.forms import Confirmation
 from packs.console.forms import PackForm, pack_values
-from packs.console.views.base import LIST, ONE, PACKS, OnePack, PackView, order_sent, to_moved
+from packs.console.views.base import LIST, ONE, PACKS, PackConsoleView, PackDetailView, posted_order, redirect_to_moved
 from packs.library import library
 from packs.models import Pack
 from packs.models.entries import MOST_ENTRIES
@@ -27,7 +27,7 @@ from packs.services import (
 from packs.services.errors import NotInOrder
 
 
-class Packs(PackView):
+class Packs(PackConsoleView):
     """The packs in the order of the gallery."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
@@ -35,24 +35,24 @@ class Packs(PackView):
         return self.page(
             "console/packs.html",
             rows=rows,
-            order=",".join(str(row.pack.uuid) for row in rows),
+            order=",".join(str(row.uuid) for row in rows),
             most=MOST_ENTRIES,
-            published=sum(row.pack.status == Pack.Status.PUBLISHED for row in rows),
+            published=sum(row.status == Pack.Status.PUBLISHED for row in rows),
             own=len(library().packs),
             replaced=replaces_platform(self.agency.pk),
         )
 
 
-class PacksOrder(PackView):
+class PacksOrder(PackConsoleView):
     def post(self, request: HttpRequest) -> HttpResponse:
         try:
-            order_packs(agency=self.agency, order=order_sent(request), by=self.by)
+            order_packs(agency=self.agency, order=posted_order(request), by=self.by)
         except NotInOrder:
             messages.warning(request, _("A pack was removed meanwhile. The order is as it was."))
-        return to_moved(request, LIST)
+        return redirect_to_moved(request, LIST)
 
 
-class PacksVisibility(PackView):
+class PacksVisibility(PackConsoleView):
     """Shows or hides the service's own packs."""
 
     def post(self, request: HttpRequest) -> HttpResponse:
@@ -65,7 +65,7 @@ class PacksVisibility(PackView):
         return self.done(_("The service's own packs are offered after yours."), LIST)
 
 
-class PackNew(PackView, FormPage[PackForm]):
+class PackNew(PackConsoleView, FormPage[PackForm]):
     def make_form(self, data: Any = None) -> PackForm:
         return PackForm(data)
 
@@ -77,13 +77,13 @@ class PackNew(PackView, FormPage[PackForm]):
         return {"crumbs": [crumb(PACKS, LIST)], "heading": _("New pack"), "submit": _("Create pack")}
 
 
-class PackEdit(OnePack, FormPage[PackForm]):
+class PackEdit(PackDetailView, FormPage[PackForm]):
     def make_form(self, data: Any = None) -> PackForm:
         return PackForm(data, initial=pack_values(self.pack))
 
     def save(self, form: PackForm) -> HttpResponse:
         self.pack = change_pack(pack=self.pack, by=self.by, **form.changes())
-        return self.back(_("%(name)s was saved."))
+        return self.saved(_("%(name)s was saved."))
 
     def context(self) -> dict[str, Any]:
         heading = _("Edit %(name)s") % {"name": self.name}
@@ -93,7 +93,7 @@ class PackEdit(OnePack, FormPage[PackForm]):
 UNDONE = gettext_noop("This cannot be undone. Archive it instead to hide it and keep it.")
 
 
-class PackRemove(OnePack, FormPage[Confirmation]):
+class PackRemove(PackDetailView, FormPage[Confirmation]):
     """Removes a pack for good."""
 
     def make_form(self, data: Any = None) -> Confirmation:
@@ -110,7 +110,7 @@ class PackRemove(OnePack, FormPage[Confirmation]):
             "text": _(
                 "It leaves every gallery at once. Automations that customers have added from it stay as they are."
             ),
-            "warning": " ".join(filter(None, [_(UNDONE), self.comes_back()])),
+            "warning": " ".join(filter(None, [_(UNDONE), self.platform_packs_warning()])),
             "submit": _("Remove pack"),
             "danger": True,
         }

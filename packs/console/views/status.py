@@ -10,18 +10,18 @@ from django.utils.translation import gettext_lazy, ngettext
 from agency.console.views.base import FormPage
 from agency.pages.forms import Confirmation
 from agency.pages.text import StrOrPromise
-from packs.console.views.base import ONE, OnePack
+from packs.console.views.base import ONE, PackDetailView
 from packs.models import Pack
 from packs.services import change_pack
 
 
-class StatusPage(OnePack, FormPage[Confirmation]):
+class StatusPage(PackDetailView, FormPage[Confirmation]):
     """A question about a status; a pack that has it already needs no asking."""
 
     status: ClassVar[Pack.Status]
     heading: ClassVar[StrOrPromise]
     submit: ClassVar[StrOrPromise]
-    said: ClassVar[StrOrPromise]
+    success_message: ClassVar[StrOrPromise]
     danger: ClassVar[bool] = False
 
     def get(self, request: HttpRequest, **ids: Any) -> HttpResponse:
@@ -35,7 +35,7 @@ class StatusPage(OnePack, FormPage[Confirmation]):
 
     def save(self, form: Confirmation) -> HttpResponse:
         change_pack(pack=self.pack, status=self.status, by=self.by)
-        return self.back(str(self.said))
+        return self.saved(str(self.success_message))
 
     def effect(self) -> str:
         """Say in words what the change will do. Each change has its own."""
@@ -46,7 +46,7 @@ class StatusPage(OnePack, FormPage[Confirmation]):
             "crumbs": self.crumbs(),
             "heading": str(self.heading) % {"name": self.name},
             "text": self.effect(),
-            "warning": self.comes_back() if self.status != Pack.Status.PUBLISHED else "",
+            "warning": self.platform_packs_warning() if self.status != Pack.Status.PUBLISHED else "",
             "submit": self.submit,
             "danger": self.danger,
         }
@@ -56,34 +56,34 @@ class PackPublish(StatusPage):
     status = Pack.Status.PUBLISHED
     heading = gettext_lazy("Publish %(name)s?")
     submit = gettext_lazy("Publish")
-    said = gettext_lazy("%(name)s is published: customers see it now.")
+    success_message = gettext_lazy("%(name)s is published: customers see it now.")
 
     def effect(self) -> str:
         number = self.pack.entries.count()
         if not number:
             return _("It has no automations yet, so there is nothing to publish.")
-        words = ngettext(
+        sentence = ngettext(
             "Every customer of yours sees it in their gallery at once, with %(number)s automation.",
             "Every customer of yours sees it in their gallery at once, with %(number)s automations.",
             number,
         ) % {"number": number}
         kind = self.pack.get_business_type_display()
         if not kind:
-            return f"{words} {_('They install it themselves; nobody is given it.')}"
-        rivals = Pack.objects.of(self.agency).published().filter(business_type=self.pack.business_type)
-        above = rivals.filter(position__lt=self.pack.position).in_gallery_order().first()
+            return f"{sentence} {_('They install it themselves; nobody is given it.')}"
+        same_type = Pack.objects.of(self.agency).published().filter(business_type=self.pack.business_type)
+        above = same_type.filter(position__lt=self.pack.position).in_gallery_order().first()
         if above:
             given = _("New customers of the type “%(kind)s” are given %(name)s instead, as it stands higher.")
-            return f"{words} {given % {'kind': kind, 'name': above.name}}"
+            return f"{sentence} {given % {'kind': kind, 'name': above.name}}"
         given = _("New customers of the type “%(kind)s” are given it with their first messaging channel.")
-        return f"{words} {given % {'kind': kind}}"
+        return f"{sentence} {given % {'kind': kind}}"
 
 
 class PackArchive(StatusPage):
     status = Pack.Status.ARCHIVED
     heading = gettext_lazy("Archive %(name)s?")
     submit = gettext_lazy("Archive")
-    said = gettext_lazy("%(name)s is archived: customers no longer see it.")
+    success_message = gettext_lazy("%(name)s is archived: customers no longer see it.")
 
     def effect(self) -> str:
         return _(
@@ -96,7 +96,7 @@ class PackUnpublish(StatusPage):
     status = Pack.Status.DRAFT
     heading = gettext_lazy("Make %(name)s a draft?")
     submit = gettext_lazy("Make it a draft")
-    said = gettext_lazy("%(name)s is a draft: customers do not see it.")
+    success_message = gettext_lazy("%(name)s is a draft: customers do not see it.")
 
     def effect(self) -> str:
         return _("Customers do not see drafts. What they have added from it stays as it is.")

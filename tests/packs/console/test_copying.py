@@ -8,8 +8,8 @@ from django.test.utils import CaptureQueriesContext
 from tests.agency.console.browsers import flashes, text
 from tests.factories import WorkspaceFactory
 from tests.flows_at_hand import a_catch_all, a_customers_flow, a_flow, a_step
-from tests.packs.at_hand import Packs, an_automation
-from tests.packs.shelf import extra
+from tests.packs.client import PackClient, an_automation
+from tests.packs.small_library import extra
 from tests.tenants import Tenant
 from workspaces.automations.models import Automation
 from workspaces.subaccounts.models import Workspace
@@ -28,7 +28,7 @@ def preview(pack: str, automation: Automation) -> str:
 
 
 def test_only_sub_accounts_with_something_published_are_offered(
-    a: Tenant, b: Tenant, salon: Workspace, packs: Packs, admin: Client
+    a: Tenant, b: Tenant, salon: Workspace, packs: PackClient, admin: Client
 ) -> None:
     an_automation(salon, name="Shown")
     an_automation(salon, name="Hidden draft", published=False)
@@ -44,7 +44,7 @@ def test_only_sub_accounts_with_something_published_are_offered(
     assert "Hidden draft" not in listed
 
 
-def test_sub_accounts_are_searched_by_name(salon: Workspace, packs: Packs, admin: Client) -> None:
+def test_sub_accounts_are_searched_by_name(salon: Workspace, packs: PackClient, admin: Client) -> None:
     an_automation(salon)
     path = f"/console/packs/{packs.new()}/copy"
     assert "Corner Salon" in text(admin.get(path, {"search": "CORNER"}))
@@ -52,11 +52,11 @@ def test_sub_accounts_are_searched_by_name(salon: Workspace, packs: Packs, admin
         assert "No sub-account matches" in text(admin.get(path, {"search": nothing}))
 
 
-def test_nothing_to_copy_says_so(packs: Packs, admin: Client) -> None:
+def test_nothing_to_copy_says_so(packs: PackClient, admin: Client) -> None:
     assert "Nothing to copy yet" in text(admin.get(f"/console/packs/{packs.new()}/copy"))
 
 
-def test_the_preview_tells_slots_and_saves_nothing(salon: Workspace, packs: Packs, admin: Client) -> None:
+def test_the_preview_tells_slots_and_saves_nothing(salon: Workspace, packs: PackClient, admin: Client) -> None:
     pack = packs.new()
     automation = an_automation(salon, flow=a_customers_flow())
     page = admin.get(preview(pack, automation))
@@ -67,7 +67,7 @@ def test_the_preview_tells_slots_and_saves_nothing(salon: Workspace, packs: Pack
     assert packs.names(pack) == []
 
 
-def test_confirming_makes_the_copy(salon: Workspace, packs: Packs, admin: Client) -> None:
+def test_confirming_makes_the_copy(salon: Workspace, packs: PackClient, admin: Client) -> None:
     pack = packs.new()
     automation = an_automation(salon, name="Book and pay", flow=a_customers_flow())
     answer = admin.post(preview(pack, automation), follow=True)
@@ -77,7 +77,7 @@ def test_confirming_makes_the_copy(salon: Workspace, packs: Packs, admin: Client
     assert packs.read(pack)["entries"][0]["source"] == "custom"
 
 
-def test_a_copy_keeps_a_name(salon: Workspace, packs: Packs, admin: Client) -> None:
+def test_a_copy_keeps_a_name(salon: Workspace, packs: PackClient, admin: Client) -> None:
     pack = packs.new()
     admin.post(preview(pack, an_automation(salon)))
     entry = packs.read(pack)["entries"][0]["uuid"]
@@ -85,12 +85,14 @@ def test_a_copy_keeps_a_name(salon: Workspace, packs: Packs, admin: Client) -> N
     assert answer.status_code == 422
 
 
-def test_the_preview_warns_of_one_that_answers_everything(salon: Workspace, packs: Packs, admin: Client) -> None:
+def test_the_preview_warns_of_one_that_answers_everything(salon: Workspace, packs: PackClient, admin: Client) -> None:
     path = preview(packs.new(), an_automation(salon, flow=a_catch_all()))
     assert "It answers every message or comment." in text(admin.get(path))
 
 
-def test_a_step_that_may_not_go_into_a_pack_is_named_and_refused(salon: Workspace, packs: Packs, admin: Client) -> None:
+def test_a_step_that_may_not_go_into_a_pack_is_named_and_refused(
+    salon: Workspace, packs: PackClient, admin: Client
+) -> None:
     pack = packs.new()
     step = a_step("call", "custom_code", code="return 1")
     automation = an_automation(salon, flow=a_flow(step))
@@ -102,19 +104,21 @@ def test_a_step_that_may_not_go_into_a_pack_is_named_and_refused(salon: Workspac
     assert packs.names(pack) == []
 
 
-def test_one_that_is_not_published_is_refused(salon: Workspace, packs: Packs, admin: Client) -> None:
+def test_one_that_is_not_published_is_refused(salon: Workspace, packs: PackClient, admin: Client) -> None:
     automation = an_automation(salon, published=False)
     assert "This automation is not published." in text(admin.get(preview(packs.new(), automation)))
 
 
-def test_a_full_pack_takes_no_copy(salon: Workspace, packs: Packs, admin: Client) -> None:
+def test_a_full_pack_takes_no_copy(salon: Workspace, packs: PackClient, admin: Client) -> None:
     pack = packs.with_entries(*[extra(number) for number in range(1, 10)])
     answer = admin.post(preview(pack, an_automation(salon)))
     assert answer.status_code == 422
     assert "A pack holds at most 9 automations." in text(answer)
 
 
-def test_the_list_of_sub_accounts_costs_the_same_whatever_its_length(a: Tenant, packs: Packs, admin: Client) -> None:
+def test_the_list_of_sub_accounts_costs_the_same_whatever_its_length(
+    a: Tenant, packs: PackClient, admin: Client
+) -> None:
     path = f"/console/packs/{packs.new()}/copy"
     counts = []
     for number in range(4):

@@ -9,8 +9,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from tests.agency.console.browsers import flashes, text
-from tests.packs.at_hand import Packs
-from tests.packs.shelf import ASSISTANT, BOOKING, REVIEWS, WELCOME, extra
+from tests.packs.client import PackClient
+from tests.packs.small_library import ASSISTANT, BOOKING, REVIEWS, WELCOME, extra
 
 pytestmark = pytest.mark.django_db
 
@@ -19,11 +19,11 @@ def add(browser: Client, pack: str, item: str, **more: str) -> Any:
     return browser.post(f"/console/packs/{pack}/add", {"template_id": item, **more}, follow=True)
 
 
-def shelf_page(browser: Client, pack: str, **filters: str) -> str:
+def library_page(browser: Client, pack: str, **filters: str) -> str:
     return text(browser.get(f"/console/packs/{pack}/library", filters))
 
 
-def test_an_automation_is_added_from_the_library(packs: Packs, admin: Client) -> None:
+def test_an_automation_is_added_from_the_library(packs: PackClient, admin: Client) -> None:
     pack = packs.new()
     answer = add(admin, pack, BOOKING, query="search=visit")
     assert flashes(answer) == ["Book a visit was added."]
@@ -48,27 +48,27 @@ def test_an_automation_is_added_from_the_library(packs: Packs, admin: Client) ->
     ],
 )
 def test_the_library_is_searched_and_filtered(
-    filters: dict[str, str], found: set[str], packs: Packs, admin: Client
+    filters: dict[str, str], found: set[str], packs: PackClient, admin: Client
 ) -> None:
     names = {"Book a visit", "Remind of a visit", "Answer reviews", "Assistant", "Welcome everybody", "Extra 1"}
-    shown = shelf_page(admin, packs.new(), **filters)
+    shown = library_page(admin, packs.new(), **filters)
     assert {name for name in names if f"{name} Salons" in shown} == found
     assert ("Nothing in the library matches" in shown) == (not found)
 
 
-def test_the_library_says_why_something_cannot_be_added(packs: Packs, admin: Client) -> None:
+def test_the_library_says_why_something_cannot_be_added(packs: PackClient, admin: Client) -> None:
     pack = packs.with_entries(WELCOME)
-    shown = shelf_page(admin, pack, search="Welcome")
+    shown = library_page(admin, pack, search="Welcome")
     assert "In this pack" in shown
     assert "What it does 1. Send a text Hello {{contact.first_name}}!" in shown
-    assert "The pack has one that answers everything" in shelf_page(admin, pack, search="Assistant")
+    assert "The pack has one that answers everything" in library_page(admin, pack, search="Assistant")
     for number in range(1, 9):
         packs.add(pack, extra(number))
-    assert "The pack is full" in shelf_page(admin, pack, search="visit")
+    assert "The pack is full" in library_page(admin, pack, search="visit")
     assert "The pack is full" in text(admin.get(f"/console/packs/{pack}"))
 
 
-def test_what_cannot_be_added_is_refused_in_words(packs: Packs, admin: Client) -> None:
+def test_what_cannot_be_added_is_refused_in_words(packs: PackClient, admin: Client) -> None:
     pack = packs.with_entries(WELCOME)
     for item, words in (
         (WELCOME, "This library automation is already in the pack."),
@@ -79,7 +79,7 @@ def test_what_cannot_be_added_is_refused_in_words(packs: Packs, admin: Client) -
     assert packs.names(pack) == ["Welcome everybody"]
 
 
-def test_an_entry_is_edited(packs: Packs, admin: Client) -> None:
+def test_an_entry_is_edited(packs: PackClient, admin: Client) -> None:
     pack = packs.with_entries(BOOKING, extra(1))
     entry = packs.read(pack)["entries"][0]
     path = f"/console/packs/{pack}/entries/{entry['uuid']}"
@@ -95,7 +95,7 @@ def test_an_entry_is_edited(packs: Packs, admin: Client) -> None:
     assert (restored["name_override"], restored["description_override"]) == (None, None)
 
 
-def test_saving_without_a_change_freezes_no_original(packs: Packs, admin: Client) -> None:
+def test_saving_without_a_change_freezes_no_original(packs: PackClient, admin: Client) -> None:
     pack = packs.with_entries(BOOKING)
     entry = packs.read(pack)["entries"][0]
     shown = {name: entry[name] for name in ("name", "description", "tier", "requires")}
@@ -103,7 +103,7 @@ def test_saving_without_a_change_freezes_no_original(packs: Packs, admin: Client
     assert packs.read(pack)["entries"][0] == entry
 
 
-def test_entries_are_moved_up_and_down(packs: Packs, admin: Client) -> None:
+def test_entries_are_moved_up_and_down(packs: PackClient, admin: Client) -> None:
     pack = packs.with_entries(extra(1), extra(2), extra(3))
     ids = [entry["uuid"] for entry in packs.read(pack)["entries"]]
     answer = admin.post(f"/console/packs/{pack}/order", {"order": ",".join(ids), "down": ids[0]})
@@ -111,7 +111,7 @@ def test_entries_are_moved_up_and_down(packs: Packs, admin: Client) -> None:
     assert packs.names(pack) == ["Extra 2", "Extra 1", "Extra 3"]
 
 
-def test_the_last_automation_takes_the_publication_with_it(packs: Packs, admin: Client) -> None:
+def test_the_last_automation_takes_the_publication_with_it(packs: PackClient, admin: Client) -> None:
     pack = packs.with_entries(extra(1), extra(2), status="published")
     first, last = (f"/console/packs/{pack}/entries/{entry['uuid']}/remove" for entry in packs.read(pack)["entries"])
     assert "the pack is unpublished with it" not in text(admin.get(first))
@@ -121,7 +121,7 @@ def test_the_last_automation_takes_the_publication_with_it(packs: Packs, admin: 
     assert packs.read(pack)["status"] == "draft"
 
 
-def test_a_retired_automation_is_marked_missing(packs: Packs, admin: Client, retire: Callable[..., None]) -> None:
+def test_a_retired_automation_is_marked_missing(packs: PackClient, admin: Client, retire: Callable[..., None]) -> None:
     pack = packs.with_entries(BOOKING, REVIEWS)
     retire(BOOKING)
     shown = text(admin.get(f"/console/packs/{pack}"))
@@ -130,7 +130,7 @@ def test_a_retired_automation_is_marked_missing(packs: Packs, admin: Client, ret
     assert "Answer reviews Missing" not in shown
 
 
-def test_the_editor_costs_the_same_however_full_the_pack_is(packs: Packs, admin: Client) -> None:
+def test_the_editor_costs_the_same_however_full_the_pack_is(packs: PackClient, admin: Client) -> None:
     pack = packs.with_entries(extra(1))
     admin.get(f"/console/packs/{pack}")
     with CaptureQueriesContext(connection) as few:

@@ -13,8 +13,8 @@ from packs.models import Pack
 from packs.services import platform_is_replaced
 from tests.agency.console.browsers import flashes, text
 from tests.factories import ChannelFactory
-from tests.packs.at_hand import Packs
-from tests.packs.shelf import BOOKING, extra
+from tests.packs.client import PackClient
+from tests.packs.small_library import BOOKING, extra
 from tests.tenants import Tenant
 
 pytestmark = pytest.mark.django_db
@@ -55,7 +55,7 @@ def test_a_name_that_does_not_do_is_refused(name: str, a: Tenant, admin: Client)
     assert not Pack.objects.of(a.agency).exists()
 
 
-def test_the_list_tells_status_entries_and_installs(a: Tenant, packs: Packs, admin: Client) -> None:
+def test_the_list_tells_status_entries_and_installs(a: Tenant, packs: PackClient, admin: Client) -> None:
     packs.with_entries(BOOKING, extra(1), name="Live", status="published", business_type="other")
     packs.new("Sketch")
     assert a.channel.workspace == a.workspace
@@ -64,7 +64,7 @@ def test_the_list_tells_status_entries_and_installs(a: Tenant, packs: Packs, adm
     assert "Sketch Draft 0 of 9 0" in shown
 
 
-def test_up_and_down_move_a_pack_by_a_place(a: Tenant, packs: Packs, admin: Client) -> None:
+def test_up_and_down_move_a_pack_by_a_place(a: Tenant, packs: PackClient, admin: Client) -> None:
     ids = [packs.new(name) for name in ("One", "Two", "Three")]
     sent = ",".join(ids)
     answer = admin.post("/console/packs/order", {"order": sent, "up": ids[2]})
@@ -76,22 +76,24 @@ def test_up_and_down_move_a_pack_by_a_place(a: Tenant, packs: Packs, admin: Clie
     assert order(a) == ["Three", "One", "Two"]
 
 
-def test_dragging_sends_a_whole_order(a: Tenant, packs: Packs, admin: Client) -> None:
+def test_dragging_sends_a_whole_order(a: Tenant, packs: PackClient, admin: Client) -> None:
     ids = [packs.new(name) for name in ("One", "Two", "Three")]
     post(admin, "/order", order=",".join(reversed(ids)))
     assert order(a) == ["Three", "Two", "One"]
 
 
-def test_an_order_that_names_a_strange_pack_changes_nothing(a: Tenant, b: Tenant, packs: Packs, admin: Client) -> None:
+def test_an_order_that_names_a_strange_pack_changes_nothing(
+    a: Tenant, b: Tenant, packs: PackClient, admin: Client
+) -> None:
     ids = [packs.new(name) for name in ("One", "Two")]
-    for stranger in (Packs(b.api).new(), str(uuid4())):
-        answer = post(admin, "/order", order=f"{stranger},{ids[1]},{ids[0]}")
+    for unknown in (PackClient(b.api).new(), str(uuid4())):
+        answer = post(admin, "/order", order=f"{unknown},{ids[1]},{ids[0]}")
         assert flashes(answer) == ["A pack was removed meanwhile. The order is as it was."]
     post(admin, "/order", order="nonsense,\0,")
     assert order(a) == ["One", "Two"]
 
 
-def test_publishing_says_what_customers_will_see(packs: Packs, admin: Client) -> None:
+def test_publishing_says_what_customers_will_see(packs: PackClient, admin: Client) -> None:
     pack = packs.with_entries(BOOKING, name="Live", business_type="salon_spa")
     question = text(admin.get(f"/console/packs/{pack}/publish"))
     assert "sees it in their gallery at once, with 1 automation." in question
@@ -101,7 +103,7 @@ def test_publishing_says_what_customers_will_see(packs: Packs, admin: Client) ->
     assert admin.get(f"/console/packs/{pack}/publish").status_code == 302
 
 
-def test_publishing_names_the_pack_above_that_new_customers_are_given_instead(packs: Packs, admin: Client) -> None:
+def test_publishing_names_the_pack_above_that_new_customers_are_given_instead(packs: PackClient, admin: Client) -> None:
     packs.with_entries(BOOKING, name="First", business_type="salon_spa", status="published")
     packs.with_entries(BOOKING, name="Archived", business_type="salon_spa", status="archived")
     below = packs.with_entries(BOOKING, name="Second", business_type="salon_spa")
@@ -113,7 +115,7 @@ def test_publishing_names_the_pack_above_that_new_customers_are_given_instead(pa
 
 @pytest.mark.parametrize("ending", ["archive", "draft", "remove"])
 def test_hiding_the_last_published_pack_says_that_the_service_s_own_come_back(
-    ending: str, packs: Packs, admin: Client
+    ending: str, packs: PackClient, admin: Client
 ) -> None:
     words = "It is your only published pack: without it customers see the service's own packs again."
     last = packs.with_entries(BOOKING, name="Last", status="published")
@@ -125,7 +127,7 @@ def test_hiding_the_last_published_pack_says_that_the_service_s_own_come_back(
     assert words not in text(admin.get(f"/console/packs/{last}/{ending}"))
 
 
-def test_an_empty_pack_says_why_it_cannot_be_published(packs: Packs, admin: Client) -> None:
+def test_an_empty_pack_says_why_it_cannot_be_published(packs: PackClient, admin: Client) -> None:
     pack = packs.new()
     page = admin.get(f"/console/packs/{pack}")
     assert "add at least one automation before publishing this pack" in text(page)
@@ -135,7 +137,7 @@ def test_an_empty_pack_says_why_it_cannot_be_published(packs: Packs, admin: Clie
     assert "Add at least one automation before publishing this pack." in text(answer)
 
 
-def test_archiving_hides_a_pack_and_a_draft_can_be_made_of_it(packs: Packs, admin: Client) -> None:
+def test_archiving_hides_a_pack_and_a_draft_can_be_made_of_it(packs: PackClient, admin: Client) -> None:
     pack = packs.with_entries(BOOKING, status="published")
     assert "disappears from your customers' galleries" in text(admin.get(f"/console/packs/{pack}/archive"))
     post(admin, f"/{pack}/archive")
@@ -144,7 +146,7 @@ def test_archiving_hides_a_pack_and_a_draft_can_be_made_of_it(packs: Packs, admi
     assert packs.read(pack)["status"] == "draft"
 
 
-def test_removing_a_pack_leaves_what_customers_have(a: Tenant, packs: Packs, admin: Client) -> None:
+def test_removing_a_pack_leaves_what_customers_have(a: Tenant, packs: PackClient, admin: Client) -> None:
     pack = packs.with_entries(BOOKING, status="published", business_type="other")
     ChannelFactory.create(workspace=a.workspace)
     assert a.workspace.automations.filter(from_pack=pack).exists()
@@ -153,7 +155,7 @@ def test_removing_a_pack_leaves_what_customers_have(a: Tenant, packs: Packs, adm
     assert a.workspace.automations.filter(from_pack=pack).exists()
 
 
-def test_the_switch_shows_its_effect(a: Tenant, packs: Packs, admin: Client) -> None:
+def test_the_switch_shows_its_effect(a: Tenant, packs: PackClient, admin: Client) -> None:
     pack = packs.with_entries(BOOKING)
     assert "then the service's own (8)" in text(admin.get("/console/packs"))
     assert "Still shown." in text(post(admin, "/visibility", replace_platform="on"))
@@ -166,7 +168,7 @@ def test_the_switch_shows_its_effect(a: Tenant, packs: Packs, admin: Client) -> 
     assert "then the service's own (8)" in text(post(admin, "/visibility", replace_platform="off"))
 
 
-def test_the_list_costs_the_same_whatever_its_length(packs: Packs, admin: Client) -> None:
+def test_the_list_costs_the_same_whatever_its_length(packs: PackClient, admin: Client) -> None:
     packs.with_entries(BOOKING)
     admin.get("/console/packs")
     with CaptureQueriesContext(connection) as few:
@@ -178,7 +180,7 @@ def test_the_list_costs_the_same_whatever_its_length(packs: Packs, admin: Client
     assert len(many) == len(few) <= 8
 
 
-def test_a_viewer_sees_packs_without_a_way_to_change_them(packs: Packs, viewer: Client) -> None:
+def test_a_viewer_sees_packs_without_a_way_to_change_them(packs: PackClient, viewer: Client) -> None:
     pack = packs.with_entries(BOOKING, extra(1))
     packs.new("Another")
     for path in ("", f"/{pack}"):
@@ -188,7 +190,7 @@ def test_a_viewer_sees_packs_without_a_way_to_change_them(packs: Packs, viewer: 
         assert "/edit" not in page
 
 
-def test_changes_are_in_the_activity_log_with_a_way_back(a: Tenant, admin: Client, packs: Packs) -> None:
+def test_changes_are_in_the_activity_log_with_a_way_back(a: Tenant, admin: Client, packs: PackClient) -> None:
     post(admin, "/new", name="Starter")
     entry = ActivityEntry.objects.get(action="pack.created")
     assert entry.actor_kind == "user"
@@ -197,7 +199,7 @@ def test_changes_are_in_the_activity_log_with_a_way_back(a: Tenant, admin: Clien
     assert f"/console/packs/{entry.target_id}" in shown.content.decode()
 
 
-def test_hostile_names_stay_texts(packs: Packs, admin: Client) -> None:
+def test_hostile_names_stay_texts(packs: PackClient, admin: Client) -> None:
     name = '</h1><script>alert("x")</script>{{7*7}}'
     pack = packs.with_entries(BOOKING, name=name, summary=name)
     for path in ("", f"/{pack}", f"/{pack}/edit", f"/{pack}/publish", f"/{pack}/remove", f"/{pack}/library"):

@@ -11,8 +11,8 @@ from agency.actors import SYSTEM
 from packs.library import library
 from tests.agency.console.browsers import flashes, text
 from tests.factories import ChannelFactory, WorkspaceFactory
-from tests.packs.at_hand import Packs
-from tests.packs.shelf import BOOKING, REVIEWS, WELCOME, extra
+from tests.packs.client import PackClient
+from tests.packs.small_library import BOOKING, REVIEWS, WELCOME, extra
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.automations.models import Automation
@@ -40,7 +40,7 @@ def install(owner: Client, pack: str, **choice: Any) -> Any:
     return owner.post(f"/app/gallery/{pack}/install", choice, follow=True)
 
 
-def test_packs_stand_in_the_decided_order_and_drafts_nowhere(a: Tenant, packs: Packs, owner: Client) -> None:
+def test_packs_stand_in_the_decided_order_and_drafts_nowhere(a: Tenant, packs: PackClient, owner: Client) -> None:
     one = packs.with_entries(extra(1), name="Pack one", status="published")
     two = packs.with_entries(extra(1), name="Pack two", status="published")
     packs.with_entries(extra(1), name="Pack draft")
@@ -52,7 +52,7 @@ def test_packs_stand_in_the_decided_order_and_drafts_nowhere(a: Tenant, packs: P
     assert library().packs[0].name not in text(owner.get("/app/gallery"))
 
 
-def test_a_pack_tells_labels_prerequisites_and_channels(packs: Packs, customer: Workspace, owner: Client) -> None:
+def test_a_pack_tells_labels_prerequisites_and_channels(packs: PackClient, customer: Workspace, owner: Client) -> None:
     pack = packs.with_entries(BOOKING, REVIEWS, WELCOME, status="published")
     reviews = packs.read(pack)["entries"][1]["uuid"]
     packs.api.patch(f"/packs/{pack}/entries/{reviews}", {"tier": "optional"})
@@ -67,7 +67,9 @@ def test_a_pack_tells_labels_prerequisites_and_channels(packs: Packs, customer: 
     assert "Met: working hours" in text(owner.get(f"/app/gallery/{pack}"))
 
 
-def test_installing_adds_what_fits_and_again_what_is_missing(packs: Packs, customer: Workspace, owner: Client) -> None:
+def test_installing_adds_what_fits_and_again_what_is_missing(
+    packs: PackClient, customer: Workspace, owner: Client
+) -> None:
     pack = packs.with_entries(BOOKING, REVIEWS, status="published")
     answer = install(owner, pack)
     assert flashes(answer)[0].startswith("1 automation was added, switched off.")
@@ -80,7 +82,7 @@ def test_installing_adds_what_fits_and_again_what_is_missing(packs: Packs, custo
     assert customer.automations.filter(enabled=False).count() == 2
 
 
-def test_a_customer_takes_only_what_they_tick(packs: Packs, customer: Workspace, owner: Client) -> None:
+def test_a_customer_takes_only_what_they_tick(packs: PackClient, customer: Workspace, owner: Client) -> None:
     pack = packs.with_entries(extra(1), extra(2), status="published")
     entry = packs.read(pack)["entries"][1]["uuid"]
     assert flashes(install(owner, pack, choosing="1"))[0] == "Choose at least one automation."
@@ -93,21 +95,21 @@ def test_the_service_s_own_pack_is_installed_alike(customer: Workspace, owner: C
     assert customer.automations.filter(from_pack=library().packs[0].uuid).exists()
 
 
-def test_a_draft_is_no_more_found_than_a_foreign_pack(packs: Packs, b: Tenant, owner: Client) -> None:
-    foreign = Packs(b.api).with_entries(extra(1), status="published")
+def test_a_draft_is_no_more_found_than_a_foreign_pack(packs: PackClient, b: Tenant, owner: Client) -> None:
+    foreign = PackClient(b.api).with_entries(extra(1), status="published")
     for pack in (packs.with_entries(extra(1)), foreign):
         assert owner.get(f"/app/gallery/{pack}").status_code == 404
         assert owner.post(f"/app/gallery/{pack}/install").status_code == 404
 
 
-def test_without_a_channel_nothing_can_be_installed(a: Tenant, packs: Packs) -> None:
+def test_without_a_channel_nothing_can_be_installed(a: Tenant, packs: PackClient) -> None:
     pack = packs.with_entries(extra(1), status="published")
     owner = dashboard_client(a.workspace)
     assert "You have no channel yet." in text(owner.get(f"/app/gallery/{pack}"))
     assert flashes(install(owner, pack))[0].startswith("Nothing was added")
 
 
-def test_the_gallery_costs_the_same_whatever_its_size(packs: Packs, owner: Client) -> None:
+def test_the_gallery_costs_the_same_whatever_its_size(packs: PackClient, owner: Client) -> None:
     packs.with_entries(extra(1), status="published")
     owner.get("/app/gallery")
     with CaptureQueriesContext(connection) as few:
@@ -119,7 +121,7 @@ def test_the_gallery_costs_the_same_whatever_its_size(packs: Packs, owner: Clien
     assert len(many) == len(few) <= 9
 
 
-def test_hostile_names_stay_texts(packs: Packs, owner: Client) -> None:
+def test_hostile_names_stay_texts(packs: PackClient, owner: Client) -> None:
     name = '</h1><script>alert("x")</script>{{7*7}}'
     pack = packs.with_entries(extra(1), name=name, summary=name, status="published")
     for path in ("/app/gallery", f"/app/gallery/{pack}"):

@@ -15,7 +15,7 @@ from packs.services import change_pack, copy_automation, create_pack, install_pa
 from tests.agency.console.browsers import flashes, text
 from tests.factories import ChannelFactory, WorkspaceFactory
 from tests.flows_at_hand import a_catch_all, a_customers_flow
-from tests.packs.at_hand import an_automation
+from tests.packs.client import an_automation
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.automations.models import Automation

@@ -15,7 +15,7 @@ from agency.services import suspend_agency
 from packs.services import add_library_entry, change_pack, create_pack
 from tests.agency.console.browsers import a_browser, a_member, a_person, at_the_console, text
 from tests.factories import WorkspaceFactory
-from tests.packs.at_hand import an_automation
+from tests.packs.client import an_automation
 from tests.tenants import Tenant, an_address
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.subaccounts.services import suspend_workspace

@@ -1,4 +1,4 @@
-"""Judges the library's files: every sentence names the file and the id."""
+"""Checks the library's files: every sentence names the file and the id."""
 
 import re
 from collections import Counter
@@ -22,18 +22,18 @@ FEWEST_PER_INDUSTRY = 4
 MOST_ENTRIES = 9
 
 
-def flaws_of(files: dict[str, Any]) -> Iterator[str]:
+def file_errors(files: dict[str, Any]) -> Iterator[str]:
     """Say what is wrong with the files; nothing if the library can be built from them."""
-    yield from _file_flaws(files)
+    yield from _structure_errors(files)
     items = list(_items(files))
     yield from _repetitions(items, _retired(files))
     for file, industry, item in items:
-        yield from (f"{file}: {item.get('id')}: {flaw}" for flaw in _item_flaws(industry, item))
+        yield from (f"{file}: {item.get('id')}: {error}" for error in _item_errors(industry, item))
     known = {item.get("id"): item for _, _, item in items}
-    yield from (f"{PLATFORM_PACKS}: {flaw}" for flaw in _pack_flaws(files.get(PLATFORM_PACKS), known))
+    yield from (f"{PLATFORM_PACKS}: {error}" for error in _packs_errors(files.get(PLATFORM_PACKS), known))
 
 
-def _file_flaws(files: dict[str, Any]) -> Iterator[str]:
+def _structure_errors(files: dict[str, Any]) -> Iterator[str]:
     for name, content in files.items():
         if name == PLATFORM_PACKS:
             continue
@@ -65,8 +65,8 @@ def _repetitions(items: list[tuple[str, str, dict[str, Any]]], retired: list[str
     yield from (f"The name {name} is used more than once." for name, times in names.items() if times > 1)
 
 
-def _item_flaws(industry: str, item: dict[str, Any]) -> Iterator[str]:
-    yield from _word_flaws(item, {"name": 120, "description": 500})
+def _item_errors(industry: str, item: dict[str, Any]) -> Iterator[str]:
+    yield from _text_errors(item, {"name": 120, "description": 500})
     identity = item.get("id")
     if not isinstance(identity, str) or not ITEM_ID.fullmatch(identity) or len(identity) > 80:
         yield "the id must be lower-case letters, digits and -, at most 80."
@@ -104,7 +104,7 @@ def _foreign_accounts(flow: Flow, kept: Flow) -> Iterator[str]:
             yield f"{before['id']}: {name} points at an account."
 
 
-def _word_flaws(holder: dict[str, Any], longest: dict[str, int]) -> Iterator[str]:
+def _text_errors(holder: dict[str, Any], longest: dict[str, int]) -> Iterator[str]:
     for name, most in longest.items():
         value = holder.get(name)
         if not isinstance(value, str) or not value.strip() or value != value.strip() or len(value) > most:
@@ -113,7 +113,7 @@ def _word_flaws(holder: dict[str, Any], longest: dict[str, int]) -> Iterator[str
             yield f"{name} holds {private_content(value)}."
 
 
-def _pack_flaws(content: Any, items: dict[Any, dict[str, Any]]) -> Iterator[str]:
+def _packs_errors(content: Any, items: dict[Any, dict[str, Any]]) -> Iterator[str]:
     packs = content.get("packs") if isinstance(content, dict) else None
     if not isinstance(packs, list):
         yield "`packs` must be a list."
@@ -124,11 +124,11 @@ def _pack_flaws(content: Any, items: dict[Any, dict[str, Any]]) -> Iterator[str]
     if len({pack.get("id") for pack in packs}) != len(packs):
         yield "two packs have the same id."
     for pack in packs:
-        yield from (f"{pack.get('id')}: {flaw}" for flaw in _one_pack(pack, items))
+        yield from (f"{pack.get('id')}: {error}" for error in _pack_errors(pack, items))
 
 
-def _one_pack(pack: dict[str, Any], items: dict[Any, dict[str, Any]]) -> Iterator[str]:
-    yield from _word_flaws(pack, {"name": 120, "summary": 300})
+def _pack_errors(pack: dict[str, Any], items: dict[Any, dict[str, Any]]) -> Iterator[str]:
+    yield from _text_errors(pack, {"name": 120, "summary": 300})
     if pack.get("industry") is not None and pack["industry"] not in Industry.values:
         yield "industry is not known."
     entries = pack.get("entries")
@@ -143,23 +143,23 @@ def _one_pack(pack: dict[str, Any], items: dict[Any, dict[str, Any]]) -> Iterato
         yield "tier must be core or optional."
 
 
-def shortfalls_of(shelf: Library) -> Iterator[str]:
+def library_errors(library: Library) -> Iterator[str]:
     """Say what a library lacks as a whole, and which of its packs break a rule of packs."""
-    if len(shelf.items) < FEWEST_ITEMS:
-        yield f"The library has {len(shelf.items)} automations; it needs {FEWEST_ITEMS}."
-    per_industry = Counter(item.industry for item in shelf.items.values())
+    if len(library.items) < FEWEST_ITEMS:
+        yield f"The library has {len(library.items)} automations; it needs {FEWEST_ITEMS}."
+    per_industry = Counter(item.industry for item in library.items.values())
     for industry in Industry.values:
         number = per_industry[industry]
         if number < FEWEST_PER_INDUSTRY:
             yield f"The library has {number} automations for {industry}; it needs {FEWEST_PER_INDUSTRY}."
-    used = {channel for item in shelf.items.values() for channel in item.channels}
+    used = {channel for item in library.items.values() for channel in item.channels}
     yield from (f"No automation is for {channel}." for channel in CHANNEL_TYPES if channel not in used)
-    required = {name for item in shelf.items.values() for name in item.requires}
+    required = {name for item in library.items.values() for name in item.requires}
     yield from (f"No automation requires {name}." for name in REQUIREMENTS if name not in required)
-    if not any(item.ai for item in shelf.items.values()):
+    if not any(item.ai for item in library.items.values()):
         yield "No automation has an A.I. step."
-    if not any(item.catch_all for item in shelf.items.values()):
+    if not any(item.catch_all for item in library.items.values()):
         yield "No automation is a catch-all."
-    for pack in shelf.packs:
+    for pack in library.packs:
         if sum(entry.item.catch_all for entry in pack.entries) > 1:
             yield f"{PLATFORM_PACKS}: {pack.id}: more than one catch-all."

@@ -11,8 +11,8 @@ from agency.actors import SYSTEM
 from packs.models import Pack
 from packs.services import add_library_entry, create_pack
 from tests.agency.console.browsers import a_browser, at_the_console
-from tests.packs.at_hand import an_automation
-from tests.packs.shelf import BOOKING
+from tests.packs.client import an_automation
+from tests.packs.small_library import BOOKING
 from tests.tenants import Tenant
 
 pytestmark = pytest.mark.django_db
@@ -51,7 +51,7 @@ def automation(tenant: Tenant) -> list[UUID]:
 
 
 @dataclass(frozen=True)
-class Door:
+class PageAccess:
     """Who may look at a page and who may post to it; nobody at all means that the method is not there."""
 
     looks: set[str]
@@ -59,31 +59,31 @@ class Door:
     ids: Ids = pack
 
 
-DOORS = {
-    "packs": Door(ALL, NOBODY, no_ids),
-    "pack-new": Door(CHANGERS, CHANGERS, no_ids),
-    "packs-order": Door(NOBODY, CHANGERS, no_ids),
-    "packs-visibility": Door(NOBODY, CHANGERS, no_ids),
-    "pack": Door(ALL, NOBODY),
-    "pack-edit": Door(CHANGERS, CHANGERS),
-    "pack-publish": Door(CHANGERS, CHANGERS),
-    "pack-archive": Door(CHANGERS, CHANGERS),
-    "pack-draft": Door(CHANGERS, CHANGERS),
-    "pack-remove": Door(CHANGERS, CHANGERS),
-    "pack-order": Door(NOBODY, CHANGERS),
-    "pack-library": Door(CHANGERS, NOBODY),
-    "pack-add": Door(NOBODY, CHANGERS),
-    "pack-copy": Door(CHANGERS, NOBODY),
-    "pack-copy-from": Door(CHANGERS, NOBODY, source),
-    "pack-copy-preview": Door(CHANGERS, CHANGERS, automation),
-    "pack-entry": Door(CHANGERS, CHANGERS, entry),
-    "pack-entry-remove": Door(CHANGERS, CHANGERS, entry),
+PAGES = {
+    "packs": PageAccess(ALL, NOBODY, no_ids),
+    "pack-new": PageAccess(CHANGERS, CHANGERS, no_ids),
+    "packs-order": PageAccess(NOBODY, CHANGERS, no_ids),
+    "packs-visibility": PageAccess(NOBODY, CHANGERS, no_ids),
+    "pack": PageAccess(ALL, NOBODY),
+    "pack-edit": PageAccess(CHANGERS, CHANGERS),
+    "pack-publish": PageAccess(CHANGERS, CHANGERS),
+    "pack-archive": PageAccess(CHANGERS, CHANGERS),
+    "pack-draft": PageAccess(CHANGERS, CHANGERS),
+    "pack-remove": PageAccess(CHANGERS, CHANGERS),
+    "pack-order": PageAccess(NOBODY, CHANGERS),
+    "pack-library": PageAccess(CHANGERS, NOBODY),
+    "pack-add": PageAccess(NOBODY, CHANGERS),
+    "pack-copy": PageAccess(CHANGERS, NOBODY),
+    "pack-copy-from": PageAccess(CHANGERS, NOBODY, source),
+    "pack-copy-preview": PageAccess(CHANGERS, CHANGERS, automation),
+    "pack-entry": PageAccess(CHANGERS, CHANGERS, entry),
+    "pack-entry-remove": PageAccess(CHANGERS, CHANGERS, entry),
 }
 # A draft is asked nothing when it is to become one: it is led back to its page.
 LED_BACK = {"pack-draft"}
-every_door = pytest.mark.parametrize("name", DOORS)
+every_page = pytest.mark.parametrize("name", PAGES)
 every_role = pytest.mark.parametrize("role", sorted(ALL))
-doors_with_ids = pytest.mark.parametrize("name", [name for name, door in DOORS.items() if door.ids is not no_ids])
+pages_with_ids = pytest.mark.parametrize("name", [name for name, page in PAGES.items() if page.ids is not no_ids])
 
 
 def address(name: str, ids: list[UUID]) -> str:
@@ -92,50 +92,50 @@ def address(name: str, ids: list[UUID]) -> str:
 
 def test_the_table_names_every_page_about_packs() -> None:
     _, resolver = get_resolver().namespace_dict["console"]
-    assert {name for name in resolver.reverse_dict if isinstance(name, str) and name.startswith("pack")} == set(DOORS)
+    assert {name for name in resolver.reverse_dict if isinstance(name, str) and name.startswith("pack")} == set(PAGES)
 
 
-@every_door
+@every_page
 def test_whoever_has_not_signed_in_is_led_to_the_sign_in_page(name: str, a: Tenant) -> None:
-    path = address(name, DOORS[name].ids(a))
+    path = address(name, PAGES[name].ids(a))
     for answer in (a_browser().get(path), a_browser().post(path)):
         assert answer.status_code == 302
         assert answer["Location"].startswith("/account/sign-in?next=/console/")
 
 
 @every_role
-@every_door
+@every_page
 def test_each_role_sees_the_pages_that_are_for_it(name: str, role: str, a: Tenant) -> None:
-    door = DOORS[name]
-    answer = at_the_console(a.agency, role).get(address(name, door.ids(a)))
-    if role in door.looks:
+    page = PAGES[name]
+    answer = at_the_console(a.agency, role).get(address(name, page.ids(a)))
+    if role in page.looks:
         assert answer.status_code == (302 if name in LED_BACK else 200)
     else:
-        assert answer.status_code == (403 if door.looks else 405)
+        assert answer.status_code == (403 if page.looks else 405)
 
 
 @every_role
-@every_door
+@every_page
 def test_each_role_changes_what_it_may_and_a_viewer_nothing(name: str, role: str, a: Tenant) -> None:
-    door = DOORS[name]
-    answer = at_the_console(a.agency, role).post(address(name, door.ids(a)))
+    page = PAGES[name]
+    answer = at_the_console(a.agency, role).post(address(name, page.ids(a)))
     if role == "viewer":
         assert answer.status_code == 403
-    elif door.posts:
+    elif page.posts:
         assert answer.status_code in {302, 422}
     else:
         assert answer.status_code == 405
 
 
-@doors_with_ids
+@pages_with_ids
 def test_another_agency_s_ids_read_like_ids_that_nobody_has(name: str, a: Tenant, b: Tenant) -> None:
-    door, browser = DOORS[name], at_the_console(a.agency, "owner")
-    foreign = door.ids(b)
-    own = door.ids(a)
-    for place in range(len(foreign)):
+    page, browser = PAGES[name], at_the_console(a.agency, "owner")
+    foreign = page.ids(b)
+    own = page.ids(a)
+    for position in range(len(foreign)):
         # One id at a time, so that each of them is asked about.
-        first = [*own[:place], foreign[place], *own[place + 1 :]]
-        second = [*own[:place], uuid4(), *own[place + 1 :]]
+        first = [*own[:position], foreign[position], *own[position + 1 :]]
+        second = [*own[:position], uuid4(), *own[position + 1 :]]
         for method in (browser.get, browser.post):
             answers = [method(address(name, ids), headers={"X-Request-Id": "same"}) for ids in (first, second)]
             if answers[0].status_code == 405:
@@ -145,9 +145,9 @@ def test_another_agency_s_ids_read_like_ids_that_nobody_has(name: str, a: Tenant
             assert b.mark.encode() not in answers[0].content
 
 
-@doors_with_ids
+@pages_with_ids
 def test_a_malformed_id_is_not_found(name: str, a: Tenant) -> None:
-    door, browser = DOORS[name], at_the_console(a.agency, "owner")
-    ids = door.ids(a)
+    page, browser = PAGES[name], at_the_console(a.agency, "owner")
+    ids = page.ids(a)
     path = address(name, ids).replace(str(ids[0]), "%00x")
     assert {browser.get(path).status_code, browser.post(path).status_code} <= {404, 405}

@@ -7,6 +7,6 @@ from agency.services import record_activity
 from packs.models import Pack
 
 
-def note_pack(pack: Pack, action: str, by: Actor, **details: Any) -> None:
+def record_pack_activity(pack: Pack, action: str, by: Actor, **details: Any) -> None:
     target = ("pack", pack.uuid, pack.name)
     record_activity(by=by, action=action, agency_id=pack.agency_id, target=target, details=details)

@@ -12,7 +12,7 @@ from workspaces.automations.services import create_automation, publish_automatio
 from workspaces.subaccounts.models import Workspace
 
 
-class Packs:
+class PackClient:
     """Calls the packs' endpoints and gives what they answer under `data`."""
 
     def __init__(self, api: Api) -> None:

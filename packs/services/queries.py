@@ -40,9 +40,16 @@ class EntryView:
 class PackView:
     """A pack with its entries in order and the number of workspaces that hold something of it."""
 
-    pack: Pack
-    entries: list[EntryView]
+    uuid: UUID
+    name: str
+    summary: str | None
+    industry: str | None
+    industry_label: str
+    business_type: str | None
+    business_type_label: str
+    status: str
     installed_in: int
+    entries: list[EntryView]
 
 
 def view_entry(entry: PackEntry) -> EntryView:
@@ -81,9 +88,16 @@ def view_packs(packs: Iterable[Pack]) -> list[PackView]:
     counted = installed_in(pack.uuid for pack in packs)
     return [
         PackView(
-            pack=pack,
-            entries=[view_entry(entry) for entry in pack.entries.all()],
+            uuid=pack.uuid,
+            name=pack.name,
+            summary=pack.summary,
+            industry=pack.industry,
+            industry_label=pack.get_industry_display() or "",
+            business_type=pack.business_type,
+            business_type_label=pack.get_business_type_display() or "",
+            status=pack.status,
             installed_in=counted.get(pack.uuid, 0),
+            entries=[view_entry(entry) for entry in pack.entries.all()],
         )
         for pack in packs
     ]

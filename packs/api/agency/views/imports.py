@@ -4,15 +4,15 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework.decorators import action
 from rest_framework.request import Request
 
 from config.api.ids import parse_uuid
-from config.api.responses import json_answer
-from config.api.schema import Documented, Query, many, one
+from config.api.operations import many, one, operation
 from config.errors import Invalid
-from packs.api.agency.representations import preview_card, source_card
-from packs.api.agency.scoped import CannotCopy, PackBaseViewSet
-from packs.api.agency.shapes import ImportPreviewShape, ImportSourceShape
+from packs.api.agency.serializers import ImportPreviewSerializer, ImportSourceSerializer
+from packs.api.agency.views.copying import CannotCopy, CopyingViewSet
 from packs.services import find_source, import_sources, preview_copy
 
 
@@ -25,26 +25,27 @@ class ParametersMissing(Invalid):
         self.errors = sentences
 
 
-class ImportViewSet(PackBaseViewSet):
+class ImportViewSet(CopyingViewSet):
     """What can be copied, and what a copy would be."""
 
-    @Documented(
+    @operation(
         operation_id="listImportSources",
         summary="List the sub-accounts with published automations",
-        answer=many(ImportSourceShape),
+        answer=many(ImportSourceSerializer),
         errors={403: CannotCopy.message},
     )
+    @action(detail=False)
     def sources(self, request: Request) -> HttpResponse:
         self.require_copying()
-        return json_answer({"data": [source_card(source) for source in import_sources(agency=self.agency)]})
+        return self.answer(ImportSourceSerializer(import_sources(agency=self.agency), many=True))
 
-    @Documented(
+    @operation(
         operation_id="previewImport",
         summary="Say what a copy would be; nothing is saved",
-        answer=one(ImportPreviewShape),
+        answer=one(ImportPreviewSerializer),
         query=(
-            Query("workspace", "The sub-account's uuid.", OpenApiTypes.UUID, required=True),
-            Query("automation", "The automation's uuid.", OpenApiTypes.UUID, required=True),
+            OpenApiParameter("workspace", OpenApiTypes.UUID, required=True, description="The sub-account's uuid."),
+            OpenApiParameter("automation", OpenApiTypes.UUID, required=True, description="The automation's uuid."),
         ),
         errors={
             403: CannotCopy.message,
@@ -52,6 +53,7 @@ class ImportViewSet(PackBaseViewSet):
             422: "A required parameter was not sent.",
         },
     )
+    @action(detail=False)
     def preview(self, request: Request) -> HttpResponse:
         self.require_copying()
         names = ("workspace", "automation")
@@ -60,7 +62,7 @@ class ImportViewSet(PackBaseViewSet):
             raise ParametersMissing(missing)
         workspace, automation = (self._uuid(name) for name in names)
         found = find_source(agency=self.agency, workspace=workspace, automation=automation)
-        return json_answer({"data": preview_card(preview_copy(automation=found))})
+        return self.answer(ImportPreviewSerializer(preview_copy(automation=found)))
 
     def _uuid(self, name: str) -> UUID | None:
         """A malformed id reads like an unknown one."""

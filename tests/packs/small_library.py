@@ -55,7 +55,7 @@ def platform_packs() -> list[dict[str, Any]]:
     ]
 
 
-def write(folder: Path, *, without: tuple[str, ...] = ()) -> Path:
+def write_library(folder: Path, *, without: tuple[str, ...] = ()) -> Path:
     """Write the library; `without` are items that have been retired."""
     folder.mkdir(parents=True, exist_ok=True)
     for industry in Industry.values:

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from packs.library import PlatformEntry, PlatformPack, library
 from packs.models import Pack, PackEntry
-from packs.services.reading import view_entry, with_entries
+from packs.services.queries import view_entry, with_entries
 from packs.services.visibility import replaces_platform
 from workspaces.automations.flows.flow import Flow
 from workspaces.subaccounts.models import Workspace
@@ -44,17 +44,17 @@ class OfferedPack:
 def offered_packs(workspace: Workspace) -> list[OfferedPack]:
     """Give the workspace's gallery: the agency's published packs in order, then, unless replaced, the service's own."""
     agency = workspace.agency_id
-    own = [of_agency(pack) for pack in published_packs(agency)]
+    own = [offered_agency_pack(pack) for pack in published_packs(agency)]
     if own and replaces_platform(agency):
         return own
-    return [*own, *(of_platform(pack) for pack in library().packs)]
+    return [*own, *(offered_platform_pack(pack) for pack in library().packs)]
 
 
 def published_packs(agency_id: int) -> list[Pack]:
     return list(Pack.objects.of(agency_id).published().in_gallery_order().prefetch_related(with_entries()))
 
 
-def of_agency(pack: Pack) -> OfferedPack:
+def offered_agency_pack(pack: Pack) -> OfferedPack:
     return OfferedPack(
         uuid=pack.uuid,
         name=pack.name,
@@ -62,11 +62,11 @@ def of_agency(pack: Pack) -> OfferedPack:
         industry=pack.industry,
         business_type=pack.business_type,
         is_platform=False,
-        entries=[offered for entry in pack.entries.all() if (offered := _entry(entry))],
+        entries=[offered for entry in pack.entries.all() if (offered := _agency_entry(entry))],
     )
 
 
-def _entry(entry: PackEntry) -> OfferedEntry | None:
+def _agency_entry(entry: PackEntry) -> OfferedEntry | None:
     view = view_entry(entry)
     if view.missing:
         return None
@@ -94,7 +94,7 @@ def flows_of(pack: OfferedPack) -> dict[UUID, Flow]:
     return {uuid: flow for uuid, flow in [*known.items(), *found] if flow is not None}
 
 
-def of_platform(pack: PlatformPack) -> OfferedPack:
+def offered_platform_pack(pack: PlatformPack) -> OfferedPack:
     return OfferedPack(
         uuid=pack.uuid,
         name=pack.name,
