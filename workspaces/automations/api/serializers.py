@@ -6,7 +6,7 @@ from agency.limits import CHANNEL_TYPES
 from config.api.fields import BooleanField, CharField, ChoiceField, DateTimeField, IntegerField, ListField, UUIDField
 from config.api.serializers import Serializer
 from workspaces.automations.flows.requirements import REQUIREMENTS
-from workspaces.automations.services import what_is_missing
+from workspaces.automations.services import reasons_not_ready
 
 
 class AutomationTriggerSerializer(Serializer):
@@ -50,7 +50,7 @@ class MissingField(ListField):
         super().__init__(source="*", read_only=True, **options)
 
     def to_representation(self, automation: Any) -> list[str]:
-        return what_is_missing(automation)
+        return reasons_not_ready(automation)
 
 
 class AutomationDetailSerializer(AutomationSerializer):
