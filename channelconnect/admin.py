@@ -73,7 +73,6 @@ class ConnectSessionAdmin(RecordAdmin):
         "state",
         "target",
         "channel",
-        "idempotency_key",
         "created_by",
         "created_at",
         "expires_at",

@@ -2,16 +2,17 @@
 
 from django.utils.translation import gettext_lazy as _
 
+from agency.event_types import EventType, event_types
+from agency.models import Agency
 from agency.pages.registry import (
     MenuEntry,
     Section,
     console_menu,
     label_actions,
 )
-from channelconnect.event_schemas import connection_events
-from channelconnect.events import SOURCE
-from config.api.documents.events import DocumentedEvents, documented_events
-from webhooks.services import event_sources
+from channelconnect import events
+from channelconnect.api.agency.serializers import ConnectionSerializer
+from channelconnect.models import ConnectSettings
 
 ACTIONS = {
     "connect.turned_on": _("Channel connect switched on"),
@@ -25,8 +26,36 @@ ACTIONS = {
     "channel.lost": _("Channel lost at the provider"),
 }
 
-event_sources.add(SOURCE)
-documented_events.add(DocumentedEvents("channelconnect", "agency", connection_events))
+
+def _may_connect(agency: Agency) -> bool:
+    return ConnectSettings.objects.filter(agency=agency, enabled=True).exists()
+
+
+def _ending(name: str, label: str, **sample: str) -> EventType:
+    """Declare an event whose data is the connection as a status read gives it."""
+    return EventType(
+        name=name,
+        label=label,
+        group="Channel connections",
+        serializer=ConnectionSerializer,
+        sample={"id": "e2a94c1d-7b06-4d5f-8a3c-91f0b6d2c7e8", **sample},
+        is_open_to=_may_connect,
+    )
+
+
+event_types.add(
+    _ending(
+        events.COMPLETED,
+        "Channel connection completed",
+        status="connected",
+        channel_id="0c6b1f7a-3f57-4b7e-9d5b-7a2b8d1e4c33",
+    ),
+    _ending(events.FAILED, "Channel connection failed", status="failed", error_code="no_eligible_accounts"),
+    _ending(
+        events.CANCELLED, "Channel connection cancelled", status="cancelled", error_code="authorization_not_completed"
+    ),
+    _ending(events.EXPIRED, "Channel connection expired", status="expired", error_code="session_expired"),
+)
 console_menu.add(
     MenuEntry(
         url_name="console:channel-connect",

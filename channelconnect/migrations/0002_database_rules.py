@@ -6,12 +6,6 @@ DIGESTS = [
     ("channelconnect_connectsession", "connect_link_is_sha256", "octet_length(link_digest) = 32"),
     ("channelconnect_connectsession", "connect_browser_is_sha256", "octet_length(browser_digest) = 32"),
     ("channelconnect_connectsession", "connect_state_is_sha256", "octet_length(state_digest) = 32"),
-    ("channelconnect_connectsession", "connect_fingerprint_is_sha256", "octet_length(fingerprint) = 32"),
-    (
-        "channelconnect_connectsession",
-        "connect_key_has_a_fingerprint",
-        "(idempotency_key IS NULL) = (fingerprint IS NULL)",
-    ),
     (
         "channelconnect_connectsession",
         "connect_continues_in_a_browser",

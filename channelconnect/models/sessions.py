@@ -66,8 +66,6 @@ class ConnectSession(models.Model):
     browser_digest = models.BinaryField(null=True)
     state_digest = models.BinaryField(null=True, unique=True)
     grant = EncryptedTextField(null=True)
-    idempotency_key = models.CharField(max_length=255, null=True)
-    fingerprint = models.BinaryField(null=True)
     created_by = models.CharField(max_length=254, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
     expires_at = models.DateTimeField()
@@ -84,11 +82,6 @@ class ConnectSession(models.Model):
         constraints = [
             models.CheckConstraint(condition=Q(platform__in=Platform.values), name="connect_platform_is_known"),
             models.CheckConstraint(condition=Q(status__in=Status.values), name="connect_status_is_known"),
-            models.UniqueConstraint(
-                fields=["agency", "idempotency_key"],
-                condition=Q(idempotency_key__isnull=False),
-                name="connect_idempotency_key_once",
-            ),
             models.CheckConstraint(
                 condition=Q(status__in=OPEN, ended_at=None) | (~Q(status__in=OPEN) & Q(ended_at__isnull=False)),
                 name="connect_end_has_a_time",

@@ -3,32 +3,34 @@
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import reverse
 
+from channelconnect.pages.concurrency import PROVIDER_CALLS
 from channelconnect.pages.landing import SeeOther
 from channelconnect.pages.surface import ConnectPage, callback_address
-from channelconnect.pages.turns import TURNS
-from channelconnect.services import Answer, arrive, session_of_state
+from channelconnect.services import AuthorizationResponse, complete_authorization, session_by_state
 
 AGAIN_SECONDS = 2
 
 
 class Callback(ConnectPage):
-    """The one GET that moves a session. Words that come twice count as not sent: two parsers could differ on them."""
+    """The one GET that moves a session. A parameter that comes twice counts as not sent: parsers could differ on it."""
 
     http_method_names = ["get", "head"]
 
     def get(self, request: HttpRequest) -> HttpResponseBase:
-        state = self._word("state")
-        session = self.found(session_of_state(state))
-        answer = Answer(state, self._word("code"), declined=self._word("error") == "access_denied")
-        with TURNS.taken() as is_our_turn:
-            if not is_our_turn:
+        state = self._parameter("state")
+        session = self.require_session(session_by_state(state))
+        response = AuthorizationResponse(
+            state, self._parameter("code"), is_declined=self._parameter("error") == "access_denied"
+        )
+        with PROVIDER_CALLS.slot() as is_free:
+            if not is_free:
                 page = self.page("connect/working.html", status=503)
                 page.headers["Refresh"] = str(AGAIN_SECONDS)
                 return page
-            arrive(
+            complete_authorization(
                 session=session,
                 browser=self.browser,
-                answer=answer,
+                response=response,
                 redirect_uri=callback_address(),
                 now=self.now,
                 by=self.by,
@@ -37,9 +39,9 @@ class Callback(ConnectPage):
 
     def head(self, request: HttpRequest) -> HttpResponseBase:
         """Look without taking anything."""
-        self.found(session_of_state(self._word("state")))
+        self.require_session(session_by_state(self._parameter("state")))
         return self.page("connect/working.html")
 
-    def _word(self, name: str) -> str:
+    def _parameter(self, name: str) -> str:
         values = self.request.GET.getlist(name)
         return values[0] if len(values) == 1 else ""

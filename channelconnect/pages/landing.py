@@ -7,20 +7,20 @@ from django.shortcuts import redirect
 
 from channelconnect.models import ConnectSession
 from channelconnect.models.sessions import Status
-from channelconnect.pages.outcome import outcome_words
+from channelconnect.pages.outcome import outcome_context
 from channelconnect.pages.surface import ConnectPage, callback_address, remember_browser
 from channelconnect.services import (
-    NotNow,
-    decline,
-    depart,
+    WrongStatus,
+    decline_session,
     is_bound_to,
-    refuse_other_browser,
+    require_same_browser,
     return_host,
-    session_of_id,
-    session_of_link,
+    session_by_id,
+    session_by_link,
+    start_authorization,
     status_at,
 )
-from channelconnect.services.finding import new_secret
+from channelconnect.services.secrets import new_secret
 
 SEE_OTHER = 303
 
@@ -31,83 +31,83 @@ class SeeOther(HttpResponseRedirect):
     status_code = SEE_OTHER
 
 
-class AskingPage(ConnectPage):
+class StatusPage(ConnectPage):
     """Shows where a session is while the customer has nothing to choose yet, or nothing any more."""
 
-    def asking(self) -> HttpResponse:
+    def show_landing(self) -> HttpResponse:
         """Who asks and for what, with Continue and Cancel; the browser gets its cookie, which binds nothing yet."""
         page = self.page("connect/landing.html", return_host=return_host(self.session), here=self.request.path)
         remember_browser(page, self.browser or new_secret())
         return page
 
-    def outcome(self) -> HttpResponse:
-        return self.page("connect/outcome.html", **outcome_words(self.session, self.now))
+    def show_outcome(self) -> HttpResponse:
+        return self.page("connect/outcome.html", **outcome_context(self.session, self.now))
 
 
-class Landing(AskingPage):
+class Landing(StatusPage):
     def get(self, request: HttpRequest, link: str) -> HttpResponseBase:
-        session = self.found(session_of_link(link))
-        refuse_other_browser(session, self.browser)
+        session = self.require_session(session_by_link(link))
+        require_same_browser(session, self.browser)
         status, _ = status_at(session, self.now)
         if status in (Status.PENDING, Status.AUTHORIZING):
-            return self.asking()
+            return self.show_landing()
         if is_bound_to(session, self.browser):
             return redirect("connect:session", session.uuid)
-        return self.outcome()
+        return self.show_outcome()
 
 
-class Step(ConnectPage):
+class ActionView(ConnectPage):
     """A form's target; afterwards the browser looks at the page it came from."""
 
     http_method_names = ["post"]
 
-    def step(self, session: ConnectSession) -> HttpResponseBase:
+    def act(self, session: ConnectSession) -> HttpResponseBase:
         """Do what the button says. Each button has its own."""
         raise NotImplementedError
 
 
-class ByLink(Step):
+class ByLink(ActionView):
     def post(self, request: HttpRequest, link: str) -> HttpResponseBase:
         try:
-            return self.step(self.found(session_of_link(link)))
-        except NotNow:
+            return self.act(self.require_session(session_by_link(link)))
+        except WrongStatus:
             return SeeOther(request.path.rpartition("/")[0])
 
 
-class ById(Step):
+class ById(ActionView):
     """Clean addresses are no secret: they are only good in the browser that is bound."""
 
     def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponseBase:
-        session = self.found(bound_session(uuid))
+        session = self.require_session(bound_session(uuid))
         try:
-            return self.step(session)
-        except NotNow:
+            return self.act(session)
+        except WrongStatus:
             return SeeOther(request.path.rpartition("/")[0])
 
 
 def bound_session(uuid: UUID | None) -> ConnectSession | None:
     """A session that a browser has continued; before that, only its link leads there."""
-    session = session_of_id(uuid)
+    session = session_by_id(uuid)
     return session if session and session.browser_digest is not None else None
 
 
-class Continue(Step):
+class Continue(ActionView):
     """Binds the session to this browser and goes to the provider."""
 
-    def step(self, session: ConnectSession) -> HttpResponseBase:
-        departure = depart(
+    def act(self, session: ConnectSession) -> HttpResponseBase:
+        consent = start_authorization(
             session=session, browser=self.browser, redirect_uri=callback_address(), now=self.now, by=self.by
         )
-        response = SeeOther(departure.consent_url)
-        remember_browser(response, departure.browser)
+        response = SeeOther(consent.consent_url)
+        remember_browser(response, consent.browser)
         return response
 
 
-class Cancel(Step):
+class Cancel(ActionView):
     """Ends the session as the customer wishes."""
 
-    def step(self, session: ConnectSession) -> HttpResponseBase:
-        decline(session=session, browser=self.browser, now=self.now, by=self.by)
+    def act(self, session: ConnectSession) -> HttpResponseBase:
+        decline_session(session=session, browser=self.browser, now=self.now, by=self.by)
         return SeeOther(self.request.path.rpartition("/")[0])
 
 

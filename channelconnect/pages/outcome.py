@@ -1,4 +1,4 @@
-"""How a session's end reads, and the way back."""
+"""What the page of an ended session shows: the outcome, and where the browser returns."""
 
 from datetime import datetime
 from typing import Any
@@ -8,11 +8,11 @@ from django.utils.translation import gettext_lazy as _
 
 from channelconnect.models import ConnectSession
 from channelconnect.models.sessions import Status
-from channelconnect.services import return_host, status_at, way_back
+from channelconnect.services import build_return_url, return_host, status_at
 
-Words = tuple[str | Promise, str | Promise]
+Message = tuple[str | Promise, str | Promise]
 
-ENDS: dict[str, Words] = {
+STATUS_MESSAGES: dict[str, Message] = {
     Status.CONNECTED: (_("Connected"), _("Messages can now come in and go out through it.")),
     Status.CANCELLED: (_("Cancelled"), _("Nothing was connected.")),
     Status.EXPIRED: (
@@ -21,7 +21,7 @@ ENDS: dict[str, Words] = {
     ),
     Status.FAILED: (_("This did not work"), _("Nothing was connected. Ask for a new link and try again.")),
 }
-ERRORS: dict[str, Words] = {
+ERROR_MESSAGES: dict[str, Message] = {
     "authorization_not_completed": (
         _("Cancelled"),
         _("You did not agree, so nothing was connected. You can ask for a new link at any time."),
@@ -86,18 +86,18 @@ ERRORS: dict[str, Words] = {
         _("This cannot be connected yet"),
         _("Connecting this platform is not set up on our side. Whoever sent you the link should ask our support."),
     ),
-    "session_expired": ENDS[Status.EXPIRED],
+    "session_expired": STATUS_MESSAGES[Status.EXPIRED],
 }
 
 
-def outcome_words(session: ConnectSession, now: datetime) -> dict[str, Any]:
+def outcome_context(session: ConnectSession, now: datetime) -> dict[str, Any]:
     """What the page of an ended session says, and where its button leads."""
     status, code = status_at(session, now)
-    title, text = ERRORS.get(code or "", ENDS[status])
+    title, text = ERROR_MESSAGES.get(code or "", STATUS_MESSAGES[status])
     return {
         "code": code,
         "title": title,
         "text": text,
-        "way_back": way_back(session),
+        "return_url": build_return_url(session),
         "return_host": return_host(session),
     }

@@ -1,4 +1,4 @@
-"""The base of every page that a customer sees: headers, the browser's cookie, refusals in words."""
+"""The base of every page that a customer sees: headers, the browser's cookie, refusals as pages."""
 
 import re
 from datetime import datetime
@@ -16,7 +16,7 @@ from agency.actors import Actor
 from agency.request_actor import request_actor
 from agency.services import brand_of
 from channelconnect.models import ConnectSession
-from channelconnect.services import OtherBrowser, Paused
+from channelconnect.services import OtherBrowser, TenantSuspended
 
 COOKIE_SECONDS = 3600
 BROWSER = re.compile(r"[\w-]{43}", re.ASCII)
@@ -39,7 +39,7 @@ def provider_sources() -> str:
 
 
 class ConnectPage(View):
-    """A page of the flow. Nothing of it is kept, framed, indexed or told to another site."""
+    """A page of the flow. Nothing of it is kept, framed, indexed or known to another site."""
 
     http_method_names = ["get", "head", "post"]
     session: ConnectSession
@@ -49,16 +49,16 @@ class ConnectPage(View):
             response = self.run(request, *args, **kwargs)
         except OtherBrowser:
             response = self.page("connect/other_browser.html", status=403)
-        except Paused as paused:
-            response = self.page("connect/paused.html", status=409, words=paused.message)
+        except TenantSuspended as suspended:
+            response = self.page("connect/suspended.html", status=409, message=suspended.message)
         except Http404:
             response = render(request, "connect/unknown.html", status=404)
-        return seal(response)
+        return add_security_headers(response)
 
     def run(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         return super().dispatch(request, *args, **kwargs)
 
-    def found(self, session: ConnectSession | None) -> ConnectSession:
+    def require_session(self, session: ConnectSession | None) -> ConnectSession:
         """Keep the session that this page is about; none is 404."""
         if session is None:
             raise Http404
@@ -104,7 +104,7 @@ def remember_browser(response: HttpResponseBase, secret: str) -> None:
     )
 
 
-def seal(response: HttpResponseBase) -> HttpResponseBase:
+def add_security_headers(response: HttpResponseBase) -> HttpResponseBase:
     response.headers["Cache-Control"] = "no-store"
     response.headers["Referrer-Policy"] = "no-referrer"
     response.headers["X-Robots-Tag"] = "noindex, nofollow"

@@ -3,7 +3,7 @@
 from django.urls import path, register_converter
 
 import config.api.ids  # noqa: F401 - makes `<id:…>` known
-from channelconnect.pages import callback, choosing, events, landing
+from channelconnect.pages import callback, landing, provider_events, selection
 
 
 class LinkConverter:
@@ -23,9 +23,9 @@ register_converter(LinkConverter, "link")
 app_name = "connect"
 urlpatterns = [
     path("callback", callback.Callback.as_view(), name="callback"),
-    path("provider-events", events.ProviderEvents.as_view(), name="provider-events"),
-    path("s/<id:uuid>", choosing.SessionPage.as_view(), name="session"),
-    path("s/<id:uuid>/choose", choosing.Choose.as_view(), name="choose"),
+    path("provider-events", provider_events.ProviderEvents.as_view(), name="provider-events"),
+    path("s/<id:uuid>", selection.SessionPage.as_view(), name="session"),
+    path("s/<id:uuid>/choose", selection.SelectAccount.as_view(), name="select-account"),
     path("s/<id:uuid>/continue", landing.ContinueSession.as_view(), name="session-continue"),
     path("s/<id:uuid>/cancel", landing.CancelSession.as_view(), name="session-cancel"),
     path("<link:link>", landing.Landing.as_view(), name="landing"),

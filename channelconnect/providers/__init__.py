@@ -2,7 +2,7 @@
 
 from channelconnect.providers.faults import ProviderFault
 from channelconnect.providers.grants import Account, Grant
-from channelconnect.providers.notices import Notice, UnreadableNotices, json_of, read_notices
+from channelconnect.providers.notices import ProviderEvent, UnreadableNotices, json_of, read_notices
 from channelconnect.providers.provider import Provider
 from channelconnect.providers.registry import provider_for
 from channelconnect.providers.settings import ProviderSettings, provider_settings
@@ -13,8 +13,8 @@ __all__ = [
     "Account",
     "Grant",
     "Limits",
-    "Notice",
     "Provider",
+    "ProviderEvent",
     "ProviderFault",
     "ProviderSettings",
     "UnreadableNotices",

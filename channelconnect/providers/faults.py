@@ -86,9 +86,9 @@ def outcome_of(*, step: Step, status: int, code: int | None, is_graph: bool) -> 
 
 
 def scrubbed(text: object, secrets: Iterable[str]) -> str:
-    """Give a provider's words without the call's secrets or anything that looks like one, cut short."""
-    words = str(text)[: 4 * LONGEST_TEXT]
+    """Give a provider's text without the call's secrets or anything that looks like one, cut short."""
+    shown = str(text)[: 4 * LONGEST_TEXT]
     for secret in secrets:
         if secret:
-            words = words.replace(secret, "…")
-    return TOKENLIKE.sub("…", words)[:LONGEST_TEXT]
+            shown = shown.replace(secret, "…")
+    return TOKENLIKE.sub("…", shown)[:LONGEST_TEXT]

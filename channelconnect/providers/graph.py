@@ -13,10 +13,10 @@ import orjson
 
 from channelconnect.providers.deadlines import Budget
 from channelconnect.providers.faults import ERROR_CODES, Outcome, ProviderFault, Step, outcome_of, scrubbed
+from channelconnect.providers.parsing import Row, number, row, rows, text
+from channelconnect.providers.rate_limits import minutes_to_wait
 from channelconnect.providers.settings import ProviderSettings
 from channelconnect.providers.transport import NoReply, Reply, Request, Transport
-from channelconnect.providers.usage import minutes_to_wait
-from channelconnect.providers.words import Row, number, row, rows, text
 
 logger = logging.getLogger(__name__)
 

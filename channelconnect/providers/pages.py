@@ -6,8 +6,8 @@ from typing import ClassVar, Final
 from channelconnect.providers.faults import ProviderFault
 from channelconnect.providers.grants import Account, Grant
 from channelconnect.providers.graph import Graph
+from channelconnect.providers.parsing import Row, ident, row, text, texts
 from channelconnect.providers.provider import Provider, covered
-from channelconnect.providers.words import Row, ident, row, text, texts
 
 PAGES_SHOW_LIST: Final = "pages_show_list"
 PAGE_FIELDS: Final = "id,name,access_token,tasks,instagram_business_account{id,username,name}"

@@ -54,22 +54,22 @@ class Provider(ABC):
         """Exchange the code, once, and check what was granted: that it is ours, alive, and enough for messages."""
         graph = self._graph()
         token = exchange_code(graph, code=code, redirect_uri=redirect_uri)
-        facts = self._checked(graph, token)
-        if facts.is_short_lived(datetime.now(UTC)):
+        inspection = self._checked(graph, token)
+        if inspection.is_short_lived(datetime.now(UTC)):
             token = lengthen_token(graph, token)
-            facts = self._checked(graph, token)
-        missing = set(self.needed) - facts.scopes
-        if facts.is_of_a_person:
+            inspection = self._checked(graph, token)
+        missing = set(self.needed) - inspection.scopes
+        if inspection.is_of_a_person:
             missing |= set(self.needed) & withheld(graph, token)
         if missing:
             raise ProviderFault("required_permissions_missing", missing=sorted(missing))
         return Grant(
             platform=self.platform,
             token=token,
-            expires_at=facts.expires_at,
-            scopes=tuple(sorted(facts.scopes)),
-            targets=facts.targets,
-            user_id=facts.user_id,
+            expires_at=inspection.expires_at,
+            scopes=tuple(sorted(inspection.scopes)),
+            targets=inspection.targets,
+            user_id=inspection.user_id,
         )
 
     def accounts(self, grant: Grant) -> list[Account]:
@@ -96,12 +96,12 @@ class Provider(ABC):
         return Graph(self.settings, self.transport)
 
     def _checked(self, graph: Graph, token: str) -> Inspection:
-        facts = inspect_token(graph, token)
-        if not facts.is_valid or facts.has_expired(datetime.now(UTC)):
+        inspection = inspect_token(graph, token)
+        if not inspection.is_valid or inspection.has_expired(datetime.now(UTC)):
             raise ProviderFault("credentials_expired", reason="token_invalid")
-        if facts.app_id != self.settings.app_id:
+        if inspection.app_id != self.settings.app_id:
             raise ProviderFault("token_exchange_failed", reason="token_of_another_app")
-        return facts
+        return inspection
 
 
 def covered(grant: Grant, scopes: Iterable[str], *ids: str) -> bool:

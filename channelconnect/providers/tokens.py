@@ -7,7 +7,7 @@ from typing import Final
 
 from channelconnect.providers.faults import ProviderFault, Step
 from channelconnect.providers.graph import Call, Graph
-from channelconnect.providers.words import ID, Row, ident, number, row, rows, text, texts
+from channelconnect.providers.parsing import ID, Row, ident, number, row, rows, text, texts
 
 EXCHANGE: Final = "oauth/access_token"
 LONGEST_TOKEN: Final = 16_384

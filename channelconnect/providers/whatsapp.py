@@ -7,9 +7,9 @@ from typing import Final
 
 from channelconnect.providers.grants import Account, Grant
 from channelconnect.providers.graph import Graph
+from channelconnect.providers.parsing import Row, ident, people_a_day, row, text
 from channelconnect.providers.provider import Provider, covered
 from channelconnect.providers.settings import ProviderSettings
-from channelconnect.providers.words import Row, ident, people_a_day, row, text
 
 MANAGEMENT: Final = "whatsapp_business_management"
 MESSAGING: Final = "whatsapp_business_messaging"
@@ -51,8 +51,8 @@ class WhatsApp(Provider):
         token = account.token or grant.token
         graph.write(f"{account.container_id}/subscribed_apps", token=token)
         if account.needs_registration:
-            words = {"messaging_product": "whatsapp", "pin": self.pin(account.external_id)}
-            graph.write(f"{account.external_id}/register", token=token, json=words, repeats=False)
+            registration = {"messaging_product": "whatsapp", "pin": self.pin(account.external_id)}
+            graph.write(f"{account.external_id}/register", token=token, json=registration, repeats=False)
 
     def refreshed(self, account: Account, grant: Grant) -> Account:
         """Read a number's quality and limit again."""

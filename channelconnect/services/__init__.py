@@ -1,23 +1,23 @@
 """Every change of a connect session: one verb, one function, one transaction."""
 
-from channelconnect.services.endings import connection_payload, end_session, expire_sessions
-from channelconnect.services.finding import session_of_id, session_of_link, session_of_state, status_at
+from channelconnect.services.creation import create_session
+from channelconnect.services.ending import cancel_session, end_session, expire_sessions
 from channelconnect.services.flow import (
-    Answer,
-    NotNow,
+    AuthorizationResponse,
     OtherBrowser,
-    Paused,
-    arrive,
-    choose,
-    decline,
-    depart,
-    discovered,
+    TenantSuspended,
+    WrongStatus,
+    authorized_accounts,
+    complete_authorization,
+    decline_session,
     is_bound_to,
-    refuse_other_browser,
+    require_same_browser,
+    select_account,
+    start_authorization,
 )
 from channelconnect.services.inbox import forget_notices, read_next_notices, store_notice
-from channelconnect.services.opening import ConnectionNotFound, Wish, cancel_session, connect_url, create_session
-from channelconnect.services.returning import return_host, way_back
+from channelconnect.services.lookup import ConnectionNotFound, session_by_id, session_by_link, session_by_state
+from channelconnect.services.return_urls import build_return_url, return_host
 from channelconnect.services.settings import (
     ConnectIsOff,
     require_connect,
@@ -25,39 +25,40 @@ from channelconnect.services.settings import (
     settings_of,
     switch_connect,
 )
+from channelconnect.services.snapshots import connect_url, pending_snapshot_of, snapshot_of, status_at
 
 __all__ = [
-    "Answer",
+    "AuthorizationResponse",
     "ConnectIsOff",
     "ConnectionNotFound",
-    "NotNow",
     "OtherBrowser",
-    "Paused",
-    "Wish",
-    "arrive",
+    "TenantSuspended",
+    "WrongStatus",
+    "authorized_accounts",
+    "build_return_url",
     "cancel_session",
-    "choose",
+    "complete_authorization",
     "connect_url",
-    "connection_payload",
     "create_session",
-    "decline",
-    "depart",
-    "discovered",
+    "decline_session",
     "end_session",
     "expire_sessions",
     "forget_notices",
     "is_bound_to",
+    "pending_snapshot_of",
     "read_next_notices",
-    "refuse_other_browser",
     "require_connect",
+    "require_same_browser",
     "return_host",
-    "session_of_id",
-    "session_of_link",
-    "session_of_state",
+    "select_account",
+    "session_by_id",
+    "session_by_link",
+    "session_by_state",
     "set_return_urls",
     "settings_of",
+    "snapshot_of",
+    "start_authorization",
     "status_at",
     "store_notice",
     "switch_connect",
-    "way_back",
 ]

@@ -1,4 +1,4 @@
-"""The customer's way: continue, come back from the provider, choose an account.
+"""The customer's steps: continue, come back from the provider, choose an account.
 
 Providers are never called in a transaction.
 """
@@ -16,9 +16,9 @@ from agency.actors import Actor
 from channelconnect.models import ConnectSession
 from channelconnect.models.sessions import Status
 from channelconnect.providers import Account, Grant, ProviderFault, provider_for
-from channelconnect.services.endings import end_session, settle_time
-from channelconnect.services.finding import digest, new_secret, new_state
+from channelconnect.services.ending import end_session, expire_if_due
 from channelconnect.services.saving import Refused, check_choice, save_choice
+from channelconnect.services.secrets import digest, new_secret, new_state
 from config.errors import Conflict, Forbidden
 
 logger = logging.getLogger(__name__)
@@ -29,16 +29,16 @@ class OtherBrowser(Forbidden):
     message = "This connection was started in another browser."
 
 
-class NotNow(Conflict):
-    """The session is not where this step begins; the page shows where it is."""
+class WrongStatus(Conflict):
+    """The session's status does not allow this step; the page shows where it is."""
 
 
-class Paused(Conflict):
+class TenantSuspended(Conflict):
     message = "This account is suspended at the moment, so nothing can be connected to it."
 
 
 @dataclass(frozen=True, slots=True)
-class Departure:
+class ConsentRedirect:
     """Where the browser goes, and the secret it keeps in its cookie."""
 
     consent_url: str
@@ -46,12 +46,12 @@ class Departure:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AuthorizationResponse:
     """What the provider sent the browser back with."""
 
     state: str
     code: str | None
-    declined: bool
+    is_declined: bool
 
 
 def is_bound_to(session: ConnectSession, browser: str | None) -> bool:
@@ -60,53 +60,56 @@ def is_bound_to(session: ConnectSession, browser: str | None) -> bool:
     return bound is not None and browser is not None and compare_digest(bytes(bound), digest(browser))
 
 
-def refuse_other_browser(session: ConnectSession, browser: str | None) -> None:
+def require_same_browser(session: ConnectSession, browser: str | None) -> None:
     """Raise `OtherBrowser` once a session is bound and this is not its browser."""
     if session.browser_digest is not None and not is_bound_to(session, browser):
         raise OtherBrowser
 
 
-def _refuse_suspended(session: ConnectSession) -> None:
+def _require_active_tenant(session: ConnectSession) -> None:
     if not (session.agency.is_active and session.workspace.is_active):
-        raise Paused
+        raise TenantSuspended
 
 
-def depart(*, session: ConnectSession, browser: str | None, redirect_uri: str, now: datetime, by: Actor) -> Departure:
+def start_authorization(
+    *, session: ConnectSession, browser: str | None, redirect_uri: str, now: datetime, by: Actor
+) -> ConsentRedirect:
     """Bind the session to this browser and give the provider's address; the first browser wins.
 
-    Raises `OtherBrowser`, `Paused`, `NotNow`; a provider that is not set up ends the session and raises `NotNow`.
+    Raises `OtherBrowser`, `TenantSuspended`, `WrongStatus`; a provider that is not set up ends the session and raises
+    `WrongStatus`.
     """
-    refuse_other_browser(session, browser)
-    settle_time(session=session, now=now, by=by)
+    require_same_browser(session, browser)
+    expire_if_due(session=session, now=now, by=by)
     if session.status not in (Status.PENDING, Status.AUTHORIZING):
-        raise NotNow
-    _refuse_suspended(session)
+        raise WrongStatus
+    _require_active_tenant(session)
     cookie = browser if browser and BROWSER.fullmatch(browser) else new_secret()
     state = new_state(session)
     try:
         consent_url = provider_for(session.platform).consent_url(state=state, redirect_uri=redirect_uri)
     except ProviderFault as fault:
-        fail(session=session, fault=fault, now=now, by=by)
-        raise NotNow from fault
+        fail_session(session=session, fault=fault, now=now, by=by)
+        raise WrongStatus from fault
     _bind(session, cookie, state)
-    return Departure(consent_url, cookie)
+    return ConsentRedirect(consent_url, cookie)
 
 
 @transaction.atomic
 def _bind(session: ConnectSession, cookie: str, state: str) -> None:
     locked = ConnectSession.objects.select_for_update(no_key=True).get(pk=session.pk)
-    refuse_other_browser(locked, cookie)
+    require_same_browser(locked, cookie)
     if locked.status not in (Status.PENDING, Status.AUTHORIZING):
-        raise NotNow
+        raise WrongStatus
     locked.status, locked.link = Status.AUTHORIZING, None
     locked.browser_digest, locked.state_digest = digest(cookie), digest(state)
     locked.save(update_fields=["status", "link", "browser_digest", "state_digest"])
 
 
-def decline(*, session: ConnectSession, browser: str | None, now: datetime, by: Actor) -> None:
+def decline_session(*, session: ConnectSession, browser: str | None, now: datetime, by: Actor) -> None:
     """End the session because the customer pressed Cancel. Raises `OtherBrowser`."""
-    refuse_other_browser(session, browser)
-    settle_time(session=session, now=now, by=by)
+    require_same_browser(session, browser)
+    expire_if_due(session=session, now=now, by=by)
     _cancel(session, now, by)
 
 
@@ -115,34 +118,40 @@ def _cancel(session: ConnectSession, now: datetime, by: Actor) -> None:
     end_session(session=session, status=Status.CANCELLED, error_code=code, now=now, by=by)
 
 
-def arrive(
-    *, session: ConnectSession, browser: str | None, answer: Answer, redirect_uri: str, now: datetime, by: Actor
+def complete_authorization(
+    *,
+    session: ConnectSession,
+    browser: str | None,
+    response: AuthorizationResponse,
+    redirect_uri: str,
+    now: datetime,
+    by: Actor,
 ) -> None:
-    """Take the provider's answer: use up its state, exchange the code, list the accounts, move to selecting.
+    """Take the provider's response: use up its state, exchange the code, list the accounts, move to selecting.
 
     Whatever goes wrong at the provider ends the session. A state that is used up, replaced or foreign, and a session
     that is elsewhere by now, change nothing. Raises `OtherBrowser`.
     """
     if not is_bound_to(session, browser):
         raise OtherBrowser
-    settle_time(session=session, now=now, by=by)
-    ours = ConnectSession.objects.filter(pk=session.pk, status=Status.AUTHORIZING, state_digest=digest(answer.state))
+    expire_if_due(session=session, now=now, by=by)
+    ours = ConnectSession.objects.filter(pk=session.pk, status=Status.AUTHORIZING, state_digest=digest(response.state))
     if not ours.update(state_digest=None):
         return
-    if answer.declined:
+    if response.is_declined:
         _cancel(session, now, by)
         return
     try:
-        grant, accounts = _discover(session, answer.code, redirect_uri)
+        grant, accounts = _authorize(session, response.code, redirect_uri)
     except ProviderFault as fault:
-        fail(session=session, fault=fault, now=now, by=by)
+        fail_session(session=session, fault=fault, now=now, by=by)
         return
     kept = json.dumps({"grant": grant.to_json(), "accounts": [account.to_json() for account in accounts]})
     waiting = ConnectSession.objects.in_time().filter(pk=session.pk, status=Status.AUTHORIZING, state_digest=None)
     waiting.update(status=Status.SELECTING, grant=kept)
 
 
-def _discover(session: ConnectSession, code: str | None, redirect_uri: str) -> tuple[Grant, list[Account]]:
+def _authorize(session: ConnectSession, code: str | None, redirect_uri: str) -> tuple[Grant, list[Account]]:
     if not code:
         raise ProviderFault("token_exchange_failed", reason="no_code")
     provider = provider_for(session.platform)
@@ -150,27 +159,28 @@ def _discover(session: ConnectSession, code: str | None, redirect_uri: str) -> t
     return grant, provider.accounts(grant)
 
 
-def discovered(session: ConnectSession) -> tuple[Grant, list[Account]]:
-    """What the provider gave, while the customer is choosing. Raises `NotNow` otherwise."""
+def authorized_accounts(session: ConnectSession) -> tuple[Grant, list[Account]]:
+    """What the provider gave, while the customer is choosing. Raises `WrongStatus` otherwise."""
     if session.status != Status.SELECTING or session.grant is None:
-        raise NotNow
+        raise WrongStatus
     kept = json.loads(session.grant)
     return Grant.from_json(kept["grant"]), [Account.from_json(account) for account in kept["accounts"]]
 
 
-def choose(*, session: ConnectSession, browser: str | None, external_id: str, now: datetime, by: Actor) -> None:
+def select_account(*, session: ConnectSession, browser: str | None, external_id: str, now: datetime, by: Actor) -> None:
     """Connect the chosen account: check, subscribe, and only then save; whatever goes wrong ends the session.
 
-    Raises `OtherBrowser`, `Paused`, and `NotNow` when the session is not at its choice or the account was not listed.
+    Raises `OtherBrowser`, `TenantSuspended`, and `WrongStatus` when the session is not selecting or the account was
+    not listed.
     """
     if not is_bound_to(session, browser):
         raise OtherBrowser
-    settle_time(session=session, now=now, by=by)
-    grant, accounts = discovered(session)
-    _refuse_suspended(session)
+    expire_if_due(session=session, now=now, by=by)
+    grant, accounts = authorized_accounts(session)
+    _require_active_tenant(session)
     account = next((account for account in accounts if account.external_id == external_id), None)
     if account is None:
-        raise NotNow
+        raise WrongStatus
     try:
         if grant.has_expired(now):
             raise ProviderFault("credentials_expired", reason="grant_expired")
@@ -178,12 +188,12 @@ def choose(*, session: ConnectSession, browser: str | None, external_id: str, no
         provider_for(session.platform).subscribe(account, grant)
         save_choice(session=session, account=account, grant=grant, now=now, by=by)
     except ProviderFault as fault:
-        fail(session=session, fault=fault, now=now, by=by)
+        fail_session(session=session, fault=fault, now=now, by=by)
     except Refused as refusal:
         end_session(session=session, status=Status.FAILED, error_code=refusal.code, now=now, by=by)
 
 
-def fail(*, session: ConnectSession, fault: ProviderFault, now: datetime, by: Actor) -> None:
+def fail_session(*, session: ConnectSession, fault: ProviderFault, now: datetime, by: Actor) -> None:
     """End a session with a provider's fault; its details go to the log only, and without any token."""
     logger.warning("connect session failed", extra={**fault.log, "session": str(session.uuid), "code": fault.code})
     end_session(session=session, status=Status.FAILED, error_code=fault.code, now=now, by=by)

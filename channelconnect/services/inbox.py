@@ -10,7 +10,7 @@ from django.db.models import F, Q, QuerySet
 
 from agency.actors import Actor
 from channelconnect.models import ProviderNotice
-from channelconnect.providers import Notice, UnreadableNotices, read_notices
+from channelconnect.providers import ProviderEvent, UnreadableNotices, read_notices
 from channelconnect.providers.notices import AccountLost, Unknown
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import mark_channel_lost
@@ -81,7 +81,7 @@ def _lose(fact: AccountLost, at: datetime, by: Actor) -> None:
         mark_channel_lost(channel=channel, reason=fact.reason, by=by)
 
 
-def _channels_of(fact: Notice) -> "QuerySet[Channel]":
+def _channels_of(fact: ProviderEvent) -> "QuerySet[Channel]":
     named = Q(external_id=fact.account_id) if fact.account_id else Q()
     if fact.container_id and fact.account_id in ("", fact.container_id):
         named |= Q(credential__container_id=fact.container_id)

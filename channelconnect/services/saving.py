@@ -10,7 +10,7 @@ from agency.actors import Actor
 from channelconnect.models import ChannelCredential, ConnectSession
 from channelconnect.models.sessions import Status
 from channelconnect.providers import Account, Grant
-from channelconnect.services.endings import end_session
+from channelconnect.services.ending import end_session
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import (
     AccountConnectedElsewhere,

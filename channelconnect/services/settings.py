@@ -15,7 +15,7 @@ from config.errors import Forbidden, Invalid
 
 MOST_RETURN_URLS = 20
 LONGEST_URL = 2_048
-SHAPE = re.compile(r"https://[^\s\\@?#\"<>\x00-\x20\x7f]+", re.ASCII)
+HTTPS_URL = re.compile(r"https://[^\s\\@?#\"<>\x00-\x20\x7f]+", re.ASCII)
 LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?", re.ASCII)
 
 
@@ -69,7 +69,7 @@ def switch_connect(*, agency: Agency, enabled: bool, reason: str, by: Actor) -> 
 
 def is_return_url(url: str) -> bool:
     """https, a host, a path if any: nothing else, and nothing that two parsers could read differently."""
-    if len(url) > LONGEST_URL or not SHAPE.fullmatch(url) or not url.isascii():
+    if len(url) > LONGEST_URL or not HTTPS_URL.fullmatch(url) or not url.isascii():
         return False
     try:
         parts = urlsplit(url)

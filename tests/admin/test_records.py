@@ -16,7 +16,7 @@ from agency.actors import SYSTEM
 from agency.admin.base import MOST_ROWS, RecordAdmin
 from agency.models import ActivityEntry, AgencyKey, Event
 from agency.services import issue_agency_key
-from channelconnect.services import Wish, create_session, set_return_urls, store_notice, switch_connect
+from channelconnect.services import create_session, set_return_urls, store_notice, switch_connect
 from webhooks.dispatcher.statements import FAN_OUT
 from webhooks.models import Attempt, Delivery, Endpoint
 from webhooks.services.endpoints import new_secret
@@ -62,8 +62,10 @@ def secrets_of(workspace: Workspace) -> list[str]:
     switch_connect(agency=agency, enabled=True, reason="Asked for it", by=SYSTEM)
     set_return_urls(agency=agency, return_urls=["https://app.example.com/"], by=SYSTEM)
     restore_workspace(workspace=workspace, now=now, by=SYSTEM)
-    wish = Wish(platform="whatsapp", return_url="https://app.example.com/")
-    session, _ = create_session(agency=agency, workspace=workspace, wish=wish, now=now, by=SYSTEM)
+    address = "https://app.example.com/"
+    session = create_session(
+        agency=agency, workspace=workspace, platform="whatsapp", return_url=address, now=now, by=SYSTEM
+    )
     store_notice(body=b'{"text": "a customer\'s message"}', now=now)
     return [agency_key, workspace_key, endpoint.secret or "", session.link or "", "a customer's message"]
 

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
+from agency.event_types import event_type
 from agency.models import Agency, Event
 from agency.services import envelope, record_event
 from config.celery import wake_up_key
 from config.redis import client
 from tests.factories import AgencyFactory
-from webhooks.services.samples import sample_data
 
 MOMENT = datetime(2026, 11, 20, 9, 30, 0, 250_000, tzinfo=UTC)
 
@@ -23,7 +23,7 @@ class RolledBack(Exception):
 
 
 def record(agency: Agency, **more: Any) -> Event:
-    data = sample_data("workspace.created")
+    data = event_type("workspace.created").sample_data()
     return record_event(agency_id=agency.pk, name="workspace.created", data=data, now=MOMENT, **more)
 
 

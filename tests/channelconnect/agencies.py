@@ -6,7 +6,7 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from channelconnect.models import ConnectSession
-from channelconnect.services import Wish, create_session, set_return_urls, switch_connect
+from channelconnect.services import create_session, set_return_urls, switch_connect
 from tests.tenants import Tenant
 
 RETURN_URL = "https://app.example.com/done"
@@ -29,8 +29,16 @@ def path_of(tenant: Tenant) -> str:
 
 def a_session(tenant: Tenant, *, platform: str = "whatsapp", state: str | None = None, **more: Any) -> ConnectSession:
     """A session of the tenant's one sub-account, made by the service."""
-    wish = Wish(platform=platform, return_url=RETURN_URL, state=state, **more)
-    return create_session(agency=tenant.agency, workspace=tenant.workspace, wish=wish, now=now(), by=SYSTEM)[0]
+    return create_session(
+        agency=tenant.agency,
+        workspace=tenant.workspace,
+        platform=platform,
+        return_url=RETURN_URL,
+        state=state,
+        now=now(),
+        by=SYSTEM,
+        **more,
+    )
 
 
 def connection_events(tenant: Tenant) -> list[str]:

@@ -13,7 +13,7 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from channelconnect.models import ConnectSession
-from channelconnect.pages.turns import MOST_AT_ONCE, TURNS
+from channelconnect.pages.concurrency import MOST_AT_ONCE, PROVIDER_CALLS
 from channelconnect.services import cancel_session
 from tests.channelconnect.agencies import a_session, connection_events, path_of, switch_on
 from tests.channelconnect.walking import Customer, a_browser, link_of, outcome, state_in
@@ -193,7 +193,7 @@ def test_a_late_callback_shows_the_outcome_and_the_way_back(
     customer.open(back)
     assert outcome(session)[0] == status
     assert words in customer.words
-    assert (customer.way_back or "").startswith(session.return_url)
+    assert (customer.return_link or "").startswith(session.return_url)
     assert exchanges(customer) == 0
     assert connection_events(connecting) == [f"channel.connection.{status}"]
 
@@ -222,7 +222,7 @@ def test_an_agency_s_cancel_while_the_accounts_are_listed_wins(connecting: Tenan
 def test_when_many_are_at_the_provider_the_page_tries_again_by_itself(connecting: Tenant, customer: Customer) -> None:
     session, dialog = departed(connecting, customer)
     back = customer.consent(dialog)
-    taken = [TURNS.taken() for _ in range(MOST_AT_ONCE)]
+    taken = [PROVIDER_CALLS.slot() for _ in range(MOST_AT_ONCE)]
     assert [turn.__enter__() for turn in taken] == [True] * MOST_AT_ONCE
     try:
         busy = customer.browser.get(local(back))
@@ -232,7 +232,7 @@ def test_when_many_are_at_the_provider_the_page_tries_again_by_itself(connecting
         for turn in taken:
             turn.__exit__(None, None, None)
     customer.open(back)
-    taken = [TURNS.taken() for _ in range(MOST_AT_ONCE)]
+    taken = [PROVIDER_CALLS.slot() for _ in range(MOST_AT_ONCE)]
     assert [turn.__enter__() for turn in taken] == [True] * MOST_AT_ONCE
     try:
         answer = customer.press("/choose", account=customer.accounts()[0])

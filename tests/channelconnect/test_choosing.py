@@ -141,7 +141,7 @@ def test_state_comes_back_with_whatever_characters_it_holds(connecting: Tenant, 
     session = a_session(connecting, state=state)
     customer.connect(session)
     assert b"<script" not in customer.page.content
-    back = customer.way_back or ""
+    back = customer.return_link or ""
     address, _, query = back.partition("?")
     assert address == RETURN_URL
     assert dict(parse_qsl(query, keep_blank_values=True)) == {"connection_id": str(session.uuid), "state": state}
@@ -151,7 +151,7 @@ def test_state_comes_back_with_whatever_characters_it_holds(connecting: Tenant, 
 def test_without_a_state_none_is_sent_back(connecting: Tenant, customer: Customer) -> None:
     session = a_session(connecting)
     customer.connect(session)
-    assert parse_qs(urlsplit(customer.way_back or "").query) == {"connection_id": [str(session.uuid)]}
+    assert parse_qs(urlsplit(customer.return_link or "").query) == {"connection_id": [str(session.uuid)]}
 
 
 def test_a_return_url_that_was_removed_meanwhile_is_not_used(connecting: Tenant, customer: Customer) -> None:
@@ -160,7 +160,7 @@ def test_a_return_url_that_was_removed_meanwhile_is_not_used(connecting: Tenant,
     set_return_urls(agency=connecting.agency, return_urls=["https://app.example.com/other"], by=SYSTEM)
     customer.pick()
     assert outcome(session) == ("connected", None)
-    assert customer.way_back is None
+    assert customer.return_link is None
     assert RETURN_URL.encode() not in customer.page.content
     assert "You can close this page now." in customer.words
 

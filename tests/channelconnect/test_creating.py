@@ -15,6 +15,8 @@ from agency.actors import SYSTEM
 from agency.models import ActivityEntry
 from channelconnect.models import ConnectSession
 from channelconnect.services import set_return_urls, switch_connect
+from config.api.idempotency import forget_old_records
+from config.api.models import IdempotencyRecord
 from tests.channelconnect.agencies import RETURN_URL, path_of, switch_on, wanted
 from tests.factories import ChannelFactory, WorkspaceFactory
 from tests.parallel import at_once
@@ -93,7 +95,7 @@ def test_each_platform_can_be_asked_for(connecting: Tenant, platform: str) -> No
         (wanted(channel_id=str(uuid4())), "channel_id"),
     ],
 )
-def test_a_word_that_is_missing_or_wrong_is_refused_by_its_name(
+def test_a_field_that_is_missing_or_wrong_is_refused_by_its_name(
     connecting: Tenant, body: dict[str, Any], field: str
 ) -> None:
     answer = create(connecting, body)
@@ -125,7 +127,7 @@ def test_state_may_be_left_out(connecting: Tenant, body: dict[str, Any]) -> None
     assert (answer.status_code, answer.json()["data"]["state"]) == (201, None)
 
 
-def test_unknown_words_are_ignored(connecting: Tenant) -> None:
+def test_unknown_fields_are_ignored(connecting: Tenant) -> None:
     data = create(connecting, wanted(status="connected", id=str(uuid4()), expires_at="2030-01-01T00:00:00Z")).json()[
         "data"
     ]
@@ -222,10 +224,11 @@ def test_the_same_key_for_another_sub_account_or_reconnection_is_409(connecting:
     assert create(connecting, reconnecting, idempotency_key="k").status_code == 409
 
 
-def test_words_in_another_order_are_the_same_body(connecting: Tenant) -> None:
+def test_fields_in_another_order_are_the_same_body_and_an_unknown_one_is_another(connecting: Tenant) -> None:
     create(connecting, idempotency_key="k")
-    turned = dict(reversed(wanted().items())) | {"unknown": 1}
-    assert create(connecting, turned, idempotency_key="k").status_code == 200
+    reordered = dict(reversed(wanted().items()))
+    assert create(connecting, reordered, idempotency_key="k").status_code == 200
+    assert create(connecting, reordered | {"unknown": 1}, idempotency_key="k").status_code == 409
 
 
 def test_keys_belong_to_the_agency_whichever_of_its_api_keys_is_used(connecting: Tenant, b: Tenant) -> None:
@@ -239,14 +242,28 @@ def test_a_refused_request_uses_no_key_up(connecting: Tenant) -> None:
     assert create(connecting, idempotency_key="k").status_code == 201
 
 
-def test_a_key_is_free_again_after_24_hours(connecting: Tenant) -> None:
+def test_a_key_counts_for_as_long_as_its_session_exists(connecting: Tenant) -> None:
     first = create(connecting, idempotency_key="k").json()["data"]
-    ConnectSession.objects.update(created_at=now() - timedelta(hours=23, minutes=59))
-    assert create(connecting, idempotency_key="k").status_code == 200
-    ConnectSession.objects.update(created_at=now() - timedelta(hours=24))
-    again = create(connecting, wanted(state="other"), idempotency_key="k")
-    assert again.status_code == 201
-    assert again.json()["data"]["id"] != first["id"]
+    long_ago = now() - timedelta(days=400)
+    ConnectSession.objects.update(created_at=long_ago, expires_at=long_ago + timedelta(minutes=30))
+    IdempotencyRecord.objects.update(created_at=long_ago)
+    assert forget_old_records() == 0
+    again = create(connecting, idempotency_key="k")
+    assert (again.status_code, again.json()["data"]["id"]) == (200, first["id"])
+    assert (again.json()["data"]["status"], "connect_url" in again.json()["data"]) == ("expired", False)
+    assert create(connecting, wanted(state="other"), idempotency_key="k").status_code == 409
+
+
+def test_a_repetition_is_403_while_the_feature_is_off(connecting: Tenant) -> None:
+    create(connecting, idempotency_key="k")
+    switch_connect(agency=connecting.agency, enabled=False, reason="Unpaid", by=SYSTEM)
+    assert create(connecting, idempotency_key="k").status_code == 403
+
+
+def test_what_is_remembered_of_a_creation_is_the_session_s_id_alone(connecting: Tenant) -> None:
+    data = create(connecting, idempotency_key="k").json()["data"]
+    record = IdempotencyRecord.objects.get()
+    assert (record.is_permanent, bytes(record.body or b"").decode()) == (True, data["id"])
 
 
 @pytest.mark.parametrize("key", ["", "x" * 256, "ü"])

@@ -7,7 +7,7 @@ from django.db import DatabaseError, IntegrityError, transaction
 from django.utils.timezone import now
 
 from channelconnect.models import ChannelCredential, ConnectSession, ConnectSettings, ProviderNotice
-from tests.channelconnect.agencies import a_session, switch_on
+from tests.channelconnect.agencies import a_session
 from tests.factories import ChannelFactory
 from tests.tenants import Tenant
 
@@ -33,19 +33,13 @@ def test_a_session_obeys_its_rules(connecting: Tenant, b: Tenant) -> None:
     refuse(session, "connect_link_is_sha256", link_digest=b"short")
     refuse(session, "connect_browser_is_sha256", browser_digest=b"short")
     refuse(session, "connect_state_is_sha256", state_digest=b"short")
-    refuse(session, "connect_key_has_a_fingerprint", idempotency_key="k")
-    refuse(session, "connect_fingerprint_is_sha256", idempotency_key="k", fingerprint=b"short")
     refuse(session, "sub-account of its agency", agency=b.agency)
     refuse(session, "sub-account of its agency", workspace=b.workspace)
     refuse(session, "channels of its sub-account", target=b.channel)
 
 
-def test_no_two_sessions_share_a_link_a_state_or_an_agency_s_key(connecting: Tenant, b: Tenant) -> None:
+def test_no_two_sessions_share_a_link_or_a_state(connecting: Tenant) -> None:
     one, two, digest = a_session(connecting), a_session(connecting), b"x" * 32
-    foreign = a_session(switch_on(b))
-    values = {"idempotency_key": "k", "fingerprint": digest}
-    ConnectSession.objects.filter(pk__in=[one.pk, foreign.pk]).update(**values)
-    refuse(two, "connect_idempotency_key_once", **values)
     ConnectSession.objects.filter(pk=one.pk).update(link_digest=digest, state_digest=digest)
     refuse(two, "link_digest", link_digest=digest)
     refuse(two, "state_digest", state_digest=digest)

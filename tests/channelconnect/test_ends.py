@@ -12,7 +12,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from channelconnect.codes import ERROR_CODES
 from channelconnect.models import ChannelCredential, ConnectSession
-from channelconnect.pages.outcome import ERRORS
+from channelconnect.pages.outcome import ERROR_MESSAGES
 from channelconnect.services import expire_sessions
 from tests.channelconnect.agencies import a_session, connection_events, path_of, switch_on
 from tests.channelconnect.walking import Customer, link_of, outcome
@@ -120,7 +120,7 @@ WALKS: dict[str, tuple[str, Any]] = {
 
 
 def test_there_is_a_walk_and_a_page_for_every_code() -> None:
-    assert WALKS.keys() == ERROR_CODES.keys() == ERRORS.keys()
+    assert WALKS.keys() == ERROR_CODES.keys() == ERROR_MESSAGES.keys()
     assert len(WALKS) == 14
 
 
@@ -135,9 +135,9 @@ def test_a_walk_ends_with_its_code_and_leaves_no_channel(connecting: Tenant, cus
     assert (session.grant, session.link, session.state_digest, session.channel) == (None, None, None, None)
 
     assert customer.page.status_code == 200
-    assert str(ERRORS[code][0]) in customer.words
-    assert str(ERRORS[code][1]) in customer.words
-    assert customer.way_back == f"{session.return_url}?connection_id={session.uuid}"
+    assert str(ERROR_MESSAGES[code][0]) in customer.words
+    assert str(ERROR_MESSAGES[code][1]) in customer.words
+    assert customer.return_link == f"{session.return_url}?connection_id={session.uuid}"
 
     assert connection_events(connecting) == [f"channel.connection.{status}"]
     read = connecting.api.get(f"{path_of(connecting)}/{session.uuid}").json()["data"]

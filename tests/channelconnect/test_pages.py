@@ -105,7 +105,7 @@ def test_a_cancelled_link_shows_the_outcome_with_the_way_back(connecting: Tenant
     end_session(session=session, status="cancelled", now=now(), by=SYSTEM)  # type: ignore[arg-type]  # its value
     customer.open(link)
     assert "Cancelled" in customer.words
-    assert customer.way_back == f"{RETURN_URL}?connection_id={session.uuid}"
+    assert customer.return_link == f"{RETURN_URL}?connection_id={session.uuid}"
 
 
 # Headers ----------------------------------------------------------------------------------------------------

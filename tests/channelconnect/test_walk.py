@@ -26,5 +26,5 @@ def test_a_customer_connects_an_account(connecting: Tenant, customer: Customer, 
     assert connection_events(connecting) == ["channel.connection.completed"]
     assert connecting.events[-1]["data"]["channel_id"] == str(channel.uuid)
     assert ChannelCredential.objects.get(channel=channel).token
-    query = parse_qs(urlsplit(customer.way_back or "").query)
+    query = parse_qs(urlsplit(customer.return_link or "").query)
     assert query == {"connection_id": [str(session.uuid)], "state": ["4711"]}

@@ -89,7 +89,7 @@ class Customer:
         return text(self.page)
 
     @property
-    def way_back(self) -> str | None:
+    def return_link(self) -> str | None:
         """Where the page's last button leads."""
         found = re.search(r'<a class="button primary full" href="([^"]+)"', self.page.content.decode())
         return found[1].replace("&amp;", "&") if found else None

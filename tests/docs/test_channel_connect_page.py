@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from pytest_django.live_server_helper import LiveServer
 
+from agency.event_types import event_labels, event_type
 from channelconnect.codes import ERROR_CODES
-from channelconnect.events import COMPLETED, LABELS, SAMPLES
+from channelconnect.events import COMPLETED
 from channelconnect.models.sessions import Status
 from tests.channelconnect.agencies import a_session, switch_on
 from tests.channelconnect.walking import link_of, outcome
@@ -20,13 +21,15 @@ PAGE = (Path(__file__).parents[2] / "docs" / "channel-connect.md").read_text()
 SCRIPT = next(code for code in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL) if "def walk(" in code)
 
 
-@pytest.mark.parametrize("word", [*ERROR_CODES, *Status.values, *LABELS])
+@pytest.mark.parametrize(
+    "word", [*ERROR_CODES, *Status.values, *(name for name in event_labels() if name.startswith("channel."))]
+)
 def test_every_code_status_and_event_is_on_the_page(word: str) -> None:
     assert f"`{word}`" in PAGE
 
 
 def test_the_page_shows_the_connection_as_events_carry_it() -> None:
-    assert json.dumps(SAMPLES[COMPLETED], indent=2) in PAGE
+    assert json.dumps(event_type(COMPLETED).sample_data(), indent=2) in PAGE
 
 
 @pytest.mark.django_db(transaction=True)

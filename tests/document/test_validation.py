@@ -9,14 +9,15 @@ from django.db import transaction
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
-from agency.services import record_event
+from agency.event_types import event_labels, event_type
+from agency.services.events import write_event
 from config.api.documents.building import AGENCY, WORKSPACE
 from tests.document import recording
 from tests.document.schemas import JSON
 from tests.document.validation import DocumentValidator
 from tests.tenants import Tenant
-from webhooks.services import known_events, send_test
-from webhooks.services.samples import sample_data, sample_envelope
+from webhooks.services import send_test
+from webhooks.services.samples import sample_envelope
 
 CUSTOMERS = f"{AGENCY.prefix}/workspaces"
 DELIVERIES = f"{AGENCY.prefix}/webhooks/deliveries"
@@ -112,7 +113,7 @@ def test_an_envelope_with_another_field_or_of_an_unknown_event_is_found(document
     assert "not among the document's webhooks" in found
 
 
-@pytest.mark.parametrize("event", known_events())
+@pytest.mark.parametrize("event", event_labels())
 def test_the_sample_of_an_event_is_what_the_document_says(document: JSON, event: str) -> None:
     assert not DocumentValidator(document).envelope_mistakes(sample_envelope(event))
 
@@ -127,9 +128,9 @@ def test_every_answer_is_watched(a: Tenant, document: JSON, monkeypatch: pytest.
 
 
 def test_every_recorded_event_is_watched(a: Tenant) -> None:
-    data = {**sample_data("workspace.created"), "secret": 17}
+    data = {**event_type("workspace.created").sample_data(), "secret": 17}
     with transaction.atomic():
-        record_event(agency_id=a.agency.pk, name="workspace.created", data=data, now=now())
+        write_event(agency_id=a.agency.pk, name="workspace.created", data=data, now=now())
     [found] = recording.found_mistakes
     assert "'secret' was unexpected" in found
     recording.found_mistakes.clear()

@@ -7,13 +7,13 @@ from typing import Any
 from django.db import transaction
 from django.utils.timezone import now
 
+from agency.event_types import event_type
 from agency.services import record_event
 from agency.services.events import DISPATCHER
 from config.celery import wake_up
 from tests.config.http.receivers import Behaviour, Connection, Receiver
 from tests.tenants import Tenant
 from webhooks.models import Delivery, QueuedDelivery
-from webhooks.services.samples import sample_data
 
 EVENT = "workspace.created"
 PATIENCE_SECONDS = 10.0
@@ -30,7 +30,7 @@ def subscribe(tenant: Tenant, receiver: Receiver, *events: str, **fields: Any) -
 
 def record_events(tenant: Tenant, count: int = 1, *, event: str = EVENT, customer: str = "Sub-account") -> None:
     """Record so many events of the agency, about a sub-account of this name."""
-    sample = sample_data(event)
+    sample = event_type(event).sample_data()
     data = {**sample, "workspace": {**sample["workspace"], "name": customer}}
     with transaction.atomic():
         for _ in range(count):

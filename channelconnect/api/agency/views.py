@@ -3,135 +3,141 @@
 from typing import Any
 from uuid import UUID
 
+import orjson
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.utils import timezone
+from rest_framework.decorators import action
 from rest_framework.request import Request
-from workspaces.subaccounts.api.agency.scoped import SubAccountViewSet
 
 from agency.api.surface import AgencyViewSet
-from channelconnect.api.agency.shapes import (
-    Connection,
-    ConnectSettingsShape,
-    NewConnectionShape,
-    RepeatedConnectionShape,
+from channelconnect.api.agency.serializers import (
+    ConnectionSerializer,
+    ConnectSettingsSerializer,
+    PendingConnectionSerializer,
+    RepeatedConnectionSerializer,
 )
-from channelconnect.api.agency.words import NewConnection, ReturnUrls
-from channelconnect.models import ConnectSession, ConnectSettings
+from channelconnect.models import ConnectSession
 from channelconnect.services import (
     ConnectionNotFound,
     ConnectIsOff,
-    Wish,
     cancel_session,
-    connect_url,
-    connection_payload,
     create_session,
+    pending_snapshot_of,
     require_connect,
     set_return_urls,
     settings_of,
+    snapshot_of,
 )
-from channelconnect.services.opening import SubAccountSuspended
-from config.api.idempotency import presented_idempotency_key
-from config.api.responses import json_answer
-from config.api.schema import Documented, many, one
+from channelconnect.services.creation import SubAccountSuspended
+from config.api.idempotency import Idempotency
+from config.api.operations import many, one, operation
+from workspaces.subaccounts.api.agency.views import SubAccountPartViewSet
 
-SHOWN = 100
-
-
-def settings_card(settings: ConnectSettings) -> dict[str, Any]:
-    """`{enabled, return_urls}`."""
-    return {"enabled": settings.enabled, "return_urls": settings.return_urls}
+LIST_LENGTH = 100
 
 
 class ConnectSettingsViewSet(AgencyViewSet):
     """The agency's connect settings."""
 
-    @Documented(
-        operation_id="readConnectSettings", summary="Read the connect settings", answer=one(ConnectSettingsShape)
+    @operation(
+        operation_id="readConnectSettings", summary="Read the connect settings", answer=one(ConnectSettingsSerializer)
     )
     def retrieve(self, request: Request) -> HttpResponse:
-        return json_answer({"data": settings_card(settings_of(self.agency))})
+        return self.answer(ConnectSettingsSerializer(settings_of(self.agency)))
 
-    @Documented(
+    @operation(
         operation_id="replaceReturnUrls",
         summary="Replace the list of return URLs",
-        body=ReturnUrls,
-        body_example={"return_urls": ["https://app.example.com/connected"]},
-        answer=one(ConnectSettingsShape),
+        request=ConnectSettingsSerializer,
+        answer=one(ConnectSettingsSerializer),
     )
     def update(self, request: Request) -> HttpResponse:
-        urls = self.words(ReturnUrls).validated_data["return_urls"]
-        return json_answer(
-            {"data": settings_card(set_return_urls(agency=self.agency, return_urls=urls, by=self.actor))}
-        )
+        urls = self.validated(ConnectSettingsSerializer).validated_data["return_urls"]
+        saved = set_return_urls(agency=self.agency, return_urls=urls, by=self.actor)
+        return self.answer(ConnectSettingsSerializer(saved))
 
 
-class ConnectionViewSet(SubAccountViewSet):
+class ConnectionIdempotency(Idempotency):
+    """Remembers for good which connection a key has started, and never its secret address."""
+
+    is_permanent = True
+
+    def remembered(self, answer: HttpResponse) -> bytes:
+        connection_id: str = orjson.loads(answer.content)["data"]["id"]
+        return connection_id.encode()
+
+    def replayed(self, view: Any, status: int, stored: bytes) -> HttpResponse:
+        """Answer 200 with the connection as it is now."""
+        require_connect(view.agency)
+        session = view.find(view.get_queryset(), UUID(stored.decode()), missing=ConnectionNotFound)
+        answer: HttpResponse = view.answer_with_address(session, status=200)
+        return answer
+
+
+class ConnectionViewSet(SubAccountPartViewSet):
     """Channel connections of a sub-account."""
 
-    @Documented(operation_id="listConnections", summary="List the last 100 connections", answer=many(Connection))
-    def list(self, request: Request, workspace: UUID | None) -> HttpResponse:
-        sessions = self.workspace_of(workspace).connect_sessions.select_related("workspace", "channel")
-        newest = sessions.order_by("-created_at", "-id")[:SHOWN]
-        now = timezone.now()
-        return json_answer({"data": [connection_payload(session, now=now) for session in newest]})
+    lookup_url_kwarg = "connection"
+    not_found = ConnectionNotFound
 
-    @Documented(
+    def get_queryset(self) -> "QuerySet[ConnectSession]":
+        sessions: QuerySet[ConnectSession] = self.workspace.connect_sessions.select_related("workspace", "channel")
+        return sessions
+
+    @operation(
+        operation_id="listConnections", summary="List the last 100 connections", answer=many(ConnectionSerializer)
+    )
+    def list(self, request: Request, workspace: UUID | None) -> HttpResponse:
+        newest = self.get_queryset().order_by("-created_at", "-id")[:LIST_LENGTH]
+        now = timezone.now()
+        return self.answer(ConnectionSerializer([snapshot_of(session, now=now) for session in newest], many=True))
+
+    @operation(
         operation_id="createConnection",
         summary="Start connecting a channel; the answer holds the secret address for the customer's browser",
-        body=NewConnection,
-        body_example={
-            "platform": "whatsapp",
-            "return_url": "https://app.example.com/connected",
-            "state": "customer-4711",
-        },
+        request=ConnectionSerializer,
         status=201,
-        answer=one(NewConnectionShape),
-        also={200: one(RepeatedConnectionShape)},
+        answer=one(PendingConnectionSerializer),
+        also={200: one(RepeatedConnectionSerializer)},
         errors={403: ConnectIsOff.message, 409: SubAccountSuspended.message},
-        idempotent=True,
+        idempotent=ConnectionIdempotency(),
     )
     def create(self, request: Request, workspace: UUID | None) -> HttpResponse:
-        found = self.workspace_of(workspace)
+        found = self.workspace
         require_connect(self.agency)
-        key = presented_idempotency_key(request)
-        words = self.words(NewConnection).validated_data
-        wish = Wish(
-            platform=words["platform"],
-            return_url=words["return_url"],
-            state=words.get("state"),
-            reconnect=words.get("channel_id"),
+        wanted = self.validated(ConnectionSerializer).validated_data
+        session = create_session(
+            agency=self.agency,
+            workspace=found,
+            platform=wanted["platform"],
+            return_url=wanted["return_url"],
+            state=wanted["state"],
+            reconnect=wanted["channel_id"],
+            now=timezone.now(),
+            by=self.actor,
         )
-        now = timezone.now()
-        session, is_new = create_session(
-            agency=self.agency, workspace=found, wish=wish, now=now, by=self.actor, idempotency_key=key
-        )
-        data = connection_payload(session, now=now)
-        if link := connect_url(session, now=now):
-            data["connect_url"] = link
-        if is_new:
-            return json_answer({"data": data}, status=201)
-        return json_answer({"data": data}, headers={"Idempotent-Replayed": "true"})
+        return self.answer_with_address(session, status=201)
 
-    @Documented(operation_id="readConnection", summary="Read a connection", answer=one(Connection))
+    @operation(operation_id="readConnection", summary="Read a connection", answer=one(ConnectionSerializer))
     def retrieve(self, request: Request, workspace: UUID | None, connection: UUID | None) -> HttpResponse:
-        session = self.session_of(workspace, connection)
-        return json_answer({"data": connection_payload(session, now=timezone.now())})
+        return self.answer(ConnectionSerializer(snapshot_of(self.get_object(), now=timezone.now())))
 
-    @Documented(
+    @operation(
         operation_id="cancelConnection",
         summary="Abandon a connection; one that has ended stays as it is",
-        answer=one(Connection),
+        answer=one(ConnectionSerializer),
     )
+    @action(detail=True, methods=["post"])
     def cancel(self, request: Request, workspace: UUID | None, connection: UUID | None) -> HttpResponse:
         now = timezone.now()
-        session = cancel_session(session=self.session_of(workspace, connection), now=now, by=self.actor)
-        return json_answer({"data": connection_payload(session, now=now)})
+        cancelled = cancel_session(session=self.get_object(), now=now, by=self.actor)
+        return self.answer(ConnectionSerializer(snapshot_of(cancelled, now=now)))
 
-    def session_of(self, workspace: UUID | None, connection: UUID | None) -> ConnectSession:
-        """Find a session of the sub-account; malformed, unknown and foreign ids read alike."""
-        found = self.workspace_of(workspace)
-        sessions = found.connect_sessions.select_related("workspace", "channel")
-        session: ConnectSession | None = sessions.filter(uuid=connection).first() if connection else None
-        if session is None:
-            raise ConnectionNotFound
-        return session
+    def answer_with_address(self, session: ConnectSession, *, status: int) -> HttpResponse:
+        """Answer the connection, with its secret address while it is pending."""
+        now = timezone.now()
+        pending = pending_snapshot_of(session, now=now)
+        if pending is not None:
+            return self.answer(PendingConnectionSerializer(pending), status=status)
+        return self.answer(ConnectionSerializer(snapshot_of(session, now=now)), status=status)

@@ -20,7 +20,6 @@ from channelconnect.models import ConnectSession
 from channelconnect.models.sessions import Platform, Status
 from channelconnect.services import (
     ConnectionNotFound,
-    Wish,
     cancel_session,
     connect_url,
     create_session,
@@ -47,13 +46,13 @@ class Overview(ConsoleView):
         sessions = ConnectSession.objects.of(self.agency).select_related("workspace", "channel")
         part = keyset_page(request, sessions)
         now = timezone.now()
-        rows = [(session, *told(session, status_at(session, now))) for session in part.rows]
+        rows = [(session, *_status_columns(session, status_at(session, now))) for session in part.rows]
         settings = settings_of(self.agency)
         return self.page("console/channel_connect.html", settings=settings, rows=rows, part=part, now=now)
 
 
-def told(session: ConnectSession, at: tuple[str, str | None]) -> tuple[str, Any, str]:
-    """Status, its label, and the error in words."""
+def _status_columns(session: ConnectSession, at: tuple[str, str | None]) -> tuple[str, Any, str]:
+    """Give status, its label, and what its error means."""
     status, code = at
     return status, Status(status).label, ERROR_CODES.get(code or "", "")
 
@@ -114,17 +113,20 @@ class Start(FormPage[StartForm]):
     def save(self, form: StartForm) -> HttpResponse:
         given = form.cleaned_data
         channel: Channel | None = given["reconnect"]
-        wish = Wish(
-            platform=given["platform"],
-            return_url=given["return_url"],
-            state=given["state"] or None,
-            reconnect=channel.uuid if channel else None,
-        )
         if not use_nonce(self.request, given["nonce"]):
             messages.warning(self.request, USED)
             return redirect(NAV)
         now = timezone.now()
-        session, _new = create_session(agency=self.agency, workspace=self.workspace, wish=wish, now=now, by=self.by)
+        session = create_session(
+            agency=self.agency,
+            workspace=self.workspace,
+            platform=given["platform"],
+            return_url=given["return_url"],
+            state=given["state"] or None,
+            reconnect=channel.uuid if channel else None,
+            now=now,
+            by=self.by,
+        )
         return self.page("console/channel_connect_link.html", session=session, link=connect_url(session, now=now))
 
     def show(self, form: StartForm, *, status: int = 200) -> HttpResponse:

@@ -28,8 +28,8 @@ class ReturnUrls(FormPage[ReturnUrlsForm]):
         try:
             set_return_urls(agency=self.agency, return_urls=urls, by=self.by)
         except ReturnUrlRefused as refusal:
-            words = _("%(url)s is refused: %(message)s") % {"url": urls[refusal.position], "message": refusal.message}
-            form.add_error("return_urls", words)
+            message = _("%(url)s is refused: %(message)s") % {"url": urls[refusal.position], "message": refusal.message}
+            form.add_error("return_urls", message)
             return self.show(form, status=422)
         return self.done(_("The return URLs were saved."), NAV)
 

@@ -1,31 +1,30 @@
-"""What providers tell us in signed callbacks, as typed facts."""
+"""What providers tell us in signed callbacks, as typed events."""
 
 from channelconnect.providers.notices.bodies import json_of
-from channelconnect.providers.notices.facts import (
+from channelconnect.providers.notices.events import (
     AccountLost,
     Echo,
-    Fact,
     InboundMessage,
     LimitChanged,
     MessageStatus,
     PersonRead,
     Problem,
+    ProviderEvent,
     QualityChanged,
     TemplateChanged,
     Unknown,
 )
-from channelconnect.providers.notices.reading import Notice, UnreadableNotices, read_notices
+from channelconnect.providers.notices.parsing import UnreadableNotices, read_notices
 
 __all__ = [
     "AccountLost",
     "Echo",
-    "Fact",
     "InboundMessage",
     "LimitChanged",
     "MessageStatus",
-    "Notice",
     "PersonRead",
     "Problem",
+    "ProviderEvent",
     "QualityChanged",
     "TemplateChanged",
     "Unknown",

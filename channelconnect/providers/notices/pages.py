@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from channelconnect.providers.notices.facts import Echo, Fact, InboundMessage, PersonRead, Unknown
+from channelconnect.providers.notices.events import Echo, InboundMessage, PersonRead, ProviderEvent, Unknown
 from channelconnect.providers.notices.values import LONGEST_ID, LONGEST_MESSAGE, moment
-from channelconnect.providers.words import Row, ident, row, rows, text, texts
+from channelconnect.providers.parsing import Row, ident, row, rows, text, texts
 
 
-def read_page_entry(entry: Row, platform: str) -> Iterator[Fact]:
-    """Give the facts of a Page's or an Instagram account's entry; what another app is handling (`standby`) too."""
+def read_page_entry(entry: Row, platform: str) -> Iterator[ProviderEvent]:
+    """Give the events of a Page's or an Instagram account's entry; what another app is handling (`standby`) too."""
     account_id = ident(entry.get("id"))
     for event in [*rows(entry.get("messaging")), *rows(entry.get("standby"))]:
         yield _event(event, account_id, platform)
@@ -16,7 +16,7 @@ def read_page_entry(entry: Row, platform: str) -> Iterator[Fact]:
         yield Unknown(platform=platform, account_id=account_id, container_id=account_id, kind=text(change.get("field")))
 
 
-def _event(event: Row, id: str, platform: str) -> Fact:
+def _event(event: Row, id: str, platform: str) -> ProviderEvent:
     message = row(event.get("message"))
     if message.get("is_echo") is True:
         return _echo(event, message, id, platform)

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from typing import Final
 
-from channelconnect.providers.notices.facts import AccountLost, Fact, Unknown
+from channelconnect.providers.notices.events import AccountLost, ProviderEvent, Unknown
 from channelconnect.providers.notices.values import moment
-from channelconnect.providers.words import Row, ident, row, rows, text
+from channelconnect.providers.parsing import Row, ident, row, rows, text
 
 GONE: Final = {"revoke", "revoked", "remove", "removed", "disconnected"}
 
 
-def read_permissions_entry(entry: Row) -> Iterator[Fact]:
+def read_permissions_entry(entry: Row) -> Iterator[ProviderEvent]:
     """Give the accounts whose permission was taken back; only changes that name them can be told apart."""
     at = moment(entry.get("time"))
     for change in rows(entry.get("changes")):

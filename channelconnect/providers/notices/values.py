@@ -3,8 +3,8 @@
 from datetime import UTC, datetime
 from typing import Final
 
-from channelconnect.providers.notices.facts import Problem
-from channelconnect.providers.words import Row, number, row, rows, text
+from channelconnect.providers.notices.events import Problem
+from channelconnect.providers.parsing import Row, number, row, rows, text
 
 # Later moments in seconds than this are milliseconds in truth.
 LAST_SECOND: Final = 100_000_000_000

@@ -4,18 +4,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from channelconnect.providers.notices.facts import (
+from channelconnect.providers.notices.events import (
     AccountLost,
-    Fact,
     InboundMessage,
     LimitChanged,
     MessageStatus,
+    ProviderEvent,
     QualityChanged,
     TemplateChanged,
     Unknown,
 )
 from channelconnect.providers.notices.values import LONGEST_ID, LONGEST_MESSAGE, moment, problems
-from channelconnect.providers.words import Row, ident, number, people_a_day, row, rows, text
+from channelconnect.providers.parsing import Row, ident, number, people_a_day, row, rows, text
 
 PLATFORM: Final = "whatsapp"
 LOSSES: Final = {"PARTNER_REMOVED", "PARTNER_APP_UNINSTALLED", "ACCOUNT_DELETED", "DISABLED_UPDATE"}
@@ -23,21 +23,21 @@ STILL_THERE: Final = {"REINSTATE", "SCHEDULE_FOR_DISABLE"}
 LIMITS: Final = ("max_daily_conversations_per_business", "max_daily_conversation_per_phone")
 
 
-def read_whatsapp_entry(entry: Row) -> Iterator[Fact]:
-    """Give the facts of one business account's entry."""
+def read_whatsapp_entry(entry: Row) -> Iterator[ProviderEvent]:
+    """Give the events of one business account's entry."""
     container_id, at = ident(entry.get("id")), moment(entry.get("time"))
     for change in rows(entry.get("changes")):
         field, value = text(change.get("field")), row(change.get("value"))
         read = READERS.get(field)
         found = list(read(value, container_id)) if read else [_unknown(field, container_id)]
-        yield from (fact if fact.at else replace(fact, at=at) for fact in found)
+        yield from (event if event.at else replace(event, at=at) for event in found)
 
 
 def _unknown(kind: str, container_id: str) -> Unknown:
     return Unknown(platform=PLATFORM, container_id=container_id, kind=kind)
 
 
-def _messages(value: Row, id: str) -> Iterator[Fact]:
+def _messages(value: Row, id: str) -> Iterator[ProviderEvent]:
     account_id = ident(row(value.get("metadata")).get("phone_number_id"))
     where: dict[str, Any] = {"platform": PLATFORM, "account_id": account_id, "container_id": id}
     for status in rows(value.get("statuses")):
@@ -76,13 +76,13 @@ def _message(message: Row, names: dict[str, str], where: dict[str, Any]) -> Inbo
         message_id=text(message.get("id"), LONGEST_ID),
         person=person,
         kind=text(message.get("type")) or "unknown",
-        text=_words(message),
+        text=_written(message),
         person_name=names.get(person, ""),
         problems=problems(message.get("errors")),
     )
 
 
-def _words(message: Row) -> str:
+def _written(message: Row) -> str:
     """Give what was written or pressed, whatever the kind."""
     pressed = row(message.get("interactive"))
     candidates = (
@@ -92,10 +92,10 @@ def _words(message: Row) -> str:
         row(pressed.get("list_reply")).get("title"),
         row(message.get(text(message.get("type")))).get("caption"),
     )
-    return next((text(words, LONGEST_MESSAGE) for words in candidates if text(words)), "")
+    return next((text(candidate, LONGEST_MESSAGE) for candidate in candidates if text(candidate)), "")
 
 
-def _account_update(value: Row, id: str) -> Iterator[Fact]:
+def _account_update(value: Row, id: str) -> Iterator[ProviderEvent]:
     """Some of these come under the portfolio's id and name the business account inside."""
     event = text(value.get("event"))
     container_id = ident(row(value.get("waba_info")).get("waba_id")) or id
@@ -106,7 +106,7 @@ def _account_update(value: Row, id: str) -> Iterator[Fact]:
         yield Unknown(platform=PLATFORM, container_id=container_id, kind=f"account_update.{event}")
 
 
-def _quality(value: Row, id: str) -> Iterator[Fact]:
+def _quality(value: Row, id: str) -> Iterator[ProviderEvent]:
     tier = value.get("current_limit") or value.get("max_daily_conversations_per_business")
     yield QualityChanged(
         platform=PLATFORM,
@@ -118,20 +118,20 @@ def _quality(value: Row, id: str) -> Iterator[Fact]:
     )
 
 
-def _capability(value: Row, id: str) -> Iterator[Fact]:
+def _capability(value: Row, id: str) -> Iterator[ProviderEvent]:
     """The limit comes as a tier's name or as a number, -1 for none."""
-    told = next((value[name] for name in LIMITS if name in value), None)
-    if isinstance(told, str) and told.startswith("TIER_"):
-        yield LimitChanged(platform=PLATFORM, container_id=id, messaging_limit=people_a_day(told))
+    limit = next((value[name] for name in LIMITS if name in value), None)
+    if isinstance(limit, str) and limit.startswith("TIER_"):
+        yield LimitChanged(platform=PLATFORM, container_id=id, messaging_limit=people_a_day(limit))
         return
-    people = number(told)
+    people = number(limit)
     if people is None:
         yield Unknown(platform=PLATFORM, container_id=id, kind="business_capability_update")
     else:
         yield LimitChanged(platform=PLATFORM, container_id=id, messaging_limit=None if people < 0 else people)
 
 
-def _template(value: Row, id: str) -> Iterator[Fact]:
+def _template(value: Row, id: str) -> Iterator[ProviderEvent]:
     yield TemplateChanged(
         platform=PLATFORM,
         container_id=id,
@@ -143,7 +143,7 @@ def _template(value: Row, id: str) -> Iterator[Fact]:
     )
 
 
-READERS: Final[dict[str, Callable[[Row, str], Iterator[Fact]]]] = {
+READERS: Final[dict[str, Callable[[Row, str], Iterator[ProviderEvent]]]] = {
     "messages": _messages,
     "account_update": _account_update,
     "phone_number_quality_update": _quality,

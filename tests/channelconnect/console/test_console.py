@@ -14,7 +14,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from channelconnect.models import ConnectSession
 from channelconnect.models.sessions import Status
-from channelconnect.services import end_session, session_of_link, settings_of, switch_connect
+from channelconnect.services import end_session, session_by_link, settings_of, switch_connect
 from tests.agency.console.browsers import a_browser, at_the_console, flashes, hidden, text
 from tests.channelconnect.agencies import RETURN_URL, a_session, connection_events, switch_on
 from tests.factories import ChannelFactory, WorkspaceFactory, many_workspaces
@@ -193,7 +193,7 @@ def test_the_sub_account_is_found_by_its_name(connecting: Tenant, admin: Client)
 def test_a_started_connection_shows_its_link_once(connecting: Tenant, admin: Client) -> None:
     page = start(admin, connecting, state="4711")
     assert (page.status_code, page["Cache-Control"]) == (200, "max-age=0, no-cache, no-store, must-revalidate, private")
-    session = session_of_link(link_on(page))
+    session = session_by_link(link_on(page))
     assert session
     assert (session.workspace, session.state, session.status) == (connecting.workspace, "4711", "pending")
     assert link_on(page) not in admin.get(HOME).content.decode()
@@ -213,7 +213,7 @@ def test_a_form_sent_twice_starts_one_connection(connecting: Tenant, admin: Clie
 
 def test_a_channel_can_be_reconnected(connecting: Tenant, admin: Client, b: Tenant) -> None:
     page = start(admin, connecting, reconnect=str(connecting.channel.uuid))
-    session = session_of_link(link_on(page))
+    session = session_by_link(link_on(page))
     assert session
     assert session.target == connecting.channel
     other = ChannelFactory.create(workspace=connecting.workspace, platform="facebook")

@@ -1,4 +1,4 @@
-"""The facts. `account_id` is a channel's external id, `container_id` its business account or Page.
+"""The events. `account_id` is a channel's external id, `container_id` its business account or Page.
 
 Where a notice does not tell one of them, it is empty.
 """
@@ -8,7 +8,7 @@ from datetime import datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
+class ProviderEvent:
     """`platform` is whatsapp, facebook or instagram; empty where the notice is about permissions in general."""
 
     platform: str
@@ -27,7 +27,7 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MessageStatus(Fact):
+class MessageStatus(ProviderEvent):
     """A message we sent moved on: sent, delivered, read, failed or played. `opaque` is what the send carried along."""
 
     message_id: str
@@ -40,7 +40,7 @@ class MessageStatus(Fact):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PersonRead(Fact):
+class PersonRead(ProviderEvent):
     """A person has received or read (`status`) everything up to `at`, on Messenger or Instagram."""
 
     person: str
@@ -49,7 +49,7 @@ class PersonRead(Fact):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InboundMessage(Fact):
+class InboundMessage(ProviderEvent):
     """A person wrote, or pressed a button. `kind` is the provider's word; `person_name` WhatsApp's only."""
 
     message_id: str
@@ -61,7 +61,7 @@ class InboundMessage(Fact):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Echo(Fact):
+class Echo(ProviderEvent):
     """A message that left through the Page, ours or another app's; `opaque` is its metadata."""
 
     message_id: str
@@ -71,14 +71,14 @@ class Echo(Fact):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AccountLost(Fact):
+class AccountLost(ProviderEvent):
     """We may no longer act for the account, or for all of its container; `reason` is the provider's word."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QualityChanged(Fact):
+class QualityChanged(ProviderEvent):
     """A number's quality moved; the notice names it by its `shown` number alone."""
 
     shown: str
@@ -88,14 +88,14 @@ class QualityChanged(Fact):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LimitChanged(Fact):
+class LimitChanged(ProviderEvent):
     """The portfolio may reach so many people a day; None is no limit."""
 
     messaging_limit: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TemplateChanged(Fact):
+class TemplateChanged(ProviderEvent):
     """A message template was approved, rejected, paused or disabled (`status`)."""
 
     template_id: str
@@ -106,7 +106,7 @@ class TemplateChanged(Fact):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unknown(Fact):
+class Unknown(ProviderEvent):
     """Something else; to be counted and left alone."""
 
     kind: str

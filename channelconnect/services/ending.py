@@ -1,7 +1,7 @@
 """How a session ends: once, with its event in the same transaction, and with its secrets forgotten."""
 
+from dataclasses import asdict
 from datetime import datetime
-from typing import Any
 
 from django.db import transaction
 
@@ -10,7 +10,7 @@ from agency.services import record_activity, record_event
 from channelconnect import events
 from channelconnect.models import ConnectSession
 from channelconnect.models.sessions import Status
-from channelconnect.services.finding import status_at
+from channelconnect.services.snapshots import snapshot_of
 from workspaces.subaccounts.models import Channel
 
 EVENTS = {
@@ -19,21 +19,6 @@ EVENTS = {
     Status.CANCELLED: events.CANCELLED,
     Status.EXPIRED: events.EXPIRED,
 }
-
-
-def connection_payload(session: ConnectSession, *, now: datetime | None = None) -> dict[str, Any]:
-    """The connection as status reads and events carry it; one past its time reads as expired before the sweep."""
-    status, error_code = status_at(session, now)
-    return {
-        "id": str(session.uuid),
-        "workspace_id": str(session.workspace.uuid),
-        "platform": session.platform,
-        "status": status,
-        "channel_id": str(session.channel.uuid) if session.channel else None,
-        "error_code": error_code,
-        "state": session.state,
-        "expires_at": session.expires_at,
-    }
 
 
 @transaction.atomic
@@ -60,7 +45,7 @@ def end_session(
     record_event(
         agency_id=session.agency_id,
         name=EVENTS[status],
-        data=connection_payload(session),
+        data=asdict(snapshot_of(session, now=now)),
         now=now,
         workspace_uuid=session.workspace.uuid,
     )
@@ -75,10 +60,18 @@ def end_session(
     return True
 
 
-def settle_time(*, session: ConnectSession, now: datetime, by: Actor) -> None:
+def expire_if_due(*, session: ConnectSession, now: datetime, by: Actor) -> None:
     """End a session whose time is over."""
     if session.is_open and session.expires_at <= now:
         end_session(session=session, status=Status.EXPIRED, error_code="session_expired", now=now, by=by)
+
+
+def cancel_session(*, session: ConnectSession, now: datetime, by: Actor) -> ConnectSession:
+    """Abandon an open session; one that has ended stays as it is."""
+    expire_if_due(session=session, now=now, by=by)
+    if session.is_open:
+        end_session(session=session, status=Status.CANCELLED, now=now, by=by)
+    return session
 
 
 def expire_sessions(*, now: datetime, by: Actor, batch: int = 500) -> int:

@@ -6,14 +6,14 @@ from channelconnect.models import ConnectSession
 from channelconnect.services.settings import settings_of
 
 
-def way_back(session: ConnectSession) -> str | None:
+def build_return_url(session: ConnectSession) -> str | None:
     """The return URL with `connection_id` and `state`; None where it is no longer registered."""
     if session.return_url not in settings_of(session.agency).return_urls:
         return None
-    words = {"connection_id": str(session.uuid)}
+    query = {"connection_id": str(session.uuid)}
     if session.state is not None:
-        words["state"] = session.state
-    return f"{session.return_url}?{urlencode(words, quote_via=quote)}"
+        query["state"] = session.state
+    return f"{session.return_url}?{urlencode(query, quote_via=quote)}"
 
 
 def return_host(session: ConnectSession) -> str:

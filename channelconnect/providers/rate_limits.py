@@ -5,7 +5,7 @@ from typing import Final
 
 import orjson
 
-from channelconnect.providers.words import number, row, rows
+from channelconnect.providers.parsing import number, row, rows
 
 PER_BUSINESS: Final = "X-Business-Use-Case-Usage"
 PER_APP: Final = "X-App-Usage"

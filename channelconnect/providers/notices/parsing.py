@@ -4,15 +4,13 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from channelconnect.providers.notices.bodies import json_of
-from channelconnect.providers.notices.facts import Fact, Unknown
+from channelconnect.providers.notices.events import ProviderEvent, Unknown
 from channelconnect.providers.notices.pages import read_page_entry
 from channelconnect.providers.notices.permissions import read_permissions_entry
 from channelconnect.providers.notices.whatsapp import read_whatsapp_entry
-from channelconnect.providers.words import Row, row, rows, text
+from channelconnect.providers.parsing import Row, row, rows, text
 
-Notice = Fact
-
-READERS: Final[dict[str, Callable[[Row], Iterator[Fact]]]] = {
+READERS: Final[dict[str, Callable[[Row], Iterator[ProviderEvent]]]] = {
     "whatsapp_business_account": read_whatsapp_entry,
     "page": lambda entry: read_page_entry(entry, "facebook"),
     "instagram": lambda entry: read_page_entry(entry, "instagram"),
@@ -24,8 +22,8 @@ class UnreadableNotices(ValueError):
     """The body is no JSON object."""
 
 
-def read_notices(body: bytes) -> list[Notice]:
-    """Give the facts of a body in its order; whatever is odd in it is skipped or `Unknown`.
+def read_notices(body: bytes) -> list[ProviderEvent]:
+    """Give the events of a body in its order; whatever is odd in it is skipped or `Unknown`.
 
     Raises `UnreadableNotices`.
     """
@@ -39,4 +37,4 @@ def read_notices(body: bytes) -> list[Notice]:
     read = READERS.get(kind)
     if read is None:
         return [Unknown(platform="", kind=kind)]
-    return [fact for entry in rows(notice.get("entry")) for fact in read(entry)]
+    return [event for entry in rows(notice.get("entry")) for event in read(entry)]

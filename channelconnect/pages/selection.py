@@ -9,42 +9,42 @@ from django.utils.translation import gettext as _
 
 from agency.pages.lists import Pages, read_pages
 from channelconnect.models.sessions import Status
-from channelconnect.pages.landing import AskingPage, SeeOther, bound_session
-from channelconnect.pages.turns import TURNS
+from channelconnect.pages.concurrency import PROVIDER_CALLS
+from channelconnect.pages.landing import SeeOther, StatusPage, bound_session
 from channelconnect.providers import Account
-from channelconnect.services import NotNow, choose, discovered, refuse_other_browser, status_at
+from channelconnect.services import WrongStatus, authorized_accounts, require_same_browser, select_account, status_at
 from config.db import name_key
 
 LOOK_AGAIN_SECONDS = 2
 LONGEST_SEARCH = 200
 
 
-class SessionPage(AskingPage):
+class SessionPage(StatusPage):
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponseBase:
-        session = self.found(bound_session(uuid))
-        refuse_other_browser(session, self.browser)
+        session = self.require_session(bound_session(uuid))
+        require_same_browser(session, self.browser)
         status, _code = status_at(session, self.now)
         if status == Status.SELECTING:
-            return self.choice()
+            return self.show_accounts()
         if status != Status.AUTHORIZING:
-            return self.outcome()
-        return self.asking() if session.state_digest else self.working()
+            return self.show_outcome()
+        return self.show_landing() if session.state_digest else self.show_progress()
 
-    def working(self) -> HttpResponse:
+    def show_progress(self) -> HttpResponse:
         """The provider is being asked in another request of this browser."""
         page = self.page("connect/working.html", may_start_again=True)
         page.headers["Refresh"] = str(LOOK_AGAIN_SECONDS)
         return page
 
-    def choice(self, *, refusal: str = "", status: int = 200) -> HttpResponse:
-        accounts = discovered(self.session)[1]
+    def show_accounts(self, *, refusal: str = "", status: int = 200) -> HttpResponse:
+        accounts = authorized_accounts(self.session)[1]
         search = self.request.GET.get("search", "").strip()[:LONGEST_SEARCH]
         hits = [account for account in accounts if is_hit(account, search)]
         pages = read_pages(self.request, len(hits))
         shown = hits[pages.offset : pages.offset + pages.size]
         target = self.session.target
         return self.page(
-            "connect/choice.html",
+            "connect/accounts.html",
             status=status,
             accounts=shown,
             total=len(accounts),
@@ -75,27 +75,27 @@ def links_of(pages: Pages, search: str, here: str) -> dict[str, str]:
     return {name: f"{here}?{urlencode(kept | {'page': number})}" if number else "" for name, number in numbers.items()}
 
 
-class Choose(SessionPage):
+class SelectAccount(SessionPage):
     """Connects the chosen account; pressed twice, the second finds what the first has done."""
 
     http_method_names = ["post"]
 
     def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponseBase:
-        session = self.found(bound_session(uuid))
-        with TURNS.taken() as is_our_turn:
-            if not is_our_turn:
-                refuse_other_browser(session, self.browser)
+        session = self.require_session(bound_session(uuid))
+        with PROVIDER_CALLS.slot() as is_free:
+            if not is_free:
+                require_same_browser(session, self.browser)
                 return self._again(_("Many are connecting right now. Press Connect again in a moment."), status=503)
             chosen = request.POST.get("account", "")
             try:
-                choose(session=session, browser=self.browser, external_id=chosen, now=self.now, by=self.by)
-            except NotNow:
+                select_account(session=session, browser=self.browser, external_id=chosen, now=self.now, by=self.by)
+            except WrongStatus:
                 session.refresh_from_db()
                 return self._again(_("Choose one of the accounts."), status=422)
         return SeeOther(reverse("connect:session", args=[session.uuid]))
 
     def _again(self, refusal: str, *, status: int) -> HttpResponse:
-        """Show the choice once more, if it is still to be made."""
+        """Show the accounts once more, if the choice is still to be made."""
         if status_at(self.session, self.now)[0] != Status.SELECTING:
             return SeeOther(reverse("connect:session", args=[self.session.uuid]))
-        return self.choice(refusal=refusal, status=status)
+        return self.show_accounts(refusal=refusal, status=status)

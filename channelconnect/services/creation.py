@@ -1,0 +1,85 @@
+"""Starting a connect session."""
+
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db import transaction
+
+from agency.actors import Actor
+from agency.models import Agency
+from agency.services import record_activity
+from channelconnect.models import ConnectSession
+from channelconnect.services.secrets import digest, new_secret
+from channelconnect.services.settings import require_connect
+from config.errors import Conflict, Invalid
+from workspaces.subaccounts.models import Channel, Workspace
+
+LIFETIME = timedelta(minutes=30)
+
+
+class SubAccountSuspended(Conflict):
+    message = "This sub-account is suspended."
+
+
+class ReturnUrlNotRegistered(Invalid):
+    field = "return_url"
+    message = "This return URL is not registered for the agency."
+
+
+class ChannelToReconnectNotFound(Invalid):
+    field = "channel_id"
+    message = "The sub-account has no such channel on this platform."
+
+
+@transaction.atomic
+def create_session(
+    *,
+    agency: Agency,
+    workspace: Workspace,
+    platform: str,
+    return_url: str,
+    state: str | None = None,
+    reconnect: UUID | None = None,
+    now: datetime,
+    by: Actor,
+) -> ConnectSession:
+    """Start a session; `reconnect` is the public id of the channel to connect again.
+
+    Raises `ConnectIsOff`, `SubAccountSuspended`, `ReturnUrlNotRegistered`, `ChannelToReconnectNotFound`.
+    """
+    allowed = require_connect(agency)
+    if not workspace.is_active:
+        raise SubAccountSuspended
+    if return_url not in allowed.return_urls:
+        raise ReturnUrlNotRegistered
+    link = new_secret()
+    session = ConnectSession.objects.create(
+        agency=agency,
+        workspace=workspace,
+        platform=platform,
+        return_url=return_url,
+        state=state,
+        target=_target(workspace, platform, reconnect),
+        link_digest=digest(link),
+        link=link,
+        created_by=by.label,
+        created_at=now,
+        expires_at=now + LIFETIME,
+    )
+    record_activity(
+        by=by,
+        action="connect.started",
+        agency_id=agency.pk,
+        workspace_uuid=workspace.uuid,
+        target=("connection", session.uuid, session.platform),
+    )
+    return session
+
+
+def _target(workspace: Workspace, platform: str, reconnect: UUID | None) -> Channel | None:
+    if reconnect is None:
+        return None
+    channel: Channel | None = workspace.channels.filter(uuid=reconnect, platform=platform).first()
+    if channel is None:
+        raise ChannelToReconnectNotFound
+    return channel
