@@ -4,12 +4,12 @@ from functools import lru_cache
 
 from django.db import connection
 from django.http import HttpRequest
-from workspaces.subaccounts.api.agency.workspaces import WorkspaceViewSet
 
 from agency.models import Agency, AgencyKey
 from agency.services.authentication import AgencyCaller
 from config.api.keys import key_digest, looks_like_key, presented_key
 from config.api.refusals import Unauthorized
+from workspaces.subaccounts.api.agency.views import SubAccountViewSet
 
 # The product's statement without the stamp.
 FIND = """
@@ -28,14 +28,14 @@ def caller_with(text: str) -> AgencyCaller:
     return AgencyCaller(key.pk, key.uuid, key.name, key.can_copy, key.agency, True)
 
 
-class OpenList(WorkspaceViewSet):
+class OpenList(SubAccountViewSet):
     """No key is looked up and nothing is counted."""
 
     def authenticate(self, request: HttpRequest) -> AgencyCaller:
         return caller_with(request.META["HTTP_X_API_KEY"])
 
 
-class KeyedList(WorkspaceViewSet):
+class KeyedList(SubAccountViewSet):
     """The key is checked and looked up at each request; nothing is counted or stamped."""
 
     def authenticate(self, request: HttpRequest) -> AgencyCaller:

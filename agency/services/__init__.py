@@ -11,7 +11,7 @@ from agency.services.catalogue import (
     create_plan,
     update_item,
 )
-from agency.services.events import envelope, record_event
+from agency.services.events import envelope, record_event, write_event
 from agency.services.keys import KeyNotFound, issue_agency_key, revoke_agency_key
 from agency.services.mail import due_mail, queue_mail, send_due_mail
 from agency.services.members import MemberNotFound, add_member, change_role, remove_member
@@ -47,4 +47,5 @@ __all__ = [
     "set_switch",
     "suspend_agency",
     "update_item",
+    "write_event",
 ]

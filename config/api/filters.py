@@ -71,7 +71,7 @@ class _DateTimeField(_ParameterField):
         return found
 
 
-class TextFilter(django_filters.Filter):
+class TextFilter(django_filters.Filter):  # type: ignore[misc]  # the library has no types
     """A text as it is; `schema` is the parameter's form in the documents, as it is for the other filters."""
 
     field_class: ClassVar[type[forms.Field]] = _ParameterField
@@ -104,7 +104,7 @@ def _refuse_errors(form: forms.Form) -> None:
         raise Invalid(f"The {name} parameter {refusals[0]}", field=name)
 
 
-class FilterSet(django_filters.FilterSet):
+class FilterSet(django_filters.FilterSet):  # type: ignore[misc]  # the library has no types
     """Filters of one list. Where none of them was sent, the queryset stays as it is, and no form is built."""
 
     @classmethod

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, wraps
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers
@@ -125,9 +125,9 @@ class operation:  # noqa: N801  # used as a decorator
             parameters=[*self.query, IDEMPOTENCY_KEY] if self.idempotent else [*self.query],
             examples=[*self._request_examples(), *self._answer_examples()],
         )
-        declared: Handler = decorate(self._once(handler))
-        declared.operation = self  # type: ignore[attr-defined]  # read by the view and by the documents
-        return declared
+        declared: Any = decorate(self._once(handler))
+        declared.operation = self  # read by the view and by the documents
+        return cast("Handler", declared)
 
     @property
     def answers(self) -> dict[int, Answer]:

@@ -51,7 +51,7 @@ class OperationSchema(AutoSchema):
         declared = operation_of(self.view, self.method)
         if declared is None or not declared.answer.is_page:
             return ()
-        return (*PAGE_PARAMETERS, LIMIT_PARAMETER) if self.view.limit_alias else PAGE_PARAMETERS
+        return (*PAGE_PARAMETERS, LIMIT_PARAMETER) if getattr(self.view, "limit_alias", False) else PAGE_PARAMETERS
 
     def _get_request_body(self, direction: Direction = "request") -> JSON | None:
         """A body may be left out where the operation says so, and not because all of its fields may."""

@@ -1,6 +1,6 @@
 """The base of every API view: who calls and how often, in each surface's order, before any work."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, ClassVar, Generic, NamedTuple, NoReturn, TypeVar
 from uuid import UUID
@@ -221,18 +221,20 @@ class SurfaceView(APIView, Generic[Caller]):
         data = {"data": serializer.data}
         return json_answer(data if meta is None else {**data, "meta": meta.data}, status)
 
-    def paged(self, rows: Sequence[Any], total: int) -> HttpResponse:
-        return json_answer(envelope(self.request._request, self.page, rows, total))
+    def paged(self, serializer: BaseSerializer[Any], total: int) -> HttpResponse:
+        """Answer the page asked for of a list of this length."""
+        return json_answer(envelope(self.request._request, self.page, serializer.data, total))
 
     def page_of(self, rows: "QuerySet[Any]", serializer: type[Serializer]) -> HttpResponse:
         """Answer the page asked for of ordered rows."""
         shown = rows[self.page.offset : self.page.offset + self.page.size]
-        return self.paged(serializer(shown, many=True).data, rows.count())
+        return self.paged(serializer(shown, many=True), rows.count())
 
     def nothing_matches(self) -> HttpResponse:
         declared = operation_of(self, self.request.method)
         is_page = declared is not None and declared.answer.is_page
-        return self.paged([], 0) if is_page else json_answer({"data": []})
+        empty = envelope(self.request._request, self.page, [], 0) if is_page else {"data": []}
+        return json_answer(empty)
 
 
 def _given_headers(response: Response) -> dict[str, str]:

@@ -10,15 +10,16 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from config.api.documents.events import DocumentedEvents, EventDescription, documented_events
 from tests.api.conftest import AGENCY, WORKSPACE
+from tests.api.doors.words import Thing
 
 THINGS = f"{AGENCY}/things"
 
 
 def describe_events() -> list[EventDescription]:
-    body = {"type": "object", "required": ["id"], "properties": {"id": {"type": "string", "format": "uuid"}}}
+    tenant = {"agency_id": {"type": "integer"}}
     example = {"id": "0b7a4d9e-c0de-4000-8000-00000000abcd"}
     headers = {"X-Svc-Event": "The event's name."}
-    return [EventDescription("thing.created", "A thing was created", body, example, headers)]
+    return [EventDescription("thing.created", "A thing was created", tenant, Thing, example, headers)]
 
 
 @pytest.fixture(autouse=True, scope="session")

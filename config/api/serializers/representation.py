@@ -89,10 +89,15 @@ def _conversion(field: AnyField) -> Convert | None:
     """Give what turns a field's value into what is written; None where it is written as it is."""
     nested = _nested(field)
     if nested is not None:
-        return representation_of(type(nested)).build
+        return _representation_of(nested).build
     if isinstance(field, serializers.ListSerializer):
-        return representation_of(type(field.child)).build_all
+        return _representation_of(field.child).build_all
     return None if getattr(field, "is_written_as_it_is", False) else partial(_convert, field)
+
+
+def _representation_of(serializer: Any) -> Representation:
+    kind: type[serializers.BaseSerializer[Any]] = type(serializer)
+    return representation_of(kind)
 
 
 def _convert(field: AnyField, value: Any) -> Any:

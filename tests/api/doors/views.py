@@ -34,7 +34,7 @@ class AgencyThings(AgencyDoor):
         self.filtered(Group.objects.all())
         everything = range(1, MANY + 1)
         page = everything[self.page.offset : self.page.offset + self.page.size]
-        return self.paged([{"number": number} for number in page], MANY)
+        return self.paged(Thing([{"number": number} for number in page], many=True), MANY)
 
     @operation(
         operation_id="createThing",
@@ -70,7 +70,7 @@ class WorkspaceThings(WorkspaceDoor):
         answer=pages(Thing),
     )
     def get(self, request: Request) -> HttpResponse:
-        return self.paged([], MANY)
+        return self.paged(Thing([], many=True), MANY)
 
 
 class Echo(AgencyDoor):
@@ -172,7 +172,7 @@ class Once(AgencyDoor):
 
     @operation(operation_id="makeOnce", summary="Make once", answer=one(Thing), request=ThingWords, idempotent=True)
     def post(self, request: Request) -> HttpResponse:
-        body = request.data
+        body: dict[str, Any] = dict(request.data)
         if body.get("refuse"):
             raise Invalid("No such thing.", field="name")
         time.sleep(body.get("seconds", 0))

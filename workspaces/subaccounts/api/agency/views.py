@@ -68,7 +68,7 @@ class SubAccountViewSet(AgencyViewSet):
             total=total,
             is_search=self.parameters.sent("search"),
         )
-        return self.paged(SubAccountSerializer(rows, many=True).data, total)
+        return self.paged(SubAccountSerializer(rows, many=True), total)
 
     @operation(
         operation_id="createSubAccount",
