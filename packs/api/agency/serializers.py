@@ -69,7 +69,7 @@ class NewPackEntrySerializer(Serializer):
         return self._named() == {"workspace", "automation"}
 
     def _named(self) -> set[str]:
-        return {name for name in self.fields if self.initial_data.get(name) is not None}
+        return {name for name, value in self.initial_data.items() if name in self.fields and value is not None}
 
     def to_internal_value(self, data: Any) -> Any:
         if not self.is_copy and self._named() != {"template_id"}:
