@@ -57,11 +57,9 @@ class PackEntrySerializer(Serializer):
 class NewPackEntrySerializer(Serializer):
     """Either `template_id`, or both `workspace` and `automation`."""
 
-    template_id = CharField(
-        max_length=LONGEST_TEMPLATE_ID, required=False, allow_null=True, example="salons-booking-assistant"
-    )
-    workspace = UUIDField(required=False, allow_null=True, example=None)
-    automation = UUIDField(required=False, allow_null=True, example=None)
+    template_id = CharField(max_length=LONGEST_TEMPLATE_ID, required=False, allow_null=True)
+    workspace = UUIDField(required=False, allow_null=True)
+    automation = UUIDField(required=False, allow_null=True)
 
     @property
     def is_copy(self) -> bool:
