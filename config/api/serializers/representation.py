@@ -96,7 +96,7 @@ def _conversion(field: AnyField) -> Convert | None:
 
 
 def _representation_of(serializer: Any) -> Representation:
-    kind: type[serializers.BaseSerializer[Any]] = type(serializer)
+    kind: Any = type(serializer)
     return representation_of(kind)
 
 

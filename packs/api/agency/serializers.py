@@ -57,11 +57,9 @@ class PackEntrySerializer(Serializer):
 class NewPackEntrySerializer(Serializer):
     """Either `template_id`, or both `workspace` and `automation`."""
 
-    template_id = CharField(
-        max_length=LONGEST_TEMPLATE_ID, required=False, allow_null=True, example="salons-booking-assistant"
-    )
-    workspace = UUIDField(required=False, allow_null=True, example=None)
-    automation = UUIDField(required=False, allow_null=True, example=None)
+    template_id = CharField(max_length=LONGEST_TEMPLATE_ID, required=False, allow_null=True)
+    workspace = UUIDField(required=False, allow_null=True)
+    automation = UUIDField(required=False, allow_null=True)
 
     @property
     def is_copy(self) -> bool:
@@ -69,7 +67,7 @@ class NewPackEntrySerializer(Serializer):
         return self._named() == {"workspace", "automation"}
 
     def _named(self) -> set[str]:
-        return {str(name) for name in self.fields if self.initial_data.get(name) is not None}
+        return {name for name, value in self.initial_data.items() if name in self.fields and value is not None}
 
     def to_internal_value(self, data: Any) -> Any:
         if not self.is_copy and self._named() != {"template_id"}:

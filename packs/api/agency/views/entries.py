@@ -52,6 +52,7 @@ class PackEntryViewSet(CopyingViewSet):
         operation_id="addPackEntry",
         summary="Add an automation of the library, or a copy of a sub-account's published one",
         request=NewPackEntrySerializer,
+        request_example={"template_id": "salons-booking-assistant"},
         status=201,
         answer=one(PackEntrySerializer),
         errors={403: CannotCopy.message, 404: "No such pack; for a copy: no such sub-account, or no such automation."},
