@@ -8,7 +8,7 @@ from django.test.utils import override_settings
 
 from channelconnect.sandbox import RunningSandbox, SandboxConfig, open_sandbox
 from tests.channelconnect.agencies import switch_on
-from tests.channelconnect.walking import Customer
+from tests.channelconnect.customer import Customer
 from tests.tenants import Tenant
 
 

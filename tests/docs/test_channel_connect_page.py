@@ -13,7 +13,7 @@ from channelconnect.events import COMPLETED, LABELS, SAMPLES
 from channelconnect.models.sessions import Status
 from channelconnect.sandbox import SandboxConfig, open_sandbox
 from tests.channelconnect.agencies import a_session, switch_on
-from tests.channelconnect.walking import link_of, outcome
+from tests.channelconnect.customer import link_of, outcome
 from tests.tenants import Tenant
 
 PAGE = (Path(__file__).parents[2] / "docs" / "channel-connect.md").read_text()
