@@ -7,7 +7,7 @@ from django.conf import settings as project
 from django.test.utils import override_settings
 
 from tests.channelconnect.agencies import switch_on
-from tests.channelconnect.walking import Customer
+from tests.channelconnect.customer import Customer
 from tests.tenants import Tenant
 from tools.sandbox import RunningSandbox, SandboxConfig, open_sandbox
 

@@ -23,12 +23,12 @@ def test_support_switches_the_feature_on_for_an_agency_that_has_set_nothing_yet(
     support: Client, agency: Agency
 ) -> None:
     assert support.get(f"{LIST}add/").status_code == 200
-    words = {"agency": agency.pk, "enabled": "on", "reason": "Signed the contract"}
-    assert support.post(f"{LIST}add/", words).status_code == 302
+    posted = {"agency": agency.pk, "enabled": "on", "reason": "Signed the contract"}
+    assert support.post(f"{LIST}add/", posted).status_code == 302
     assert settings_of(agency).enabled
     entry = ActivityEntry.objects.get(action="connect.turned_on")
     assert (entry.actor_kind, entry.agency, entry.details) == ("staff", agency, {"reason": "Signed the contract"})
-    assert support.post(f"{LIST}add/", words).status_code == 200
+    assert support.post(f"{LIST}add/", posted).status_code == 200
     assert ConnectSettings.objects.count() == 1
 
 

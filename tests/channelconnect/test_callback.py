@@ -16,8 +16,8 @@ from channelconnect.models import ConnectSession
 from channelconnect.pages.concurrency import MOST_AT_ONCE, PROVIDER_CALLS
 from channelconnect.services import cancel_session
 from tests.channelconnect.agencies import a_session, connection_events, path_of, switch_on
-from tests.channelconnect.walking import Customer, a_browser, link_of, outcome, state_in
-from tests.channelconnect.walking import path_of as local
+from tests.channelconnect.customer import Customer, a_browser, link_of, outcome, state_in
+from tests.channelconnect.customer import path_of as local
 from tests.parallel import at_once
 from tests.tenants import Tenant
 from workspaces.subaccounts.models import Channel
@@ -29,11 +29,11 @@ def everything(session: ConnectSession) -> dict[str, Any]:
     return {**ConnectSession.objects.values().get(pk=session.pk)}
 
 
-def departed(tenant: Tenant, customer: Customer, **more: Any) -> tuple[ConnectSession, str]:
+def at_the_provider(tenant: Tenant, customer: Customer, **more: Any) -> tuple[ConnectSession, str]:
     """A session at the provider, and the dialog's address."""
     session = a_session(tenant, **more)
     customer.open(link_of(session))
-    return session, customer.go_on()
+    return session, customer.press_continue()
 
 
 def exchanges(customer: Customer) -> int:
@@ -41,13 +41,13 @@ def exchanges(customer: Customer) -> int:
 
 
 def test_the_address_with_code_and_state_gives_way_to_a_clean_one(connecting: Tenant, customer: Customer) -> None:
-    session, dialog = departed(connecting, customer)
+    session, dialog = at_the_provider(connecting, customer)
     answer = customer.browser.get(local(customer.consent(dialog)))
     assert (answer.status_code, answer["Location"], answer.content) == (303, f"/connect/s/{session.uuid}", b"")
 
 
 def test_the_dialog_is_asked_for_our_app_with_a_state_of_256_bits(connecting: Tenant, customer: Customer) -> None:
-    session, dialog = departed(connecting, customer)
+    session, dialog = at_the_provider(connecting, customer)
     query = parse_qs(urlsplit(dialog).query)
     assert query["redirect_uri"] == ["http://testserver/connect/callback"]
     assert len(state_in(dialog)) == 32 + 43
@@ -75,12 +75,12 @@ def test_a_state_that_names_no_session_is_404(connecting: Tenant, query: str) ->
 def test_without_the_browser_s_cookie_a_callback_is_refused_and_uses_nothing_up(
     connecting: Tenant, customer: Customer
 ) -> None:
-    session, dialog = departed(connecting, customer)
+    session, dialog = at_the_provider(connecting, customer)
     back, before = customer.consent(dialog), everything(session)
     thief = Customer(customer.sandbox)
     assert thief.open(back).status_code == 403
     thief.open(link_of(a_session(connecting)))
-    thief.go_on()
+    thief.press_continue()
     assert thief.open(back).status_code == 403
     assert everything(session) == before
     assert exchanges(customer) == 0
@@ -89,11 +89,11 @@ def test_without_the_browser_s_cookie_a_callback_is_refused_and_uses_nothing_up(
 
 
 def test_a_forged_state_of_a_known_session_changes_nothing(connecting: Tenant, customer: Customer) -> None:
-    session, dialog = departed(connecting, customer)
+    session, dialog = at_the_provider(connecting, customer)
     before = everything(session)
     forged = state_in(dialog)[:32] + "x" * 43
-    for words in ({"code": "x"}, {"error": "access_denied"}):
-        answer = customer.browser.get(f"{PATH}?{urlencode({'state': forged, **words})}")
+    for query in ({"code": "x"}, {"error": "access_denied"}):
+        answer = customer.browser.get(f"{PATH}?{urlencode({'state': forged, **query})}")
         assert (answer.status_code, answer["Location"]) == (303, f"/connect/s/{session.uuid}")
     assert everything(session) == before
     assert exchanges(customer) == 0
@@ -101,9 +101,9 @@ def test_a_forged_state_of_a_known_session_changes_nothing(connecting: Tenant, c
 
 @pytest.mark.parametrize("name", ["code", "state", "error"])
 def test_a_word_that_comes_twice_counts_as_not_sent(connecting: Tenant, customer: Customer, name: str) -> None:
-    session, dialog = departed(connecting, customer)
-    words = {"state": state_in(dialog), "code": "x", "error": "access_denied"}
-    answer = customer.browser.get(f"{PATH}?{urlencode(words)}&{urlencode({name: words[name]})}")
+    session, dialog = at_the_provider(connecting, customer)
+    query = {"state": state_in(dialog), "code": "x", "error": "access_denied"}
+    answer = customer.browser.get(f"{PATH}?{urlencode(query)}&{urlencode({name: query[name]})}")
     if name == "state":
         assert answer.status_code == 404
         assert outcome(session)[0] == "authorizing"
@@ -113,7 +113,7 @@ def test_a_word_that_comes_twice_counts_as_not_sent(connecting: Tenant, customer
 
 
 @pytest.mark.parametrize(
-    ("words", "end"),
+    ("query", "end"),
     [
         ({}, ("failed", "token_exchange_failed")),
         ({"code": ""}, ("failed", "token_exchange_failed")),
@@ -128,10 +128,10 @@ def test_a_word_that_comes_twice_counts_as_not_sent(connecting: Tenant, customer
     ],
 )
 def test_each_answer_ends_as_decided(
-    connecting: Tenant, customer: Customer, words: dict[str, str], end: tuple[str, str]
+    connecting: Tenant, customer: Customer, query: dict[str, str], end: tuple[str, str]
 ) -> None:
-    session, dialog = departed(connecting, customer)
-    customer.open(f"{PATH}?{urlencode({'state': state_in(dialog), **words})}")
+    session, dialog = at_the_provider(connecting, customer)
+    customer.open(f"{PATH}?{urlencode({'state': state_in(dialog), **query})}")
     assert outcome(session) == end
     assert b"<script" not in customer.page.content
     assert not Channel.objects.exists()
@@ -151,7 +151,7 @@ def test_each_answer_ends_as_decided(
 def test_each_failure_of_the_exchange_ends_as_decided_and_keeps_no_token(
     connecting: Tenant, customer: Customer, fault: str, code: str
 ) -> None:
-    session, dialog = departed(connecting, customer)
+    session, dialog = at_the_provider(connecting, customer)
     customer.open(customer.consent(dialog, faults=[{"call": "exchange", "fault": fault}]))
     assert outcome(session) == ("failed", code)
     assert everything(session)["grant"] is None
@@ -159,7 +159,7 @@ def test_each_failure_of_the_exchange_ends_as_decided_and_keeps_no_token(
 
 
 def test_the_same_callback_again_finds_what_the_first_has_done(connecting: Tenant, customer: Customer) -> None:
-    session, dialog = departed(connecting, customer)
+    session, dialog = at_the_provider(connecting, customer)
     back = customer.consent(dialog)
     customer.open(back)
     customer.open(back)
@@ -177,7 +177,7 @@ def end_by_time(tenant: Tenant, session: ConnectSession) -> None:
 
 
 @pytest.mark.parametrize(
-    ("end", "status", "words"),
+    ("end", "status", "shown"),
     [(end_by_agency, "cancelled", "Nothing was connected."), (end_by_time, "expired", "This took too long")],
 )
 def test_a_late_callback_shows_the_outcome_and_the_way_back(
@@ -185,21 +185,21 @@ def test_a_late_callback_shows_the_outcome_and_the_way_back(
     customer: Customer,
     end: Callable[[Tenant, ConnectSession], None],
     status: str,
-    words: str,
+    shown: str,
 ) -> None:
-    session, dialog = departed(connecting, customer)
+    session, dialog = at_the_provider(connecting, customer)
     back = customer.consent(dialog)
     end(connecting, session)
     customer.open(back)
     assert outcome(session)[0] == status
-    assert words in customer.words
+    assert shown in customer.shown_text
     assert (customer.return_link or "").startswith(session.return_url)
     assert exchanges(customer) == 0
     assert connection_events(connecting) == [f"channel.connection.{status}"]
 
 
 def test_looking_at_the_callback_without_taking_it_uses_nothing_up(connecting: Tenant, customer: Customer) -> None:
-    session, dialog = departed(connecting, customer)
+    session, dialog = at_the_provider(connecting, customer)
     back, before = customer.consent(dialog), everything(session)
     head = customer.browser.head(local(back))
     assert (head.status_code, head.content) == (200, b"")
@@ -208,51 +208,51 @@ def test_looking_at_the_callback_without_taking_it_uses_nothing_up(connecting: T
 
 
 def test_an_agency_s_cancel_while_the_accounts_are_listed_wins(connecting: Tenant, customer: Customer) -> None:
-    session, dialog = departed(connecting, customer)
+    session, dialog = at_the_provider(connecting, customer)
     customer.open(customer.consent(dialog))
     page = customer.page
     connecting.api.post(f"{path_of(connecting)}/{session.uuid}/cancel")
     customer.page = page
-    customer.pick()
+    customer.select()
     assert outcome(session) == ("cancelled", None)
-    assert "Cancelled" in customer.words
+    assert "Cancelled" in customer.shown_text
     assert not Channel.objects.exists()
 
 
 def test_when_many_are_at_the_provider_the_page_tries_again_by_itself(connecting: Tenant, customer: Customer) -> None:
-    session, dialog = departed(connecting, customer)
+    session, dialog = at_the_provider(connecting, customer)
     back = customer.consent(dialog)
-    taken = [PROVIDER_CALLS.slot() for _ in range(MOST_AT_ONCE)]
-    assert [turn.__enter__() for turn in taken] == [True] * MOST_AT_ONCE
+    slots = [PROVIDER_CALLS.slot() for _ in range(MOST_AT_ONCE)]
+    assert [slot.__enter__() for slot in slots] == [True] * MOST_AT_ONCE
     try:
         busy = customer.browser.get(local(back))
         assert (busy.status_code, busy["Refresh"]) == (503, "2")
         assert outcome(session)[0] == "authorizing"
     finally:
-        for turn in taken:
-            turn.__exit__(None, None, None)
+        for slot in slots:
+            slot.__exit__(None, None, None)
     customer.open(back)
-    taken = [PROVIDER_CALLS.slot() for _ in range(MOST_AT_ONCE)]
-    assert [turn.__enter__() for turn in taken] == [True] * MOST_AT_ONCE
+    slots = [PROVIDER_CALLS.slot() for _ in range(MOST_AT_ONCE)]
+    assert [slot.__enter__() for slot in slots] == [True] * MOST_AT_ONCE
     try:
         answer = customer.press("/choose", account=customer.accounts()[0])
         assert answer.status_code == 503
         assert b"Press Connect again" in answer.content
     finally:
-        for turn in taken:
-            turn.__exit__(None, None, None)
-    customer.pick()
+        for slot in slots:
+            slot.__exit__(None, None, None)
+    customer.select()
     assert outcome(session) == ("connected", None)
 
 
 def test_while_another_tab_lists_the_accounts_the_page_looks_again(connecting: Tenant, customer: Customer) -> None:
     """The state is used up and the accounts are not there yet: that is what the second tab finds."""
-    session, dialog = departed(connecting, customer)
+    session, dialog = at_the_provider(connecting, customer)
     ConnectSession.objects.filter(pk=session.pk).update(state_digest=None)
     customer.open(customer.consent(dialog))
     assert (customer.page.status_code, customer.page["Refresh"]) == (200, "2")
-    assert "One moment" in customer.words
-    customer.open(customer.consent(customer.go_on()))
+    assert "One moment" in customer.shown_text
+    customer.open(customer.consent(customer.press_continue()))
     assert len(customer.accounts()) == 2
 
 
@@ -272,14 +272,14 @@ def test_two_browsers_press_continue_at_once_and_one_wins(meta: Any) -> None:
     winner = next(person for person, answer in zip(people, answers, strict=True) if answer.status_code == 303)
     dialog = next(answer["Location"] for answer in answers if answer.status_code == 303)
     winner.open(winner.consent(dialog))
-    winner.pick()
+    winner.select()
     assert outcome(session) == ("connected", None)
 
 
 @pytest.mark.django_db(transaction=True)
 def test_the_same_code_at_once_is_exchanged_once_and_makes_one_channel(meta: Any) -> None:
     tenant, customer = switch_on(Tenant()), Customer(meta)
-    session, dialog = departed(tenant, customer)
+    session, dialog = at_the_provider(tenant, customer)
     back = local(customer.consent(dialog))
     answers = at_once(lambda _: customer.browser.get(back).status_code, times=4)
     assert set(answers) <= {303, 503}
@@ -301,7 +301,7 @@ def test_two_sessions_that_choose_the_same_number_at_once_give_one_channel(meta:
     people = [Customer(meta), Customer(meta)]
     sessions = [a_session(tenant) for tenant in (first, second)]
     for person, session in zip(people, sessions, strict=True):
-        person.arrive(session)
+        person.authorize(session)
     number = people[0].accounts()[0]
     at_once(lambda one: people[one].press("/choose", account=number), times=2)
     assert Channel.objects.count() == 1
@@ -320,7 +320,7 @@ def test_a_rival_that_gets_in_between_two_looks_at_the_channels_wins(meta: Any, 
     slow, rival = Customer(meta), Customer(meta)
     sessions = [a_session(mine), a_session(theirs)]
     for person, session in zip((slow, rival), sessions, strict=True):
-        person.arrive(session)
+        person.authorize(session)
     number = slow.accounts()[0]
     seen: list[str] = []
 
@@ -360,7 +360,7 @@ def test_the_last_room_of_a_plan_is_given_once(meta: Any) -> None:
     assign_plan(workspace=tenant.workspace, plan=plan, now=now(), by=SYSTEM)
     people, sessions = [Customer(meta), Customer(meta)], [a_session(tenant), a_session(tenant)]
     for person, session in zip(people, sessions, strict=True):
-        person.arrive(session)
+        person.authorize(session)
     numbers = people[0].accounts()
     at_once(lambda one: people[one].press("/choose", account=numbers[one]), times=2)
     assert Channel.objects.count() == 1

@@ -15,7 +15,7 @@ from channelconnect.models import ChannelCredential, ConnectSession
 from channelconnect.pages.outcome import ERROR_MESSAGES
 from channelconnect.services import expire_sessions
 from tests.channelconnect.agencies import a_session, connection_events, path_of, switch_on
-from tests.channelconnect.walking import Customer, link_of, outcome
+from tests.channelconnect.customer import Customer, link_of, outcome
 from tests.factories import ChannelFactory, PlanFactory, plan_limits
 from tests.tenants import Tenant
 from workspaces.automations.models import Automation
@@ -27,13 +27,13 @@ FIRST_NUMBER, SECOND_NUMBER = "4010000", "4010001"
 
 def declined(tenant: Tenant, customer: Customer) -> ConnectSession:
     session = a_session(tenant)
-    customer.arrive(session, decision="decline")
+    customer.authorize(session, decision="decline")
     return session
 
 
 def unticked(tenant: Tenant, customer: Customer) -> ConnectSession:
     session = a_session(tenant, platform="facebook")
-    customer.arrive(session, declined=["pages_messaging"])
+    customer.authorize(session, declined=["pages_messaging"])
     return session
 
 
@@ -43,15 +43,15 @@ def without_accounts(tenant: Tenant, customer: Customer) -> ConnectSession:
 
 def arrived(tenant: Tenant, customer: Customer, person: str, **scenario: Any) -> ConnectSession:
     session = a_session(tenant)
-    customer.arrive(session, person, **scenario)
+    customer.authorize(session, person, **scenario)
     return session
 
 
 def taken(tenant: Tenant, customer: Customer) -> ConnectSession:
     ChannelFactory.create(external_id=FIRST_NUMBER)
     session = a_session(tenant)
-    customer.arrive(session)
-    customer.pick(FIRST_NUMBER)
+    customer.authorize(session)
+    customer.select(FIRST_NUMBER)
     return session
 
 
@@ -67,8 +67,8 @@ def without_room(tenant: Tenant, customer: Customer) -> ConnectSession:
 def mismatched(tenant: Tenant, customer: Customer) -> ConnectSession:
     channel = ChannelFactory.create(workspace=tenant.workspace, external_id=FIRST_NUMBER)
     session = a_session(tenant, reconnect=channel.uuid)
-    customer.arrive(session)
-    customer.pick(SECOND_NUMBER)
+    customer.authorize(session)
+    customer.select(SECOND_NUMBER)
     return session
 
 
@@ -95,7 +95,7 @@ def unconfigured(tenant: Tenant, customer: Customer) -> ConnectSession:
 def late(tenant: Tenant, customer: Customer) -> ConnectSession:
     session = a_session(tenant)
     customer.open(link_of(session))
-    dialog = customer.go_on()
+    dialog = customer.press_continue()
     ConnectSession.objects.filter(pk=session.pk).update(expires_at=now() - timedelta(seconds=1))
     customer.open(customer.consent(dialog))
     return session
@@ -135,8 +135,8 @@ def test_a_walk_ends_with_its_code_and_leaves_no_channel(connecting: Tenant, cus
     assert (session.grant, session.link, session.state_digest, session.channel) == (None, None, None, None)
 
     assert customer.page.status_code == 200
-    assert str(ERROR_MESSAGES[code][0]) in customer.words
-    assert str(ERROR_MESSAGES[code][1]) in customer.words
+    assert str(ERROR_MESSAGES[code][0]) in customer.shown_text
+    assert str(ERROR_MESSAGES[code][1]) in customer.shown_text
     assert customer.return_link == f"{session.return_url}?connection_id={session.uuid}"
 
     assert connection_events(connecting) == [f"channel.connection.{status}"]
@@ -198,8 +198,8 @@ def test_the_customer_cancels_before_the_provider_or_at_the_choice(connecting: T
     customer.open(link_of(early))
     answer = customer.press("/cancel")
     customer.open(answer["Location"])
-    assert "Cancelled" in customer.words
-    customer.arrive(later)
+    assert "Cancelled" in customer.shown_text
+    customer.authorize(later)
     customer.open(customer.press("/cancel")["Location"])
     for session in (early, later):
         assert outcome(session) == ("cancelled", "authorization_not_completed")
@@ -208,13 +208,13 @@ def test_the_customer_cancels_before_the_provider_or_at_the_choice(connecting: T
 
 def test_a_grant_that_runs_out_before_the_choice_is_credentials_expired(connecting: Tenant, customer: Customer) -> None:
     session = a_session(connecting, platform="facebook")
-    customer.arrive(session)
+    customer.authorize(session)
     session.refresh_from_db()
     kept = json.loads(session.grant or "")
     kept["grant"]["expires_at"] = (now() - timedelta(seconds=1)).isoformat()
     session.grant = json.dumps(kept)
     session.save(update_fields=["grant"])
-    customer.pick()
+    customer.select()
     assert outcome(session) == ("failed", "credentials_expired")
     assert not Channel.objects.exists()
 
@@ -229,9 +229,9 @@ def test_reconnecting_keeps_the_channel_s_id_and_makes_it_active(
     channel = ChannelFactory.create(workspace=connecting.workspace, external_id=FIRST_NUMBER, name="Old name")
     Channel.objects.filter(pk=channel.pk).update(status=status)
     session = a_session(connecting, reconnect=channel.uuid)
-    customer.arrive(session)
-    assert f"Choose Old name ({channel.handle}) again" in customer.words
-    customer.pick(FIRST_NUMBER)
+    customer.authorize(session)
+    assert f"Choose Old name ({channel.handle}) again" in customer.shown_text
+    customer.select(FIRST_NUMBER)
     assert outcome(session) == ("connected", None)
     assert session.channel == channel
     channel.refresh_from_db()
@@ -247,15 +247,15 @@ def test_a_full_plan_does_not_stop_a_reconnection_but_a_disconnected_channel_nee
     plan = PlanFactory.create(agency=connecting.agency, limits=plan_limits(channels__whatsapp=1))
     assign_plan(workspace=connecting.workspace, plan=plan, now=now(), by=SYSTEM)
     first = a_session(connecting, reconnect=channel.uuid)
-    customer.arrive(first)
-    customer.pick(FIRST_NUMBER)
+    customer.authorize(first)
+    customer.select(FIRST_NUMBER)
     assert outcome(first) == ("connected", None)
 
     Channel.objects.filter(pk=channel.pk).update(status="disconnected")
     ChannelFactory.create(workspace=connecting.workspace, external_id="another")
     second = a_session(connecting, reconnect=channel.uuid)
-    customer.arrive(second)
-    customer.pick(FIRST_NUMBER)
+    customer.authorize(second)
+    customer.select(FIRST_NUMBER)
     assert outcome(second) == ("failed", "channel_limit_reached")
 
 
@@ -263,9 +263,9 @@ def test_the_page_says_when_the_channel_to_reconnect_is_not_among_the_accounts(
     connecting: Tenant, customer: Customer
 ) -> None:
     channel = ChannelFactory.create(workspace=connecting.workspace, external_id="999", name="Front desk")
-    customer.arrive(a_session(connecting, reconnect=channel.uuid))
-    assert "Front desk" in customer.words
-    assert "is not among your accounts" in customer.words
+    customer.authorize(a_session(connecting, reconnect=channel.uuid))
+    assert "Front desk" in customer.shown_text
+    assert "is not among your accounts" in customer.shown_text
 
 
 def test_an_account_of_the_same_sub_account_is_connected_again_without_a_second_channel(
@@ -285,8 +285,8 @@ def test_an_account_that_was_disconnected_elsewhere_is_free(connecting: Tenant, 
     elsewhere = ChannelFactory.create(workspace=b.workspace, external_id=FIRST_NUMBER)
     Channel.objects.filter(pk=elsewhere.pk).update(status="disconnected")
     session = a_session(connecting)
-    customer.arrive(session)
-    customer.pick(FIRST_NUMBER)
+    customer.authorize(session)
+    customer.select(FIRST_NUMBER)
     assert outcome(session) == ("connected", None)
 
 
@@ -309,8 +309,8 @@ def test_a_disconnected_channel_cannot_take_its_account_back_from_a_newer_one(
     Channel.objects.filter(pk=old.pk).update(status="disconnected")
     ChannelFactory.create(workspace=connecting.workspace, external_id=FIRST_NUMBER)
     session = a_session(connecting, reconnect=old.uuid)
-    customer.arrive(session)
-    customer.pick(FIRST_NUMBER)
+    customer.authorize(session)
+    customer.select(FIRST_NUMBER)
     assert outcome(session) == ("failed", "account_already_connected_elsewhere")
     old.refresh_from_db()
     assert old.status == "disconnected"
@@ -345,11 +345,11 @@ def test_time_that_runs_out_while_the_provider_is_asked_leaves_no_other_end(
         return answer
 
     with connection.execute_wrapper(let_it_run_out):
-        customer.arrive(session, person)
+        customer.authorize(session, person)
         if customer.accounts():
-            customer.pick()
+            customer.select()
     assert ran_out
-    assert "This took too long" in customer.words
+    assert "This took too long" in customer.shown_text
     read = connecting.api.get(f"{path_of(connecting)}/{session.uuid}").json()["data"]
     assert (read["status"], read["error_code"]) == ("expired", "session_expired")
     expire_sessions(now=now(), by=SYSTEM)

@@ -17,7 +17,7 @@ from channelconnect.models import ConnectSession
 from channelconnect.services import end_session
 from config.logs import JSONFormatter, PlainFormatter
 from tests.channelconnect.agencies import RETURN_URL, a_session, connection_events
-from tests.channelconnect.walking import Customer, a_browser, link_of, outcome, path_of, state_in
+from tests.channelconnect.customer import Customer, a_browser, link_of, outcome, path_of, state_in
 from tests.factories import ChannelFactory
 from tests.tenants import Tenant
 
@@ -41,7 +41,7 @@ def test_the_landing_says_who_asks_for_what_and_where_the_browser_will_return(
 ) -> None:
     page = customer.open(link_of(a_session(connecting, platform="instagram")))
     assert page.status_code == 200
-    for words in (
+    for shown in (
         connecting.agency.name,
         connecting.workspace.name,
         "Instagram",
@@ -49,7 +49,7 @@ def test_the_landing_says_who_asks_for_what_and_where_the_browser_will_return(
         RETURN_URL,
         "press Cancel",
     ):
-        assert words in customer.words
+        assert shown in customer.shown_text
     assert re.findall(r'<button class="button(?: primary)? full">(\w+)</button>', page.content.decode()) == [
         "Continue",
         "Cancel",
@@ -59,7 +59,7 @@ def test_the_landing_says_who_asks_for_what_and_where_the_browser_will_return(
 def test_a_reconnection_names_the_channel(connecting: Tenant, customer: Customer) -> None:
     channel = ChannelFactory.create(workspace=connecting.workspace, name="Front desk")
     customer.open(link_of(a_session(connecting, reconnect=channel.uuid)))
-    assert f"Reconnects Front desk {channel.handle}" in customer.words
+    assert f"Reconnects Front desk {channel.handle}" in customer.shown_text
 
 
 def test_looking_consumes_nothing_however_often_and_by_whomever(connecting: Tenant, customer: Customer) -> None:
@@ -94,7 +94,7 @@ def test_an_expired_link_says_so_even_before_the_sweep_and_changes_nothing(
     let_time_pass(session)
     before = everything(session)
     customer.open(link)
-    assert "This took too long" in customer.words
+    assert "This took too long" in customer.shown_text
     assert not customer.actions()
     assert everything(session) == before
 
@@ -104,7 +104,7 @@ def test_a_cancelled_link_shows_the_outcome_with_the_way_back(connecting: Tenant
     link = link_of(session)
     end_session(session=session, status="cancelled", now=now(), by=SYSTEM)  # type: ignore[arg-type]  # its value
     customer.open(link)
-    assert "Cancelled" in customer.words
+    assert "Cancelled" in customer.shown_text
     assert customer.return_link == f"{RETURN_URL}?connection_id={session.uuid}"
 
 
@@ -123,7 +123,7 @@ def pages(connecting: Tenant, customer: Customer) -> Iterator[Any]:
     yield customer.browser.get(path_of(back))
     yield customer.open(f"/connect/s/{session.uuid}")
     yield customer.press("/choose", account="none")
-    yield customer.pick(FIRST_NUMBER)
+    yield customer.select(FIRST_NUMBER)
     yield a_browser().get("/connect/" + "x" * 43)
 
 
@@ -187,9 +187,9 @@ def test_neither_link_nor_code_nor_state_reaches_the_log(
     session = a_session(connecting)
     link = link_of(session)
     customer.open(link)
-    back = customer.consent(customer.go_on(), "refused")
+    back = customer.consent(customer.press_continue(), "refused")
     customer.open(back)
-    customer.pick()
+    customer.select()
     logging.getLogger("django.request").error("Internal Server Error: %s", path_of(link))
     secrets = [
         link.rpartition("/")[2],
@@ -217,13 +217,13 @@ def test_a_form_without_the_page_s_token_is_refused_and_changes_nothing(
     foreign.get(link)
     customer.open(link)
     token = foreign.cookies["csrf"].value
-    for words, headers in (
+    for posted, headers in (
         ({}, {}),
         ({"csrfmiddlewaretoken": "x" * 64}, {}),
         ({"csrfmiddlewaretoken": token}, {"Origin": "null"}),
         ({"csrfmiddlewaretoken": token}, {"Origin": "https://evil.example"}),
     ):
-        assert customer.browser.post(f"{link}/{ending}", words, headers=headers).status_code == 403
+        assert customer.browser.post(f"{link}/{ending}", posted, headers=headers).status_code == 403
     assert customer.browser.post(f"{link}/{ending}", "x", content_type="text/plain").status_code == 403
     assert everything(session) == before
 
@@ -231,7 +231,7 @@ def test_a_form_without_the_page_s_token_is_refused_and_changes_nothing(
 def test_only_forms_change_things(connecting: Tenant, customer: Customer) -> None:
     session = a_session(connecting)
     link = path_of(link_of(session))
-    customer.arrive(session)
+    customer.authorize(session)
     here = f"/connect/s/{session.uuid}"
     for path in (f"{link}/continue", f"{link}/cancel", f"{here}/continue", f"{here}/cancel", f"{here}/choose"):
         assert customer.browser.get(path).status_code == 405
@@ -248,19 +248,19 @@ def test_another_browser_is_refused_with_a_reason_and_the_session_stays(connecti
     other = Customer(customer.sandbox)
     other.open(link)
     customer.open(link)
-    customer.go_on()
+    customer.press_continue()
     before = everything(session)
     assert other.press("/continue").status_code == other.press("/cancel").status_code == 403
     assert other.open(link).status_code == 403
-    assert "another browser" in other.words.lower()
-    assert connecting.agency.name in other.words
+    assert "another browser" in other.shown_text.lower()
+    assert connecting.agency.name in other.shown_text
     assert other.open(f"/connect/s/{session.uuid}").status_code == 403
     assert everything(session) == before
 
 
 def test_from_the_choice_on_another_browser_is_refused_too(connecting: Tenant, customer: Customer) -> None:
     session = a_session(connecting)
-    customer.arrive(session)
+    customer.authorize(session)
     before = everything(session)
     here = f"/connect/s/{session.uuid}"
     thief = Customer(customer.sandbox, page=customer.page)
@@ -283,9 +283,9 @@ def test_the_bound_browser_may_reload_go_back_and_press_again(connecting: Tenant
     session = a_session(connecting)
     link = link_of(session)
     customer.open(link)
-    first = customer.go_on()
+    first = customer.press_continue()
     customer.open(link)
-    second = customer.go_on()
+    second = customer.press_continue()
     assert state_in(first) != state_in(second)
     # The tab that came first holds a state that counts no more: it finds the session as it is.
     customer.open(customer.consent(first))
@@ -296,22 +296,22 @@ def test_the_bound_browser_may_reload_go_back_and_press_again(connecting: Tenant
     customer.open(link)
     assert len(customer.accounts()) == 2
     page = customer.page
-    customer.pick()
+    customer.select()
     customer.page = page
     customer.open(customer.press("/choose", account=FIRST_NUMBER)["Location"])
-    assert "Connected" in customer.words
+    assert "Connected" in customer.shown_text
     customer.page = page
     customer.open(customer.press("/cancel")["Location"])
-    assert "Connected" in customer.words
+    assert "Connected" in customer.shown_text
     customer.open(link)
-    assert "Connected" in customer.words
+    assert "Connected" in customer.shown_text
     assert connection_events(connecting) == ["channel.connection.completed"]
 
 
 def test_continue_pressed_on_an_old_page_finds_the_choice(connecting: Tenant, customer: Customer) -> None:
     session = a_session(connecting)
     old = customer.open(link_of(session))
-    customer.arrive(session)
+    customer.authorize(session)
     before = everything(session)
     customer.page = old
     customer.open(customer.press("/continue")["Location"])
@@ -339,11 +339,11 @@ def test_a_double_click_without_a_cookie_yet_binds_one_browser(connecting: Tenan
 def test_one_browser_can_have_several_sessions_at_once(connecting: Tenant, customer: Customer) -> None:
     first, second = a_session(connecting, platform="whatsapp"), a_session(connecting, platform="facebook")
     customer.open(link_of(first))
-    one = customer.go_on()
+    one = customer.press_continue()
     customer.open(link_of(second))
-    two = customer.go_on()
+    two = customer.press_continue()
     customer.open(customer.consent(one))
-    customer.pick()
+    customer.select()
     customer.open(customer.consent(two))
-    customer.pick()
+    customer.select()
     assert outcome(first) == outcome(second) == ("connected", None)

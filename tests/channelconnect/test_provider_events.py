@@ -21,7 +21,7 @@ from channelconnect.services import forget_notices, read_next_notices
 from channelconnect.tasks import forget_notices as forget
 from channelconnect.tasks import read_notices
 from tests.channelconnect.agencies import a_session
-from tests.channelconnect.walking import Customer, outcome
+from tests.channelconnect.customer import Customer, outcome
 from tests.factories import ChannelFactory
 from tests.parallel import at_once
 from tests.tenants import Tenant
@@ -56,9 +56,9 @@ def _tables(db: None) -> None:
 # Verification -----------------------------------------------------------------------------------------------
 
 
-def verify(meta: RunningSandbox, **words: str) -> Any:
+def verify(meta: RunningSandbox, **query: str) -> Any:
     usual = {"mode": "subscribe", "challenge": "1158201444", "verify_token": meta.config.verify_token}
-    return Client().get(f"{PATH}?{urlencode({f'hub.{name}': word for name, word in (usual | words).items()})}")
+    return Client().get(f"{PATH}?{urlencode({f'hub.{name}': word for name, word in (usual | query).items()})}")
 
 
 def test_the_address_proves_itself_with_the_challenge_as_plain_text(meta: RunningSandbox) -> None:
@@ -69,9 +69,9 @@ def test_the_address_proves_itself_with_the_challenge_as_plain_text(meta: Runnin
         assert answer["X-Content-Type-Options"] == "nosniff"
 
 
-@pytest.mark.parametrize("words", [{"verify_token": "x"}, {"verify_token": ""}, {"verify_token": "ü"}, {"mode": "x"}])
-def test_with_another_token_or_mode_it_proves_nothing(meta: RunningSandbox, words: dict[str, str]) -> None:
-    answer = verify(meta, **words)
+@pytest.mark.parametrize("query", [{"verify_token": "x"}, {"verify_token": ""}, {"verify_token": "ü"}, {"mode": "x"}])
+def test_with_another_token_or_mode_it_proves_nothing(meta: RunningSandbox, query: dict[str, str]) -> None:
+    answer = verify(meta, **query)
     assert (answer.status_code, answer.content) == (403, b"Forbidden")
 
 

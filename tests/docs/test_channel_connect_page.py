@@ -13,7 +13,7 @@ from channelconnect.codes import ERROR_CODES
 from channelconnect.events import COMPLETED
 from channelconnect.models.sessions import Status
 from tests.channelconnect.agencies import a_session, switch_on
-from tests.channelconnect.walking import link_of, outcome
+from tests.channelconnect.customer import link_of, outcome
 from tests.tenants import Tenant
 from tools.sandbox import SandboxConfig, open_sandbox
 

@@ -16,7 +16,7 @@ from agency.services import set_accent, set_logo
 from channelconnect.models import ConnectSession
 from channelconnect.services import connect_url
 from tests.channelconnect.agencies import a_session, connection_events, switch_on
-from tests.channelconnect.walking import outcome
+from tests.channelconnect.customer import outcome
 from tests.flows.test_console_browser import CONTROLS, PHONE, SMALLEST_TARGET, TOO_SMALL, WITHOUT_A_NAME
 from tests.pictures import a_picture
 from tests.tenants import Tenant

@@ -48,7 +48,7 @@ class ConnectionSerializer(Serializer):
         help_text="The connected channel; in a request, the channel to connect again.",
         example=None,
     )
-    error_code = ChoiceField(list(ERROR_CODES), read_only=True, allow_null=True, example=None)
+    error_code = ChoiceField(list(ERROR_CODES.items()), read_only=True, allow_null=True, example=None)
     state = OpaqueField(
         max_length=LONGEST_STATE,
         required=False,

@@ -14,7 +14,7 @@ from channelconnect.models import ConnectSession
 from channelconnect.services import set_return_urls
 from tests.agency.console.browsers import text
 from tests.channelconnect.agencies import RETURN_URL, a_session, connection_events
-from tests.channelconnect.walking import Customer, a_browser, link_of, outcome
+from tests.channelconnect.customer import Customer, a_browser, link_of, outcome
 from tests.pictures import a_picture, size_of
 from tests.tenants import Tenant
 from workspaces.subaccounts.services import suspend_workspace
@@ -38,37 +38,37 @@ def test_many_accounts_come_in_pages_and_can_be_searched_without_a_script(
     connecting: Tenant, customer: Customer
 ) -> None:
     session = a_session(connecting, platform="facebook")
-    customer.arrive(session, "many")
+    customer.authorize(session, "many")
     here = f"/connect/s/{session.uuid}"
     assert len(customer.accounts()) == 25
-    assert "1-25 of 500" in customer.words
+    assert "1-25 of 500" in customer.shown_text
     assert f'href="{here}?page=2"' in customer.page.content.decode()
     customer.open(f"{here}?page=20")
-    assert "476-500 of 500" in customer.words
+    assert "476-500 of 500" in customer.shown_text
     customer.open(f"{here}?search=PAGE+49")
-    assert "11 accounts found" in customer.words
+    assert "11 accounts found" in customer.shown_text
     customer.open(f"{here}?search=zzz")
-    assert "No account matches." in customer.words
+    assert "No account matches." in customer.shown_text
     customer.open(f"{here}?search=%00%3Cscript%3E&page=%2D1")
     assert b"<script" not in customer.page.content
     customer.open(f"{here}?search=Page+500")
     [account] = customer.accounts()
-    customer.pick(account)
+    customer.select(account)
     assert outcome(session) == ("connected", None)
 
 
 def test_a_number_is_found_by_its_digits(connecting: Tenant, customer: Customer) -> None:
     session = a_session(connecting)
-    customer.arrive(session, "many")
+    customer.authorize(session, "many")
     customer.open(f"/connect/s/{session.uuid}?search=050-0499")
     assert len(customer.accounts()) == 1
 
 
 def test_pages_of_one_name_are_told_apart_by_their_ids(connecting: Tenant, customer: Customer) -> None:
     session = a_session(connecting, platform="facebook")
-    customer.arrive(session, "many")
+    customer.authorize(session, "many")
     first, second = customer.accounts()[:2]
-    assert f"ID {first}" in customer.words
+    assert f"ID {first}" in customer.shown_text
     customer.open(f"/connect/s/{session.uuid}?search={second}")
     assert customer.accounts() == [second]
 
@@ -76,31 +76,31 @@ def test_pages_of_one_name_are_told_apart_by_their_ids(connecting: Tenant, custo
 @pytest.mark.parametrize("chosen", ["", "4990000", "x" * 5_000, "' OR 1=1 --"])
 def test_only_a_listed_account_can_be_chosen(connecting: Tenant, customer: Customer, chosen: str) -> None:
     session = a_session(connecting)
-    customer.arrive(session)
+    customer.authorize(session)
     answer = customer.press("/choose", account=chosen)
     assert answer.status_code == 422
     assert "Choose one of the accounts." in text(answer)
     assert outcome(session)[0] == "selecting"
     customer.page = answer
-    customer.pick()
+    customer.select()
     assert outcome(session) == ("connected", None)
 
 
 def test_a_choice_past_the_time_expires_the_session(connecting: Tenant, customer: Customer) -> None:
     session = a_session(connecting)
-    customer.arrive(session)
+    customer.authorize(session)
     let_time_pass(session)
-    customer.pick()
-    assert "This took too long" in customer.words
+    customer.select()
+    assert "This took too long" in customer.shown_text
     assert outcome(session) == ("expired", "session_expired")
     assert connection_events(connecting) == ["channel.connection.expired"]
 
 
 def test_what_was_granted_is_forgotten_with_the_session_s_end(connecting: Tenant, customer: Customer) -> None:
     session = a_session(connecting)
-    customer.arrive(session)
+    customer.authorize(session)
     assert everything(session)["grant"]
-    customer.pick()
+    customer.select()
     assert everything(session)["grant"] is None
 
 
@@ -114,7 +114,7 @@ def test_nothing_goes_on_while_agency_or_sub_account_are_suspended(connecting: T
     answer = customer.press("/continue")
     assert (answer.status_code, "suspended" in text(answer)) == (409, True)
     restore_agency(agency=connecting.agency, by=SYSTEM)
-    customer.open(customer.consent(customer.go_on()))
+    customer.open(customer.consent(customer.press_continue()))
     suspend_workspace(workspace=connecting.workspace, now=now(), by=SYSTEM)
     assert customer.press("/choose", account=FIRST_NUMBER).status_code == 409
     assert outcome(session)[0] == "selecting"
@@ -156,13 +156,13 @@ def test_without_a_state_none_is_sent_back(connecting: Tenant, customer: Custome
 
 def test_a_return_url_that_was_removed_meanwhile_is_not_used(connecting: Tenant, customer: Customer) -> None:
     session = a_session(connecting)
-    customer.arrive(session)
+    customer.authorize(session)
     set_return_urls(agency=connecting.agency, return_urls=["https://app.example.com/other"], by=SYSTEM)
-    customer.pick()
+    customer.select()
     assert outcome(session) == ("connected", None)
     assert customer.return_link is None
     assert RETURN_URL.encode() not in customer.page.content
-    assert "You can close this page now." in customer.words
+    assert "You can close this page now." in customer.shown_text
 
 
 # The agency's looks -----------------------------------------------------------------------------------------
@@ -186,6 +186,10 @@ def test_texts_of_agency_and_customer_are_only_text(connecting: Tenant, customer
     type(connecting.agency).objects.filter(pk=connecting.agency.pk).update(name=nasty)
     type(connecting.workspace).objects.filter(pk=connecting.workspace.pk).update(name=nasty)
     session = a_session(connecting)
-    for page in (customer.open(link_of(session)), customer.open(customer.consent(customer.go_on())), customer.pick()):
+    for page in (
+        customer.open(link_of(session)),
+        customer.open(customer.consent(customer.press_continue())),
+        customer.select(),
+    ):
         assert b"<img" not in page.content
         assert b"<script" not in page.content

@@ -6,7 +6,7 @@ import pytest
 
 from channelconnect.models import ChannelCredential
 from tests.channelconnect.agencies import a_session, connection_events
-from tests.channelconnect.walking import Customer, outcome
+from tests.channelconnect.customer import Customer, outcome
 from tests.tenants import Tenant
 from workspaces.subaccounts.models import Channel
 
@@ -21,8 +21,8 @@ def test_a_customer_connects_an_account(connecting: Tenant, customer: Customer, 
     assert outcome(session) == ("connected", None)
     channel = Channel.objects.get(platform=platform)
     assert (channel.workspace, channel.status) == (connecting.workspace, "active")
-    assert "Connected" in customer.words
-    assert channel.name in customer.words
+    assert "Connected" in customer.shown_text
+    assert channel.name in customer.shown_text
     assert connection_events(connecting) == ["channel.connection.completed"]
     assert connecting.events[-1]["data"]["channel_id"] == str(channel.uuid)
     assert ChannelCredential.objects.get(channel=channel).token

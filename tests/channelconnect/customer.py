@@ -45,14 +45,14 @@ class Customer:
         """Where the page's forms lead."""
         return ACTION.findall(self.page.content.decode())
 
-    def press(self, ending: str, **words: str) -> Any:
+    def press(self, ending: str, **fields: str) -> Any:
         """Press the button whose form leads to an address with this ending; gives the answer itself."""
         action = next(action for action in self.actions() if action.endswith(ending))
         token = TOKEN.search(self.page.content.decode())
         assert token
-        return self.browser.post(action, {"csrfmiddlewaretoken": token[1], **words})
+        return self.browser.post(action, {"csrfmiddlewaretoken": token[1], **fields})
 
-    def go_on(self) -> str:
+    def press_continue(self) -> str:
         """Press Continue and give the provider's address."""
         answer = self.press("/continue")
         assert answer.status_code == 303, answer.content
@@ -69,23 +69,23 @@ class Customer:
         """The ids of the accounts that the page lists."""
         return re.findall(r'name="account" value="([^"]+)"', self.page.content.decode())
 
-    def pick(self, external_id: str | None = None) -> Any:
+    def select(self, external_id: str | None = None) -> Any:
         """Choose an account, the first one unless told, and look at what became of it."""
         answer = self.press("/choose", account=external_id or self.accounts()[0])
         return self.open(answer["Location"]) if answer.status_code == 303 else answer
 
-    def arrive(self, session: ConnectSession, person: str = "ann", **scenario: Any) -> Any:
+    def authorize(self, session: ConnectSession, person: str = "ann", **scenario: Any) -> Any:
         """Walk from the link to where the provider sends the browser back to."""
         self.open(link_of(session))
-        return self.open(self.consent(self.go_on(), person, **scenario))
+        return self.open(self.consent(self.press_continue(), person, **scenario))
 
     def connect(self, session: ConnectSession, person: str = "ann", **scenario: Any) -> Any:
         """Walk the whole way with the first account."""
-        self.arrive(session, person, **scenario)
-        return self.pick()
+        self.authorize(session, person, **scenario)
+        return self.select()
 
     @property
-    def words(self) -> str:
+    def shown_text(self) -> str:
         return text(self.page)
 
     @property
