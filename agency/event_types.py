@@ -5,6 +5,7 @@ The catalogue of events, their labels in the console, samples, and the documents
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from agency.models import Agency
@@ -69,6 +70,7 @@ def event_labels(audience: Audience = Audience.AGENCY) -> dict[str, str]:
 
 def event_catalogue(agency: Agency) -> dict[str, str]:
     """Give the labels of the events that an agency may subscribe to, by their names."""
+    is_open = cache(lambda rule: rule(agency))  # several events share a rule, which may ask the database
     return {
-        declared.name: declared.label for declared in declared_events(Audience.AGENCY) if declared.is_open_to(agency)
+        declared.name: declared.label for declared in declared_events(Audience.AGENCY) if is_open(declared.is_open_to)
     }

@@ -118,9 +118,9 @@ def test_parameters_bodies_and_examples_are_described(nobody: Client) -> None:
     assert [parameter["name"] for parameter in creating["parameters"]] == ["Idempotency-Key"]
     (thing,) = found["paths"][f"{THINGS}/{{thing}}"]["get"]["parameters"]
     assert thing["schema"] == {"type": "string", "format": "uuid"}
-    words = found["components"]["schemas"]["ThingWords"]
+    words = found["components"]["schemas"]["ThingWordsRequest"]
     assert words["required"] == ["name"]
-    assert words["properties"]["name"] == {"type": "string", "maxLength": 20}
+    assert words["properties"]["name"] == {"type": "string", "minLength": 1, "maxLength": 20}
     assert words["properties"]["plan"] == {"type": ["string", "null"], "format": "uuid"}
     content = creating["requestBody"]["content"]["application/json"]
     assert content["examples"]["Request"]["value"] == {"name": "Bakery"}

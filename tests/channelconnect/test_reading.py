@@ -14,6 +14,7 @@ from channelconnect.models.sessions import Status
 from channelconnect.services import end_session, expire_sessions
 from channelconnect.tasks import expire_sessions as sweep
 from tests.channelconnect.agencies import a_session, connection_events, path_of, switch_on, wanted
+from tests.document.schemas import resolved
 from tests.factories import WorkspaceFactory
 from tests.parallel import at_once
 from tests.tenants import Api, Tenant, message
@@ -192,4 +193,5 @@ def test_the_document_describes_the_endpoints_and_the_events(nobody: Api, db: No
     assert set(document["paths"][base]["post"]["responses"]) >= {"200", "201", "403", "404", "409", "422"}
     for end in ("completed", "failed", "cancelled", "expired"):
         body = document["webhooks"][f"{EVENT}{end}"]["post"]["requestBody"]["content"]["application/json"]
-        assert body["example"]["data"].keys() == set(body["schema"]["properties"]["data"]["required"])
+        data = resolved(body["schema"]["properties"]["data"], document)
+        assert body["example"]["data"].keys() == set(data["required"])

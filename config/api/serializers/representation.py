@@ -120,12 +120,12 @@ class _Expression:
         return "{" + ", ".join(f"{name!r}: {self.value_of(field, prefix)}" for name, field in fields.items()) + "}"
 
     def value_of(self, field: AnyField, prefix: str) -> str:
-        if field.source == WHOLE:
+        if field.source == WHOLE and _nested(field) is not None:
             return self.object_of(dict(readable_fields(_nested(field))), prefix)
         return self.converted(field, self.access(field, prefix))
 
     def access(self, field: AnyField, prefix: str) -> str:
-        return f"it.{field.source}"
+        return "it" if field.source == WHOLE else f"it.{field.source}"
 
     def converted(self, field: AnyField, value: str) -> str:
         convert = _conversion(field)
