@@ -108,6 +108,11 @@ class FilterSet(django_filters.FilterSet):  # type: ignore[misc]  # the library 
     """Filters of one list. Where none of them was sent, the queryset stays as it is, and no form is built."""
 
     @classmethod
+    def is_sent(cls, parameters: Parameters) -> bool:
+        """Say whether any of the filters was sent."""
+        return any(parameters.plain(name) for name in cls.base_filters)
+
+    @classmethod
     def apply(cls, parameters: Parameters, queryset: "QuerySet[Any]") -> "QuerySet[Any]":
         """Keep what the parameters ask for. Raises `NothingMatches` and `Invalid`."""
         sent = cls._sent(parameters)

@@ -20,6 +20,7 @@ from rest_framework.views import APIView
 
 from config.api.clients import bucket_of, client_address
 from config.api.errors import answer_exception
+from config.api.filters import FilterSet
 from config.api.keys import key_digest, looks_like_key, presented_key
 from config.api.operations import operation_of
 from config.api.pagination import Page, envelope, read_page
@@ -197,12 +198,21 @@ class SurfaceView(APIView, Generic[Caller]):
             raise missing
         return found
 
+    @property
+    def is_filtered(self) -> bool:
+        """Whether any of the action's filters was sent."""
+        filters = self._filters
+        return filters is not None and filters.is_sent(self.parameters)
+
     def filtered(self, rows: "QuerySet[Row]") -> "QuerySet[Row]":
         """Keep what the action's filters were asked for."""
+        filters = self._filters
+        return rows if filters is None else filters.apply(self.parameters, rows)
+
+    @property
+    def _filters(self) -> type[FilterSet] | None:
         declared = operation_of(self, self.request.method)
-        if declared is None or declared.filters is None:
-            return rows
-        return declared.filters.apply(self.parameters, rows)
+        return declared.filters if declared else None
 
     def context(self) -> dict[str, Any]:
         """Give what serializers may know of the request: the view, and so its tenant."""

@@ -85,7 +85,9 @@ class ChooseSubAccount(ConsoleView):
         if search:
             found = found.none() if "\0" in search else found.named_like(search)
         total = found.count()
-        rows = rows_of(found, columns=COLUMNS, offset=0, limit=MOST_HITS, total=total, is_search=bool(search))
+        rows = rows_of(
+            self.agency, found, columns=COLUMNS, offset=0, limit=MOST_HITS, total=total, is_search=bool(search)
+        )
         crumbs = [crumb(TITLE, NAV)]
         return self.page("console/channel_connect_start.html", rows=rows, total=total, search=search, crumbs=crumbs)
 

@@ -49,9 +49,9 @@ class Serializer(FieldErrors, serializers.Serializer[Any]):
         return {source: values[source] for source in sources if source in values}
 
     @classmethod
-    def columns(cls) -> list[str]:
+    def columns(cls) -> tuple[str, ...]:
         """Name the columns that a row must have to be written, such as `name` and `plan__uuid`."""
-        return representation_of(cls).columns()
+        return representation_of(cls).columns
 
     @classmethod
     def example(cls) -> dict[str, Any]:

@@ -7,7 +7,7 @@ joined names (`plan__uuid`), or whole under the field's own.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import Any
 
 from django.db.models import Manager
@@ -57,9 +57,10 @@ class Representation:
             build = self._row_builders[columns] = _RowExpression(self._fields, frozenset(columns)).compiled()
         return build(row)
 
-    def columns(self, prefix: str = "") -> list[str]:
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
         """Name the columns of a row, nested ones joined by two underscores, as `.values()` takes them."""
-        return list(_columns(self._fields, prefix))
+        return tuple(_columns(self._fields, ""))
 
 
 def _columns(fields: Mapping[str, AnyField], prefix: str) -> Iterable[str]:

@@ -5,6 +5,7 @@ here, as the ORM writes no such statement.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from django.db import connection
@@ -28,6 +29,39 @@ PAGE_OF_FEW = (
     "ORDER BY created_at {way}, id {way} LIMIT %s OFFSET %s"
 )
 FEW = 2_000
+EVERYTHING = "agency_id = %s"
+
+
+def count_of(agency: Agency, rows: "QuerySet[Any] | None") -> int:
+    """Count these sub-accounts of the agency; of all of them (None) the agency itself keeps the number."""
+    return agency.sub_account_count if rows is None else rows.count()
+
+
+def rows_of(
+    agency: Agency,
+    rows: "QuerySet[Any] | None",
+    *,
+    columns: Sequence[str],
+    offset: int,
+    limit: int,
+    total: int,
+    is_search: bool = False,
+) -> list[dict[str, Any]]:
+    """Give rows with these columns (`name`, `plan__uuid`) from `offset` on, the newest first.
+
+    `rows` are some of the agency's, None stands for all. Those past the middle of the list are reached from its other
+    end. `is_search` says that the name is among the conditions.
+    """
+    limit = min(limit, total - offset)
+    if limit <= 0:
+        return []
+    from_the_end = offset > total // 2
+    skipped = total - offset - limit if from_the_end else offset
+    where, values = (EVERYTHING, [agency.pk]) if rows is None else _conditions(rows)
+    statement = _statement(tuple(columns), where, from_the_end, is_search and total <= FEW)
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [*values, limit, skipped])
+        return fetch_rows(cursor)
 
 
 def _conditions(rows: "QuerySet[Any]") -> tuple[str, list[Any]]:
@@ -37,37 +71,11 @@ def _conditions(rows: "QuerySet[Any]") -> tuple[str, list[Any]]:
     return where, list(values)
 
 
-def _is_everything(rows: "QuerySet[Any]") -> bool:
-    """Say whether the agency is the only condition."""
-    return len(rows.query.where.children) == 1
-
-
-def count_of(agency: Agency, rows: "QuerySet[Any]") -> int:
-    """Count these sub-accounts of the agency; of all of them the agency itself keeps the number."""
-    return agency.sub_account_count if _is_everything(rows) else rows.count()
-
-
-def rows_of(
-    rows: "QuerySet[Any]", *, columns: Sequence[str], offset: int, limit: int, total: int, is_search: bool = False
-) -> list[dict[str, Any]]:
-    """Give rows with these columns (`name`, `plan__uuid`) from `offset` on, the newest first.
-
-    Those past the middle of the list are reached from its other end. `is_search` says that the name is among the
-    conditions.
-    """
-    limit = min(limit, total - offset)
-    if limit <= 0:
-        return []
-    from_the_end = offset > total // 2
-    skipped = total - offset - limit if from_the_end else offset
-    where, values = _conditions(rows)
-    page = PAGE_OF_FEW if is_search and total <= FEW else PAGE
-    statement = ROWS.format(
-        columns=_select_list(columns), page=page.format(where=where, way="ASC" if from_the_end else "DESC")
-    )
-    with connection.cursor() as cursor:
-        cursor.execute(statement, [*values, limit, skipped])
-        return fetch_rows(cursor)
+@lru_cache(maxsize=256)
+def _statement(columns: tuple[str, ...], where: str, from_the_end: bool, are_few: bool) -> str:
+    way = "ASC" if from_the_end else "DESC"
+    page = (PAGE_OF_FEW if are_few else PAGE).format(where=where, way=way)
+    return ROWS.format(columns=_select_list(columns), page=page)
 
 
 def _select_list(columns: Sequence[str]) -> str:

@@ -58,9 +58,10 @@ class SubAccountViewSet(AgencyViewSet):
         filters=SubAccountFilterSet,
     )
     def list(self, request: Request) -> HttpResponse:
-        found = self.filtered(Workspace.objects.of(self.agency))
+        found = self.filtered(Workspace.objects.of(self.agency)) if self.is_filtered else None
         total = count_of(self.agency, found)
         rows = rows_of(
+            self.agency,
             found,
             columns=SubAccountSerializer.columns(),
             offset=self.page.offset,

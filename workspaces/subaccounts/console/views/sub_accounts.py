@@ -54,10 +54,11 @@ class SubAccounts(ConsoleView):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         filters = Filters.of(request)
-        found = filters.apply(Workspace.objects.of(self.agency))
+        found = filters.apply(Workspace.objects.of(self.agency)) if filters.any else None
         total = count_of(self.agency, found)
         pages = read_pages(request, total)
         rows = rows_of(
+            self.agency,
             found,
             columns=COLUMNS,
             offset=pages.offset,
