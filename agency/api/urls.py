@@ -1,9 +1,6 @@
 """Paths of the agency surface that the agency itself answers."""
 
-from agency.api.views import AddonViewSet, PlanViewSet
-from config.api.routers import SurfaceRouter
+from agency.api import views
+from config.api.routers import routes_of
 
-router = SurfaceRouter()
-router.register("plans", PlanViewSet, basename="plan")
-router.register("addons", AddonViewSet, basename="addon")
-urlpatterns = router.urls
+urlpatterns = routes_of(views)

@@ -14,6 +14,8 @@ MOST_ITEMS = 1_000
 class PlanViewSet(AgencyViewSet):
     """Base plans that can be assigned to sub-accounts."""
 
+    path = "plans"
+
     @operation(operation_id="listPlans", summary="List the plans", answer=many(PlanSerializer))
     def list(self, request: Request) -> HttpResponse:
         plans = Plan.objects.filter(agency=self.agency, archived_at=None).order_by("created_at", "id")[:MOST_ITEMS]
@@ -22,6 +24,8 @@ class PlanViewSet(AgencyViewSet):
 
 class AddonViewSet(AgencyViewSet):
     """Add-ons that can be granted to sub-accounts."""
+
+    path = "addons"
 
     @operation(operation_id="listAddons", summary="List the add-ons", answer=many(AddonSerializer))
     def list(self, request: Request) -> HttpResponse:

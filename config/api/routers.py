@@ -1,8 +1,15 @@
-"""DRF's router as the surfaces use it: no trailing slash, ids of any spelling."""
+"""DRF's router as the surfaces use it: no trailing slash, ids of any spelling, paths that stand on the viewsets."""
 
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+from django.urls import URLPattern, path
 from rest_framework.routers import SimpleRouter
 
 import config.api.ids  # noqa: F401  # registers the path converter that `lookup_value_converter` names
+
+SINGLE = {"get": "retrieve", "put": "update", "patch": "partial_update", "delete": "destroy"}
 
 
 class SurfaceRouter(SimpleRouter):
@@ -10,3 +17,31 @@ class SurfaceRouter(SimpleRouter):
 
     def __init__(self) -> None:
         super().__init__(trailing_slash=False, use_regex_path=False)
+
+
+def routes_of(*modules: ModuleType) -> list[URLPattern]:
+    """Route every viewset of these modules that has a `path`; names come before ids, whichever stands first."""
+    router = SurfaceRouter()
+    single: list[URLPattern] = []
+    for viewset in _viewsets(modules):
+        if viewset.is_single:
+            actions = {method: action for method, action in SINGLE.items() if hasattr(viewset, action)}
+            single.append(path(viewset.path, viewset.as_view(actions), name=_name(viewset.path)))
+        else:
+            router.register(viewset.path, viewset, basename=_name(viewset.path))
+    return sorted([*single, *router.urls], key=_names_first)
+
+
+def _viewsets(modules: tuple[ModuleType, ...]) -> Iterator[Any]:
+    for module in modules:
+        for found in vars(module).values():
+            if isinstance(found, type) and found.__module__ == module.__name__ and "path" in vars(found):
+                yield found
+
+
+def _name(route: str) -> str:
+    return "-".join(part for part in route.split("/") if not part.startswith("<"))
+
+
+def _names_first(pattern: URLPattern) -> list[bool]:
+    return [part.startswith("<") for part in str(pattern.pattern).split("/")]

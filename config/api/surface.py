@@ -76,6 +76,9 @@ class SurfaceView(APIView, Generic[Caller]):
     key_prefix: ClassVar[str] = ""
     switched_off: ClassVar[type[DomainError]]
     limit_alias: ClassVar[bool] = False
+    # Where a viewset stands below the surface's own path, and whether it is of one thing alone, such as settings.
+    path: ClassVar[str]
+    is_single: ClassVar[bool] = False
     # The parameter of the path that names the one resource of a viewset, and what is raised where it is not found.
     lookup_url_kwarg: ClassVar[str] = ""
     lookup_value_converter: ClassVar[str] = "id"

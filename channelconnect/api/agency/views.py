@@ -40,6 +40,9 @@ LIST_LENGTH = 100
 class ConnectSettingsViewSet(AgencyViewSet):
     """The agency's connect settings."""
 
+    path = "channel-connect/settings"
+    is_single = True
+
     @operation(
         operation_id="readConnectSettings", summary="Read the connect settings", answer=one(ConnectSettingsSerializer)
     )
@@ -78,6 +81,7 @@ class ConnectionIdempotency(Idempotency):
 class ConnectionViewSet(SubAccountPartViewSet):
     """Channel connections of a sub-account."""
 
+    path = "workspaces/<id:workspace>/channel-connections"
     lookup_url_kwarg = "connection"
     not_found = ConnectionNotFound
 

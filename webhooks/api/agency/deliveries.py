@@ -37,6 +37,7 @@ def answer_newest(view: AgencyViewSet, endpoint: Endpoint | None = None) -> Http
 class DeliveryViewSet(AgencyViewSet):
     """What was sent, or is to be sent, to the agency's endpoints."""
 
+    path = "webhooks/deliveries"
     lookup_url_kwarg = "delivery"
     not_found = DeliveryNotFound
 

@@ -39,6 +39,7 @@ MOST_ENDPOINTS = 1_000
 class WebhookViewSet(AgencyViewSet):
     """The agency's webhook endpoints."""
 
+    path = "webhooks"
     lookup_url_kwarg = "webhook"
     not_found = EndpointNotFound
 

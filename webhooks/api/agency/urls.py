@@ -1,11 +1,6 @@
 """Paths of the agency surface about webhooks."""
 
-from config.api.routers import SurfaceRouter
-from webhooks.api.agency.deliveries import DeliveryViewSet
-from webhooks.api.agency.endpoints import WebhookViewSet
+from config.api.routers import routes_of
+from webhooks.api.agency import deliveries, endpoints
 
-router = SurfaceRouter()
-# Before the endpoints', whose ids would take any name.
-router.register("webhooks/deliveries", DeliveryViewSet, basename="delivery")
-router.register("webhooks", WebhookViewSet, basename="webhook")
-urlpatterns = router.urls
+urlpatterns = routes_of(deliveries, endpoints)

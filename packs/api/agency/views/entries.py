@@ -36,6 +36,7 @@ from packs.services.errors import EntryNotFound, PackNotFound
 class PackEntryViewSet(CopyingViewSet):
     """What a pack is made of."""
 
+    path = "packs/<id:pack>/entries"
     lookup_url_kwarg = "entry"
     not_found = EntryNotFound
 

@@ -28,6 +28,8 @@ class ParametersMissing(Invalid):
 class ImportViewSet(CopyingViewSet):
     """What can be copied, and what a copy would be."""
 
+    path = "packs/import"
+
     @operation(
         operation_id="listImportSources",
         summary="List the sub-accounts with published automations",

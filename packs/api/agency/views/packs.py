@@ -39,6 +39,7 @@ from packs.services.errors import NothingToPublish, PackNotFound, TooManyPacks
 class PackViewSet(AgencyViewSet):
     """The agency's packs, in the order of its customers' gallery."""
 
+    path = "packs"
     lookup_url_kwarg = "pack"
     not_found = PackNotFound
 
@@ -107,6 +108,8 @@ class PackViewSet(AgencyViewSet):
 class LibraryViewSet(AgencyViewSet):
     """The service's own automations."""
 
+    path = "packs/library"
+
     @operation(
         operation_id="listLibrary", summary="List the automations of the library", answer=many(LibraryItemSerializer)
     )
@@ -116,6 +119,9 @@ class LibraryViewSet(AgencyViewSet):
 
 class VisibilityViewSet(AgencyViewSet):
     """Whether customers see the service's own packs after the agency's."""
+
+    path = "packs/visibility"
+    is_single = True
 
     @operation(
         operation_id="readPackVisibility",

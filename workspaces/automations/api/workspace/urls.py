@@ -1,8 +1,6 @@
 """Paths of the workspace surface about automations."""
 
-from config.api.routers import SurfaceRouter
-from workspaces.automations.api.workspace.views import AutomationViewSet
+from config.api.routers import routes_of
+from workspaces.automations.api.workspace import views
 
-router = SurfaceRouter()
-router.register("automations", AutomationViewSet, basename="automation")
-urlpatterns = router.urls
+urlpatterns = routes_of(views)

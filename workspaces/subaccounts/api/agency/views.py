@@ -44,6 +44,7 @@ from workspaces.subaccounts.services.listing import count_of, rows_of
 class SubAccountViewSet(AgencyViewSet):
     """The agency's sub-accounts."""
 
+    path = "workspaces"
     lookup_url_kwarg = "workspace"
     not_found = WorkspaceNotFound
 
@@ -156,6 +157,7 @@ class SubAccountPartViewSet(AgencyViewSet):
 class HeldAddonViewSet(SubAccountPartViewSet):
     """The add-ons that a sub-account holds."""
 
+    path = "workspaces/<id:workspace>/addons"
     lookup_url_kwarg = "addon"
     not_found = AddonNotFound
 
@@ -192,6 +194,7 @@ class HeldAddonViewSet(SubAccountPartViewSet):
 class SubAccountChannelViewSet(SubAccountPartViewSet):
     """The channels of a sub-account."""
 
+    path = "workspaces/<id:workspace>/channels"
     lookup_url_kwarg = "channel"
     not_found = ChannelNotFound
 

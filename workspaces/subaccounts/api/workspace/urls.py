@@ -1,8 +1,6 @@
 """Paths of the workspace surface about channels."""
 
-from config.api.routers import SurfaceRouter
-from workspaces.subaccounts.api.workspace.views import ChannelViewSet
+from config.api.routers import routes_of
+from workspaces.subaccounts.api.workspace import views
 
-router = SurfaceRouter()
-router.register("channels", ChannelViewSet, basename="channel")
-urlpatterns = router.urls
+urlpatterns = routes_of(views)

@@ -16,6 +16,7 @@ from workspaces.subaccounts.services import ChannelNotFound
 class ChannelViewSet(WorkspaceViewSet):
     """Numbers, Pages and accounts through which the workspace sends and receives."""
 
+    path = "channels"
     lookup_url_kwarg = "channel"
     not_found = ChannelNotFound
 
