@@ -17,7 +17,7 @@ from agency.pages.registry import (
 from packs.library import checks  # noqa: F401  # importing registers the system checks
 from packs.models import Pack
 from packs.services import give_starter_pack
-from workspaces.subaccounts.services import on_first_channel
+from workspaces.subaccounts.services import FirstChannelHandler, first_channel_handlers
 
 ACTIONS = {
     "pack.created": _("Pack created"),
@@ -37,7 +37,7 @@ def _has_published(agency: Agency) -> bool:
     return Pack.objects.of(agency).published().exists()
 
 
-on_first_channel(give_starter_pack)
+first_channel_handlers.add(FirstChannelHandler("starter pack", give_starter_pack))
 console_menu.add(
     MenuEntry(url_name="console:packs", label=_("Packs"), icon="pack", section=Section.CATALOGUE, order=30)
 )

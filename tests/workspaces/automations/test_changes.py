@@ -7,6 +7,7 @@ from django.db import IntegrityError, connection
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
+from config.hooks import Registry
 from tests.factories import ChannelFactory, WorkspaceFactory
 from tests.flows_at_hand import Flow, a_flow, a_step
 from workspaces.automations.models import Automation, AutomationVersion, Readiness
@@ -14,13 +15,13 @@ from workspaces.automations.services import (
     FlowRefused,
     NameNeeded,
     NotReady,
+    RequirementCheck,
     change_readiness,
     create_automation,
     met_requirements,
     missing_requirements,
     publish_automation,
     readiness,
-    register_requirement_check,
     remove_automation,
     rename_automation,
     save_draft,
@@ -141,11 +142,11 @@ def test_nothing_is_met_until_it_is_noted(workspace: Workspace) -> None:
 
 
 def test_a_feature_may_answer_for_a_requirement_itself(workspace: Workspace, monkeypatch: Any) -> None:
-    monkeypatch.setattr(readiness, "_checks", {})
-    register_requirement_check("contact", lambda asked: asked == workspace)
+    monkeypatch.setattr(readiness, "requirement_checks", Registry("requirement checks of the test"))
+    readiness.requirement_checks.add(RequirementCheck("contact", lambda asked: asked == workspace))
     assert met_requirements(workspace) == {"contact"}
     with pytest.raises(LookupError):
-        register_requirement_check("luck", lambda _: True)
+        RequirementCheck("luck", lambda _: True)
 
 
 def test_an_automation_is_removed_with_its_versions(workspace: Workspace) -> None:

@@ -19,11 +19,12 @@ from workspaces.automations.services.installing import Origin, install_automatio
 from workspaces.automations.services.publishing import publish_automation, publishing_problems
 from workspaces.automations.services.readiness import (
     ReadinessChanges,
+    RequirementCheck,
     asked_requirements,
     change_readiness,
     met_requirements,
     missing_requirements,
-    register_requirement_check,
+    requirement_checks,
 )
 from workspaces.automations.services.switching import (
     Capabilities,
@@ -41,6 +42,7 @@ __all__ = [
     "NotReady",
     "Origin",
     "ReadinessChanges",
+    "RequirementCheck",
     "SlotNotFound",
     "SlotRefused",
     "asked_requirements",
@@ -54,9 +56,9 @@ __all__ = [
     "publish_automation",
     "publishing_problems",
     "reasons_not_ready",
-    "register_requirement_check",
     "remove_automation",
     "rename_automation",
+    "requirement_checks",
     "save_draft",
     "switch_off",
     "switch_on",

@@ -1,36 +1,48 @@
 """Whether a workspace has what its automations require."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import TypedDict, Unpack
 
 from django.db import transaction
 
 from agency.actors import Actor
+from config.hooks import Registry
 from workspaces.automations.flows.requirements import REQUIREMENTS
 from workspaces.automations.models import Readiness
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import record_workspace_activity
 
-Check = Callable[[Workspace], bool]
-_checks: dict[str, Check] = {}
+
+@dataclass(frozen=True, slots=True)
+class RequirementCheck:
+    """How a feature answers for the requirement of this name itself, instead of the workspace's `Readiness` row."""
+
+    name: str
+    is_met: Callable[[Workspace], bool]
+
+    def __post_init__(self) -> None:
+        if self.name not in REQUIREMENTS:
+            raise LookupError(f"{self.name} is no requirement.")
 
 
-def register_requirement_check(name: str, check: Check) -> None:
-    """Let a feature answer for a requirement itself, instead of the workspace's `Readiness` row."""
-    if name not in REQUIREMENTS:
-        raise LookupError(f"{name} is no requirement.")
-    _checks[name] = check
+requirement_checks = Registry[RequirementCheck]("requirement checks")
 
 
 def asked_requirements() -> dict[str, str]:
     """Give the requirements, with their labels, that no feature answers for: their owner is asked."""
-    return {name: label for name, label in REQUIREMENTS.items() if name not in _checks}
+    return {name: label for name, label in REQUIREMENTS.items() if requirement_checks.get(name) is None}
 
 
 def met_requirements(workspace: Workspace) -> set[str]:
     """Give the names of everything that the workspace has: one statement, and one for each registered check."""
     row = Readiness.objects.filter(workspace=workspace).first() or Readiness(workspace=workspace)
-    return {name for name in REQUIREMENTS if (_checks[name](workspace) if name in _checks else getattr(row, name))}
+    return {name for name in REQUIREMENTS if _is_met(name, workspace, row)}
+
+
+def _is_met(name: str, workspace: Workspace, row: Readiness) -> bool:
+    check = requirement_checks.get(name)
+    return check.is_met(workspace) if check else getattr(row, name)
 
 
 def missing_requirements(*, workspace: Workspace, names: Iterable[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
@@ -10,6 +11,7 @@ from django.db import IntegrityError, transaction
 from agency.actors import Actor
 from agency.limits import CHANNEL_TYPES
 from config.errors import Conflict, NotFound
+from config.hooks import Registry
 from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.services.limits import require_room
 from workspaces.subaccounts.services.locking import lock_workspace
@@ -19,19 +21,19 @@ from workspaces.subaccounts.services.recording import record_workspace_activity
 MESSAGING = frozenset(CHANNEL_TYPES) - {"gbp"}
 
 
-class OnFirstChannel(Protocol):
-    """What happens, in the same transaction, when a workspace's first messaging channel is connected."""
-
+class Handle(Protocol):
     def __call__(self, *, workspace: Workspace, now: datetime, by: Actor) -> None: ...
 
 
-_on_first_channel: list[OnFirstChannel] = []
+@dataclass(frozen=True, slots=True)
+class FirstChannelHandler:
+    """What a higher app does, in the same transaction, when a workspace's first messaging channel is connected."""
+
+    name: str
+    handle: Handle
 
 
-def on_first_channel(reaction: OnFirstChannel) -> None:
-    """Register, once, what a higher app does with a workspace's first messaging channel."""
-    if reaction not in _on_first_channel:
-        _on_first_channel.append(reaction)
+first_channel_handlers = Registry[FirstChannelHandler]("handlers of a first channel")
 
 
 class ChannelNotFound(NotFound):
@@ -62,8 +64,8 @@ def connect_channel(
     details = {"platform": platform, "name": name}
     record_workspace_activity(workspace=workspace, action="channel.connected", by=by, details=details)
     if is_first:
-        for reaction in _on_first_channel:
-            reaction(workspace=workspace, now=now, by=by)
+        for handler in first_channel_handlers:
+            handler.handle(workspace=workspace, now=now, by=by)
     return channel
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from agency.models import ActivityEntry
+from config.hooks import Registry
 from tests.agency.console.browsers import flashes, text
 from tests.factories import ChannelFactory, WorkspaceFactory
 from tests.flows_at_hand import a_flow, a_step
@@ -10,7 +11,7 @@ from tests.packs.client import an_automation
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.automations.models import Automation, Readiness
-from workspaces.automations.services import readiness, register_requirement_check
+from workspaces.automations.services import RequirementCheck, readiness
 from workspaces.subaccounts.models import Workspace
 
 pytestmark = pytest.mark.django_db
@@ -63,8 +64,8 @@ def test_a_word_that_is_not_known_is_refused(customer: Workspace) -> None:
 def test_what_a_feature_answers_for_is_shown_and_cannot_be_ticked(
     customer: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(readiness, "_checks", {})
-    register_requirement_check("contact", lambda workspace: workspace.pk == customer.pk)
+    monkeypatch.setattr(readiness, "requirement_checks", Registry("requirement checks of the test"))
+    readiness.requirement_checks.add(RequirementCheck("contact", lambda workspace: workspace.pk == customer.pk))
     owner = dashboard_client(customer)
     assert "Met: at least one contact" in text(owner.get(PAGE))
     assert owner.post(PAGE, {"has": ["contact"]}).status_code == 422
