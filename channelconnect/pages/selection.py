@@ -32,7 +32,7 @@ class SessionPage(StatusPage):
 
     def show_progress(self) -> HttpResponse:
         """The provider is being asked in another request of this browser."""
-        page = self.page("connect/working.html", may_start_again=True)
+        page = self.page("channelconnect/in_progress.html", may_start_again=True)
         page.headers["Refresh"] = str(LOOK_AGAIN_SECONDS)
         return page
 
@@ -44,7 +44,7 @@ class SessionPage(StatusPage):
         shown = hits[pages.offset : pages.offset + pages.size]
         target = self.session.target
         return self.page(
-            "connect/accounts.html",
+            "channelconnect/choose_account.html",
             status=status,
             accounts=shown,
             total=len(accounts),

@@ -14,7 +14,7 @@ HEIGHT = 24
 BAR, GAP = 4, 1
 
 
-@register.inclusion_tag("console/_sparkline.html")
+@register.inclusion_tag("webhooks/_sparkline.html")
 def sparkline(hours: Sequence[tuple[int, int]]) -> dict[str, Any]:
     """Draw the successes and errors of each hour, the oldest first; its words say the same."""
     highest = max((good + bad for good, bad in hours), default=0)

@@ -112,7 +112,7 @@ class CatalogueList(ConsoleView):
         archived = request.GET.get("show") == "archived"
         items: Any = self.catalogue.model._default_manager.filter(agency=self.agency, archived_at__isnull=not archived)
         rows, pages = paged(request, items.order_by("name_key", "id"))
-        return self.page("console/catalogue.html", catalogue=self.catalogue, rows=rows, pages=pages, archived=archived)
+        return self.page("agency/catalogue.html", catalogue=self.catalogue, rows=rows, pages=pages, archived=archived)
 
 
 class CatalogueItemPage(ConsoleView):
@@ -121,13 +121,13 @@ class CatalogueItemPage(ConsoleView):
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         item = self.catalogue.find(self.agency, uuid)
         return self.page(
-            "console/catalogue_item.html", catalogue=self.catalogue, item=item, limits=limit_rows(item.limits)
+            "agency/catalogue_item.html", catalogue=self.catalogue, item=item, limits=limit_rows(item.limits)
         )
 
 
 class CatalogueNew(FormPage[CatalogueForm]):
     catalogue: ClassVar[Catalogue] = PLANS
-    template_name = "console/catalogue_form.html"
+    template_name = "agency/catalogue_form.html"
 
     def make_form(self, data: Any = None) -> CatalogueForm:
         return CatalogueForm(data, initial=limit_values(self.catalogue.starting))
@@ -142,7 +142,7 @@ class CatalogueNew(FormPage[CatalogueForm]):
 
 class CatalogueEdit(FormPage[CatalogueForm]):
     catalogue: ClassVar[Catalogue] = PLANS
-    template_name = "console/catalogue_form.html"
+    template_name = "agency/catalogue_form.html"
     item: Plan | Addon
 
     def find(self, **ids: Any) -> None:

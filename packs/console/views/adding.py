@@ -66,7 +66,7 @@ class PackLibrary(PackDetailView):
         pages = read_pages(request, len(found))
         held = list(self.pack.entries.only("template_id", "catch_all", "name_key"))
         return self.page(
-            "console/pack_library.html",
+            "packs/console/library.html",
             pack=self.pack,
             crumbs=self.crumbs(),
             rows=[self._row(item, held) for item in _of(pages, found)],

@@ -30,7 +30,7 @@ class PackPage(PackDetailView):
             for entry in view.entries
         ]
         return self.page(
-            "console/pack.html",
+            "packs/console/pack.html",
             pack=self.pack,
             entries=entries,
             order=",".join(str(entry.uuid) for entry in view.entries),

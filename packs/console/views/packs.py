@@ -33,7 +33,7 @@ class Packs(PackConsoleView):
     def get(self, request: HttpRequest) -> HttpResponse:
         rows = packs_of(self.agency)
         return self.page(
-            "console/packs.html",
+            "packs/console/packs.html",
             rows=rows,
             order=",".join(str(row.uuid) for row in rows),
             most=MOST_ENTRIES,
