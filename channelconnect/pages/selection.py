@@ -52,8 +52,8 @@ class SessionPage(StatusPage):
             search=search,
             links=links_of(pages, search, reverse("connect:session", args=[self.session.uuid])),
             target=target,
-            target_is_there=target is None or any(one.external_id == target.external_id for one in accounts),
-            only=shown[0].external_id if len(accounts) == 1 and shown else "",
+            target_is_listed=target is None or any(one.external_id == target.external_id for one in accounts),
+            only_id=shown[0].external_id if len(accounts) == 1 and shown else "",
             refusal=refusal,
         )
 

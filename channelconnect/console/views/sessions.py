@@ -43,12 +43,12 @@ class Overview(ConsoleView):
     nav = NAV
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        sessions = ConnectSession.objects.of(self.agency).select_related("workspace", "channel")
-        part = keyset_page(request, sessions)
+        found = ConnectSession.objects.of(self.agency).select_related("workspace", "channel")
+        sessions = keyset_page(request, found)
         now = timezone.now()
-        rows = [(session, *_status_columns(session, status_at(session, now))) for session in part.rows]
+        rows = [(session, *_status_columns(session, status_at(session, now))) for session in sessions.rows]
         settings = settings_of(self.agency)
-        return self.page("channelconnect/sessions.html", settings=settings, rows=rows, part=part, now=now)
+        return self.page("channelconnect/sessions.html", settings=settings, rows=rows, sessions=sessions, now=now)
 
 
 def _status_columns(session: ConnectSession, at: tuple[str, str | None]) -> tuple[str, Any, str]:

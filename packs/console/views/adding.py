@@ -75,8 +75,8 @@ class PackLibrary(PackDetailView):
             industries=Industry.choices,
             channels=CHANNEL_NAMES.items(),
             requirements=REQUIREMENTS.items(),
-            held=len(held),
-            most=MOST_ENTRIES,
+            entry_count=len(held),
+            max_entries=MOST_ENTRIES,
         )
 
     def _row(self, item: LibraryItem, held: list[PackEntry]) -> dict[str, Any]:

@@ -35,7 +35,7 @@ class PackPage(PackDetailView):
             entries=entries,
             order=",".join(str(entry.uuid) for entry in view.entries),
             installed_in=view.installed_in,
-            most=MOST_ENTRIES,
+            max_entries=MOST_ENTRIES,
             is_full=len(entries) >= MOST_ENTRIES,
             missing=sum(entry.missing for entry in view.entries),
         )

@@ -96,7 +96,7 @@ class AutomationPage(OneAutomation):
             steps=summarize(automation.draft),
             missing=reasons_not_ready(automation, capabilities),
             prerequisites=prerequisites(automation, capabilities),
-            open=len(open_slots(automation.draft, automation.slots)),
+            open_slot_count=len(open_slots(automation.draft, automation.slots)),
         )
 
 

@@ -1,22 +1,15 @@
-"""Filters of the pages' templates: times, numbers, what a log entry says."""
+"""Filters that write values for people: times, numbers, labels out of a mapping."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
 from django import template
 from django.template.defaultfilters import date as format_date
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
-
-from agency.models import ActivityEntry
-from agency.pages import activity
-from agency.pages.registry import MenuEntry
-from agency.pages.text import StrOrPromise
 
 register = template.Library()
 MINUTE = 60
@@ -52,26 +45,6 @@ def amount(limit: int | None) -> str:
 
 
 @register.filter
-def action_label(action: str) -> StrOrPromise:
-    return activity.action_label(action)
-
-
-@register.filter
-def target_url(entry: ActivityEntry) -> str:
-    return activity.target_url(entry)
-
-
-@register.filter
-def entry_details(entry: ActivityEntry) -> Iterator[tuple[str, str]]:
-    return activity.details_of(entry)
-
-
-@register.filter
-def menu_url(entry: MenuEntry) -> str:
-    return reverse(entry.url_name)
-
-
-@register.filter
-def item(mapping: dict[str, Any], key: str) -> Any:
+def lookup(mapping: dict[str, Any], key: str) -> Any:
     """Look a key up whose name only the template knows."""
     return mapping.get(key, "")

@@ -1,4 +1,4 @@
-"""Tags of the pages about webhooks: the day's sparkline, results in words."""
+"""Tags for deliveries: the day's sparkline, errors and answers as text."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +16,7 @@ BAR, GAP = 4, 1
 
 @register.inclusion_tag("webhooks/_sparkline.html")
 def sparkline(hours: Sequence[tuple[int, int]]) -> dict[str, Any]:
-    """Draw the successes and errors of each hour, the oldest first; its words say the same."""
+    """Draw the successes and errors of each hour, the oldest first; its label says the same."""
     highest = max((good + bad for good, bad in hours), default=0)
     bars = []
     for position, (good, bad) in enumerate(hours):
@@ -36,12 +36,12 @@ def sparkline(hours: Sequence[tuple[int, int]]) -> dict[str, Any]:
 
 
 @register.filter
-def error_words(outcome: Delivery | Attempt) -> str:
-    """Say in words what an error was; a code without words is shown as it is."""
+def error_text(outcome: Delivery | Attempt) -> str:
+    """Say what an error was; a code without a text is shown as it is."""
     return str(ERROR_WORDS.get(outcome.error or "", outcome.error or ""))
 
 
 @register.filter
-def text(body: bytes | memoryview | None) -> str:
+def decoded(body: bytes | memoryview | None) -> str:
     """Show what was kept of an answer."""
     return "" if body is None else bytes(body).decode("utf-8", "replace")
