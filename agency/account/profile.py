@@ -48,7 +48,7 @@ class OwnPage(SignedInView):
         raise NotImplementedError
 
     def show(self, form: forms.BaseForm, *, status: int = 200) -> HttpResponse:
-        context = {"form": form, "person": self.user, "back": landing_page_of(self.user)}
+        context = {"form": form, "user": self.user, "back": landing_page_of(self.user)}
         return render(self.request, self.template_name, context, status=status)
 
 

@@ -23,7 +23,7 @@ def is_api(request: HttpRequest) -> bool:
 def error_page(status: int) -> HttpResponse:
     title, advice = MESSAGES[status]
     context = {"title": title, "advice": advice, "status": status, "request_id": request_id.get()}
-    return HttpResponse(render_to_string("error.html", context), status=status)
+    return HttpResponse(render_to_string("pages/error.html", context), status=status)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:

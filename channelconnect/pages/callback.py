@@ -24,7 +24,7 @@ class Callback(ConnectPage):
         )
         with PROVIDER_CALLS.slot() as is_free:
             if not is_free:
-                page = self.page("connect/working.html", status=503)
+                page = self.page("channelconnect/in_progress.html", status=503)
                 page.headers["Refresh"] = str(AGAIN_SECONDS)
                 return page
             complete_authorization(
@@ -40,7 +40,7 @@ class Callback(ConnectPage):
     def head(self, request: HttpRequest) -> HttpResponseBase:
         """Look without taking anything."""
         self.require_session(session_by_state(self._parameter("state")))
-        return self.page("connect/working.html")
+        return self.page("channelconnect/in_progress.html")
 
     def _parameter(self, name: str) -> str:
         values = self.request.GET.getlist(name)

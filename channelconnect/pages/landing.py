@@ -36,12 +36,12 @@ class StatusPage(ConnectPage):
 
     def show_landing(self) -> HttpResponse:
         """Who asks and for what, with Continue and Cancel; the browser gets its cookie, which binds nothing yet."""
-        page = self.page("connect/landing.html", return_host=return_host(self.session), here=self.request.path)
+        page = self.page("channelconnect/landing.html", return_host=return_host(self.session), path=self.request.path)
         remember_browser(page, self.browser or new_secret())
         return page
 
     def show_outcome(self) -> HttpResponse:
-        return self.page("connect/outcome.html", **outcome_context(self.session, self.now))
+        return self.page("channelconnect/outcome.html", **outcome_context(self.session, self.now))
 
 
 class Landing(StatusPage):

@@ -32,7 +32,7 @@ class SessionPage(StatusPage):
 
     def show_progress(self) -> HttpResponse:
         """The provider is being asked in another request of this browser."""
-        page = self.page("connect/working.html", may_start_again=True)
+        page = self.page("channelconnect/in_progress.html", may_start_again=True)
         page.headers["Refresh"] = str(LOOK_AGAIN_SECONDS)
         return page
 
@@ -44,7 +44,7 @@ class SessionPage(StatusPage):
         shown = hits[pages.offset : pages.offset + pages.size]
         target = self.session.target
         return self.page(
-            "connect/accounts.html",
+            "channelconnect/choose_account.html",
             status=status,
             accounts=shown,
             total=len(accounts),
@@ -52,8 +52,8 @@ class SessionPage(StatusPage):
             search=search,
             links=links_of(pages, search, reverse("connect:session", args=[self.session.uuid])),
             target=target,
-            target_is_there=target is None or any(one.external_id == target.external_id for one in accounts),
-            only=shown[0].external_id if len(accounts) == 1 and shown else "",
+            target_is_listed=target is None or any(one.external_id == target.external_id for one in accounts),
+            only_id=shown[0].external_id if len(accounts) == 1 and shown else "",
             refusal=refusal,
         )
 

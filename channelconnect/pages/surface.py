@@ -48,11 +48,11 @@ class ConnectPage(View):
         try:
             response = self.run(request, *args, **kwargs)
         except OtherBrowser:
-            response = self.page("connect/other_browser.html", status=403)
+            response = self.page("channelconnect/other_browser.html", status=403)
         except TenantSuspended as suspended:
-            response = self.page("connect/suspended.html", status=409, message=suspended.message)
+            response = self.page("channelconnect/suspended.html", status=409, message=suspended.message)
         except Http404:
-            response = render(request, "connect/unknown.html", status=404)
+            response = render(request, "channelconnect/unknown_link.html", status=404)
         return add_security_headers(response)
 
     def run(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:

@@ -83,7 +83,7 @@ class Gallery(DashboardView):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         return self.page(
-            "dashboard/gallery.html", rows=[PackRow(pack) for pack in gallery_of(workspace=self.workspace)]
+            "packs/dashboard/gallery.html", rows=[PackRow(pack) for pack in gallery_of(workspace=self.workspace)]
         )
 
 
@@ -106,7 +106,11 @@ class PackPage(PackDetailView):
         flows = flows_of(pack.offered)
         entry_rows = [entry_row(entry, platforms, flows.get(entry.offered.uuid)) for entry in pack.entries]
         return self.page(
-            "dashboard/pack.html", row=PackRow(pack), pack=pack, entry_rows=entry_rows, has_channel=bool(platforms)
+            "packs/dashboard/pack.html",
+            row=PackRow(pack),
+            pack=pack,
+            entry_rows=entry_rows,
+            has_channel=bool(platforms),
         )
 
 

@@ -19,5 +19,5 @@ class Activity(ConsoleView):
         if action:
             entries = entries.none() if "\0" in action else entries.filter(action=action)
         return self.page(
-            "console/activity.html", entries=keyset_page(request, entries), actions=labelled_actions(), action=action
+            "agency/activity.html", entries=keyset_page(request, entries), actions=labelled_actions(), action=action
         )

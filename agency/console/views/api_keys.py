@@ -38,7 +38,7 @@ class KeyList(ConsoleView):
     def get(self, request: HttpRequest) -> HttpResponse:
         keys = AgencyKey.objects.filter(agency=self.agency)
         rows, pages = paged(request, keys.order_by(F("revoked_at").desc(nulls_first=True), "-created_at", "-id"))
-        return self.page("console/api_keys.html", rows=rows, pages=pages, public_url=settings.PUBLIC_URL)
+        return self.page("agency/api_keys.html", rows=rows, pages=pages, public_url=settings.PUBLIC_URL)
 
 
 class KeyNew(FormPage[KeyForm]):
@@ -59,7 +59,7 @@ class KeyNew(FormPage[KeyForm]):
         key, plaintext = issue_agency_key(
             agency=self.agency, name=given["name"], can_copy=given["can_copy"], by=self.by
         )
-        return self.page("console/api_key_created.html", key=key, plaintext=plaintext, public_url=settings.PUBLIC_URL)
+        return self.page("agency/api_key_created.html", key=key, plaintext=plaintext, public_url=settings.PUBLIC_URL)
 
     def context(self) -> dict[str, Any]:
         return {"crumbs": [crumb(API, KEYS)], "heading": _("New API key"), "submit": _("Create key")}

@@ -47,10 +47,10 @@ class ConsoleView(SignedInView):
         memberships = memberships_of(user)
         membership = current_membership(request, user, memberships)
         if membership is None:
-            return render(request, "console/no_membership.html", {"memberships": memberships}, status=403)
+            return render(request, "agency/no_membership.html", {"memberships": memberships}, status=403)
         self.membership = membership
         if not membership.agency.is_active:
-            return render(request, "console/suspended.html", {"membership": membership}, status=403)
+            return render(request, "agency/suspended.html", {"membership": membership}, status=403)
         if (request.method == "POST" or self.writers_only) and membership.member.role not in self.writers:
             raise PermissionDenied
         return self.refuse_other(membership.agency.uuid, membership.agency.name)
@@ -81,7 +81,7 @@ class ConsoleView(SignedInView):
 class FormPage(ConsoleView, Generic[FormOf]):
     """A page that is a form: `make_form` makes it, `save` calls the service, a refusal becomes the form's error."""
 
-    template_name: ClassVar[str] = "console/form.html"
+    template_name: ClassVar[str] = "pages/console/form.html"
     writers_only: ClassVar[bool] = True
 
     def make_form(self, data: Any = None) -> FormOf:

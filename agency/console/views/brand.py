@@ -20,7 +20,7 @@ class BrandPage(ConsoleView):
     nav = NAV
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        return self.page("console/brand.html", brand=brand_of(self.agency))
+        return self.page("agency/brand.html", brand=brand_of(self.agency))
 
 
 class Colour(FormPage[ColourForm]):

@@ -29,11 +29,11 @@ class Catalogue:
     create: Any
     name: str
     title: StrOrPromise
-    new: StrOrPromise
-    archive: StrOrPromise
-    what: StrOrPromise
-    empty: StrOrPromise
-    editing: StrOrPromise
+    new_label: StrOrPromise
+    archive_label: StrOrPromise
+    description: StrOrPromise
+    empty_text: StrOrPromise
+    editing_note: StrOrPromise
     limit_help: StrOrPromise
     starting: limits.Limits
 
@@ -72,11 +72,11 @@ PLANS = Catalogue(
     create=create_plan,
     name="plan",
     title=gettext_lazy("Plans"),
-    new=gettext_lazy("New plan"),
-    archive=gettext_lazy("Archive plan"),
-    what=gettext_lazy("A plan sets what a sub-account may use. Each sub-account has one plan or none."),
-    empty=gettext_lazy("Create the first plan, then assign it to sub-accounts."),
-    editing=gettext_lazy(
+    new_label=gettext_lazy("New plan"),
+    archive_label=gettext_lazy("Archive plan"),
+    description=gettext_lazy("A plan sets what a sub-account may use. Each sub-account has one plan or none."),
+    empty_text=gettext_lazy("Create the first plan, then assign it to sub-accounts."),
+    editing_note=gettext_lazy(
         "Sub-accounts keep a copy of the limits. Editing this plan changes none of them until it is assigned again."
     ),
     limit_help=gettext_lazy("Leave a field empty for no limit."),
@@ -88,11 +88,11 @@ ADDONS = Catalogue(
     create=create_addon,
     name="addon",
     title=gettext_lazy("Add-ons"),
-    new=gettext_lazy("New add-on"),
-    archive=gettext_lazy("Archive add-on"),
-    what=gettext_lazy("An add-on adds to the limits of a sub-account's plan. A sub-account may hold several."),
-    empty=gettext_lazy("Create the first add-on, then grant it to sub-accounts that need more than their plan."),
-    editing=gettext_lazy(
+    new_label=gettext_lazy("New add-on"),
+    archive_label=gettext_lazy("Archive add-on"),
+    description=gettext_lazy("An add-on adds to the limits of a sub-account's plan. A sub-account may hold several."),
+    empty_text=gettext_lazy("Create the first add-on, then grant it to sub-accounts that need more than their plan."),
+    editing_note=gettext_lazy(
         "Sub-accounts keep a copy of the limits. Editing this add-on changes none of them until it is granted again."
     ),
     limit_help=gettext_lazy("How much this adds to the plan's limit. 0 adds nothing; an empty field lifts the limit."),
@@ -112,7 +112,7 @@ class CatalogueList(ConsoleView):
         archived = request.GET.get("show") == "archived"
         items: Any = self.catalogue.model._default_manager.filter(agency=self.agency, archived_at__isnull=not archived)
         rows, pages = paged(request, items.order_by("name_key", "id"))
-        return self.page("console/catalogue.html", catalogue=self.catalogue, rows=rows, pages=pages, archived=archived)
+        return self.page("agency/catalogue.html", catalogue=self.catalogue, rows=rows, pages=pages, archived=archived)
 
 
 class CatalogueItemPage(ConsoleView):
@@ -121,13 +121,13 @@ class CatalogueItemPage(ConsoleView):
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         item = self.catalogue.find(self.agency, uuid)
         return self.page(
-            "console/catalogue_item.html", catalogue=self.catalogue, item=item, limits=limit_rows(item.limits)
+            "agency/catalogue_item.html", catalogue=self.catalogue, item=item, limits=limit_rows(item.limits)
         )
 
 
 class CatalogueNew(FormPage[CatalogueForm]):
     catalogue: ClassVar[Catalogue] = PLANS
-    template_name = "console/catalogue_form.html"
+    template_name = "agency/catalogue_form.html"
 
     def make_form(self, data: Any = None) -> CatalogueForm:
         return CatalogueForm(data, initial=limit_values(self.catalogue.starting))
@@ -137,12 +137,12 @@ class CatalogueNew(FormPage[CatalogueForm]):
         return self.done(_("%(name)s was created.") % {"name": item.name}, self.catalogue.item_url, item.uuid)
 
     def context(self) -> dict[str, Any]:
-        return {"catalogue": self.catalogue, "heading": self.catalogue.new, "submit": _("Create")}
+        return {"catalogue": self.catalogue, "heading": self.catalogue.new_label, "submit": _("Create")}
 
 
 class CatalogueEdit(FormPage[CatalogueForm]):
     catalogue: ClassVar[Catalogue] = PLANS
-    template_name = "console/catalogue_form.html"
+    template_name = "agency/catalogue_form.html"
     item: Plan | Addon
 
     def find(self, **ids: Any) -> None:
@@ -185,6 +185,6 @@ class CatalogueArchive(FormPage[Confirmation]):
             "text": _(
                 "It can no longer be chosen. Sub-accounts that have it keep it and its limits. This cannot be undone."
             ),
-            "submit": self.catalogue.archive,
+            "submit": self.catalogue.archive_label,
             "danger": True,
         }

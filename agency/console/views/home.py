@@ -26,7 +26,7 @@ class Home(ConsoleView):
     def get(self, request: HttpRequest) -> HttpResponse:
         latest = ActivityEntry.objects.filter(agency=self.agency).order_by("-id")[:LATEST]
         return self.page(
-            "console/home.html",
+            "agency/home.html",
             figures=figures_of(self.agency),
             steps=steps_of(self.agency),
             latest=[(entry, action_label(entry.action)) for entry in latest],

@@ -25,13 +25,13 @@ class Team(ConsoleView):
     def get(self, request: HttpRequest) -> HttpResponse:
         members = Member.objects.filter(agency=self.agency).select_related("user").order_by("created_at", "id")
         rows, pages = paged(request, members)
-        return self.page("console/team.html", rows=rows, pages=pages)
+        return self.page("agency/team.html", rows=rows, pages=pages)
 
 
 class Invite(FormPage[InvitationForm]):
     nav = TEAM
     writers = OWNERS
-    template_name = "console/role_form.html"
+    template_name = "agency/member_form.html"
 
     def make_form(self, data: Any = None) -> InvitationForm:
         return InvitationForm(data, initial={"role": Member.Role.VIEWER})
@@ -63,7 +63,7 @@ class OneMember(ConsoleView):
 
 
 class MemberRole(OneMember, FormPage[RoleForm]):
-    template_name = "console/role_form.html"
+    template_name = "agency/member_form.html"
 
     def make_form(self, data: Any = None) -> RoleForm:
         return RoleForm(data, initial={"role": self.member.role})

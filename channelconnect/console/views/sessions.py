@@ -43,12 +43,12 @@ class Overview(ConsoleView):
     nav = NAV
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        sessions = ConnectSession.objects.of(self.agency).select_related("workspace", "channel")
-        part = keyset_page(request, sessions)
+        found = ConnectSession.objects.of(self.agency).select_related("workspace", "channel")
+        sessions = keyset_page(request, found)
         now = timezone.now()
-        rows = [(session, *_status_columns(session, status_at(session, now))) for session in part.rows]
+        rows = [(session, *_status_columns(session, status_at(session, now))) for session in sessions.rows]
         settings = settings_of(self.agency)
-        return self.page("console/channel_connect.html", settings=settings, rows=rows, part=part, now=now)
+        return self.page("channelconnect/sessions.html", settings=settings, rows=rows, sessions=sessions, now=now)
 
 
 def _status_columns(session: ConnectSession, at: tuple[str, str | None]) -> tuple[str, Any, str]:
@@ -89,7 +89,7 @@ class ChooseSubAccount(ConsoleView):
             self.agency, found, columns=COLUMNS, offset=0, limit=MOST_HITS, total=total, is_search=bool(search)
         )
         crumbs = [crumb(TITLE, NAV)]
-        return self.page("console/channel_connect_start.html", rows=rows, total=total, search=search, crumbs=crumbs)
+        return self.page("channelconnect/start.html", rows=rows, total=total, search=search, crumbs=crumbs)
 
 
 class Start(FormPage[StartForm]):
@@ -129,7 +129,7 @@ class Start(FormPage[StartForm]):
             now=now,
             by=self.by,
         )
-        return self.page("console/channel_connect_link.html", session=session, link=connect_url(session, now=now))
+        return self.page("channelconnect/link.html", session=session, link=connect_url(session, now=now))
 
     def show(self, form: StartForm, *, status: int = 200) -> HttpResponse:
         """Show the form; one that was refused gets a nonce of its own, as the old one may be used up."""

@@ -66,7 +66,7 @@ class PackLibrary(PackDetailView):
         pages = read_pages(request, len(found))
         held = list(self.pack.entries.only("template_id", "catch_all", "name_key"))
         return self.page(
-            "console/pack_library.html",
+            "packs/console/library.html",
             pack=self.pack,
             crumbs=self.crumbs(),
             rows=[self._row(item, held) for item in _of(pages, found)],
@@ -75,8 +75,8 @@ class PackLibrary(PackDetailView):
             industries=Industry.choices,
             channels=CHANNEL_NAMES.items(),
             requirements=REQUIREMENTS.items(),
-            held=len(held),
-            most=MOST_ENTRIES,
+            entry_count=len(held),
+            max_entries=MOST_ENTRIES,
         )
 
     def _row(self, item: LibraryItem, held: list[PackEntry]) -> dict[str, Any]:

@@ -48,7 +48,7 @@ class CopySource(CopyPage):
         counted = rows.annotate(number=Count("automations", filter=Q(automations__published__isnull=False)))
         found, pages = paged(request, counted.order_by("name_key", "id"))
         return self.page(
-            "console/pack_copy.html",
+            "packs/console/copy_choose_sub_account.html",
             pack=self.pack,
             crumbs=super().crumbs()[:2],
             rows=found,
@@ -68,7 +68,7 @@ class CopyChoice(CopyPage):
         rows, pages = paged(request, automations.defer("draft", "published__flow").order_by("name", "id"))
         named = [(row, CHANNEL_NAMES[row.platform]) for row in rows]
         return self.page(
-            "console/pack_copy_from.html",
+            "packs/console/copy_choose_automation.html",
             pack=self.pack,
             crumbs=self.crumbs(),
             source=source,
@@ -80,7 +80,7 @@ class CopyChoice(CopyPage):
 class CopyPreview(CopyPage, FormPage[Confirmation]):
     """What the copy would be, before anything is saved; confirming makes it."""
 
-    template_name = "console/pack_copy_preview.html"
+    template_name = "packs/console/copy_preview.html"
     automation: Automation
 
     def find(self, **ids: Any) -> None:

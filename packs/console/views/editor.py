@@ -30,12 +30,12 @@ class PackPage(PackDetailView):
             for entry in view.entries
         ]
         return self.page(
-            "console/pack.html",
+            "packs/console/pack.html",
             pack=self.pack,
             entries=entries,
             order=",".join(str(entry.uuid) for entry in view.entries),
             installed_in=view.installed_in,
-            most=MOST_ENTRIES,
+            max_entries=MOST_ENTRIES,
             is_full=len(entries) >= MOST_ENTRIES,
             missing=sum(entry.missing for entry in view.entries),
         )

@@ -33,13 +33,13 @@ class Packs(PackConsoleView):
     def get(self, request: HttpRequest) -> HttpResponse:
         rows = packs_of(self.agency)
         return self.page(
-            "console/packs.html",
+            "packs/console/packs.html",
             rows=rows,
             order=",".join(str(row.uuid) for row in rows),
-            most=MOST_ENTRIES,
-            published=sum(row.status == Pack.Status.PUBLISHED for row in rows),
-            own=len(library().packs),
-            replaced=replaces_platform(self.agency.pk),
+            max_entries=MOST_ENTRIES,
+            published_count=sum(row.status == Pack.Status.PUBLISHED for row in rows),
+            platform_pack_count=len(library().packs),
+            replaces_platform=replaces_platform(self.agency.pk),
         )
 
 

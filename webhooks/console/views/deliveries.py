@@ -27,7 +27,7 @@ class DeliveryPage(WebhookView):
     def get(self, request: HttpRequest, **ids: Any) -> HttpResponse:
         delivery = self.delivery_of(ids["uuid"])
         page = self.page(
-            "console/webhook_delivery.html",
+            "webhooks/delivery.html",
             delivery=delivery,
             attempts=list(delivery.attempt_log.order_by("number")),
             envelope=json.dumps(json.loads(delivery.envelope), indent=2, ensure_ascii=False),

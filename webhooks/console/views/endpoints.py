@@ -38,7 +38,7 @@ class Webhooks(WebhookView):
         endpoints = list(self.endpoints()[:MOST_ENDPOINTS])
         states = endpoint_states(endpoints=endpoints, now=timezone.now())
         return self.page(
-            "console/webhooks.html",
+            "webhooks/endpoints.html",
             rows=[(endpoint, states[endpoint.pk]) for endpoint in endpoints],
             catalogue=event_catalogue(self.agency),
             **self.deliveries(),
@@ -52,7 +52,7 @@ class WebhookPage(WebhookView):
         endpoint = self.endpoint_of(ids["uuid"])
         catalogue = event_catalogue(self.agency)
         return self.page(
-            "console/webhook.html",
+            "webhooks/endpoint.html",
             endpoint=endpoint,
             state=endpoint_states(endpoints=[endpoint], now=timezone.now())[endpoint.pk],
             events=[(event, catalogue.get(event, event)) for event in endpoint.events],
@@ -77,7 +77,7 @@ class WebhookNew(FormPage[NewEndpointForm], WebhookView):
             messages.warning(self.request, USED)
             return redirect(LIST)
         endpoint = register_endpoint(agency=self.agency, by=self.by, **given)
-        return self.page("console/webhook_secret.html", endpoint=endpoint, rotated=False, samples=samples())
+        return self.page("webhooks/secret.html", endpoint=endpoint, rotated=False, samples=samples())
 
     def context(self) -> dict[str, Any]:
         return {"crumbs": [crumb(WEBHOOKS, LIST)], "heading": _("Add webhook"), "submit": _("Add webhook")}
@@ -118,7 +118,7 @@ class WebhookRotate(FormPage[NonceForm], WebhookView):
             messages.warning(self.request, USED)
             return redirect(ONE, self.endpoint.uuid)
         endpoint = rotate_secret(endpoint=self.endpoint, by=self.by)
-        return self.page("console/webhook_secret.html", endpoint=endpoint, rotated=True, samples=samples())
+        return self.page("webhooks/secret.html", endpoint=endpoint, rotated=True, samples=samples())
 
     def context(self) -> dict[str, Any]:
         return {

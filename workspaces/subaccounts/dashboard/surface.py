@@ -44,12 +44,12 @@ class DashboardView(CustomerView):
             return self._without_workspace(request)
         self.current = current
         if not current.is_open:
-            return render(request, "dashboard/suspended.html", {"current": current}, status=403)
+            return render(request, "subaccounts/suspended.html", {"current": current}, status=403)
         return self.refuse_other(current.workspace.uuid, current.workspace.name)
 
     def _without_workspace(self, request: HttpRequest) -> HttpResponse:
         if not workspaces_of(self.user).exists():
-            return render(request, "dashboard/no_workspace.html", status=403)
+            return render(request, "subaccounts/no_workspace.html", status=403)
         back = request.get_full_path() if request.method == "GET" else reverse("app:home")
         return redirect(f"{reverse('app:choose')}?{urlencode({'next': back})}")
 

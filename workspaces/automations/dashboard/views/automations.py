@@ -44,7 +44,7 @@ class Automations(DashboardView):
         rows, pages = paged(request, self.workspace.automations.order_by("-created_at", "-id"))
         capabilities = capabilities_of(self.workspace)
         listed = [(row, CHANNEL_NAMES[row.platform], reasons_not_ready(row, capabilities)) for row in rows]
-        return self.page("dashboard/automations.html", rows=listed, pages=pages)
+        return self.page("automations/automations.html", rows=listed, pages=pages)
 
 
 class OneAutomation(DashboardView):
@@ -87,7 +87,7 @@ class AutomationPage(OneAutomation):
     def _show(self, automation: Automation, form: SlotForm, status: int = 200) -> HttpResponse:
         capabilities = capabilities_of(self.workspace)
         return self.page(
-            "dashboard/automation.html",
+            "automations/automation.html",
             status=status,
             automation=automation,
             trigger=trigger_label(automation.draft),
@@ -96,7 +96,7 @@ class AutomationPage(OneAutomation):
             steps=summarize(automation.draft),
             missing=reasons_not_ready(automation, capabilities),
             prerequisites=prerequisites(automation, capabilities),
-            open=len(open_slots(automation.draft, automation.slots)),
+            open_slot_count=len(open_slots(automation.draft, automation.slots)),
         )
 
 
@@ -132,7 +132,7 @@ class AutomationRemove(OneAutomation):
     """Asks first; what came from a pack can be added again."""
 
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
-        return self.page("dashboard/automation_remove.html", automation=self.find(uuid))
+        return self.page("automations/remove.html", automation=self.find(uuid))
 
     def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         automation = self.find(uuid)

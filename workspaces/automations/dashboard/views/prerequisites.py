@@ -17,11 +17,11 @@ class Prerequisites(DashboardView):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         form = PrerequisitesForm(met=met_requirements(self.workspace))
-        return self.page("dashboard/prerequisites.html", form=form)
+        return self.page("automations/prerequisites.html", form=form)
 
     def post(self, request: HttpRequest) -> HttpResponse:
         form = PrerequisitesForm(request.POST, met=met_requirements(self.workspace))
         if not form.is_valid():
-            return self.page("dashboard/prerequisites.html", form=form, status=422)
+            return self.page("automations/prerequisites.html", form=form, status=422)
         change_readiness(workspace=self.workspace, by=self.by, **form.changes())
         return self.done(_("Saved. Automations that need nothing else can be switched on now."), PAGE)

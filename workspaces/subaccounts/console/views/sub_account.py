@@ -61,13 +61,13 @@ class OneSubAccount(ConsoleView):
 class SubAccountPage(OneSubAccount):
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)
-        held = list(self.workspace.held_addons.select_related("addon").order_by("granted_at", "id"))
+        held_addons = list(self.workspace.held_addons.select_related("addon").order_by("granted_at", "id"))
         free = Addon.objects.filter(agency=self.agency, archived_at=None).exclude(held_by__workspace=self.workspace)
         return self.page(
-            "console/sub_account.html",
+            "subaccounts/sub_account.html",
             workspace=self.workspace,
             limits=limits_against_use(self.workspace),
-            held=held,
+            held_addons=held_addons,
             addon_form=AddonForm(addons=free.order_by("name_key", "id")),
             channels=self.workspace.channels.order_by("connected_at", "id")[:MOST_CHANNELS],
             latest=[(entry, action_label(entry.action)) for entry in self.activity().order_by("-id")[:LATEST]],
@@ -87,7 +87,7 @@ class SubAccountActivity(OneSubAccount):
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)
         entries = keyset_page(request, self.activity())
-        return self.page("console/sub_account_activity.html", workspace=self.workspace, entries=entries)
+        return self.page("subaccounts/activity.html", workspace=self.workspace, entries=entries)
 
 
 class SubAccountNew(FormPage[NewSubAccountForm]):

@@ -66,7 +66,7 @@ class SubAccounts(ConsoleView):
             total=total,
             is_search=bool(filters.search),
         )
-        return self.page("console/sub_accounts.html", rows=rows, pages=pages, filters=filters, **self._choices())
+        return self.page("subaccounts/sub_accounts.html", rows=rows, pages=pages, filters=filters, **self._choices())
 
     def _choices(self) -> dict[str, Any]:
         return {

@@ -22,7 +22,7 @@ from workspaces.subaccounts.services import assign_plan, grant_addon, revoke_add
 class PlanChoice(OneSubAccount, FormPage[PlanForm]):
     """Choosing the plan that the sub-account has copies its limits again."""
 
-    template_name = "console/plan_choice.html"
+    template_name = "subaccounts/assign_plan.html"
 
     def make_form(self, data: Any = None) -> PlanForm:
         plans = Plan.objects.filter(agency=self.agency, archived_at=None).order_by("name_key", "id")

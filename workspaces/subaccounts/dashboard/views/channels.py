@@ -13,4 +13,4 @@ class Channels(DashboardView):
     def get(self, request: HttpRequest) -> HttpResponse:
         rows, pages = paged(request, self.workspace.channels.order_by("connected_at", "id"))
         named = [(channel, CHANNEL_NAMES[channel.platform]) for channel in rows]
-        return self.page("dashboard/channels.html", rows=named, pages=pages)
+        return self.page("subaccounts/channels.html", rows=named, pages=pages)

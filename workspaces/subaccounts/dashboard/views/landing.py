@@ -35,9 +35,9 @@ class ChooseWorkspace(CustomerView):
     def get(self, request: HttpRequest) -> HttpResponse:
         rows, pages = paged(request, workspaces_of(self.user))
         if not rows:
-            return render(request, "dashboard/no_workspace.html", status=403)
+            return render(request, "subaccounts/no_workspace.html", status=403)
         context = {"rows": rows, "pages": pages, "next": page_of_ours(request)}
-        return render(request, "dashboard/choose.html", context)
+        return render(request, "subaccounts/choose_workspace.html", context)
 
 
 class SwitchWorkspace(CustomerView):

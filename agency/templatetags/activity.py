@@ -1,0 +1,26 @@
+"""Filters for entries of the activity log."""
+
+from collections.abc import Iterator
+
+from django import template
+
+from agency.models import ActivityEntry
+from agency.pages import activity
+from agency.pages.text import StrOrPromise
+
+register = template.Library()
+
+
+@register.filter
+def action_label(action: str) -> StrOrPromise:
+    return activity.action_label(action)
+
+
+@register.filter
+def target_url(entry: ActivityEntry) -> str:
+    return activity.target_url(entry)
+
+
+@register.filter
+def entry_details(entry: ActivityEntry) -> Iterator[tuple[str, str]]:
+    return activity.details_of(entry)

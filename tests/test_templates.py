@@ -1,0 +1,77 @@
+"""Template files and the references to them."""
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.contrib import admin
+from django.template.loader import get_template
+
+from agency.models import Mail
+
+FOLDER = settings.BASE_DIR / "templates"
+NAME = re.compile(r"(?:\w+/)+\w+\.(?:html|txt)")
+TAG = re.compile(r"{% (?:extends|include) (\S+)")
+ADMIN_PAGES = ("change_form", "change_list", "delete_confirmation", "object_history")
+LARGEST_FOLDER = 15
+
+
+@cache
+def template_names() -> list[str]:
+    files = (file for file in FOLDER.rglob("*.*") if file.relative_to(FOLDER).parts[0] != "static")
+    return sorted(file.relative_to(FOLDER).as_posix() for file in files)
+
+
+def sources() -> Iterator[Path]:
+    """Give the modules of the product."""
+    for app in ("agency", "channelconnect", "config", "packs", "webhooks", "workspaces"):
+        yield from (settings.BASE_DIR / app).rglob("*.py")
+
+
+def named_in_code() -> Iterator[str]:
+    for source in sources():
+        for node in ast.walk(ast.parse(source.read_text())):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and NAME.fullmatch(node.value):
+                yield node.value
+
+
+def named_in_templates() -> Iterator[str]:
+    for name in template_names():
+        for argument in TAG.findall((FOLDER / name).read_text()):
+            yield argument.strip("\"'")
+
+
+@cache
+def referenced() -> frozenset[str]:
+    """Names in code and in tags; those of e-mails are put together from their kind."""
+    mails = [f"mail/{kind}{part}.txt" for kind in Mail.Kind.values for part in ("", "_subject")]
+    return frozenset([*named_in_code(), *named_in_templates(), *mails])
+
+
+def overrides_of_the_admin() -> frozenset[str]:
+    """Pages of single models, which Django's admin finds by their names."""
+    models = [model._meta for model in admin.site._registry]
+    return frozenset(f"admin/{meta.app_label}/{meta.model_name}/{page}.html" for meta in models for page in ADMIN_PAGES)
+
+
+@pytest.mark.parametrize("name", sorted(referenced()))
+def test_every_template_that_is_named_exists(name: str) -> None:
+    get_template(name)
+
+
+def test_every_template_is_named_somewhere() -> None:
+    assert set(template_names()) - referenced() - overrides_of_the_admin() == set()
+
+
+@pytest.mark.parametrize("name", template_names())
+def test_every_template_compiles_with_the_libraries_that_it_loads(name: str) -> None:
+    get_template(name)
+
+
+def test_no_folder_of_templates_is_long() -> None:
+    folders = [Path(name).parent for name in template_names()]
+    assert {folder for folder in folders if folders.count(folder) > LARGEST_FOLDER} == set()

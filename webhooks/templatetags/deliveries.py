@@ -1,0 +1,47 @@
+"""Tags for deliveries: the day's sparkline, errors and answers as text."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django import template
+
+from webhooks.console.words import ERROR_WORDS
+from webhooks.models import Attempt, Delivery
+
+register = template.Library()
+
+HEIGHT = 24
+BAR, GAP = 4, 1
+
+
+@register.inclusion_tag("webhooks/_sparkline.html")
+def sparkline(hours: Sequence[tuple[int, int]]) -> dict[str, Any]:
+    """Draw the successes and errors of each hour, the oldest first; its label says the same."""
+    highest = max((good + bad for good, bad in hours), default=0)
+    bars = []
+    for position, (good, bad) in enumerate(hours):
+        bad_height = round(HEIGHT * bad / highest) if highest else 0
+        good_height = round(HEIGHT * good / highest) if highest else 0
+        bars.append(
+            {
+                "x": position * (BAR + GAP),
+                "good": good_height,
+                "good_y": HEIGHT - bad_height - good_height,
+                "bad": bad_height,
+                "bad_y": HEIGHT - bad_height,
+            }
+        )
+    good, bad = sum(hour[0] for hour in hours), sum(hour[1] for hour in hours)
+    return {"bars": bars, "width": len(hours) * (BAR + GAP), "height": HEIGHT, "good": good, "bad": bad}
+
+
+@register.filter
+def error_text(outcome: Delivery | Attempt) -> str:
+    """Say what an error was; a code without a text is shown as it is."""
+    return str(ERROR_WORDS.get(outcome.error or "", outcome.error or ""))
+
+
+@register.filter
+def decoded(body: bytes | memoryview | None) -> str:
+    """Show what was kept of an answer."""
+    return "" if body is None else bytes(body).decode("utf-8", "replace")
