@@ -12,8 +12,9 @@ from agency import events
 from agency.actors import SYSTEM
 from agency.models import Agency
 from agency.services import record_event
+from agency.tenants import Tenant
 from benchmarks.figures import Figure
-from benchmarks.processes import Arrivals, dispatcher, receiver
+from benchmarks.processes import Arrivals, Broken, dispatcher, receiver
 from benchmarks.rounds import interleave, median_ratio, percentile
 from benchmarks.rows import agency_with
 from benchmarks.servers import Bench
@@ -35,7 +36,7 @@ def run(_: Bench) -> list[Figure]:
     agency = agency_with(1)[0]
     with receiver() as arrivals, dispatcher():
         register_endpoint(
-            agency=agency, url=f"{arrivals.origin}/events", events=[events.WORKSPACE_SUSPENDED], by=SYSTEM
+            tenant=Tenant(agency.pk), url=f"{arrivals.origin}/events", events=[events.WORKSPACE_SUSPENDED], by=SYSTEM
         )
         _events_at(5, 1, agency, arrivals)  # the dispatcher is there
         variants = {str(rate): partial(_events_at, rate, SECONDS, agency, arrivals) for rate in RATES}
@@ -72,5 +73,7 @@ def _record(agency: Agency) -> tuple[UUID, int]:
     committed: list[int] = []
     with transaction.atomic():
         transaction.on_commit(lambda: committed.append(time.monotonic_ns()))
-        event = record_event(agency_id=agency.pk, name=events.WORKSPACE_SUSPENDED, data=DATA, now=timezone.now())
+        event = record_event(tenant=Tenant(agency.pk), name=events.WORKSPACE_SUSPENDED, data=DATA, now=timezone.now())
+    if event is None:
+        raise Broken("The event was not written.")
     return event.uuid, committed[0]

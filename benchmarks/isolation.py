@@ -10,9 +10,10 @@ from django.utils import timezone
 
 from agency.models import Agency
 from agency.services import record_event
+from agency.tenants import Tenant
 from benchmarks.event_latency import DATA
 from benchmarks.figures import Figure
-from benchmarks.processes import Arrivals, dispatcher, receiver
+from benchmarks.processes import Arrivals, Broken, dispatcher, receiver
 from benchmarks.rounds import interleave, median_ratio, percentile
 from benchmarks.rows import agency_with
 from benchmarks.servers import Bench
@@ -123,5 +124,7 @@ def _record(agency: Agency, number: int) -> tuple[str, int]:
     committed: list[int] = []
     with transaction.atomic():
         transaction.on_commit(lambda: committed.append(time.monotonic_ns()))
-        event = record_event(agency_id=agency.pk, name=f"e{number}", data=DATA, now=timezone.now())
+        event = record_event(tenant=Tenant(agency.pk), name=f"e{number}", data=DATA, now=timezone.now())
+    if event is None:
+        raise Broken("The event was not written.")
     return str(event.uuid), committed[0]

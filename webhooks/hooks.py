@@ -13,9 +13,11 @@ from agency.pages.registry import (
     first_steps,
     label_actions,
 )
+from agency.services.events import SubscriberCheck, subscriber_checks
 from config.api.documents.events import DocumentedEvents, documented_events
 from webhooks.event_schemas import agency_events
 from webhooks.models import Endpoint
+from webhooks.services import has_subscribers
 
 ACTIONS = {
     "webhook.created": _("Webhook added"),
@@ -32,6 +34,7 @@ def _has_endpoint(agency: Agency) -> bool:
     return Endpoint.objects.of(agency).exists()
 
 
+subscriber_checks.add(SubscriberCheck("webhooks", has_subscribers))
 documented_events.add(DocumentedEvents("webhooks", "agency", agency_events))
 console_menu.add(
     MenuEntry(url_name="console:webhooks", label=_("Webhooks"), icon="webhook", section=Section.CONFIGURATION, order=20)

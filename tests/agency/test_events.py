@@ -10,6 +10,7 @@ from django.db import connection, transaction
 
 from agency.models import Agency, Event
 from agency.services import envelope, record_event
+from agency.tenants import Tenant
 from config.celery import wake_up_key
 from config.redis import client
 from tests.factories import AgencyFactory
@@ -24,7 +25,9 @@ class RolledBack(Exception):
 
 def record(agency: Agency, **more: Any) -> Event:
     data = sample_data("workspace.created")
-    return record_event(agency_id=agency.pk, name="workspace.created", data=data, now=MOMENT, **more)
+    event = record_event(tenant=Tenant(agency.pk), name="workspace.created", data=data, now=MOMENT, **more)
+    assert event is not None
+    return event
 
 
 @transaction.atomic
@@ -35,7 +38,7 @@ def record_and_fail(agency: Agency) -> None:
 
 def test_an_envelope_has_id_event_time_agency_and_data_in_this_order() -> None:
     identity = uuid.uuid4()
-    body = envelope(id=identity, event="addon.granted", occurred_at=MOMENT, agency_id=12, data={"é": "/"})
+    body = envelope(id=identity, event="addon.granted", occurred_at=MOMENT, tenant=Tenant(12), data={"é": "/"})
     assert json.loads(body) == {
         "id": str(identity),
         "event": "addon.granted",
@@ -47,14 +50,14 @@ def test_an_envelope_has_id_event_time_agency_and_data_in_this_order() -> None:
 
 
 def test_test_is_true_on_test_deliveries_and_absent_elsewhere() -> None:
-    values: dict[str, Any] = {"id": uuid.uuid4(), "event": "x", "occurred_at": MOMENT, "agency_id": 1, "data": {}}
+    values: dict[str, Any] = {"id": uuid.uuid4(), "event": "x", "occurred_at": MOMENT, "tenant": Tenant(1), "data": {}}
     assert json.loads(envelope(**values, test=True))["test"] is True
     assert "test" not in json.loads(envelope(**values))
 
 
 def test_a_time_is_written_in_utc_wherever_it_was_taken() -> None:
     elsewhere = MOMENT.astimezone(timezone(timedelta(hours=9)))
-    body = envelope(id=uuid.uuid4(), event="x", occurred_at=elsewhere, agency_id=1, data={})
+    body = envelope(id=uuid.uuid4(), event="x", occurred_at=elsewhere, tenant=Tenant(1), data={})
     assert json.loads(body)["occurred_at"] == "2026-11-20T09:30:00.250000Z"
 
 

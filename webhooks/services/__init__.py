@@ -4,6 +4,7 @@ from webhooks.services.catalogue import EventSource, event_catalogue, event_sour
 from webhooks.services.deliveries import DeliveryNotFound, redeliver, redeliver_failed, send_test
 from webhooks.services.endpoints import (
     EndpointNotFound,
+    has_subscribers,
     register_endpoint,
     remove_endpoint,
     rotate_secret,
@@ -26,6 +27,7 @@ __all__ = [
     "event_sources",
     "forget_deliveries",
     "forget_hourly_stats",
+    "has_subscribers",
     "known_events",
     "redeliver",
     "redeliver_failed",

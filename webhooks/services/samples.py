@@ -7,6 +7,7 @@ from typing import Any
 
 from agency import events
 from agency.services import envelope
+from agency.tenants import Tenant
 from webhooks.services.catalogue import event_sources
 
 PLAN = {"uuid": "3f0c8a52-6f0e-4d86-9c56-0d1f4c9a7b11", "name": "Growth"}
@@ -42,6 +43,6 @@ def sample_envelope(event: str) -> bytes:
         id=uuid.UUID("5b0b1a52-6d4c-4f0e-8f5e-7c1f6f1f2a10"),
         event=event,
         occurred_at=datetime(2026, 11, 20, 9, 30, tzinfo=UTC),
-        agency_id=42,
+        tenant=Tenant(42),
         data=sample_data(event),
     )

@@ -9,9 +9,11 @@ from webhooks.dispatcher.queues import MOST_LEASED, EndpointQueues
 numbers = count(1)
 
 
-def rows(endpoint: int, many: int, agency: int = 1, *, is_suspect: bool = False) -> list[LeasedDelivery]:
+def rows(
+    endpoint: int, many: int, agency: int = 1, *, workspace: int | None = None, is_suspect: bool = False
+) -> list[LeasedDelivery]:
     return [
-        LeasedDelivery(next(numbers), agency, endpoint, 0, 3, is_suspect, "workspace.created", "", b"{}")
+        LeasedDelivery(next(numbers), agency, workspace, endpoint, 0, 3, is_suspect, "workspace.created", "", b"{}")
         for _ in range(many)
     ]
 
@@ -170,10 +172,10 @@ def test_an_agency_whose_endpoints_hang_gets_no_more_leased() -> None:
     queues = EndpointQueues()
     for endpoint in range(1, 257):
         queues.add(rows(endpoint, 1))
-    assert queues.leased_agencies() == ([1], [1])
+    assert queues.leased_tenants() == ([1], [], [-1])
     queues.add(rows(1, 1, agency=2)[:0])
     queues.add(rows(999, 1, agency=2))
-    assert queues.leased_agencies() == ([1, 2], [1])
+    assert queues.leased_tenants() == ([1, 2], [], [-1])
 
 
 def test_endpoints_that_hang_do_not_fill_their_agencys_hand() -> None:
@@ -188,7 +190,7 @@ def test_endpoints_that_hang_do_not_fill_their_agencys_hand() -> None:
             queues.mark_slow(row)
     finish(queues, attempts, 10.0, failed=True)
     queues.add(rows(99, 1))
-    assert queues.leased_agencies() == ([1], [])
+    assert queues.leased_tenants() == ([1], [], [])
     assert {endpoint: room for endpoint, room in queues.rooms().items() if room} == {99: 31}
 
 
@@ -210,7 +212,7 @@ def test_so_many_of_an_agencys_slow_deliveries_wait_and_no_more() -> None:
     while starting := queues.take():
         for row in starting:
             queues.mark_slow(row)
-    assert queues.leased_agencies() == ([1], [1])
+    assert queues.leased_tenants() == ([1], [], [-1])
 
 
 def test_leased_suspects_are_counted() -> None:

@@ -6,6 +6,7 @@ from django.http import HttpResponse
 from django.utils import timezone
 from rest_framework.request import Request
 
+from agency.tenants import Tenant
 from config.api.responses import json_answer
 from config.api.schema import Documented, Query, many, one
 from webhooks.api.agency.representations import delivery_detail, delivery_row
@@ -46,7 +47,7 @@ class DeliveryViewSet(WebhookBaseViewSet):
     def _answer_newest(self, endpoint: Endpoint | None = None) -> HttpResponse:
         newest = Delivery.objects.newest(
             SHOWN,
-            agency=self.agency,
+            tenant=Tenant(self.agency.pk),
             endpoint=endpoint,
             status=self.parameters.one_of("status", Delivery.Status.values) or "",
             event=self.parameters.text("event") or "",

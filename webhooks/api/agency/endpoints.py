@@ -7,6 +7,7 @@ from django.utils import timezone
 from rest_framework.request import Request
 
 from agency.api.surface import AgencyViewSet
+from agency.tenants import Tenant
 from config.api.responses import json_answer
 from config.api.schema import Documented, many, one
 from webhooks.api.agency.representations import delivery_row, endpoint_card
@@ -62,7 +63,7 @@ class WebhookViewSet(WebhookBaseViewSet):
     def create(self, request: Request) -> HttpResponse:
         words = self.words(endpoint_words(event_catalogue(self.agency))).validated_data
         endpoint = register_endpoint(
-            agency=self.agency,
+            tenant=Tenant(self.agency.pk),
             url=words["url"],
             events=words["events"],
             description=words.get("description") or "",

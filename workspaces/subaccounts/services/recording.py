@@ -5,6 +5,7 @@ from typing import Any
 
 from agency.actors import Actor
 from agency.services import record_activity, record_event
+from agency.tenants import Tenant
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services.payloads import workspace_payload
 
@@ -12,7 +13,7 @@ from workspaces.subaccounts.services.payloads import workspace_payload
 def record_workspace_event(*, workspace: Workspace, event: str, now: datetime, **more: Any) -> None:
     """Record an agency event about a sub-account; `more` joins the workspace in its data."""
     record_event(
-        agency_id=workspace.agency_id,
+        tenant=Tenant(workspace.agency_id),
         name=event,
         data={"workspace": workspace_payload(workspace), **more},
         now=now,
