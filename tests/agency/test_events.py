@@ -10,7 +10,7 @@ from django.db import connection, transaction
 
 from agency.models import Agency, Event
 from agency.services import envelope, record_event
-from agency.tenants import Tenant
+from agency.tenants import Audience, Tenant
 from config.celery import wake_up_key
 from config.redis import client
 from tests.factories import AgencyFactory
@@ -47,6 +47,23 @@ def test_an_envelope_has_id_event_time_agency_and_data_in_this_order() -> None:
         "data": {"é": "/"},
     }
     assert list(json.loads(body)) == ["id", "event", "occurred_at", "agency_id", "data"]
+
+
+def test_a_workspaces_envelope_names_the_workspace_by_its_uuid_instead() -> None:
+    identity = uuid.uuid4()
+    body = envelope(
+        id=uuid.uuid4(), event="contact.created", occurred_at=MOMENT, tenant=Tenant(12, 34, identity), data={}
+    )
+    assert list(json.loads(body)) == ["id", "event", "occurred_at", "workspace_id", "data"]
+    assert json.loads(body)["workspace_id"] == str(identity)
+
+
+def test_a_tenant_is_an_agency_or_a_workspace_by_both_of_its_names() -> None:
+    assert Tenant(1).audience == Audience.AGENCY
+    assert Tenant(1, 2, uuid.uuid4()).audience == Audience.WORKSPACE
+    for half in ((2, None), (None, uuid.uuid4())):
+        with pytest.raises(ValueError, match="workspace"):
+            Tenant(1, *half)
 
 
 def test_test_is_true_on_test_deliveries_and_absent_elsewhere() -> None:
