@@ -1,8 +1,28 @@
-"""Whose an event or an endpoint is: an agency's own, or one of its workspaces'."""
+"""Whose events, endpoints and deliveries something is: an agency's own, or those of one of its workspaces."""
 
-from django.db.models import TextChoices
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db import models
 
 
-class Audience(TextChoices):
+class Audience(models.TextChoices):
     AGENCY = "agency", "Agency"
     WORKSPACE = "workspace", "Workspace"
+
+
+@dataclass(frozen=True, slots=True)
+class Tenant:
+    """An agency, or one of its workspaces by its number and the uuid that it is known by outside."""
+
+    agency_id: int
+    workspace_id: int | None = None
+    workspace_uuid: UUID | None = None
+
+    def __post_init__(self) -> None:
+        if (self.workspace_id is None) != (self.workspace_uuid is None):
+            raise ValueError("A workspace is named by its number and its uuid.")
+
+    @property
+    def audience(self) -> Audience:
+        return Audience.AGENCY if self.workspace_id is None else Audience.WORKSPACE

@@ -14,7 +14,7 @@ from config.http.exchange import Request, Result
 from config.http.guard import VettedTarget, check_without_lookup
 from config.http.targets import parse_target
 from webhooks.services.endpoints import new_secret
-from webhooks.signing import headers, sign, signer
+from webhooks.signing import Signer, headers
 
 EVENT = "workspace.created"
 ENVELOPE = "6ffab1ba-6168-4bb4-a91c-5b15385dcb04"
@@ -51,13 +51,14 @@ class NoSending:
 
 def bare_loop(urls: Sequence[str], requests: int) -> float:
     """Sign and send so many with the client alone; gives microseconds for each."""
-    sender, one = Sender(ca_file=settings.WEBHOOK_CA_FILE or None), signer(new_secret())
+    sender, one = Sender(ca_file=settings.WEBHOOK_CA_FILE or None), Signer(new_secret())
     targets = [_vetted(url) for url in urls]
     begun = done = 0
     began = time.perf_counter()
     while done < requests:
         while sender.in_flight < IN_FLIGHT and begun < requests:
-            words = headers(event=EVENT, envelope_id=ENVELOPE, signature=sign(signer=one, body=BODY))
+            signature = one.sign(envelope_id=ENVELOPE, timestamp=int(time.time()), body=BODY)
+            words = headers(event=EVENT, envelope_id=ENVELOPE, signature=signature)
             sender.submit(Request(begun, targets[begun % len(targets)], words, BODY))
             begun += 1
         done += len(sender.poll(1))

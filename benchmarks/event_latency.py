@@ -11,6 +11,7 @@ from django.utils import timezone
 from agency.actors import SYSTEM
 from agency.models import Agency
 from agency.services import write_event
+from agency.tenants import Tenant
 from benchmarks.figures import Figure
 from benchmarks.processes import Arrivals, dispatcher, receiver
 from benchmarks.rounds import interleave, median_ratio, percentile
@@ -35,7 +36,7 @@ def run(_: Bench) -> list[Figure]:
     agency = agency_with(1)[0]
     with receiver() as arrivals, dispatcher():
         register_endpoint(
-            agency=agency, url=f"{arrivals.origin}/events", events=[events.WORKSPACE_SUSPENDED], by=SYSTEM
+            tenant=Tenant(agency.pk), url=f"{arrivals.origin}/events", events=[events.WORKSPACE_SUSPENDED], by=SYSTEM
         )
         _events_at(5, 1, agency, arrivals)  # the dispatcher is there
         variants = {str(rate): partial(_events_at, rate, SECONDS, agency, arrivals) for rate in RATES}
@@ -72,5 +73,5 @@ def _record(agency: Agency) -> tuple[UUID, int]:
     committed: list[int] = []
     with transaction.atomic():
         transaction.on_commit(lambda: committed.append(time.monotonic_ns()))
-        event = write_event(agency_id=agency.pk, name=events.WORKSPACE_SUSPENDED, data=DATA, now=timezone.now())
+        event = write_event(tenant=Tenant(agency.pk), name=events.WORKSPACE_SUSPENDED, data=DATA, now=timezone.now())
     return event.uuid, committed[0]

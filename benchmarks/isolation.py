@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from agency.models import Agency
 from agency.services import write_event
+from agency.tenants import Tenant
 from benchmarks.event_latency import DATA
 from benchmarks.figures import Figure
 from benchmarks.processes import Arrivals, dispatcher, receiver
@@ -123,5 +124,5 @@ def _record(agency: Agency, number: int) -> tuple[str, int]:
     committed: list[int] = []
     with transaction.atomic():
         transaction.on_commit(lambda: committed.append(time.monotonic_ns()))
-        event = write_event(agency_id=agency.pk, name=f"e{number}", data=DATA, now=timezone.now())
+        event = write_event(tenant=Tenant(agency.pk), name=f"e{number}", data=DATA, now=timezone.now())
     return str(event.uuid), committed[0]

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 
 SECRET = re.compile(
-    r"svc_(?:ag_)?[0-9A-Za-z]{20,}|whsec_[\w-]{20,}|(?<=/set-password/)[\w-]+/[\w-]{20,}|(?<=/connect/)[\w-]{40,}"
+    r"svc_(?:ag_)?[0-9A-Za-z]{20,}|whsec_[\w+/=-]{20,}|(?<=/set-password/)[\w-]+/[\w-]{20,}|(?<=/connect/)[\w-]{40,}"
 )
 PLAIN = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "request", "color_message"}
 

@@ -12,6 +12,7 @@ from agency import limits
 from agency.actors import SYSTEM
 from agency.models import Addon, Agency, AgencyKey, Member, Plan, User
 from agency.services import add_member, create_addon, create_agency, create_plan, issue_agency_key
+from agency.tenants import Tenant
 from webhooks.models import Endpoint
 from webhooks.services import register_endpoint
 from workspaces.subaccounts.models import Channel, Workspace, WorkspaceKey
@@ -146,7 +147,7 @@ class EndpointFactory(ByService[Endpoint]):
 
     @classmethod
     def make(cls, **values: Any) -> Endpoint:
-        return register_endpoint(**values)
+        return register_endpoint(tenant=Tenant(values.pop("agency").pk), **values)
 
 
 def an_agency_key(agency: Agency, *, name: str = "Integration", can_copy: bool = False) -> tuple[AgencyKey, str]:

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from django.contrib import admin
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -19,6 +20,7 @@ class EndpointAdmin(RecordAdmin):
     fields = (
         "uuid",
         "agency",
+        "workspace_uuid",
         "url",
         "events",
         "description",
@@ -49,6 +51,7 @@ class DeliveryAdmin(RecordAdmin):
     fields = (
         "uuid",
         "agency",
+        "workspace_id",
         "endpoint",
         "event_name",
         "envelope_id",
@@ -65,6 +68,12 @@ class DeliveryAdmin(RecordAdmin):
         "attempts_made",
     )
     readonly_fields = ("next_attempt_at", "sent", "attempts_made")
+
+    def get_queryset(self, request: HttpRequest) -> "QuerySet[Delivery]":
+        """Show an agency's own; those of a workspace by its number in the address."""
+        found = super().get_queryset(request)
+        is_own = "agency__id__exact" in request.GET and "workspace_id__exact" not in request.GET
+        return found.filter(workspace_id=None) if is_own else found
 
     def get_list_filter(self, request: HttpRequest) -> tuple[type[StatusFilter], ...]:
         return (StatusFilter,) if "agency__id__exact" in request.GET else ()

@@ -13,10 +13,12 @@ from agency.pages.registry import (
     first_steps,
     label_actions,
 )
+from agency.services.events import SubscriberCheck, subscriber_checks
 from agency.tenants import Audience
 from config.api.documents.events import DocumentedEvents, documented_events
 from webhooks.documented_events import events_of
 from webhooks.models import Endpoint
+from webhooks.services import has_subscribers
 
 ACTIONS = {
     "webhook.created": _("Webhook added"),
@@ -33,6 +35,7 @@ def _has_endpoint(agency: Agency) -> bool:
     return Endpoint.objects.of(agency).exists()
 
 
+subscriber_checks.add(SubscriberCheck("webhooks", has_subscribers))
 documented_events.add(
     DocumentedEvents("agency events", "agency", events_of(Audience.AGENCY)),
     DocumentedEvents("workspace events", "workspace", events_of(Audience.WORKSPACE)),

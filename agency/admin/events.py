@@ -14,7 +14,7 @@ from agency.models import Event
 class EventAdmin(RecordAdmin):
     list_display = ("name", "uuid", "agency", "occurred_at", "fanned_out_at")
     list_select_related = ("agency",)
-    fields = ("uuid", "agency", "name", "workspace_uuid", "occurred_at", "fanned_out_at", "envelope")
+    fields = ("uuid", "agency", "workspace_id", "name", "workspace_uuid", "occurred_at", "fanned_out_at", "envelope")
     readonly_fields = ("envelope",)
 
     @admin.display

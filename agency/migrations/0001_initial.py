@@ -127,6 +127,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ('workspace_id', models.BigIntegerField(blank=True, null=True)),
                 ('workspace_uuid', models.UUIDField(blank=True, null=True)),
                 ('name', models.CharField(max_length=60)),
                 ('occurred_at', models.DateTimeField()),
@@ -196,6 +197,10 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='event',
             index=models.Index(fields=['agency', '-id'], name='event_newest_of_agency'),
+        ),
+        migrations.AddConstraint(
+            model_name='event',
+            constraint=models.CheckConstraint(condition=models.Q(('workspace_id', None), models.Q(('workspace_id__gt', 0), ('workspace_uuid__isnull', False)), _connector='OR'), name='event_of_a_workspace_has_its_uuid'),
         ),
         migrations.AddIndex(
             model_name='mail',

@@ -9,10 +9,15 @@ from agency.models.agencies import Agency
 
 
 class Event(models.Model):
-    """`body` is the envelope exactly as every receiver gets it; `fanned_out_at` is empty until deliveries exist."""
+    """`body` is the envelope exactly as every receiver gets it; `fanned_out_at` is empty until deliveries exist.
+
+    `workspace_id` is set where the event is for a workspace and not for its agency; `workspace_uuid` says which
+    workspace it is for, or which of the agency's it is about.
+    """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     agency = models.ForeignKey(Agency, on_delete=models.PROTECT, related_name="events")
+    workspace_id = models.BigIntegerField(null=True, blank=True)
     workspace_uuid = models.UUIDField(null=True, blank=True)
     name = models.CharField(max_length=60)
     occurred_at = models.DateTimeField()
@@ -23,6 +28,12 @@ class Event(models.Model):
         indexes = [
             models.Index(fields=["id"], condition=Q(fanned_out_at=None), name="event_to_fan_out"),
             models.Index(fields=["agency", "-id"], name="event_newest_of_agency"),
+        ]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(workspace_id=None) | Q(workspace_id__gt=0, workspace_uuid__isnull=False),
+                name="event_of_a_workspace_has_its_uuid",
+            ),
         ]
 
     def __str__(self) -> str:

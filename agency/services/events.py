@@ -1,7 +1,8 @@
 """The outbox's one way in: a fact is recorded with the change that made it true, or not at all."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,20 +11,36 @@ from django.db import transaction
 
 from agency.event_types import event_type
 from agency.models import Event
+from agency.tenants import Audience, Tenant
 from config.celery import wake_up
+from config.hooks import Registry
 
 DISPATCHER = "dispatcher"
 
 
+@dataclass(frozen=True, slots=True)
+class SubscriberCheck:
+    """How a higher app says whether any of its subscribers of a tenant wants events of this name."""
+
+    name: str
+    has_subscribers: Callable[[Tenant, str], bool]
+
+
+subscriber_checks = Registry[SubscriberCheck]("checks for subscribers")
+
+
 def envelope(
-    *, id: uuid.UUID, event: str, occurred_at: datetime, agency_id: int, data: Mapping[str, Any], test: bool = False
+    *, id: uuid.UUID, event: str, occurred_at: datetime, tenant: Tenant, data: Mapping[str, Any], test: bool = False
 ) -> bytes:
-    """Build the exact bytes that receivers get: `{id, event, occurred_at, agency_id, data}`, `test` only when true."""
+    """Build the exact bytes that receivers get: `{id, event, occurred_at, agency_id, data}`, `test` only when true.
+
+    What is for a workspace has `workspace_id`, its uuid, in the place of `agency_id`.
+    """
     body: dict[str, Any] = {
         "id": str(id),
         "event": event,
         "occurred_at": occurred_at.astimezone(UTC).isoformat().replace("+00:00", "Z"),
-        "agency_id": agency_id,
+        **_owner(tenant),
         "data": data,
     }
     if test:
@@ -31,32 +48,49 @@ def envelope(
     return orjson.dumps(body, option=orjson.OPT_UTC_Z)
 
 
-def record_event(
-    *, agency_id: int, name: str, data: Any, now: datetime, workspace_uuid: uuid.UUID | None = None
-) -> Event:
-    """Record a declared event with the data that its type's serializer writes. Raises `LookupError` for an unknown one.
+def _owner(tenant: Tenant) -> dict[str, int | str]:
+    if tenant.audience == Audience.AGENCY:
+        return {"agency_id": tenant.agency_id}
+    return {"workspace_id": str(tenant.workspace_uuid)}
 
-    `data` is what that serializer takes, often the things concerned by name. Must be called inside the change's
-    transaction.
+
+def record_event(
+    *, tenant: Tenant, name: str, data: Any, now: datetime, workspace_uuid: uuid.UUID | None = None
+) -> Event | None:
+    """Record a declared event in the change's transaction; None where nobody wants it and its type says so.
+
+    `data` is what the type's serializer reads, often the things concerned by name. `workspace_uuid` names the
+    workspace that an agency's event is about. Raises `LookupError` for an event that is not declared for the tenant.
     """
-    written = event_type(name).serializer(data).data
-    return write_event(agency_id=agency_id, name=name, data=written, now=now, workspace_uuid=workspace_uuid)
+    declared = event_type(name)
+    if declared.audience != tenant.audience:
+        raise LookupError(f"{name} is not an event of this audience.")
+    if declared.only_if_subscribed and not has_subscribers(tenant, name):
+        return None
+    written = declared.serializer(data).data
+    return write_event(tenant=tenant, name=name, data=written, now=now, workspace_uuid=workspace_uuid)
 
 
 def write_event(
-    *, agency_id: int, name: str, data: Mapping[str, Any], now: datetime, workspace_uuid: uuid.UUID | None = None
+    *, tenant: Tenant, name: str, data: Mapping[str, Any], now: datetime, workspace_uuid: uuid.UUID | None = None
 ) -> Event:
-    """Write an event whose `data` is JSON already and, once it is committed, wake a dispatcher."""
+    """Write an event whose `data` is JSON already and, once it is committed, wake the dispatcher."""
     if not transaction.get_connection().in_atomic_block:
         raise RuntimeError("An event belongs into the transaction of its change.")
     identity = uuid.uuid4()
     event = Event.objects.create(
         uuid=identity,
-        agency_id=agency_id,
-        workspace_uuid=workspace_uuid,
+        agency_id=tenant.agency_id,
+        workspace_id=tenant.workspace_id,
+        workspace_uuid=workspace_uuid or tenant.workspace_uuid,
         name=name,
         occurred_at=now,
-        body=envelope(id=identity, event=name, occurred_at=now, agency_id=agency_id, data=data),
+        body=envelope(id=identity, event=name, occurred_at=now, tenant=tenant, data=data),
     )
     wake_up(DISPATCHER)
     return event
+
+
+def has_subscribers(tenant: Tenant, name: str) -> bool:
+    """Whether anybody of the tenant wants events of this name."""
+    return any(check.has_subscribers(tenant, name) for check in subscriber_checks)

@@ -32,12 +32,13 @@ def deliver(identity: int) -> None:
 def _deliver(session: requests.Session, identity: int) -> None:
     """Read the row, sign, post, save an attempt and the row's outcome."""
     from webhooks.models import Attempt, Delivery
-    from webhooks.signing import headers, sign, signer  # only once Django is set up
+    from webhooks.signing import Signer, headers  # only once Django is set up
 
     delivery = Delivery.objects.select_related("endpoint", "event").get(pk=identity)
     body, started_at = delivery.envelope, time.time()
-    signature = sign(signer=signer(delivery.endpoint.secret or ""), body=body)
-    words = dict(headers(event=delivery.event_name, envelope_id=str(delivery.envelope_id), signature=signature))
+    signer, envelope_id = Signer(delivery.endpoint.secret or ""), str(delivery.envelope_id)
+    signature = signer.sign(envelope_id=envelope_id, timestamp=int(started_at), body=body)
+    words = dict(headers(event=delivery.event_name, envelope_id=envelope_id, signature=signature))
     answer = session.post(delivery.endpoint.url, data=body, headers=words, timeout=10, allow_redirects=False)
     Attempt.objects.create(
         delivery=delivery,

@@ -7,6 +7,7 @@ from django.db import transaction
 
 from agency.actors import Actor
 from agency.services import record_activity, record_event
+from agency.tenants import Tenant
 from channelconnect import events
 from channelconnect.models import ConnectSession
 from channelconnect.models.sessions import Status
@@ -43,7 +44,7 @@ def end_session(
     if not changed:
         return False
     record_event(
-        agency_id=session.agency_id,
+        tenant=Tenant(session.agency_id),
         name=EVENTS[status],
         data=asdict(snapshot_of(session, now=now)),
         now=now,

@@ -11,6 +11,7 @@ from django.db import connection, transaction
 from agency.event_types import event_type
 from agency.models import Agency, Event
 from agency.services import envelope, record_event
+from agency.tenants import Audience, Tenant
 from config.celery import wake_up_key
 from config.redis import client
 from tests.factories import AgencyFactory
@@ -24,7 +25,9 @@ class RolledBack(Exception):
 
 def record(agency: Agency, **more: Any) -> Event:
     data = event_type("workspace.created").sample_data()
-    return record_event(agency_id=agency.pk, name="workspace.created", data=data, now=MOMENT, **more)
+    event = record_event(tenant=Tenant(agency.pk), name="workspace.created", data=data, now=MOMENT, **more)
+    assert event is not None
+    return event
 
 
 @transaction.atomic
@@ -35,7 +38,7 @@ def record_and_fail(agency: Agency) -> None:
 
 def test_an_envelope_has_id_event_time_agency_and_data_in_this_order() -> None:
     identity = uuid.uuid4()
-    body = envelope(id=identity, event="addon.granted", occurred_at=MOMENT, agency_id=12, data={"é": "/"})
+    body = envelope(id=identity, event="addon.granted", occurred_at=MOMENT, tenant=Tenant(12), data={"é": "/"})
     assert json.loads(body) == {
         "id": str(identity),
         "event": "addon.granted",
@@ -46,15 +49,32 @@ def test_an_envelope_has_id_event_time_agency_and_data_in_this_order() -> None:
     assert list(json.loads(body)) == ["id", "event", "occurred_at", "agency_id", "data"]
 
 
+def test_a_workspaces_envelope_names_the_workspace_by_its_uuid_instead() -> None:
+    identity = uuid.uuid4()
+    body = envelope(
+        id=uuid.uuid4(), event="contact.created", occurred_at=MOMENT, tenant=Tenant(12, 34, identity), data={}
+    )
+    assert list(json.loads(body)) == ["id", "event", "occurred_at", "workspace_id", "data"]
+    assert json.loads(body)["workspace_id"] == str(identity)
+
+
+def test_a_tenant_is_an_agency_or_a_workspace_by_both_of_its_names() -> None:
+    assert Tenant(1).audience == Audience.AGENCY
+    assert Tenant(1, 2, uuid.uuid4()).audience == Audience.WORKSPACE
+    for half in ((2, None), (None, uuid.uuid4())):
+        with pytest.raises(ValueError, match="workspace"):
+            Tenant(1, *half)
+
+
 def test_test_is_true_on_test_deliveries_and_absent_elsewhere() -> None:
-    values: dict[str, Any] = {"id": uuid.uuid4(), "event": "x", "occurred_at": MOMENT, "agency_id": 1, "data": {}}
+    values: dict[str, Any] = {"id": uuid.uuid4(), "event": "x", "occurred_at": MOMENT, "tenant": Tenant(1), "data": {}}
     assert json.loads(envelope(**values, test=True))["test"] is True
     assert "test" not in json.loads(envelope(**values))
 
 
 def test_a_time_is_written_in_utc_wherever_it_was_taken() -> None:
     elsewhere = MOMENT.astimezone(timezone(timedelta(hours=9)))
-    body = envelope(id=uuid.uuid4(), event="x", occurred_at=elsewhere, agency_id=1, data={})
+    body = envelope(id=uuid.uuid4(), event="x", occurred_at=elsewhere, tenant=Tenant(1), data={})
     assert json.loads(body)["occurred_at"] == "2026-11-20T09:30:00.250000Z"
 
 

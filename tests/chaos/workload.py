@@ -13,6 +13,7 @@ from django.utils import timezone
 from agency.actors import SYSTEM
 from agency.models import Agency
 from agency.services import create_agency, write_event
+from agency.tenants import Tenant
 from tests.chaos.receiver import Ledger
 from tests.chaos.system import System, rest
 from webhooks.models import Endpoint
@@ -122,7 +123,7 @@ class Workload:
             name, agency = f"chaos.{number % ENDPOINTS}", self.agencies[number % AGENCIES]
             try:
                 with transaction.atomic():
-                    write_event(agency_id=agency, name=name, data={"n": number}, now=timezone.now())
+                    write_event(tenant=Tenant(agency), name=name, data={"n": number}, now=timezone.now())
             except Error:
                 connection.close()
 

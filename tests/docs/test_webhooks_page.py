@@ -5,6 +5,7 @@ import hmac
 import json
 import shutil
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from tests.config.http.receivers import Receiver, answer
 from webhooks.console.words import ERROR_WORDS
 from webhooks.services.endpoints import new_secret
 from webhooks.services.samples import sample_envelope
+from webhooks.signing import Signer, headers
 from webhooks.verification import HERE, samples
 
 PAGE = (Path(__file__).parents[2] / "docs" / "webhooks.md").read_text()
@@ -49,6 +51,26 @@ def test_the_python_sample_takes_a_genuine_delivery_and_no_other() -> None:
     assert not is_genuine(body, signed(body, new_secret()), secret)
     assert not is_genuine(body, "sha256=ü", secret)
     assert not is_genuine(body, "", secret)
+
+
+def test_the_page_shows_the_librarys_sample_first_and_it_takes_a_genuine_delivery_and_no_other() -> None:
+    names: dict[str, Any] = {}
+    exec(compile((HERE / "verify_standard.py.txt").read_text(), "verify.py", "exec"), names)  # noqa: S102  # the sample itself is under test
+    read_event = names["read_event"]
+    body, secret, moment = sample_envelope("workspace.created"), new_secret(), int(time.time())
+    signature = Signer(secret).sign(envelope_id="an-id", timestamp=moment, body=body)
+    sent = dict(headers(event="workspace.created", envelope_id="an-id", signature=signature))
+    old = Signer(secret).sign(envelope_id="an-id", timestamp=moment - 400, body=body)
+    assert read_event(body, sent, secret) == json.loads(body)
+    for changed in (
+        (body + b" ", sent, secret),
+        (body, sent, new_secret()),
+        (body, sent | {"webhook-signature": "v1"}, secret),
+        (body, {}, secret),
+        (body, dict(headers(event="workspace.created", envelope_id="an-id", signature=old)), secret),
+    ):
+        assert read_event(*changed) is None
+    assert PAGE.index("standardwebhooks") < PAGE.index("X-Svc-Signature over")
 
 
 def run(words: list[str], cwd: Path, **variables: str) -> str:

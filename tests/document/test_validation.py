@@ -8,6 +8,7 @@ import pytest
 from django.db import transaction
 from django.utils.timezone import now
 
+from agency import tenants
 from agency.actors import SYSTEM
 from agency.event_types import event_labels, event_type
 from agency.services.events import write_event
@@ -129,7 +130,7 @@ def test_every_answer_is_watched(a: Tenant, document: JSON, monkeypatch: pytest.
 def test_every_recorded_event_is_watched(a: Tenant) -> None:
     data = {**event_type("workspace.created").sample_data(), "secret": 17}
     with transaction.atomic():
-        write_event(agency_id=a.agency.pk, name="workspace.created", data=data, now=now())
+        write_event(tenant=tenants.Tenant(a.agency.pk), name="workspace.created", data=data, now=now())
     [found] = recording.found_mistakes
     assert "'secret' was unexpected" in found
     recording.found_mistakes.clear()

@@ -17,6 +17,7 @@ from django.utils import timezone
 from agency.actors import SYSTEM
 from agency.models import Agency
 from agency.services import create_agency
+from agency.tenants import Tenant
 from config.db import UnreadableSecret
 from webhooks.models import Endpoint
 from webhooks.services import register_endpoint, remove_endpoint, rotate_secret
@@ -36,7 +37,10 @@ def _old_key(settings: LazySettings) -> None:
 
 
 def register(agency: Agency, count: int = 1) -> list[Endpoint]:
-    return [register_endpoint(agency=agency, url=URL, events=["workspace.created"], by=SYSTEM) for _ in range(count)]
+    return [
+        register_endpoint(tenant=Tenant(agency.pk), url=URL, events=["workspace.created"], by=SYSTEM)
+        for _ in range(count)
+    ]
 
 
 def rotate() -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from django.db import transaction
 from django.utils.timezone import now
 
+from agency import tenants
 from agency.event_types import event_type
 from agency.services import record_event
 from agency.services.events import DISPATCHER
@@ -34,7 +35,7 @@ def record_events(tenant: Tenant, count: int = 1, *, event: str = EVENT, custome
     data = {**sample, "workspace": {**sample["workspace"], "name": customer}}
     with transaction.atomic():
         for _ in range(count):
-            record_event(agency_id=tenant.agency.pk, name=event, data=data, now=now())
+            record_event(tenant=tenants.Tenant(tenant.agency.pk), name=event, data=data, now=now())
 
 
 def until(condition: Callable[[], Any], seconds: float = PATIENCE_SECONDS) -> Any:

@@ -18,7 +18,7 @@ from webhooks.dispatcher.outcomes import AttemptResult, not_sent
 from webhooks.dispatcher.queries import LeasedDelivery
 from webhooks.dispatcher.queues import EndpointQueues
 from webhooks.dispatcher.recorder import DeliveryRecorder
-from webhooks.signing import headers, sign
+from webhooks.signing import Signature, headers
 
 REMEMBER_ANSWERS_SECONDS = 1.0
 
@@ -46,7 +46,7 @@ class AttemptsInFlight:
         self._recorder = recorder
         self._resolver = Resolver(ttl_s=REMEMBER_ANSWERS_SECONDS)
         self._answered: deque[PendingLookup] = deque()
-        self._in_flight: dict[int, tuple[LeasedDelivery, str, bytes, float]] = {}
+        self._in_flight: dict[int, tuple[LeasedDelivery, str, Signature, float]] = {}
 
     def start(self, row: LeasedDelivery, destination: Destination) -> None:
         """Start an attempt. An endpoint that wants nothing any more gets nothing."""
@@ -95,8 +95,13 @@ class AttemptsInFlight:
         if destination.signer is None or row.body is None:
             self._refuse(row, destination, FAILED, dns_ms=dns_ms)
             return
-        signature = sign(signer=destination.signer, body=row.body)
-        named = headers(event=row.event, envelope_id=row.envelope_id, signature=signature)
+        signature = destination.signer.sign(envelope_id=row.envelope_id, timestamp=int(time.time()), body=row.body)
+        named = headers(
+            event=row.event,
+            envelope_id=row.envelope_id,
+            signature=signature,
+            is_for_workspace=row.workspace_id is not None,
+        )
         self._sender.submit(Request(row.id, vetted, named, row.body, dns_ms))
         self._in_flight[row.id] = (row, destination.url, signature, time.monotonic())
 

@@ -8,7 +8,7 @@ from config.http.guard import VettedTarget, check_addresses, check_without_looku
 from config.http.targets import TargetRefused, parse_target
 from webhooks.dispatcher.queries import EndpointSnapshot
 from webhooks.models import Endpoint
-from webhooks.signing import signer
+from webhooks.signing import Signer
 
 
 class Destination:
@@ -31,8 +31,7 @@ class Destination:
         self._snapshot = snapshot
         self.url = snapshot.url
         self.is_open = snapshot.is_open
-        secret = _decrypted(snapshot.secret)
-        self.signer = signer(secret) if secret is not None else None
+        self.signer = _signer(snapshot.secret)
         self.host = ""
         self.refusal: TargetRefused | None = None
         self.vetted_address: VettedTarget | None = None  # where the host is an address and no name
@@ -58,12 +57,12 @@ class Destination:
         return self._vetted
 
 
-def _decrypted(secret: bytes | None) -> str | None:
-    """Decrypt an endpoint's secret; one that cannot be read is as good as none."""
+def _signer(secret: bytes | None) -> Signer | None:
+    """Decrypt an endpoint's secret, to sign with; one that cannot be read is as good as none."""
     field = Endpoint._meta.get_field("secret")
     if secret is None or not isinstance(field, EncryptedTextField):
         return None
     try:
-        return field.open(secret)
-    except UnreadableSecret:
+        return Signer(field.open(secret))
+    except (UnreadableSecret, ValueError):
         return None

@@ -1,8 +1,11 @@
-"""One endpoint's queue, and how many attempts may be in flight: for the endpoint, for its agency and in all.
+"""One endpoint's queue, and how many attempts may be in flight: for it, its tenant, the tenant's agency and in all.
 
 Attempts in flight count under one of three limits. Endpoints that answer within a second have most of the slots, those
 that nobody knows yet some of them, and what is out for longer than a second counts under a limit of its own. So
-endpoints that hang take nothing from those that answer, neither in their own agency nor in another.
+endpoints that hang take nothing from those that answer, neither of their own tenant nor of another.
+
+A tenant is an agency's own, or one of its workspaces. Each has a quota, and all tenants of an agency together have one
+that is little larger: however many workspaces are busy, they take from other agencies no more than one agency may.
 """
 
 from collections import deque
@@ -13,8 +16,8 @@ PER_ENDPOINT = 8
 SLOW_SECONDS = 1.0
 _AHEAD_SECONDS = 2.0
 _MOST_PER_ENDPOINT = 512
-_MOST_PER_AGENCY = 2_048
 
+TenantKey = tuple[int, int | None]  # the agency's number, the workspace's
 # How fast an endpoint answers, which says under which limit its attempts count.
 NEW, QUICK, SLOW = 0, 1, 2
 
@@ -35,14 +38,18 @@ class ConcurrencyLimits:
         return new + quick < self.quick and (speed == QUICK or new < self.new)
 
 
-class TenantQuota:
-    """What one agency has in flight and leased, and its endpoints' queues that wait for a slot of it."""
+class Quota:
+    """What is in flight, and the endpoints' queues that wait for a slot.
 
-    __slots__ = ("attempt_seconds", "blocked", "leased", "limits")
+    `most_ahead` and `most_slow_waiting` bound what is leased: for endpoints that are not slow, and for those that are.
+    """
 
-    def __init__(self) -> None:
-        self.limits = ConcurrencyLimits(new=32, quick=64, slow=128)
-        self.leased = 0
+    __slots__ = ("attempt_seconds", "blocked", "limits", "most_ahead", "most_slow_waiting")
+
+    def __init__(self, limits: ConcurrencyLimits, *, most_ahead: int, most_slow_waiting: int) -> None:
+        self.limits = limits
+        self.most_ahead = most_ahead
+        self.most_slow_waiting = most_slow_waiting
         self.attempt_seconds = 0.5
         self.blocked: tuple[deque[EndpointQueue], deque[EndpointQueue], deque[EndpointQueue]] = (
             deque(),
@@ -53,7 +60,33 @@ class TenantQuota:
     @property
     def enough(self) -> int:
         """How many deliveries to have leased for endpoints that are not slow."""
-        return _ahead(self.limits.quick, self.attempt_seconds, _MOST_PER_AGENCY)
+        return _ahead(self.limits.quick, self.attempt_seconds, self.most_ahead)
+
+
+class AgencyQuota(Quota):
+    """What all tenants of an agency may take together; `leased` counts their deliveries."""
+
+    __slots__ = ("leased",)
+
+    def __init__(self) -> None:
+        limits = ConcurrencyLimits(new=48, quick=96, slow=160)
+        super().__init__(limits, most_ahead=2_048, most_slow_waiting=640)
+        self.leased = 0
+
+
+class TenantQuota(Quota):
+    """What one tenant may take of its agency's quota: a workspace less than the agency for itself."""
+
+    __slots__ = ("agency",)
+
+    def __init__(self, agency: AgencyQuota, *, is_workspace: bool) -> None:
+        if is_workspace:
+            limits = ConcurrencyLimits(new=16, quick=32, slow=48)
+            super().__init__(limits, most_ahead=1_024, most_slow_waiting=192)
+        else:
+            limits = ConcurrencyLimits(new=32, quick=64, slow=128)
+            super().__init__(limits, most_ahead=1_536, most_slow_waiting=512)
+        self.agency = agency
 
 
 class EndpointQueue:
@@ -64,7 +97,6 @@ class EndpointQueue:
     """
 
     __slots__ = (
-        "agency_id",
         "attempt_seconds",
         "endpoint_id",
         "in_flight",
@@ -72,12 +104,13 @@ class EndpointQueue:
         "quota",
         "slots",
         "speed",
+        "tenant",
         "waiting",
     )
 
-    def __init__(self, endpoint_id: int, agency_id: int, quota: TenantQuota, *, is_known: bool) -> None:
+    def __init__(self, endpoint_id: int, tenant: TenantKey, quota: TenantQuota, *, is_known: bool) -> None:
         self.endpoint_id = endpoint_id
-        self.agency_id = agency_id
+        self.tenant = tenant
         self.quota = quota
         self.waiting: deque[tuple[LeasedDelivery, float]] = deque()
         self.in_flight = 0

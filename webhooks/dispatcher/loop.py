@@ -153,9 +153,19 @@ class Dispatcher:
     def _answer_claimer(self, now: float) -> None:
         """Answer the claimer what there is room for."""
         self._finished_at_claim, self._asked_at = self.queues.finished, now
-        held, full = self.queues.leased_agencies()
+        leased = self.queues.leased_tenants()
         batch = min(CLAIM_BATCH, MOST_LEASED - self.queues.leased) if self.claimer.is_sure else 0
-        self.demand.answer(Capacity(batch, FIRST_CLAIM, self.queues.rooms(), full, held, self.queues.suspects))
+        self.demand.answer(
+            Capacity(
+                batch=batch,
+                first=FIRST_CLAIM,
+                rooms=self.queues.rooms(),
+                full_agencies=leased.full_agencies,
+                full_tenants=leased.full_tenants,
+                held=leased.agencies,
+                suspects=self.queues.suspects,
+            )
+        )
 
     def _wake_claimer(self, now: float) -> None:
         """Wake the claimer when enough attempts have ended since it asked last."""

@@ -9,6 +9,7 @@ from config.http.error_codes import BLOCKED_ADDRESS
 from config.http.exchange import Result, storable_text
 from config.leases.arrays import binaries, decimals, integers, texts
 from webhooks.dispatcher.queries import LeasedDelivery
+from webhooks.signing import Signature
 
 SECOND_WAIT = 10.0
 THIRD_WAIT = 60.0
@@ -16,11 +17,11 @@ SUCCESS, ERROR, PENDING = "success", "error", "pending"
 
 
 class AttemptResult(NamedTuple):
-    """An attempt that ended: where it went and with which signature, none where nothing was sent."""
+    """An attempt that ended: where it went and how it was signed, none where nothing was sent."""
 
     row: LeasedDelivery
     url: str
-    signature: bytes | None
+    signature: Signature | None
     result: Result
 
 
@@ -84,7 +85,7 @@ def columns(attempts: Sequence[AttemptResult]) -> dict[str, Any]:
         "first_bytes": decimals(result.first_byte_ms for result in results),
         "urls": texts(one.url for one in attempts),
         "addresses": texts(result.remote_address for result in results),
-        "signatures": binaries(one.signature for one in attempts),
+        "signatures": binaries(one.signature.pack() if one.signature else None for one in attempts),
         "heads": texts(_text(result.response_head) for result in results),
         "bodies": binaries(result.response_body or None for result in results),
     }

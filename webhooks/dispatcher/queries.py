@@ -30,6 +30,7 @@ class LeasedDelivery(NamedTuple):
 
     id: int
     agency_id: int
+    workspace_id: int | None
     endpoint_id: int
     attempts: int
     max_attempts: int
@@ -52,19 +53,26 @@ class EndpointSnapshot(NamedTuple):
 class Capacity(NamedTuple):
     """What a dispatcher can lease.
 
-    `rooms` is how many more for an endpoint, `first` for one that is not among them. Agencies in `full` get nothing
-    now; those in `held` have leased deliveries. `suspects` is how many of those are leased.
+    `rooms` is how many more for an endpoint, `first` for one that is not among them. `full_agencies`, with all their
+    workspaces, and `full_tenants` (see `tenant_number`) get nothing now; agencies in `held` have leased deliveries.
+    `suspects` is how many of those are leased.
     """
 
     batch: int
     first: int
     rooms: Mapping[int, int]
-    full: Iterable[int]
+    full_agencies: Iterable[int]
+    full_tenants: Iterable[int]
     held: Iterable[int]
     suspects: int
 
 
-NO_CAPACITY = Capacity(0, 0, {}, (), (), 0)
+NO_CAPACITY = Capacity(0, 0, {}, (), (), (), 0)
+
+
+def tenant_number(agency_id: int, workspace_id: int | None) -> int:
+    """A tenant as one number: the workspace's, or for an agency's own the agency's, negative."""
+    return -agency_id if workspace_id is None else workspace_id
 
 
 def execute(connection: Connection, statement: LiteralString, **values: Any) -> int:
@@ -93,8 +101,8 @@ def get_ready(connection: Connection) -> int:
 def claim(connection: Connection, *, run: int, capacity: Capacity) -> list[LeasedDelivery]:
     """Lease ready deliveries. Agencies of which another dispatcher has leased deliveries are left to it.
 
-    So the limits per endpoint and per agency, which each dispatcher keeps by itself, hold over all of them. A run that
-    others have taken for lost gets nothing.
+    So the limits per endpoint, tenant and agency, which each dispatcher keeps by itself, hold over all of them. A run
+    that others have taken for lost gets nothing.
     """
     values = {
         "run": run,
@@ -102,7 +110,8 @@ def claim(connection: Connection, *, run: int, capacity: Capacity) -> list[Lease
         "first": capacity.first,
         "known": integers(capacity.rooms),
         "rooms": integers(capacity.rooms.values()),
-        "full": integers(capacity.full),
+        "full_agencies": integers(capacity.full_agencies),
+        "full_tenants": integers(capacity.full_tenants),
         "held": integers(capacity.held),
         "turns": TURNS_PER_AGENCY,
         "suspects": capacity.suspects,

@@ -3,6 +3,7 @@
 import time
 from collections import Counter, deque
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from webhooks.dispatcher.endpoint_queue import (
     NEW,
@@ -10,18 +11,28 @@ from webhooks.dispatcher.endpoint_queue import (
     QUICK,
     SLOW,
     SLOW_SECONDS,
+    AgencyQuota,
     ConcurrencyLimits,
     EndpointQueue,
+    Quota,
+    TenantKey,
     TenantQuota,
 )
-from webhooks.dispatcher.queries import LeasedDelivery
+from webhooks.dispatcher.queries import LeasedDelivery, tenant_number
 
 MOST_LEASED = 4_000
 # How many deliveries to lease for an endpoint that has none leased.
 FIRST_CLAIM = 4
 PATIENCE_SECONDS = 5.0
-_MOST_SLOW_WAITING = 512  # of an agency
 _REMEMBERED = 10_000
+
+
+class LeasedTenants(NamedTuple):
+    """Agencies of which something is leased, those of them that have enough, and tenants by number that have."""
+
+    agencies: list[int]
+    full_agencies: list[int]
+    full_tenants: list[int]
 
 
 class EndpointQueues:
@@ -34,7 +45,8 @@ class EndpointQueues:
         self.suspects = 0
         self.finished = 0
         self._queues: dict[int, EndpointQueue] = {}
-        self._quotas: dict[int, TenantQuota] = {}
+        self._quotas: dict[TenantKey, TenantQuota] = {}
+        self._agencies: dict[int, AgencyQuota] = {}
         self._lines: tuple[deque[EndpointQueue], deque[EndpointQueue], deque[EndpointQueue]] = (
             deque(),
             deque(),
@@ -53,7 +65,7 @@ class EndpointQueues:
         for row in leased:
             queue = self._queues.get(row.endpoint_id) or self._open(row)
             queue.waiting.append((row, now))
-            queue.quota.leased += 1
+            queue.quota.agency.leased += 1
             self.leased += 1
             self.suspects += row.is_suspect
             self._active[row.endpoint_id] = queue
@@ -61,10 +73,17 @@ class EndpointQueues:
                 self._schedule(queue)
 
     def _open(self, row: LeasedDelivery) -> EndpointQueue:
-        quota = self._quotas.setdefault(row.agency_id, TenantQuota())
-        queue = EndpointQueue(row.endpoint_id, row.agency_id, quota, is_known=row.endpoint_id in self.known)
+        tenant = (row.agency_id, row.workspace_id)
+        quota = self._quotas.get(tenant) or self._open_quota(tenant)
+        queue = EndpointQueue(row.endpoint_id, tenant, quota, is_known=row.endpoint_id in self.known)
         self._queues[row.endpoint_id] = queue
         return queue
+
+    def _open_quota(self, tenant: TenantKey) -> TenantQuota:
+        agency_id, workspace_id = tenant
+        agency = self._agencies.setdefault(agency_id, AgencyQuota())
+        quota = self._quotas[tenant] = TenantQuota(agency, is_workspace=workspace_id is not None)
+        return quota
 
     def _schedule(self, queue: EndpointQueue) -> None:
         if queue.waiting and queue.in_flight < queue.slots:
@@ -79,28 +98,47 @@ class EndpointQueues:
                 queue = line.popleft()
                 if queue.speed != speed:
                     self._lines[queue.speed].append(queue)
-                elif not queue.quota.limits.has_room(speed):
-                    queue.quota.blocked[speed].append(queue)  # stays scheduled: it stands in the agency's own line
-                else:
+                    self._unblock_all(queue.quota, speed)  # a slot that was meant for it goes to the next
+                elif not self._is_blocked(queue, speed):
                     self._start(queue, starting)
         return starting
+
+    def _is_blocked(self, queue: EndpointQueue, speed: int) -> bool:
+        """Let a queue wait in the line of its tenant or agency where that has no room. It stays scheduled.
+
+        Where only the tenant has none, a slot of the agency that was meant for this queue goes to the next.
+        """
+        tenant, agency = queue.quota, queue.quota.agency
+        if not tenant.limits.has_room(speed):
+            tenant.blocked[speed].append(queue)
+            self._unblock(agency, speed)
+            return True
+        if not agency.limits.has_room(speed):
+            agency.blocked[speed].append(queue)
+            return True
+        return False
 
     def _start(self, queue: EndpointQueue, starting: list[LeasedDelivery]) -> None:
         quota, speed = queue.quota, queue.speed
         queue.is_scheduled = False
         if not queue.waiting or queue.in_flight >= queue.slots:
-            self._unblock(quota, speed)
+            self._unblock_all(quota, speed)
             return
         row = queue.waiting.popleft()[0]
         starting.append(row)
         queue.in_flight += 1
-        quota.limits.in_flight[speed] += 1
-        self.limits.in_flight[speed] += 1
+        for limits in (self.limits, quota.limits, quota.agency.limits):
+            limits.in_flight[speed] += 1
         self._speed_of[row.id] = speed
         self._schedule(queue)
 
-    def _unblock(self, quota: TenantQuota, speed: int) -> None:
-        """A slot of the agency is free: the next of its queues that wait for one may come."""
+    def _unblock_all(self, quota: TenantQuota, speed: int) -> None:
+        """A slot of the tenant, and so of its agency, is free."""
+        self._unblock(quota, speed)
+        self._unblock(quota.agency, speed)
+
+    def _unblock(self, quota: Quota, speed: int) -> None:
+        """A slot is free: the next of the queues that wait for one may come."""
         for one in (SLOW,) if speed == SLOW else (QUICK, NEW):
             if quota.blocked[one]:
                 queue = quota.blocked[one].popleft()
@@ -113,16 +151,17 @@ class EndpointQueues:
         queue.in_flight -= 1
         self.finished += 1
         speed = self._speed_of.pop(row.id)
-        quota.limits.in_flight[speed] -= 1
-        self.limits.in_flight[speed] -= 1
+        for limits in (self.limits, quota.limits, quota.agency.limits):
+            limits.in_flight[speed] -= 1
         queue.attempt_seconds = 0.8 * queue.attempt_seconds + 0.2 * seconds
         is_slow = seconds >= SLOW_SECONDS
         if not is_slow:
             quota.attempt_seconds = 0.95 * quota.attempt_seconds + 0.05 * seconds
+            quota.agency.attempt_seconds = 0.95 * quota.agency.attempt_seconds + 0.05 * seconds
         queue.speed = SLOW if is_slow else QUICK
         queue.slots = 1 if is_slow and failed else min(queue.slots * 2, PER_ENDPOINT)
         self._release(row, quota)
-        self._unblock(quota, speed)
+        self._unblock_all(quota, speed)
         if not queue.is_scheduled:
             self._schedule(queue)
 
@@ -130,15 +169,16 @@ class EndpointQueues:
         """An attempt is out for longer than a second: it gives its slot back and takes one among the slow."""
         speed, queue = self._speed_of[row.id], self._queues[row.endpoint_id]
         queue.speed = SLOW
-        if speed != SLOW and self.limits.has_room(SLOW) and queue.quota.limits.has_room(SLOW):
+        every = (self.limits, queue.quota.limits, queue.quota.agency.limits)
+        if speed != SLOW and all(limits.has_room(SLOW) for limits in every):
             self._speed_of[row.id] = SLOW
-            for limits in (self.limits, queue.quota.limits):
+            for limits in every:
                 limits.in_flight[speed] -= 1
                 limits.in_flight[SLOW] += 1
-            self._unblock(queue.quota, speed)
+            self._unblock_all(queue.quota, speed)
 
     def _release(self, row: LeasedDelivery, quota: TenantQuota) -> None:
-        quota.leased -= 1
+        quota.agency.leased -= 1
         self.leased -= 1
         self.suspects -= row.is_suspect
 
@@ -160,25 +200,36 @@ class EndpointQueues:
             self._active = {key: queue for key, queue in self._active.items() if queue.leased}
             scheduled = {key: queue for key, queue in self._queues.items() if queue.is_scheduled}
             self._queues = {**scheduled, **self._active}
-            agencies = {queue.agency_id for queue in self._queues.values()}
-            self._quotas = {key: quota for key, quota in self._quotas.items() if key in agencies}
+            self._quotas = {queue.tenant: queue.quota for queue in self._queues.values()}
+            self._agencies = {tenant[0]: quota.agency for tenant, quota in self._quotas.items()}
 
     def rooms(self) -> dict[int, int]:
         """How many more deliveries to lease for each endpoint that has some leased, or had lately."""
         return {key: queue.room for key, queue in self._active.items()}
 
-    def leased_agencies(self) -> tuple[list[int], list[int]]:
-        """Agencies with something leased, and those that have enough.
+    def leased_tenants(self) -> LeasedTenants:
+        """Who has deliveries leased, and who has enough.
 
-        What slow endpoints have leased is counted apart, so that the others of their agency go on.
+        What slow endpoints have leased is counted apart, so that the others of their tenant go on.
         """
-        quick: Counter[int] = Counter()
-        slow: Counter[int] = Counter()
+        quick: Counter[Quota] = Counter()
+        slow: Counter[Quota] = Counter()
         for queue in self._active.values():
             if queue.speed == SLOW:
-                slow[queue.agency_id] += len(queue.waiting)
+                slow[queue.quota] += len(queue.waiting)
             else:
-                quick[queue.agency_id] += queue.leased
-        held = [key for key, quota in self._quotas.items() if quota.leased]
-        full = [key for key in held if quick[key] >= self._quotas[key].enough or slow[key] >= _MOST_SLOW_WAITING]
-        return held, full
+                quick[queue.quota] += queue.leased
+        tenants = {queue.tenant: queue.quota for queue in self._active.values()}
+        for quota in tenants.values():
+            quick[quota.agency] += quick[quota]
+            slow[quota.agency] += slow[quota]
+
+        def has_enough(quota: Quota) -> bool:
+            return quick[quota] >= quota.enough or slow[quota] >= quota.most_slow_waiting
+
+        held = {key: agency for key, agency in self._agencies.items() if agency.leased}
+        return LeasedTenants(
+            agencies=list(held),
+            full_agencies=[key for key, agency in held.items() if has_enough(agency)],
+            full_tenants=[tenant_number(*key) for key, quota in tenants.items() if has_enough(quota)],
+        )

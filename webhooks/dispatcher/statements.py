@@ -6,24 +6,27 @@ array of keys, never by a join; and what is joined with a large table goes throu
 for a single row, so that it walks the index.
 """
 
-# Events are found by state, not by "greater than the last one": they commit out of order.
+# Events are found by state, not by "greater than the last one": they commit out of order. Endpoints are those of the
+# same tenant; an agency has no workspace_id, which `coalesce` makes a value that an index can be asked for.
 FAN_OUT = """
 WITH todo AS MATERIALIZED (
-    SELECT id, agency_id, uuid, name FROM agency_event
+    SELECT id, agency_id, workspace_id, uuid, name FROM agency_event
     WHERE fanned_out_at IS NULL ORDER BY id LIMIT %(batch)s FOR UPDATE SKIP LOCKED
 ), made AS (
-    INSERT INTO webhooks_delivery (uuid, agency_id, endpoint_id, event_id, event_name, envelope_id, kind, status,
-        attempts, max_attempts, created_at)
-    SELECT gen_random_uuid(), todo.agency_id, endpoint.id, todo.id, todo.name, todo.uuid, 'automatic', 'pending',
-        0, 3, clock_timestamp()
+    INSERT INTO webhooks_delivery (uuid, agency_id, workspace_id, endpoint_id, event_id, event_name, envelope_id, kind,
+        status, attempts, max_attempts, created_at)
+    SELECT gen_random_uuid(), todo.agency_id, todo.workspace_id, endpoint.id, todo.id, todo.name, todo.uuid,
+        'automatic', 'pending', 0, 3, clock_timestamp()
     FROM todo JOIN webhooks_endpoint endpoint ON endpoint.agency_id = todo.agency_id
+        AND coalesce(endpoint.workspace_id, 0) = coalesce(todo.workspace_id, 0)
     WHERE endpoint.enabled AND endpoint.removed_at IS NULL AND todo.name = ANY (endpoint.events)
     ORDER BY todo.id, endpoint.id
     ON CONFLICT (event_id, endpoint_id) WHERE kind = 'automatic' DO NOTHING
-    RETURNING id, agency_id, endpoint_id, created_at
+    RETURNING id, agency_id, workspace_id, endpoint_id, created_at
 ), queued AS (
-    INSERT INTO webhooks_queueddelivery (delivery_id, agency_id, endpoint_id, due_at, is_ready, is_suspect, leases)
-    SELECT id, agency_id, endpoint_id, created_at, true, false, 0 FROM made
+    INSERT INTO webhooks_queueddelivery (delivery_id, agency_id, workspace_id, endpoint_id, due_at, is_ready,
+        is_suspect, leases)
+    SELECT id, agency_id, workspace_id, endpoint_id, created_at, true, false, 0 FROM made
 )
 UPDATE agency_event SET fanned_out_at = clock_timestamp() WHERE id = ANY (ARRAY (SELECT id FROM todo))
 """
@@ -55,7 +58,9 @@ UPDATE webhooks_queueddelivery SET is_ready = true WHERE delivery_id = ANY (ARRA
 # its delivery, and thousands that only were leased when somebody killed dispatchers are soon done.
 #
 # Walks the index of what is ready from endpoint to endpoint, so that a long queue of one costs the others nothing, and
-# takes the endpoints in any order, a bounded number of each agency, so that none is always the last.
+# takes the endpoints in any order, a bounded number of each agency, so that none is always the last. Those of an agency
+# are one of each of its tenants first, then a second of each: whoever has many takes no turn from who has few.
+# A tenant is one number here: the workspace's, or for an agency's own the agency's, negative.
 CLAIM = """
 WITH RECURSIVE mine AS MATERIALIZED (
     SELECT number FROM webhooks_dispatcherrun WHERE number = %(run)s FOR UPDATE
@@ -66,17 +71,21 @@ WITH RECURSIVE mine AS MATERIALIZED (
             WHERE further.is_ready AND further.endpoint_id > found.endpoint_id ORDER BY further.endpoint_id LIMIT 1)
     FROM found WHERE found.endpoint_id IS NOT NULL
 ), open AS MATERIALIZED (
-    SELECT endpoint.id AS endpoint_id, coalesce(known.room, %(first)s) AS room,
-        row_number() OVER (PARTITION BY endpoint.agency_id ORDER BY random()) AS turn
+    SELECT endpoint.id AS endpoint_id, endpoint.agency_id, coalesce(known.room, %(first)s) AS room,
+        row_number() OVER (PARTITION BY endpoint.agency_id, endpoint.workspace_id ORDER BY random()) AS tenant_turn
     FROM found JOIN webhooks_endpoint endpoint ON endpoint.id = found.endpoint_id
     LEFT JOIN unnest(%(known)s::bigint[], %(rooms)s::int[]) AS known (endpoint_id, room)
         ON known.endpoint_id = found.endpoint_id
-    WHERE coalesce(known.room, %(first)s) > 0 AND endpoint.agency_id <> ALL (%(full)s::bigint[])
+    WHERE coalesce(known.room, %(first)s) > 0 AND endpoint.agency_id <> ALL (%(full_agencies)s::bigint[])
+        AND coalesce(endpoint.workspace_id, -endpoint.agency_id) <> ALL (%(full_tenants)s::bigint[])
         AND endpoint.agency_id <> ALL (ARRAY (
             SELECT unnest(agencies) FROM webhooks_dispatcherrun WHERE number <> %(run)s))
 ), picked AS MATERIALIZED (
     SELECT due.delivery_id FROM (
-        SELECT endpoint_id, room FROM open WHERE turn <= %(turns)s ORDER BY random()
+        SELECT endpoint_id, room FROM (
+            SELECT endpoint_id, room, row_number() OVER (PARTITION BY agency_id ORDER BY tenant_turn, random()) AS turn
+            FROM open
+        ) AS fair WHERE turn <= %(turns)s ORDER BY random()
     ) AS turns
     CROSS JOIN LATERAL (
         SELECT queued.delivery_id FROM webhooks_queueddelivery queued
@@ -103,8 +112,9 @@ WITH RECURSIVE mine AS MATERIALIZED (
     SET agencies = ARRAY (SELECT unnest(%(held)s::bigint[]) UNION SELECT agency_id FROM taken)
     WHERE number = %(run)s
 )
-SELECT delivery.id, delivery.agency_id, delivery.endpoint_id, delivery.attempts, delivery.max_attempts,
-    taken.is_suspect, delivery.event_name, delivery.envelope_id::text, coalesce(delivery.body, event.body)
+SELECT delivery.id, delivery.agency_id, delivery.workspace_id, delivery.endpoint_id, delivery.attempts,
+    delivery.max_attempts, taken.is_suspect, delivery.event_name, delivery.envelope_id::text,
+    coalesce(delivery.body, event.body)
 FROM (SELECT delivery_id, is_suspect FROM taken LIMIT %(most)s) AS taken
 JOIN webhooks_delivery delivery ON delivery.id = taken.delivery_id
 LEFT JOIN agency_event event ON event.id = delivery.event_id

@@ -3,6 +3,7 @@
 import config.db
 import django.contrib.postgres.fields
 import django.db.models.deletion
+import django.db.models.functions.comparison
 import django.db.models.functions.datetime
 import django.utils.timezone
 import uuid
@@ -23,6 +24,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ('workspace_id', models.BigIntegerField(null=True)),
                 ('event_name', models.CharField(max_length=60)),
                 ('envelope_id', models.UUIDField()),
                 ('body', models.BinaryField(null=True)),
@@ -68,6 +70,8 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ('workspace_id', models.BigIntegerField(editable=False, null=True)),
+                ('workspace_uuid', models.UUIDField(editable=False, null=True)),
                 ('url', models.CharField(max_length=2048)),
                 ('events', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=60), size=None)),
                 ('description', models.CharField(blank=True, max_length=200)),
@@ -78,7 +82,7 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 ('edited_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False)),
                 ('removed_at', models.DateTimeField(editable=False, null=True)),
-                ('agency', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='webhooks', to='agency.agency')),
+                ('agency', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='webhooks', to='agency.agency')),
             ],
         ),
         migrations.AddField(
@@ -117,6 +121,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('delivery', models.OneToOneField(db_constraint=False, on_delete=django.db.models.deletion.DO_NOTHING, primary_key=True, related_name='queued', serialize=False, to='webhooks.delivery')),
                 ('agency_id', models.BigIntegerField()),
+                ('workspace_id', models.BigIntegerField(null=True)),
                 ('endpoint_id', models.BigIntegerField()),
                 ('due_at', models.DateTimeField()),
                 ('is_ready', models.BooleanField(default=True)),
@@ -134,6 +139,14 @@ class Migration(migrations.Migration):
             model_name='endpoint',
             index=models.Index(fields=['edited_at'], name='endpoint_edited'),
         ),
+        migrations.AddIndex(
+            model_name='endpoint',
+            index=models.Index(fields=['agency', 'workspace_id'], name='endpoint_of_tenant'),
+        ),
+        migrations.AddIndex(
+            model_name='endpoint',
+            index=models.Index(models.F('agency'), django.db.models.functions.comparison.Coalesce('workspace_id', 0), condition=models.Q(('enabled', True), ('removed_at', None)), name='endpoint_open_of_tenant'),
+        ),
         migrations.AddConstraint(
             model_name='endpoint',
             constraint=models.CheckConstraint(condition=models.Q(('events__len__gt', 0)), name='endpoint_has_an_event'),
@@ -142,13 +155,9 @@ class Migration(migrations.Migration):
             model_name='endpoint',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('removed_at', None), ('secret__isnull', False)), models.Q(('removed_at__isnull', False), ('secret', None)), _connector='OR'), name='endpoint_secret_ends_with_it'),
         ),
-        migrations.AddIndex(
-            model_name='delivery',
-            index=models.Index(fields=['agency', '-id'], name='delivery_of_agency'),
-        ),
-        migrations.AddIndex(
-            model_name='delivery',
-            index=models.Index(fields=['agency', 'event_name', '-id'], name='delivery_of_event_name'),
+        migrations.AddConstraint(
+            model_name='endpoint',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('workspace_id', None), ('workspace_uuid', None)), models.Q(('workspace_id__gt', 0), ('workspace_uuid__isnull', False)), _connector='OR'), name='endpoint_of_a_workspace_has_its_uuid'),
         ),
         migrations.AddIndex(
             model_name='delivery',
@@ -160,11 +169,31 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='delivery',
-            index=models.Index(condition=models.Q(('failed_at__isnull', False)), fields=['agency', '-id'], name='delivery_failed'),
+            index=models.Index(condition=models.Q(('workspace_id__isnull', True)), fields=['agency', '-id'], name='delivery_of_agency'),
         ),
         migrations.AddIndex(
             model_name='delivery',
-            index=models.Index(condition=models.Q(('failed_at__isnull', False)), fields=['agency', 'failed_at'], name='delivery_failed_since'),
+            index=models.Index(condition=models.Q(('workspace_id__isnull', False)), fields=['workspace_id', '-id'], name='delivery_of_workspace'),
+        ),
+        migrations.AddIndex(
+            model_name='delivery',
+            index=models.Index(condition=models.Q(('workspace_id__isnull', True)), fields=['agency', 'event_name', '-id'], name='delivery_of_event_name'),
+        ),
+        migrations.AddIndex(
+            model_name='delivery',
+            index=models.Index(condition=models.Q(('workspace_id__isnull', False)), fields=['workspace_id', 'event_name', '-id'], name='delivery_of_workspace_event'),
+        ),
+        migrations.AddIndex(
+            model_name='delivery',
+            index=models.Index(condition=models.Q(('failed_at__isnull', False), ('workspace_id__isnull', True)), fields=['agency', '-id'], name='delivery_failed'),
+        ),
+        migrations.AddIndex(
+            model_name='delivery',
+            index=models.Index(condition=models.Q(('failed_at__isnull', False), ('workspace_id__isnull', False)), fields=['workspace_id', '-id'], name='delivery_of_workspace_failed'),
+        ),
+        migrations.AddIndex(
+            model_name='delivery',
+            index=models.Index(condition=models.Q(('failed_at__isnull', False), ('workspace_id__isnull', True)), fields=['agency', 'failed_at'], name='delivery_failed_since'),
         ),
         migrations.AddConstraint(
             model_name='delivery',

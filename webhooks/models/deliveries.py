@@ -15,16 +15,26 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from agency.models import Agency, Event
+from agency.tenants import Audience, Tenant
 from webhooks.models.endpoints import Endpoint
-from webhooks.signing import headers
+from webhooks.signing import Signature, headers
 
 if TYPE_CHECKING:
     from webhooks.models.queue import QueuedDelivery
 
 
+_OWN = Q(workspace_id__isnull=True)
+_OF_WORKSPACE = Q(workspace_id__isnull=False)
+_FAILED = Q(failed_at__isnull=False)
+
+
 class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def of(self, agency: Agency) -> Self:
-        return self.filter(agency=agency)
+        """Keep the agency's own deliveries, none of its workspaces'."""
+        return self.of_tenant(Tenant(agency.pk))
+
+    def of_tenant(self, tenant: Tenant) -> Self:
+        return self.filter(agency_id=tenant.agency_id, workspace_id=tenant.workspace_id)
 
     def with_status(self, status: str) -> Self:
         """Keep one status, each by the index that holds it."""
@@ -35,19 +45,19 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         return self.filter(status=status)
 
     def newest(
-        self, count: int, *, agency: Agency, endpoint: Endpoint | None = None, status: str = "", event: str = ""
+        self, count: int, *, tenant: Tenant, endpoint: Endpoint | None = None, status: str = "", event: str = ""
     ) -> Self:
-        """The newest of an agency's, or of one of its endpoint's, with this status and of this event.
+        """The newest of a tenant's, or of one of its endpoint's, with this status and of this event.
 
         What the fitting index begins with is asked for as a range and named in the order. As a plain equation it would
         let the planner walk the primary key past all the newer rows of everybody else.
         """
-        wanted: dict[str, int | str] = {"agency_id": agency.pk}
+        wanted: dict[str, int | str | None] = {"agency_id": tenant.agency_id, "workspace_id": tenant.workspace_id}
         if endpoint:
             wanted["endpoint_id"] = endpoint.pk
         if event:
             wanted["event_name"] = event
-        leading = "agency_id"
+        leading = "agency_id" if tenant.audience == Audience.AGENCY else "workspace_id"
         if status != Delivery.Status.ERROR:
             leading = next((field for field in ("endpoint_id", "event_name") if field in wanted), leading)
         found = self.with_status(status) if status else self
@@ -77,6 +87,7 @@ class Delivery(models.Model):
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     agency = models.ForeignKey(Agency, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False)
+    workspace_id = models.BigIntegerField(null=True)
     endpoint = models.ForeignKey(
         Endpoint, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="deliveries"
     )
@@ -110,14 +121,22 @@ class Delivery(models.Model):
     class Meta:
         verbose_name_plural = "deliveries"
         indexes = [
-            models.Index(fields=["agency", "-id"], name="delivery_of_agency"),
-            models.Index(fields=["agency", "event_name", "-id"], name="delivery_of_event_name"),
             models.Index(fields=["endpoint", "-id"], name="delivery_of_endpoint"),
             models.Index(fields=["envelope_id", "endpoint"], condition=Q(kind="redelivery"), name="delivery_again"),
-            models.Index(fields=["agency", "-id"], condition=Q(failed_at__isnull=False), name="delivery_failed"),
+            # An agency's own, and its workspaces': each row stands in one of two, so two cost no more than one.
+            models.Index(fields=["agency", "-id"], condition=_OWN, name="delivery_of_agency"),
+            models.Index(fields=["workspace_id", "-id"], condition=_OF_WORKSPACE, name="delivery_of_workspace"),
+            models.Index(fields=["agency", "event_name", "-id"], condition=_OWN, name="delivery_of_event_name"),
             models.Index(
-                fields=["agency", "failed_at"], condition=Q(failed_at__isnull=False), name="delivery_failed_since"
+                fields=["workspace_id", "event_name", "-id"],
+                condition=_OF_WORKSPACE,
+                name="delivery_of_workspace_event",
             ),
+            models.Index(fields=["agency", "-id"], condition=_FAILED & _OWN, name="delivery_failed"),
+            models.Index(
+                fields=["workspace_id", "-id"], condition=_FAILED & _OF_WORKSPACE, name="delivery_of_workspace_failed"
+            ),
+            models.Index(fields=["agency", "failed_at"], condition=_FAILED & _OWN, name="delivery_failed_since"),
         ]
         constraints = [
             models.UniqueConstraint(
@@ -167,8 +186,8 @@ class Delivery(models.Model):
 class Attempt(models.Model):
     """What was sent where and what came back; times in milliseconds, empty where the attempt did not get that far.
 
-    Of the request's headers only the signature is kept: the others follow from the delivery. It is empty where
-    nothing was sent.
+    Of the request's headers only what was signed when is kept (see `Signature`): the others follow from the delivery.
+    It is empty where nothing was sent.
     """
 
     pk = models.CompositePrimaryKey("delivery_id", "number")
@@ -200,6 +219,9 @@ class Attempt(models.Model):
             return {}
         delivery = self.delivery
         named = headers(
-            event=delivery.event_name, envelope_id=str(delivery.envelope_id), signature=bytes(self.signature)
+            event=delivery.event_name,
+            envelope_id=str(delivery.envelope_id),
+            signature=Signature.unpack(bytes(self.signature)),
+            is_for_workspace=delivery.workspace_id is not None,
         )
         return dict(named)

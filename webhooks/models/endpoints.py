@@ -1,22 +1,27 @@
-"""A receiver that an agency has registered."""
+"""A receiver that an agency, or one of its workspaces, has registered."""
 
 import uuid
 from typing import ClassVar, Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Q
-from django.db.models.functions import Now
+from django.db.models import F, Q
+from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 
 from agency.models import Agency
+from agency.tenants import Tenant
 from config.db import EncryptedTextField
 
 
 class EndpointQuerySet(models.QuerySet["Endpoint"]):
     def of(self, agency: Agency) -> Self:
-        """Keep the agency's endpoints that have not been removed."""
-        return self.filter(agency=agency, removed_at=None)
+        """Keep the agency's own endpoints that have not been removed, none of its workspaces'."""
+        return self.of_tenant(Tenant(agency.pk))
+
+    def of_tenant(self, tenant: Tenant) -> Self:
+        """Keep the tenant's endpoints that have not been removed."""
+        return self.filter(agency_id=tenant.agency_id, workspace_id=tenant.workspace_id, removed_at=None)
 
 
 class Endpoint(models.Model):
@@ -30,7 +35,9 @@ class Endpoint(models.Model):
         ERROR = "error", "Error"
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    agency = models.ForeignKey(Agency, on_delete=models.PROTECT, related_name="webhooks")
+    agency = models.ForeignKey(Agency, on_delete=models.PROTECT, db_index=False, related_name="webhooks")
+    workspace_id = models.BigIntegerField(null=True, editable=False)
+    workspace_uuid = models.UUIDField(null=True, editable=False)
     url = models.CharField(max_length=2048)
     events = ArrayField(models.CharField(max_length=60))
     description = models.CharField(max_length=200, blank=True)
@@ -45,14 +52,33 @@ class Endpoint(models.Model):
     objects: ClassVar[EndpointQuerySet] = EndpointQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
 
     class Meta:
-        indexes = [models.Index(fields=["edited_at"], name="endpoint_edited")]
+        indexes = [
+            models.Index(fields=["edited_at"], name="endpoint_edited"),
+            models.Index(fields=["agency", "workspace_id"], name="endpoint_of_tenant"),
+            # The fan-out's: a comparison that finds NULL too, which an index of the plain column cannot serve.
+            models.Index(
+                F("agency"),
+                Coalesce("workspace_id", 0),
+                condition=Q(enabled=True, removed_at=None),
+                name="endpoint_open_of_tenant",
+            ),
+        ]
         constraints = [
             models.CheckConstraint(condition=Q(events__len__gt=0), name="endpoint_has_an_event"),
             models.CheckConstraint(
                 condition=Q(removed_at=None, secret__isnull=False) | Q(removed_at__isnull=False, secret=None),
                 name="endpoint_secret_ends_with_it",
             ),
+            models.CheckConstraint(
+                condition=Q(workspace_id=None, workspace_uuid=None)
+                | Q(workspace_id__gt=0, workspace_uuid__isnull=False),
+                name="endpoint_of_a_workspace_has_its_uuid",
+            ),
         ]
 
     def __str__(self) -> str:
         return self.url
+
+    @property
+    def tenant(self) -> Tenant:
+        return Tenant(self.agency_id, self.workspace_id, self.workspace_uuid)

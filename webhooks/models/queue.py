@@ -20,6 +20,7 @@ class QueuedDelivery(models.Model):
         Delivery, primary_key=True, on_delete=models.DO_NOTHING, db_constraint=False, related_name="queued"
     )
     agency_id = models.BigIntegerField()
+    workspace_id = models.BigIntegerField(null=True)
     endpoint_id = models.BigIntegerField()
     due_at = models.DateTimeField()
     is_ready = models.BooleanField(default=True)

@@ -3,6 +3,7 @@
 from webhooks.services.deliveries import DeliveryNotFound, redeliver, redeliver_failed, send_test
 from webhooks.services.endpoints import (
     EndpointNotFound,
+    has_subscribers,
     register_endpoint,
     remove_endpoint,
     rotate_secret,
@@ -21,6 +22,7 @@ __all__ = [
     "endpoint_states",
     "forget_deliveries",
     "forget_hourly_stats",
+    "has_subscribers",
     "redeliver",
     "redeliver_failed",
     "register_endpoint",

@@ -38,13 +38,14 @@ def send_test(*, endpoint: Endpoint, event: str, now: datetime, by: Actor) -> De
         id=identity,
         event=event,
         occurred_at=now,
-        agency_id=endpoint.agency_id,
+        tenant=endpoint.tenant,
         data=event_type(event).sample_data(),
         test=True,
     )
     with transaction.atomic():
         delivery = Delivery(
             agency_id=endpoint.agency_id,
+            workspace_id=endpoint.workspace_id,
             endpoint=endpoint,
             event_name=event,
             envelope_id=identity,
@@ -65,6 +66,7 @@ def redeliver(*, delivery: Delivery, now: datetime, by: Actor) -> Delivery:
     _require_open(delivery.endpoint)
     again = Delivery(
         agency_id=delivery.agency_id,
+        workspace_id=delivery.workspace_id,
         endpoint=delivery.endpoint,
         event=delivery.event,
         event_name=delivery.event_name,
@@ -83,8 +85,8 @@ REDELIVER_FAILED = """
 WITH failed AS (
     SELECT delivery.* FROM webhooks_delivery delivery
     JOIN webhooks_endpoint endpoint ON endpoint.id = delivery.endpoint_id
-    WHERE delivery.agency_id = %(agency)s AND delivery.failed_at >= %(since)s AND delivery.kind <> 'test'
-        AND endpoint.enabled AND endpoint.removed_at IS NULL
+    WHERE delivery.agency_id = %(agency)s AND delivery.workspace_id IS NULL AND delivery.failed_at >= %(since)s
+        AND delivery.kind <> 'test' AND endpoint.enabled AND endpoint.removed_at IS NULL
         AND (%(endpoint)s::bigint IS NULL OR delivery.endpoint_id = %(endpoint)s)
         AND NOT EXISTS (SELECT FROM webhooks_delivery later WHERE later.kind = 'redelivery'
             AND later.envelope_id = delivery.envelope_id AND later.endpoint_id = delivery.endpoint_id
@@ -107,7 +109,10 @@ SELECT id, agency_id, endpoint_id, created_at, true, false, 0 FROM made
 def redeliver_failed(
     *, agency: Agency, since: datetime, now: datetime, by: Actor, endpoint: Endpoint | None = None
 ) -> int:
-    """Queue every envelope again that ended as an error since a moment and was not delivered after; at most 10,000."""
+    """Queue every envelope of the agency's own that ended as an error since a moment and was not delivered after.
+
+    At most 10,000; says how many.
+    """
     values: dict[str, Any] = {
         "agency": agency.pk,
         "since": since,
@@ -133,4 +138,11 @@ def _require_open(endpoint: Endpoint) -> None:
 def _note(delivery: Delivery, action: str, by: Actor) -> None:
     target = ("webhook", delivery.endpoint.uuid, delivery.endpoint.url)
     details = {"event": delivery.event_name, "delivery": str(delivery.uuid)}
-    record_activity(by=by, action=action, agency_id=delivery.agency_id, target=target, details=details)
+    record_activity(
+        by=by,
+        action=action,
+        agency_id=delivery.agency_id,
+        workspace_uuid=delivery.endpoint.workspace_uuid,
+        target=target,
+        details=details,
+    )

@@ -1,5 +1,6 @@
 """Webhook endpoints: registered, edited, removed, their secret rotated."""
 
+import base64
 import secrets
 from collections.abc import Collection, Iterable
 from datetime import datetime
@@ -9,16 +10,15 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from agency.actors import Actor
-from agency.models import Agency
 from agency.services import record_activity
 from agency.services.events import DISPATCHER
+from agency.tenants import Tenant
 from config.celery import wake_up
 from config.errors import NotFound
 from webhooks.models import Endpoint
 from webhooks.services.guarding import check_endpoint_url
 from webhooks.services.queueing import end_waiting
-
-SECRET_PREFIX = "whsec_"  # noqa: S105  # the public prefix of every secret, not one of them
+from webhooks.signing import SECRET_PREFIX
 
 
 class EndpointNotFound(NotFound):
@@ -26,18 +26,20 @@ class EndpointNotFound(NotFound):
 
 
 def new_secret() -> str:
-    """`whsec_` and 43 URL-safe base64 characters (32 random bytes)."""
-    return SECRET_PREFIX + secrets.token_urlsafe(32)
+    """`whsec_` and 44 characters of standard base64 (32 random bytes)."""
+    return SECRET_PREFIX + base64.b64encode(secrets.token_bytes(32)).decode()
 
 
 def register_endpoint(
-    *, agency: Agency, url: str, events: Collection[str], by: Actor, description: str = "", enabled: bool = True
+    *, tenant: Tenant, url: str, events: Collection[str], by: Actor, description: str = "", enabled: bool = True
 ) -> Endpoint:
     """Register a receiver; the endpoint carries its new secret. Raises `UrlRefused`."""
     check_endpoint_url(url)
     with transaction.atomic():
         endpoint = Endpoint.objects.create(
-            agency=agency,
+            agency_id=tenant.agency_id,
+            workspace_id=tenant.workspace_id,
+            workspace_uuid=tenant.workspace_uuid,
             url=url,
             events=_in_order(events),
             description=description,
@@ -107,4 +109,16 @@ def _in_order(events: Collection[str]) -> list[str]:
 
 def _note(endpoint: Endpoint, action: str, by: Actor, details: dict[str, Any] | None = None) -> None:
     target = ("webhook", endpoint.uuid, endpoint.url)
-    record_activity(by=by, action=action, agency_id=endpoint.agency_id, target=target, details=details)
+    record_activity(
+        by=by,
+        action=action,
+        agency_id=endpoint.agency_id,
+        workspace_uuid=endpoint.workspace_uuid,
+        target=target,
+        details=details,
+    )
+
+
+def has_subscribers(tenant: Tenant, event: str) -> bool:
+    """Whether any enabled endpoint of the tenant wants this event."""
+    return Endpoint.objects.of_tenant(tenant).filter(enabled=True, events__contains=[event]).exists()

@@ -35,7 +35,11 @@ def queue_delivery(delivery: Delivery, *, now: datetime) -> Delivery:
     delivery.created_at = now
     delivery.save(force_insert=True)
     delivery.queued = QueuedDelivery.objects.create(
-        delivery=delivery, agency_id=delivery.agency_id, endpoint_id=delivery.endpoint_id, due_at=now
+        delivery=delivery,
+        agency_id=delivery.agency_id,
+        workspace_id=delivery.workspace_id,
+        endpoint_id=delivery.endpoint_id,
+        due_at=now,
     )
     wake_up(DISPATCHER)
     return delivery

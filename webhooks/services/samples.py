@@ -5,14 +5,21 @@ from datetime import UTC, datetime
 
 from agency.event_types import event_type
 from agency.services import envelope
+from agency.tenants import Audience, Tenant
+
+TENANTS = {
+    Audience.AGENCY: Tenant(42),
+    Audience.WORKSPACE: Tenant(42, 1, uuid.UUID("8d1f3b1e-52b4-4c8e-9a3e-2f6c7d8e9f10")),
+}
 
 
 def sample_envelope(event: str) -> bytes:
     """A whole envelope as a receiver gets it, for the documentation."""
+    declared = event_type(event)
     return envelope(
         id=uuid.UUID("5b0b1a52-6d4c-4f0e-8f5e-7c1f6f1f2a10"),
         event=event,
         occurred_at=datetime(2026, 11, 20, 9, 30, tzinfo=UTC),
-        agency_id=42,
-        data=event_type(event).sample_data(),
+        tenant=TENANTS[declared.audience],
+        data=declared.sample_data(),
     )

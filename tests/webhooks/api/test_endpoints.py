@@ -50,7 +50,7 @@ def test_the_catalogue_lists_the_six_lifecycle_events(a: Tenant) -> None:
 def test_a_new_endpoint_shows_its_secret_once(a: Tenant) -> None:
     endpoint = registered(a, description="CRM", events=["addon.granted", "workspace.created"])
     assert list(endpoint) == [*FIELDS, "secret"]
-    assert re.fullmatch(r"whsec_[A-Za-z0-9_-]{43}", endpoint["secret"])
+    assert re.fullmatch(r"whsec_[A-Za-z0-9+/]{43}=", endpoint["secret"])
     assert endpoint["url"] == URL
     assert endpoint["events"] == ["addon.granted", "workspace.created"]
     assert endpoint["description"] == "CRM"
@@ -199,7 +199,7 @@ def test_rotating_shows_a_new_secret_once(a: Tenant) -> None:
     rotated = a.api.post(f"{path}/rotate-secret")
     assert rotated.status_code == 200
     assert rotated.json()["data"] == {**endpoint, "secret": rotated.json()["data"]["secret"]}
-    assert re.fullmatch(r"whsec_[A-Za-z0-9_-]{43}", rotated.json()["data"]["secret"])
+    assert re.fullmatch(r"whsec_[A-Za-z0-9+/]{43}=", rotated.json()["data"]["secret"])
     assert rotated.json()["data"]["secret"] != endpoint["secret"]
     assert "secret" not in a.api.get(path).json()["data"]
 

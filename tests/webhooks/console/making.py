@@ -4,6 +4,7 @@ from typing import Any
 
 from django.utils.timezone import now
 
+from agency import tenants
 from agency.actors import SYSTEM
 from tests.tenants import Tenant
 from webhooks.models import Attempt, Delivery, Endpoint
@@ -16,7 +17,7 @@ EVENT = "workspace.created"
 def an_endpoint(tenant: Tenant, **words: Any) -> Endpoint:
     """An endpoint at an address of this machine, which the test settings let pass."""
     given = {"url": "http://127.0.0.1:9009/hooks", "events": [EVENT], **words}
-    return register_endpoint(agency=tenant.agency, by=SYSTEM, **given)
+    return register_endpoint(tenant=tenants.Tenant(tenant.agency.pk), by=SYSTEM, **given)
 
 
 def a_failed_delivery(tenant: Tenant, endpoint: Endpoint | None = None, **words: Any) -> Delivery:
@@ -46,7 +47,7 @@ def a_failed_delivery(tenant: Tenant, endpoint: Endpoint | None = None, **words:
         started_at=now(),
         duration_ms=12.5,
         url=endpoint.url,
-        signature=bytes(32),
+        signature=bytes(72),
         response_status=500,
         response_headers="HTTP/1.1 500 Internal Server Error",
         response_body=b"<script>alert(1)</script>\x00\xff",

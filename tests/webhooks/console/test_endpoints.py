@@ -13,7 +13,7 @@ from webhooks.models import Endpoint
 
 pytestmark = pytest.mark.django_db
 PAGES = "/console/webhooks"
-SECRET = re.compile(r"whsec_[\w-]{43}")
+SECRET = re.compile(r"whsec_[\w+/]{43}=")
 WORDS = {"url": "http://127.0.0.1:9009/hooks", "events": ["workspace.created"], "description": "CRM", "enabled": "on"}
 
 

@@ -9,9 +9,11 @@ from webhooks.dispatcher.queues import MOST_LEASED, EndpointQueues
 numbers = count(1)
 
 
-def rows(endpoint: int, many: int, agency: int = 1, *, is_suspect: bool = False) -> list[LeasedDelivery]:
+def rows(
+    endpoint: int, many: int, agency: int = 1, *, workspace: int | None = None, is_suspect: bool = False
+) -> list[LeasedDelivery]:
     return [
-        LeasedDelivery(next(numbers), agency, endpoint, 0, 3, is_suspect, "workspace.created", "", b"{}")
+        LeasedDelivery(next(numbers), agency, workspace, endpoint, 0, 3, is_suspect, "workspace.created", "", b"{}")
         for _ in range(many)
     ]
 
@@ -170,10 +172,10 @@ def test_an_agency_whose_endpoints_hang_gets_no_more_leased() -> None:
     queues = EndpointQueues()
     for endpoint in range(1, 257):
         queues.add(rows(endpoint, 1))
-    assert queues.leased_agencies() == ([1], [1])
+    assert queues.leased_tenants() == ([1], [], [-1])
     queues.add(rows(1, 1, agency=2)[:0])
     queues.add(rows(999, 1, agency=2))
-    assert queues.leased_agencies() == ([1, 2], [1])
+    assert queues.leased_tenants() == ([1, 2], [], [-1])
 
 
 def test_endpoints_that_hang_do_not_fill_their_agencys_hand() -> None:
@@ -188,7 +190,7 @@ def test_endpoints_that_hang_do_not_fill_their_agencys_hand() -> None:
             queues.mark_slow(row)
     finish(queues, attempts, 10.0, failed=True)
     queues.add(rows(99, 1))
-    assert queues.leased_agencies() == ([1], [])
+    assert queues.leased_tenants() == ([1], [], [])
     assert {endpoint: room for endpoint, room in queues.rooms().items() if room} == {99: 31}
 
 
@@ -210,7 +212,7 @@ def test_so_many_of_an_agencys_slow_deliveries_wait_and_no_more() -> None:
     while starting := queues.take():
         for row in starting:
             queues.mark_slow(row)
-    assert queues.leased_agencies() == ([1], [1])
+    assert queues.leased_tenants() == ([1], [], [-1])
 
 
 def test_leased_suspects_are_counted() -> None:
@@ -232,3 +234,101 @@ def test_thousands_of_endpoints_at_rest_are_forgotten() -> None:
     assert list(queues.rooms()) == [77]
     assert len(queues.take()) == 1
     assert queues.leased < MOST_LEASED
+
+
+def of_workspaces(workspaces: range, each: int, *, agency: int = 1) -> list[LeasedDelivery]:
+    """Deliveries of so many workspaces, each with one endpoint."""
+    return [row for one in workspaces for row in rows(one, each, agency, workspace=one)]
+
+
+def test_a_workspace_has_a_quota_of_its_own() -> None:
+    queues = known(*range(1, 21))
+    for endpoint in range(1, 21):
+        queues.add(rows(endpoint, 8, workspace=77))
+    assert len(queues.take()) == 32
+
+
+def test_all_workspaces_of_an_agency_have_one_quota_together_and_another_agency_its_own() -> None:
+    queues = known(*range(1, 302))
+    queues.add(of_workspaces(range(1, 301), 4))
+    attempts = queues.take()
+    assert len(attempts) == 96
+    assert len({row.workspace_id for row in attempts}) == 96
+    queues.add(rows(301, 8, agency=2))
+    assert [row.agency_id for row in queues.take()] == [2] * 8
+    finish(queues, attempts[:10])
+    assert {row.agency_id for row in queues.take()} == {1}
+
+
+def test_an_agencys_own_endpoints_and_its_workspaces_leave_each_other_room() -> None:
+    queues = known(*range(1, 21), *range(100, 120))
+    for endpoint in range(1, 21):
+        queues.add(rows(endpoint, 8))
+    assert len(queues.take()) == 64
+    queues.add(of_workspaces(range(100, 120), 8))
+    attempts = queues.take()
+    assert len(attempts) == 32
+    assert {row.workspace_id is None for row in attempts} == {False}
+
+
+def test_a_slot_that_a_full_workspace_cannot_use_goes_to_the_next() -> None:
+    """A queue that waited for the agency comes when its workspace has got full."""
+    queues = known(*range(1, 400))
+    queues.add(of_workspaces(range(200, 264), 1))
+    others = queues.take()
+    for endpoint in range(1, 5):
+        queues.add(rows(endpoint, 8, workspace=7))
+    queues.add(of_workspaces(range(300, 310), 1))
+    queues.add(rows(5, 8, workspace=7))
+    full = queues.take()
+    assert len(others) + len(full) == 96
+    finish(queues, others)
+    assert len(queues.take()) == 64 - 54 + (32 - 32)
+
+
+def test_all_deliveries_of_all_tenants_are_sent_in_the_end() -> None:
+    queues = EndpointQueues()
+    for endpoint in range(1, 401):
+        workspace = endpoint % 25 or None
+        queues.add(rows(endpoint, 5, endpoint % 2, workspace=workspace))
+    sent = rounds = 0
+    while attempts := queues.take():
+        for number, row in enumerate(attempts):
+            if (number + rounds) % 5 == 0:
+                queues.mark_slow(row)
+        finish(queues, attempts, 0.01 if rounds % 3 else 3.0, failed=rounds % 2 == 0)
+        sent += len(attempts)
+        rounds += 1
+    assert sent == 2_000
+    assert (queues.leased, queues.in_flight, queues.limits.in_flight) == (0, 0, [0, 0, 0])
+
+
+def test_workspaces_that_hang_leave_their_agency_and_the_others_their_slots() -> None:
+    queues = known(1, 2, 3)
+    queues.add(of_workspaces(range(100, 500), 2))
+    for _ in range(20):
+        for row in queues.take():
+            queues.mark_slow(row)
+    assert queues.limits.in_flight == [48, 0, 160]
+    queues.add([*rows(1, 20), *rows(2, 20, workspace=2), *rows(3, 20, agency=2)])
+    assert len(queues.take()) == 24
+
+
+def test_a_workspace_or_an_agency_that_has_enough_gets_no_more_leased() -> None:
+    queues = EndpointQueues()
+    for endpoint in range(1, 129):
+        queues.add(rows(endpoint, 1, workspace=7))
+    assert queues.leased_tenants() == ([1], [], [7])
+    queues.add(of_workspaces(range(200, 456), 1))
+    assert queues.leased_tenants() == ([1], [1], [7])
+
+
+def test_quotas_of_workspaces_at_rest_are_forgotten() -> None:
+    queues = EndpointQueues()
+    for first in range(1, 11_001, 1_000):
+        queues.add(of_workspaces(range(first, first + 1_000), 1, agency=first))
+        while attempts := queues.take():
+            finish(queues, attempts)
+    queues.add(rows(1, 1, workspace=1))
+    queues.forget_idle()
+    assert (len(queues._quotas), len(queues._agencies)) == (1, 1)

@@ -35,7 +35,7 @@ class Other:
     def take(self, *, room: int = 1_000, suspects: int = 0) -> list[LeasedDelivery]:
         """Lease what is there; `suspects` is how many it has leased."""
         queries.fan_out(self.connection)
-        capacity = Capacity(1_000, room, {}, (), (), suspects)
+        capacity = Capacity(1_000, room, {}, (), (), (), suspects)
         return queries.claim(self.connection, run=self.number, capacity=capacity)
 
     def record(self, row: LeasedDelivery, error: str = "refused") -> int:

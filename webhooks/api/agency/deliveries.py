@@ -9,6 +9,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 
 from agency.api.surface import AgencyViewSet
+from agency.tenants import Tenant
 from config.api.operations import many, one, operation
 from webhooks.api.agency.serializers import DeliveryDetailSerializer, DeliverySerializer
 from webhooks.filters import DeliveryFilterSet
@@ -30,7 +31,7 @@ QUEUED = {
 def answer_newest(view: AgencyViewSet, endpoint: Endpoint | None = None) -> HttpResponse:
     """Answer the newest deliveries that the filters ask for, of one endpoint or of all."""
     wanted = DeliveryFilterSet.values(view.parameters)
-    newest = Delivery.objects.newest(SHOWN, agency=view.agency, endpoint=endpoint, **wanted)
+    newest = Delivery.objects.newest(SHOWN, tenant=Tenant(view.agency.pk), endpoint=endpoint, **wanted)
     return view.answer(DeliverySerializer(newest, many=True))
 
 

@@ -11,6 +11,7 @@ from rest_framework.request import Request
 
 from agency.api.surface import AgencyViewSet
 from agency.event_types import event_catalogue
+from agency.tenants import Tenant
 from config.api.operations import many, one, operation
 from webhooks.api.agency.deliveries import QUEUED, answer_newest
 from webhooks.api.agency.serializers import (
@@ -63,7 +64,7 @@ class WebhookViewSet(AgencyViewSet):
     )
     def create(self, request: Request) -> HttpResponse:
         wanted = self.validated(WebhookSerializer).validated_data
-        endpoint = register_endpoint(agency=self.agency, **wanted, by=self.actor)
+        endpoint = register_endpoint(tenant=Tenant(self.agency.pk), **wanted, by=self.actor)
         return self.answer(WebhookWithSecretSerializer(endpoint), status=201)
 
     @operation(

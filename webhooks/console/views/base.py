@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy
 
 from agency.console.views.base import ConsoleView
 from agency.pages.lists import with_id
+from agency.tenants import Tenant
 from webhooks.models import Delivery, Endpoint
 from webhooks.services import DeliveryNotFound, EndpointNotFound
 
@@ -41,7 +42,7 @@ class WebhookView(ConsoleView):
         status, event = self.request.GET.get("status", ""), self.request.GET.get("event", "")
         newest = Delivery.objects.newest(
             SHOWN,
-            agency=self.agency,
+            tenant=Tenant(self.agency.pk),
             endpoint=endpoint,
             status=status if status in Delivery.Status.values else "",
             event="" if "\0" in event else event,

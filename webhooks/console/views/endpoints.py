@@ -13,6 +13,7 @@ from agency.console.views.base import FormPage, crumb
 from agency.event_types import event_catalogue
 from agency.pages.form_nonce import new_nonce, use_nonce
 from agency.pages.forms import Confirmation, NonceForm
+from agency.tenants import Tenant
 from webhooks.console.forms import EndpointForm, NewEndpointForm, TestForm
 from webhooks.console.views.base import LIST, WEBHOOKS, WebhookView
 from webhooks.models import Endpoint
@@ -76,7 +77,7 @@ class WebhookNew(FormPage[NewEndpointForm], WebhookView):
         if not use_nonce(self.request, given.pop("nonce")):
             messages.warning(self.request, USED)
             return redirect(LIST)
-        endpoint = register_endpoint(agency=self.agency, by=self.by, **given)
+        endpoint = register_endpoint(tenant=Tenant(self.agency.pk), by=self.by, **given)
         return self.page("webhooks/secret.html", endpoint=endpoint, rotated=False, samples=samples())
 
     def context(self) -> dict[str, Any]:

@@ -45,7 +45,7 @@ NUMBER = re.compile(
     re.IGNORECASE,
 )
 KEY = re.compile(
-    r"(?<![A-Za-z])(?:svc|sk|pk|rk|whsec|ghp|gho|github_pat|xox[abp]|hf|shpat)[_-]\w{6,}"
+    r"(?<![A-Za-z])(?:(?:svc|sk|pk|rk|ghp|gho|github_pat|xox[abp]|hf|shpat)[_-]\w{6,}|whsec[_-][\w+/]{6,})"
     r"|(?<![A-Za-z])(?:api|key|tok|token|act|usr|acc|org|cus|sub|id)[_-](?=\w{0,60}\d)\w{4,}"
     r"|\b(?:AKIA|ASIA|AIza|ya29|EAA|eyJ)[\w.\-]{6,}|\bBearer\s+\S{6,}"
     r"|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{20,}={1,2}|-----BEGIN\b"

@@ -5,13 +5,14 @@ from typing import Any
 
 from agency.actors import Actor
 from agency.services import record_activity, record_event
+from agency.tenants import Tenant
 from workspaces.subaccounts.models import Workspace
 
 
 def record_workspace_event(*, workspace: Workspace, event: str, now: datetime, **more: Any) -> None:
     """Record an agency event about a sub-account; `more` (a plan, an add-on) joins the workspace in its data."""
     record_event(
-        agency_id=workspace.agency_id,
+        tenant=Tenant(workspace.agency_id),
         name=event,
         data={"workspace": workspace, **more},
         now=now,

@@ -1,0 +1,128 @@
+"""Real deliveries, verified by the package that receivers use."""
+
+import base64
+import json
+import time
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import time_machine
+from standardwebhooks import Webhook, WebhookVerificationError
+
+from tests.config.http.receivers import Received
+from tests.tenants import Tenant
+from tests.webhooks.conftest import StartDispatcher, StartReceiver
+from tests.webhooks.delivering import attempted, ended, in_turn, make_due, record_events, status, subscribe, until
+from tests.webhooks.workspaces import DATA, record_for, subscribe_workspace, tenant_of
+from webhooks.models import Endpoint
+from webhooks.services.endpoints import new_secret
+from webhooks.signing import SECRET_PREFIX, Signature, Signer
+
+
+@pytest.fixture
+def delivered(a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver) -> tuple[Received, str]:
+    """A delivery as it arrived, and its endpoint's secret."""
+    receiver = start_receiver()
+    endpoint = subscribe(a, receiver)
+    start_dispatcher()
+    record_events(a, customer="Café / 漢字")
+    [request] = until(lambda: receiver.requests)
+    return request, endpoint["secret"]
+
+
+def test_a_delivery_verifies_and_says_when_it_was_signed(delivered: tuple[Received, str]) -> None:
+    request, secret = delivered
+    event = Webhook(secret).verify(request.body, request.headers)
+    assert event == json.loads(request.body)
+    assert request.headers["webhook-id"] == event["id"]
+    assert abs(int(request.headers["webhook-timestamp"]) - time.time()) < 10
+    assert request.headers["webhook-signature"].startswith("v1,")
+
+
+def test_a_changed_body_is_refused(delivered: tuple[Received, str]) -> None:
+    request, secret = delivered
+    with pytest.raises(WebhookVerificationError, match="signature"):
+        Webhook(secret).verify(request.body.replace(b"Caf", b"Kaf"), request.headers)
+
+
+def test_an_old_delivery_is_refused(delivered: tuple[Received, str]) -> None:
+    request, secret = delivered
+    later = datetime.now(UTC) + timedelta(minutes=6)
+    with time_machine.travel(later), pytest.raises(WebhookVerificationError, match="old"):
+        Webhook(secret).verify(request.body, request.headers)
+
+
+@pytest.mark.parametrize("header", ["webhook-id", "webhook-timestamp"])
+def test_what_stands_beside_the_body_is_signed_too(delivered: tuple[Received, str], header: str) -> None:
+    request, secret = delivered
+    with pytest.raises(WebhookVerificationError, match="signature"):
+        Webhook(secret).verify(request.body, request.headers | {header: str(int(time.time()) - 30)})
+
+
+def test_another_secret_does_not_verify(delivered: tuple[Received, str]) -> None:
+    with pytest.raises(WebhookVerificationError, match="signature"):
+        Webhook(new_secret()).verify(delivered[0].body, delivered[0].headers)
+
+
+def test_each_attempt_is_signed_at_its_own_time_and_the_log_shows_it(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    receiver = start_receiver(in_turn([status(500), status(204)]))
+    endpoint = subscribe(a, receiver)
+    start_dispatcher()
+    record_events(a)
+    waiting = attempted(a, 1)
+    time.sleep(1.1)
+    make_due(waiting)
+    [delivery] = ended(a)
+    for request in receiver.requests:
+        Webhook(endpoint["secret"]).verify(request.body, request.headers)
+    sent = [request.headers["webhook-timestamp"] for request in receiver.requests]
+    shown = [attempt.request_headers["webhook-timestamp"] for attempt in delivery.attempt_log.order_by("number")]
+    assert int(sent[0]) < int(sent[1])
+    assert shown == sent
+
+
+def test_a_secret_of_the_first_form_signs_both_ways(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    key = bytes.fromhex("fb") * 32  # with all that is written differently in URLs
+    old = SECRET_PREFIX + base64.urlsafe_b64encode(key).decode().rstrip("=")
+    receiver = start_receiver()
+    subscribe(a, receiver)
+    Endpoint.objects.update(secret=old)
+    start_dispatcher()
+    record_events(a)
+    [request] = until(lambda: receiver.requests)
+    assert len(old) == len(SECRET_PREFIX) + 43
+    assert "-" in old
+    Webhook(key).verify(request.body, request.headers)
+    signed = Signer(old).sign(envelope_id="", timestamp=0, body=request.body)
+    assert request.headers["x-svc-signature"] == f"sha256={signed.body.hex()}"
+
+
+def test_a_workspaces_delivery_verifies_and_names_the_workspace(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    receiver = start_receiver()
+    endpoint = subscribe_workspace(a.workspace, receiver)
+    start_dispatcher()
+    record_for([tenant_of(a.workspace)])
+    [request] = until(lambda: receiver.requests)
+    event = Webhook(endpoint.secret or "").verify(request.body, request.headers)
+    assert list(event) == ["id", "event", "occurred_at", "workspace_id", "data"]
+    assert event["workspace_id"] == str(a.workspace.uuid)
+    assert event["data"] == DATA
+    assert request.headers["user-agent"] == "Svc-Workspace-Webhooks/1.0"
+
+
+def test_a_signature_is_kept_whole() -> None:
+    signature = Signer(new_secret()).sign(envelope_id="x", timestamp=2**31 + 1, body=b"{}")
+    assert Signature.unpack(signature.pack()) == signature
+    assert len(signature.pack()) == 72
+
+
+@pytest.mark.parametrize("secret", ["whsec_ü", "whsec_a", "whsec_not base64!"])
+def test_what_is_no_secret_signs_nothing(secret: str) -> None:
+    with pytest.raises(ValueError, match=r"ASCII|data"):
+        Signer(secret)

@@ -1,0 +1,105 @@
+"""An agency and its workspaces hear of their own events only, and many busy workspaces hold nobody up."""
+
+import time
+
+from agency import tenants
+from agency.models import Event
+from tests.factories import WorkspaceFactory
+from tests.tenants import Tenant
+from tests.webhooks.conftest import StartDispatcher, StartReceiver
+from tests.webhooks.delivering import record_events, slowly, subscribe, until
+from tests.webhooks.dispatcher.test_isolation import Crowd
+from tests.webhooks.workspaces import EVENT, record_for, subscribe_workspace, tenant_of
+from webhooks.models import Delivery, Endpoint, QueuedDelivery
+from webhooks.services.endpoints import new_secret
+
+OWN_EVENT = "addon.granted"  # making a workspace records none of these
+
+
+def test_events_reach_the_endpoints_of_their_tenant_and_no_others(
+    a: Tenant, b: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    receivers = {name: start_receiver() for name in ("agency", "one", "other", "foreign")}
+    one, other = a.workspace, WorkspaceFactory.create(agency=a.agency)
+    subscribe(a, receivers["agency"], OWN_EVENT)
+    Endpoint.objects.update(events=[OWN_EVENT, EVENT])
+    for name, workspace in (("one", one), ("other", other), ("foreign", b.workspace)):
+        subscribe_workspace(workspace, receivers[name], OWN_EVENT, EVENT)
+    start_dispatcher()
+    record_events(a, event=OWN_EVENT)
+    record_for([tenant_of(one)] * 2)
+    until(lambda: not Event.objects.filter(fanned_out_at=None).exists() and not QueuedDelivery.objects.exists())
+    assert {name: len(receiver.requests) for name, receiver in receivers.items()} == {
+        "agency": 1,
+        "one": 2,
+        "other": 0,
+        "foreign": 0,
+    }
+
+
+def test_an_agency_and_its_workspaces_see_their_own_endpoints_and_deliveries(
+    a: Tenant, b: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    receiver = start_receiver()
+    subscribe(a, receiver, OWN_EVENT)
+    subscribe_workspace(a.workspace, receiver)
+    start_dispatcher()
+    record_events(a, event=OWN_EVENT)
+    record_for([tenant_of(a.workspace)])
+    until(lambda: Delivery.objects.filter(status="success").count() == 2)
+    for tenant, event in ((tenants.Tenant(a.agency.pk), OWN_EVENT), (tenant_of(a.workspace), EVENT)):
+        assert [one.events for one in Endpoint.objects.of_tenant(tenant)] == [[event]]
+        assert [one.event_name for one in Delivery.objects.of_tenant(tenant)] == [event]
+        for filters in ({}, {"status": "success"}, {"event": event}):
+            assert [one.event_name for one in Delivery.objects.newest(30, tenant=tenant, **filters)] == [event]
+        assert not Delivery.objects.newest(30, tenant=tenant, status="error")
+    assert [one["event"] for one in a.api.get("/webhooks/deliveries").json()["data"]] == [OWN_EVENT]
+    assert len(a.api.get("/webhooks").json()["data"]) == 1
+    foreign = Delivery.objects.of_tenant(tenant_of(a.workspace)).get()
+    assert a.api.get(f"/webhooks/deliveries/{foreign.uuid}").status_code == 404
+    assert a.api.get(f"/webhooks/{foreign.endpoint.uuid}").status_code == 404
+
+
+def busy_workspaces(tenant: Tenant, port: int, count: int) -> list[tenants.Tenant]:
+    """Many workspaces of an agency, each with an endpoint at one receiver."""
+    workspaces = [tenant_of(WorkspaceFactory.create(agency=tenant.agency)) for _ in range(count)]
+    Endpoint.objects.bulk_create(
+        Endpoint(
+            agency_id=one.agency_id,
+            workspace_id=one.workspace_id,
+            workspace_uuid=one.workspace_uuid,
+            url=f"http://127.0.0.1:{port}/{one.workspace_id}",
+            events=[EVENT],
+            secret=new_secret(),
+        )
+        for one in workspaces
+    )
+    return workspaces
+
+
+def test_hundreds_of_busy_workspaces_of_one_agency_leave_another_agency_its_room(
+    a: Tenant, b: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    slow, healthy = start_receiver(slowly(3.0)), start_receiver()
+    workspaces = busy_workspaces(a, slow.port, 300)
+    subscribe(b, healthy)
+    record_for(workspaces * 4)
+    start_dispatcher()
+    until(lambda: len(slow.requests) >= 48)
+    began = time.monotonic()
+    record_events(b, 40)
+    until(lambda: len(healthy.requests) == 40)
+    assert time.monotonic() - began < 2
+    assert len(slow.connections) <= 160 + 48
+
+
+def test_what_an_agencys_workspaces_have_in_flight_together_is_bounded(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    crowd = Crowd(0.1)
+    workspaces = busy_workspaces(a, start_receiver(crowd).port, 150)
+    Endpoint.objects.update(last_outcome="success")
+    record_for(workspaces * 2)
+    start_dispatcher()
+    until(lambda: Delivery.objects.filter(status="success").count() == 300)
+    assert 40 <= crowd.most <= 96

@@ -1,0 +1,70 @@
+"""An event that is recorded only for subscribers costs one look and no row where there are none."""
+
+from typing import Any
+
+import pytest
+from django.db import transaction
+from django.utils.timezone import now
+
+from agency import tenants
+from agency.actors import SYSTEM
+from agency.models import Event
+from agency.services import record_event
+from tests.factories import WorkspaceFactory
+from tests.tenants import Tenant
+from tests.webhooks.workspaces import DATA, EVENT, tenant_of
+from webhooks.models import Endpoint
+from webhooks.services import register_endpoint, remove_endpoint, update_endpoint
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def endpoint(a: Tenant) -> Endpoint:
+    return register_endpoint(
+        tenant=tenant_of(a.workspace), url="http://127.0.0.1:9009/hooks", events=["x", EVENT], by=SYSTEM
+    )
+
+
+def record(tenant: tenants.Tenant, event: str = EVENT) -> Event | None:
+    with transaction.atomic():
+        return record_event(tenant=tenant, name=event, data=DATA, now=now(), only_if_subscribed=True)
+
+
+def test_a_subscriber_of_the_tenant_makes_a_row(a: Tenant, endpoint: Endpoint) -> None:
+    event = record(tenant_of(a.workspace))
+    assert event is not None
+    assert (event.agency_id, event.workspace_id, event.workspace_uuid) == (
+        a.agency.pk,
+        a.workspace.pk,
+        a.workspace.uuid,
+    )
+
+
+def test_nobody_elses_subscription_and_no_other_event_makes_a_row(a: Tenant, b: Tenant, endpoint: Endpoint) -> None:
+    sibling = WorkspaceFactory.create(agency=a.agency)
+    for tenant in (tenants.Tenant(a.agency.pk), tenant_of(sibling), tenant_of(b.workspace)):
+        assert record(tenant) is None
+    assert record(tenant_of(a.workspace), "contact.deleted") is None
+    assert not Event.objects.filter(name__startswith="contact").exists()
+
+
+def test_a_disabled_or_removed_endpoint_is_no_subscriber(a: Tenant, endpoint: Endpoint) -> None:
+    update_endpoint(endpoint=endpoint, enabled=False, by=SYSTEM)
+    assert record(tenant_of(a.workspace)) is None
+    update_endpoint(endpoint=endpoint, enabled=True, by=SYSTEM)
+    remove_endpoint(endpoint=endpoint, now=now(), by=SYSTEM)
+    assert record(tenant_of(a.workspace)) is None
+
+
+def test_the_look_is_one_query_and_is_not_made_where_it_decides_nothing(
+    a: Tenant, endpoint: Endpoint, django_assert_num_queries: Any
+) -> None:
+    own, workspace = tenants.Tenant(a.agency.pk), tenant_of(a.workspace)
+    with transaction.atomic():
+        with django_assert_num_queries(1):
+            assert record_event(tenant=own, name=EVENT, data=DATA, now=now(), only_if_subscribed=True) is None
+        with django_assert_num_queries(2):
+            record_event(tenant=workspace, name=EVENT, data=DATA, now=now(), only_if_subscribed=True)
+        with django_assert_num_queries(1):
+            record_event(tenant=workspace, name=EVENT, data=DATA, now=now())
