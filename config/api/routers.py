@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 from django.urls import URLPattern, path
 from rest_framework.routers import SimpleRouter
@@ -29,7 +29,8 @@ def routes_of(*modules: ModuleType) -> list[URLPattern]:
             single.append(path(viewset.path, viewset.as_view(actions), name=_name(viewset.path)))
         else:
             router.register(viewset.path, viewset, basename=_name(viewset.path))
-    return sorted([*single, *router.urls], key=_names_first)
+    routed = cast("list[URLPattern]", router.urls)
+    return sorted([*single, *routed], key=_names_first)
 
 
 def _viewsets(modules: tuple[ModuleType, ...]) -> Iterator[Any]:

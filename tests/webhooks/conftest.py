@@ -12,6 +12,7 @@ import pytest
 from agency.services.events import DISPATCHER
 from config.celery import wake_up
 from tests.config.http.receivers import Behaviour, Receiver, answer
+from tests.webhooks.workspaces import declare_contact_events
 from webhooks.dispatcher.loop import run_dispatcher
 
 
@@ -87,3 +88,9 @@ def names(monkeypatch: pytest.MonkeyPatch) -> Names:
 
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
     return known
+
+
+@pytest.fixture
+def _contact_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let workspaces have events, as they will have with the first app that fires one."""
+    declare_contact_events(monkeypatch)

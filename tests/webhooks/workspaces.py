@@ -2,19 +2,52 @@
 
 from collections.abc import Sequence
 
+import pytest
 from django.db import transaction
 from django.utils.timezone import now
 
-from agency import tenants
+from agency import event_types, tenants
 from agency.actors import SYSTEM
+from agency.event_types import EventType
 from agency.services import record_event
+from config.api.fields import CharField
+from config.api.serializers import Serializer
+from config.hooks import Registry
 from tests.config.http.receivers import Receiver
 from webhooks.models import Endpoint
 from webhooks.services import register_endpoint
 from workspaces.subaccounts.models import Workspace
 
-EVENT = "contact.created"
+EVENT, SCARCE = "contact.created", "contact.opened"
 DATA = {"contact": {"name": "Ada"}}
+
+
+class ContactSerializer(Serializer):
+    name = CharField(example="Ada")
+
+
+class ContactEventSerializer(Serializer):
+    """A contact, as an event of a workspace would carry it."""
+
+    contact = ContactSerializer()
+
+
+def _contact_event(name: str, *, only_if_subscribed: bool = False) -> EventType:
+    return EventType(
+        name=name,
+        label=name,
+        group="Contacts",
+        audience=tenants.Audience.WORKSPACE,
+        serializer=ContactEventSerializer,
+        only_if_subscribed=only_if_subscribed,
+    )
+
+
+def declare_contact_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Declare events of workspaces, none of which fires one yet; `SCARCE` is recorded for subscribers only."""
+    declared = Registry[EventType]("event types of the test")
+    declared.add(*event_types.event_types, _contact_event(EVENT), _contact_event(SCARCE, only_if_subscribed=True))
+    monkeypatch.setattr(event_types, "event_types", declared)
 
 
 def tenant_of(workspace: Workspace) -> tenants.Tenant:

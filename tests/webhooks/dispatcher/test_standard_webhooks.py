@@ -18,6 +18,8 @@ from webhooks.models import Endpoint
 from webhooks.services.endpoints import new_secret
 from webhooks.signing import SECRET_PREFIX, Signature, Signer
 
+pytestmark = pytest.mark.usefixtures("_contact_events")
+
 
 @pytest.fixture
 def delivered(a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver) -> tuple[Received, str]:

@@ -1,6 +1,9 @@
 """An agency and its workspaces hear of their own events only, and many busy workspaces hold nobody up."""
 
 import time
+from typing import Any
+
+import pytest
 
 from agency import tenants
 from agency.models import Event
@@ -14,6 +17,8 @@ from webhooks.models import Delivery, Endpoint, QueuedDelivery
 from webhooks.services.endpoints import new_secret
 
 OWN_EVENT = "addon.granted"  # making a workspace records none of these
+
+pytestmark = pytest.mark.usefixtures("_contact_events")
 
 
 def test_events_reach_the_endpoints_of_their_tenant_and_no_others(
@@ -50,7 +55,8 @@ def test_an_agency_and_its_workspaces_see_their_own_endpoints_and_deliveries(
     for tenant, event in ((tenants.Tenant(a.agency.pk), OWN_EVENT), (tenant_of(a.workspace), EVENT)):
         assert [one.events for one in Endpoint.objects.of_tenant(tenant)] == [[event]]
         assert [one.event_name for one in Delivery.objects.of_tenant(tenant)] == [event]
-        for filters in ({}, {"status": "success"}, {"event": event}):
+        choices: tuple[dict[str, Any], ...] = ({}, {"status": "success"}, {"event": event})
+        for filters in choices:
             assert [one.event_name for one in Delivery.objects.newest(30, tenant=tenant, **filters)] == [event]
         assert not Delivery.objects.newest(30, tenant=tenant, status="error")
     assert [one["event"] for one in a.api.get("/webhooks/deliveries").json()["data"]] == [OWN_EVENT]

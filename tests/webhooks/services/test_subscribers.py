@@ -12,23 +12,23 @@ from agency.models import Event
 from agency.services import record_event
 from tests.factories import WorkspaceFactory
 from tests.tenants import Tenant
-from tests.webhooks.workspaces import DATA, EVENT, tenant_of
+from tests.webhooks.workspaces import DATA, EVENT, SCARCE, tenant_of
 from webhooks.models import Endpoint
 from webhooks.services import register_endpoint, remove_endpoint, update_endpoint
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("_contact_events")]
 
 
 @pytest.fixture
 def endpoint(a: Tenant) -> Endpoint:
     return register_endpoint(
-        tenant=tenant_of(a.workspace), url="http://127.0.0.1:9009/hooks", events=["x", EVENT], by=SYSTEM
+        tenant=tenant_of(a.workspace), url="http://127.0.0.1:9009/hooks", events=["x", SCARCE], by=SYSTEM
     )
 
 
-def record(tenant: tenants.Tenant, event: str = EVENT) -> Event | None:
+def record(tenant: tenants.Tenant, event: str = SCARCE) -> Event | None:
     with transaction.atomic():
-        return record_event(tenant=tenant, name=event, data=DATA, now=now(), only_if_subscribed=True)
+        return record_event(tenant=tenant, name=event, data=DATA, now=now())
 
 
 def test_a_subscriber_of_the_tenant_makes_a_row(a: Tenant, endpoint: Endpoint) -> None:
@@ -41,12 +41,18 @@ def test_a_subscriber_of_the_tenant_makes_a_row(a: Tenant, endpoint: Endpoint) -
     )
 
 
-def test_nobody_elses_subscription_and_no_other_event_makes_a_row(a: Tenant, b: Tenant, endpoint: Endpoint) -> None:
+def test_nobody_elses_subscription_makes_a_row(a: Tenant, b: Tenant, endpoint: Endpoint) -> None:
     sibling = WorkspaceFactory.create(agency=a.agency)
-    for tenant in (tenants.Tenant(a.agency.pk), tenant_of(sibling), tenant_of(b.workspace)):
+    for tenant in (tenant_of(sibling), tenant_of(b.workspace)):
         assert record(tenant) is None
-    assert record(tenant_of(a.workspace), "contact.deleted") is None
-    assert not Event.objects.filter(name__startswith="contact").exists()
+    assert not Event.objects.filter(name=SCARCE).exists()
+
+
+def test_an_event_of_another_audience_or_of_no_declaration_is_refused(a: Tenant) -> None:
+    with pytest.raises(LookupError):
+        record(tenants.Tenant(a.agency.pk))
+    with pytest.raises(LookupError):
+        record(tenant_of(a.workspace), "contact.deleted")
 
 
 def test_a_disabled_or_removed_endpoint_is_no_subscriber(a: Tenant, endpoint: Endpoint) -> None:
@@ -60,11 +66,11 @@ def test_a_disabled_or_removed_endpoint_is_no_subscriber(a: Tenant, endpoint: En
 def test_the_look_is_one_query_and_is_not_made_where_it_decides_nothing(
     a: Tenant, endpoint: Endpoint, django_assert_num_queries: Any
 ) -> None:
-    own, workspace = tenants.Tenant(a.agency.pk), tenant_of(a.workspace)
+    sibling, workspace = tenant_of(WorkspaceFactory.create(agency=a.agency)), tenant_of(a.workspace)
     with transaction.atomic():
         with django_assert_num_queries(1):
-            assert record_event(tenant=own, name=EVENT, data=DATA, now=now(), only_if_subscribed=True) is None
+            assert record_event(tenant=sibling, name=SCARCE, data=DATA, now=now()) is None
         with django_assert_num_queries(2):
-            record_event(tenant=workspace, name=EVENT, data=DATA, now=now(), only_if_subscribed=True)
+            record_event(tenant=workspace, name=SCARCE, data=DATA, now=now())
         with django_assert_num_queries(1):
             record_event(tenant=workspace, name=EVENT, data=DATA, now=now())
