@@ -7,8 +7,8 @@ from django.http import HttpRequest
 
 from agency.models import Agency, AgencyKey
 from agency.services.authentication import AgencyCaller
+from config.api.errors.refusals import Unauthorized
 from config.api.keys import key_digest, looks_like_key, presented_key
-from config.api.refusals import Unauthorized
 from workspaces.subaccounts.api.agency.views import SubAccountViewSet
 
 # The product's statement without the stamp.

@@ -6,7 +6,7 @@ from django.contrib import admin
 
 from agency.admin.base import RecordAdmin
 from agency.models import ActivityEntry
-from config.api.ids import parse_uuid
+from config.api.requests.ids import parse_uuid
 
 
 @admin.register(ActivityEntry)

@@ -11,7 +11,7 @@ class APIConfig(AppConfig):
     def ready(self) -> None:
         from django.core.handlers.wsgi import WSGIRequest
 
-        from config.api.charsets import take_utf_8_alone
+        from config.api.requests.charsets import set_utf_8_content_type
 
-        # Every server and the test client build this very class, so it is changed in place.
-        WSGIRequest._set_content_type_params = take_utf_8_alone  # type: ignore[attr-defined]  # not among the stubs
+        # Every server and the test client build this very class, so the class itself is changed.
+        WSGIRequest._set_content_type_params = set_utf_8_content_type  # type: ignore[attr-defined]  # not among the stubs

@@ -2,7 +2,7 @@
 
 from rest_framework.routers import SimpleRouter
 
-import config.api.ids  # noqa: F401  # registers the path converter that `lookup_value_converter` names
+import config.api.requests.ids  # noqa: F401  # registers the path converter that `lookup_value_converter` names
 
 
 class SurfaceRouter(SimpleRouter):

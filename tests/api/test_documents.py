@@ -10,7 +10,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from config.api.documents.events import DocumentedEvents, EventDescription, documented_events
 from tests.api.conftest import AGENCY, WORKSPACE
-from tests.api.doors.words import Thing
+from tests.api.surfaces.serializers import ThingSerializer
 
 THINGS = f"{AGENCY}/things"
 
@@ -19,7 +19,7 @@ def describe_events() -> list[EventDescription]:
     tenant = {"agency_id": {"type": "integer"}}
     example = {"id": "0b7a4d9e-c0de-4000-8000-00000000abcd"}
     headers = {"X-Svc-Event": "The event's name."}
-    return [EventDescription("thing.created", "A thing was created", tenant, Thing, example, headers)]
+    return [EventDescription("thing.created", "A thing was created", tenant, ThingSerializer, example, headers)]
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -118,10 +118,10 @@ def test_parameters_bodies_and_examples_are_described(nobody: Client) -> None:
     assert [parameter["name"] for parameter in creating["parameters"]] == ["Idempotency-Key"]
     (thing,) = found["paths"][f"{THINGS}/{{thing}}"]["get"]["parameters"]
     assert thing["schema"] == {"type": "string", "format": "uuid"}
-    words = found["components"]["schemas"]["ThingWordsRequest"]
-    assert words["required"] == ["name"]
-    assert words["properties"]["name"] == {"type": "string", "minLength": 1, "maxLength": 20}
-    assert words["properties"]["plan"] == {"type": ["string", "null"], "format": "uuid"}
+    body = found["components"]["schemas"]["ThingWriteRequest"]
+    assert body["required"] == ["name"]
+    assert body["properties"]["name"] == {"type": "string", "minLength": 1, "maxLength": 20}
+    assert body["properties"]["plan"] == {"type": ["string", "null"], "format": "uuid"}
     content = creating["requestBody"]["content"]["application/json"]
     assert content["examples"]["Request"]["value"] == {"name": "Bakery"}
     answer = creating["responses"]["201"]["content"]["application/json"]

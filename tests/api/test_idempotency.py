@@ -15,7 +15,7 @@ from pytest_django.live_server_helper import LiveServer
 from config.api.models import IdempotencyRecord
 from config.api.tasks import forget_idempotency_records
 from tests.api.conftest import AGENCY
-from tests.api.doors.surfaces import Doors, Holder
+from tests.api.surfaces.surfaces import Holder, SurfaceState
 
 ONCE = f"{AGENCY}/once"
 OTHERWISE = {"message": "This Idempotency-Key was already used with another request."}
@@ -67,8 +67,8 @@ def test_the_same_key_with_another_request_is_409(agency: Client, other: dict[st
 
 
 @pytest.mark.django_db
-def test_another_caller_has_keys_of_its_own(agency: Client, state: Doors) -> None:
-    other = state.hand_out("svc_ag_", Holder(a_name()))
+def test_another_caller_has_keys_of_its_own(agency: Client, state: SurfaceState) -> None:
+    other = state.issue_key("svc_ag_", Holder(a_name()))
     first = once(agency, "key", name=a_name())
     second = once(Client(headers={"x-api-key": other}), "key", name=a_name())
     assert first.status_code == second.status_code == 201
@@ -175,7 +175,7 @@ def test_work_that_takes_too_long_makes_the_others_come_back_later(
 
     def hold() -> None:
         with transaction.atomic():
-            IdempotencyRecord.objects.create(principal=f"door:{holder.name}", key="key", fingerprint=bytes(32))
+            IdempotencyRecord.objects.create(principal=f"test:{holder.name}", key="key", fingerprint=bytes(32))
             claimed.set()
             done.wait(30)
             transaction.set_rollback(True)

@@ -12,7 +12,7 @@ from django.test import Client
 from config import redis
 from config.api.throttling import Limit, count
 from tests.api.conftest import AGENCY, WORKSPACE, an_address
-from tests.api.doors.surfaces import Holder
+from tests.api.surfaces.surfaces import Holder
 
 TOO_MANY = "Too many requests. Retry after {} seconds."
 

@@ -7,7 +7,7 @@ from django.test import Client
 
 from config.api.keys import new_key
 from tests.api.conftest import AGENCY, WORKSPACE
-from tests.api.doors.surfaces import Doors, Holder
+from tests.api.surfaces.surfaces import Holder, SurfaceState
 
 MISSING = 'API key missing. Send it as the "x-api-key" header or a Bearer token.'
 INVALID = "Invalid API key."
@@ -39,7 +39,7 @@ def test_an_unknown_key_is_401(nobody: Client, surface: str, prefix: str) -> Non
 
 
 def test_each_surface_rejects_the_other_ones_key(
-    nobody: Client, agency_key: str, workspace_key: str, state: Doors
+    nobody: Client, agency_key: str, workspace_key: str, state: SurfaceState
 ) -> None:
     for surface, key in ((AGENCY, workspace_key), (WORKSPACE, agency_key)):
         answer = nobody.get(f"{surface}/things", headers={"x-api-key": key})
@@ -47,13 +47,13 @@ def test_each_surface_rejects_the_other_ones_key(
     assert state.looked_up == 0
 
 
-def test_a_mistyped_key_is_told_without_a_look_up(nobody: Client, agency_key: str, state: Doors) -> None:
+def test_a_mistyped_key_is_refused_without_a_look_up(nobody: Client, agency_key: str, state: SurfaceState) -> None:
     wrong = agency_key[:-1] + ("0" if agency_key[-1] != "0" else "1")
     assert nobody.get(f"{AGENCY}/things", headers={"x-api-key": wrong}).status_code == 401
     assert state.looked_up == 0
 
 
-def test_the_agency_switch_comes_before_the_key_and_is_not_counted(nobody: Client, state: Doors) -> None:
+def test_the_agency_switch_comes_before_the_key_and_is_not_counted(nobody: Client, state: SurfaceState) -> None:
     state.open = False
     answer = nobody.get(f"{AGENCY}/things")
     assert (answer.status_code, answer.json()) == (
@@ -64,7 +64,7 @@ def test_the_agency_switch_comes_before_the_key_and_is_not_counted(nobody: Clien
 
 
 def test_a_surface_that_is_switched_off_is_no_fault_in_the_log(
-    nobody: Client, state: Doors, caplog: pytest.LogCaptureFixture
+    nobody: Client, state: SurfaceState, caplog: pytest.LogCaptureFixture
 ) -> None:
     state.open = False
     assert nobody.get(f"{AGENCY}/things").status_code == 503
@@ -78,7 +78,7 @@ def test_an_inactive_agency_is_refused_before_its_limit(agency: Client, holder: 
         assert (answer.status_code, answer.json()) == (403, {"message": "This agency is not active."})
 
 
-def test_the_address_limit_of_the_workspace_surface_comes_first(workspace: Client, state: Doors) -> None:
+def test_the_address_limit_of_the_workspace_surface_comes_first(workspace: Client, state: SurfaceState) -> None:
     state.open = False
     answers = [workspace.get(f"{WORKSPACE}/things") for _ in range(61)]
     assert {answer.status_code for answer in answers[:60]} == {403}

@@ -157,13 +157,13 @@ def test_many_cancels_and_sweeps_at_once_end_a_session_once() -> None:
     tenant = switch_on(Tenant())
     session = a_session(tenant)
     let_time_pass(session)
-    path, doors = f"{path_of(tenant)}/{session.uuid}/cancel", [Api(key=tenant.plaintext) for _ in range(8)]
+    path, clients = f"{path_of(tenant)}/{session.uuid}/cancel", [Api(key=tenant.plaintext) for _ in range(8)]
 
     def end(number: int) -> None:
         if number % 2:
             expire_sessions(now=now(), by=SYSTEM)
         else:
-            assert doors[number].post(path).status_code == 200
+            assert clients[number].post(path).status_code == 200
 
     at_once(end, times=8)
     assert connection_events(tenant) == [f"{EVENT}expired"]

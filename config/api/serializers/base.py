@@ -5,11 +5,11 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
+from config.api.errors.validation import WHOLE
 from config.api.fields.base import FieldErrors, subject_of
 from config.api.serializers.examples import example_of_field
 from config.api.serializers.related import RelatedField
 from config.api.serializers.representation import readable_fields, representation_of
-from config.api.validation import WHOLE
 
 
 class Serializer(FieldErrors, serializers.Serializer[Any]):

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db
 HOME = "/console/configuration/channel-connect"
 # Which pages there are, who sees them and who may post to them.
 READERS, CHANGERS, NOBODY = {"owner", "admin", "viewer"}, {"owner", "admin"}, set[str]()
-DOORS = {
+PAGES = {
     "channel-connect": (READERS, NOBODY),
     "channel-connect-return-urls": (CHANGERS, CHANGERS),
     "channel-connect-start": (READERS, NOBODY),
@@ -59,19 +59,19 @@ def link_on(page: Any) -> str:
     return found[1]
 
 
-# Doors ------------------------------------------------------------------------------------------------------
+# Access -----------------------------------------------------------------------------------------------------
 
 
 def test_the_table_names_every_page() -> None:
     _, resolver = get_resolver().namespace_dict["console"]
     names = {name for name in resolver.reverse_dict if isinstance(name, str)}
-    assert {name for name in names if name.startswith("channel-connect")} == DOORS.keys()
+    assert {name for name in names if name.startswith("channel-connect")} == PAGES.keys()
 
 
 @pytest.mark.parametrize("role", sorted(READERS))
-@pytest.mark.parametrize("name", DOORS)
+@pytest.mark.parametrize("name", PAGES)
 def test_each_role_sees_and_changes_what_it_may(connecting: Tenant, name: str, role: str) -> None:
-    looks, posts = DOORS[name]
+    looks, posts = PAGES[name]
     browser = at_the_console(connecting.agency, role)
     path = address(name, connecting)
     assert browser.get(path).status_code == (200 if role in looks else 403 if looks else 405)
@@ -79,7 +79,7 @@ def test_each_role_sees_and_changes_what_it_may(connecting: Tenant, name: str, r
     assert answer in ({302, 422} if role in posts else {403, 405})
 
 
-@pytest.mark.parametrize("name", DOORS)
+@pytest.mark.parametrize("name", PAGES)
 def test_strangers_are_led_to_the_sign_in_page(connecting: Tenant, name: str) -> None:
     assert a_browser().get(address(name, connecting))["Location"].startswith("/account/sign-in?next=")
 

@@ -106,8 +106,8 @@ def test_403_while_access_is_switched_off_whoever_calls(a: Tenant, nobody_of_a_w
 
 def test_an_address_may_call_60_times_whatever_keys_it_sends(a: Tenant, b: Tenant) -> None:
     address = an_address()
-    doors = [Api(WORKSPACE_BASE, key, address) for key in (a.workspace_plaintext, b.workspace_plaintext, None, "x")]
-    answers = [doors[number % 4].get("/channels") for number in range(61)]
+    clients = [Api(WORKSPACE_BASE, key, address) for key in (a.workspace_plaintext, b.workspace_plaintext, None, "x")]
+    answers = [clients[number % 4].get("/channels") for number in range(61)]
     assert [answer.status_code for answer in answers] == [200, 200, 401, 401] * 15 + [429]
     assert (answers[0]["X-RateLimit-Limit"], answers[0]["X-RateLimit-Remaining"]) == ("60", "59")
     seconds = answers[60]["Retry-After"]

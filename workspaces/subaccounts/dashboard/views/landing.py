@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from agency.pages.lists import paged
 from agency.pages.menu import in_order
 from agency.pages.registry import dashboard_menu
-from config.api.ids import parse_uuid
+from config.api.requests.ids import parse_uuid
 from workspaces.subaccounts.dashboard.current_workspace import choose_workspace, workspaces_of
 from workspaces.subaccounts.dashboard.surface import CustomerView, DashboardView
 

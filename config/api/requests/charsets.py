@@ -6,7 +6,7 @@ from django.http import HttpRequest
 from django.utils.http import parse_header_parameters
 
 
-def take_utf_8_alone(request: HttpRequest, environment: dict[str, Any]) -> None:
+def set_utf_8_content_type(request: HttpRequest, environment: dict[str, Any]) -> None:
     """Read the content type without making its charset the request's own.
 
     Django would decode the query string and forms with any codec that Python knows by name, some of which

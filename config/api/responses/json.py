@@ -27,18 +27,18 @@ def to_json(data: Any) -> bytes:
     return orjson.dumps(data, default=_plain, option=orjson.OPT_UTC_Z)
 
 
-def json_answer(data: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> HttpResponse:
+def json_response(data: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> HttpResponse:
     return HttpResponse(to_json(data), status=status, content_type=CONTENT_TYPE, headers=headers)
 
 
-def refusal(
+def error_response(
     status: int,
     message: str,
     errors: Mapping[str, list[str]] | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> HttpResponse:
-    """Give the shape of every error: `{message}`, with `errors` where fields were refused."""
+    """Give the form of every error: `{message}`, with `errors` where fields were refused."""
     body: dict[str, object] = {"message": message}
     if errors is not None:
         body["errors"] = errors
-    return json_answer(body, status, headers)
+    return json_response(body, status, headers)

@@ -5,7 +5,7 @@ from typing import Any
 
 from rest_framework.renderers import BaseRenderer
 
-from config.api.responses import CONTENT_TYPE, to_json
+from config.api.responses.json import CONTENT_TYPE, to_json
 
 
 class JSONRenderer(BaseRenderer):

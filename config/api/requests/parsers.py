@@ -7,9 +7,9 @@ from typing import IO, Any
 from django.http import HttpRequest
 from rest_framework.parsers import BaseParser
 
-from config.api.refusals import LengthRequired, Malformed, TooLarge, UnsupportedMedia
-from config.api.responses import CONTENT_TYPE
-from config.api.strict_json import parse_object
+from config.api.errors.refusals import LengthRequired, Malformed, TooLarge, UnsupportedMedia
+from config.api.requests.strict_json import parse_object
+from config.api.responses.json import CONTENT_TYPE
 
 MOST_BYTES = 1024 * 1024
 LENGTH = re.compile(r"[0-9]{1,18}")
@@ -29,7 +29,7 @@ def _is_json_in_utf_8(content_type: str) -> bool:
 
 
 def _has_unmeasured_body(request: HttpRequest) -> bool:
-    """Tell whether a body comes without a length: chunked, or as HTTP/2 frames."""
+    """Say whether a body comes without a length: chunked, or as HTTP/2 frames."""
     if request.META.get("HTTP_TRANSFER_ENCODING"):
         return True
     return bool(request.META.get("wsgi.input_terminated") and request.META["wsgi.input"].read(1))

@@ -6,8 +6,8 @@ from uuid import UUID
 import pytest
 from django.utils.translation import gettext_lazy
 
-from config.api.renderers import JSONRenderer
-from config.api.responses import iso, to_json
+from config.api.responses.json import iso, to_json
+from config.api.responses.renderers import JSONRenderer
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest
 
-from config.api.parameters import Parameters
+from config.api.requests.parameters import Parameters
 
 USUAL_SIZE = 25
 LARGEST_SIZE = 100

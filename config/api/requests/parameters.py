@@ -9,8 +9,8 @@ from uuid import UUID
 from django.http import HttpRequest
 from django.utils.dateparse import parse_datetime
 
-from config.api.ids import parse_uuid
-from config.api.refusals import Malformed
+from config.api.errors.refusals import Malformed
+from config.api.requests.ids import parse_uuid
 from config.errors import Invalid
 
 MOST_PARAMETERS = 1000

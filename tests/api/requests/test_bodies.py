@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rest_framework.exceptions import ValidationError
 
-from config.api.parsers import StrictJSONParser
-from config.api.refusals import Malformed, TooLarge
-from config.api.strict_json import parse_object
+from config.api.errors.refusals import Malformed, TooLarge
+from config.api.requests.parsers import StrictJSONParser
+from config.api.requests.strict_json import parse_object
 from tests.api.conftest import AGENCY
 
 Send = Callable[..., Any]

@@ -10,7 +10,7 @@ from tests.api.conftest import AGENCY
 
 SERVER_ERROR = {"message": "Server error."}
 OUT_OF_RANGE = "A value is out of range."
-AT_ONCE = {"message": "Another request is changing this at the moment. Send the request again."}
+CONCURRENT_CHANGE = {"message": "Another request is changing this at the moment. Send the request again."}
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ AT_ONCE = {"message": "Another request is changing this at the moment. Send the 
                 "errors": {"name": ["Taken."], "non_field_errors": ["Odd."]},
             },
         ),
-        ("bare-integrity", 409, AT_ONCE),
+        ("bare-integrity", 409, CONCURRENT_CHANGE),
         (
             "data",
             422,
@@ -66,8 +66,8 @@ def test_a_text_that_cannot_be_encoded_is_422(agency: Client) -> None:
 @pytest.mark.django_db
 def test_a_broken_constraint_quotes_no_row_in_answer_or_log(agency: Client, caplog: pytest.LogCaptureFixture) -> None:
     answer = agency.get(f"{AGENCY}/faults/integrity")
-    assert (answer.status_code, answer.json()) == (409, AT_ONCE)
-    (record,) = [record for record in caplog.records if record.name == "config.api.faults"]
+    assert (answer.status_code, answer.json()) == (409, CONCURRENT_CHANGE)
+    (record,) = [record for record in caplog.records if record.name == "config.api.errors.faults"]
     assert vars(record)["constraint"].startswith("auth_group_name")
     assert "canary" not in str(vars(record)).replace('canary-of-a-row")', "")
 
@@ -91,12 +91,12 @@ def test_a_lock_that_is_not_free_in_time_is_a_conflict(agency: Client) -> None:
         transaction.set_rollback(True)
     done.set()
     holder.join()
-    assert (answer.status_code, answer.json()) == (409, AT_ONCE)
+    assert (answer.status_code, answer.json()) == (409, CONCURRENT_CHANGE)
 
 
 def test_a_bug_is_logged_with_its_trace(agency: Client, caplog: pytest.LogCaptureFixture) -> None:
     agency.get(f"{AGENCY}/faults/bug")
-    (record,) = [record for record in caplog.records if record.name == "config.api.faults"]
+    (record,) = [record for record in caplog.records if record.name == "config.api.errors.faults"]
     assert record.levelname == "ERROR"
     assert record.exc_info is not None
 

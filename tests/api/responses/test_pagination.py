@@ -7,9 +7,9 @@ from django.test import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from config.api.pagination import read_number
+from config.api.responses.pagination import read_number
 from tests.api.conftest import AGENCY, WORKSPACE
-from tests.api.doors.views import MANY
+from tests.api.surfaces.views import MANY
 
 ID = "0b7a4d9e-0000-4000-8000-000000000000"
 HERE = f"http://testserver{AGENCY}/things"

@@ -1,4 +1,4 @@
-"""Endpoints behind the doors: a list, a thing, an echo, faults on demand, and work that must be done once."""
+"""Endpoints of the test surfaces: a list, a thing, an echo, faults on demand, and work that must be done once."""
 
 import time
 from collections.abc import Callable
@@ -16,10 +16,10 @@ from rest_framework.views import APIView
 from rest_framework.viewsets import ViewSetMixin
 
 from config.api.operations import many, one, operation, pages
-from config.api.responses import json_answer
+from config.api.responses.json import json_response
 from config.errors import Conflict, Invalid, NotFound, Unavailable
-from tests.api.doors.surfaces import AgencyDoor, WorkspaceDoor
-from tests.api.doors.words import Thing, ThingFilterSet, ThingWords
+from tests.api.surfaces.serializers import ThingFilterSet, ThingSerializer, ThingWriteSerializer
+from tests.api.surfaces.surfaces import AgencyTestSurface, WorkspaceTestSurface
 
 MANY = 53
 
@@ -28,73 +28,79 @@ class ThingIsMissing(NotFound):
     message = "Thing not found."
 
 
-class AgencyThings(AgencyDoor):
-    @operation(operation_id="listThings", summary="List things", answer=pages(Thing), filters=ThingFilterSet)
+class AgencyThings(AgencyTestSurface):
+    @operation(operation_id="listThings", summary="List things", answer=pages(ThingSerializer), filters=ThingFilterSet)
     def get(self, request: Request) -> HttpResponse:
         self.filtered(Group.objects.all())
         everything = range(1, MANY + 1)
         page = everything[self.page.offset : self.page.offset + self.page.size]
-        return self.paged(Thing([{"number": number} for number in page], many=True), MANY)
+        return self.paged(ThingSerializer([{"number": number} for number in page], many=True), MANY)
 
     @operation(
         operation_id="createThing",
         summary="Create a thing",
-        request=ThingWords,
-        answer=one(Thing),
+        request=ThingWriteSerializer,
+        answer=one(ThingSerializer),
         status=201,
         idempotent=True,
         request_example={"name": "Bakery"},
         answer_example={"data": {"number": 1}},
     )
     def post(self, request: Request) -> Response:
-        words = self.validated(ThingWords)
+        words = self.validated(ThingWriteSerializer)
         return Response({"data": {**words.validated_data, "sent": sorted(words.sent)}}, status=201)
 
 
-class AgencyThing(AgencyDoor):
-    @operation(operation_id="readThing", summary="Read a thing", answer=one(Thing))
+class AgencyThing(AgencyTestSurface):
+    @operation(operation_id="readThing", summary="Read a thing", answer=one(ThingSerializer))
     def get(self, request: Request, thing: UUID | None) -> Response:
         if thing is None:
             raise ThingIsMissing
         return Response({"data": {"uuid": thing}}, headers={"X-Own": "kept"})
 
-    @operation(operation_id="changeThing", summary="Change a thing", request=ThingWords, answer=one(Thing))
+    @operation(
+        operation_id="changeThing", summary="Change a thing", request=ThingWriteSerializer, answer=one(ThingSerializer)
+    )
     def patch(self, request: Request, thing: UUID | None) -> Response:
-        return Response({"data": self.validated(ThingWords, partial=True).changes})
+        return Response({"data": self.validated(ThingWriteSerializer, partial=True).changes})
 
 
-class WorkspaceThings(WorkspaceDoor):
+class WorkspaceThings(WorkspaceTestSurface):
     @operation(
         operation_id="listThings",
         summary="List things",
-        answer=pages(Thing),
+        answer=pages(ThingSerializer),
     )
     def get(self, request: Request) -> HttpResponse:
-        return self.paged(Thing([], many=True), MANY)
+        return self.paged(ThingSerializer([], many=True), MANY)
 
 
-class Echo(AgencyDoor):
+class Echo(AgencyTestSurface):
     """Gives back what was read."""
 
     @operation(
-        operation_id="echo", summary="Echo", body_optional=False, answer=one(Thing), errors={409: "Never, in truth."}
+        operation_id="echo",
+        summary="Echo",
+        body_optional=False,
+        answer=one(ThingSerializer),
+        errors={409: "Never, in truth."},
     )
     def post(self, request: Request) -> HttpResponse:
-        return json_answer({"data": request.data})
+        return json_response({"data": request.data})
 
-    @operation(operation_id="echoAgain", summary="Echo again", body_optional=False, answer=one(Thing))
+    @operation(operation_id="echoAgain", summary="Echo again", body_optional=False, answer=one(ThingSerializer))
     def put(self, request: Request) -> HttpResponse:
         return self.post(request)
 
-    @operation(operation_id="listEchoes", summary="List echoes", answer=many(Thing))
+    @operation(operation_id="listEchoes", summary="List echoes", answer=many(ThingSerializer))
     def get(self, request: Request) -> HttpResponse:
-        return json_answer({"data": [self.parameters.text("search")]})
+        return json_response({"data": [self.parameters.text("search")]})
 
 
-class Actions(ViewSetMixin, AgencyDoor):
+class Actions(ViewSetMixin, AgencyTestSurface):
     """A viewset with one action whose body may be empty."""
 
-    @operation(operation_id="suspend", summary="Suspend", answer=one(Thing))
+    @operation(operation_id="suspend", summary="Suspend", answer=one(ThingSerializer))
     def suspend(self, request: Request) -> Response:
         return Response({"data": request.data})
 
@@ -148,7 +154,7 @@ FAULTS: dict[str, Callable[[], Any]] = {
 }
 
 
-class Faults(AgencyDoor):
+class Faults(AgencyTestSurface):
     schema = None
 
     def get(self, request: Request, fault: str) -> Response:
@@ -165,18 +171,24 @@ class Stray(APIView):
         return Response({"data": "a secret"})
 
 
-class Once(AgencyDoor):
+class Once(AgencyTestSurface):
     """Makes a group, slowly if asked to."""
 
     schema = None
 
-    @operation(operation_id="makeOnce", summary="Make once", answer=one(Thing), request=ThingWords, idempotent=True)
+    @operation(
+        operation_id="makeOnce",
+        summary="Make once",
+        answer=one(ThingSerializer),
+        request=ThingWriteSerializer,
+        idempotent=True,
+    )
     def post(self, request: Request) -> HttpResponse:
         body: dict[str, Any] = dict(request.data)
         if body.get("refuse"):
             raise Invalid("No such thing.", field="name")
         time.sleep(body.get("seconds", 0))
         group = Group.objects.create(name=body["name"])
-        return json_answer({"data": {"number": group.pk, "name": group.name}}, status=201)
+        return json_response({"data": {"number": group.pk, "name": group.name}}, status=201)
 
     put = post

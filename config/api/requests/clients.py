@@ -60,7 +60,7 @@ def client_address(request: HttpRequest) -> Address | None:
 
 
 @lru_cache(maxsize=4096)
-def bucket_of(address: Address | None) -> str:
+def address_bucket_of(address: Address | None) -> str:
     """Name what an address is counted as: itself, or the /64 that an IPv6 host has at its disposal."""
     if address is None:
         return UNKNOWN

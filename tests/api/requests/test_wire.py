@@ -62,7 +62,7 @@ def a_free_port() -> int:
 
 @pytest.fixture(scope="module")
 def granian() -> Iterator[str]:
-    """The doors behind the server that production uses, with the one key it is told."""
+    """The test surfaces behind the server that production uses, with the one key it is given."""
     port = a_free_port()
     command = [
         sys.executable,
@@ -72,9 +72,9 @@ def granian() -> Iterator[str]:
         "wsgi",
         "--port",
         str(port),
-        "tests.api.doors.wsgi:application",
+        "tests.api.surfaces.wsgi:application",
     ]
-    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings", "DOOR_KEY": KEY}
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings", "TEST_KEY": KEY}
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
         try:
             wait_for(port)

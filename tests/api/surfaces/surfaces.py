@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 from django.conf import settings
 
+from config.api.errors.refusals import Unauthorized
 from config.api.keys import key_digest, new_key
-from config.api.refusals import Unauthorized
 from config.api.surface import AddressLimitedSurface, KeyLimitedSurface
 from config.api.throttling import Limit
 from config.errors import Forbidden, Unavailable
@@ -19,20 +19,20 @@ class Holder:
 
 
 @dataclass(slots=True)
-class Doors:
+class SurfaceState:
     """What the surfaces know: whether they are open, and who holds which key."""
 
     open: bool = True
     holders: dict[bytes, Holder] = field(default_factory=dict)
     looked_up: int = 0
 
-    def hand_out(self, prefix: str, holder: Holder) -> str:
+    def issue_key(self, prefix: str, holder: Holder) -> str:
         key = new_key(prefix)
         self.holders[key_digest(key)] = holder
         return key
 
 
-doors = Doors()
+surface_state = SurfaceState()
 
 
 class AgencyIsOff(Unavailable):
@@ -43,42 +43,42 @@ class WorkspaceIsOff(Forbidden):
     message = "API access is disabled for this installation."
 
 
-class AgencyDoor(KeyLimitedSurface[Holder]):
+class AgencyTestSurface(KeyLimitedSurface[Holder]):
     @property
     def principal(self) -> str:
-        return f"door:{self.caller.name}"
+        return f"test:{self.caller.name}"
 
-    surface = "agency-door"
+    surface = "agency-test"
     key_prefix = "svc_ag_"
     switched_off = AgencyIsOff
 
     def switch_is_on(self) -> bool:
-        return doors.open
+        return surface_state.open
 
     def resolve_key(self, digest: bytes) -> Holder | None:
-        doors.looked_up += 1
-        return doors.holders.get(digest)
+        surface_state.looked_up += 1
+        return surface_state.holders.get(digest)
 
     def check_caller(self, caller: Holder) -> None:
         if not caller.active:
             raise Forbidden("This agency is not active.")
 
     def key_limit(self, caller: Holder) -> Limit:
-        return Limit(f"agency-door:key:{caller.name}", settings.AGENCY_KEY_LIMIT)
+        return Limit(f"agency-test:key:{caller.name}", settings.AGENCY_KEY_LIMIT)
 
 
-class WorkspaceDoor(AddressLimitedSurface[Holder]):
-    surface = "workspace-door"
+class WorkspaceTestSurface(AddressLimitedSurface[Holder]):
+    surface = "workspace-test"
     key_prefix = "svc_"
     switched_off = WorkspaceIsOff
     limit_alias = True
 
     def switch_is_on(self) -> bool:
-        return doors.open
+        return surface_state.open
 
     def resolve_key(self, digest: bytes) -> Holder | None:
-        doors.looked_up += 1
-        return doors.holders.get(digest)
+        surface_state.looked_up += 1
+        return surface_state.holders.get(digest)
 
     def check_caller(self, caller: Holder) -> None:
         if caller.gone:

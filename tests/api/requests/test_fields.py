@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.api.conftest import AGENCY
-from tests.api.doors.words import ThingWords
+from tests.api.surfaces.serializers import ThingWriteSerializer
 
 ID = "0b7a4d9e-c0de-4000-8000-00000000abcd"
 BERLIN = "Europe/Berlin"
@@ -184,7 +184,7 @@ def test_a_list_may_be_empty_unless_it_needs_an_entry(create: Create) -> None:
 
 
 def test_words_apart_from_a_request_must_be_an_object_too() -> None:
-    words = ThingWords(data=["name"])
+    words = ThingWriteSerializer(data=["name"])
     assert not words.is_valid()
     assert words.errors == {"non_field_errors": ["The body must be an object."]}
 

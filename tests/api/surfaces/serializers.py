@@ -1,4 +1,4 @@
-"""What the doors' writes understand."""
+"""What the test surfaces read and write."""
 
 from typing import Any
 
@@ -16,15 +16,15 @@ from config.api.filters import ChoiceFilter, DateTimeFilter, FilterSet, TextFilt
 from config.api.serializers import Serializer
 
 
-class Owner(Serializer):
+class OwnerSerializer(Serializer):
     name = CharField(max_length=20)
     email = EmailField()
 
 
-class ThingWords(Serializer):
+class ThingWriteSerializer(Serializer):
     name = CharField(max_length=20)
     note = CharField(max_length=40, multiline=True, required=False, allow_blank=True)
-    owner = Owner(required=False)
+    owner = OwnerSerializer(required=False)
     plan = UUIDField(required=False, allow_null=True)
     business_type = ChoiceField(choices=["retail", "other"], required=False)
     enabled = BooleanField(required=False)
@@ -33,8 +33,8 @@ class ThingWords(Serializer):
     events = ListField(child=CharField(max_length=10), max_length=3, min_length=1, required=False)
 
 
-class Thing(Serializer):
-    """A thing as the doors show it."""
+class ThingSerializer(Serializer):
+    """A thing as the test surfaces show it."""
 
     number = IntegerField(example=1)
 

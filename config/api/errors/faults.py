@@ -1,4 +1,4 @@
-"""Faults nobody foresaw: noted in the log without the data they carry, answered without a trace of them."""
+"""Faults nobody foresaw: logged without the data they carry, answered without a trace of them."""
 
 import logging
 import traceback
@@ -10,9 +10,9 @@ from django.db import DatabaseError, DataError, IntegrityError
 logger = logging.getLogger(__name__)
 
 SERVER_ERROR = "Server error."
-AT_ONCE = "Another request is changing this at the moment. Send the request again."
+CONCURRENT_CHANGE = "Another request is changing this at the moment. Send the request again."
 # lock_not_available, deadlock_detected, serialization_failure: nothing was done, and a repetition may pass.
-LOST_A_RACE = frozenset({"55P03", "40P01", "40001"})
+RACE_LOST_STATES = frozenset({"55P03", "40P01", "40001"})
 
 
 def sqlstate(fault: BaseException) -> str:
@@ -38,7 +38,7 @@ def _diagnosis(fault: BaseException) -> dict[str, str | None]:
     return {}
 
 
-def note(fault: BaseException, level: int = logging.ERROR) -> None:
+def log_fault(fault: BaseException, level: int = logging.ERROR) -> None:
     """Log a fault; a database's own text may quote whole rows, so of those only frames and names are kept."""
     if any(isinstance(link, DatabaseError | psycopg.Error) for link in _chain(fault)):
         frames = "".join(traceback.format_tb(fault.__traceback__))
@@ -48,10 +48,10 @@ def note(fault: BaseException, level: int = logging.ERROR) -> None:
         logger.log(level, "unexpected fault", exc_info=fault)
 
 
-def judge_database_fault(fault: DatabaseError) -> tuple[int, str]:
-    """Say what the caller of a failed statement hears: the status and the sentence."""
-    if isinstance(fault, IntegrityError) or sqlstate(fault) in LOST_A_RACE:
-        return 409, AT_ONCE
+def database_fault_response(fault: DatabaseError) -> tuple[int, str]:
+    """Give the status and the message that a failed statement is answered with."""
+    if isinstance(fault, IntegrityError) or sqlstate(fault) in RACE_LOST_STATES:
+        return 409, CONCURRENT_CHANGE
     if isinstance(fault, DataError):
         return 422, "A value is out of range."
     return 500, SERVER_ERROR

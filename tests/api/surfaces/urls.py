@@ -1,12 +1,12 @@
-"""The doors at the addresses of the real surfaces, so that the documents take them for those."""
+"""The test surfaces at the addresses of the real surfaces, so that the documents take them for those."""
 
 from django.urls import include, path, re_path
 
-import config.api.ids  # noqa: F401  # registers the path converter
-from config.api.errors import no_such_path
+import config.api.requests.ids  # noqa: F401  # registers the path converter
+from config.api.errors.handler import path_not_found
 from config.api.surface import unknown_path
-from tests.api.doors import views
-from tests.api.doors.surfaces import AgencyDoor, WorkspaceDoor
+from tests.api.surfaces import views
+from tests.api.surfaces.surfaces import AgencyTestSurface, WorkspaceTestSurface
 
 agency = [
     path("things", views.AgencyThings.as_view()),
@@ -22,11 +22,11 @@ workspace = [path("things", views.WorkspaceThings.as_view())]
 urlpatterns = [
     path("", include("config.api.urls")),
     path("api/agency/v1/", include(agency)),
-    re_path(r"^api/agency/v1(?:/[\s\S]*)?\Z", unknown_path(AgencyDoor)),
+    re_path(r"^api/agency/v1(?:/[\s\S]*)?\Z", unknown_path(AgencyTestSurface)),
     path("api/v1/", include(workspace)),
-    re_path(r"^api/v1(?:/[\s\S]*)?\Z", unknown_path(WorkspaceDoor)),
+    re_path(r"^api/v1(?:/[\s\S]*)?\Z", unknown_path(WorkspaceTestSurface)),
     path("api/stray", views.Stray.as_view()),
-    re_path(r"^api(?:/[\s\S]*)?\Z", no_such_path),
+    re_path(r"^api(?:/[\s\S]*)?\Z", path_not_found),
 ]
 handler400 = "agency.pages.errors.bad_request"
 handler404 = "agency.pages.errors.not_found"

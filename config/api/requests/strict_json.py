@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from rest_framework.exceptions import ValidationError
 
-from config.api.refusals import Malformed
+from config.api.errors.refusals import Malformed
 
 DEEPEST = 100
 INTEGERS = range(-(2**63), 2**63)
