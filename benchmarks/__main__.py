@@ -44,13 +44,13 @@ def _keep(found: dict[str, list[Figure]]) -> None:
     """Write the figures down beside those of benchmarks that did not run this time."""
     STATE.mkdir(mode=0o700, exist_ok=True)
     before = read_json(STATE / RESULTS).get("benchmarks", {})
-    told = {
+    results = {
         "cores": os.cpu_count(),
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
         "benchmarks": before | {name: [one.as_json() for one in figures] for name, figures in found.items()},
     }
-    (STATE / RESULTS).write_text(json.dumps(told, indent=1, ensure_ascii=False))
+    (STATE / RESULTS).write_text(json.dumps(results, indent=1, ensure_ascii=False))
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ def run(_: Bench) -> list[Figure]:
         EACH: (product, PATH, keys),
         UNSTAMPED: (product, "/api/bench/limited", keys),
     }
-    found = interleave({name: partial(cost_of, *words, REQUESTS) for name, words in variants.items()})
+    found = interleave({name: partial(cost_of, *arguments, REQUESTS) for name, arguments in variants.items()})
     return [*(_line(name, found) for name in variants), *_shares(found)]
 
 

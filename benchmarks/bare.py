@@ -54,7 +54,7 @@ class Pages(pagination.PageNumberPagination):
 
 
 class BareList(_ListAPIView):
-    """The same card of the same rows; the agency is given with the path, as no key tells it."""
+    """The same fields of the same rows; the agency is given with the path, as there is no key."""
 
     authentication_classes = ()
     permission_classes = (permissions.AllowAny,)

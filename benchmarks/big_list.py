@@ -65,7 +65,7 @@ def _explained_ms(statement: str) -> float:
     """Run a statement once more under EXPLAIN ANALYZE, without leaving a trace."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) " + statement.replace("%", "%%"), [])
-        told = cursor.fetchone()[0]
+        explained = cursor.fetchone()[0]
         transaction.set_rollback(True)
-    plan = (json.loads(told) if isinstance(told, str) else told)[0]
+    plan = (json.loads(explained) if isinstance(explained, str) else explained)[0]
     return float(plan["Planning Time"]) + float(plan["Execution Time"])

@@ -67,7 +67,7 @@ class Cost:
 
 
 def backend_cpu_seconds() -> float:
-    """Give the CPU time of our connection's PostgreSQL process; 0 where the system does not tell it."""
+    """Give the CPU time of our connection's PostgreSQL process; 0 where the system does not say."""
     file = Path(f"/proc/{_backend_pid()}/schedstat")
     return int(file.read_text().split()[0]) / NANOSECONDS if file.exists() else 0.0
 
@@ -79,7 +79,7 @@ def _backend_pid() -> int:
 
 
 def cost_of(application: WSGIHandler, path: str, keys: list[str], requests: int) -> Cost:
-    """Give the mean cost of so many requests, the keys taking turns."""
+    """Give the mean cost of so many requests, each with the next key."""
     database, python, wall = backend_cpu_seconds(), time.process_time(), time.perf_counter()
     for number in range(requests):
         get(application, path, keys[number % len(keys)])

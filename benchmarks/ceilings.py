@@ -22,7 +22,7 @@ IN_FLIGHT = 128
 
 
 class NoSending:
-    """Stands in the sender's place and says of every request at once that it was answered."""
+    """Replaces the sender, and says of every request at once that it was answered."""
 
     def __init__(self, **_: Any) -> None:
         self._asked: list[Request] = []
@@ -57,8 +57,8 @@ def bare_loop(urls: Sequence[str], requests: int) -> float:
     began = time.perf_counter()
     while done < requests:
         while sender.in_flight < IN_FLIGHT and begun < requests:
-            words = headers(event=EVENT, envelope_id=ENVELOPE, signature=sign(signer=one, body=BODY))
-            sender.submit(Request(begun, targets[begun % len(targets)], words, BODY))
+            request_headers = headers(event=EVENT, envelope_id=ENVELOPE, signature=sign(signer=one, body=BODY))
+            sender.submit(Request(begun, targets[begun % len(targets)], request_headers, BODY))
             begun += 1
         done += len(sender.poll(1))
     took = time.perf_counter() - began

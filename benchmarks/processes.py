@@ -49,8 +49,8 @@ def started(
 @contextmanager
 def fast_receiver(addresses: int = 1, certificate: Path | None = None) -> Iterator[list[str]]:
     """Run the fast receiver; gives its origin at each of its addresses."""
-    words = (str(addresses), *([str(certificate)] if certificate else []))
-    with started("benchmarks.fast_receiver", *words, quiet=False) as process:
+    arguments = (str(addresses), *([str(certificate)] if certificate else []))
+    with started("benchmarks.fast_receiver", *arguments, quiet=False) as process:
         if process.stdout is None:
             raise Broken("The receiver has no output.")
         port = int(process.stdout.readline())

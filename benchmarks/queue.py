@@ -17,7 +17,7 @@ EMPTY = (
 )
 # Endpoints that somebody registered yesterday.
 SETTLE = "UPDATE webhooks_endpoint SET edited_at = now() - interval '1 day'"
-TELL = (
+INSERT = (
     "INSERT INTO agency_event (uuid, agency_id, name, occurred_at, body) "
     "SELECT gen_random_uuid(), (%s::bigint[])[1 + number %% %s %% %s], 'e' || (number %% %s), now(), %s "
     "FROM generate_series(0, %s) number"
@@ -26,7 +26,7 @@ FAN_OUT = 2_000
 
 
 def fill(agencies: Sequence[Agency], urls: Sequence[str], deliveries: int) -> None:
-    """Put as many deliveries in the queue, each URL its share; agencies have the URLs by turns."""
+    """Put as many deliveries in the queue, each URL its share; agencies have the URLs alternately."""
     with connection.cursor() as cursor:
         cursor.execute(EMPTY)
         Endpoint.objects.bulk_create(
@@ -35,7 +35,7 @@ def fill(agencies: Sequence[Agency], urls: Sequence[str], deliveries: int) -> No
         )
         cursor.execute(SETTLE)
         ids = [agency.pk for agency in agencies]
-        cursor.execute(TELL, [ids, len(urls), len(ids), len(urls), BODY, deliveries - 1])
+        cursor.execute(INSERT, [ids, len(urls), len(ids), len(urls), BODY, deliveries - 1])
     filling = open_connection("bench")
     while queries.fan_out(filling, batch=FAN_OUT):
         pass

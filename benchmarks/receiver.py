@@ -51,7 +51,7 @@ class Receiver(asyncio.Protocol):
             self.first_byte_at = time.monotonic_ns()
         self.buffer += data
         while (end := self._end_of_request()) and len(self.buffer) >= end:
-            self._note(self.buffer[:end])
+            self._record(self.buffer[:end])
             if self.patience.is_tried and HANGING.match(self.buffer):
                 self.patience.waiting.append(self.transport)
             else:
@@ -63,7 +63,7 @@ class Receiver(asyncio.Protocol):
         length = LENGTH.search(self.buffer[: head + 2]) if head >= 0 else None
         return head + len(HEAD_END) + int(length[1]) if length else 0
 
-    def _note(self, request: bytes) -> None:
+    def _record(self, request: bytes) -> None:
         found = DELIVERY.search(request)
         if found:
             sys.stdout.write(f"{found[1].decode()} {self.first_byte_at}\n")

@@ -45,9 +45,9 @@ class ConnectSettingsAdmin(ChangingAdmin):
         return ("agency", "return_urls", "changed_at") if obj else ()
 
     def save_model(self, request: HttpRequest, obj: ConnectSettings, form: Any, change: bool) -> None:
-        words = form.cleaned_data
+        data = form.cleaned_data
         saved = switch_connect(
-            agency=obj.agency, enabled=words["enabled"], reason=words["reason"], by=staff_actor(request)
+            agency=obj.agency, enabled=data["enabled"], reason=data["reason"], by=staff_actor(request)
         )
         copy_fields(saved, obj)
 

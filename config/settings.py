@@ -115,7 +115,7 @@ TEMPLATES = [
     },
 ]
 
-# The service's own automations and packs (packs/library/README.md tells their form).
+# The service's own automations and packs (packs/library/README.md describes their form).
 PACK_LIBRARY = BASE_DIR / "packs" / "library"
 
 # PostgreSQL -------------------------------------------------------------------------------------------

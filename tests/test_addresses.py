@@ -1,4 +1,4 @@
-"""What stands before every door: health, short addresses, and who may say how a request came."""
+"""What every request meets first: health, addresses without their last slash, and who may say how a request came."""
 
 from ipaddress import ip_network
 from typing import Any
@@ -20,10 +20,10 @@ def test_health_is_asked_for_with_get_or_head_and_kept_by_nobody(client: Client,
     assert (asked.status_code, asked["Allow"]) == (405, "GET, HEAD")
 
 
-@pytest.mark.parametrize("door", ["console", "app", "admin"])
-def test_an_address_without_its_last_slash_leads_on(client: Client, door: str) -> None:
-    answer = client.get(f"/{door}")
-    assert (answer.status_code, answer["Location"]) == (302, f"/{door}/")
+@pytest.mark.parametrize("prefix", ["console", "app", "admin"])
+def test_an_address_without_its_last_slash_leads_on(client: Client, prefix: str) -> None:
+    answer = client.get(f"/{prefix}")
+    assert (answer.status_code, answer["Location"]) == (302, f"/{prefix}/")
 
 
 @pytest.mark.parametrize(("peer", "scheme"), [("10.0.0.1", "https"), ("198.18.0.1", "http")])

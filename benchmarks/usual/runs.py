@@ -32,7 +32,7 @@ NAMES = {
     PLAIN: "the usual design, requests.post",
     PACKAGE: "the published package django-webhook",
 }
-# The arguments of a task, by place and by name.
+# The arguments of a task, by position and by name.
 Task = tuple[tuple[Any, ...], dict[str, Any]]
 PAYLOAD = json.dumps({"object": BODY.decode()[7:], "topic": "bench"})
 
@@ -77,10 +77,10 @@ def _package(app: Celery, urls: Sequence[str]) -> float:
 
 
 def _measure(app: Celery, task: str, tasks: Sequence[Task], done: str) -> float:
-    """Hand the worker all tasks at one moment; gives microseconds for each until `done` counts them all."""
+    """Give the worker all tasks at one moment; gives microseconds for each until `done` counts them all."""
     with app.connection_for_write() as broker, app.amqp.Producer(broker) as producer:
-        for words, named in tasks:
-            app.send_task(task, args=words, kwargs=named, queue=WAITING, producer=producer)
+        for args, kwargs in tasks:
+            app.send_task(task, args=args, kwargs=kwargs, queue=WAITING, producer=producer)
     queue = redis.Redis.from_url(settings.REDIS_URL)
     began = time.perf_counter()
     queue.rename(WAITING, QUEUE)

@@ -37,8 +37,10 @@ def _deliver(session: requests.Session, identity: int) -> None:
     delivery = Delivery.objects.select_related("endpoint", "event").get(pk=identity)
     body, started_at = delivery.envelope, time.time()
     signature = sign(signer=signer(delivery.endpoint.secret or ""), body=body)
-    words = dict(headers(event=delivery.event_name, envelope_id=str(delivery.envelope_id), signature=signature))
-    answer = session.post(delivery.endpoint.url, data=body, headers=words, timeout=10, allow_redirects=False)
+    request_headers = dict(
+        headers(event=delivery.event_name, envelope_id=str(delivery.envelope_id), signature=signature)
+    )
+    answer = session.post(delivery.endpoint.url, data=body, headers=request_headers, timeout=10, allow_redirects=False)
     Attempt.objects.create(
         delivery=delivery,
         number=1,

@@ -44,5 +44,5 @@ def ident(value: object) -> str:
 
 
 def people_a_day(tier: object) -> int | None:
-    """Read a messaging limit; None is no limit, and an unknown word counts as the smallest."""
+    """Read a messaging limit; None is no limit, and an unknown value counts as the smallest."""
     return None if tier == UNLIMITED else TIERS.get(str(tier), SMALLEST_TIER)

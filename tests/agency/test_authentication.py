@@ -1,4 +1,4 @@
-"""Who may come in at the agency surface, and what everybody else is told."""
+"""Who may come in at the agency surface, and what everybody else is answered."""
 
 import hashlib
 import json
@@ -81,7 +81,7 @@ def swap_case(key: str) -> str:
 
 
 MISTYPED = {
-    "another word": lambda key: "hello",
+    "another text": lambda key: "hello",
     "the last character changed": lambda key: key[:-1] + ("a" if key[-1] != "a" else "b"),
     "one letter's case changed": swap_case,
     "cut short": lambda key: key[:-1],
@@ -247,7 +247,7 @@ def test_order_401_comes_before_the_endpoint(db: None, nobody: Api) -> None:
     assert nobody.call("POST", "/workspaces", b"{" * (1024 * 1024 + 1)).status_code == 401
 
 
-def test_a_mistyped_key_is_told_without_looking_any_key_up(db: None, nobody: Api) -> None:
+def test_a_mistyped_key_is_refused_without_looking_any_key_up(db: None, nobody: Api) -> None:
     with CaptureQueriesContext(connection) as asked:
         nobody.get("/plans", x_api_key="svc_ag_" + "a" * 40)
     assert ["agency_agencykey" in query["sql"] for query in asked] == [False]

@@ -1,4 +1,4 @@
-"""The errors of the agency surface as they leave the house, and what no error tells."""
+"""The errors of the agency surface as callers get them, and what no error gives away."""
 
 import json
 from collections.abc import Callable

@@ -98,7 +98,7 @@ def test_the_workspace_surface_never_says_503(nobody: Client) -> None:
     assert "Disabled" not in found["components"]["responses"]
 
 
-def test_an_operation_may_describe_an_error_in_its_own_words(nobody: Client) -> None:
+def test_an_operation_may_describe_an_error_in_its_own_text(nobody: Client) -> None:
     paths = document(nobody, AGENCY)["paths"]
     assert paths[f"{AGENCY}/echo"]["post"]["responses"]["409"]["description"] == "Never, in truth."
     assert "x-errors" not in str(paths)

@@ -46,7 +46,7 @@ def test_one_changed_character_is_noticed(position: int, letter: str) -> None:
     assert looks_like_key("svc_ag_", changed) is (changed == key)
 
 
-def test_what_is_stored_tells_nothing_but_the_first_twelve_characters() -> None:
+def test_what_is_stored_is_nothing_but_the_first_twelve_characters() -> None:
     key = new_key("svc_ag_")
     assert len(key_digest(key)) == 32
     assert display_prefix(key) == key[:12]
@@ -73,7 +73,7 @@ def test_no_value_is_a_missing_key(nobody: Client, headers: dict[str, str]) -> N
 
 
 @pytest.mark.parametrize(
-    "shape",
+    "presented",
     [
         "{key} ",
         " {key}",
@@ -88,8 +88,8 @@ def test_no_value_is_a_missing_key(nobody: Client, headers: dict[str, str]) -> N
         "{key}\n",
     ],
 )
-def test_a_value_that_is_no_key_is_invalid(nobody: Client, agency_key: str, shape: str) -> None:
-    value = shape.format(key=agency_key, upper=agency_key.upper())
+def test_a_value_that_is_no_key_is_invalid(nobody: Client, agency_key: str, presented: str) -> None:
+    value = presented.format(key=agency_key, upper=agency_key.upper())
     for header in ({"HTTP_X_API_KEY": value}, {"HTTP_AUTHORIZATION": f"Bearer {value}"}):
         answer = nobody.get(f"{AGENCY}/things", **header)  # type: ignore[arg-type]  # WSGI variables
         assert (answer.status_code, answer.json()) == (401, {"message": INVALID})

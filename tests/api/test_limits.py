@@ -172,7 +172,7 @@ def test_a_counter_that_lost_its_end_gets_a_new_one() -> None:
     assert redis.client().pttl(f"limit:{limit.bucket}") > 0
 
 
-def test_a_redis_that_forgot_the_script_is_told_it_again() -> None:
+def test_a_redis_that_forgot_the_script_is_sent_it_again() -> None:
     redis.client().script_flush()
     rate = count(Limit(a_bucket(), 5))
     assert rate is not None

@@ -26,7 +26,7 @@ class Timing:
 
 
 class DemoRun:
-    """Tells one run; every change goes over the API and every event comes in at the receiver."""
+    """One run of the demonstration; every change goes over the API and every event comes in at the receiver."""
 
     def __init__(self, api: AgencyAPI, receiver: Receiver, progress: Progress, timing: Timing) -> None:
         self.api, self.receiver, self.progress, self.timing = api, receiver, progress, timing

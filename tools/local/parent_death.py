@@ -19,7 +19,7 @@ def setpriv() -> str | None:
 
 
 def parent_death_signal(chosen: Signals = SIGTERM) -> tuple[str, ...]:
-    """Give the words before a command that make the kernel signal it when the calling thread is gone.
+    """Give the arguments before a command that make the kernel signal it when the calling thread is gone.
 
     The signal belongs to the thread that starts the process: start from the main thread.
     """

@@ -92,7 +92,7 @@ class Postgres(Server):
 
     def command(self) -> list[str]:
         settings = SETTINGS | {"unix_socket_directories": f'"{self.sockets}"'} | ({} if self.durable else NOT_DURABLE)
-        options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
+        options = [option for name, value in settings.items() for option in ("-c", f"{name}={value}")]
         return [self.programs.postgres, "-D", str(self.folder), *options]
 
     def answers(self) -> bool:

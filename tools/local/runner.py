@@ -1,4 +1,4 @@
-"""Runs a whole system on one state folder until it is told to stop or one of its processes ends."""
+"""Runs a whole system on one state folder until it is stopped or one of its processes ends."""
 
 import json
 import os
@@ -102,7 +102,7 @@ class System:
 
 
 def run(state: Path, port: int, planner: Planner = whole_system, system: type[System] = System) -> int:
-    """Run until the end and give the exit status: 0 when told to stop, 1 otherwise. Main thread only.
+    """Run until the end and give the exit status: 0 when stopped, 1 otherwise. Main thread only.
 
     `port` 0 takes any free one.
     """

@@ -1,4 +1,4 @@
-"""Turns ^C, SIGTERM and a closed terminal into one orderly end."""
+"""Makes ^C, SIGTERM and a closed terminal one orderly end."""
 
 import signal
 from collections.abc import Iterator

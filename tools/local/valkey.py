@@ -44,7 +44,7 @@ class Valkey(Server):
             "appendfsync": "everysec",
             "maxmemory-policy": "noeviction",
         }
-        return [str(self.program), *(word for name, value in options.items() for word in (f"--{name}", value))]
+        return [str(self.program), *(part for name, value in options.items() for part in (f"--{name}", value))]
 
     def answers(self) -> bool:
         with socket.socket(socket.AF_UNIX) as connection:

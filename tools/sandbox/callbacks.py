@@ -19,7 +19,7 @@ SIGNATURES: Final = ("right", "wrong", "missing", "of_another_app")
 
 
 def post_callback(config: SandboxConfig, options: Body) -> Body:
-    """Compose a callback, post it as often as `times` says, and tell what the product answered."""
+    """Compose a callback, post it as often as `times` says, and give what the product answered."""
     url = str(options.get("url") or config.callback_url)
     if options.get("kind") == "verification":
         return verify(config, url, options)

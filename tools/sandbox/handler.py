@@ -188,7 +188,7 @@ class SandboxHandler(BaseHTTPRequestHandler):
             self.wfile.write(answer.body)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Stay silent: the ledger tells all."""
+        """Log nothing: the ledger has it."""
 
 
 def _front_page() -> str:

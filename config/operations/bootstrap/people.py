@@ -77,11 +77,11 @@ def _sign_in_as(address: str, name: str, agency: Agency | None, *, rotate: bool)
     password = secrets.token_urlsafe(PASSWORD_BYTES)
     user.set_password(password)
     user.save(update_fields=["password"])
-    _note_password(user, agency)
+    _record_password(user, agency)
     return user, password
 
 
-def _note_password(user: User, agency: Agency | None) -> None:
+def _record_password(user: User, agency: Agency | None) -> None:
     record_activity(
         by=BOOTSTRAP,
         action="password.set",

@@ -38,7 +38,7 @@ class StatusPage(PackDetailView, FormPage[Confirmation]):
         return self.saved(str(self.success_message))
 
     def effect(self) -> str:
-        """Say in words what the change will do. Each change has its own."""
+        """Say in a sentence what the change will do. Each change has its own."""
         raise NotImplementedError
 
     def context(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The words of a write: which are taken, and how the others are refused."""
+"""The fields of a write: which are taken, and how the others are refused."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,8 +18,8 @@ Create = Callable[..., Any]
 
 @pytest.fixture
 def create(agency: Client) -> Create:
-    def post(**words: Any) -> Any:
-        return agency.post(f"{AGENCY}/things", {"name": "Bakery", **words}, content_type="application/json")
+    def post(**fields: Any) -> Any:
+        return agency.post(f"{AGENCY}/things", {"name": "Bakery", **fields}, content_type="application/json")
 
     return post
 
@@ -32,7 +32,7 @@ def refusal_of(answer: Any, field: str) -> str:
     return str(sentence)
 
 
-def test_declared_words_are_taken_and_unknown_ones_ignored(create: Create) -> None:
+def test_declared_fields_are_taken_and_unknown_ones_ignored(create: Create) -> None:
     answer = create(
         name="  B\u00e4ckerei  ",
         plan=ID.upper(),
@@ -56,8 +56,8 @@ def test_a_default_stands_in_for_what_was_not_sent(create: Create) -> None:
 
 
 def test_a_patch_changes_only_what_was_sent(agency: Client) -> None:
-    words = {"note": "", "plan": None, "unknown": 1}
-    answer = agency.patch(f"{AGENCY}/things/{ID}", words, content_type="application/json")
+    body = {"note": "", "plan": None, "unknown": 1}
+    answer = agency.patch(f"{AGENCY}/things/{ID}", body, content_type="application/json")
     assert answer.json() == {"data": {"note": "", "plan": None}}
 
 
@@ -144,7 +144,7 @@ def test_a_uuid_that_is_none_is_refused(create: Create, plan: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", ["x", "", "Retail", 1, True, ["retail"], {}])
-def test_a_choice_is_one_of_its_words(create: Create, kind: Any) -> None:
+def test_a_choice_is_one_of_its_values(create: Create, kind: Any) -> None:
     sentence = refusal_of(create(business_type=kind), "business_type")
     assert sentence == "The business type field must be one of: retail, other."
 
@@ -183,10 +183,10 @@ def test_a_list_may_be_empty_unless_it_needs_an_entry(create: Create) -> None:
     assert refusal_of(create(events=[]), "events") == "The events field is required."
 
 
-def test_words_apart_from_a_request_must_be_an_object_too() -> None:
-    words = ThingWriteSerializer(data=["name"])
-    assert not words.is_valid()
-    assert words.errors == {"non_field_errors": ["The body must be an object."]}
+def test_a_body_apart_from_a_request_must_be_an_object_too() -> None:
+    serializer = ThingWriteSerializer(data=["name"])
+    assert not serializer.is_valid()
+    assert serializer.errors == {"non_field_errors": ["The body must be an object."]}
 
 
 ANYTHING = st.recursive(
@@ -199,8 +199,8 @@ FIELDS = ["name", "note", "owner", "plan", "business_type", "enabled", "timezone
 
 @given(st.dictionaries(st.sampled_from(FIELDS), ANYTHING))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200, deadline=None)
-def test_no_words_are_a_surprise(agency: Client, settings: Any, words: dict[str, Any]) -> None:
+def test_no_body_is_a_surprise(agency: Client, settings: Any, body: dict[str, Any]) -> None:
     settings.AGENCY_KEY_LIMIT = 10**6
-    answer = agency.post(f"{AGENCY}/things", words, content_type="application/json")
+    answer = agency.post(f"{AGENCY}/things", body, content_type="application/json")
     assert answer.status_code in (201, 400, 422)
     assert answer.status_code == 201 or answer.json()["message"]

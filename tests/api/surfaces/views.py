@@ -47,8 +47,8 @@ class AgencyThings(AgencyTestSurface):
         answer_example={"data": {"number": 1}},
     )
     def post(self, request: Request) -> Response:
-        words = self.validated(ThingWriteSerializer)
-        return Response({"data": {**words.validated_data, "sent": sorted(words.sent)}}, status=201)
+        serializer = self.validated(ThingWriteSerializer)
+        return Response({"data": {**serializer.validated_data, "sent": sorted(serializer.sent)}}, status=201)
 
 
 class AgencyThing(AgencyTestSurface):

@@ -25,10 +25,10 @@ def state(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def small_system(state: Path) -> SmallSystem:
-    """Give what starts the small system: words for its command line, and another state folder if need be."""
+    """Give what starts the small system: arguments for its command line, and another state folder if need be."""
 
-    def start(*words: str, folder: Path = state) -> AbstractContextManager[RunningSystem]:
-        return running_system(folder, command=(*COMMAND, *words))
+    def start(*arguments: str, folder: Path = state) -> AbstractContextManager[RunningSystem]:
+        return running_system(folder, command=(*COMMAND, *arguments))
 
     return start
 

@@ -1,4 +1,4 @@
-"""The programs come from packages, else from the system, else a person is told what to install."""
+"""The programs come from packages, else from the system, else an error says what to install."""
 
 import shutil
 import subprocess

@@ -144,7 +144,7 @@ def test_the_plan_leads_to_the_sandbox_provider_which_knows_the_way_back(
     assert f"http://127.0.0.1:8123{reverse('connect:provider-events')}" in command
 
 
-def test_a_real_app_takes_the_sandbox_provider_s_place(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_real_app_replaces_the_sandbox_provider(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("META_APP_ID", "123")
     plan = whole_system(state, 8123)
     assert "sandbox" not in [child.name for child in plan.children]

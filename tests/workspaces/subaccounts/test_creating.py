@@ -15,13 +15,13 @@ from tests.traces import traces
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.models.workspaces import BusinessType
 
-CARD = ["uuid", "name", "status", "plan", "owner", "business_type", "timezone", "created_at", "suspended_at"]
+FIELDS = ["uuid", "name", "status", "plan", "owner", "business_type", "timezone", "created_at", "suspended_at"]
 
 
-def test_the_answer_is_201_with_the_card(a: Tenant) -> None:
+def test_the_answer_is_201_with_the_sub_account(a: Tenant) -> None:
     owner = {"name": "Ada Lovelace", "email": "ada@example.com"}
-    words = {"name": "Corner Salon", "business_type": "salon_spa", "timezone": "Europe/Berlin"}
-    response = a.api.post("/workspaces", words | {"owner": owner, "plan": str(a.plan.uuid)})
+    body = {"name": "Corner Salon", "business_type": "salon_spa", "timezone": "Europe/Berlin"}
+    response = a.api.post("/workspaces", body | {"owner": owner, "plan": str(a.plan.uuid)})
     row = Workspace.objects.of(a.agency).get()
     assert response.status_code == 201
     assert response.json() == {
@@ -37,13 +37,13 @@ def test_the_answer_is_201_with_the_card(a: Tenant) -> None:
             "suspended_at": None,
         }
     }
-    assert list(response.json()["data"]) == CARD
+    assert list(response.json()["data"]) == FIELDS
 
 
 def test_only_name_and_owner_are_needed(a: Tenant) -> None:
-    card = a.api.post("/workspaces", a_new_customer()).json()["data"]
-    assert (card["plan"], card["business_type"], card["timezone"]) == (None, None, "UTC")
-    assert Workspace.objects.get(uuid=card["uuid"]).limits == unlimited()
+    sub_account = a.api.post("/workspaces", a_new_customer()).json()["data"]
+    assert (sub_account["plan"], sub_account["business_type"], sub_account["timezone"]) == (None, None, "UTC")
+    assert Workspace.objects.get(uuid=sub_account["uuid"]).limits == unlimited()
 
 
 def test_null_is_as_good_as_leaving_the_choice_out(a: Tenant) -> None:
@@ -52,16 +52,16 @@ def test_null_is_as_good_as_leaving_the_choice_out(a: Tenant) -> None:
 
 
 def test_the_new_sub_account_reads_back_as_it_was_answered(a: Tenant) -> None:
-    card = a.api.post("/workspaces", a_new_customer(plan=str(a.plan.uuid))).json()["data"]
-    detail = a.api.get(f"/workspaces/{card['uuid']}").json()["data"]
-    assert {name: detail[name] for name in card} == card
-    assert a.api.get("/workspaces").json()["data"] == [card]
+    sub_account = a.api.post("/workspaces", a_new_customer(plan=str(a.plan.uuid))).json()["data"]
+    detail = a.api.get(f"/workspaces/{sub_account['uuid']}").json()["data"]
+    assert {name: detail[name] for name in sub_account} == sub_account
+    assert a.api.get("/workspaces").json()["data"] == [sub_account]
 
 
 def test_the_plan_s_limits_are_copied(a: Tenant) -> None:
     plan = PlanFactory.create(agency=a.agency, limits=plan_limits(contacts=10, channels__whatsapp=2))
-    card = a.api.post("/workspaces", a_new_customer(plan=str(plan.uuid).upper())).json()["data"]
-    limits = a.api.get(f"/workspaces/{card['uuid']}").json()["data"]["limits"]
+    sub_account = a.api.post("/workspaces", a_new_customer(plan=str(plan.uuid).upper())).json()["data"]
+    limits = a.api.get(f"/workspaces/{sub_account['uuid']}").json()["data"]["limits"]
     assert limits == plan_limits(contacts=10, channels__whatsapp=2)
 
 
@@ -221,9 +221,9 @@ def test_what_the_service_decides_is_ignored_in_the_body(a: Tenant, b: Tenant) -
         "name__in": ["x"],
     }
     owner = {"name": "Ada", "email": "ada@example.com", "is_staff": True, "is_superuser": True, "password": "x"}
-    card = a.api.post("/workspaces", a_new_customer(owner=owner) | forced).json()["data"]
-    row = Workspace.objects.select_related("owner").get(uuid=card["uuid"])
-    assert card["uuid"] != forced["uuid"]
+    sub_account = a.api.post("/workspaces", a_new_customer(owner=owner) | forced).json()["data"]
+    row = Workspace.objects.select_related("owner").get(uuid=sub_account["uuid"])
+    assert sub_account["uuid"] != forced["uuid"]
     assert (row.agency_id, row.status, row.suspended_at, row.plan_id) == (a.agency.pk, "active", None, None)
     assert (row.limits, row.plan_limits, row.name_key) == (unlimited(), None, "corner salon")
     assert abs((now() - row.created_at).total_seconds()) < 60

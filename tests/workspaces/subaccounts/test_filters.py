@@ -23,7 +23,7 @@ def shop(a: Tenant) -> Tenant:
 def listed(tenant: Tenant, query: str) -> list[str]:
     answer = tenant.api.get(f"/workspaces?{query}").json()
     assert answer["meta"]["total"] == len(answer["data"])
-    return [card["name"] for card in answer["data"]]
+    return [sub_account["name"] for sub_account in answer["data"]]
 
 
 def test_by_status(shop: Tenant) -> None:
@@ -92,7 +92,10 @@ def test_pages_of_a_filter_past_the_middle_keep_the_order(a: Tenant) -> None:
         WorkspaceFactory.create(agency=a.agency, name=f"W{number}", business_type="other")
         WorkspaceFactory.create(agency=a.agency, name=f"X{number}")
     pages = [
-        [card["name"] for card in a.api.get(f"/workspaces?business_type=other&per_page=2&page={page}").json()["data"]]
+        [
+            sub_account["name"]
+            for sub_account in a.api.get(f"/workspaces?business_type=other&per_page=2&page={page}").json()["data"]
+        ]
         for page in range(1, 5)
     ]
     assert pages == [["W6", "W5"], ["W4", "W3"], ["W2", "W1"], ["W0"]]

@@ -58,7 +58,7 @@ def test_the_first_page_reads_25_entries_of_the_index(crowded: Tenant) -> None:
 @pytest.mark.parametrize(("number", "newest"), [(2_000, 50_025), (2_001, 50_000), (4_000, 25)])
 def test_a_page_far_away_is_one_statement_on_the_index(crowded: Tenant, number: int, newest: int) -> None:
     answer, (page,) = statements_of(crowded, f"page={number}")
-    assert [card["name"] for card in answer["data"]] == [f"Crowd {newest - place}" for place in range(25)]
+    assert [sub_account["name"] for sub_account in answer["data"]] == [f"Crowd {newest - place}" for place in range(25)]
     assert re.search(r"Index (Only )?Scan (Backward )?using workspace_newest", plan_of(page))
     assert "Seq Scan on subaccounts_workspace" not in plan_of(page)
 

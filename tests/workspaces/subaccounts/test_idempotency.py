@@ -79,7 +79,7 @@ def test_another_agency_may_use_the_same_key(a: Tenant, b: Tenant) -> None:
 
 
 def test_a_refusal_is_not_remembered(a: Tenant) -> None:
-    """Words, plan and limit refuse; the same key then works for the body that is right."""
+    """Fields, plan and limit refuse; the same key then works for the body that is right."""
     change_agency(agency=a.agency, name=a.agency.name, max_sub_accounts=0, by=SYSTEM)
     assert post(a, a_new_customer(name="")).status_code == 422
     assert post(a, a_new_customer(plan="8d1f3b1e-52b4-4c8e-9a3e-2f6c7d8e9f10")).status_code == 404

@@ -1,4 +1,4 @@
-"""`GET /workspaces`: pages of cards, newest first."""
+"""`GET /workspaces`: pages of sub-accounts, newest first."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -22,7 +22,7 @@ def sixty(a: Tenant) -> Tenant:
 
 
 def names(answer: dict[str, Any]) -> list[str]:
-    return [card["name"] for card in answer["data"]]
+    return [sub_account["name"] for sub_account in answer["data"]]
 
 
 def crowd(first: int, last: int) -> list[str]:
@@ -122,7 +122,7 @@ def test_links_have_the_caller_s_own_host(sixty: Tenant) -> None:
     assert answer["links"]["next"] == "http://api.localhost:8123/api/agency/v1/workspaces?page=2"
 
 
-def test_a_card_in_a_list_is_the_card_that_creation_answers(a: Tenant) -> None:
+def test_a_row_of_the_list_is_what_creation_answers(a: Tenant) -> None:
     a.api.post("/workspaces", {"name": "One", "owner": {"name": "A", "email": "a@example.com"}})
     created = a.api.post(
         "/workspaces",
@@ -171,8 +171,10 @@ def test_a_page_costs_two_statements_and_a_filter_one_more(sixty: Tenant, django
         sixty.api.get("/workspaces?search=crowd&status=active")
 
 
-def test_a_card_without_a_plan_says_null(a: Tenant) -> None:
+def test_a_row_without_a_plan_says_null(a: Tenant) -> None:
     WorkspaceFactory.create(agency=a.agency, plan=None)
     WorkspaceFactory.create(agency=a.agency, plan=PlanFactory.create(agency=a.agency, name="Growth"))
-    plans = [card["plan"] and card["plan"]["name"] for card in a.api.get("/workspaces").json()["data"]]
+    plans = [
+        sub_account["plan"] and sub_account["plan"]["name"] for sub_account in a.api.get("/workspaces").json()["data"]
+    ]
     assert plans == ["Growth", None]

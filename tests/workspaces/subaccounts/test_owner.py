@@ -26,8 +26,8 @@ def create(tenant: Tenant, email: str, name: str = "Ada") -> dict[str, Any]:
     return dict(response.json()["data"])
 
 
-def owner_of(card: dict[str, Any]) -> User:
-    return Workspace.objects.select_related("owner").get(uuid=card["uuid"]).owner
+def owner_of(sub_account: dict[str, Any]) -> User:
+    return Workspace.objects.select_related("owner").get(uuid=sub_account["uuid"]).owner
 
 
 def send_all() -> list[str]:
@@ -50,9 +50,9 @@ def set_password(link: str, password: str = PASSWORD) -> Any:
 
 def test_a_known_owner_is_attached_and_hears_nothing(a: Tenant) -> None:
     known = UserFactory.create(email="known@example.com", name="Known", password="kept")
-    card = create(a, "Known@Example.com", "Called otherwise")
-    assert owner_of(card) == known
-    assert card["owner"] == {"name": "Called otherwise", "email": "known@example.com"}
+    sub_account = create(a, "Known@Example.com", "Called otherwise")
+    assert owner_of(sub_account) == known
+    assert sub_account["owner"] == {"name": "Called otherwise", "email": "known@example.com"}
     assert not Mail.objects.exists()
     known.refresh_from_db()
     assert (known.name, known.check_password("kept")) == ("Known", True)
@@ -60,8 +60,8 @@ def test_a_known_owner_is_attached_and_hears_nothing(a: Tenant) -> None:
 
 def test_an_agency_never_learns_the_name_that_another_knows(a: Tenant, b: Tenant) -> None:
     create(a, "ada@example.com", "Ada as A knows her")
-    card = create(b, "ada@example.com", "Ada as B knows her")
-    assert "as A knows" not in str(b.api.get(f"/workspaces/{card['uuid']}").json())
+    sub_account = create(b, "ada@example.com", "Ada as B knows her")
+    assert "as A knows" not in str(b.api.get(f"/workspaces/{sub_account['uuid']}").json())
 
 
 def test_a_new_owner_becomes_a_user_without_a_password_and_one_mail(a: Tenant) -> None:

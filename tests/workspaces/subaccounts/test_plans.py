@@ -33,10 +33,10 @@ def test_a_plan_is_assigned_with_its_limits_and_one_event(a: Tenant) -> None:
     assert a.event_names() == ["workspace.created", "subscription.changed"]
 
 
-def test_the_answer_is_the_card(a: Tenant) -> None:
+def test_the_answer_is_the_sub_account(a: Tenant) -> None:
     detail = a.api.get(a.path).json()["data"]
-    card = assign(a, a.plan).json()["data"]
-    assert card == {name: detail[name] for name in card}
+    sub_account = assign(a, a.plan).json()["data"]
+    assert sub_account == {name: detail[name] for name in sub_account}
 
 
 def test_the_same_plan_again_copies_its_limits_again_and_sends_no_event(a: Tenant) -> None:
@@ -75,8 +75,8 @@ def test_addons_stay_on_top_of_the_new_plan(a: Tenant) -> None:
 def test_a_suspended_sub_account_stays_suspended_and_the_event_says_so(a: Tenant) -> None:
     suspended = a.api.post(f"{a.path}/suspend", {"reason": "Unpaid"}).json()["data"]
     plan = PlanFactory.create(agency=a.agency)
-    card = assign(a, plan).json()["data"]
-    assert (card["status"], card["suspended_at"]) == ("suspended", suspended["suspended_at"])
+    sub_account = assign(a, plan).json()["data"]
+    assert (sub_account["status"], sub_account["suspended_at"]) == ("suspended", suspended["suspended_at"])
     assert Workspace.objects.get(pk=a.workspace.pk).suspension_reason == "Unpaid"
     assert a.events[-1]["data"]["workspace"]["status"] == "suspended"
 

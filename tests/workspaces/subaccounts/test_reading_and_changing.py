@@ -11,16 +11,16 @@ from tests.tenants import Tenant
 from tests.traces import traces
 from workspaces.subaccounts.models import Workspace
 
-CARD = ["uuid", "name", "status", "plan", "owner", "business_type", "timezone", "created_at", "suspended_at"]
+FIELDS = ["uuid", "name", "status", "plan", "owner", "business_type", "timezone", "created_at", "suspended_at"]
 GONE = {"message": "Sub-account not found."}
 
 
-def test_a_sub_account_reads_as_its_card_with_addons_limits_and_channels(a: Tenant) -> None:
+def test_a_sub_account_reads_as_in_the_list_with_addons_limits_and_channels(a: Tenant) -> None:
     plan = PlanFactory.create(agency=a.agency, limits=plan_limits(contacts=100, team_members=3))
     a.api.put(f"{a.path}/plan", {"plan": str(plan.uuid)})
     a.api.post(f"{a.path}/addons", {"addon": str(a.addon.uuid)})
     detail = a.api.get(a.path).json()["data"]
-    assert list(detail) == [*CARD, "addons", "limits", "channels"]
+    assert list(detail) == [*FIELDS, "addons", "limits", "channels"]
     assert detail["addons"] == [{"uuid": str(a.addon.uuid), "name": a.addon.name}]
     assert detail["limits"] == plan_limits(contacts=600, team_members=3)
     assert detail["channels"] == []
@@ -34,8 +34,10 @@ def test_the_channels_of_a_sub_account_read_like_channels_anywhere(a: Tenant) ->
 
 
 def test_a_new_sub_account_without_a_plan_is_not_limited(a: Tenant) -> None:
-    card = a.api.post("/workspaces", {"name": "X", "owner": {"name": "A", "email": "a@example.com"}}).json()["data"]
-    assert a.api.get(f"/workspaces/{card['uuid']}").json()["data"]["limits"] == unlimited()
+    sub_account = a.api.post("/workspaces", {"name": "X", "owner": {"name": "A", "email": "a@example.com"}}).json()[
+        "data"
+    ]
+    assert a.api.get(f"/workspaces/{sub_account['uuid']}").json()["data"]["limits"] == unlimited()
 
 
 def test_an_upper_case_uuid_is_the_same_sub_account(a: Tenant) -> None:
@@ -82,9 +84,9 @@ def test_what_is_sent_changes_and_nothing_else(a: Tenant, changes: dict[str, Any
     before = a.api.get(a.path).json()["data"]
     response = a.api.patch(a.path, changes)
     assert response.status_code == 200
-    assert list(response.json()["data"]) == CARD
+    assert list(response.json()["data"]) == FIELDS
     assert a.api.get(a.path).json()["data"] == before | changes
-    assert response.json()["data"] == {name: (before | changes)[name] for name in CARD}
+    assert response.json()["data"] == {name: (before | changes)[name] for name in FIELDS}
 
 
 def test_a_change_records_no_event(a: Tenant) -> None:

@@ -11,7 +11,7 @@ from tests.tenants import Tenant
 def found(tenant: Tenant, fragment: str) -> list[str]:
     answer = tenant.api.get(f"/workspaces?search={quote(fragment)}").json()
     assert answer["meta"]["total"] == len(answer["data"])
-    return sorted(card["name"] for card in answer["data"])
+    return sorted(sub_account["name"] for sub_account in answer["data"])
 
 
 @pytest.mark.parametrize(
@@ -99,4 +99,4 @@ def test_the_last_of_several_counts(a: Tenant) -> None:
     for name in ("One", "Two"):
         WorkspaceFactory.create(agency=a.agency, name=name)
     answer = a.api.get("/workspaces?search=one&search=two").json()
-    assert [card["name"] for card in answer["data"]] == ["Two"]
+    assert [sub_account["name"] for sub_account in answer["data"]] == ["Two"]

@@ -51,7 +51,7 @@ def test_suspended_sub_accounts_count_too(a: Tenant) -> None:
     assert a.api.post("/workspaces", a_new_customer()).status_code == 403
 
 
-def test_a_refusal_of_the_limit_comes_after_those_of_the_words(a: Tenant) -> None:
+def test_a_refusal_of_the_limit_comes_after_those_of_the_fields(a: Tenant) -> None:
     allow(a, 0)
     assert a.api.post("/workspaces", {}).status_code == 422
 

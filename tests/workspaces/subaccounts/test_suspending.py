@@ -20,18 +20,18 @@ def row(tenant: Tenant) -> Workspace:
 def test_active_is_suspended_with_one_event(a: Tenant) -> None:
     before = now()
     response = a.api.post(f"{a.path}/suspend", {"reason": "Invoice overdue"})
-    card = response.json()["data"]
-    assert (response.status_code, card["status"]) == (200, "suspended")
-    assert before <= datetime.fromisoformat(card["suspended_at"]) <= now()
-    assert card["suspended_at"].endswith("Z")
+    sub_account = response.json()["data"]
+    assert (response.status_code, sub_account["status"]) == (200, "suspended")
+    assert before <= datetime.fromisoformat(sub_account["suspended_at"]) <= now()
+    assert sub_account["suspended_at"].endswith("Z")
     assert row(a).suspension_reason == "Invoice overdue"
     assert a.event_names() == ["workspace.created", "workspace.suspended"]
 
 
 def test_suspended_is_restored_with_one_event(a: Tenant) -> None:
     a.api.post(f"{a.path}/suspend", {"reason": "Invoice overdue"})
-    card = a.api.post(f"{a.path}/restore").json()["data"]
-    assert (card["status"], card["suspended_at"]) == ("active", None)
+    sub_account = a.api.post(f"{a.path}/restore").json()["data"]
+    assert (sub_account["status"], sub_account["suspended_at"]) == ("active", None)
     assert row(a).suspension_reason == ""
     assert a.event_names() == ["workspace.created", "workspace.suspended", "workspace.restored"]
 
@@ -52,7 +52,7 @@ def test_already_active_is_200_unchanged_without_an_event(a: Tenant) -> None:
     assert traces() == before
 
 
-def test_it_can_be_suspended_again_and_each_time_is_told(a: Tenant) -> None:
+def test_it_can_be_suspended_again_and_each_time_is_sent(a: Tenant) -> None:
     for _ in range(2):
         a.api.post(f"{a.path}/suspend")
         a.api.post(f"{a.path}/restore")
@@ -84,7 +84,7 @@ def test_a_body_that_is_no_object_is_400_also_where_it_may_be_empty(a: Tenant, a
     assert row(a).is_active
 
 
-def test_the_reason_appears_in_no_card_and_no_event(a: Tenant) -> None:
+def test_the_reason_appears_in_no_answer_and_no_event(a: Tenant) -> None:
     response = a.api.post(f"{a.path}/suspend", {"reason": "Between us"})
     assert "Between us" not in response.content.decode()
     assert "Between us" not in str(a.events)
@@ -100,11 +100,11 @@ def test_ten_parallel_suspensions_are_one_change_with_one_event(a: Tenant) -> No
 
 
 @pytest.mark.django_db(transaction=True)
-def test_parallel_suspensions_and_restorations_tell_every_change_once_and_in_turn(a: Tenant) -> None:
+def test_parallel_suspensions_and_restorations_send_every_change_once_and_in_turn(a: Tenant) -> None:
     path = a.path
     at_once(lambda number: a.api.post(f"{path}/{('suspend', 'restore')[number % 2]}").status_code, times=12)
-    told = a.event_names()[1:]
-    assert told == ["workspace.suspended", "workspace.restored"] * (len(told) // 2) + (
-        ["workspace.suspended"] if len(told) % 2 else []
+    sent = a.event_names()[1:]
+    assert sent == ["workspace.suspended", "workspace.restored"] * (len(sent) // 2) + (
+        ["workspace.suspended"] if len(sent) % 2 else []
     )
-    assert row(a).is_active is (len(told) % 2 == 0)
+    assert row(a).is_active is (len(sent) % 2 == 0)

@@ -93,7 +93,7 @@ def clean(fields: tuple[Field, ...], values: dict[str, Any]) -> tuple[dict[str, 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Text(Field):
-    """Words that contacts or the team read; may hold variables. Private content makes it a slot of a copy."""
+    """Text that contacts or the team read; may hold variables. Private content makes it a slot of a copy."""
 
     most: int = 1_024
     kind: ClassVar[str] = "text"

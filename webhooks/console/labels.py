@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_lazy as _
 
-ERROR_WORDS = {
+ERROR_LABELS = {
     "dns": _("The host name could not be looked up."),
     "blocked_address": _("The host is not publicly reachable: nothing was sent."),
     "refused": _("The connection was refused."),
