@@ -15,12 +15,12 @@ from tools.local.state import read_json
 RESULTS = "bench.json"
 # Each module has a TITLE and a `run(bench)` that gives figures. Imported late: their imports need the settings.
 BENCHMARKS = {
-    "api-cost": "benchmarks.api_cost",
-    "big-list": "benchmarks.big_list",
-    "event-latency": "benchmarks.event_latency",
-    "isolation": "benchmarks.isolation",
-    "release": "benchmarks.release",
-    "delivery": "benchmarks.delivery",
+    "api-cost": "benchmarks.api.cost",
+    "big-list": "benchmarks.api.big_list",
+    "event-latency": "benchmarks.dispatcher.event_latency",
+    "isolation": "benchmarks.dispatcher.isolation",
+    "release": "benchmarks.dispatcher.release",
+    "delivery": "benchmarks.dispatcher.throughput",
 }
 
 

@@ -5,7 +5,7 @@ import shutil
 from functools import lru_cache
 from signal import SIGTERM, Signals
 
-from tools.local.account import works
+from tools.local.servers.account import works
 
 # The kernel reports only deaths from here on: look whether the parent is still there, then step aside.
 STILL_THERE = '[ "$PPID" = "$0" ] && exec "$@"'

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.tools.system import RunningSystem, running_system
-from tools.local.account import ORDINARY
-from tools.local.servers import socket_folder
+from tools.local.servers.account import ORDINARY
+from tools.local.servers.starting import socket_folder
 
 SmallSystem = Callable[..., AbstractContextManager[RunningSystem]]
 COMMAND = (sys.executable, "-m", "tests.tools.local.small_system")

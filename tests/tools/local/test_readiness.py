@@ -11,11 +11,11 @@ from django.urls import reverse
 
 from tests.tools.local.conftest import SmallSystem
 from tools.local.errors import CannotStart
-from tools.local.plan import whole_system
-from tools.local.prepare import with_known_secrets
 from tools.local.run import options
-from tools.local.summary import UNKNOWN, summary
-from tools.local.web import free_port, is_ready
+from tools.local.runner.plan import whole_system
+from tools.local.runner.prepare import with_known_secrets
+from tools.local.runner.summary import UNKNOWN, summary
+from tools.local.runner.web import free_port, is_ready
 
 KNOWN = {
     "agency": {"id": 1, "name": "Agency"},

@@ -10,10 +10,10 @@ import psycopg
 import pytest
 import redis
 
-from tools.local.account import ORDINARY, dropped, works
-from tools.local.binaries import find_postgres, major_version
 from tools.local.errors import CannotStart
-from tools.local.servers import socket_folder, started_servers
+from tools.local.servers.account import ORDINARY, dropped, works
+from tools.local.servers.binaries import find_postgres, major_version
+from tools.local.servers.starting import socket_folder, started_servers
 from tools.local.state import held
 
 pytestmark = pytest.mark.usefixtures("no_servers_named")

@@ -16,7 +16,7 @@ from channelconnect.providers import read_notices, verify_signature
 from tests.channelconnect.providers.customers import REDIRECT_URI, Customer
 from tools.demo.receiver import open_receiver
 from tools.local import ROOT
-from tools.sandbox.people import PEOPLE
+from tools.sandbox.control.people import PEOPLE
 
 SECONDS = 5
 
