@@ -15,8 +15,7 @@ from django.utils.translation import gettext as _
 
 from agency.models import ActivityEntry
 from agency.pages import activity
-from agency.pages.registry import MenuEntry
-from agency.pages.text import StrOrPromise
+from agency.pages.registry import MenuEntry, StrOrPromise
 
 register = template.Library()
 MINUTE = 60

@@ -16,7 +16,7 @@ from agency.actors import SYSTEM
 from agency.models import Addon, Agency, AgencyKey, Mail, Member, Plan, User
 from agency.services import add_member, change_agency, create_agency, revoke_agency_key
 from channelconnect.services import settings_of, switch_connect
-from config.operations.bootstrap.connecting import RETURN_URL
+from config.operations.bootstrap.installation import RETURN_URL
 from config.operations.bootstrap.people import owner_address
 from config.operations.bootstrap.remembered import without_dead_secrets
 from workspaces.subaccounts.models import Channel, Workspace, WorkspaceKey

@@ -11,7 +11,7 @@ from django.test import Client
 from PIL import Image
 
 from agency.models import ActivityEntry, Brand
-from agency.public.colours import brightness, text_on
+from agency.public.brand import brightness, text_on
 from tests.agency.console.browsers import a_browser, at_the_console, text
 from tests.pictures import a_picture, size_of
 from tests.tenants import Tenant

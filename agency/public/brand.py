@@ -1,9 +1,11 @@
-"""An agency's colour as a stylesheet, because no page may carry styles of its own."""
+"""An agency's colour as a stylesheet, as no page may carry styles of its own, and its logo, named by its digest."""
 
 import re
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
+
+from agency.services import logo_named
 
 COLOUR = re.compile(r"[0-9a-f]{6}", re.ASCII)
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
@@ -29,3 +31,12 @@ def brightness(colour: str) -> float:
     shares = (int(colour[at : at + 2], 16) / 255 for at in (0, 2, 4))
     red, green, blue = (share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@require_safe
+def logo(request: HttpRequest, digest: str) -> HttpResponse:
+    """The PNG with this SHA-256, while an agency shows it."""
+    png = logo_named(digest)
+    if png is None:
+        raise Http404
+    return HttpResponse(png, content_type="image/png", headers=FOREVER)
