@@ -14,7 +14,7 @@ BENCH := $(VENV)/.installed-bench-$(call checksum,bench)
 
 INSTALL := $(BIN)/python -m pip --disable-pip-version-check --no-input install --quiet --require-hashes
 WITH_SERVERS := $(BIN)/python -m tools.local.command --throwaway --
-# When make itself is killed, what it runs is told to end.
+# When make itself is killed, what it runs is made to end.
 PDEATHSIG := $(shell setpriv --pdeathsig TERM -- true 2>/dev/null && echo setpriv --pdeathsig TERM --)
 
 .DEFAULT_GOAL := help

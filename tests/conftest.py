@@ -96,7 +96,7 @@ def viewer(a: Tenant) -> Client:
 
 
 @pytest.fixture
-def nobody() -> Api:
+def anonymous() -> Api:
     """A caller of the agency surface without a key."""
     return Api()
 

@@ -47,7 +47,7 @@ EACH_WRITE = pytest.mark.parametrize(
 )
 
 
-def strangers(route: str, tenant: Tenant) -> dict[str, str | None]:
+def others_keys(route: str, tenant: Tenant) -> dict[str, str | None]:
     """Keys that must not open this surface, the tenant's own of the other surface among them."""
     if route.startswith(AGENCY):
         revoked, plaintext = an_agency_key(tenant.agency, name="Revoked")
@@ -85,7 +85,7 @@ def test_every_route_and_method_is_in_the_table() -> None:
 @EACH_CASE
 def test_only_the_own_key_opens_a_route(a: Tenant, b: Tenant, route: str, method: str, case: Case) -> None:
     path, body = address(route, ids_of(a)), body_of(case, a)
-    client, other, keys = api_of(route, a), api_of(route, b), strangers(route, a)
+    client, other, keys = api_of(route, a), api_of(route, b), others_keys(route, a)
     before = traces()
     answers = {who: client.with_key(key).call(method, path, body).status_code for who, key in keys.items()}
     assert answers == dict.fromkeys(keys, 401)
@@ -272,6 +272,6 @@ def test_a_path_on_no_surface_is_404_in_json(a: Tenant, path: str) -> None:
 
 
 @pytest.mark.parametrize("route", DOCUMENTS)
-def test_the_documents_need_no_key_and_take_only_get(db: None, nobody: Api, route: str) -> None:
-    assert nobody.get(f"/{route}").status_code == 200
-    assert nobody.post(f"/{route}", {}).status_code == 405
+def test_the_documents_need_no_key_and_take_only_get(db: None, anonymous: Api, route: str) -> None:
+    assert anonymous.get(f"/{route}").status_code == 200
+    assert anonymous.post(f"/{route}", {}).status_code == 405

@@ -67,7 +67,7 @@ class BareList(_ListAPIView):
         return found.select_related("plan").order_by("-created_at", "-id")
 
 
-class PlainestList(BareList):
+class UnpaginatedBareList(BareList):
     """Not even pages: the newest 25, uncounted."""
 
     pagination_class = None

@@ -28,7 +28,7 @@ def caller_with(text: str) -> AgencyCaller:
     return AgencyCaller(key.pk, key.uuid, key.name, key.can_copy, key.agency, True)
 
 
-class OpenList(SubAccountViewSet):
+class KeylessList(SubAccountViewSet):
     """No key is looked up and nothing is counted."""
 
     def authenticate(self, request: HttpRequest) -> AgencyCaller:

@@ -11,8 +11,8 @@ LIST: dict[str, Any] = {"get": "list"}
 
 urlpatterns = [
     path("bench/bare/<int:agency>", bare.BareList.as_view()),
-    path("bench/plainest/<int:agency>", bare.PlainestList.as_view()),
-    path("api/bench/open", layers.OpenList.as_view(LIST)),
+    path("bench/plainest/<int:agency>", bare.UnpaginatedBareList.as_view()),
+    path("api/bench/open", layers.KeylessList.as_view(LIST)),
     path("api/bench/keyed", layers.KeyedList.as_view(LIST)),
     path("api/bench/limited", layers.LimitedList.as_view(LIST)),
     *product,

@@ -18,18 +18,18 @@ HANGING = re.compile(rb"POST /hang")
 LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)\r\n", re.IGNORECASE)
 
 
-class Patience:
+class HangingRequests:
     """Whether requests to `/hang` are left without an answer, and who waits for one."""
 
     def __init__(self) -> None:
-        self.is_tried = False
+        self.is_hanging = False
         self.waiting: list[asyncio.Transport] = []
 
-    def try_it(self) -> None:
-        self.is_tried = True
+    def hang_requests(self) -> None:
+        self.is_hanging = True
 
     def end(self) -> None:
-        self.is_tried = False
+        self.is_hanging = False
         for transport in self.waiting:
             transport.write(ANSWER)
         self.waiting.clear()
@@ -38,8 +38,8 @@ class Patience:
 class Receiver(asyncio.Protocol):
     """Takes one request after the other on a kept connection."""
 
-    def __init__(self, patience: Patience) -> None:
-        self.patience = patience
+    def __init__(self, hanging: HangingRequests) -> None:
+        self.hanging = hanging
         self.buffer = b""
         self.first_byte_at = 0
 
@@ -52,8 +52,8 @@ class Receiver(asyncio.Protocol):
         self.buffer += data
         while (end := self._end_of_request()) and len(self.buffer) >= end:
             self._record(self.buffer[:end])
-            if self.patience.is_tried and HANGING.match(self.buffer):
-                self.patience.waiting.append(self.transport)
+            if self.hanging.is_hanging and HANGING.match(self.buffer):
+                self.hanging.waiting.append(self.transport)
             else:
                 self.transport.write(ANSWER)
             self.buffer = self.buffer[end:]
@@ -71,10 +71,10 @@ class Receiver(asyncio.Protocol):
 
 
 async def main() -> None:
-    loop, patience = asyncio.get_running_loop(), Patience()
-    loop.add_signal_handler(signal.SIGUSR1, patience.try_it)
-    loop.add_signal_handler(signal.SIGUSR2, patience.end)
-    server = await loop.create_server(lambda: Receiver(patience), "127.0.0.1", 0)
+    loop, hanging = asyncio.get_running_loop(), HangingRequests()
+    loop.add_signal_handler(signal.SIGUSR1, hanging.hang_requests)
+    loop.add_signal_handler(signal.SIGUSR2, hanging.end)
+    server = await loop.create_server(lambda: Receiver(hanging), "127.0.0.1", 0)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
 

@@ -151,10 +151,10 @@ class operation:  # noqa: N801  # used as a decorator
         store = Idempotency() if self.idempotent is True else self.idempotent
 
         @wraps(handler)
-        def handle_once(view: Any, request: Any, *args: Any, **kwargs: Any) -> Any:
+        def answer_once_per_key(view: Any, request: Any, *args: Any, **kwargs: Any) -> Any:
             return store.answer_once(view, request, lambda: handler(view, request, *args, **kwargs))
 
-        return handle_once
+        return answer_once_per_key
 
     def _request_examples(self) -> list[OpenApiExample]:
         if self.request is None:

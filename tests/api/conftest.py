@@ -51,7 +51,7 @@ def workspace_key(holder: Holder, state: SurfaceState) -> str:
 
 
 @pytest.fixture
-def nobody(address: str) -> Client:
+def anonymous(address: str) -> Client:
     return Client(REMOTE_ADDR=address)
 
 

@@ -186,8 +186,8 @@ def test_the_channel_events_are_in_the_catalogue_once_the_feature_is_on(a: Tenan
         assert (tested.status_code, tested.json()["data"]["event"]) == (202, name)
 
 
-def test_the_document_describes_the_endpoints_and_the_events(nobody: Api, db: None) -> None:
-    document = nobody.get("/openapi.json").json()
+def test_the_document_describes_the_endpoints_and_the_events(anonymous: Api, db: None) -> None:
+    document = anonymous.get("/openapi.json").json()
     base = "/api/agency/v1/workspaces/{workspace}/channel-connections"
     assert {base, f"{base}/{{connection}}", f"{base}/{{connection}}/cancel"} <= document["paths"].keys()
     assert set(document["paths"][base]["post"]["responses"]) >= {"200", "201", "403", "404", "409", "422"}

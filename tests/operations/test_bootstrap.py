@@ -17,8 +17,8 @@ from agency.models import Addon, Agency, AgencyKey, Mail, Member, Plan, User
 from agency.services import add_member, change_agency, create_agency, revoke_agency_key
 from channelconnect.services import settings_of, switch_connect
 from config.operations.bootstrap.installation import RETURN_URL
-from config.operations.bootstrap.people import owner_address
-from config.operations.bootstrap.remembered import without_dead_secrets
+from config.operations.bootstrap.remembered import without_revoked_secrets
+from config.operations.bootstrap.users import owner_address
 from workspaces.subaccounts.models import Channel, Workspace, WorkspaceKey
 from workspaces.subaccounts.services import change_workspace
 
@@ -115,12 +115,12 @@ def test_rotation_revokes_what_was_printed_before_and_prints_anew() -> None:
 
 def test_what_was_printed_is_remembered_as_long_as_it_opens_something() -> None:
     printed = bootstrap()
-    assert without_dead_secrets(json.loads(json.dumps(printed))) == printed
+    assert without_revoked_secrets(json.loads(json.dumps(printed))) == printed
     printed_anew = bootstrap("--rotate")
-    assert without_dead_secrets(printed) == bootstrap()
+    assert without_revoked_secrets(printed) == bootstrap()
     revoke_agency_key(key=AgencyKey.objects.get(revoked_at=None, can_copy=True), now=timezone.now(), by=SYSTEM)
     expected = {**printed_anew, "copy_key": None}
-    assert without_dead_secrets(json.loads(json.dumps(printed_anew))) == expected
+    assert without_revoked_secrets(json.loads(json.dumps(printed_anew))) == expected
 
 
 def test_another_agency_gets_its_own_people_and_keys_but_no_second_admin() -> None:

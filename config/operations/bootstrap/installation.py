@@ -16,7 +16,7 @@ from config.operations.bootstrap.actor import BOOTSTRAP
 from config.operations.bootstrap.catalogue import ensure_catalogue
 from config.operations.bootstrap.demo_workspace import ensure_demo_workspace
 from config.operations.bootstrap.keys import ensure_agency_key, ensure_workspace_key
-from config.operations.bootstrap.people import SignIn, ensure_admin, ensure_owner
+from config.operations.bootstrap.users import SignIn, ensure_admin, ensure_owner
 from workspaces.subaccounts.models import Workspace
 
 LOCK = 7_105_002  # any constant that nothing else in this database locks

@@ -26,27 +26,27 @@ def turn_off() -> None:
     set_switch(name="agency_api", enabled=False, reason="maintenance", by=SYSTEM)
 
 
-def test_rule_1_a_key_is_taken_from_the_x_api_key_header(a: Tenant, nobody: Api) -> None:
-    assert nobody.get("/plans", x_api_key=a.plaintext).status_code == 200
+def test_rule_1_a_key_is_taken_from_the_x_api_key_header(a: Tenant, anonymous: Api) -> None:
+    assert anonymous.get("/plans", x_api_key=a.plaintext).status_code == 200
 
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
-def test_rule_1_a_key_is_taken_as_a_bearer_token(a: Tenant, nobody: Api, scheme: str) -> None:
-    assert nobody.get("/plans", authorization=f"{scheme} {a.plaintext}").status_code == 200
+def test_rule_1_a_key_is_taken_as_a_bearer_token(a: Tenant, anonymous: Api, scheme: str) -> None:
+    assert anonymous.get("/plans", authorization=f"{scheme} {a.plaintext}").status_code == 200
 
 
-def test_rule_1_x_api_key_wins_over_a_bearer_token(a: Tenant, b: Tenant, nobody: Api) -> None:
+def test_rule_1_x_api_key_wins_over_a_bearer_token(a: Tenant, b: Tenant, anonymous: Api) -> None:
     """Each way round: what the other header says does not count, good or bad."""
     plan = a.plan
-    own = nobody.get("/plans", x_api_key=a.plaintext, authorization=f"Bearer {b.plaintext}")
+    own = anonymous.get("/plans", x_api_key=a.plaintext, authorization=f"Bearer {b.plaintext}")
     assert [one["uuid"] for one in own.json()["data"]] == [str(plan.uuid)]
-    assert nobody.get("/plans", x_api_key=a.plaintext, authorization="Bearer nonsense").status_code == 200
-    refused = nobody.get("/plans", x_api_key="nonsense", authorization=f"Bearer {a.plaintext}")
+    assert anonymous.get("/plans", x_api_key=a.plaintext, authorization="Bearer nonsense").status_code == 200
+    refused = anonymous.get("/plans", x_api_key="nonsense", authorization=f"Bearer {a.plaintext}")
     assert (refused.status_code, message(refused)) == (401, INVALID)
 
 
-def test_rule_1_an_empty_x_api_key_header_is_none_at_all(a: Tenant, nobody: Api) -> None:
-    assert nobody.get("/plans", x_api_key="", authorization=f"Bearer {a.plaintext}").status_code == 200
+def test_rule_1_an_empty_x_api_key_header_is_none_at_all(a: Tenant, anonymous: Api) -> None:
+    assert anonymous.get("/plans", x_api_key="", authorization=f"Bearer {a.plaintext}").status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -62,17 +62,17 @@ def test_rule_1_an_empty_x_api_key_header_is_none_at_all(a: Tenant, nobody: Api)
         {"authorization": "Token abc"},
     ],
 )
-def test_401_without_a_key(db: None, nobody: Api, headers: dict[str, str]) -> None:
-    response = nobody.get("/plans", **headers)
+def test_401_without_a_key(db: None, anonymous: Api, headers: dict[str, str]) -> None:
+    response = anonymous.get("/plans", **headers)
     assert (response.status_code, json.loads(response.content)) == (401, {"message": MISSING})
     assert response["WWW-Authenticate"] == "Bearer"
 
 
-def test_401_for_a_key_sent_anywhere_but_in_a_header(a: Tenant, nobody: Api) -> None:
+def test_401_for_a_key_sent_anywhere_but_in_a_header(a: Tenant, anonymous: Api) -> None:
     key = a.plaintext
-    assert message(nobody.get(f"/plans?api_key={key}&x-api-key={key}&key={key}")) == MISSING
-    assert message(nobody.get("/plans", cookie=f"x-api-key={key}; api_key={key}")) == MISSING
-    assert message(nobody.post("/workspaces", {"x-api-key": key, "api_key": key})) == MISSING
+    assert message(anonymous.get(f"/plans?api_key={key}&x-api-key={key}&key={key}")) == MISSING
+    assert message(anonymous.get("/plans", cookie=f"x-api-key={key}; api_key={key}")) == MISSING
+    assert message(anonymous.post("/workspaces", {"x-api-key": key, "api_key": key})) == MISSING
 
 
 def swap_case(key: str) -> str:
@@ -99,17 +99,17 @@ MISTYPED = {
 
 
 @pytest.mark.parametrize("change", MISTYPED.values(), ids=MISTYPED.keys())
-def test_401_for_a_mistyped_key(a: Tenant, nobody: Api, change: Any) -> None:
-    response = nobody.get("/plans", x_api_key=change(a.plaintext))
+def test_401_for_a_mistyped_key(a: Tenant, anonymous: Api, change: Any) -> None:
+    response = anonymous.get("/plans", x_api_key=change(a.plaintext))
     assert (response.status_code, json.loads(response.content)) == (401, {"message": INVALID})
 
 
-def test_401_for_a_key_that_nobody_was_given(db: None, nobody: Api) -> None:
-    assert message(nobody.get("/plans", x_api_key=new_key("svc_ag_"))) == INVALID
+def test_401_for_a_key_that_nobody_was_given(db: None, anonymous: Api) -> None:
+    assert message(anonymous.get("/plans", x_api_key=new_key("svc_ag_"))) == INVALID
 
 
-def test_401_for_two_blanks_behind_bearer(a: Tenant, nobody: Api) -> None:
-    assert message(nobody.get("/plans", authorization=f"Bearer  {a.plaintext}")) == INVALID
+def test_401_for_two_blanks_behind_bearer(a: Tenant, anonymous: Api) -> None:
+    assert message(anonymous.get("/plans", authorization=f"Bearer  {a.plaintext}")) == INVALID
 
 
 def test_rule_2_a_workspace_key_is_rejected_here_and_an_agency_key_there(a: Tenant) -> None:
@@ -188,9 +188,9 @@ def test_403_all_keys_of_a_suspended_agency_stop_working_at_once(a: Tenant, b: T
         ("TRACE", "/plans"),
     ],
 )
-def test_503_while_the_surface_is_disabled_whoever_calls(a: Tenant, nobody: Api, method: str, path: str) -> None:
+def test_503_while_the_surface_is_disabled_whoever_calls(a: Tenant, anonymous: Api, method: str, path: str) -> None:
     turn_off()
-    for caller in (nobody, a.api, nobody.with_key("nonsense"), nobody.with_key(a.workspace_plaintext)):
+    for caller in (anonymous, a.api, anonymous.with_key("nonsense"), anonymous.with_key(a.workspace_plaintext)):
         response = caller.call(method, path)
         assert (response.status_code, json.loads(response.content)) == (503, {"message": DISABLED})
         assert "X-RateLimit-Limit" not in response.headers
@@ -203,16 +203,16 @@ def test_503_ends_as_soon_as_the_surface_is_enabled_and_never_touched_the_other(
     assert a.api.get("/plans").status_code == 200
 
 
-def test_order_503_comes_before_every_other_check(a: Tenant, nobody: Api) -> None:
+def test_order_503_comes_before_every_other_check(a: Tenant, anonymous: Api) -> None:
     suspend_agency(agency=a.agency, reason="", now=now(), by=SYSTEM)
     turn_off()
     assert message(a.api.get("/plans")) == DISABLED
-    assert message(nobody.get("/plans")) == DISABLED
+    assert message(anonymous.get("/plans")) == DISABLED
 
 
-def test_order_401_missing_comes_before_401_unknown(a: Tenant, nobody: Api) -> None:
-    assert message(nobody.get("/no-such-path")) == MISSING
-    assert message(nobody.get("/no-such-path", x_api_key="x")) == INVALID
+def test_order_401_missing_comes_before_401_unknown(a: Tenant, anonymous: Api) -> None:
+    assert message(anonymous.get("/no-such-path")) == MISSING
+    assert message(anonymous.get("/no-such-path", x_api_key="x")) == INVALID
 
 
 def test_order_403_comes_before_429(a: Tenant, settings: Any) -> None:
@@ -240,16 +240,16 @@ def test_order_429_comes_before_the_endpoint(a: Tenant, settings: Any, method: s
     assert a.api.call(method, path, body).status_code == 429
 
 
-def test_order_401_comes_before_the_endpoint(db: None, nobody: Api) -> None:
+def test_order_401_comes_before_the_endpoint(db: None, anonymous: Api) -> None:
     for method, path in (("GET", "/nothing"), ("DELETE", "/plans"), ("GET", "/workspaces/x")):
-        assert nobody.call(method, path).status_code == 401
-    assert nobody.post("/workspaces", b"not json").status_code == 401
-    assert nobody.call("POST", "/workspaces", b"{" * (1024 * 1024 + 1)).status_code == 401
+        assert anonymous.call(method, path).status_code == 401
+    assert anonymous.post("/workspaces", b"not json").status_code == 401
+    assert anonymous.call("POST", "/workspaces", b"{" * (1024 * 1024 + 1)).status_code == 401
 
 
-def test_a_mistyped_key_is_refused_without_looking_any_key_up(db: None, nobody: Api) -> None:
+def test_a_mistyped_key_is_refused_without_looking_any_key_up(db: None, anonymous: Api) -> None:
     with CaptureQueriesContext(connection) as asked:
-        nobody.get("/plans", x_api_key="svc_ag_" + "a" * 40)
+        anonymous.get("/plans", x_api_key="svc_ag_" + "a" * 40)
     assert ["agency_agencykey" in query["sql"] for query in asked] == [False]
 
 
@@ -259,6 +259,6 @@ def test_one_statement_knows_switch_key_and_agency_and_stamps_the_use(a: Tenant)
     assert len(asked) == 2
 
 
-def test_a_session_of_the_console_opens_nothing_here(a: Tenant, nobody: Api, admin_client: Any) -> None:
+def test_a_session_of_the_console_opens_nothing_here(a: Tenant, anonymous: Api, admin_client: Any) -> None:
     cookie = "; ".join(f"{name}={morsel.value}" for name, morsel in admin_client.cookies.items())
-    assert message(nobody.get("/plans", cookie=cookie)) == MISSING
+    assert message(anonymous.get("/plans", cookie=cookie)) == MISSING

@@ -78,7 +78,7 @@ def test_a_fault_that_nobody_foresaw_is_500_and_says_nothing_more(a: Tenant, cap
     assert any(record.levelname == "ERROR" for record in caplog.records)
 
 
-def test_no_log_line_holds_a_key(a: Tenant, nobody: Api, caplog: pytest.LogCaptureFixture) -> None:
+def test_no_log_line_holds_a_key(a: Tenant, anonymous: Api, caplog: pytest.LogCaptureFixture) -> None:
     """Not one that was sent where it belongs, nor one sent where it does not."""
     key = a.plaintext
     a.api.get("/plans")
@@ -86,7 +86,7 @@ def test_no_log_line_holds_a_key(a: Tenant, nobody: Api, caplog: pytest.LogCaptu
     a.api.get(f"/{key}")
     a.api.post("/workspaces", f'{{"name": "{key}'.encode())
     a.api.post("/workspaces", {"name": key, "owner": key})
-    nobody.get("/plans", authorization=f"Bearer {key}x")
+    anonymous.get("/plans", authorization=f"Bearer {key}x")
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE agency_plan RENAME COLUMN description TO mislaid")
     a.api.get("/plans")
@@ -96,7 +96,7 @@ def test_no_log_line_holds_a_key(a: Tenant, nobody: Api, caplog: pytest.LogCaptu
     assert not [line for line in lines if key[10:] in line]
 
 
-def test_the_surface_s_description_carries_version_1_0_0(db: None, nobody: Api) -> None:
-    document = nobody.get("/openapi.json").json()
+def test_the_surface_s_description_carries_version_1_0_0(db: None, anonymous: Api) -> None:
+    document = anonymous.get("/openapi.json").json()
     assert document["info"]["version"] == "1.0.0"
     assert document["openapi"].startswith("3.1")

@@ -59,10 +59,10 @@ def test_a_key_is_counted_wherever_it_calls_from(a: Tenant, settings: Any) -> No
     assert answers == [200, 200, 429]
 
 
-def test_missing_mistyped_unknown_and_revoked_keys_share_the_address_s_60(a: Tenant, nobody: Api) -> None:
+def test_missing_mistyped_unknown_and_revoked_keys_share_the_address_s_60(a: Tenant, anonymous: Api) -> None:
     revoke_agency_key(key=a.key, now=now(), by=SYSTEM)
     keys = (None, "mistyped", new_key("svc_ag_"), a.plaintext, a.workspace_plaintext)
-    answers = [nobody.with_key(keys[number % len(keys)]).get("/plans") for number in range(62)]
+    answers = [anonymous.with_key(keys[number % len(keys)]).get("/plans") for number in range(62)]
     assert [answer.status_code for answer in answers] == [401] * 60 + [429] * 2
     assert answers[0]["X-RateLimit-Limit"] == "60"
     assert answers[59]["X-RateLimit-Remaining"] == "0"
@@ -90,9 +90,9 @@ def test_another_address_has_a_limit_of_its_own(db: None, settings: Any) -> None
 @pytest.mark.parametrize(
     "header", ["x_forwarded_for", "x_real_ip", "forwarded", "cf_connecting_ip", "true_client_ip", "client_ip"]
 )
-def test_a_forged_header_changes_nothing(db: None, nobody: Api, settings: Any, header: str) -> None:
+def test_a_forged_header_changes_nothing(db: None, anonymous: Api, settings: Any, header: str) -> None:
     settings.ADDRESS_LIMIT = 2
-    answers = [nobody.get("/plans", **{header: f"203.0.113.{number}"}).status_code for number in range(4)]
+    answers = [anonymous.get("/plans", **{header: f"203.0.113.{number}"}).status_code for number in range(4)]
     assert answers == [401, 401, 429, 429]
 
 

@@ -38,8 +38,8 @@ def test_calls_past_the_limit_are_let_through(a: Tenant, settings: Any) -> None:
     assert all("X-RateLimit-Limit" not in answer.headers for answer in answers)
 
 
-def test_unknown_keys_are_still_refused_and_the_workspace_surface_still_answers(a: Tenant, nobody: Api) -> None:
-    assert nobody.get("/plans").status_code == 401
+def test_unknown_keys_are_still_refused_and_the_workspace_surface_still_answers(a: Tenant, anonymous: Api) -> None:
+    assert anonymous.get("/plans").status_code == 401
     assert a.workspace_api.get("/channels").status_code == 200
 
 

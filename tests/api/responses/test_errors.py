@@ -1,4 +1,4 @@
-"""Every fault in the shape of an error, and none with a trace of its cause."""
+"""Every fault in the form of an error, and none with a trace of its cause."""
 
 import threading
 

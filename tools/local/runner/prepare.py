@@ -15,12 +15,12 @@ def main(state: Path) -> None:
     # The settings give maintenance commands a minute a statement, and know them by this name.
     sys.argv = ["manage.py", "migrate"]
     django.setup()
-    from config.operations.bootstrap.remembered import without_dead_secrets
+    from config.operations.bootstrap.remembered import without_revoked_secrets
 
     migrate()
     forget_workers()
     known = with_known_secrets(bootstrap(), read_json(state / BOOTSTRAP))
-    write_private(state / BOOTSTRAP, json.dumps(without_dead_secrets(known), indent=1))
+    write_private(state / BOOTSTRAP, json.dumps(without_revoked_secrets(known), indent=1))
 
 
 def migrate() -> None:

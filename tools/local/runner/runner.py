@@ -58,9 +58,9 @@ class System:
         try:
             yield supervisor
         finally:
-            self.signals.disarm()
+            self.signals.ignore_further()
             (self.state / RUN).unlink(missing_ok=True)
-            supervisor.stop(self.signals.asks_to_hurry)
+            supervisor.stop(self.signals.was_repeated)
 
     def _publish(self, *, ready: bool) -> None:
         """Describe the running system for commands in other terminals and for tests."""

@@ -17,14 +17,14 @@ class StopSignals:
     def receive(self, *_: object) -> None:
         self.received += 1
         if self.armed:
-            self.disarm()
+            self.ignore_further()
             raise KeyboardInterrupt
 
-    def disarm(self) -> None:
+    def ignore_further(self) -> None:
         """From here on everything is ending already: a signal no longer interrupts it."""
         self.armed = False
 
-    def asks_to_hurry(self) -> bool:
+    def was_repeated(self) -> bool:
         return self.received > 1
 
 

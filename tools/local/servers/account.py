@@ -24,7 +24,7 @@ class Account:
         for path in [folder, *folder.rglob("*")]:
             os.chown(path, self.owner, self.owner, follow_symlinks=False)
 
-    def must_reach(self, path: Path) -> None:
+    def check_access_to(self, path: Path) -> None:
         """Raise `CannotStart` when the account cannot get at a file or folder."""
         if self.owner is not None and not works(*self.prefix, "test", "-x", str(path)):
             raise CannotStart(

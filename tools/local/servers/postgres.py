@@ -70,8 +70,8 @@ class Postgres(Server):
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(mode=0o700)
         self.account.own(draft)
-        self.account.must_reach(draft)
-        self.account.must_reach(Path(self.programs.initdb))
+        self.account.check_access_to(draft)
+        self.account.check_access_to(Path(self.programs.initdb))
         answer = subprocess.run(
             [*self.account.prefix, *parent_death_signal(), *self._initdb(draft)],
             capture_output=True,

@@ -197,8 +197,8 @@ class Own(Field):
     def _fits(self, value: str) -> bool:
         if self.of == "url":
             return _is_web_address(value)
-        shape = {"email": EMAIL, "phone": PHONE}.get(self.of)
-        return shape is None or shape.fullmatch(value) is not None
+        pattern = {"email": EMAIL, "phone": PHONE}.get(self.of)
+        return pattern is None or pattern.fullmatch(value) is not None
 
     def cleaned(self, value: Any) -> tuple[Any, list[Cleared]]:
         return (value, []) if belongs_to_whoever_installs(value) else self.cleared()

@@ -79,7 +79,7 @@ def _is_mixed(word: str) -> bool:
 
 
 def _digit(character: str) -> str:
-    """Give a digit of any script or shape as one of ours."""
+    """Give a digit of any script or form as one of ours."""
     value = unicodedata.numeric(character, -1)
     return str(int(value)) if value in range(10) else character
 

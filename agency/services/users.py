@@ -1,4 +1,4 @@
-"""People as our support sees them: invited, renamed, let in and shut out."""
+"""Users as our support sees them: invited, renamed, let in and shut out."""
 
 from collections.abc import Iterable
 from typing import Any, TypedDict, Unpack
@@ -53,14 +53,14 @@ def change_user(
             setattr(user, field, value)
     user.save(update_fields=list(details))
     if groups is not None:
-        details |= _regroup(user, groups)
+        details |= _set_groups(user, groups)
     if details:
         target = ("user", user.pk, user.email)
         record_activity(by=by, action="user.changed", agency_id=None, target=target, details=details)
     return user
 
 
-def _regroup(user: User, groups: Iterable[Group]) -> dict[str, Any]:
+def _set_groups(user: User, groups: Iterable[Group]) -> dict[str, Any]:
     before, after = sorted(group.name for group in user.groups.all()), sorted(group.name for group in groups)
     user.groups.set(groups)
     return {"groups": {"from": before, "to": after}} if before != after else {}
