@@ -52,7 +52,7 @@ def test_the_table_says_what_is_wanted_and_whether_it_holds() -> None:
     assert [figure.as_json()["holds"] for figure in figures] == [True, False, None]
 
 
-def test_the_receiver_notes_each_delivery_with_the_clock_that_all_processes_share() -> None:
+def test_the_receiver_records_each_delivery_with_the_clock_that_all_processes_share() -> None:
     with receiver() as received:
         before = time.monotonic_ns()
         for identity in ("a1", "b2"):
