@@ -1,14 +1,11 @@
-"""Records that support reads and nobody changes: plans and add-ons, events, keys, the activity log."""
+"""Records that support reads and nobody changes: plans and add-ons, keys, the activity log."""
 
-import json
 from typing import Any
 
 from django.contrib import admin
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
 
 from agency.admin.base import RecordAdmin
-from agency.models import ActivityEntry, Addon, AgencyKey, Event, Plan
+from agency.models import ActivityEntry, Addon, AgencyKey, Plan
 from config.api.requests.ids import parse_uuid
 
 
@@ -17,18 +14,6 @@ class CatalogueAdmin(RecordAdmin):
     list_display = ("name", "agency", "archived_at", "created_at")
     list_select_related = ("agency",)
     fields = ("uuid", "agency", "name", "description", "limits", "archived_at", "created_at")
-
-
-@admin.register(Event)
-class EventAdmin(RecordAdmin):
-    list_display = ("name", "uuid", "agency", "occurred_at", "fanned_out_at")
-    list_select_related = ("agency",)
-    fields = ("uuid", "agency", "name", "workspace_uuid", "occurred_at", "fanned_out_at", "envelope")
-    readonly_fields = ("envelope",)
-
-    @admin.display
-    def envelope(self, event: Event) -> SafeString:
-        return format_html("<pre>{}</pre>", json.dumps(json.loads(bytes(event.body)), indent=2, ensure_ascii=False))
 
 
 @admin.register(AgencyKey)

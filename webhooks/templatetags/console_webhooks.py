@@ -1,4 +1,4 @@
-"""Tags of the pages about webhooks: the day's sparkline, results as labels."""
+"""Tags of the pages about webhooks: the day's sparkline, results in words."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +16,7 @@ BAR, GAP = 4, 1
 
 @register.inclusion_tag("console/_sparkline.html")
 def sparkline(hours: Sequence[tuple[int, int]]) -> dict[str, Any]:
-    """Draw the successes and errors of each hour, the oldest first; its label says the same."""
+    """Draw the successes and errors of each hour, the oldest first; its words say the same."""
     highest = max((good + bad for good, bad in hours), default=0)
     bars = []
     for position, (good, bad) in enumerate(hours):
@@ -36,8 +36,8 @@ def sparkline(hours: Sequence[tuple[int, int]]) -> dict[str, Any]:
 
 
 @register.filter
-def error_label(outcome: Delivery | Attempt) -> str:
-    """Give the label of an error; a code without one is shown as it is."""
+def error_words(outcome: Delivery | Attempt) -> str:
+    """Say in words what an error was; a code without words is shown as it is."""
     return str(ERROR_LABELS.get(outcome.error or "", outcome.error or ""))
 
 
