@@ -1,6 +1,6 @@
 # Everything a contributor needs. `make` alone lists it.
 # Variables: PORT (web), DATABASE_URL and REDIS_URL (use these instead of own servers), PYTHON (3.11 or newer),
-# ARGS (more words for pytest, demo, chaos and manage, or names of benchmarks).
+# ARGS (more arguments for pytest, demo, chaos and manage, or names of benchmarks).
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -14,7 +14,7 @@ BENCH := $(VENV)/.installed-bench-$(call checksum,bench)
 
 INSTALL := $(BIN)/python -m pip --disable-pip-version-check --no-input install --quiet --require-hashes
 WITH_SERVERS := $(BIN)/python -m tools.local.command --throwaway --
-# When make itself is killed, what it runs is told to end.
+# When make itself is killed, what it runs is made to end.
 PDEATHSIG := $(shell setpriv --pdeathsig TERM -- true 2>/dev/null && echo setpriv --pdeathsig TERM --)
 
 .DEFAULT_GOAL := help
@@ -26,7 +26,7 @@ help:  ## list these commands
 run: $(LOCAL)  ## start the whole system; ^C ends it (PORT=8001 for another port)
 	@exec $(PDEATHSIG) $(BIN)/python -m tools.local.run
 
-test: $(DEV)  ## run all tests in parallel, with branch coverage (ARGS="-k name" for more words)
+test: $(DEV)  ## run all tests in parallel, with branch coverage (ARGS="-k name" for more arguments)
 	@exec $(PDEATHSIG) $(BIN)/python -m pytest -n auto --cov --cov-branch --cov-report=term --cov-fail-under=95 $(ARGS)
 
 fast: $(DEV)  ## run the tests that need neither a browser nor patience, without coverage

@@ -1,4 +1,4 @@
-"""What is told to webhooks: each event is declared once, in the `hooks` of the app that fires it.
+"""What is sent to webhooks: each event is declared once, in the `hooks` of the app that fires it.
 
 The catalogue of events, their labels in the console, samples, and the documents' webhooks follow from the declaration.
 """

@@ -1,6 +1,6 @@
-"""Limits of plans and add-ons: their shape, their sum and their labels.
+"""Limits of plans and add-ons: their form, their sum and their labels.
 
-The shape is `{contacts, team_members, broadcasts_per_month, channels: {<channel type>: …}}`; each value is a whole
+The form is `{contacts, team_members, broadcasts_per_month, channels: {<channel type>: …}}`; each value is a whole
 number of 0 or more, or None for no limit.
 """
 
@@ -36,7 +36,7 @@ def value(limits: Mapping[str, Any], name: str) -> int | None:
 
 
 def build(values: Mapping[str, int | None], *, missing: int | None = None) -> Limits:
-    """Build the nested shape from dotted names."""
+    """Build the nested form from dotted names."""
     return {
         **{name: values.get(name, missing) for name in COUNTS},
         "channels": {kind: values.get(f"channels.{kind}", missing) for kind in CHANNEL_TYPES},

@@ -15,12 +15,12 @@ from tools.local.state import read_json
 RESULTS = "bench.json"
 # Each module has a TITLE and a `run(bench)` that gives figures. Imported late: their imports need the settings.
 BENCHMARKS = {
-    "api-cost": "benchmarks.api_cost",
-    "big-list": "benchmarks.big_list",
-    "event-latency": "benchmarks.event_latency",
-    "isolation": "benchmarks.isolation",
-    "release": "benchmarks.release",
-    "delivery": "benchmarks.delivery",
+    "api-cost": "benchmarks.api.cost",
+    "big-list": "benchmarks.api.big_list",
+    "event-latency": "benchmarks.dispatcher.event_latency",
+    "isolation": "benchmarks.dispatcher.isolation",
+    "release": "benchmarks.dispatcher.release",
+    "delivery": "benchmarks.dispatcher.throughput",
 }
 
 
@@ -44,13 +44,13 @@ def _keep(found: dict[str, list[Figure]]) -> None:
     """Write the figures down beside those of benchmarks that did not run this time."""
     STATE.mkdir(mode=0o700, exist_ok=True)
     before = read_json(STATE / RESULTS).get("benchmarks", {})
-    told = {
+    results = {
         "cores": os.cpu_count(),
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
         "benchmarks": before | {name: [one.as_json() for one in figures] for name, figures in found.items()},
     }
-    (STATE / RESULTS).write_text(json.dumps(told, indent=1, ensure_ascii=False))
+    (STATE / RESULTS).write_text(json.dumps(results, indent=1, ensure_ascii=False))
 
 
 if __name__ == "__main__":

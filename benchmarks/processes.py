@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.fast_receiver import loopback
+from benchmarks.receivers.fast_receiver import loopback
 from tools.local import ROOT
 from tools.local.parent_death import parent_death_signal
 
@@ -49,8 +49,8 @@ def started(
 @contextmanager
 def fast_receiver(addresses: int = 1, certificate: Path | None = None) -> Iterator[list[str]]:
     """Run the fast receiver; gives its origin at each of its addresses."""
-    words = (str(addresses), *([str(certificate)] if certificate else []))
-    with started("benchmarks.fast_receiver", *words, quiet=False) as process:
+    arguments = (str(addresses), *([str(certificate)] if certificate else []))
+    with started("benchmarks.receivers.fast_receiver", *arguments, quiet=False) as process:
         if process.stdout is None:
             raise Broken("The receiver has no output.")
         port = int(process.stdout.readline())
@@ -60,7 +60,7 @@ def fast_receiver(addresses: int = 1, certificate: Path | None = None) -> Iterat
 
 
 @dataclass
-class Arrivals:
+class ReceiverProcess:
     """When the first byte of each envelope came, by its id, in nanoseconds of the monotonic clock."""
 
     origin: str
@@ -77,22 +77,22 @@ class Arrivals:
 
 
 @contextmanager
-def receiver() -> Iterator[Arrivals]:
-    with started("benchmarks.receiver", quiet=False) as process:
+def receiver() -> Iterator[ReceiverProcess]:
+    with started("benchmarks.receivers.receiver", quiet=False) as process:
         lines = process.stdout
         if lines is None:
             raise Broken("The receiver has no output.")
-        arrivals = Arrivals(f"http://127.0.0.1:{int(lines.readline())}", process.send_signal)
+        received = ReceiverProcess(f"http://127.0.0.1:{int(lines.readline())}", process.send_signal)
 
         def read() -> None:
             for line in lines:
                 identity, at = line.split()
-                arrivals.at.setdefault(identity.decode(), int(at))
+                received.at.setdefault(identity.decode(), int(at))
 
         reader = threading.Thread(target=read, daemon=True)
         reader.start()
         try:
-            yield arrivals
+            yield received
         finally:
             process.terminate()
             reader.join()

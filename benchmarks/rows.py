@@ -17,14 +17,14 @@ SECOND = (
 INSERT = """
 INSERT INTO subaccounts_workspace (uuid, agency_id, name, name_key, status, suspended_at, suspension_reason, plan_id,
     plan_limits, limits, owner_id, owner_name, owner_email, business_type, timezone, created_at)
-SELECT gen_random_uuid(), %(agency)s, words.name, lower(words.name), 'active', NULL, '', plan.id,
+SELECT gen_random_uuid(), %(agency)s, named.name, lower(named.name), 'active', NULL, '', plan.id,
     plan.limits, plan.limits, %(owner)s, 'Owner ' || n, 'owner-' || n || '@example.com',
     (ARRAY['salon_spa', 'real_estate', 'other', NULL])[1 + n %% 4], 'UTC', now() - n * interval '1 minute'
 FROM generate_series(1, %(count)s) n
 JOIN agency_plan plan ON plan.id = (%(plans)s::bigint[])[1 + n %% 2]
 CROSS JOIN LATERAL (
     SELECT split_part(%(first)s, ' ', 1 + n %% 20) || ' ' || split_part(%(second)s, ' ', 1 + n %% 17) || ' ' || n
-) words (name)
+) named (name)
 """
 
 

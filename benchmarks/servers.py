@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tools.local import ROOT
-from tools.local.servers import started_servers
+from tools.local.servers.starting import started_servers
 from tools.local.state import throwaway
 from tools.local.variables import development_variables
 

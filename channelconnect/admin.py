@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from agency.admin.base import ChangingAdmin, RecordAdmin, RowForm, copy_fields, staff_actor
 from channelconnect.models import ConnectSession, ConnectSettings, ProviderNotice
 from channelconnect.services import switch_connect
-from config.api.ids import parse_uuid
+from config.api.requests.ids import parse_uuid
 
 SWITCH = ("agency", "enabled", "reason")
 
@@ -45,9 +45,9 @@ class ConnectSettingsAdmin(ChangingAdmin):
         return ("agency", "return_urls", "changed_at") if obj else ()
 
     def save_model(self, request: HttpRequest, obj: ConnectSettings, form: Any, change: bool) -> None:
-        words = form.cleaned_data
+        data = form.cleaned_data
         saved = switch_connect(
-            agency=obj.agency, enabled=words["enabled"], reason=words["reason"], by=staff_actor(request)
+            agency=obj.agency, enabled=data["enabled"], reason=data["reason"], by=staff_actor(request)
         )
         copy_fields(saved, obj)
 

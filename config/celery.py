@@ -1,4 +1,4 @@
-"""Celery's app, and the wake-ups that tell a waiting worker to look at its rows."""
+"""Celery's app, and the wake-ups that make a waiting worker look at its rows."""
 
 import os
 from typing import Any
@@ -43,7 +43,7 @@ def wake_up(name: str) -> None:
 
 @signals.setup_logging.connect
 def keep_our_logging(**_: Any) -> None:
-    """Leave the logging of `settings.LOGGING` in place."""
+    """Keep the logging of `settings.LOGGING`."""
     from logging.config import dictConfig
 
     from django.conf import settings

@@ -27,8 +27,8 @@ class Environment:
             return ""
         return default
 
-    def words(self, name: str, default: str = "") -> list[str]:
-        return [word.strip() for word in self.text(name, default).split(",") if word.strip()]
+    def comma_separated(self, name: str, default: str = "") -> list[str]:
+        return [item.strip() for item in self.text(name, default).split(",") if item.strip()]
 
     def number(self, name: str, default: int) -> int:
         value = self.text(name, str(default))
@@ -46,11 +46,11 @@ class Environment:
 
     def networks(self, name: str, default: str = "") -> list[Network]:
         found: list[Network] = []
-        for word in self.words(name, default):
+        for item in self.comma_separated(name, default):
             try:
-                found.append(ip_network(word))
+                found.append(ip_network(item))
             except ValueError:
-                self.complaints.append(f"{name} holds {word!r}, which is not a network such as 10.0.0.0/8.")
+                self.complaints.append(f"{name} holds {item!r}, which is not a network such as 10.0.0.0/8.")
         return found
 
     def database(self, url: str) -> dict[str, Any]:

@@ -15,7 +15,7 @@ PLAIN = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"
 
 
 def without_secrets(text: str) -> str:
-    """Blank every API key, signing secret and secret link, leaving enough to tell which kind it was."""
+    """Blank every API key, signing secret and secret link, leaving enough to see which kind it was."""
     return SECRET.sub(lambda found: found.group()[:7] + "…", text)
 
 

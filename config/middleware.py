@@ -14,7 +14,7 @@ from django.contrib.sessions.middleware import SessionMiddleware
 from django.core.exceptions import MiddlewareNotUsed
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
-from config.api.clients import comes_from_a_proxy
+from config.api.requests.clients import comes_from_a_proxy
 from config.logs import request_id
 
 Next = Callable[[HttpRequest], HttpResponseBase]

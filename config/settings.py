@@ -14,7 +14,7 @@ PRODUCTION = ENVIRONMENT == "production"
 DEBUG = False
 
 SECRET_KEY = env.text("SECRET_KEY", purpose="50 or more random characters that sign sessions and links")
-FIELD_ENCRYPTION_KEYS = env.words("FIELD_ENCRYPTION_KEYS")
+FIELD_ENCRYPTION_KEYS = env.comma_separated("FIELD_ENCRYPTION_KEYS")
 if not FIELD_ENCRYPTION_KEYS:
     env.complaints.append(
         "FIELD_ENCRYPTION_KEYS is not set: one or more Fernet keys, comma separated, the first of which encrypts "
@@ -27,7 +27,7 @@ INSTANCE_ID = env.text("INSTANCE_ID", "")
 
 # Hosts ------------------------------------------------------------------------------------------------
 
-HOSTS = {host.lower() for host in [urlsplit(PUBLIC_URL).hostname or "", *env.words("HOSTS")] if host}
+HOSTS = {host.lower() for host in [urlsplit(PUBLIC_URL).hostname or "", *env.comma_separated("HOSTS")] if host}
 if not PRODUCTION:
     HOSTS |= {"localhost", "127.0.0.1", "[::1]", "testserver", ".localhost"}
 # config.middleware.KnownHosts answers 404 to every other host; Django's own check would answer 400.
@@ -115,7 +115,7 @@ TEMPLATES = [
     },
 ]
 
-# The service's own automations and packs (packs/library/README.md tells their form).
+# The service's own automations and packs (packs/library/README.md describes their form).
 PACK_LIBRARY = BASE_DIR / "packs" / "library"
 
 # PostgreSQL -------------------------------------------------------------------------------------------
@@ -242,12 +242,12 @@ FILE_UPLOAD_HANDLERS = ["agency.pages.uploads.BoundedUpload"]
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],
-    "DEFAULT_PERMISSION_CLASSES": ["config.api.permissions.Nobody"],
-    "DEFAULT_PARSER_CLASSES": ["config.api.parsers.StrictJSONParser"],
-    "DEFAULT_RENDERER_CLASSES": ["config.api.renderers.JSONRenderer"],
+    "DEFAULT_PERMISSION_CLASSES": ["config.api.permissions.DenyAll"],
+    "DEFAULT_PARSER_CLASSES": ["config.api.requests.parsers.StrictJSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["config.api.responses.renderers.JSONRenderer"],
     "DEFAULT_METADATA_CLASS": None,
     "DEFAULT_SCHEMA_CLASS": "config.api.schema.OperationSchema",
-    "EXCEPTION_HANDLER": "config.api.errors.answer_exception",
+    "EXCEPTION_HANDLER": "config.api.errors.handler.answer_exception",
     "URL_FORMAT_OVERRIDE": None,
     "UNAUTHENTICATED_USER": None,
     "UNAUTHENTICATED_TOKEN": None,

@@ -10,7 +10,7 @@ from agency.console.urls import urlpatterns as agency_pages
 from channelconnect.api.agency.urls import urlpatterns as connection_paths
 from channelconnect.console.urls import urlpatterns as connection_pages
 from config import health
-from config.api.errors import no_such_path
+from config.api.errors.handler import path_not_found
 from config.api.surface import unknown_path
 from config.api.urls import urlpatterns as documents
 from packs.api.agency.urls import urlpatterns as pack_paths
@@ -54,7 +54,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     *documents,
     path("api/agency/v1/", include((agency_surface, "agency-api"))),
     path("api/v1/", include((workspace_surface, "workspace-api"))),
-    re_path(r"^api(?:/[\s\S]*)?\Z", no_such_path),
+    re_path(r"^api(?:/[\s\S]*)?\Z", path_not_found),
     path("", RedirectView.as_view(pattern_name="account:sign-in")),
     path("account/", include("agency.account.urls")),
     path("brand/", include("agency.public.urls")),

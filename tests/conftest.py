@@ -1,4 +1,4 @@
-"""What every test stands on: clean counters, a database that can be emptied, and two agencies at the door."""
+"""What every test stands on: clean counters, a database that can be emptied, and two agencies with their clients."""
 
 from collections.abc import Iterator
 
@@ -69,7 +69,7 @@ def _clean_counters() -> None:
 
 @pytest.fixture
 def a(db: None) -> Tenant:
-    """The agency whose story a test tells."""
+    """The agency that a test is about."""
     return Tenant()
 
 
@@ -96,7 +96,7 @@ def viewer(a: Tenant) -> Client:
 
 
 @pytest.fixture
-def nobody() -> Api:
+def anonymous() -> Api:
     """A caller of the agency surface without a key."""
     return Api()
 

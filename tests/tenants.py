@@ -1,4 +1,4 @@
-"""An agency as it meets the API: with keys, a customer, a plan, and a hand on each surface."""
+"""An agency as it meets the API: with keys, a customer, a plan, and a client of each surface."""
 
 import json
 import secrets
@@ -24,7 +24,7 @@ from tests.factories import (
     a_workspace_key,
     an_agency_key,
 )
-from tests.flows_at_hand import a_flow
+from tests.flow_factories import a_flow
 from webhooks.models import Endpoint
 from workspaces.automations.models import Automation
 from workspaces.automations.services import create_automation, publish_automation
@@ -76,7 +76,7 @@ class Api:
         return self.call("DELETE", path, **headers)
 
     def with_key(self, key: str | None) -> "Api":
-        """The same place, another key."""
+        """The same surface and address, another key."""
         return Api(self.base, key, self.address)
 
 

@@ -32,7 +32,7 @@ from tests.traces import traces
 from workspaces.subaccounts.services import revoke_workspace_key
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "FOO")
-# What tells two answers apart without saying anything about what was asked for.
+# What distinguishes two answers without saying anything about what was asked for.
 OF_THE_CALL = frozenset({"x-request-id", "x-ratelimit-remaining"})
 
 CASES = [(route, method, case) for route, methods in ROUTES.items() for method, case in methods.items()]
@@ -47,7 +47,7 @@ EACH_WRITE = pytest.mark.parametrize(
 )
 
 
-def strangers(route: str, tenant: Tenant) -> dict[str, str | None]:
+def others_keys(route: str, tenant: Tenant) -> dict[str, str | None]:
     """Keys that must not open this surface, the tenant's own of the other surface among them."""
     if route.startswith(AGENCY):
         revoked, plaintext = an_agency_key(tenant.agency, name="Revoked")
@@ -85,9 +85,9 @@ def test_every_route_and_method_is_in_the_table() -> None:
 @EACH_CASE
 def test_only_the_own_key_opens_a_route(a: Tenant, b: Tenant, route: str, method: str, case: Case) -> None:
     path, body = address(route, ids_of(a)), body_of(case, a)
-    door, other, keys = api_of(route, a), api_of(route, b), strangers(route, a)
+    client, other, keys = api_of(route, a), api_of(route, b), others_keys(route, a)
     before = traces()
-    answers = {who: door.with_key(key).call(method, path, body).status_code for who, key in keys.items()}
+    answers = {who: client.with_key(key).call(method, path, body).status_code for who, key in keys.items()}
     assert answers == dict.fromkeys(keys, 401)
     assert traces() == before
 
@@ -98,21 +98,21 @@ def test_only_the_own_key_opens_a_route(a: Tenant, b: Tenant, route: str, method
     if case.others == 404:
         assert traces() == before
 
-    assert door.call(method, path, body).status_code == case.own
+    assert client.call(method, path, body).status_code == case.own
 
 
 @EACH_CASE
 def test_a_suspended_holder_s_key_opens_none(a: Tenant, route: str, method: str, case: Case) -> None:
-    path, body, door = address(route, ids_of(a)), body_of(case, a), api_of(route, a)
+    path, body, client = address(route, ids_of(a)), body_of(case, a), api_of(route, a)
     suspend(route, a)
     before = traces()
-    assert door.call(method, path, body).status_code == 403
+    assert client.call(method, path, body).status_code == 403
     assert traces() == before
 
 
 FOREIGN = [
     (route, method, case, name) for route, method, case in CASES for name in ids_in(route)
-]  # every place of an id in a path
+]  # every position of an id in a path
 
 
 @pytest.mark.parametrize(
@@ -121,11 +121,11 @@ FOREIGN = [
 def test_another_tenant_s_id_answers_like_a_random_one_and_leaves_no_trace(
     a: Tenant, b: Tenant, route: str, method: str, case: Case, name: str
 ) -> None:
-    own, foreign, body, door = ids_of(a), ids_of(b)[name], body_of(case, a), api_of(route, a)
+    own, foreign, body, client = ids_of(a), ids_of(b)[name], body_of(case, a), api_of(route, a)
     before = traces()
 
     def answer(uuid: object) -> tuple[int, bytes, dict[str, str]]:
-        return essence(door.call(method, address(route, own | {name: uuid}), body))
+        return essence(client.call(method, address(route, own | {name: uuid}), body))
 
     random = answer(uuid4())
     assert random[0] == 404
@@ -143,10 +143,10 @@ def test_another_tenant_s_id_answers_like_a_random_one_and_leaves_no_trace(
 def test_another_agency_s_id_in_a_body_answers_like_a_random_one_and_leaves_no_trace(
     a: Tenant, b: Tenant, method: str, path: str, field: str
 ) -> None:
-    where, words = path.format(own=a.path), {"name": "X", "owner": {"name": "A", "email": "a@example.com"}}
+    where, body = path.format(own=a.path), {"name": "X", "owner": {"name": "A", "email": "a@example.com"}}
     foreign = {"plan": b.plan, "addon": b.addon}[field].uuid
     before = traces()
-    answers = [essence(a.api.call(method, where, words | {field: str(uuid)})) for uuid in (uuid4(), foreign)]
+    answers = [essence(a.api.call(method, where, body | {field: str(uuid)})) for uuid in (uuid4(), foreign)]
     assert answers[0] == answers[1]
     assert answers[0][0] == 404
     assert traces() == before
@@ -163,10 +163,10 @@ def test_another_agency_s_id_in_the_query_answers_like_a_random_one(a: Tenant, b
 
 @EACH_ROUTE
 def test_a_wrong_method_is_405_with_allow(a: Tenant, route: str) -> None:
-    path, door, allowed = address(route, ids_of(a)), api_of(route, a), set(ROUTES[route])
+    path, client, allowed = address(route, ids_of(a)), api_of(route, a), set(ROUTES[route])
     before = traces()
     for method in set(METHODS) - allowed:
-        response = door.call(method, path, {})
+        response = client.call(method, path, {})
         assert (method, response.status_code) == (method, 405)
         assert set(response["Allow"].split(", ")) == allowed | ({"HEAD"} if "GET" in allowed else set())
         assert list(json.loads(response.content)) == ["message"]
@@ -189,8 +189,8 @@ def test_an_answer_is_json_that_nobody_keeps_with_the_request_s_id(
 
 @pytest.mark.parametrize("route", [route for route, methods in ROUTES.items() if "GET" in methods])
 def test_head_answers_like_get_without_the_body(a: Tenant, route: str) -> None:
-    path, door = address(route, ids_of(a)), api_of(route, a)
-    get, head = door.get(path), door.call("HEAD", path)
+    path, client = address(route, ids_of(a)), api_of(route, a)
+    get, head = client.get(path), client.call("HEAD", path)
     assert (head.status_code, head.content) == (200, b"")
     assert head["Content-Length"] == get["Content-Length"] == str(len(get.content))
 
@@ -206,9 +206,9 @@ def test_ids_in_upper_case_are_the_same_ids(a: Tenant, route: str, method: str, 
 @EACH_CASE
 def test_a_trailing_slash_is_another_path(a: Tenant, route: str, method: str, case: Case) -> None:
     path, mark, query = address(route, ids_of(a)).partition("?")
-    body, door = body_of(case, a), api_of(route, a)
+    body, client = body_of(case, a), api_of(route, a)
     before = traces()
-    response = door.call(method, f"{path}/{mark}{query}", body)
+    response = client.call(method, f"{path}/{mark}{query}", body)
     assert (response.status_code, json.loads(response.content)) == (404, {"message": "Not found."})
     assert traces() == before
 
@@ -237,11 +237,11 @@ MALFORMED: dict[str, tuple[bytes, str, int]] = {
 def test_a_body_that_cannot_be_read_is_refused_and_leaves_nothing(
     a: Tenant, route: str, method: str, case: Case
 ) -> None:
-    path, door = address(route, ids_of(a)), api_of(route, a)
+    path, client = address(route, ids_of(a)), api_of(route, a)
     before = traces()
     answers = {}
     for name, (body, kind, _) in MALFORMED.items():
-        response = door.call(method, path, body, content_type=kind)
+        response = client.call(method, path, body, content_type=kind)
         answers[name] = response.status_code
         assert json.loads(response.content)["message"]
     assert answers == {name: status for name, (_, _, status) in MALFORMED.items()}
@@ -249,7 +249,7 @@ def test_a_body_that_cannot_be_read_is_refused_and_leaves_nothing(
 
 
 @EACH_WRITE
-def test_an_empty_body_is_400_where_words_are_needed(a: Tenant, route: str, method: str, case: Case) -> None:
+def test_an_empty_body_is_400_where_fields_are_needed(a: Tenant, route: str, method: str, case: Case) -> None:
     response = api_of(route, a).call(method, address(route, ids_of(a)))
     assert response.status_code == (case.own if case.body_optional else 400)
 
@@ -257,8 +257,8 @@ def test_an_empty_body_is_400_where_words_are_needed(a: Tenant, route: str, meth
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("path", ["", "/", "/nothing", "/workspaces/x/nothing", "/%00", "/%ff", "/../v1", "/a%0Ab"])
 def test_a_path_that_does_not_exist_is_404_for_every_method(a: Tenant, method: str, path: str) -> None:
-    for door in (a.api, a.workspace_api):
-        response = door.call(method, f"{door.base}{path or '/'}")
+    for client in (a.api, a.workspace_api):
+        response = client.call(method, f"{client.base}{path or '/'}")
         assert (response.status_code, json.loads(response.content)) == (404, {"message": "Not found."})
 
 
@@ -272,6 +272,6 @@ def test_a_path_on_no_surface_is_404_in_json(a: Tenant, path: str) -> None:
 
 
 @pytest.mark.parametrize("route", DOCUMENTS)
-def test_the_documents_need_no_key_and_take_only_get(db: None, nobody: Api, route: str) -> None:
-    assert nobody.get(f"/{route}").status_code == 200
-    assert nobody.post(f"/{route}", {}).status_code == 405
+def test_the_documents_need_no_key_and_take_only_get(db: None, anonymous: Api, route: str) -> None:
+    assert anonymous.get(f"/{route}").status_code == 200
+    assert anonymous.post(f"/{route}", {}).status_code == 405

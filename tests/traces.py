@@ -1,4 +1,4 @@
-"""All that the database holds, to tell whether a call left anything behind."""
+"""All that the database holds, to see whether a call left anything behind."""
 
 from functools import cache
 

@@ -85,11 +85,11 @@ class DeliveryAdmin(RecordAdmin):
     @admin.display(description="attempts in full")
     def attempts_made(self, delivery: Delivery) -> str:
         attempts = delivery.attempt_log.order_by("number")
-        return format_html_join("", "<pre>{}</pre>", ((in_words(attempt),) for attempt in attempts)) or "none yet"
+        return format_html_join("", "<pre>{}</pre>", ((attempt_text(attempt),) for attempt in attempts)) or "none yet"
 
 
-def in_words(attempt: Attempt) -> str:
-    """Tell an attempt in a few lines: what became of it, how long each part took, the first 2 KiB of the answer."""
+def attempt_text(attempt: Attempt) -> str:
+    """Describe an attempt in a few lines: what became of it, how long each part took, the first 2 KiB of the answer."""
     outcome = attempt.error or f"HTTP {attempt.response_status}"
     spans = ("dns_ms", "connect_ms", "tls_ms", "first_byte_ms", "duration_ms")
     times = ", ".join(f"{name[:-3]} {value:.1f}" for name in spans if (value := getattr(attempt, name)) is not None)

@@ -6,7 +6,7 @@ from typing import cast
 
 from django.http import HttpRequest
 
-from config.api.clients import bucket_of, client_address
+from config.api.requests.clients import address_bucket_of, client_address
 from config.api.throttling import SCRIPT
 from config.redis import RedisAway, attempt
 
@@ -48,7 +48,7 @@ RESETS_OF_ACCOUNT = AttemptLimit("reset-of", 3)
 
 
 def address_bucket(request: HttpRequest) -> str:
-    return bucket_of(client_address(request))
+    return address_bucket_of(client_address(request))
 
 
 def account_digest(email: str) -> str:

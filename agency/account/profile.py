@@ -18,7 +18,7 @@ from agency.models import User
 from agency.pages.signed_in import SignedInView
 from agency.request_actor import user_actor
 from agency.services.passwords import change_password
-from agency.services.people import change_user
+from agency.services.users import change_user
 
 
 @method_decorator(sensitive_post_parameters(), name="dispatch")

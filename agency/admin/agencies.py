@@ -19,7 +19,7 @@ from agency.admin.base import ChangingAdmin, RowForm, by_uuid, copy_fields, staf
 from agency.models import Agency
 from agency.services import change_agency, create_agency, restore_agency, suspend_agency
 from agency.services.agencies import AgencyNameTaken
-from config.api.ids import parse_uuid
+from config.api.requests.ids import parse_uuid
 from config.db import name_key
 
 RELATED = (

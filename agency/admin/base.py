@@ -13,7 +13,7 @@ from django.utils.functional import cached_property
 
 from agency.actors import Actor
 from agency.request_actor import user_actor
-from config.api.ids import parse_uuid
+from config.api.requests.ids import parse_uuid
 from config.errors import DomainError
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from django.urls import URLPattern, path
 from agency.admin.base import ChangingAdmin, RowForm, copy_fields, staff_actor
 from agency.models import User
 from agency.services.passwords import request_password_reset
-from agency.services.people import change_user, invite_user
+from agency.services.users import change_user, invite_user
 
 RIGHTS = ("is_staff", "is_superuser", "groups")
 FACTS = ("email", "last_login", "date_joined")

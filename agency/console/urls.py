@@ -4,7 +4,7 @@ from typing import Any
 
 from django.urls import path
 
-import config.api.ids  # noqa: F401 - makes `<id:…>` known
+import config.api.requests.ids  # noqa: F401 - makes `<id:…>` known
 from agency.console.views import activity, api_keys, brand, catalogue, home, team
 from agency.console.views.base import ConsoleView
 

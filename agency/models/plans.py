@@ -10,7 +10,7 @@ from agency.models.agencies import Agency
 
 
 class CatalogueItem(models.Model):
-    """`limits` has the shape that `agency.limits` describes; archived items can no longer be assigned."""
+    """`limits` has the form that `agency.limits` describes; archived items can no longer be assigned."""
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     name = models.CharField(max_length=120)

@@ -7,8 +7,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from agency.models import ActivityEntry
-from agency.pages.registry import activity_actions, activity_targets
-from agency.pages.text import StrOrPromise
+from agency.pages.registry import StrOrPromise, activity_actions, activity_targets
 
 
 def labelled_actions() -> list[tuple[str, StrOrPromise]]:

@@ -3,9 +3,9 @@
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
-from config.api.errors import answer_exception, no_such_path
-from config.api.faults import SERVER_ERROR
-from config.api.responses import refusal
+from config.api.errors.faults import SERVER_ERROR
+from config.api.errors.handler import answer_exception, path_not_found
+from config.api.responses.json import error_response
 from config.logs import request_id
 
 MESSAGES = {
@@ -35,11 +35,11 @@ def permission_denied(request: HttpRequest, exception: Exception) -> HttpRespons
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return no_such_path(request) if is_api(request) else error_page(404)
+    return path_not_found(request) if is_api(request) else error_page(404)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    return refusal(500, SERVER_ERROR) if is_api(request) else error_page(500)
+    return error_response(500, SERVER_ERROR) if is_api(request) else error_page(500)
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
-from config.api.pagination import read_number
+from config.api.responses.pagination import read_number
 
 Row = TypeVar("Row", bound=Model)
 PAGE_SIZE = 25

@@ -4,11 +4,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from django.db.models import TextChoices
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from agency.models import Agency
-from agency.pages.text import StrOrPromise
 from config.hooks import Registry
+
+# Promises are what `gettext_lazy` gives: translated when a page is rendered.
+StrOrPromise = str | Promise
 
 
 class Section(TextChoices):
@@ -99,3 +102,20 @@ activity_targets = Registry[ActivityTarget]("targets of the activity log")
 def label_actions(labels: Mapping[str, StrOrPromise]) -> None:
     """Add actions of the activity log with their labels."""
     activity_actions.add(*(ActivityAction(name, label) for name, label in labels.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class MenuSection:
+    label: StrOrPromise
+    entries: list[MenuEntry]
+
+
+def in_order(entries: Iterable[MenuEntry]) -> list[MenuEntry]:
+    return sorted(entries, key=lambda entry: entry.order)
+
+
+def in_sections(entries: Iterable[MenuEntry]) -> list[MenuSection]:
+    """Give the sections that have entries, in order."""
+    ordered = in_order(entries)
+    sections = [MenuSection(part.label, [entry for entry in ordered if entry.section == part]) for part in Section]
+    return [section for section in sections if section.entries]

@@ -2,7 +2,7 @@
 
 from django.urls import path, register_converter
 
-from agency.public import colours, logos
+from agency.public import brand
 
 
 class DigestConverter:
@@ -21,6 +21,6 @@ register_converter(DigestConverter, "digest")
 
 app_name = "brand"
 urlpatterns = [
-    path("<str:colour>.css", colours.stylesheet, name="colours"),
-    path("<digest:digest>.png", logos.logo, name="logo"),
+    path("<str:colour>.css", brand.stylesheet, name="colours"),
+    path("<digest:digest>.png", brand.logo, name="logo"),
 ]

@@ -155,7 +155,7 @@ class Graph:
             return answer
         error = row((answer or {}).get("error"))
         code = number(error.get("code"))
-        log |= self._told(call, error, code)
+        log |= self._log_fields(call, error, code)
         wait = minutes_to_wait(reply.headers)
         if wait:
             log["minutes_to_wait"] = wait
@@ -163,7 +163,7 @@ class Graph:
         passing = outcome in (Outcome.AWAY, Outcome.THROTTLED) or error.get("is_transient") is True
         raise _Failure(outcome, log, may_pass=passing and not wait)
 
-    def _told(self, call: Call, error: Row, code: int | None) -> dict[str, object]:
+    def _log_fields(self, call: Call, error: Row, code: int | None) -> dict[str, object]:
         """Give what the provider says of an error, for the log."""
         if not error:
             return {"reason": "no_graph_answer"}

@@ -43,6 +43,6 @@ def ident(value: object) -> str:
     return found if ID.fullmatch(found) else ""
 
 
-def people_a_day(tier: object) -> int | None:
-    """Read a messaging limit; None is no limit, and an unknown word counts as the smallest."""
+def recipients_per_day(tier: object) -> int | None:
+    """Read a messaging limit; None is no limit, and an unknown value counts as the smallest."""
     return None if tier == UNLIMITED else TIERS.get(str(tier), SMALLEST_TIER)

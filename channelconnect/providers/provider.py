@@ -46,7 +46,7 @@ class Provider(ABC):
         if config_id:
             asked |= {"config_id": config_id, "override_default_response_type": "true"}
         else:
-            # Without the second word, what was once declined would never be asked for again.
+            # Without the second value, what was once declined would never be asked for again.
             asked |= {"scope": ",".join([*self.needed, *self.wanted]), "auth_type": "rerequest"}
         return f"{self.settings.dialog_url}/{self.settings.version}/dialog/oauth?{urlencode(asked)}"
 

@@ -1,4 +1,4 @@
-"""The one place that speaks HTTP to a provider: bounded in time and size, on kept connections."""
+"""The one module that speaks HTTP to a provider: bounded in time and size, on kept connections."""
 
 import time
 from collections.abc import Mapping
@@ -49,7 +49,7 @@ class Reply:
 
 
 class NoReply(Exception):
-    """Nothing usable came back; `reason` is one word of ours, for the provider's address may hold secrets."""
+    """Nothing usable came back; `reason` is one of our codes, for the provider's address may hold secrets."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)

@@ -7,7 +7,7 @@ from typing import Final
 
 from channelconnect.providers.grants import Account, Grant
 from channelconnect.providers.graph import Graph
-from channelconnect.providers.parsing import Row, ident, people_a_day, row, text
+from channelconnect.providers.parsing import Row, ident, recipients_per_day, row, text
 from channelconnect.providers.provider import Provider, covered
 from channelconnect.providers.settings import ProviderSettings
 
@@ -60,7 +60,7 @@ class WhatsApp(Provider):
         number = self._graph().read(account.external_id, token=account.token or grant.token, fields=fields)
         found = account.to_json() | {
             "quality": text(number.get("quality_rating")) or None,
-            "messaging_limit": people_a_day(number.get(LIMIT)),
+            "messaging_limit": recipients_per_day(number.get(LIMIT)),
         }
         return Account.from_json(found)
 
@@ -105,7 +105,7 @@ def _account(number: Row, container_id: str, business: Row) -> Account:
         name=text(number.get("verified_name")) or text(business.get("name")) or shown,
         handle=shown,
         quality=text(number.get("quality_rating")) or None,
-        messaging_limit=people_a_day(number.get(LIMIT)),
+        messaging_limit=recipients_per_day(number.get(LIMIT)),
         portfolio_id=ident(row(business.get("owner_business_info")).get("id")) or None,
         needs_registration=needs_registration(number),
     )

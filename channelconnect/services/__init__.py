@@ -17,10 +17,11 @@ from channelconnect.services.flow import (
 )
 from channelconnect.services.inbox import forget_notices, read_next_notices, store_notice
 from channelconnect.services.lookup import ConnectionNotFound, session_by_id, session_by_link, session_by_state
-from channelconnect.services.return_urls import build_return_url, return_host
 from channelconnect.services.settings import (
     ConnectIsOff,
+    build_return_url,
     require_connect,
+    return_host,
     set_return_urls,
     settings_of,
     switch_connect,

@@ -18,7 +18,7 @@ from workspaces.subaccounts.services import mark_channel_lost
 logger = logging.getLogger(__name__)
 
 KEPT = timedelta(days=30)
-A_SECOND = timedelta(seconds=1)  # providers tell whole ones
+A_SECOND = timedelta(seconds=1)  # providers give whole ones
 BATCH = 100
 MOST_TRIES = 5
 STORE = """

@@ -7,7 +7,7 @@ from channelconnect.models import ConnectSession
 
 
 def digest(secret: str) -> bytes:
-    """Give what is stored in place of a secret: SHA-256, 32 bytes."""
+    """Give what is stored instead of a secret: SHA-256, 32 bytes."""
     return hashlib.sha256(secret.encode()).digest()
 
 

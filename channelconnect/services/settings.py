@@ -3,14 +3,14 @@
 import re
 from collections.abc import Sequence
 from ipaddress import ip_address
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from django.db import transaction
 
 from agency.actors import Actor
 from agency.models import Agency
 from agency.services import record_activity
-from channelconnect.models import ConnectSettings
+from channelconnect.models import ConnectSession, ConnectSettings
 from config.errors import Forbidden, Invalid
 
 MOST_RETURN_URLS = 20
@@ -89,3 +89,18 @@ def _is_host(host: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def build_return_url(session: ConnectSession) -> str | None:
+    """The return URL with `connection_id` and `state`; None where it is no longer registered."""
+    if session.return_url not in settings_of(session.agency).return_urls:
+        return None
+    query = {"connection_id": str(session.uuid)}
+    if session.state is not None:
+        query["state"] = session.state
+    return f"{session.return_url}?{urlencode(query, quote_via=quote)}"
+
+
+def return_host(session: ConnectSession) -> str:
+    """Where the browser will return, as people read it."""
+    return urlsplit(session.return_url).netloc

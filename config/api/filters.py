@@ -12,8 +12,8 @@ from django import forms
 from django.db.models import QuerySet
 from django.utils.dateparse import parse_datetime
 
-from config.api.ids import parse_uuid
-from config.api.parameters import NothingMatches, Parameters, is_storable
+from config.api.requests.ids import parse_uuid
+from config.api.requests.parameters import NothingMatches, Parameters, is_storable
 from config.errors import Invalid
 
 

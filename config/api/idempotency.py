@@ -11,14 +11,14 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.api.faults import sqlstate
-from config.api.refusals import Malformed
-from config.api.responses import CONTENT_TYPE, json_answer
+from config.api.errors.faults import sqlstate
+from config.api.errors.refusals import Malformed
+from config.api.responses.json import CONTENT_TYPE, json_response
 from config.errors import Conflict
 
 Work = Callable[[], HttpResponse | Response]
 
-SHAPE = re.compile(r"[ -~]{1,255}")
+KEY_FORMAT = re.compile(r"[ -~]{1,255}")
 HEADER = "HTTP_IDEMPOTENCY_KEY"
 LOCK_NOT_AVAILABLE = "55P03"
 # Each wait ends after the connection's lock timeout of 2 s.
@@ -60,7 +60,7 @@ class Claim(NamedTuple):
 
 def presented_idempotency_key(request: Request) -> str | None:
     key: str | None = request.META.get(HEADER)
-    if key is not None and not SHAPE.fullmatch(key):
+    if key is not None and not KEY_FORMAT.fullmatch(key):
         raise Malformed("The Idempotency-Key header must be 1 to 255 printable ASCII characters.")
     return key
 
@@ -97,7 +97,7 @@ def _recall(claim: Claim) -> tuple[int, bytes]:
 
 
 def _written(answer: HttpResponse | Response) -> HttpResponse:
-    return json_answer(answer.data, answer.status_code) if isinstance(answer, Response) else answer
+    return json_response(answer.data, answer.status_code) if isinstance(answer, Response) else answer
 
 
 class Idempotency:

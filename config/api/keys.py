@@ -12,7 +12,7 @@ ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
 RANDOM_CHARACTERS = 34
 CHECKSUM_CHARACTERS = 6
 DISPLAY_CHARACTERS = 12
-SHAPE = re.compile(r"(svc_(?:ag_)?)[0-9A-Za-z]{40}")
+KEY_FORMAT = re.compile(r"(svc_(?:ag_)?)[0-9A-Za-z]{40}")
 
 
 def checksum(text: str) -> str:
@@ -30,8 +30,8 @@ def new_key(prefix: str) -> str:
 
 
 def looks_like_key(prefix: str, text: str) -> bool:
-    """Tell a mistyped or foreign key from a possible one without looking anything up."""
-    found = SHAPE.fullmatch(text)
+    """Say whether a key may exist, without looking anything up: a mistyped or foreign one may not."""
+    found = KEY_FORMAT.fullmatch(text)
     return (
         found is not None
         and found[1] == prefix
@@ -40,7 +40,7 @@ def looks_like_key(prefix: str, text: str) -> bool:
 
 
 def key_digest(text: str) -> bytes:
-    """Give what is stored in place of a key: its SHA-256, 32 bytes."""
+    """Give what is stored instead of a key: its SHA-256, 32 bytes."""
     return hashlib.sha256(text.encode()).digest()
 
 

@@ -94,7 +94,7 @@ class operation:  # noqa: N801  # used as a decorator
     """Declare an action: `@operation(operation_id="…", summary="…", answer=one(PackSerializer))`.
 
     `request` is the serializer of the body; without one, or with `body_optional`, an empty body is taken. `also` are
-    other successes by status, `errors` what else may be refused, by status, in words of its own. `filters` are those
+    other successes by status, `errors` what else may be refused, by status, in a text of its own. `filters` are those
     of a list, which the view applies with `filtered`; `query` are parameters of other kinds. With `idempotent` a
     request that repeats its `Idempotency-Key` is answered as the first one was, and done once. `answer_example` and
     `request_example` replace those that the serializers give.
@@ -151,10 +151,10 @@ class operation:  # noqa: N801  # used as a decorator
         store = Idempotency() if self.idempotent is True else self.idempotent
 
         @wraps(handler)
-        def handle_once(view: Any, request: Any, *args: Any, **kwargs: Any) -> Any:
+        def answer_once_per_key(view: Any, request: Any, *args: Any, **kwargs: Any) -> Any:
             return store.answer_once(view, request, lambda: handler(view, request, *args, **kwargs))
 
-        return handle_once
+        return answer_once_per_key
 
     def _request_examples(self) -> list[OpenApiExample]:
         if self.request is None:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:  # at run time DRF's views read this very setting while they a
     from rest_framework.views import APIView
 
 
-class Nobody(BasePermission):
+class DenyAll(BasePermission):
     message = "This endpoint is closed."
 
     def has_permission(self, request: Request, view: "APIView") -> bool:

@@ -7,7 +7,7 @@ from typing import Any, cast
 from django.urls import URLPattern, path
 from rest_framework.routers import SimpleRouter
 
-import config.api.ids  # noqa: F401  # registers the path converter that `lookup_value_converter` names
+import config.api.requests.ids  # noqa: F401  # registers the path converter that `lookup_value_converter` names
 
 SINGLE = {"get": "retrieve", "put": "update", "patch": "partial_update", "delete": "destroy"}
 

@@ -29,7 +29,7 @@ class OperationSchema(AutoSchema):
         return ""
 
     def get_tags(self) -> list[str]:
-        return [word.replace("-", " ").capitalize() for word in super().get_tags()]
+        return [tag.replace("-", " ").capitalize() for tag in super().get_tags()]
 
     def get_extensions(self) -> JSON:
         """Carry an operation's own errors to the document, which takes them out again."""

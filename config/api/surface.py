@@ -18,17 +18,17 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
-from config.api.clients import bucket_of, client_address
-from config.api.errors import answer_exception
+from config.api.errors.handler import answer_exception
+from config.api.errors.refusals import TooManyRequests, Unauthorized
 from config.api.filters import FilterSet
 from config.api.keys import key_digest, looks_like_key, presented_key
 from config.api.operations import operation_of
-from config.api.pagination import Page, envelope, read_page
-from config.api.parameters import NothingMatches, Parameters
-from config.api.parsers import StrictJSONParser, read_object
-from config.api.refusals import TooManyRequests, Unauthorized
-from config.api.renderers import JSONRenderer
-from config.api.responses import json_answer
+from config.api.requests.clients import address_bucket_of, client_address
+from config.api.requests.parameters import NothingMatches, Parameters
+from config.api.requests.parsers import StrictJSONParser, read_object
+from config.api.responses.json import json_response
+from config.api.responses.pagination import Page, envelope, read_page
+from config.api.responses.renderers import JSONRenderer
 from config.api.serializers import Serializer
 from config.api.throttling import Limit, Rate, count
 from config.errors import DomainError, NotFound
@@ -62,7 +62,7 @@ class SurfaceView(APIView, Generic[Caller]):
     """A view of a surface; `KeyLimitedSurface` and `AddressLimitedSurface` know the order of checks.
 
     A surface gives its name, its keys' prefix and its refusal while switched off, and knows its callers.
-    Handlers find the caller in `self.caller` and answer with `Response(data)` or `json_answer(data)`.
+    Handlers find the caller in `self.caller` and answer with `Response(data)` or `json_response(data)`.
     """
 
     http_method_names = ["get", "post", "put", "patch", "delete", "head"]
@@ -98,7 +98,7 @@ class SurfaceView(APIView, Generic[Caller]):
         raise NotImplementedError
 
     def look_up(self, digest: bytes | None) -> KeyLookup[Caller]:
-        """Look up switch and caller; a surface that can tell both with one query overrides this."""
+        """Look up switch and caller; a surface that finds both with one query overrides this."""
         if not self.switch_is_on():
             return KeyLookup(switched_on=False, caller=None)
         return KeyLookup(switched_on=True, caller=None if digest is None else self.resolve_key(digest))
@@ -125,7 +125,7 @@ class SurfaceView(APIView, Generic[Caller]):
             return self.look_up(digest)
 
     def address_limit(self, request: HttpRequest) -> Limit:
-        bucket = bucket_of(client_address(request))
+        bucket = address_bucket_of(client_address(request))
         return Limit(f"{self.surface}:address:{bucket}", settings.ADDRESS_LIMIT)
 
     def count(self, limit: Limit) -> None:
@@ -168,7 +168,7 @@ class SurfaceView(APIView, Generic[Caller]):
         self, request: Request, response: HttpResponseBase, *args: Any, **kwargs: Any
     ) -> HttpResponseBase:
         if isinstance(response, Response):
-            response = json_answer(response.data, response.status_code, headers=_given_headers(response))
+            response = json_response(response.data, response.status_code, headers=_given_headers(response))
         headers = response.headers
         headers["Cache-Control"] = "no-store"
         if self.rate is not None:
@@ -232,11 +232,11 @@ class SurfaceView(APIView, Generic[Caller]):
     ) -> HttpResponse:
         """Answer `{data}`, with `meta` beside it where there is one."""
         data = {"data": serializer.data}
-        return json_answer(data if meta is None else {**data, "meta": meta.data}, status)
+        return json_response(data if meta is None else {**data, "meta": meta.data}, status)
 
     def paged(self, serializer: BaseSerializer[Any], total: int) -> HttpResponse:
         """Answer the page asked for of a list of this length."""
-        return json_answer(envelope(self.request._request, self.page, serializer.data, total))
+        return json_response(envelope(self.request._request, self.page, serializer.data, total))
 
     def page_of(self, rows: "QuerySet[Any]", serializer: type[Serializer]) -> HttpResponse:
         """Answer the page asked for of ordered rows."""
@@ -247,7 +247,7 @@ class SurfaceView(APIView, Generic[Caller]):
         declared = operation_of(self, self.request.method)
         is_page = declared is not None and declared.answer.is_page
         empty = envelope(self.request._request, self.page, [], 0) if is_page else {"data": []}
-        return json_answer(empty)
+        return json_response(empty)
 
 
 def _given_headers(response: Response) -> dict[str, str]:

@@ -47,11 +47,11 @@ class Rate:
 
 
 def _count(redis: "redis_client.Redis", limit: Limit) -> list[int]:
-    words: tuple[Any, ...] = (1, f"limit:{limit.bucket}", limit.size, WINDOW_SECONDS * 1000)
+    arguments: tuple[Any, ...] = (1, f"limit:{limit.bucket}", limit.size, WINDOW_SECONDS * 1000)
     try:
-        return cast("list[int]", redis.evalsha(DIGEST, *words))
+        return cast("list[int]", redis.evalsha(DIGEST, *arguments))
     except redis_client.exceptions.NoScriptError:
-        return cast("list[int]", redis.eval(SCRIPT, *words))
+        return cast("list[int]", redis.eval(SCRIPT, *arguments))
 
 
 def count(limit: Limit) -> Rate | None:

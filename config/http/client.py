@@ -16,7 +16,7 @@ _MOST_CONNECTIONS: Final = 4096
 _OTHER_FILES: Final = 256
 
 
-def affordable_connections() -> int:
+def max_connections() -> int:
     """How many connections this process can hold open, by its limit of open files."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if files == resource.RLIM_INFINITY:
@@ -47,7 +47,7 @@ class Sender:
         self._busy: dict[Any, Transfer] = {}  # by libcurl handle
         self._multi: Any = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._sockets.follow)
-        connections = most_connections or affordable_connections()
+        connections = most_connections or max_connections()
         self._multi.setopt(pycurl.M_MAX_TOTAL_CONNECTIONS, connections)
         self._multi.setopt(pycurl.M_MAXCONNECTS, connections)
 

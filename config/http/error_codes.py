@@ -1,4 +1,4 @@
-"""One word for how an attempt ended."""
+"""One code for how an attempt ended."""
 
 from typing import Final
 
@@ -47,7 +47,7 @@ def of_status(status: int) -> str | None:
 
 
 def of_curl_code(code: int, *, sent: bool) -> str:
-    """The word for a transfer that libcurl gave up, after it `sent` some of the request or before."""
+    """The code for a transfer that libcurl gave up, after it `sent` some of the request or before."""
     if code == pycurl.E_OPERATION_TIMEDOUT:
         return TIMEOUT if sent else CONNECT_TIMEOUT
     return _BY_CURL_CODE.get(code, FAILED)

@@ -31,7 +31,7 @@ class Result(NamedTuple):
 
     key: int
     status: int | None  # what the receiver said, even where the attempt failed after that
-    error: str | None  # a word of error_codes.py
+    error: str | None  # one of error_codes.py
     started_at: float  # seconds since the epoch
     dns_ms: float
     connect_ms: float | None  # None where no new connection was made

@@ -158,7 +158,7 @@ class Transfer:
             self._blocked = True
             return int(pycurl.SOCKET_BAD)
         try:
-            opened = _HandedOver(peer.family, peer.socktype, peer.protocol)
+            opened = _DuplicatedSocket(peer.family, peer.socktype, peer.protocol)
         except OSError:
             return int(pycurl.SOCKET_BAD)
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVE_BUFFER)
@@ -193,7 +193,7 @@ class Transfer:
         return None
 
 
-class _HandedOver(socket.socket):
+class _DuplicatedSocket(socket.socket):
     """A socket that libcurl duplicates; the original ends with its last reference."""
 
     def __del__(self) -> None:

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-import config.api.ids  # noqa: F401 - makes `<id:…>` known
+import config.api.requests.ids  # noqa: F401 - makes `<id:…>` known
 from packs.console.views import adding, copying, editor, packs, status
 
 urlpatterns = [

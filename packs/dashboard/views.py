@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from config.api.ids import parse_uuid
+from config.api.requests.ids import parse_uuid
 from packs.library import Industry
 from packs.services import gallery_of, install_pack
 from packs.services.errors import PackNotFound

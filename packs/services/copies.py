@@ -129,7 +129,7 @@ def copied_name(automation: Automation, flow: Flow) -> str:
 
 
 def described(flow: Flow) -> str:
-    """Tell in a sentence what a copied flow does: its own words, as the workspace's may be private."""
+    """Describe a copied flow in a sentence of its own, as the workspace's text may be private."""
     labels = list(dict.fromkeys(step_type(step).label.lower() for step in steps_of(flow)))
     text = f"Starts with: {trigger_label(flow).lower()}. Then: {', '.join(labels)}."
     return text if len(text) <= LONGEST_DESCRIPTION else f"{text[: LONGEST_DESCRIPTION - 1]}…"

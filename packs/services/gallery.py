@@ -22,7 +22,7 @@ class GalleryEntry:
 
 @dataclass(frozen=True, slots=True)
 class GalleryPack:
-    """A pack of the gallery; `can_add` tells whether installing it (again) would add anything."""
+    """A pack of the gallery; `can_add` says whether installing it (again) would add anything."""
 
     offered: OfferedPack
     entries: list[GalleryEntry]

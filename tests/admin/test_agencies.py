@@ -34,7 +34,7 @@ def test_an_agency_is_renamed_and_its_limit_lifted(support: Client, agency: Agen
     assert newest_activity("agency.changed").agency_id == agency.pk
 
 
-def test_a_taken_name_is_told_at_its_field(support: Client, agency: Agency) -> None:
+def test_a_taken_name_is_refused_at_its_field(support: Client, agency: Agency) -> None:
     create_agency(name="Taken", by=SYSTEM)
     page = support.post(f"/admin/agency/agency/{agency.pk}/change/", {"name": "TAKEN"})
     assert page.status_code == 200

@@ -53,7 +53,7 @@ def test_suspending_and_restoring_happen_once() -> None:
     assert (suspended.target_kind, suspended.target_id) == ("agency", str(agency.uuid))
 
 
-def test_a_switch_is_kept_with_its_reason_and_noted_for_the_whole_fleet() -> None:
+def test_a_switch_is_kept_with_its_reason_and_recorded_for_the_whole_fleet() -> None:
     set_switch(name="agency_api", enabled=False, reason="incident", by=SUPPORT)
     set_switch(name="agency_api", enabled=True, reason="over", by=SUPPORT)
     switch = Switch.objects.get(name="agency_api")

@@ -20,7 +20,7 @@ def test_a_key_may_carry_the_copy_ability_and_usually_does_not() -> None:
     assert not issue_agency_key(agency=agency, name="Reads", can_copy=False, by=OWNER)[0].can_copy
 
 
-def test_issuing_is_noted_without_the_key() -> None:
+def test_issuing_is_recorded_without_the_key() -> None:
     key, plaintext = issue_agency_key(agency=AgencyFactory.create(), name=" Shop ", can_copy=True, by=OWNER)
     entry = ActivityEntry.objects.get(action="agency_key.created")
     assert (entry.target_id, entry.target_name, entry.actor_label) == (str(key.uuid), "Shop", "owner@example.com")

@@ -26,7 +26,7 @@ def test_a_new_person_is_invited_and_cannot_sign_in_before_setting_a_password() 
     assert str(member) == "New (admin)"
 
 
-def test_a_person_whom_the_service_knows_is_told_and_keeps_name_and_password() -> None:
+def test_a_person_whom_the_service_knows_is_mailed_and_keeps_name_and_password() -> None:
     known = UserFactory.create(email="known@example.com", name="Known", password="kept")
     member = MemberFactory.create(email="KNOWN@example.com", name="Another name")
     assert (member.user_id, Mail.objects.get().kind) == (known.pk, "member_added")

@@ -1,4 +1,4 @@
-"""Callers at the doors, each from an address of its own, so that tests share no counter."""
+"""Callers of the test surfaces, each from an address of its own, so that tests share no counter."""
 
 import secrets
 from collections.abc import Callable, Iterator
@@ -8,22 +8,22 @@ import pytest
 from django.test import Client
 
 from config import redis
-from tests.api.doors.surfaces import Doors, Holder, doors
+from tests.api.surfaces.surfaces import Holder, SurfaceState, surface_state
 
 AGENCY = "/api/agency/v1"
 WORKSPACE = "/api/v1"
 
 
 @pytest.fixture(autouse=True)
-def _doors_as_urls(settings: Any) -> None:
-    settings.ROOT_URLCONF = "tests.api.doors.urls"
+def _test_surfaces_as_urls(settings: Any) -> None:
+    settings.ROOT_URLCONF = "tests.api.surfaces.urls"
 
 
 @pytest.fixture(autouse=True)
-def state() -> Iterator[Doors]:
-    doors.open, doors.looked_up = True, 0
-    yield doors
-    doors.holders.clear()
+def state() -> Iterator[SurfaceState]:
+    surface_state.open, surface_state.looked_up = True, 0
+    yield surface_state
+    surface_state.holders.clear()
 
 
 def an_address() -> str:
@@ -41,17 +41,17 @@ def holder() -> Holder:
 
 
 @pytest.fixture
-def agency_key(holder: Holder, state: Doors) -> str:
-    return state.hand_out("svc_ag_", holder)
+def agency_key(holder: Holder, state: SurfaceState) -> str:
+    return state.issue_key("svc_ag_", holder)
 
 
 @pytest.fixture
-def workspace_key(holder: Holder, state: Doors) -> str:
-    return state.hand_out("svc_", holder)
+def workspace_key(holder: Holder, state: SurfaceState) -> str:
+    return state.issue_key("svc_", holder)
 
 
 @pytest.fixture
-def nobody(address: str) -> Client:
+def anonymous(address: str) -> Client:
     return Client(REMOTE_ADDR=address)
 
 

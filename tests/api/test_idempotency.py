@@ -15,15 +15,15 @@ from pytest_django.live_server_helper import LiveServer
 from config.api.models import IdempotencyRecord
 from config.api.tasks import forget_idempotency_records
 from tests.api.conftest import AGENCY
-from tests.api.doors.surfaces import Doors, Holder
+from tests.api.surfaces.surfaces import Holder, SurfaceState
 
 ONCE = f"{AGENCY}/once"
 OTHERWISE = {"message": "This Idempotency-Key was already used with another request."}
 
 
-def once(caller: Client, key: str | None, path: str = ONCE, method: str = "post", **words: Any) -> Any:
+def once(caller: Client, key: str | None, path: str = ONCE, method: str = "post", **body: Any) -> Any:
     headers = {} if key is None else {"Idempotency-Key": key}
-    return getattr(caller, method)(path, words, content_type="application/json", headers=headers)
+    return getattr(caller, method)(path, body, content_type="application/json", headers=headers)
 
 
 def a_name() -> str:
@@ -67,8 +67,8 @@ def test_the_same_key_with_another_request_is_409(agency: Client, other: dict[st
 
 
 @pytest.mark.django_db
-def test_another_caller_has_keys_of_its_own(agency: Client, state: Doors) -> None:
-    other = state.hand_out("svc_ag_", Holder(a_name()))
+def test_another_caller_has_keys_of_its_own(agency: Client, state: SurfaceState) -> None:
+    other = state.issue_key("svc_ag_", Holder(a_name()))
     first = once(agency, "key", name=a_name())
     second = once(Client(headers={"x-api-key": other}), "key", name=a_name())
     assert first.status_code == second.status_code == 201
@@ -137,21 +137,21 @@ def test_the_database_holds_what_a_record_is(broken: dict[str, Any]) -> None:
         IdempotencyRecord.objects.create(**whole | broken)
 
 
-def post_to(server: LiveServer, key: str, words: dict[str, Any], idempotency: str) -> requests.Response:
+def post_to(server: LiveServer, key: str, body: dict[str, Any], idempotency: str) -> requests.Response:
     headers = {"x-api-key": key, "Idempotency-Key": idempotency}
-    return requests.post(f"{server.url}{ONCE}", json=words, headers=headers, timeout=30)
+    return requests.post(f"{server.url}{ONCE}", json=body, headers=headers, timeout=30)
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("seconds", [0, 0.5])
 def test_thirty_at_once_do_the_work_once(live_server: LiveServer, agency_key: str, seconds: float) -> None:
-    words = {"name": a_name(), "seconds": seconds}
+    body = {"name": a_name(), "seconds": seconds}
     with ThreadPoolExecutor(30) as pool:
-        answers = list(pool.map(lambda _: post_to(live_server, agency_key, words, "key"), range(30)))
+        answers = list(pool.map(lambda _: post_to(live_server, agency_key, body, "key"), range(30)))
     assert [answer.status_code for answer in answers] == [201] * 30
     assert len({answer.content for answer in answers}) == 1
     assert sum("Idempotent-Replayed" in answer.headers for answer in answers) == 29
-    assert Group.objects.filter(name=words["name"]).count() == 1
+    assert Group.objects.filter(name=body["name"]).count() == 1
 
 
 @pytest.mark.slow
@@ -159,9 +159,9 @@ def test_thirty_at_once_do_the_work_once(live_server: LiveServer, agency_key: st
 def test_whoever_waits_longer_than_a_lock_may_last_still_gets_the_first_answer(
     live_server: LiveServer, agency_key: str
 ) -> None:
-    words = {"name": a_name(), "seconds": 3}
+    body = {"name": a_name(), "seconds": 3}
     with ThreadPoolExecutor(3) as pool:
-        answers = list(pool.map(lambda _: post_to(live_server, agency_key, words, "key"), range(3)))
+        answers = list(pool.map(lambda _: post_to(live_server, agency_key, body, "key"), range(3)))
     assert [answer.status_code for answer in answers] == [201] * 3
     assert len({answer.content for answer in answers}) == 1
 
@@ -175,7 +175,7 @@ def test_work_that_takes_too_long_makes_the_others_come_back_later(
 
     def hold() -> None:
         with transaction.atomic():
-            IdempotencyRecord.objects.create(principal=f"door:{holder.name}", key="key", fingerprint=bytes(32))
+            IdempotencyRecord.objects.create(principal=f"test:{holder.name}", key="key", fingerprint=bytes(32))
             claimed.set()
             done.wait(30)
             transaction.set_rollback(True)

@@ -39,14 +39,14 @@ def test_an_agency_key_is_no_workspace_key_and_the_other_way_round() -> None:
     assert not looks_like_key("svc_ag_", new_key("svc_"))
 
 
-@given(position=st.integers(min_value=0, max_value=46), letter=st.characters())
-def test_one_changed_character_is_noticed(position: int, letter: str) -> None:
+@given(position=st.integers(min_value=0, max_value=46), character=st.characters())
+def test_one_changed_character_is_noticed(position: int, character: str) -> None:
     key = new_key("svc_ag_")
-    changed = key[:position] + letter + key[position + 1 :]
+    changed = key[:position] + character + key[position + 1 :]
     assert looks_like_key("svc_ag_", changed) is (changed == key)
 
 
-def test_what_is_stored_tells_nothing_but_the_first_twelve_characters() -> None:
+def test_what_is_stored_is_nothing_but_the_first_twelve_characters() -> None:
     key = new_key("svc_ag_")
     assert len(key_digest(key)) == 32
     assert display_prefix(key) == key[:12]
@@ -67,13 +67,13 @@ def test_what_is_stored_tells_nothing_but_the_first_twelve_characters() -> None:
         {"Cookie": "x-api-key=svc_ag_x"},
     ],
 )
-def test_no_value_is_a_missing_key(nobody: Client, headers: dict[str, str]) -> None:
-    answer = nobody.get(f"{AGENCY}/things", headers=headers)
+def test_no_value_is_a_missing_key(anonymous: Client, headers: dict[str, str]) -> None:
+    answer = anonymous.get(f"{AGENCY}/things", headers=headers)
     assert (answer.status_code, answer.json()) == (401, {"message": MISSING})
 
 
 @pytest.mark.parametrize(
-    "shape",
+    "presented",
     [
         "{key} ",
         " {key}",
@@ -88,29 +88,29 @@ def test_no_value_is_a_missing_key(nobody: Client, headers: dict[str, str]) -> N
         "{key}\n",
     ],
 )
-def test_a_value_that_is_no_key_is_invalid(nobody: Client, agency_key: str, shape: str) -> None:
-    value = shape.format(key=agency_key, upper=agency_key.upper())
+def test_a_value_that_is_no_key_is_invalid(anonymous: Client, agency_key: str, presented: str) -> None:
+    value = presented.format(key=agency_key, upper=agency_key.upper())
     for header in ({"HTTP_X_API_KEY": value}, {"HTTP_AUTHORIZATION": f"Bearer {value}"}):
-        answer = nobody.get(f"{AGENCY}/things", **header)  # type: ignore[arg-type]  # WSGI variables
+        answer = anonymous.get(f"{AGENCY}/things", **header)  # type: ignore[arg-type]  # WSGI variables
         assert (answer.status_code, answer.json()) == (401, {"message": INVALID})
 
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
-def test_a_bearer_token_is_as_good_as_the_header(nobody: Client, agency_key: str, scheme: str) -> None:
-    answer = nobody.get(f"{AGENCY}/things", headers={"Authorization": f"{scheme} {agency_key}"})
+def test_a_bearer_token_is_as_good_as_the_header(anonymous: Client, agency_key: str, scheme: str) -> None:
+    answer = anonymous.get(f"{AGENCY}/things", headers={"Authorization": f"{scheme} {agency_key}"})
     assert answer.status_code == 200
 
 
-def test_the_x_api_key_header_wins_over_the_bearer_token(nobody: Client, agency_key: str) -> None:
+def test_the_x_api_key_header_wins_over_the_bearer_token(anonymous: Client, agency_key: str) -> None:
     good_header = {"x-api-key": agency_key, "Authorization": "Bearer nonsense"}
-    assert nobody.get(f"{AGENCY}/things", headers=good_header).status_code == 200
+    assert anonymous.get(f"{AGENCY}/things", headers=good_header).status_code == 200
     bad_header = {"x-api-key": "nonsense", "Authorization": f"Bearer {agency_key}"}
-    assert nobody.get(f"{AGENCY}/things", headers=bad_header).json() == {"message": INVALID}
+    assert anonymous.get(f"{AGENCY}/things", headers=bad_header).json() == {"message": INVALID}
     empty_header = {"x-api-key": "", "Authorization": f"Bearer {agency_key}"}
-    assert nobody.get(f"{AGENCY}/things", headers=empty_header).status_code == 200
+    assert anonymous.get(f"{AGENCY}/things", headers=empty_header).status_code == 200
 
 
-def test_a_key_in_the_query_or_the_body_is_missing(nobody: Client, agency_key: str) -> None:
+def test_a_key_in_the_query_or_the_body_is_missing(anonymous: Client, agency_key: str) -> None:
     sent = {"x-api-key": agency_key, "api_key": agency_key}
-    assert nobody.get(f"{AGENCY}/things", sent).json() == {"message": MISSING}
-    assert nobody.post(f"{AGENCY}/things", sent, "application/json").json() == {"message": MISSING}
+    assert anonymous.get(f"{AGENCY}/things", sent).json() == {"message": MISSING}
+    assert anonymous.post(f"{AGENCY}/things", sent, "application/json").json() == {"message": MISSING}

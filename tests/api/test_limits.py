@@ -12,7 +12,7 @@ from django.test import Client
 from config import redis
 from config.api.throttling import Limit, count
 from tests.api.conftest import AGENCY, WORKSPACE, an_address
-from tests.api.doors.surfaces import Holder
+from tests.api.surfaces.surfaces import Holder
 
 TOO_MANY = "Too many requests. Retry after {} seconds."
 
@@ -32,32 +32,32 @@ def test_a_key_gets_120_requests_and_then_429_with_the_time_to_wait(agency: Clie
 
 
 @pytest.mark.parametrize("key", [None, "svc_ag_mistyped"])
-def test_keys_that_nobody_holds_get_60_requests_for_their_address(nobody: Client, key: str | None) -> None:
+def test_keys_that_nobody_holds_get_60_requests_for_their_address(anonymous: Client, key: str | None) -> None:
     headers = {"x-api-key": key} if key else {}
-    answers = [nobody.get(f"{AGENCY}/things", headers=headers) for _ in range(61)]
+    answers = [anonymous.get(f"{AGENCY}/things", headers=headers) for _ in range(61)]
     assert [answer.status_code for answer in answers] == [401] * 60 + [429]
     assert answers[-1].json() == {"message": TOO_MANY.format(answers[-1]["Retry-After"])}
 
 
-def test_a_known_key_is_not_held_up_by_its_addresses_failures(nobody: Client, agency_key: str) -> None:
+def test_a_known_key_is_not_held_up_by_its_addresses_failures(anonymous: Client, agency_key: str) -> None:
     for _ in range(61):
-        nobody.get(f"{AGENCY}/things")
-    assert nobody.get(f"{AGENCY}/things", headers={"x-api-key": agency_key}).status_code == 200
+        anonymous.get(f"{AGENCY}/things")
+    assert anonymous.get(f"{AGENCY}/things", headers={"x-api-key": agency_key}).status_code == 200
 
 
-def test_path_variants_and_head_count_alike(nobody: Client) -> None:
+def test_path_variants_and_head_count_alike(anonymous: Client) -> None:
     for number in range(30):
-        nobody.get(f"{AGENCY}/things/{number}")
-        nobody.head(f"{AGENCY}/nothing//{number}")
-    assert nobody.get(f"{AGENCY}/things").status_code == 429
+        anonymous.get(f"{AGENCY}/things/{number}")
+        anonymous.head(f"{AGENCY}/nothing//{number}")
+    assert anonymous.get(f"{AGENCY}/things").status_code == 429
 
 
 @pytest.mark.parametrize(
     "header",
     ["X-Forwarded-For", "Forwarded", "X-Real-IP", "CF-Connecting-IP", "True-Client-IP", "X-Client-IP"],
 )
-def test_forged_headers_change_nothing(nobody: Client, header: str) -> None:
-    answers = [nobody.get(f"{AGENCY}/things", headers={header: an_address()}) for _ in range(61)]
+def test_forged_headers_change_nothing(anonymous: Client, header: str) -> None:
+    answers = [anonymous.get(f"{AGENCY}/things", headers={header: an_address()}) for _ in range(61)]
     assert answers[-1].status_code == 429
 
 
@@ -94,9 +94,9 @@ def test_behind_a_trusted_proxy_the_nearest_foreign_address_counts(client: Clien
 
 
 @pytest.mark.usefixtures("_behind_a_proxy")
-def test_whoever_is_no_trusted_proxy_is_not_believed(nobody: Client) -> None:
+def test_whoever_is_no_trusted_proxy_is_not_believed(anonymous: Client) -> None:
     for _ in range(61):
-        answer = nobody.get(f"{AGENCY}/things", headers={"X-Forwarded-For": an_address()})
+        answer = anonymous.get(f"{AGENCY}/things", headers={"X-Forwarded-For": an_address()})
     assert answer.status_code == 429
 
 
@@ -172,7 +172,7 @@ def test_a_counter_that_lost_its_end_gets_a_new_one() -> None:
     assert redis.client().pttl(f"limit:{limit.bucket}") > 0
 
 
-def test_a_redis_that_forgot_the_script_is_told_it_again() -> None:
+def test_a_redis_that_forgot_the_script_is_sent_it_again() -> None:
     redis.client().script_flush()
     rate = count(Limit(a_bucket(), 5))
     assert rate is not None

@@ -1,4 +1,4 @@
-"""How log lines read: JSON for machines, plain words for a person at a terminal; secrets in neither."""
+"""How log lines read: JSON for machines, plain text for a person at a terminal; secrets in neither."""
 
 import json
 import logging
@@ -19,11 +19,11 @@ def request_line(client: Client, caplog: pytest.LogCaptureFixture) -> logging.Lo
 
 @pytest.mark.django_db
 def test_a_request_in_a_terminal_says_what_was_asked_and_answered(request_line: logging.LogRecord) -> None:
-    words = PlainFormatter().format(request_line).split()
-    assert words[:4] == ["INFO", "requests", "request", "method=GET"]
-    assert words[4] == "path=/api/agency/v1/svc_ag_…"
-    assert words[5] == "status=401"
-    assert words[6].startswith("ms=")
+    parts = PlainFormatter().format(request_line).split()
+    assert parts[:4] == ["INFO", "requests", "request", "method=GET"]
+    assert parts[4] == "path=/api/agency/v1/svc_ag_…"
+    assert parts[5] == "status=401"
+    assert parts[6].startswith("ms=")
 
 
 @pytest.mark.django_db

@@ -7,7 +7,7 @@ from django.test import Client
 
 from config.api.keys import new_key
 from tests.api.conftest import AGENCY, WORKSPACE
-from tests.api.doors.surfaces import Doors, Holder
+from tests.api.surfaces.surfaces import Holder, SurfaceState
 
 MISSING = 'API key missing. Send it as the "x-api-key" header or a Bearer token.'
 INVALID = "Invalid API key."
@@ -24,8 +24,8 @@ def test_a_known_key_is_let_in_and_counted(agency: Client) -> None:
 
 
 @pytest.mark.parametrize("surface", [AGENCY, WORKSPACE])
-def test_a_missing_key_is_401(nobody: Client, surface: str) -> None:
-    answer = nobody.get(f"{surface}/things")
+def test_a_missing_key_is_401(anonymous: Client, surface: str) -> None:
+    answer = anonymous.get(f"{surface}/things")
     assert (answer.status_code, answer.json()) == (401, {"message": MISSING})
     assert answer["WWW-Authenticate"] == "Bearer"
     assert answer["X-RateLimit-Limit"] == "60"
@@ -33,29 +33,29 @@ def test_a_missing_key_is_401(nobody: Client, surface: str) -> None:
 
 
 @pytest.mark.parametrize(("surface", "prefix"), [(AGENCY, "svc_ag_"), (WORKSPACE, "svc_")])
-def test_an_unknown_key_is_401(nobody: Client, surface: str, prefix: str) -> None:
-    answer = nobody.get(f"{surface}/things", headers={"x-api-key": new_key(prefix)})
+def test_an_unknown_key_is_401(anonymous: Client, surface: str, prefix: str) -> None:
+    answer = anonymous.get(f"{surface}/things", headers={"x-api-key": new_key(prefix)})
     assert (answer.status_code, answer.json()) == (401, {"message": INVALID})
 
 
 def test_each_surface_rejects_the_other_ones_key(
-    nobody: Client, agency_key: str, workspace_key: str, state: Doors
+    anonymous: Client, agency_key: str, workspace_key: str, state: SurfaceState
 ) -> None:
     for surface, key in ((AGENCY, workspace_key), (WORKSPACE, agency_key)):
-        answer = nobody.get(f"{surface}/things", headers={"x-api-key": key})
+        answer = anonymous.get(f"{surface}/things", headers={"x-api-key": key})
         assert (answer.status_code, answer.json()) == (401, {"message": INVALID})
     assert state.looked_up == 0
 
 
-def test_a_mistyped_key_is_told_without_a_look_up(nobody: Client, agency_key: str, state: Doors) -> None:
+def test_a_mistyped_key_is_refused_without_a_look_up(anonymous: Client, agency_key: str, state: SurfaceState) -> None:
     wrong = agency_key[:-1] + ("0" if agency_key[-1] != "0" else "1")
-    assert nobody.get(f"{AGENCY}/things", headers={"x-api-key": wrong}).status_code == 401
+    assert anonymous.get(f"{AGENCY}/things", headers={"x-api-key": wrong}).status_code == 401
     assert state.looked_up == 0
 
 
-def test_the_agency_switch_comes_before_the_key_and_is_not_counted(nobody: Client, state: Doors) -> None:
+def test_the_agency_switch_comes_before_the_key_and_is_not_counted(anonymous: Client, state: SurfaceState) -> None:
     state.open = False
-    answer = nobody.get(f"{AGENCY}/things")
+    answer = anonymous.get(f"{AGENCY}/things")
     assert (answer.status_code, answer.json()) == (
         503,
         {"message": "The reseller API is currently disabled."},
@@ -64,10 +64,10 @@ def test_the_agency_switch_comes_before_the_key_and_is_not_counted(nobody: Clien
 
 
 def test_a_surface_that_is_switched_off_is_no_fault_in_the_log(
-    nobody: Client, state: Doors, caplog: pytest.LogCaptureFixture
+    anonymous: Client, state: SurfaceState, caplog: pytest.LogCaptureFixture
 ) -> None:
     state.open = False
-    assert nobody.get(f"{AGENCY}/things").status_code == 503
+    assert anonymous.get(f"{AGENCY}/things").status_code == 503
     assert not [record for record in caplog.records if record.levelname == "ERROR"]
 
 
@@ -78,7 +78,7 @@ def test_an_inactive_agency_is_refused_before_its_limit(agency: Client, holder: 
         assert (answer.status_code, answer.json()) == (403, {"message": "This agency is not active."})
 
 
-def test_the_address_limit_of_the_workspace_surface_comes_first(workspace: Client, state: Doors) -> None:
+def test_the_address_limit_of_the_workspace_surface_comes_first(workspace: Client, state: SurfaceState) -> None:
     state.open = False
     answers = [workspace.get(f"{WORKSPACE}/things") for _ in range(61)]
     assert {answer.status_code for answer in answers[:60]} == {403}
@@ -99,16 +99,16 @@ def test_a_workspace_that_is_gone_is_401_and_a_suspended_one_403(workspace: Clie
 @pytest.mark.parametrize("path", ["", "/", "/nothing", "/things/", "/things/x/y", "/a%0Ab", "/%00", "/%ff"])
 @pytest.mark.parametrize("method", ["get", "post", "delete", "options", "trace"])
 def test_an_unknown_path_is_404_for_every_method_once_the_key_is_known(
-    agency: Client, nobody: Client, path: str, method: str
+    agency: Client, anonymous: Client, path: str, method: str
 ) -> None:
     answer = getattr(agency, method)(f"{AGENCY}{path}")
     assert (answer.status_code, answer.json()) == (404, {"message": "Not found."})
-    assert getattr(nobody, method)(f"{AGENCY}{path}").status_code == 401
+    assert getattr(anonymous, method)(f"{AGENCY}{path}").status_code == 401
 
 
 @pytest.mark.parametrize("path", ["/api", "/api/", "/api/v2/things", "/api/agency", "/api/agency/v10"])
-def test_a_path_on_no_surface_is_404_in_json(nobody: Client, path: str) -> None:
-    answer = nobody.post(path)
+def test_a_path_on_no_surface_is_404_in_json(anonymous: Client, path: str) -> None:
+    answer = anonymous.post(path)
     assert (answer.status_code, answer.json()) == (404, {"message": "Not found."})
 
 
@@ -153,6 +153,6 @@ def test_the_body_of_an_action_may_be_empty_where_the_view_says_so(agency: Clien
     assert broken.status_code == 400
 
 
-def test_a_session_cookie_means_nothing(nobody: Client) -> None:
-    nobody.cookies["session"] = "whatever"
-    assert nobody.get(f"{AGENCY}/things").json() == {"message": MISSING}
+def test_a_session_cookie_means_nothing(anonymous: Client) -> None:
+    anonymous.cookies["session"] = "whatever"
+    assert anonymous.get(f"{AGENCY}/things").json() == {"message": MISSING}

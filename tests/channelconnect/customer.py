@@ -70,7 +70,7 @@ class Customer:
         return re.findall(r'name="account" value="([^"]+)"', self.page.content.decode())
 
     def select(self, external_id: str | None = None) -> Any:
-        """Choose an account, the first one unless told, and look at what became of it."""
+        """Choose an account, by default the first one, and look at what became of it."""
         answer = self.press("/choose", account=external_id or self.accounts()[0])
         return self.open(answer["Location"]) if answer.status_code == 303 else answer
 

@@ -274,8 +274,8 @@ def test_a_malformed_key_is_400(connecting: Tenant, key: str) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_30_at_once_with_one_key_make_one_session() -> None:
     tenant = switch_on(Tenant())
-    path, doors = path_of(tenant), [Api(key=tenant.plaintext) for _ in range(30)]
-    answers = at_once(lambda number: doors[number].post(path, wanted(), idempotency_key="k"), times=30)
+    path, clients = path_of(tenant), [Api(key=tenant.plaintext) for _ in range(30)]
+    answers = at_once(lambda number: clients[number].post(path, wanted(), idempotency_key="k"), times=30)
     assert sorted(answer.status_code for answer in answers) == [200] * 29 + [201]
     assert len({answer.content for answer in answers}) == 1
     assert ConnectSession.objects.count() == 1

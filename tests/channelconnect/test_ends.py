@@ -331,7 +331,7 @@ TIME_RUNS_OUT = "UPDATE channelconnect_connectsession SET expires_at = now() - i
 def test_time_that_runs_out_while_the_provider_is_asked_leaves_no_other_end(
     connecting: Tenant, customer: Customer, person: str, after: str
 ) -> None:
-    """Whoever reads the status meanwhile was told `expired`, which never changes again."""
+    """Whoever asked for the status meanwhile saw `expired`, which never changes again."""
     session = a_session(connecting)
     ran_out = False
 

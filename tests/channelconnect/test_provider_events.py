@@ -58,7 +58,7 @@ def _tables(db: None) -> None:
 
 def verify(meta: RunningSandbox, **query: str) -> Any:
     usual = {"mode": "subscribe", "challenge": "1158201444", "verify_token": meta.config.verify_token}
-    return Client().get(f"{PATH}?{urlencode({f'hub.{name}': word for name, word in (usual | query).items()})}")
+    return Client().get(f"{PATH}?{urlencode({f'hub.{name}': value for name, value in (usual | query).items()})}")
 
 
 def test_the_address_proves_itself_with_the_challenge_as_plain_text(meta: RunningSandbox) -> None:
@@ -75,7 +75,7 @@ def test_with_another_token_or_mode_it_proves_nothing(meta: RunningSandbox, quer
     assert (answer.status_code, answer.content) == (403, b"Forbidden")
 
 
-def test_without_words_or_without_a_token_of_ours_it_proves_nothing(meta: RunningSandbox, settings: Any) -> None:
+def test_without_parameters_or_without_a_token_of_ours_it_proves_nothing(meta: RunningSandbox, settings: Any) -> None:
     assert Client().get(PATH).status_code == 403
     settings.META_WEBHOOK_VERIFY_TOKEN = ""
     assert verify(meta, verify_token="").status_code == 403

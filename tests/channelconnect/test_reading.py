@@ -157,13 +157,13 @@ def test_many_cancels_and_sweeps_at_once_end_a_session_once() -> None:
     tenant = switch_on(Tenant())
     session = a_session(tenant)
     let_time_pass(session)
-    path, doors = f"{path_of(tenant)}/{session.uuid}/cancel", [Api(key=tenant.plaintext) for _ in range(8)]
+    path, clients = f"{path_of(tenant)}/{session.uuid}/cancel", [Api(key=tenant.plaintext) for _ in range(8)]
 
     def end(number: int) -> None:
         if number % 2:
             expire_sessions(now=now(), by=SYSTEM)
         else:
-            assert doors[number].post(path).status_code == 200
+            assert clients[number].post(path).status_code == 200
 
     at_once(end, times=8)
     assert connection_events(tenant) == [f"{EVENT}expired"]
@@ -186,8 +186,8 @@ def test_the_channel_events_are_in_the_catalogue_once_the_feature_is_on(a: Tenan
         assert (tested.status_code, tested.json()["data"]["event"]) == (202, name)
 
 
-def test_the_document_describes_the_endpoints_and_the_events(nobody: Api, db: None) -> None:
-    document = nobody.get("/openapi.json").json()
+def test_the_document_describes_the_endpoints_and_the_events(anonymous: Api, db: None) -> None:
+    document = anonymous.get("/openapi.json").json()
     base = "/api/agency/v1/workspaces/{workspace}/channel-connections"
     assert {base, f"{base}/{{connection}}", f"{base}/{{connection}}/cancel"} <= document["paths"].keys()
     assert set(document["paths"][base]["post"]["responses"]) >= {"200", "201", "403", "404", "409", "422"}

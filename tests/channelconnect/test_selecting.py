@@ -64,7 +64,7 @@ def test_a_number_is_found_by_its_digits(connecting: Tenant, customer: Customer)
     assert len(customer.accounts()) == 1
 
 
-def test_pages_of_one_name_are_told_apart_by_their_ids(connecting: Tenant, customer: Customer) -> None:
+def test_pages_of_one_name_are_distinguished_by_their_ids(connecting: Tenant, customer: Customer) -> None:
     session = a_session(connecting, platform="facebook")
     customer.authorize(session, "many")
     first, second = customer.accounts()[:2]

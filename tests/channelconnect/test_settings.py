@@ -91,7 +91,7 @@ def test_the_whole_list_is_replaced_in_its_order_and_a_repetition_dropped(a: Ten
 
 
 @pytest.mark.parametrize("url", BAD)
-def test_an_address_that_browsers_must_not_return_to_is_refused_by_its_place(a: Tenant, url: str) -> None:
+def test_an_address_that_browsers_must_not_return_to_is_refused_by_its_index(a: Tenant, url: str) -> None:
     put(a, [GOOD[0]])
     answer = put(a, [GOOD[1], url])
     assert (answer.status_code, list(answer.json()["errors"])) == (422, ["return_urls.1"])
@@ -111,7 +111,7 @@ def test_at_most_20_are_kept(a: Tenant) -> None:
 @pytest.mark.parametrize(
     "body", [{}, {"return_urls": None}, {"return_urls": "https://x.example"}, {"return_urls": [1]}]
 )
-def test_words_of_another_shape_are_refused(a: Tenant, body: dict[str, Any]) -> None:
+def test_bodies_of_another_form_are_refused(a: Tenant, body: dict[str, Any]) -> None:
     answer = a.api.put(PATH, body)
     assert answer.status_code == 422
     assert next(iter(answer.json()["errors"])).startswith("return_urls")

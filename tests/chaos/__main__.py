@@ -10,7 +10,7 @@ import sys
 import time
 
 from tests.chaos.system import System, running_system
-from tools.local.signals import stop_signals
+from tools.local.runner.signals import stop_signals
 
 
 def say(words: str) -> None:

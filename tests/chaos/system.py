@@ -13,9 +13,9 @@ from pathlib import Path
 
 from tools.local import ROOT
 from tools.local.parent_death import parent_death_signal
-from tools.local.plan import whole_system
-from tools.local.server import Server
-from tools.local.servers import started_servers
+from tools.local.runner.plan import whole_system
+from tools.local.servers.server import Server
+from tools.local.servers.starting import started_servers
 from tools.local.state import open_log, throwaway
 from tools.local.variables import development_variables
 

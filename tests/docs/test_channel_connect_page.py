@@ -22,10 +22,10 @@ SCRIPT = next(code for code in re.findall(r"```python\n(.*?)```", PAGE, re.DOTAL
 
 
 @pytest.mark.parametrize(
-    "word", [*ERROR_CODES, *Status.values, *(name for name in event_labels() if name.startswith("channel."))]
+    "name", [*ERROR_CODES, *Status.values, *(name for name in event_labels() if name.startswith("channel."))]
 )
-def test_every_code_status_and_event_is_on_the_page(word: str) -> None:
-    assert f"`{word}`" in PAGE
+def test_every_code_status_and_event_is_on_the_page(name: str) -> None:
+    assert f"`{name}`" in PAGE
 
 
 def test_the_page_shows_the_connection_as_events_carry_it() -> None:
@@ -34,7 +34,7 @@ def test_the_page_shows_the_connection_as_events_carry_it() -> None:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(
-    ("scenario", "words", "end"),
+    ("scenario", "text", "end"),
     [
         ({"person": "ann", "decision": "approve"}, "Connected", ("connected", None)),
         ({"person": "ann", "decision": "decline"}, "Cancelled", ("cancelled", "authorization_not_completed")),
@@ -42,7 +42,7 @@ def test_the_page_shows_the_connection_as_events_carry_it() -> None:
     ],
 )
 def test_the_script_walks_over_plain_http(
-    live_server: LiveServer, settings: Any, scenario: dict[str, str], words: str, end: tuple[str, str | None]
+    live_server: LiveServer, settings: Any, scenario: dict[str, str], text: str, end: tuple[str, str | None]
 ) -> None:
     settings.PUBLIC_URL = live_server.url
     names: dict[str, Any] = {}
@@ -53,5 +53,5 @@ def test_the_script_walks_over_plain_http(
             setattr(settings, name, value)
         session = a_session(switch_on(Tenant()))
         page = names["walk"](link_of(session), sandbox.url, **scenario)
-    assert words in page
+    assert text in page
     assert outcome(session) == end

@@ -13,7 +13,7 @@ import pytest
 
 from agency.event_types import event_labels
 from tests.config.http.receivers import Receiver, answer
-from webhooks.console.words import ERROR_WORDS
+from webhooks.console.labels import ERROR_LABELS
 from webhooks.services.endpoints import new_secret
 from webhooks.services.samples import sample_envelope
 from webhooks.signing import Signer, headers
@@ -27,7 +27,7 @@ def test_the_page_shows_a_full_sample_of_every_event(event: str) -> None:
     assert json.dumps(json.loads(sample_envelope(event)), indent=2) in PAGE
 
 
-@pytest.mark.parametrize("error", ERROR_WORDS)
+@pytest.mark.parametrize("error", ERROR_LABELS)
 def test_the_page_names_every_error(error: str) -> None:
     assert f"`{error}`" in PAGE
 
@@ -73,9 +73,9 @@ def test_the_page_shows_the_librarys_sample_first_and_it_takes_a_genuine_deliver
     assert PAGE.index("standardwebhooks") < PAGE.index("X-Svc-Signature over")
 
 
-def run(words: list[str], cwd: Path, **variables: str) -> str:
+def run(arguments: list[str], cwd: Path, **variables: str) -> str:
     env = {"PATH": "/usr/local/bin:/usr/bin:/bin", **variables}
-    return subprocess.run(words, cwd=cwd, env=env, capture_output=True, check=True, text=True).stdout.strip()
+    return subprocess.run(arguments, cwd=cwd, env=env, capture_output=True, check=True, text=True).stdout.strip()
 
 
 def test_the_shell_sample_takes_a_genuine_delivery_and_no_other_and_signs_as_we_do(tmp_path: Path) -> None:
@@ -85,8 +85,8 @@ def test_the_shell_sample_takes_a_genuine_delivery_and_no_other_and_signs_as_we_
     receiver = Receiver(answer())
     try:
         for given, said in ((signed(body, secret), "genuine"), (signed(body, "another"), "forged"), ("", "forged")):
-            words = {"SECRET": secret, "SIGNATURE": given, "RECEIVER": f"http://127.0.0.1:{receiver.port}/"}
-            assert run(["sh", str(HERE / "verify.sh")], tmp_path, **words) == said
+            variables = {"SECRET": secret, "SIGNATURE": given, "RECEIVER": f"http://127.0.0.1:{receiver.port}/"}
+            assert run(["sh", str(HERE / "verify.sh")], tmp_path, **variables) == said
     finally:
         receiver.close()
     assert {one.headers["x-svc-signature"] for one in receiver.requests} == {signed(body, secret)}
@@ -105,7 +105,7 @@ RUNNERS = {
 
 @pytest.mark.parametrize("program", [name for name in RUNNERS if shutil.which(name)])
 def test_the_other_samples_take_a_genuine_delivery_and_no_other(tmp_path: Path, program: str) -> None:
-    """Wherever the language is at hand."""
+    """Wherever the language is installed."""
     body, secret = sample_envelope("addon.granted"), new_secret()
     (tmp_path / "body.json").write_bytes(body)
     for given, said in ((signed(body, secret), "true"), (signed(body, "another"), "false"), ("sha256=ü", "false")):

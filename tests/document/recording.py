@@ -44,7 +44,7 @@ def documented_path(route: str) -> str:
 
 
 def watch_answer(request: HttpRequest, response: Any) -> None:
-    """Note what an answer has that its surface's document does not."""
+    """Record what an answer has that its surface's document does not."""
     document = surface_of(request.path)
     if document is None or request.path == document.path or settings.ROOT_URLCONF != PUBLISHED:
         return

@@ -1,4 +1,4 @@
-"""Turns a schema of a document into a strict validator: references inlined, unknown fields refused."""
+"""Makes a schema of a document into a strict validator: references inlined, unknown fields refused."""
 
 import re
 from collections.abc import Callable, Iterator

@@ -38,8 +38,8 @@ def test_a_renamed_field_is_found_with_operation_status_path_and_part(a: Tenant,
     answer = a.api.get(a.path)
     path = f"{CUSTOMERS}/{{workspace}}"
     assert not mistakes(document, path, answer)
-    for shape in ("SubAccount", "SubAccountDetail"):
-        fields = document["components"]["schemas"][shape]["properties"]
+    for schema in ("SubAccount", "SubAccountDetail"):
+        fields = document["components"]["schemas"][schema]["properties"]
         fields["tz"] = fields.pop("timezone")
     found = mistakes(document, path, answer)
     assert f"readSubAccount (GET {path}) answers 200, $.data" in found

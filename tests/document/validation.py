@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 from jsonschema import Draft202012Validator
 
-from config.api.faults import AT_ONCE
+from config.api.errors.faults import CONCURRENT_CHANGE
 from tests.document.schemas import JSON, compiled, mistakes_in, resolved
 
 CONTENT_TYPE = "application/json"
@@ -53,7 +53,7 @@ class DocumentValidator:
 
     def _is_lost_race(self, method: str, status: int, body: bytes) -> bool:
         """Say whether it is the refusal that the introduction promises every write which meets another change."""
-        return method in WRITES and status == CONFLICT and orjson.loads(body) == {"message": AT_ONCE}
+        return method in WRITES and status == CONFLICT and orjson.loads(body) == {"message": CONCURRENT_CHANGE}
 
     def _mistakes_beside(self, method: str, path: str, status: int, body: bytes) -> list[str]:
         """Judge the answer to a path that the document does not have, or has without this method."""

@@ -24,10 +24,10 @@ def chromium(_django_beside_the_browser: None) -> str:
     """Where chromium is; without one the story is skipped, but never in CI."""
     found = next(filter(None, map(shutil.which, NAMES)), None)
     if found is None:
-        words = f"no browser: none of {', '.join(NAMES)} is installed"
+        reason = f"no browser: none of {', '.join(NAMES)} is installed"
         if os.environ.get("CI"):
-            pytest.fail(words)
-        pytest.skip(words)
+            pytest.fail(reason)
+        pytest.skip(reason)
     return found
 
 

@@ -1,4 +1,4 @@
-"""An integrator's receiver: takes what the agency is told, and believes only what is signed."""
+"""An integrator's receiver: takes what the agency is sent, and believes only what is signed."""
 
 import hashlib
 import hmac
@@ -12,25 +12,25 @@ from tests.document.recording import watch_envelope
 
 
 class Receiver:
-    """Answers 200 to everything; `told` holds `(headers, body)` in the order of arrival."""
+    """Answers 200 to everything; `received` holds `(headers, body)` in the order of arrival."""
 
     def __init__(self) -> None:
-        told: queue.Queue[tuple[dict[str, str], bytes]] = queue.Queue()
+        received: queue.Queue[tuple[dict[str, str], bytes]] = queue.Queue()
 
-        class Door(BaseHTTPRequestHandler):
+        class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 self.send_response(200)
                 self.send_header("Content-Length", "0")
                 self.end_headers()
                 watch_envelope(body)
-                told.put((dict(self.headers), body))
+                received.put((dict(self.headers), body))
 
-            def log_message(self, format: str, *words: Any) -> None:
+            def log_message(self, format: str, *args: Any) -> None:
                 """Say nothing."""
 
-        self.told = told
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Door)
+        self.received = received
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
         self._thread.start()
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}/hooks"
@@ -44,7 +44,7 @@ class Receiver:
         """Wait for so many messages and give their envelopes; each must be signed with the secret."""
         envelopes = []
         for _ in range(count):
-            headers, body = self.told.get(timeout=10)
+            headers, body = self.received.get(timeout=10)
             signature = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
             assert headers["X-Svc-Signature"] == f"sha256={signature}"
             envelope = json.loads(body)

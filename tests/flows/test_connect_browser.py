@@ -25,7 +25,7 @@ from workspaces.subaccounts.models import Channel
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Open = Callable[..., Page]
-# The wrong browser's page answers 403, which browsers note.
+# The wrong browser's page answers 403, which browsers log.
 A_REFUSAL = "status of 403"
 
 
@@ -57,7 +57,7 @@ def open_browser(browser: Browser, sandbox: RunningSandbox) -> Iterator[Open]:
     yield open_one
     for context in contexts:
         context.close()
-    assert [words for words in complaints if A_REFUSAL not in words] == []
+    assert [complaint for complaint in complaints if A_REFUSAL not in complaint] == []
 
 
 def play_the_agency(route: Route) -> None:
@@ -89,8 +89,8 @@ def approve(page: Page) -> None:
     page.get_by_role("button", name="Continue").click()
 
 
-def title(page: Page, words: str) -> None:
-    expect(page.get_by_role("heading", level=1)).to_have_text(words)
+def title(page: Page, text: str) -> None:
+    expect(page.get_by_role("heading", level=1)).to_have_text(text)
 
 
 def connect(page: Page, session: ConnectSession) -> None:

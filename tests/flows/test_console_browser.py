@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PHONE = {"width": 360, "height": 740}
 SMALLEST_TARGET = 24
 Open = Callable[..., Page]
-# Browsers note every answer of 422; one form is sent empty on purpose.
+# Browsers log every answer of 422; one form is sent empty on purpose.
 A_REFUSED_FORM = "status of 422"
 PAGES = [
     "",
@@ -80,7 +80,7 @@ def open_browser(browser: Browser, live_server: LiveServer, person: User) -> Ite
     yield open_one
     for context in contexts:
         context.close()
-    assert [words for words in complaints if A_REFUSED_FORM not in words] == []
+    assert [complaint for complaint in complaints if A_REFUSED_FORM not in complaint] == []
 
 
 def sign_in(page: Page, person: User) -> None:

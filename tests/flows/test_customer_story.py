@@ -75,7 +75,7 @@ def test_a_customer_is_provisioned_sold_to_and_suspended_and_each_step_is_heard(
     assert sorted(heard, key=lambda envelope: str(envelope["id"])) == sorted(a.events, key=lambda one: str(one["id"]))
 
     listed = a.api.get("/workspaces?search=spa&status=active").json()
-    assert [card["uuid"] for card in listed["data"]] == [shop["uuid"]]
+    assert [row["uuid"] for row in listed["data"]] == [shop["uuid"]]
 
 
 @pytest.mark.usefixtures("_dispatcher")
@@ -85,7 +85,7 @@ def test_what_happened_to_another_agency_s_customer_is_not_heard(a: Tenant, b: T
         tenant.api.post("/workspaces", {"name": "Shop", "owner": {"name": "O", "email": "o@example.com"}})
     (envelope,) = receiver.believed(1, hook["secret"])
     assert envelope["agency_id"] == a.agency.pk
-    assert receiver.told.empty()
+    assert receiver.received.empty()
 
 
 @pytest.mark.usefixtures("_dispatcher")

@@ -14,8 +14,8 @@ from agency.actors import SYSTEM
 from packs.services import add_library_entry, change_pack, copy_automation, create_pack, install_pack
 from tests.agency.console.browsers import PASSWORD, a_member
 from tests.factories import ChannelFactory, WorkspaceFactory
+from tests.flow_factories import a_customers_flow
 from tests.flows.test_console_browser import CONTROLS, SMALLEST_TARGET, TOO_SMALL, WITHOUT_A_NAME
-from tests.flows_at_hand import a_customers_flow
 from tests.packs.client import an_automation
 from tests.packs.small_library import BOOKING, write_library
 from tests.tenants import Tenant
@@ -25,7 +25,7 @@ from workspaces.subaccounts.models import Workspace
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Open = Callable[..., Page]
-# Browsers note every answer of 422; one form is sent wrong on purpose.
+# Browsers log every answer of 422; one form is sent wrong on purpose.
 A_REFUSED_FORM = "status of 422"
 SECRETS = ["+49 151 1234 5678", "cal-8841", "agent-17", "acct-agency-9", "corner-salon.example"]
 
@@ -46,11 +46,11 @@ def open_page(browser: Browser, live_server: LiveServer) -> Iterator[Open]:
     yield open_one
     for context in contexts:
         context.close()
-    assert [words for words in complaints if A_REFUSED_FORM not in words] == []
+    assert [complaint for complaint in complaints if A_REFUSED_FORM not in complaint] == []
 
 
 @pytest.fixture
-def desk(open_page: Open) -> Page:
+def console(open_page: Open) -> Page:
     """An ordinary browser."""
     return open_page(viewport={"width": 1280, "height": 1600})
 
@@ -100,48 +100,48 @@ def show_nothing_of_the_first_customer(page: Page) -> None:
 
 
 def test_a_customer_s_automation_becomes_a_pack_that_another_customer_switches_on(
-    a: Tenant, source: Automation, customer: Workspace, desk: Page, phone: Page
+    a: Tenant, source: Automation, customer: Workspace, console: Page, phone: Page
 ) -> None:
     staff = a_member(a.agency, "admin")
-    sign_in(desk, "/console/packs", staff.user.email)
+    sign_in(console, "/console/packs", staff.user.email)
 
-    desk.get_by_role("link", name="New pack").first.click()
-    desk.get_by_label("Name").fill("Salon essentials")
-    desk.get_by_role("button", name="Create pack").click()
-    expect(desk.get_by_text("It cannot be published yet")).to_be_visible()
+    console.get_by_role("link", name="New pack").first.click()
+    console.get_by_label("Name").fill("Salon essentials")
+    console.get_by_role("button", name="Create pack").click()
+    expect(console.get_by_text("It cannot be published yet")).to_be_visible()
 
-    desk.get_by_role("link", name="Add from the library").click()
-    desk.get_by_label("Words").fill("visit")
-    desk.get_by_role("button", name="Show").click()
-    desk.get_by_role("button", name="Add Book a visit").click()
-    expect(desk.get_by_text("Book a visit was added.")).to_be_visible()
-    desk.get_by_role("link", name="Back to the pack").click()
+    console.get_by_role("link", name="Add from the library").click()
+    console.get_by_label("Words").fill("visit")
+    console.get_by_role("button", name="Show").click()
+    console.get_by_role("button", name="Add Book a visit").click()
+    expect(console.get_by_text("Book a visit was added.")).to_be_visible()
+    console.get_by_role("link", name="Back to the pack").click()
 
-    desk.get_by_role("link", name="Copy from a sub-account").click()
-    desk.get_by_label("Name").fill("corner")
-    desk.get_by_role("button", name="Show").click()
-    desk.get_by_role("link", name="Corner Salon").click()
-    desk.get_by_role("link", name="Book and pay").click()
-    expect(desk.get_by_text("What each customer fills in")).to_be_visible()
-    show_nothing_of_the_first_customer(desk)
-    desk.get_by_role("button", name="Copy into the pack").click()
-    expect(desk.get_by_text("Book and pay was copied into the pack.")).to_be_visible()
-    show_nothing_of_the_first_customer(desk)
+    console.get_by_role("link", name="Copy from a sub-account").click()
+    console.get_by_label("Name").fill("corner")
+    console.get_by_role("button", name="Show").click()
+    console.get_by_role("link", name="Corner Salon").click()
+    console.get_by_role("link", name="Book and pay").click()
+    expect(console.get_by_text("What each customer fills in")).to_be_visible()
+    show_nothing_of_the_first_customer(console)
+    console.get_by_role("button", name="Copy into the pack").click()
+    expect(console.get_by_text("Book and pay was copied into the pack.")).to_be_visible()
+    show_nothing_of_the_first_customer(console)
 
-    desk.get_by_role("button", name="Move Book and pay up").click()
-    names = desk.locator("[data-rows] h2")
+    console.get_by_role("button", name="Move Book and pay up").click()
+    names = console.locator("[data-rows] h2")
     expect(names).to_have_text(["Book and pay", "Book a visit"])
-    drag(desk, "Book a visit", above="Book and pay")
+    drag(console, "Book a visit", above="Book and pay")
     expect(names).to_have_text(["Book a visit", "Book and pay"])
 
-    desk.get_by_role("link", name="Publish").click()
-    expect(desk.get_by_text("with 2 automations")).to_be_visible()
-    desk.get_by_role("button", name="Publish").click()
-    expect(desk.get_by_text("Salon essentials is published: customers see it now.")).to_be_visible()
+    console.get_by_role("link", name="Publish").click()
+    expect(console.get_by_text("with 2 automations")).to_be_visible()
+    console.get_by_role("button", name="Publish").click()
+    expect(console.get_by_text("Salon essentials is published: customers see it now.")).to_be_visible()
 
     put_to_work(phone, customer)
-    desk.goto("/console/packs")
-    expect(desk.get_by_role("row", name="Salon essentials").get_by_role("cell").nth(3)).to_have_text("1")
+    console.goto("/console/packs")
+    expect(console.get_by_role("row", name="Salon essentials").get_by_role("cell").nth(3)).to_have_text("1")
 
 
 def drag(page: Page, name: str, *, above: str) -> None:

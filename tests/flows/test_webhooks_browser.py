@@ -27,7 +27,7 @@ TOO_WIDE = """() => [...document.querySelectorAll("table, .panel > *")]
     .filter(one => one.checkVisibility() && one.getBoundingClientRect().right
         > one.parentElement.getBoundingClientRect().right + 1)
     .map(one => one.outerHTML.slice(0, 80))"""
-PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 900}
+PHONE, DESKTOP = {"width": 360, "height": 740}, {"width": 1280, "height": 900}
 
 
 @pytest.fixture(autouse=True)
@@ -123,8 +123,8 @@ def test_a_double_click_counts_once_and_shows_the_secret(open_page: Open, a: Ten
 
 
 @pytest.mark.parametrize("role", ["owner", "viewer"])
-@pytest.mark.parametrize("viewport", [PHONE, DESK], ids=["phone", "desk"])
-def test_every_page_fits_with_long_words(open_page: Open, a: Tenant, viewport: Any, role: str) -> None:
+@pytest.mark.parametrize("viewport", [PHONE, DESKTOP], ids=["phone", "desktop"])
+def test_every_page_fits_with_long_texts(open_page: Open, a: Tenant, viewport: Any, role: str) -> None:
     endpoint = an_endpoint(a, url=LONG_URL, description="d" * 200)
     delivery = a_failed_delivery(a, endpoint)
     page = open_page(role, viewport=viewport)
@@ -138,7 +138,7 @@ def test_every_page_fits_with_long_words(open_page: Open, a: Tenant, viewport: A
         assert page.evaluate(TOO_SMALL, [CONTROLS, SMALLEST_TARGET]) == []
 
 
-@pytest.mark.parametrize("viewport", [PHONE, DESK], ids=["phone", "desk"])
+@pytest.mark.parametrize("viewport", [PHONE, DESKTOP], ids=["phone", "desktop"])
 def test_a_long_url_leaves_the_list_readable(open_page: Open, a: Tenant, viewport: Any) -> None:
     a_failed_delivery(a, an_endpoint(a, url=LONG_URL))
     page = open_page(viewport=viewport)

@@ -9,9 +9,9 @@ import pytest
 import requests
 
 from benchmarks.__main__ import main
-from benchmarks.certificates import certificate
 from benchmarks.figures import Figure, table
 from benchmarks.processes import Broken, fast_receiver, receiver
+from benchmarks.receivers.certificates import certificate
 from benchmarks.rounds import interleave, median_ratio, percentile
 
 
@@ -52,29 +52,29 @@ def test_the_table_says_what_is_wanted_and_whether_it_holds() -> None:
     assert [figure.as_json()["holds"] for figure in figures] == [True, False, None]
 
 
-def test_the_receiver_notes_each_delivery_with_the_clock_that_all_processes_share() -> None:
-    with receiver() as arrivals:
+def test_the_receiver_records_each_delivery_with_the_clock_that_all_processes_share() -> None:
+    with receiver() as received:
         before = time.monotonic_ns()
         for identity in ("a1", "b2"):
             answer = requests.post(
-                f"{arrivals.origin}/events", data=b"{}", headers={"X-Svc-Delivery": identity}, timeout=5
+                f"{received.origin}/events", data=b"{}", headers={"X-Svc-Delivery": identity}, timeout=5
             )
             assert answer.status_code == 204
-        arrivals.wait_for({"a1", "b2"})
-        assert before < arrivals.at["a1"] < arrivals.at["b2"] < time.monotonic_ns()
+        received.wait_for({"a1", "b2"})
+        assert before < received.at["a1"] < received.at["b2"] < time.monotonic_ns()
 
 
 def test_the_receiver_leaves_those_without_an_answer_that_ask_at_the_hanging_path_until_it_is_told_to_go_on() -> None:
-    with receiver() as arrivals:
-        arrivals.signal(signal.SIGUSR1)
+    with receiver() as received:
+        received.signal(signal.SIGUSR1)
         while True:
             try:
-                requests.post(f"{arrivals.origin}/hang/1", data=b"{}", timeout=0.2)
+                requests.post(f"{received.origin}/hang/1", data=b"{}", timeout=0.2)
             except requests.Timeout:
                 break
-        assert requests.post(f"{arrivals.origin}/healthy/1", data=b"{}", timeout=5).status_code == 204
-        arrivals.signal(signal.SIGUSR2)
-        assert requests.post(f"{arrivals.origin}/healthy/1", data=b"{}", timeout=5).status_code == 204
+        assert requests.post(f"{received.origin}/healthy/1", data=b"{}", timeout=5).status_code == 204
+        received.signal(signal.SIGUSR2)
+        assert requests.post(f"{received.origin}/healthy/1", data=b"{}", timeout=5).status_code == 204
 
 
 def test_the_fast_receiver_answers_at_every_address() -> None:
@@ -94,5 +94,5 @@ def test_the_fast_receiver_speaks_tls_with_a_certificate_that_is_checked(tmp_pat
 
 def test_what_does_not_arrive_breaks_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("benchmarks.processes.PATIENCE_SECONDS", 0.05)
-    with receiver() as arrivals, pytest.raises(Broken, match="1 of 1 events did not arrive"):
-        arrivals.wait_for({"never"})
+    with receiver() as received, pytest.raises(Broken, match="1 of 1 events did not arrive"):
+        received.wait_for({"never"})

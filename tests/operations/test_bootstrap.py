@@ -16,59 +16,59 @@ from agency.actors import SYSTEM
 from agency.models import Addon, Agency, AgencyKey, Mail, Member, Plan, User
 from agency.services import add_member, change_agency, create_agency, revoke_agency_key
 from channelconnect.services import settings_of, switch_connect
-from config.operations.bootstrap.connecting import RETURN_URL
-from config.operations.bootstrap.people import owner_address
-from config.operations.bootstrap.remembered import without_dead_secrets
+from config.operations.bootstrap.installation import RETURN_URL
+from config.operations.bootstrap.remembered import without_revoked_secrets
+from config.operations.bootstrap.users import owner_address
 from workspaces.subaccounts.models import Channel, Workspace, WorkspaceKey
 from workspaces.subaccounts.services import change_workspace
 
 pytestmark = pytest.mark.django_db
 
 
-def bootstrap(*words: str) -> dict[str, Any]:
+def bootstrap(*arguments: str) -> dict[str, Any]:
     out = io.StringIO()
-    call_command("bootstrap", "--json", *words, stdout=out)
-    told: dict[str, Any] = json.loads(out.getvalue())
-    return told
+    call_command("bootstrap", "--json", *arguments, stdout=out)
+    printed: dict[str, Any] = json.loads(out.getvalue())
+    return printed
 
 
 def status_with(key: str, path: str = "/api/agency/v1/plans") -> int:
     return Client().get(path, headers={"x-api-key": key}).status_code
 
 
-def test_the_first_run_tells_everything_in_the_agreed_shape() -> None:
-    told = bootstrap()
+def test_the_first_run_prints_everything_in_the_agreed_form() -> None:
+    printed = bootstrap()
     agency, workspace = Agency.objects.get(), Workspace.objects.get()
-    assert told == {
+    assert printed == {
         "agency": {"id": agency.pk, "name": "Demo Agency"},
-        "agency_key": told["agency_key"],
-        "copy_key": told["copy_key"],
+        "agency_key": printed["agency_key"],
+        "copy_key": printed["copy_key"],
         "console": {
             "url": "http://testserver/console/",
             "email": "owner@example.com",
-            "password": told["console"]["password"],
+            "password": printed["console"]["password"],
         },
         "admin": {
             "url": "http://testserver/admin/",
             "email": "admin@example.com",
-            "password": told["admin"]["password"],
+            "password": printed["admin"]["password"],
         },
-        "workspace": {"uuid": str(workspace.uuid), "name": workspace.name, "key": told["workspace"]["key"]},
+        "workspace": {"uuid": str(workspace.uuid), "name": workspace.name, "key": printed["workspace"]["key"]},
     }
-    assert told["agency_key"].startswith("svc_ag_")
-    assert told["copy_key"].startswith("svc_ag_")
-    assert told["workspace"]["key"].startswith("svc_")
+    assert printed["agency_key"].startswith("svc_ag_")
+    assert printed["copy_key"].startswith("svc_ag_")
+    assert printed["workspace"]["key"].startswith("svc_")
 
 
-def test_what_it_tells_works() -> None:
-    told = bootstrap()
-    assert status_with(told["agency_key"]) == status_with(told["copy_key"]) == 200
+def test_what_it_prints_works() -> None:
+    printed = bootstrap()
+    assert status_with(printed["agency_key"]) == status_with(printed["copy_key"]) == 200
     assert list(AgencyKey.objects.order_by("id").values_list("can_copy", flat=True)) == [False, True]
-    channels = Client().get("/api/v1/channels", headers={"x-api-key": told["workspace"]["key"]}).json()["data"]
+    channels = Client().get("/api/v1/channels", headers={"x-api-key": printed["workspace"]["key"]}).json()["data"]
     assert [(channel["platform"], channel["status"]) for channel in channels] == [("whatsapp", "active")]
-    for door in ("console", "admin"):
-        assert User.objects.get(email=told[door]["email"]).check_password(told[door]["password"])
-    admin = {"username": told["admin"]["email"], "password": told["admin"]["password"], "next": "/admin/"}
+    for account in ("console", "admin"):
+        assert User.objects.get(email=printed[account]["email"]).check_password(printed[account]["password"])
+    admin = {"username": printed["admin"]["email"], "password": printed["admin"]["password"], "next": "/admin/"}
     browser = Client()
     browser.post("/admin/login/", admin)
     assert browser.get("/admin/").status_code == 200
@@ -82,7 +82,7 @@ def test_the_agency_has_an_owner_plans_and_addons_and_nobody_gets_mail() -> None
     assert not Mail.objects.exists()
 
 
-def test_a_second_run_changes_nothing_and_tells_no_secret() -> None:
+def test_a_second_run_changes_nothing_and_prints_no_secret() -> None:
     first = bootstrap()
     second = bootstrap()
     expected = json.loads(json.dumps(first))
@@ -98,29 +98,29 @@ def test_the_name_is_recognised_whatever_its_spelling() -> None:
     assert bootstrap()["agency"] == bootstrap("--agency", " \uff24EMO agency ")["agency"]
 
 
-def test_rotation_revokes_what_was_told_before_and_tells_anew() -> None:
+def test_rotation_revokes_what_was_printed_before_and_prints_anew() -> None:
     first = bootstrap()
     again = bootstrap("--rotate")
     assert again["agency"] == first["agency"]
     assert again["workspace"]["uuid"] == first["workspace"]["uuid"]
     for name in ("agency_key", "copy_key"):
         assert (status_with(first[name]), status_with(again[name])) == (401, 200)
-    keys = [told["workspace"]["key"] for told in (first, again)]
+    keys = [printed["workspace"]["key"] for printed in (first, again)]
     assert [status_with(key, "/api/v1/channels") for key in keys] == [401, 200]
-    for door in ("console", "admin"):
-        user = User.objects.get(email=first[door]["email"])
-        assert not user.check_password(first[door]["password"])
-        assert user.check_password(again[door]["password"])
+    for account in ("console", "admin"):
+        user = User.objects.get(email=first[account]["email"])
+        assert not user.check_password(first[account]["password"])
+        assert user.check_password(again[account]["password"])
 
 
-def test_what_was_told_is_remembered_as_long_as_it_opens_something() -> None:
-    told = bootstrap()
-    assert without_dead_secrets(json.loads(json.dumps(told))) == told
-    told_anew = bootstrap("--rotate")
-    assert without_dead_secrets(told) == bootstrap()
+def test_what_was_printed_is_remembered_as_long_as_it_opens_something() -> None:
+    printed = bootstrap()
+    assert without_revoked_secrets(json.loads(json.dumps(printed))) == printed
+    printed_anew = bootstrap("--rotate")
+    assert without_revoked_secrets(printed) == bootstrap()
     revoke_agency_key(key=AgencyKey.objects.get(revoked_at=None, can_copy=True), now=timezone.now(), by=SYSTEM)
-    expected = {**told_anew, "copy_key": None}
-    assert without_dead_secrets(json.loads(json.dumps(told_anew))) == expected
+    expected = {**printed_anew, "copy_key": None}
+    assert without_revoked_secrets(json.loads(json.dumps(printed_anew))) == expected
 
 
 def test_another_agency_gets_its_own_people_and_keys_but_no_second_admin() -> None:
@@ -147,9 +147,9 @@ def test_a_key_that_somebody_revoked_stays_revoked() -> None:
 
 
 def test_a_renamed_demo_workspace_is_still_the_one() -> None:
-    told = bootstrap()
+    printed = bootstrap()
     change_workspace(workspace=Workspace.objects.get(), name="Renamed", by=SYSTEM)
-    assert bootstrap()["workspace"] == {"uuid": told["workspace"]["uuid"], "name": "Renamed", "key": None}
+    assert bootstrap()["workspace"] == {"uuid": printed["workspace"]["uuid"], "name": "Renamed", "key": None}
 
 
 def test_an_agency_that_was_made_otherwise_keeps_its_owner_and_their_password() -> None:
@@ -157,8 +157,8 @@ def test_an_agency_that_was_made_otherwise_keeps_its_owner_and_their_password() 
     owner = add_member(agency=agency, email="real@example.org", name="Real", role="owner", by=SYSTEM).user
     owner.set_password("their own")
     owner.save()
-    told = bootstrap("--agency", "Theirs", "--rotate")
-    assert told["console"] == {**told["console"], "email": "real@example.org", "password": None}
+    printed = bootstrap("--agency", "Theirs", "--rotate")
+    assert printed["console"] == {**printed["console"], "email": "real@example.org", "password": None}
     owner.refresh_from_db()
     assert owner.check_password("their own")
 
@@ -197,12 +197,12 @@ def test_without_json_a_summary_says_where_secrets_are() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_runs_at_the_same_time_make_everything_once() -> None:
-    start, told = threading.Barrier(4), []
+    start, printed = threading.Barrier(4), []
 
     def run() -> None:
         try:
             start.wait(10)
-            told.append(bootstrap())
+            printed.append(bootstrap())
         finally:
             connections.close_all()
 
@@ -211,8 +211,8 @@ def test_runs_at_the_same_time_make_everything_once() -> None:
         thread.start()
     for thread in threads:
         thread.join(60)
-    assert len(told) == 4
-    assert len([one for one in told if one["agency_key"]]) == 1
+    assert len(printed) == 4
+    assert len([one for one in printed if one["agency_key"]]) == 1
     assert (Agency.objects.count(), AgencyKey.objects.count(), Workspace.objects.count()) == (1, 2, 1)
 
 

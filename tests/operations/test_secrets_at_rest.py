@@ -74,7 +74,7 @@ def test_a_second_rotation_finds_nothing_to_do(agency: Agency, settings: LazySet
     assert "0 re-encrypted, 1 current" in rotate()
 
 
-def test_a_secret_that_no_key_opens_is_told_and_left_alone(agency: Agency, settings: LazySettings) -> None:
+def test_a_secret_that_no_key_opens_is_reported_and_left_alone(agency: Agency, settings: LazySettings) -> None:
     register(agency)
     settings.FIELD_ENCRYPTION_KEYS = [FOREIGN]
     foreign = register(agency)[0]
@@ -144,10 +144,10 @@ def test_a_secret_replaced_meanwhile_stays_as_it_was_replaced(settings: LazySett
     thread = threading.Thread(target=replace_slowly)
     thread.start()
     assert locked.wait(10)
-    told = rotate()
+    output = rotate()
     thread.join(10)
-    assert "1 changed meanwhile" in told.splitlines()[0]
-    assert "0 changed meanwhile" in told.splitlines()[-1]
+    assert "1 changed meanwhile" in output.splitlines()[0]
+    assert "0 changed meanwhile" in output.splitlines()[-1]
     settings.FIELD_ENCRYPTION_KEYS = [NEW]
     assert stored_secrets() == {endpoint.pk: replaced[0]}
 

@@ -10,7 +10,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from packs.models import PackEntry
 from tests.factories import WorkspaceFactory
-from tests.flows_at_hand import a_catch_all, a_customers_flow, a_flow, a_step
+from tests.flow_factories import a_catch_all, a_customers_flow, a_flow, a_step
 from tests.packs.client import PackClient, an_automation, errors, wide
 from tests.packs.small_library import WELCOME, extra
 from tests.tenants import Api, Tenant, message
@@ -79,7 +79,7 @@ def test_sources_list_sub_accounts_with_published_automations_only(a: Tenant, b:
     }
 
 
-def test_a_preview_tells_what_a_copy_would_be_and_saves_nothing(a: Tenant, copier: Api) -> None:
+def test_a_preview_shows_what_a_copy_would_be_and_saves_nothing(a: Tenant, copier: Api) -> None:
     automation = an_automation(a.workspace, name="Booking", flow=a_customers_flow())
     before = traces()
     assert preview(copier, automation).json() == {
@@ -119,7 +119,7 @@ def test_a_preview_names_what_it_does_not_find(a: Tenant, b: Tenant, copier: Api
     assert list(errors(copier.get("/packs/import/preview"))) == ["workspace", "automation"]
 
 
-def test_a_copy_is_cleaned_and_tells_its_slots(a: Tenant, packs: PackClient, copier: Api) -> None:
+def test_a_copy_is_cleaned_and_lists_its_slots(a: Tenant, packs: PackClient, copier: Api) -> None:
     pack = packs.new()
     automation = an_automation(a.workspace, name="Booking", flow=a_customers_flow())
     answer = copied(copier, pack, automation)

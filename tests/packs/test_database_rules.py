@@ -17,7 +17,7 @@ from packs.models import Pack, PackEntry
 from packs.services import create_pack
 from packs.services.entries import entry_of_item
 from tests.factories import WorkspaceFactory, an_agency_key
-from tests.flows_at_hand import a_catch_all
+from tests.flow_factories import a_catch_all
 from tests.packs.client import PackClient, an_automation
 from tests.packs.small_library import ASSISTANT, BOOKING, WELCOME, extra
 from tests.parallel import at_once
@@ -59,14 +59,14 @@ def test_rules_of_entries_are_constraints(
         an_entry(pack, item, position, **values).save()
 
 
-def test_two_entries_cannot_end_in_one_place(pack: Pack) -> None:
+def test_two_entries_cannot_end_in_one_position(pack: Pack) -> None:
     an_entry(pack, extra(1), 1).save()
     an_entry(pack, extra(2), 1).save()
     with pytest.raises(IntegrityError, match="pack_entry_position_once"):
         connection.check_constraints()
 
 
-def test_two_packs_cannot_end_in_one_place(a: Tenant, pack: Pack) -> None:
+def test_two_packs_cannot_end_in_one_position(a: Tenant, pack: Pack) -> None:
     Pack.objects.create(agency=a.agency, name="Other", position=pack.position)
     with pytest.raises(IntegrityError, match="pack_position_once_per_agency"):
         connection.check_constraints()
@@ -103,7 +103,7 @@ def test_installed_in_counts_workspaces_not_automations(a: Tenant, b: Tenant, pa
 
 @pytest.mark.django_db(transaction=True)
 class TestAtOnce:
-    """T38: exactly so many win, the others hear the refusal, nobody a fault."""
+    """T38: exactly so many win, the others hear the refusal, nobody a server error."""
 
     def test_thirty_parallel_adds_leave_nine(self, settings: Any) -> None:
         settings.AGENCY_KEY_LIMIT = 1_000
@@ -158,7 +158,7 @@ class TestAtOnce:
         assert packs.read(pack)["entries"] == []
         assert packs.read(pack)["status"] == "draft"
 
-    def test_packs_created_and_ordered_at_once_have_places_of_their_own(self) -> None:
+    def test_packs_created_and_ordered_at_once_have_positions_of_their_own(self) -> None:
         a = Tenant()
         packs = PackClient(a.api)
         first = packs.new("First")

@@ -22,8 +22,8 @@ PATHS = {
 }
 
 
-def test_every_endpoint_of_packs_is_documented(nobody: Api) -> None:
-    document = nobody.get("/openapi.json").json()
+def test_every_endpoint_of_packs_is_documented(anonymous: Api) -> None:
+    document = anonymous.get("/openapi.json").json()
     OpenAPIV31SpecValidator(document).validate()
     packs = {path: list(methods) for path, methods in document["paths"].items() if "/packs" in path}
     assert packs == {f"{AGENCY_BASE}{path}": methods for path, methods in PATHS.items()}
@@ -36,9 +36,9 @@ def test_automations_are_documented(nobody_of_a_workspace: Api) -> None:
 
 
 def test_answers_have_the_documented_fields_in_their_order(
-    a: Tenant, packs: PackClient, copier: Api, nobody: Api
+    a: Tenant, packs: PackClient, copier: Api, anonymous: Api
 ) -> None:
-    schemas: dict[str, Any] = nobody.get("/openapi.json").json()["components"]["schemas"]
+    schemas: dict[str, Any] = anonymous.get("/openapi.json").json()["components"]["schemas"]
     pack = packs.with_entries(BOOKING)
     assert list(packs.read(pack)) == list(schemas["Pack"]["properties"])
     assert list(packs.read(pack)["entries"][0]) == list(schemas["PackEntry"]["properties"])

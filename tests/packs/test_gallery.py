@@ -16,7 +16,7 @@ from packs.services import gallery_of, install_pack
 from packs.services.errors import PackNotFound
 from packs.services.installs import Installation
 from tests.factories import ChannelFactory, WorkspaceFactory
-from tests.flows_at_hand import a_customers_flow
+from tests.flow_factories import a_customers_flow
 from tests.packs.client import PackClient, an_automation
 from tests.packs.small_library import BOOKING, REMINDER, REVIEWS, WELCOME, extra
 from tests.parallel import at_once
@@ -80,7 +80,7 @@ def test_replace_platform_takes_effect_only_once_a_pack_is_published(
     assert len(names(customer)) == OWN
 
 
-def test_the_gallery_tells_what_fits_what_is_missing_and_what_is_installed(
+def test_the_gallery_shows_what_fits_what_is_missing_and_what_is_installed(
     packs: PackClient, customer: Workspace
 ) -> None:
     packs.with_entries(BOOKING, REVIEWS, extra(1), status="published")
@@ -268,9 +268,9 @@ def test_from_a_customers_automation_to_another_customer_who_runs_it(
     with pytest.raises(SlotRefused) as wrong:
         fill_slots(automation=made, values={("step_5", "url"): "no address"}, now=now(), by=SYSTEM)
     assert list(wrong.value.errors) == ["step_5.url"]
-    for place in (("step_2", "text"), ("step_9", "text"), ("step_3", "calendar.0")):
+    for slot in (("step_2", "text"), ("step_9", "text"), ("step_3", "calendar.0")):
         with pytest.raises(SlotNotFound):
-            fill_slots(automation=made, values={place: "x"}, now=now(), by=SYSTEM)
+            fill_slots(automation=made, values={slot: "x"}, now=now(), by=SYSTEM)
     values = {("step_1", "text"): "Call us!", ("step_3", "calendar"): "mine", ("step_3", "agent"): "me"}
     assert fill_slots(automation=made, values=values, now=now(), by=SYSTEM).published is None
     filled = fill_slots(automation=made, values={("step_5", "url"): "https://else.example/"}, now=now(), by=SYSTEM)

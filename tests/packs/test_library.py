@@ -102,13 +102,13 @@ def test_every_mistake_is_named(files: Files, break_it: Callable[[Files], None],
     assert any(sentence in error for error in file_errors(files))
 
 
-def test_an_account_of_the_agency_has_no_place_in_the_library(files: Files) -> None:
+def test_an_account_of_the_agency_is_not_allowed_in_the_library(files: Files) -> None:
     files = copy.deepcopy(files)
     salon(files, 2)["flow"]["steps"][0]["config"]["account"] = "main"
     assert any("account points at an account" in error for error in file_errors(files))
 
 
-def test_barred_steps_have_no_place_in_the_library(files: Files) -> None:
+def test_barred_steps_are_not_allowed_in_the_library(files: Files) -> None:
     files = copy.deepcopy(files)
     salon(files)["flow"]["steps"] = [{"id": "book", "type": "custom_code", "config": {"code": "1"}}]
     assert any("Run code" in error for error in file_errors(files))
@@ -120,14 +120,14 @@ def test_a_retired_id_is_never_used_again(files: Files) -> None:
     assert f"The id {BOOKING} is used more than once." in list(file_errors(files))
 
 
-def test_a_pack_with_two_catch_alls_is_told(files: Files) -> None:
+def test_a_pack_with_two_catch_alls_is_reported(files: Files) -> None:
     files = copy.deepcopy(files)
     entries = [{"item": item, "tier": "core"} for item in (WELCOME, ASSISTANT)]
     files["platform_packs.json"]["packs"][0]["entries"] = entries
     assert "platform_packs.json: salon-spa-starter: more than one catch-all." in list(library_errors(build(files)))
 
 
-def test_the_system_check_tells_what_is_wrong(settings: Any, tmp_path: Path) -> None:
+def test_the_system_check_says_what_is_wrong(settings: Any, tmp_path: Path) -> None:
     (tmp_path / "salons.json").write_text("{")
     settings.PACK_LIBRARY = tmp_path
     assert [error.id for error in check_library(None)] == ["packs.E001"]

@@ -185,7 +185,7 @@ def test_visibility_is_false_until_it_is_set(a: Tenant, b: Tenant) -> None:
         assert list(errors(a.api.put("/packs/visibility", wrong))) == ["replace_platform"]
 
 
-def test_wrong_methods_are_told_what_is_allowed(a: Tenant, packs: PackClient) -> None:
+def test_wrong_methods_are_answered_with_what_is_allowed(a: Tenant, packs: PackClient) -> None:
     assert a.api.get("/packs/order").status_code == 405
     answer = a.api.put(f"/packs/{packs.new()}", {"name": "x"})
     assert (answer.status_code, set(answer["Allow"].split(", "))) == (405, {"GET", "PATCH", "DELETE", "HEAD"})

@@ -13,7 +13,7 @@ from agency.models import ActivityEntry
 from packs.models import PackEntry
 from packs.services import gallery_of, install_pack
 from tests.factories import ChannelFactory, WorkspaceFactory
-from tests.flows_at_hand import Flow
+from tests.flow_factories import Flow
 from tests.packs.client import PackClient, an_automation
 from tests.tenants import Api, Tenant
 from tests.workspaces.automations.flows.secrets import PLATFORM, SECRETS, a_value, field_at, flows

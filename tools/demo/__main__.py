@@ -12,7 +12,7 @@ DEFAULT_URL = "http://127.0.0.1:8000"
 DEFAULT = "default: %(default)s"
 
 
-def arguments(words: list[str]) -> argparse.Namespace:
+def arguments(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="tools.demo", description="Shows the main job on the running system.")
     parser.add_argument("--base-url", metavar="URL", help="default: the running system's")
     parser.add_argument("--key", metavar="KEY", help="an agency key; default: the one that `make run` printed")
@@ -23,12 +23,12 @@ def arguments(words: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--wait", type=float, default=Timing.wait, metavar="SECONDS", help=f"for the last events; {DEFAULT}"
     )
-    return parser.parse_args(words)
+    return parser.parse_args(argv)
 
 
-def main(words: list[str]) -> int:
+def main(argv: list[str]) -> int:
     """Give the exit status: 1 with a sentence on stderr when not everything went well."""
-    chosen = arguments(words)
+    chosen = arguments(argv)
     key = chosen.key or read_json(STATE / BOOTSTRAP).get("agency_key")
     if not key:
         return _failed("No agency key is known here: start the system with `make run`, or give --key.")

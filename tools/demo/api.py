@@ -18,7 +18,7 @@ class DemoFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back. `repeated` tells that an earlier try may have done the work already."""
+    """What came back. `repeated` says that an earlier try may have done the work already."""
 
     status: int
     body: dict[str, Any]
@@ -37,7 +37,7 @@ class Answer:
 
 @dataclass
 class AgencyAPI:
-    """`on_wait` is told, once per call, that the system is away or that a rate limit is waited for."""
+    """`on_wait` is called, once per call, that the system is away or that a rate limit is waited for."""
 
     base_url: str
     key: str

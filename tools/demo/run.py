@@ -26,7 +26,7 @@ class Timing:
 
 
 class DemoRun:
-    """Tells one run; every change goes over the API and every event comes in at the receiver."""
+    """One run of the demonstration; every change goes over the API and every event comes in at the receiver."""
 
     def __init__(self, api: AgencyAPI, receiver: Receiver, progress: Progress, timing: Timing) -> None:
         self.api, self.receiver, self.progress, self.timing = api, receiver, progress, timing
@@ -35,7 +35,7 @@ class DemoRun:
         self.plans: list[dict[str, Any]] = []
         self.addon: dict[str, Any] = {}
 
-    def look_at_the_catalogue(self) -> None:
+    def read_catalogue(self) -> None:
         answer = self.api.call("GET", "/plans")
         addons = self.api.call("GET", "/addons").data
         self.plans = answer.data
@@ -84,7 +84,7 @@ class DemoRun:
     def wait_for_events(self) -> None:
         until = time.monotonic() + self.timing.wait
         while self.tracker.missing and time.monotonic() < until:
-            self._look(0.25)
+            self._read_deliveries(0.25)
 
     def finish(self) -> bool:
         """Show the outcome; say whether everything arrived and every signature was right."""
@@ -108,12 +108,12 @@ class DemoRun:
 
     def _expect(self, event: str, workspace: dict[str, Any], answer: Answer) -> None:
         self.tracker.expect((event, workspace["uuid"]), workspace["name"], answer.answered_at)
-        self._look(self.timing.pause)
+        self._read_deliveries(self.timing.pause)
 
     def _step(self, method: str, what: str, answer: Answer) -> None:
         self.progress.step(method, what, answer.milliseconds)
 
-    def _look(self, seconds: float) -> None:
+    def _read_deliveries(self, seconds: float) -> None:
         """Take in what has arrived, waiting at most so long for the first of it."""
         while received := self.receiver.next(seconds):
             error = self.tracker.take(received, self.secret)
@@ -130,7 +130,7 @@ def run_demo(*, base_url: str, key: str, sub_accounts: int, timing: Timing, outp
     api = AgencyAPI(base_url.rstrip("/"), key, progress.remark)
     with open_receiver() as receiver:
         demo = DemoRun(api, receiver, progress, timing)
-        demo.look_at_the_catalogue()
+        demo.read_catalogue()
         try:
             demo.register_the_receiver()
             workspaces = [demo.provision(*_name(number)) for number in range(1, sub_accounts + 1)]

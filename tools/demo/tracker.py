@@ -60,7 +60,7 @@ class EventTracker:
         self.expected[key] = Expected(key, about, answered_at)
 
     def take(self, delivery: ReceivedRequest, secret: str) -> str | None:
-        """Check a delivery and note it; gives what is wrong with it, if anything."""
+        """Check a delivery and record it; gives what is wrong with it, if anything."""
         error = verification_error(delivery, secret) or self._contradiction(delivery)
         if error:
             self.errors.append(error)

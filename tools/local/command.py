@@ -10,7 +10,7 @@ from pathlib import Path
 from tools.local import STATE
 from tools.local.errors import CannotStart
 from tools.local.parent_death import parent_death_signal
-from tools.local.servers import started_servers
+from tools.local.servers.starting import started_servers
 from tools.local.state import held, running_variables, throwaway
 from tools.local.variables import development_variables
 

@@ -1,4 +1,4 @@
-"""What the person at the terminal is told when something does not start."""
+"""Errors whose messages say at the terminal why something did not start."""
 
 
 class CannotStart(Exception):

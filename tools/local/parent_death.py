@@ -5,7 +5,7 @@ import shutil
 from functools import lru_cache
 from signal import SIGTERM, Signals
 
-from tools.local.account import works
+from tools.local.servers.account import works
 
 # The kernel reports only deaths from here on: look whether the parent is still there, then step aside.
 STILL_THERE = '[ "$PPID" = "$0" ] && exec "$@"'
@@ -19,7 +19,7 @@ def setpriv() -> str | None:
 
 
 def parent_death_signal(chosen: Signals = SIGTERM) -> tuple[str, ...]:
-    """Give the words before a command that make the kernel signal it when the calling thread is gone.
+    """Give the arguments before a command that make the kernel signal it when the calling thread is gone.
 
     The signal belongs to the thread that starts the process: start from the main thread.
     """

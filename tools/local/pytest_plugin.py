@@ -11,7 +11,7 @@ import pytest
 
 from tools.local import ROOT, network_guard
 from tools.local.errors import CannotStart
-from tools.local.servers import started_servers
+from tools.local.servers.starting import started_servers
 from tools.local.state import throwaway
 from tools.local.variables import new_secrets
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from tools.local import STATE
-from tools.local.runner import run
+from tools.local.runner.runner import run
 
 HIGHEST_PORT = 65_535
 

@@ -9,7 +9,7 @@ from tools.sandbox.config import SandboxConfig
 from tools.sandbox.server import SandboxServer
 
 
-def arguments(words: list[str]) -> argparse.Namespace:
+def arguments(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="tools.sandbox", description="A stand-in for Meta's Graph API.")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8090, help="0 takes any free one")
@@ -17,12 +17,12 @@ def arguments(words: list[str]) -> argparse.Namespace:
         "--redirect-uri", action="append", default=[], help="an address consent may return to; may be repeated"
     )
     parser.add_argument("--callback-url", default="", help="where callbacks to the product are posted")
-    return parser.parse_args(words)
+    return parser.parse_args(argv)
 
 
-def main(words: list[str]) -> int:
+def main(argv: list[str]) -> int:
     """Serve until SIGTERM or ^C."""
-    chosen = arguments(words)
+    chosen = arguments(argv)
     config = SandboxConfig.read(redirect_uris=tuple(chosen.redirect_uri), callback_url=chosen.callback_url)
     with SandboxServer(config, chosen.host, chosen.port) as server:
         for number in (signal.SIGTERM, signal.SIGINT):

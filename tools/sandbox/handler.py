@@ -8,13 +8,13 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
-from tools.sandbox import dialog, html
-from tools.sandbox.control import PREFIX, control
-from tools.sandbox.errors import ERRORS, error_response
-from tools.sandbox.faults import AFTER_CALL, SLOW, Fault
+from tools.sandbox.consent import dialog, html
+from tools.sandbox.control.control import PREFIX, control
+from tools.sandbox.control.faults import AFTER_CALL, SLOW, Fault
+from tools.sandbox.control.mutations import MUTATIONS, mutated
+from tools.sandbox.graph.errors import ERRORS, error_response
+from tools.sandbox.graph.routes import VERSION, Route, answered, find
 from tools.sandbox.http_messages import Request, Response, html_response, json_response, redirect
-from tools.sandbox.mutations import MUTATIONS, mutated
-from tools.sandbox.routes import VERSION, Route, answered, find
 from tools.sandbox.state import SandboxState
 
 LARGEST_BODY: Final = 1024 * 1024
@@ -188,7 +188,7 @@ class SandboxHandler(BaseHTTPRequestHandler):
             self.wfile.write(answer.body)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Stay silent: the ledger tells all."""
+        """Log nothing: the ledger has it."""
 
 
 def _front_page() -> str:

@@ -7,13 +7,13 @@ from collections import Counter, deque
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
-from tools.sandbox import tokens
 from tools.sandbox.config import SandboxConfig
-from tools.sandbox.errors import Refused
-from tools.sandbox.faults import Fault
-from tools.sandbox.people import PEOPLE, Person
-from tools.sandbox.scenario import Scenario
-from tools.sandbox.tokens import Token
+from tools.sandbox.control.faults import Fault
+from tools.sandbox.control.people import PEOPLE, Person
+from tools.sandbox.control.scenario import Scenario
+from tools.sandbox.graph import tokens
+from tools.sandbox.graph.errors import Refused
+from tools.sandbox.graph.tokens import Token
 
 LEDGER_LENGTH: Final = 10_000
 

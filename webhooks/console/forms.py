@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agency.pages.fields import LineField
 from agency.pages.forms import NonceForm
-from agency.pages.text import StrOrPromise
+from agency.pages.registry import StrOrPromise
 from webhooks.models import Endpoint
 
 LONGEST_URL = 2_048

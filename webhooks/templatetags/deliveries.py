@@ -5,7 +5,7 @@ from typing import Any
 
 from django import template
 
-from webhooks.console.words import ERROR_WORDS
+from webhooks.console.labels import ERROR_LABELS
 from webhooks.models import Attempt, Delivery
 
 register = template.Library()
@@ -38,7 +38,7 @@ def sparkline(hours: Sequence[tuple[int, int]]) -> dict[str, Any]:
 @register.filter
 def error_text(outcome: Delivery | Attempt) -> str:
     """Say what an error was; a code without a text is shown as it is."""
-    return str(ERROR_WORDS.get(outcome.error or "", outcome.error or ""))
+    return str(ERROR_LABELS.get(outcome.error or "", outcome.error or ""))
 
 
 @register.filter

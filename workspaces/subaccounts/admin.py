@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib import admin
 
 from agency.admin.base import RecordAdmin, by_uuid
-from config.api.ids import parse_uuid
+from config.api.requests.ids import parse_uuid
 from workspaces.subaccounts.models import Channel, HeldAddon, Workspace, WorkspaceKey
 
 

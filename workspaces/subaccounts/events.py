@@ -1,4 +1,4 @@
-"""Names of the events that tell an agency about its sub-accounts; `hooks` declares them."""
+"""Names of the events that an agency gets about its sub-accounts; `hooks` declares them."""
 
 WORKSPACE_CREATED = "workspace.created"
 WORKSPACE_SUSPENDED = "workspace.suspended"

@@ -12,10 +12,8 @@ from agency.actors import Actor
 from agency.console.membership import CurrentMembership, current_membership, memberships_of
 from agency.models import Agency, Member, User
 from agency.pages.forms import add_refusal
-from agency.pages.menu import in_sections
-from agency.pages.registry import console_menu
+from agency.pages.registry import StrOrPromise, console_menu, in_sections
 from agency.pages.signed_in import SignedInView
-from agency.pages.text import StrOrPromise
 from agency.request_actor import user_actor
 from config.errors import DomainError, NotFound
 

@@ -15,7 +15,7 @@ from agency.console.views.base import ConsoleView, FormPage, crumb
 from agency.models import Addon, Agency, Plan
 from agency.pages.forms import Confirmation
 from agency.pages.lists import paged, with_id
-from agency.pages.text import StrOrPromise
+from agency.pages.registry import StrOrPromise
 from agency.services import AddonNotFound, PlanNotFound, archive_item, create_addon, create_plan, update_item
 from config.errors import NotFound
 

@@ -10,10 +10,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
 from agency.console.membership import CHOSEN, memberships_of
-from agency.console.overview import figures_of, steps_of
 from agency.console.views.base import ConsoleView
-from agency.models import ActivityEntry
+from agency.models import ActivityEntry, Agency
 from agency.pages.activity import action_label
+from agency.pages.registry import Figure, FirstStep, figure_sources, first_steps
 
 LATEST = 6
 
@@ -46,3 +46,14 @@ def switch_agency(request: HttpRequest) -> HttpResponse:
     else:
         request.session[CHOSEN] = choice
     return redirect("console:home")
+
+
+def figures_of(agency: Agency) -> list[Figure]:
+    sources = sorted(figure_sources, key=lambda source: source.order)
+    return [figure for source in sources for figure in source.figures(agency)]
+
+
+def steps_of(agency: Agency) -> list[tuple[FirstStep, bool]]:
+    """Give the first steps with whether each is done; nothing once all of them are."""
+    steps = [(step, step.is_done(agency)) for step in sorted(first_steps, key=lambda step: step.order)]
+    return [] if all(done for _, done in steps) else steps

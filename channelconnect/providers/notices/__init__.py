@@ -1,4 +1,4 @@
-"""What providers tell us in signed callbacks, as typed events."""
+"""What providers send us in signed callbacks, as typed events."""
 
 from channelconnect.providers.notices.bodies import json_of
 from channelconnect.providers.notices.events import (

@@ -6,7 +6,7 @@ import orjson
 
 
 def json_of(body: bytes) -> object:
-    """Read a body; where half a character stands in it, somebody's broken text, a question mark takes its place.
+    """Read a body; where half a character stands in it, somebody's broken text, a question mark replaces it.
 
     One such message must not cost the batch that it comes in. Raises `ValueError` for what is no JSON.
     """

@@ -1,6 +1,6 @@
 """The events. `account_id` is a channel's external id, `container_id` its business account or Page.
 
-Where a notice does not tell one of them, it is empty.
+Where a notice does not name one of them, it is empty.
 """
 
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ class PersonRead(ProviderEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InboundMessage(ProviderEvent):
-    """A person wrote, or pressed a button. `kind` is the provider's word; `person_name` WhatsApp's only."""
+    """A person wrote, or pressed a button. `kind` is the provider's term; `person_name` WhatsApp's only."""
 
     message_id: str
     person: str
@@ -72,7 +72,7 @@ class Echo(ProviderEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountLost(ProviderEvent):
-    """We may no longer act for the account, or for all of its container; `reason` is the provider's word."""
+    """We may no longer act for the account, or for all of its container; `reason` is the provider's term."""
 
     reason: str
 

@@ -11,7 +11,7 @@ GONE: Final = {"revoke", "revoked", "remove", "removed", "disconnected"}
 
 
 def read_permissions_entry(entry: Row) -> Iterator[ProviderEvent]:
-    """Give the accounts whose permission was taken back; only changes that name them can be told apart."""
+    """Give the accounts whose permission was taken back; only changes that name them can be distinguished."""
     at = moment(entry.get("time"))
     for change in rows(entry.get("changes")):
         value, field = row(change.get("value")), text(change.get("field"))

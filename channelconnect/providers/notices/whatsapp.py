@@ -15,7 +15,7 @@ from channelconnect.providers.notices.events import (
     Unknown,
 )
 from channelconnect.providers.notices.values import LONGEST_ID, LONGEST_MESSAGE, moment, problems
-from channelconnect.providers.parsing import Row, ident, number, people_a_day, row, rows, text
+from channelconnect.providers.parsing import Row, ident, number, recipients_per_day, row, rows, text
 
 PLATFORM: Final = "whatsapp"
 LOSSES: Final = {"PARTNER_REMOVED", "PARTNER_APP_UNINSTALLED", "ACCOUNT_DELETED", "DISABLED_UPDATE"}
@@ -113,7 +113,7 @@ def _quality(value: Row, id: str) -> Iterator[ProviderEvent]:
         container_id=id,
         shown=text(value.get("display_phone_number")),
         event=text(value.get("event")),
-        messaging_limit=people_a_day(tier) if tier else None,
+        messaging_limit=recipients_per_day(tier) if tier else None,
         has_limit=bool(tier),
     )
 
@@ -122,7 +122,7 @@ def _capability(value: Row, id: str) -> Iterator[ProviderEvent]:
     """The limit comes as a tier's name or as a number, -1 for none."""
     limit = next((value[name] for name in LIMITS if name in value), None)
     if isinstance(limit, str) and limit.startswith("TIER_"):
-        yield LimitChanged(platform=PLATFORM, container_id=id, messaging_limit=people_a_day(limit))
+        yield LimitChanged(platform=PLATFORM, container_id=id, messaging_limit=recipients_per_day(limit))
         return
     people = number(limit)
     if people is None:

@@ -148,7 +148,7 @@ def either(one: str, other: str) -> str:
 
 
 def complete(path: str, method: str, operation: dict[str, Any], refusals: SurfaceRefusals) -> None:
-    """Add what an operation may answer beside what it declares, in its own words where it has some."""
+    """Add what an operation may answer beside what it declares, in its own text where it has one."""
     parameters = operation.get("parameters", [])
     headers = COUNTED
     if any(parameter["name"] == "Idempotency-Key" for parameter in parameters):

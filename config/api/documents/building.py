@@ -12,7 +12,7 @@ from drf_spectacular.settings import patched_settings
 from config.api.documents import answers
 from config.api.documents.answers import SurfaceRefusals
 from config.api.documents.events import webhooks_of
-from config.api.responses import to_json
+from config.api.responses.json import to_json
 
 CONVENTIONS = """
 Send the API key as `x-api-key` or as a Bearer token. JSON in, JSON out; writes send

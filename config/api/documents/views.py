@@ -9,7 +9,7 @@ from django.shortcuts import render
 from django.views.decorators.csrf import csrf_exempt
 
 from config.api.documents.building import AGENCY, WORKSPACE, Document, written
-from config.api.responses import CONTENT_TYPE, refusal
+from config.api.responses.json import CONTENT_TYPE, error_response
 
 View = Callable[[HttpRequest], HttpResponse]
 ALLOWED = ("GET", "HEAD")
@@ -27,7 +27,7 @@ def _read_only(view: View) -> View:
         if request.method in ALLOWED:
             return view(request)
         allow = ", ".join(ALLOWED)
-        return refusal(405, f'Method "{request.method}" not allowed.', headers={"Allow": allow})
+        return error_response(405, f'Method "{request.method}" not allowed.', headers={"Allow": allow})
 
     return guarded
 

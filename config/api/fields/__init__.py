@@ -1,4 +1,4 @@
-"""Fields of serializers: JSON types are taken at their word, texts must be seen and stored; all have examples."""
+"""Fields of serializers: no JSON type is converted to another, texts must be seen and stored; all have examples."""
 
 from config.api.fields.lists import ListField
 from config.api.fields.texts import CharField, EmailField, OpaqueField, TimezoneField

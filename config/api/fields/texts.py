@@ -20,8 +20,8 @@ BLANK_LETTERS = frozenset("\u115f\u1160\u3164\uffa0\u2800")
 UNSEEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp", "Zs"})
 LONGEST_EMAIL = 254
 LONGEST_ZONE = 64
-# Names in the zone database that are no place: the machine's own zone, and a placeholder.
-NO_PLACES = frozenset({"Factory", "localtime"})
+# Names in the zone database that are no time zone: the machine's own zone, and a placeholder.
+NO_ZONES = frozenset({"Factory", "localtime"})
 
 
 def is_seen(text: str) -> bool:
@@ -104,7 +104,7 @@ class EmailField(CharField, serializers.EmailField):
 @lru_cache(maxsize=1)
 def known_zones() -> frozenset[str]:
     """Give the IANA names that may be chosen; reading them walks the zone database, so it is done once."""
-    return frozenset(available_timezones() - NO_PLACES)
+    return frozenset(available_timezones() - NO_ZONES)
 
 
 class TimezoneField(CharField):

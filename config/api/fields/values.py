@@ -6,7 +6,7 @@ from uuid import UUID
 from rest_framework import serializers
 
 from config.api.fields.base import Field
-from config.api.ids import parse_uuid
+from config.api.requests.ids import parse_uuid
 
 LARGEST_INTEGER = 2**31 - 1
 

@@ -5,11 +5,11 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
+from config.api.errors.validation import WHOLE
 from config.api.fields.base import FieldErrors, subject_of
 from config.api.serializers.examples import example_of_field
 from config.api.serializers.related import RelatedField
 from config.api.serializers.representation import readable_fields, representation_of
-from config.api.validation import WHOLE
 
 
 class Serializer(FieldErrors, serializers.Serializer[Any]):
@@ -17,7 +17,7 @@ class Serializer(FieldErrors, serializers.Serializer[Any]):
 
     Reading: `Serializer(instance).data`, `Serializer(rows, many=True).data`, of model instances, of other objects with
     these attributes, and of rows as dicts (`.values(*columns())`, or a cursor with these column names).
-    Writing: unknown fields are ignored, types are taken at their word, refusals name the field. Related objects are
+    Writing: unknown fields are ignored, no type is converted to another, refusals name the field. Related objects are
     looked up when everything else is valid. Answers hold all fields but those of `may_be_absent` that an instance, a
     row then, does not have.
     """

@@ -4,17 +4,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
 from django.db import connection, transaction
 
 from agency.models import Agency
 from agency.services import create_agency
+from channelconnect.models import ConnectSettings
+from channelconnect.services import set_return_urls, switch_connect
 from config.db import name_key
 from config.operations.bootstrap.actor import BOOTSTRAP
 from config.operations.bootstrap.catalogue import ensure_catalogue
-from config.operations.bootstrap.connecting import ensure_connecting
 from config.operations.bootstrap.demo_workspace import ensure_demo_workspace
 from config.operations.bootstrap.keys import ensure_agency_key, ensure_workspace_key
-from config.operations.bootstrap.people import SignIn, ensure_admin, ensure_owner
+from config.operations.bootstrap.users import SignIn, ensure_admin, ensure_owner
 from workspaces.subaccounts.models import Workspace
 
 LOCK = 7_105_002  # any constant that nothing else in this database locks
@@ -74,3 +76,14 @@ def _wait_for_other_runs() -> None:
         cursor.execute("SET LOCAL lock_timeout = '60s'")
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
         cursor.execute("RESET lock_timeout")
+
+
+RETURN_URL = "https://app.example.com/connected"
+
+
+def ensure_connecting(agency: Agency) -> None:
+    """Switch the feature on, with one return URL, where nothing was ever set and this is not production."""
+    if settings.PRODUCTION or ConnectSettings.objects.filter(agency=agency).exists():
+        return
+    switch_connect(agency=agency, enabled=True, reason="To try it with the sandbox provider", by=BOOTSTRAP)
+    set_return_urls(agency=agency, return_urls=[RETURN_URL], by=BOOTSTRAP)

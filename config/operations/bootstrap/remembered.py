@@ -10,7 +10,7 @@ from config.api.keys import key_digest
 from workspaces.subaccounts.models import WorkspaceKey
 
 
-def without_dead_secrets(shown: dict[str, Any]) -> dict[str, Any]:
+def without_revoked_secrets(shown: dict[str, Any]) -> dict[str, Any]:
     """Blank the keys that were revoked, and the passwords that were changed, since they were shown."""
     accounts = [shown[name] for name in ("console", "admin") if shown.get(name)]
     stored = [_stored_password(account["email"]) for account in accounts]

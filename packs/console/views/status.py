@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from agency.console.views.base import FormPage
 from agency.pages.forms import Confirmation
-from agency.pages.text import StrOrPromise
+from agency.pages.registry import StrOrPromise
 from packs.console.views.base import ONE, PackDetailView
 from packs.models import Pack
 from packs.services import change_pack
@@ -38,7 +38,7 @@ class StatusPage(PackDetailView, FormPage[Confirmation]):
         return self.saved(str(self.success_message))
 
     def effect(self) -> str:
-        """Say in words what the change will do. Each change has its own."""
+        """Say in a sentence what the change will do. Each change has its own."""
         raise NotImplementedError
 
     def context(self) -> dict[str, Any]:

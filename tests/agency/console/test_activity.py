@@ -19,13 +19,13 @@ pytestmark = pytest.mark.django_db
 LOG = "/console/activity"
 
 
-def entries(a: Tenant, count: int, action: str = "test.noted") -> None:
+def entries(a: Tenant, count: int, action: str = "test.recorded") -> None:
     for number in range(1, count + 1):
-        record_activity(by=SYSTEM, action=action, agency_id=a.agency.pk, target=("note", number, f"Note {number}."))
+        record_activity(by=SYSTEM, action=action, agency_id=a.agency.pk, target=("entry", number, f"Entry {number}."))
 
 
 def notes(page: Any) -> list[int]:
-    return [int(number) for number in re.findall(r"Note (\d+)\.", text(page))]
+    return [int(number) for number in re.findall(r"Entry (\d+)\.", text(page))]
 
 
 def link(page: Any, name: str) -> str:
@@ -51,7 +51,7 @@ def test_details_are_shown_as_text(a: Tenant, admin: Client) -> None:
     assert "can copy: no" in page
 
 
-def test_odd_details_are_told_as_far_as_possible(a: Tenant, admin: Client) -> None:
+def test_odd_details_are_shown_as_far_as_possible(a: Tenant, admin: Client) -> None:
     details = {"list": ["a", "b"], "empty": "", "gone": None, "pair": {"from": None, "to": 3}, "odd": {"x": 1, "y": 2}}
     record_activity(
         by=Actor(kind="system", id="", label="system"),
@@ -70,7 +70,7 @@ def test_an_entry_about_a_sub_account_leads_to_its_page(a: Tenant, admin: Client
 
 def test_the_log_is_read_page_by_page_back_and_forth(a: Tenant, admin: Client) -> None:
     entries(a, 60)
-    newest = admin.get(f"{LOG}?action=test.noted")
+    newest = admin.get(f"{LOG}?action=test.recorded")
     middle = admin.get(link(newest, "next"))
     oldest = admin.get(link(middle, "next"))
     assert [notes(page) for page in (newest, middle, oldest)] == [
@@ -88,9 +88,9 @@ def test_the_log_is_read_page_by_page_back_and_forth(a: Tenant, admin: Client) -
 def test_links_keep_the_filter(a: Tenant, admin: Client) -> None:
     entries(a, 30)
     entries(a, 30, action="test.other")
-    second = admin.get(link(admin.get(f"{LOG}?action=test.noted"), "next"))
+    second = admin.get(link(admin.get(f"{LOG}?action=test.recorded"), "next"))
     assert notes(second) == [5, 4, 3, 2, 1]
-    assert "action=test.noted" in link(second, "prev")
+    assert "action=test.recorded" in link(second, "prev")
 
 
 def test_a_filter_that_nothing_matches_differs_from_an_empty_log(a: Tenant, admin: Client) -> None:
@@ -100,10 +100,10 @@ def test_a_filter_that_nothing_matches_differs_from_an_empty_log(a: Tenant, admi
         assert "Show all activity" in text(page)
 
 
-@pytest.mark.parametrize("place", ["abc", "-1", "0", "9" * 40, "", "1e3", "%00"])
+@pytest.mark.parametrize("position", ["abc", "-1", "0", "9" * 40, "", "1e3", "%00"])
 @pytest.mark.parametrize("way", ["before", "after"])
-def test_an_odd_place_in_the_log_is_no_error(place: str, way: str, a: Tenant, admin: Client) -> None:
-    assert admin.get(f"{LOG}?{way}={place}").status_code == 200
+def test_an_odd_position_in_the_log_is_no_error(position: str, way: str, a: Tenant, admin: Client) -> None:
+    assert admin.get(f"{LOG}?{way}={position}").status_code == 200
 
 
 def test_other_agencies_changes_are_not_shown(a: Tenant, b: Tenant, admin: Client) -> None:

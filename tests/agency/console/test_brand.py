@@ -11,7 +11,7 @@ from django.test import Client
 from PIL import Image
 
 from agency.models import ActivityEntry, Brand
-from agency.public.colours import brightness, text_on
+from agency.public.brand import brightness, text_on
 from tests.agency.console.browsers import a_browser, at_the_console, text
 from tests.pictures import a_picture, size_of
 from tests.tenants import Tenant
@@ -125,7 +125,7 @@ def test_nothing_of_the_file_itself_is_passed_on(admin: Client) -> None:
         (b"x" * (1024 * 1024 + 1), "The file is larger than 1 MiB."),
     ],
 )
-def test_a_file_that_is_refused_is_told_why_and_changes_nothing(admin: Client, data: bytes, message: str) -> None:
+def test_a_file_that_is_refused_gets_its_reason_and_changes_nothing(admin: Client, data: bytes, message: str) -> None:
     upload(admin, a_picture())
     before = shown(admin)
     answer = upload(admin, data)
@@ -136,12 +136,12 @@ def test_a_file_that_is_refused_is_told_why_and_changes_nothing(admin: Client, d
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
 def test_a_damaged_picture_is_never_a_fault_of_ours(admin: Client, kind: str) -> None:
-    hand, whole = random.Random(kind), a_picture(40, 40, kind)
+    rng, whole = random.Random(kind), a_picture(40, 40, kind)
     for _ in range(60):
         damaged = bytearray(whole)
-        for _ in range(hand.randint(1, 8)):
-            damaged[hand.randrange(len(damaged))] = hand.randrange(256)
-        assert upload(admin, bytes(damaged[: hand.randint(1, len(damaged))])).status_code in {302, 422}
+        for _ in range(rng.randint(1, 8)):
+            damaged[rng.randrange(len(damaged))] = rng.randrange(256)
+        assert upload(admin, bytes(damaged[: rng.randint(1, len(damaged))])).status_code in {302, 422}
 
 
 def test_more_than_one_file_is_refused(admin: Client) -> None:

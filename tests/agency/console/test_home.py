@@ -9,8 +9,7 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from agency.models import AgencyKey
-from agency.pages.menu import in_sections
-from agency.pages.registry import MenuEntry, Section, console_menu
+from agency.pages.registry import MenuEntry, Section, console_menu, in_sections
 from packs.models import Pack
 from tests.agency.console.browsers import a_member, at_the_console, text
 from tests.factories import AgencyFactory, WorkspaceFactory, an_agency_key

@@ -201,7 +201,7 @@ def test_an_invited_member_sets_the_first_password(a: Tenant) -> None:
     assert can_sign_in(member.user, NEW)
 
 
-def test_an_account_is_sent_three_mails_in_a_quarter_of_an_hour_and_nobody_is_told(member: Member) -> None:
+def test_an_account_is_sent_three_mails_in_a_quarter_of_an_hour_without_saying_so(member: Member) -> None:
     answers = [ask(member.user.email) for _ in range(5)]
     assert {answer.status_code for answer in answers} == {302}
     assert Mail.objects.filter(kind=Mail.Kind.PASSWORD_RESET).count() == 3

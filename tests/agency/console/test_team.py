@@ -26,7 +26,7 @@ def test_an_owner_invites_a_person_who_gets_an_e_mail(a: Tenant, owner: Client) 
     assert "nora@example.com is in the team." in flashes(answer)[0]
 
 
-def test_inviting_tells_nobody_whether_the_person_was_known(a: Tenant, owner: Client) -> None:
+def test_inviting_does_not_say_whether_the_person_was_known(a: Tenant, owner: Client) -> None:
     known = a_person(email="known@example.com")
     said = [flashes(invite(owner, email))[0] for email in (known.email, "fresh@example.com")]
     assert said[0].replace("known@", "fresh@") == said[1]

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db
 HOME = "/console/configuration/channel-connect"
 # Which pages there are, who sees them and who may post to them.
 READERS, CHANGERS, NOBODY = {"owner", "admin", "viewer"}, {"owner", "admin"}, set[str]()
-DOORS = {
+PAGES = {
     "channel-connect": (READERS, NOBODY),
     "channel-connect-return-urls": (CHANGERS, CHANGERS),
     "channel-connect-start": (READERS, NOBODY),
@@ -49,8 +49,8 @@ def address(name: str, tenant: Tenant) -> str:
 def start(browser: Client, tenant: Tenant, **changes: str) -> Any:
     path = f"{HOME}/start/{tenant.workspace.uuid}"
     nonce = hidden(browser.get(path), "nonce")
-    words = {"platform": "whatsapp", "return_url": RETURN_URL, "state": "", "reconnect": "", "nonce": nonce}
-    return browser.post(path, words | changes)
+    data = {"platform": "whatsapp", "return_url": RETURN_URL, "state": "", "reconnect": "", "nonce": nonce}
+    return browser.post(path, data | changes)
 
 
 def link_on(page: Any) -> str:
@@ -59,19 +59,19 @@ def link_on(page: Any) -> str:
     return found[1]
 
 
-# Doors ------------------------------------------------------------------------------------------------------
+# Access -----------------------------------------------------------------------------------------------------
 
 
 def test_the_table_names_every_page() -> None:
     _, resolver = get_resolver().namespace_dict["console"]
     names = {name for name in resolver.reverse_dict if isinstance(name, str)}
-    assert {name for name in names if name.startswith("channel-connect")} == DOORS.keys()
+    assert {name for name in names if name.startswith("channel-connect")} == PAGES.keys()
 
 
 @pytest.mark.parametrize("role", sorted(READERS))
-@pytest.mark.parametrize("name", DOORS)
+@pytest.mark.parametrize("name", PAGES)
 def test_each_role_sees_and_changes_what_it_may(connecting: Tenant, name: str, role: str) -> None:
-    looks, posts = DOORS[name]
+    looks, posts = PAGES[name]
     browser = at_the_console(connecting.agency, role)
     path = address(name, connecting)
     assert browser.get(path).status_code == (200 if role in looks else 403 if looks else 405)
@@ -79,7 +79,7 @@ def test_each_role_sees_and_changes_what_it_may(connecting: Tenant, name: str, r
     assert answer in ({302, 422} if role in posts else {403, 405})
 
 
-@pytest.mark.parametrize("name", DOORS)
+@pytest.mark.parametrize("name", PAGES)
 def test_strangers_are_led_to_the_sign_in_page(connecting: Tenant, name: str) -> None:
     assert a_browser().get(address(name, connecting))["Location"].startswith("/account/sign-in?next=")
 
@@ -115,8 +115,8 @@ def test_connections_are_listed_with_state_error_and_expiry_and_without_their_li
     end_session(session=failed, status=Status.FAILED, error_code="no_eligible_accounts", now=now(), by=SYSTEM)
     ConnectSession.objects.filter(pk=over.pk).update(expires_at=now() - timedelta(seconds=1))
     page = admin.get(HOME)
-    words = text(page)
-    for told in (
+    shown = text(page)
+    for expected in (
         "Waiting for the customer",
         "4711",
         f"{waiting.expires_at:%H:%M} UTC",
@@ -124,7 +124,7 @@ def test_connections_are_listed_with_state_error_and_expiry_and_without_their_li
         "30 minutes passed before the connection was finished.",
         connecting.workspace.name,
     ):
-        assert told in words
+        assert expected in shown
     assert page.content.decode().count("/cancel") == 1
     assert "testserver/connect/" not in page.content.decode()
     assert str(waiting.link) not in page.content.decode()
@@ -204,9 +204,9 @@ def test_a_started_connection_shows_its_link_once(connecting: Tenant, admin: Cli
 def test_a_form_sent_twice_starts_one_connection(connecting: Tenant, admin: Client) -> None:
     path = f"{HOME}/start/{connecting.workspace.uuid}"
     nonce = hidden(admin.get(path), "nonce")
-    words = {"platform": "whatsapp", "return_url": RETURN_URL, "nonce": nonce}
-    assert admin.post(path, words).status_code == 200
-    assert admin.post(path, words).status_code == 302
+    data = {"platform": "whatsapp", "return_url": RETURN_URL, "nonce": nonce}
+    assert admin.post(path, data).status_code == 200
+    assert admin.post(path, data).status_code == 302
     assert "used already" in flashes(admin.get(HOME))[0]
     assert ConnectSession.objects.count() == 1
 
@@ -227,14 +227,14 @@ def test_a_refused_form_can_be_sent_again(connecting: Tenant, admin: Client) -> 
     assert refused.status_code == 422
     assert "Channel connect is not enabled for this agency." in text(refused)
     switch_connect(agency=connecting.agency, enabled=True, reason="", by=SYSTEM)
-    words = {"platform": "whatsapp", "return_url": RETURN_URL, "nonce": hidden(refused, "nonce")}
-    assert admin.post(f"{HOME}/start/{connecting.workspace.uuid}", words).status_code == 200
+    data = {"platform": "whatsapp", "return_url": RETURN_URL, "nonce": hidden(refused, "nonce")}
+    assert admin.post(f"{HOME}/start/{connecting.workspace.uuid}", data).status_code == 200
 
 
 @pytest.mark.parametrize(
     "changes", [{"platform": "sms"}, {"return_url": "https://evil.example/"}, {"state": "x" * 501}]
 )
-def test_words_that_are_wrong_start_nothing(connecting: Tenant, admin: Client, changes: dict[str, str]) -> None:
+def test_wrong_values_start_nothing(connecting: Tenant, admin: Client, changes: dict[str, str]) -> None:
     assert start(admin, connecting, **changes).status_code == 422
     assert not ConnectSession.objects.exists()
 
@@ -246,9 +246,9 @@ def test_without_a_return_url_the_form_says_what_to_do_first(connecting: Tenant,
 
 def test_a_connection_is_cancelled_once(connecting: Tenant, admin: Client) -> None:
     session = a_session(connecting)
-    for told in ("The connection was cancelled.", "The connection was cancelled."):
+    for expected in ("The connection was cancelled.", "The connection was cancelled."):
         assert admin.post(f"{HOME}/connections/{session.uuid}/cancel").status_code == 302
-        assert flashes(admin.get(HOME)) == [told]
+        assert flashes(admin.get(HOME)) == [expected]
     assert connection_events(connecting) == ["channel.connection.cancelled"]
 
 
@@ -262,6 +262,6 @@ def test_a_finished_connection_stays_as_it_is(connecting: Tenant, admin: Client)
 def test_what_happened_reads_well_in_the_activity_log(connecting: Tenant, admin: Client) -> None:
     start(admin, connecting)
     admin.post(f"{HOME}/connections/{ConnectSession.objects.get().uuid}/cancel")
-    words = text(admin.get("/console/activity"))
-    for told in ("Channel connection started", "Channel connection cancelled", "Channel connect switched on"):
-        assert told in words
+    shown = text(admin.get("/console/activity"))
+    for expected in ("Channel connection started", "Channel connection cancelled", "Channel connect switched on"):
+        assert expected in shown

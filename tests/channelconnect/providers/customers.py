@@ -1,4 +1,4 @@
-"""A customer who walks through the sandbox's consent, as told, and what the real client makes of it."""
+"""A customer who walks through the sandbox's consent as asked to, and what the real client makes of it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,12 +26,12 @@ class Customer:
 
     @property
     def settings(self) -> ProviderSettings:
-        told = {name.removeprefix("META_").lower(): value for name, value in self.sandbox.variables.items()}
-        return ProviderSettings(version="v26.0", **told)
+        values = {name.removeprefix("META_").lower(): value for name, value in self.sandbox.variables.items()}
+        return ProviderSettings(version="v26.0", **values)
 
     def provider(self, platform: str, **settings: str) -> Provider:
-        told = {name: getattr(self.settings, name) for name in ProviderSettings.__dataclass_fields__}
-        return provider_for(platform, settings=ProviderSettings(**{**told, **settings}), limits=self.limits)
+        values = {name: getattr(self.settings, name) for name in ProviderSettings.__dataclass_fields__}
+        return provider_for(platform, settings=ProviderSettings(**{**values, **settings}), limits=self.limits)
 
     def returned(self, platform: str, person: str = "ann", **scenario: Any) -> dict[str, str]:
         """Give the query with which the browser comes back."""
@@ -70,5 +70,5 @@ def fault_of(attempt: Callable[[], object]) -> ProviderFault:
     return caught.value
 
 
-def fault(call: str, kind: str, **words: Any) -> dict[str, Any]:
-    return {"faults": [{"call": call, "fault": kind, **words}]}
+def fault(call: str, kind: str, **options: Any) -> dict[str, Any]:
+    return {"faults": [{"call": call, "fault": kind, **options}]}

@@ -61,7 +61,7 @@ def test_approval_brings_a_code_and_the_state_unchanged(customer: Customer, plat
     assert returned["code"]
 
 
-def test_declining_brings_meta_s_four_words_and_the_state(customer: Customer) -> None:
+def test_declining_brings_meta_s_four_parameters_and_the_state(customer: Customer) -> None:
     assert customer.returned("facebook", decision="decline") == {
         "error": "access_denied",
         "error_code": "200",
@@ -86,7 +86,7 @@ def test_an_unknown_platform_is_not_configured(customer: Customer) -> None:
     assert fault_of(lambda: customer.provider("telegraph")).code == "provider_not_configured"
 
 
-def test_the_settings_name_the_real_api_unless_told_otherwise(settings: Settings) -> None:
+def test_the_settings_name_the_real_api_by_default(settings: Settings) -> None:
     settings.META_APP_ID, settings.META_APP_SECRET = "1", "2"
     url = provider_for("facebook").consent_url(state="s", redirect_uri=REDIRECT_URI)
     assert url.startswith("https://www.facebook.com/v26.0/dialog/oauth?")

@@ -1,4 +1,4 @@
-"""What providers tell us, read as typed facts; nothing they send breaks the reading."""
+"""What providers send us, read as typed facts; nothing they send breaks the reading."""
 
 import json
 from datetime import UTC, datetime
@@ -243,9 +243,9 @@ def test_what_is_no_json_object_is_unreadable(body: bytes) -> None:
         read_notices(body)
 
 
-words = st.sampled_from(["", "x", "4001", "1790000000", "\x00", "PARTNER_REMOVED", "text", "revoke"])
+texts = st.sampled_from(["", "x", "4001", "1790000000", "\x00", "PARTNER_REMOVED", "text", "revoke"])
 leaves = st.one_of(
-    st.none(), st.booleans(), st.integers(-(2**53), 2**53), st.floats(allow_nan=False, allow_infinity=False), words
+    st.none(), st.booleans(), st.integers(-(2**53), 2**53), st.floats(allow_nan=False, allow_infinity=False), texts
 )
 names = st.sampled_from(
     [
@@ -307,7 +307,7 @@ fields = st.sampled_from(
 
 
 @given(objects, fields, trees, trees)
-def test_no_shape_of_json_breaks_the_reading(kind: str, field: str, value: object, entry: object) -> None:
+def test_no_form_of_json_breaks_the_reading(kind: str, field: str, value: object, entry: object) -> None:
     changes = [{"field": field, "value": value}]
     events = {"messaging": value, "changes": changes}
     body = {"object": kind, "entry": [{"id": "1", **events}, entry]}

@@ -71,8 +71,8 @@ def test_each_call_is_logged_with_version_status_and_duration(
 ) -> None:
     caplog.set_level(logging.INFO)
     customer.accounts("facebook")
-    told = [vars(record) for record in caplog.records if record.name == "channelconnect.providers.graph"]
-    assert [entry["call"] for entry in told] == [
+    logged = [vars(record) for record in caplog.records if record.name == "channelconnect.providers.graph"]
+    assert [entry["call"] for entry in logged] == [
         "GET oauth/access_token",
         "GET debug_token",
         "GET oauth/access_token",
@@ -80,7 +80,7 @@ def test_each_call_is_logged_with_version_status_and_duration(
         "GET me/permissions",
         "GET me/accounts",
     ]
-    assert all(entry["version"] == "v26.0" and entry["http_status"] == 200 and entry["ms"] >= 0 for entry in told)
+    assert all(entry["version"] == "v26.0" and entry["http_status"] == 200 and entry["ms"] >= 0 for entry in logged)
 
 
 def test_the_settings_hide_their_secrets(customer: Customer) -> None:

@@ -59,7 +59,7 @@ def test_a_token_that_died_since_the_list_is_expired(customer: Customer, platfor
         ("gone", "subscription_failed"),
     ],
 )
-def test_other_failures_are_told_apart(customer: Customer, kind: str, code: str) -> None:
+def test_other_failures_are_distinguished(customer: Customer, kind: str, code: str) -> None:
     assert fault_of(lambda: customer.connect("facebook", **fault("subscribe", kind))).code == code
 
 

@@ -56,7 +56,7 @@ def test_a_name_is_looked_up(make_resolver: Callable[..., Resolver]) -> None:
     assert make_resolver().resolve("hooks.acme.io") == PUBLIC
 
 
-def test_a_failing_name_server_is_told_from_a_missing_name(make_resolver: Callable[..., Resolver]) -> None:
+def test_a_failing_name_server_is_distinguished_from_a_missing_name(make_resolver: Callable[..., Resolver]) -> None:
     with pytest.raises(LookupFailed):
         make_resolver().resolve("broken.acme.io")
 

@@ -98,7 +98,7 @@ def test_the_answer_is_kept_for_the_log(start_receiver: StartReceiver, sender: S
     assert not result.cut
 
 
-def test_times_are_told_in_their_order(start_receiver: StartReceiver, sender: Sender) -> None:
+def test_times_are_given_in_their_order(start_receiver: StartReceiver, sender: Sender) -> None:
     def slow(connection: Connection) -> None:
         time.sleep(0.1)
         connection.send(NO_CONTENT)
@@ -238,7 +238,7 @@ def test_a_header_cannot_smuggle_another(start_receiver: StartReceiver, sender: 
     assert post(sender, receiver.vetted()).error is None
 
 
-def test_a_refused_connection_is_told(start_receiver: StartReceiver, sender: Sender) -> None:
+def test_a_refused_connection_is_reported(start_receiver: StartReceiver, sender: Sender) -> None:
     receiver = start_receiver()
     receiver.close()
 

@@ -49,7 +49,7 @@ def test_the_collection_holds_both_kinds() -> None:
     assert verdicts.count("allow") > 80
 
 
-def test_what_is_wrong_with_a_host_is_not_told() -> None:
+def test_what_is_wrong_with_a_host_is_not_said() -> None:
     hosts: dict[str, list[str]] = {
         "private.acme.io": ["10.0.0.5"],
         "loopback.acme.io": ["127.0.0.1"],

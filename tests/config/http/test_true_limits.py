@@ -24,7 +24,7 @@ def drip_body(connection: Connection) -> None:
 
 
 class DeadNameServer:
-    """Never answers; notes when the one who asked was told so."""
+    """Never answers; records when the one who asked heard of it."""
 
     def __init__(self) -> None:
         self.closing = threading.Event()

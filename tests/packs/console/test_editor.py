@@ -68,14 +68,14 @@ def test_the_library_says_why_something_cannot_be_added(packs: PackClient, admin
     assert "The pack is full" in text(admin.get(f"/console/packs/{pack}"))
 
 
-def test_what_cannot_be_added_is_refused_in_words(packs: PackClient, admin: Client) -> None:
+def test_what_cannot_be_added_is_refused_with_its_reason(packs: PackClient, admin: Client) -> None:
     pack = packs.with_entries(WELCOME)
-    for item, words in (
+    for item, message in (
         (WELCOME, "This library automation is already in the pack."),
         (ASSISTANT, "This pack already has an automation that answers every message or comment."),
         ("no-such-item", "This automation is not in the library."),
     ):
-        assert flashes(add(admin, pack, item)) == [words]
+        assert flashes(add(admin, pack, item)) == [message]
     assert packs.names(pack) == ["Welcome everybody"]
 
 
@@ -83,14 +83,14 @@ def test_an_entry_is_edited(packs: PackClient, admin: Client) -> None:
     pack = packs.with_entries(BOOKING, extra(1))
     entry = packs.read(pack)["entries"][0]
     path = f"/console/packs/{pack}/entries/{entry['uuid']}"
-    words = {"name": "Reserve", "description": "For you", "tier": "optional", "requires": ["payment"]}
-    admin.post(path, words)
+    values = {"name": "Reserve", "description": "For you", "tier": "optional", "requires": ["payment"]}
+    admin.post(path, values)
     changed = packs.read(pack)["entries"][0]
-    assert {name: changed[name] for name in words} == words
-    refused = admin.post(path, {**words, "name": "EXTRA 1"})
+    assert {name: changed[name] for name in values} == values
+    refused = admin.post(path, {**values, "name": "EXTRA 1"})
     assert refused.status_code == 422
     assert "An automation of this name is already in the pack." in text(refused)
-    admin.post(path, {**words, "name": "", "description": ""})
+    admin.post(path, {**values, "name": "", "description": ""})
     restored = packs.read(pack)["entries"][0]
     assert (restored["name_override"], restored["description_override"]) == (None, None)
 

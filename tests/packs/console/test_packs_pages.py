@@ -20,8 +20,8 @@ from tests.tenants import Tenant
 pytestmark = pytest.mark.django_db
 
 
-def post(browser: Client, path: str, **words: Any) -> Any:
-    return browser.post(f"/console/packs{path}", words, follow=True)
+def post(browser: Client, path: str, **data: Any) -> Any:
+    return browser.post(f"/console/packs{path}", data, follow=True)
 
 
 def order(a: Tenant) -> list[str]:
@@ -55,7 +55,7 @@ def test_a_name_that_does_not_do_is_refused(name: str, a: Tenant, admin: Client)
     assert not Pack.objects.of(a.agency).exists()
 
 
-def test_the_list_tells_status_entries_and_installs(a: Tenant, packs: PackClient, admin: Client) -> None:
+def test_the_list_shows_status_entries_and_installs(a: Tenant, packs: PackClient, admin: Client) -> None:
     packs.with_entries(BOOKING, extra(1), name="Live", status="published", business_type="other")
     packs.new("Sketch")
     assert a.channel.workspace == a.workspace
@@ -64,7 +64,7 @@ def test_the_list_tells_status_entries_and_installs(a: Tenant, packs: PackClient
     assert "Sketch Draft 0 of 9 0" in shown
 
 
-def test_up_and_down_move_a_pack_by_a_place(a: Tenant, packs: PackClient, admin: Client) -> None:
+def test_up_and_down_move_a_pack_by_one_position(a: Tenant, packs: PackClient, admin: Client) -> None:
     ids = [packs.new(name) for name in ("One", "Two", "Three")]
     sent = ",".join(ids)
     answer = admin.post("/console/packs/order", {"order": sent, "up": ids[2]})
@@ -117,14 +117,14 @@ def test_publishing_names_the_pack_above_that_new_customers_are_given_instead(pa
 def test_hiding_the_last_published_pack_says_that_the_service_s_own_come_back(
     ending: str, packs: PackClient, admin: Client
 ) -> None:
-    words = "It is your only published pack: without it customers see the service's own packs again."
+    warning = "It is your only published pack: without it customers see the service's own packs again."
     last = packs.with_entries(BOOKING, name="Last", status="published")
     draft = packs.with_entries(BOOKING, name="Draft")
-    assert words not in text(admin.get(f"/console/packs/{last}/{ending}"))
+    assert warning not in text(admin.get(f"/console/packs/{last}/{ending}"))
     packs.api.put("/packs/visibility", {"replace_platform": True})
-    assert words in text(admin.get(f"/console/packs/{last}/{ending}"))
+    assert warning in text(admin.get(f"/console/packs/{last}/{ending}"))
     packs.change(draft, status="published")
-    assert words not in text(admin.get(f"/console/packs/{last}/{ending}"))
+    assert warning not in text(admin.get(f"/console/packs/{last}/{ending}"))
 
 
 def test_an_empty_pack_says_why_it_cannot_be_published(packs: PackClient, admin: Client) -> None:

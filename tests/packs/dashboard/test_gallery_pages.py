@@ -52,7 +52,7 @@ def test_packs_stand_in_the_decided_order_and_drafts_nowhere(a: Tenant, packs: P
     assert library().packs[0].name not in text(owner.get("/app/gallery"))
 
 
-def test_a_pack_tells_labels_prerequisites_and_channels(packs: PackClient, customer: Workspace, owner: Client) -> None:
+def test_a_pack_shows_labels_prerequisites_and_channels(packs: PackClient, customer: Workspace, owner: Client) -> None:
     pack = packs.with_entries(BOOKING, REVIEWS, WELCOME, status="published")
     reviews = packs.read(pack)["entries"][1]["uuid"]
     packs.api.patch(f"/packs/{pack}/entries/{reviews}", {"tier": "optional"})

@@ -4,8 +4,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from tools.local.runner import System, run
-from tools.local.supervisor import kill_group
+from tools.local.runner.runner import System, run
+from tools.local.runner.supervisor import kill_group
 
 
 class RestartingSystem(System):

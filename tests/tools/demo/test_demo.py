@@ -21,8 +21,8 @@ class Demo:
     def __init__(self, system: RunningSystem, capsys: pytest.CaptureFixture[str]) -> None:
         self.system, self.capsys = system, capsys
 
-    def run(self, *words: str) -> tuple[int, str]:
-        status = main(["--base-url", self.system.url, "--key", self.system.bootstrap["agency_key"], *words])
+    def run(self, *arguments: str) -> tuple[int, str]:
+        status = main(["--base-url", self.system.url, "--key", self.system.bootstrap["agency_key"], *arguments])
         printed = self.capsys.readouterr()
         return status, printed.out + printed.err
 

@@ -91,7 +91,7 @@ def test_the_receiver_keeps_the_bytes_as_they_came() -> None:
 
 @contextmanager
 def server_that(answer: "Callable[[BaseHTTPRequestHandler, int], None]") -> Iterator[tuple[str, list[str]]]:
-    """Serve with one function, which is told the number of the request; gives the address and what was asked."""
+    """Serve with one function, which is given the number of the request; gives the address and what was asked."""
     asked: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -146,14 +146,14 @@ def test_patience_ends() -> None:
             api.call("GET", "/plans")
 
 
-def test_a_refusal_ends_the_demonstration_with_its_own_words() -> None:
+def test_a_refusal_ends_the_demonstration_with_its_own_message() -> None:
     with server_that(lambda handler, _: say(handler, 422, b'{"message": "No."}')) as (url, asked):
         with pytest.raises(DemoFailed, match=r"GET /workspaces: 422 No\."):
             AgencyAPI(url, "key", lambda _: None).call("GET", "/workspaces")
         assert len(asked) == 1
 
 
-def test_something_that_is_not_the_system_is_told_apart() -> None:
+def test_something_that_is_not_the_system_is_recognized() -> None:
     with (
         server_that(lambda handler, _: say(handler, 200, b"<html>")) as (url, _),
         pytest.raises(DemoFailed, match="does not speak the agency API"),

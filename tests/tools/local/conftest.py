@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.tools.system import RunningSystem, running_system
-from tools.local.account import ORDINARY
-from tools.local.servers import socket_folder
+from tools.local.servers.account import ORDINARY
+from tools.local.servers.starting import socket_folder
 
 SmallSystem = Callable[..., AbstractContextManager[RunningSystem]]
 COMMAND = (sys.executable, "-m", "tests.tools.local.small_system")
@@ -25,10 +25,10 @@ def state(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def small_system(state: Path) -> SmallSystem:
-    """Give what starts the small system: words for its command line, and another state folder if need be."""
+    """Give what starts the small system: arguments for its command line, and another state folder if need be."""
 
-    def start(*words: str, folder: Path = state) -> AbstractContextManager[RunningSystem]:
-        return running_system(folder, command=(*COMMAND, *words))
+    def start(*arguments: str, folder: Path = state) -> AbstractContextManager[RunningSystem]:
+        return running_system(folder, command=(*COMMAND, *arguments))
 
     return start
 

@@ -17,7 +17,7 @@ def is_alive(pid: int) -> bool:
 
 
 def children_of(pid: int) -> list[int]:
-    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 def eventually(holds: Callable[[], bool]) -> bool:

@@ -4,9 +4,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from tools.local.plan import Plan
-from tools.local.runner import run
-from tools.local.supervisor import Child, python
+from tools.local.runner.plan import Plan
+from tools.local.runner.runner import run
+from tools.local.runner.supervisor import Child, python
 
 SLEEPER = "import time; print('awake', flush=True); time.sleep(600)"
 # Ignores the request to end, as does the process that it starts.

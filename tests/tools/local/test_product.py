@@ -10,7 +10,7 @@ import pytest
 
 from tests.tools.local.processes import all_gone, children_of
 from tests.tools.system import RunningSystem, running_system
-from tools.local.web import get
+from tools.local.runner.web import get
 from tools.sandbox import RunningSandbox, SandboxConfig
 
 pytestmark = pytest.mark.slow

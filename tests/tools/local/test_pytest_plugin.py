@@ -16,8 +16,8 @@ WAITING = """
 import os, time
 
 def test_waits():
-    with open(os.environ["NOTE"], "w") as note:
-        note.write(os.environ["DATABASE_URL"])
+    with open(os.environ["STARTED"], "w") as started:
+        started.write(os.environ["DATABASE_URL"])
     time.sleep(600)
 """
 
@@ -53,9 +53,9 @@ def servers_below(pid: int) -> list[int]:
 @pytest.mark.slow
 @pytest.mark.usefixtures("no_servers_named")
 def test_kill_9_of_a_test_run_leaves_no_server(tmp_path: Path) -> None:
-    test, note = tmp_path / "test_waiting.py", tmp_path / "note"
+    test, started = tmp_path / "test_waiting.py", tmp_path / "started"
     test.write_text(WAITING)
-    words = [
+    arguments = [
         "-p",
         "no:cacheprovider",
         "-p",
@@ -68,13 +68,13 @@ def test_kill_9_of_a_test_run_leaves_no_server(tmp_path: Path) -> None:
         "tools.local.pytest_plugin",
     ]
     run = subprocess.Popen(
-        [sys.executable, "-m", "pytest", *words, "--ds=config.settings", str(test)],
+        [sys.executable, "-m", "pytest", *arguments, "--ds=config.settings", str(test)],
         cwd=ROOT,
-        env={**os.environ, "NOTE": str(note), "PYTEST_XDIST_WORKER": ""},
+        env={**os.environ, "STARTED": str(started), "PYTEST_XDIST_WORKER": ""},
         stdout=subprocess.DEVNULL,
     )
     try:
-        assert eventually(lambda: note.exists() and note.read_text() != "")
+        assert eventually(lambda: started.exists() and started.read_text() != "")
         servers = servers_below(run.pid)
         assert len(servers) == 2
     finally:

@@ -11,11 +11,11 @@ from django.urls import reverse
 
 from tests.tools.local.conftest import SmallSystem
 from tools.local.errors import CannotStart
-from tools.local.plan import whole_system
-from tools.local.prepare import with_known_secrets
 from tools.local.run import options
-from tools.local.summary import UNKNOWN, summary
-from tools.local.web import free_port, is_ready
+from tools.local.runner.plan import whole_system
+from tools.local.runner.prepare import with_known_secrets
+from tools.local.runner.summary import UNKNOWN, summary
+from tools.local.runner.web import free_port, is_ready
 
 KNOWN = {
     "agency": {"id": 1, "name": "Agency"},
@@ -144,7 +144,7 @@ def test_the_plan_leads_to_the_sandbox_provider_which_knows_the_way_back(
     assert f"http://127.0.0.1:8123{reverse('connect:provider-events')}" in command
 
 
-def test_a_real_app_takes_the_sandbox_provider_s_place(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_real_app_replaces_the_sandbox_provider(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("META_APP_ID", "123")
     plan = whole_system(state, 8123)
     assert "sandbox" not in [child.name for child in plan.children]

@@ -1,4 +1,4 @@
-"""PostgreSQL and Valkey on a state folder: what is started, with what, and what a person is told when it is not."""
+"""PostgreSQL and Valkey on a state folder: what is started, with what, and what the error says when it is not."""
 
 import os
 import stat
@@ -10,10 +10,10 @@ import psycopg
 import pytest
 import redis
 
-from tools.local.account import ORDINARY, dropped, works
-from tools.local.binaries import find_postgres, major_version
 from tools.local.errors import CannotStart
-from tools.local.servers import socket_folder, started_servers
+from tools.local.servers.account import ORDINARY, dropped, works
+from tools.local.servers.binaries import find_postgres, major_version
+from tools.local.servers.starting import socket_folder, started_servers
 from tools.local.state import held
 
 pytestmark = pytest.mark.usefixtures("no_servers_named")
@@ -117,7 +117,7 @@ def test_root_without_user_namespaces_runs_them_under_another_account(open_folde
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can take another account")
-def test_another_account_that_cannot_reach_the_data_is_told_of(tmp_path: Path) -> None:
+def test_another_account_that_cannot_reach_the_data_is_reported(tmp_path: Path) -> None:
     (tmp_path / "closed").mkdir(mode=0o700)
     with (
         held(tmp_path / "closed" / "state") as folder,
@@ -153,7 +153,7 @@ def test_a_socket_folder_that_is_a_link_is_refused(state: Path, tmp_path: Path) 
         folder.unlink()
 
 
-def test_a_program_that_does_not_run_here_is_told_of(tmp_path: Path) -> None:
+def test_a_program_that_does_not_run_here_is_reported(tmp_path: Path) -> None:
     program = tmp_path / "postgres"
     program.write_text("#!/bin/sh\necho no library >&2\nexit 127\n")
     program.chmod(0o755)

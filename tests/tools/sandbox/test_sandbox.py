@@ -16,7 +16,7 @@ from channelconnect.providers import read_notices, verify_signature
 from tests.channelconnect.providers.customers import REDIRECT_URI, Customer
 from tools.demo.receiver import open_receiver
 from tools.local import ROOT
-from tools.sandbox.people import PEOPLE
+from tools.sandbox.control.people import PEOPLE
 
 SECONDS = 5
 
@@ -229,14 +229,14 @@ def test_the_control_endpoint_takes_json_alone_and_names_its_calls(customer: Cus
 def test_callbacks_arrive_signed_over_escaped_bytes(customer: Customer) -> None:
     secret = customer.settings.app_secret
     with open_receiver() as receiver:
-        told = customer.sandbox.callback(url=receiver.url, kind="message", account="4010000", text="Hi é", times=2)
+        sent = customer.sandbox.callback(url=receiver.url, kind="message", account="4010000", text="Hi é", times=2)
         first, second = receiver.next(SECONDS), receiver.next(SECONDS)
         assert first
         assert second
-        assert first.body == second.body == told["body"].encode()
+        assert first.body == second.body == sent["body"].encode()
         assert rb"\u00e9" in first.body
         assert verify_signature(first.body, first.headers["x-hub-signature-256"], secret)
-        assert [answer["status"] for answer in told["answers"]] == [204, 204]
+        assert [answer["status"] for answer in sent["answers"]] == [204, 204]
         for how in ("wrong", "of_another_app"):
             customer.sandbox.callback(url=receiver.url, kind="removed", account="4010000", signature=how)
             arrival = receiver.next(SECONDS)
@@ -250,7 +250,7 @@ def test_callbacks_arrive_signed_over_escaped_bytes(customer: Customer) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "fact"),
+    ("callback", "fact"),
     [
         ({"kind": "message", "account": "4010000"}, "InboundMessage"),
         ({"kind": "message", "account": "6010000", "platform": "facebook"}, "InboundMessage"),
@@ -261,20 +261,20 @@ def test_callbacks_arrive_signed_over_escaped_bytes(customer: Customer) -> None:
         ({"kind": "given", "object": "page", "entry": [{"messaging": [{"reaction": {}}]}]}, "Unknown"),
     ],
 )
-def test_each_kind_of_callback_is_understood(customer: Customer, words: dict[str, Any], fact: str) -> None:
+def test_each_kind_of_callback_is_understood(customer: Customer, callback: dict[str, Any], fact: str) -> None:
     with open_receiver() as receiver:
-        told = customer.sandbox.callback(url=receiver.url, **words)
-    assert [type(found).__name__ for found in read_notices(told["body"].encode())] == [fact]
+        sent = customer.sandbox.callback(url=receiver.url, **callback)
+    assert [type(found).__name__ for found in read_notices(sent["body"].encode())] == [fact]
 
 
-def test_a_callback_to_nobody_is_told(customer: Customer) -> None:
-    told = customer.sandbox.callback(url="http://127.0.0.1:9/", kind="removed", account="4010000")
-    assert told["answers"][0]["status"] == 0
+def test_a_callback_to_nobody_is_reported(customer: Customer) -> None:
+    sent = customer.sandbox.callback(url="http://127.0.0.1:9/", kind="removed", account="4010000")
+    assert sent["answers"][0]["status"] == 0
     with pytest.raises(ValueError, match="missing or unknown"):
         customer.sandbox.callback(url="http://127.0.0.1:9/", kind="nothing")
 
 
-def test_the_command_serves_until_it_is_told_to_end() -> None:
+def test_the_command_serves_until_it_is_stopped() -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "tools.sandbox", "--port", "0", "--redirect-uri", REDIRECT_URI],
         cwd=ROOT,

@@ -11,13 +11,13 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from tests.factories import ChannelFactory
-from tests.flows_at_hand import a_flow, a_step
+from tests.flow_factories import a_flow, a_step
 from tests.tenants import Tenant, message
 from workspaces.automations.models import Automation
 from workspaces.automations.services import create_automation, publish_automation, switch_on
 from workspaces.subaccounts.models import Workspace
 
-CARD = [
+FIELDS = [
     "id", "name", "platform", "enabled", "trigger", "version", "published_at", "requires", "created_at", "updated_at",
 ]  # fmt: skip
 
@@ -40,7 +40,7 @@ def test_automations_come_newest_first_in_pages(a: Tenant, b: Tenant) -> None:
     assert [row["name"] for row in answer["data"]] == ["No. 2", "No. 1"]
     assert (answer["meta"]["per_page"], answer["meta"]["total"], answer["meta"]["last_page"]) == (2, 5, 3)
     first = a.workspace_api.get("/automations").json()["data"][0]
-    assert list(first) == CARD
+    assert list(first) == FIELDS
     assert first["id"] == str(made[4].uuid)
     assert first["trigger"] == {"type": "keyword", "label": "A message with a keyword"}
     assert (first["version"], first["published_at"], first["enabled"]) == (None, None, False)
@@ -64,7 +64,7 @@ def test_automations_are_filtered(a: Tenant) -> None:
 def test_one_automation_shows_its_steps_and_what_is_missing(a: Tenant) -> None:
     automation = publish_automation(automation=an_automation(a.workspace), now=now(), by=SYSTEM)
     shown = a.workspace_api.get(f"/automations/{str(automation.uuid).upper()}").json()["data"]
-    assert list(shown) == [*CARD, "steps", "missing"]
+    assert list(shown) == [*FIELDS, "steps", "missing"]
     assert shown["steps"] == [{"id": "x", "type": "send_text", "label": "Send a text"}]
     assert shown["missing"] == ["Connect a WhatsApp channel first."]
     assert shown["version"] == 1

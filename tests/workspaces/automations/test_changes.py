@@ -9,7 +9,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from config.hooks import Registry
 from tests.factories import ChannelFactory, WorkspaceFactory
-from tests.flows_at_hand import Flow, a_flow, a_step
+from tests.flow_factories import Flow, a_flow, a_step
 from workspaces.automations.models import Automation, AutomationVersion, Readiness
 from workspaces.automations.services import (
     FlowRefused,
@@ -131,7 +131,7 @@ def test_an_automation_is_switched_on_when_it_is_ready_and_off_again(workspace: 
         switch_on(automation=automation, now=now(), by=SYSTEM)
 
 
-def test_nothing_is_met_until_it_is_noted(workspace: Workspace) -> None:
+def test_nothing_is_met_until_it_is_recorded(workspace: Workspace) -> None:
     names = ["template", "contact", "service"]
     assert missing_requirements(workspace=workspace, names=names) == names
     change_readiness(workspace=workspace, contact=True, by=SYSTEM)

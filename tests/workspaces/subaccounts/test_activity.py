@@ -39,25 +39,29 @@ def test_each_change_has_an_entry_with_key_address_and_request(
 ) -> None:
     uuid = a.workspace.uuid
     assert change(a).status_code in (200, 201)
-    noted = entry(action)
-    assert (noted.actor_kind, noted.actor_id, noted.actor_label) == ("agency_key", str(a.key.uuid), a.key.name)
-    assert (noted.address, noted.request_id) == (a.api.address, "call-7")
-    assert (noted.agency_id, noted.workspace_uuid) == (a.agency.pk, uuid)
-    assert (noted.target_kind, noted.target_id) == ("workspace", str(uuid))
-    assert abs((now() - noted.at).total_seconds()) < 60
+    row = entry(action)
+    assert (row.actor_kind, row.actor_id, row.actor_label) == ("agency_key", str(a.key.uuid), a.key.name)
+    assert (row.address, row.request_id) == (a.api.address, "call-7")
+    assert (row.agency_id, row.workspace_uuid) == (a.agency.pk, uuid)
+    assert (row.target_kind, row.target_id) == ("workspace", str(uuid))
+    assert abs((now() - row.at).total_seconds()) < 60
 
 
-def test_a_caller_without_an_address_is_noted_without_one(a: Tenant) -> None:
+def test_a_caller_without_an_address_is_recorded_without_one(a: Tenant) -> None:
     """A server that listens on a socket of the file system knows no address."""
     a.api.address = ""
     a.api.patch(a.path, {"name": "Renamed"})
     assert entry("workspace.changed").address == ""
 
 
-def test_creation_is_noted_with_the_sub_account(a: Tenant) -> None:
-    card = a.api.post("/workspaces", a_new_customer()).json()["data"]
-    noted = entry("workspace.created")
-    assert (noted.target_id, noted.target_name, noted.actor_kind) == (card["uuid"], card["name"], "agency_key")
+def test_creation_is_recorded_with_the_sub_account(a: Tenant) -> None:
+    sub_account = a.api.post("/workspaces", a_new_customer()).json()["data"]
+    row = entry("workspace.created")
+    assert (row.target_id, row.target_name, row.actor_kind) == (
+        sub_account["uuid"],
+        sub_account["name"],
+        "agency_key",
+    )
 
 
 def test_a_change_says_from_what_to_what(a: Tenant) -> None:
@@ -99,7 +103,7 @@ def test_reading_and_what_changes_nothing_leave_no_entry(a: Tenant) -> None:
     assert ActivityEntry.objects.count() == before
 
 
-def test_a_key_of_a_workspace_is_noted_without_the_key(a: Tenant) -> None:
+def test_a_key_of_a_workspace_is_recorded_without_the_key(a: Tenant) -> None:
     key, plaintext = a_workspace_key(a.workspace, name="Shop")
     issued = entry("workspace_key.created")
     assert (issued.workspace_uuid, issued.details) == (a.workspace.uuid, {"prefix": plaintext[:12]})

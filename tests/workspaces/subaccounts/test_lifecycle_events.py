@@ -60,11 +60,11 @@ def test_the_envelope_has_its_fields_and_no_more(a: Tenant, recorded: Any) -> No
 
 
 def test_workspace_created(a: Tenant) -> None:
-    card = a.api.post("/workspaces", a_new_customer(plan=str(a.plan.uuid))).json()["data"]
+    sub_account = a.api.post("/workspaces", a_new_customer(plan=str(a.plan.uuid))).json()["data"]
     (event,) = a.events
-    workspace = {"uuid": card["uuid"], "name": "Corner Salon", "status": "active", "plan": reference(a.plan)}
+    workspace = {"uuid": sub_account["uuid"], "name": "Corner Salon", "status": "active", "plan": reference(a.plan)}
     assert (event["event"], event["data"]) == ("workspace.created", {"workspace": workspace})
-    assert event["occurred_at"] == card["created_at"]
+    assert event["occurred_at"] == sub_account["created_at"]
 
 
 def test_workspace_created_without_a_plan_says_null(a: Tenant) -> None:
@@ -73,10 +73,10 @@ def test_workspace_created_without_a_plan_says_null(a: Tenant) -> None:
 
 
 def test_workspace_suspended(a: Tenant, recorded: Any) -> None:
-    card = a.api.post(f"{a.path}/suspend").json()["data"]
+    sub_account = a.api.post(f"{a.path}/suspend").json()["data"]
     (event,) = recorded()
     assert (event["event"], event["data"]) == ("workspace.suspended", {"workspace": payload(a, "suspended")})
-    assert event["occurred_at"] == card["suspended_at"]
+    assert event["occurred_at"] == sub_account["suspended_at"]
 
 
 def test_workspace_restored(a: Tenant, recorded: Any) -> None:

@@ -13,7 +13,6 @@ from agency.console.views.base import FormPage, crumb
 from agency.event_types import event_catalogue
 from webhooks.console.forms import RedeliverForm, TestForm
 from webhooks.console.views.base import LIST, WEBHOOKS, WebhookView
-from webhooks.console.words import ERROR_WORDS
 from webhooks.models import Delivery
 from webhooks.services import redeliver, redeliver_failed, send_test
 
@@ -32,7 +31,6 @@ class DeliveryPage(WebhookView):
             attempts=list(delivery.attempt_log.order_by("number")),
             envelope=json.dumps(json.loads(delivery.envelope), indent=2, ensure_ascii=False),
             label=event_catalogue(self.agency).get(delivery.event_name, delivery.event_name),
-            error_words=ERROR_WORDS,
             may_redeliver=delivery.endpoint.enabled and not delivery.endpoint.removed_at,
         )
         if delivery.status == Delivery.Status.PENDING and delivery.attempts == 0:
@@ -69,8 +67,8 @@ class RedeliverFailed(FormPage[RedeliverForm], WebhookView):
             agency=self.agency, since=given["since"], endpoint=given["webhook"], now=timezone.now(), by=self.by
         )
         one, many = "%(number)s delivery is on its way again.", "%(number)s deliveries are on their way again."
-        words = ngettext(one, many, number)
-        return self.done(words % {"number": f"{number:,}"}, LIST)
+        message = ngettext(one, many, number)
+        return self.done(message % {"number": f"{number:,}"}, LIST)
 
     def context(self) -> dict[str, Any]:
         return {

@@ -21,7 +21,7 @@ STEP_ID = re.compile(r"[A-Za-z0-9_\-]{1,64}")
 
 def problems_of(flow: object, *, platform: str) -> list[Problem]:
     """Say what keeps a flow from being published on this channel type; nothing if it may be."""
-    problems = list(shape_problems(flow))
+    problems = list(structure_problems(flow))
     if problems or not isinstance(flow, dict):
         return problems
     return [*field_problems(flow, platform), *graph_problems(flow)]
@@ -53,7 +53,7 @@ def _below(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def shape_problems(flow: Any) -> Iterator[Problem]:
+def structure_problems(flow: Any) -> Iterator[Problem]:
     """Check what every other function relies on that reads a flow."""
     if not is_bounded(flow):
         yield Problem("The flow is too large, nested too deeply or holds characters that cannot be stored.")
@@ -64,10 +64,10 @@ def shape_problems(flow: Any) -> Iterator[Problem]:
     elif len(flow["steps"]) > MOST_STEPS:
         yield Problem(f"A flow may have at most {MOST_STEPS} steps.")
     else:
-        yield from (problem for step in flow["steps"] if (problem := _step_shape(step)))
+        yield from (problem for step in flow["steps"] if (problem := _step_structure_problem(step)))
 
 
-def _step_shape(step: Any) -> Problem | None:
+def _step_structure_problem(step: Any) -> Problem | None:
     if not isinstance(step, dict) or not isinstance(step.get("type"), str):
         return Problem("Every step needs a type.")
     if not isinstance(step.get("id"), str) or not STEP_ID.fullmatch(step["id"]) or step["id"] == TRIGGER_NODE:

@@ -29,7 +29,7 @@ class Slot:
 
 def refusals_of(flow: Any, *, platform: str) -> list[str]:
     """Say why a published flow cannot be copied, in sentences; nothing if it can."""
-    barred = list(_barred(flow))
+    barred = list(_not_copyable(flow))
     if barred:
         return barred
     if problems_of(flow, platform=platform):
@@ -37,7 +37,7 @@ def refusals_of(flow: Any, *, platform: str) -> list[str]:
     return []
 
 
-def _barred(flow: Any) -> Iterator[str]:
+def _not_copyable(flow: Any) -> Iterator[str]:
     trigger = TRIGGERS.get(flow["trigger"]["type"])
     if trigger is None:
         yield "The start is of a type that is not known, so it cannot go into a pack."

@@ -93,7 +93,7 @@ def clean(fields: tuple[Field, ...], values: dict[str, Any]) -> tuple[dict[str, 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Text(Field):
-    """Words that contacts or the team read; may hold variables. Private content makes it a slot of a copy."""
+    """Text that contacts or the team read; may hold variables. Private content makes it a slot of a copy."""
 
     most: int = 1_024
     kind: ClassVar[str] = "text"
@@ -197,8 +197,8 @@ class Own(Field):
     def _fits(self, value: str) -> bool:
         if self.of == "url":
             return _is_web_address(value)
-        shape = {"email": EMAIL, "phone": PHONE}.get(self.of)
-        return shape is None or shape.fullmatch(value) is not None
+        pattern = {"email": EMAIL, "phone": PHONE}.get(self.of)
+        return pattern is None or pattern.fullmatch(value) is not None
 
     def cleaned(self, value: Any) -> tuple[Any, list[Cleared]]:
         return (value, []) if belongs_to_whoever_installs(value) else self.cleared()

@@ -1,4 +1,4 @@
-"""The shape of a flow: one entry, no dangling edge, no step out of reach, no loop without a pause."""
+"""The structure of a flow: one entry, no dangling edge, no step out of reach, no loop without a pause."""
 
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter

@@ -70,8 +70,8 @@ def _looks_random(word: str) -> bool:
         return True
     if len(word) >= 16 and digits >= 1 and letters >= 1 and "-" not in word:
         return True
-    turns = sum(a.islower() and b.isupper() for a, b in pairwise(word))
-    return len(word) >= 12 and (turns >= 3 or UNSPEAKABLE.search(SOUND.sub("s", word)) is not None)
+    case_changes = sum(a.islower() and b.isupper() for a, b in pairwise(word))
+    return len(word) >= 12 and (case_changes >= 3 or UNSPEAKABLE.search(SOUND.sub("s", word)) is not None)
 
 
 def _is_mixed(word: str) -> bool:
@@ -79,7 +79,7 @@ def _is_mixed(word: str) -> bool:
 
 
 def _digit(character: str) -> str:
-    """Give a digit of any script or shape as one of ours."""
+    """Give a digit of any script or form as one of ours."""
     value = unicodedata.numeric(character, -1)
     return str(int(value)) if value in range(10) else character
 

@@ -26,7 +26,7 @@ class StepSummary:
 
 
 def summarize(flow: Flow) -> list[StepSummary]:
-    """Summarize a flow in the order of its steps; only its shape must have been checked."""
+    """Summarize a flow in the order of its steps; only its structure must have been checked."""
     numbers = {step["id"]: number for number, step in enumerate(steps_of(flow), 1)}
     return [_summary(step, numbers) for step in steps_of(flow)]
 

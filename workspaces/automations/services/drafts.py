@@ -8,7 +8,7 @@ from unicodedata import category
 from django.db import transaction
 
 from agency.actors import Actor
-from workspaces.automations.flows.checks import problems_of, shape_problems
+from workspaces.automations.flows.checks import problems_of, structure_problems
 from workspaces.automations.flows.flow import Flow
 from workspaces.automations.flows.problem import Problem
 from workspaces.automations.flows.slots import NoSuchSlot, SlotKey, filled, open_slots
@@ -32,9 +32,9 @@ def checked_name(name: str) -> str:
     return name
 
 
-def require_shape(flow: Any) -> None:
+def require_structure(flow: Any) -> None:
     """Raise `FlowRefused` for what cannot even be stored as a draft."""
-    problems = list(shape_problems(flow))
+    problems = list(structure_problems(flow))
     if problems:
         raise FlowRefused(problems)
 
@@ -44,7 +44,7 @@ def create_automation(
     *, workspace: Workspace, name: str, platform: str, flow: Flow, now: datetime, by: Actor
 ) -> Automation:
     """Begin an automation with a draft. Raises `FlowRefused`, `NameNeeded`."""
-    require_shape(flow)
+    require_structure(flow)
     automation = Automation.objects.create(
         workspace=workspace,
         name=checked_name(name),
@@ -61,7 +61,7 @@ def create_automation(
 @transaction.atomic
 def save_draft(*, automation: Automation, flow: Flow, now: datetime, by: Actor) -> Automation:
     """Replace the draft; what is published goes on running. Raises `FlowRefused`."""
-    require_shape(flow)
+    require_structure(flow)
     automation = lock_automation(automation)
     _store_draft(automation, flow, now)
     record_automation_activity(automation, "automation.draft_saved", by)
@@ -100,7 +100,7 @@ def fill_slots(*, automation: Automation, values: Mapping[SlotKey, Any], now: da
         raise SlotNotFound from error
     if not values.keys() <= slots.keys():
         raise SlotNotFound
-    require_shape(flow)
+    require_structure(flow)
     problems = problems_of(flow, platform=automation.platform)
     _refuse_flaws(problems, values, slots)
     _store_draft(automation, flow, now)

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-import config.api.ids  # noqa: F401 - makes `<id:…>` known
+import config.api.requests.ids  # noqa: F401 - makes `<id:…>` known
 from workspaces.subaccounts.console.views import sub_account, sub_accounts, subscription
 
 urlpatterns = [

@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from agency.models import Agency, Brand, User
-from config.api.ids import parse_uuid
+from config.api.requests.ids import parse_uuid
 from workspaces.subaccounts.models import Workspace
 
 CHOSEN = "workspace"

@@ -9,8 +9,7 @@ from django.utils.http import urlencode
 
 from agency.actors import Actor
 from agency.models import User
-from agency.pages.menu import in_order
-from agency.pages.registry import dashboard_menu
+from agency.pages.registry import dashboard_menu, in_order
 from agency.pages.signed_in import SignedInView
 from agency.request_actor import user_actor
 from workspaces.subaccounts.dashboard.current_workspace import CurrentWorkspace, find_current_workspace, workspaces_of

@@ -14,10 +14,14 @@ from workspaces.subaccounts.services.channels import (
 from workspaces.subaccounts.services.keys import issue_workspace_key, revoke_workspace_key
 from workspaces.subaccounts.services.limits import LimitReached, recompute_limits, require_room, usage
 from workspaces.subaccounts.services.locking import lock_workspace
-from workspaces.subaccounts.services.payloads import addon_reference, plan_reference
 from workspaces.subaccounts.services.plans import assign_plan
 from workspaces.subaccounts.services.provisioning import SubAccountLimitReached, create_workspace
-from workspaces.subaccounts.services.recording import record_workspace_activity, record_workspace_event
+from workspaces.subaccounts.services.recording import (
+    addon_reference,
+    plan_reference,
+    record_workspace_activity,
+    record_workspace_event,
+)
 from workspaces.subaccounts.services.workspaces import (
     WorkspaceChanges,
     WorkspaceNotFound,

@@ -11,8 +11,7 @@ from workspaces.subaccounts import events
 from workspaces.subaccounts.models import HeldAddon, Workspace
 from workspaces.subaccounts.services.limits import recompute_limits
 from workspaces.subaccounts.services.locking import lock_workspace
-from workspaces.subaccounts.services.payloads import addon_reference
-from workspaces.subaccounts.services.recording import record_workspace_activity, record_workspace_event
+from workspaces.subaccounts.services.recording import addon_reference, record_workspace_activity, record_workspace_event
 
 
 class AddonNotHeld(NotFound):

@@ -10,8 +10,7 @@ from workspaces.subaccounts import events
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services.limits import recompute_limits
 from workspaces.subaccounts.services.locking import lock_workspace
-from workspaces.subaccounts.services.payloads import plan_reference
-from workspaces.subaccounts.services.recording import record_workspace_activity, record_workspace_event
+from workspaces.subaccounts.services.recording import plan_reference, record_workspace_activity, record_workspace_event
 
 
 @transaction.atomic

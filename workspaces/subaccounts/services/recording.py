@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from agency.actors import Actor
+from agency.models import Addon, Plan
 from agency.services import record_activity, record_event
 from agency.tenants import Tenant
 from workspaces.subaccounts.models import Workspace
@@ -32,3 +33,13 @@ def record_workspace_activity(
         target=("workspace", workspace.uuid, workspace.name),
         details=details,
     )
+
+
+def plan_reference(plan: Plan | None) -> dict[str, str] | None:
+    """`{uuid, name}`, or None for a sub-account without a plan."""
+    return {"uuid": str(plan.uuid), "name": plan.name} if plan else None
+
+
+def addon_reference(addon: Addon) -> dict[str, str]:
+    """`{uuid, name}`."""
+    return {"uuid": str(addon.uuid), "name": addon.name}

@@ -8,8 +8,8 @@ from drf_spectacular.utils import OpenApiParameter
 from rest_framework.decorators import action
 from rest_framework.request import Request
 
-from config.api.ids import parse_uuid
 from config.api.operations import many, one, operation
+from config.api.requests.ids import parse_uuid
 from config.errors import Invalid
 from packs.api.agency.serializers import ImportPreviewSerializer, ImportSourceSerializer
 from packs.api.agency.views.copying import CannotCopy, CopyingViewSet

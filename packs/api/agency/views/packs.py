@@ -9,7 +9,7 @@ from rest_framework.request import Request
 
 from agency.api.surface import AgencyViewSet
 from config.api.operations import Answer, many, one, operation
-from config.api.responses import json_answer
+from config.api.responses.json import json_response
 from packs.api.agency.serializers import (
     LibraryItemSerializer,
     OrderSerializer,
@@ -102,7 +102,7 @@ class PackViewSet(AgencyViewSet):
     def order(self, request: Request) -> HttpResponse:
         order = self.validated(OrderSerializer).validated_data["order"]
         ordered = order_packs(agency=self.agency, order=order, by=self.actor)
-        return json_answer(PackOrderSerializer({"data": ordered}).data)
+        return json_response(PackOrderSerializer({"data": ordered}).data)
 
 
 class LibraryViewSet(AgencyViewSet):

@@ -13,7 +13,7 @@ from workspaces.automations.flows.types import StepType, TriggerType
 PLATFORM = "whatsapp"
 LETTERS, DIGITS = "abcdefghijkmnpqrstuvwxyz", "0123456789"
 PLAIN = ["hello", "we", "are", "open", "at", "9:00", "today", "price", "20", "%", "{{contact.name}}"]
-WORDS = st.lists(st.sampled_from(PLAIN), min_size=1, max_size=4).map(" ".join)
+TEXTS = st.lists(st.sampled_from(PLAIN), min_size=1, max_size=4).map(" ".join)
 
 
 def some(letters: str, least: int, most: int) -> st.SearchStrategy[str]:
@@ -87,12 +87,12 @@ class Building:
         return self.draw(st.booleans())
 
     def _text(self, field: kinds.Text) -> str:
-        words = self.draw(WORDS)[: field.most].strip()
+        plain = self.draw(TEXTS)[: field.most].strip()
         if self.draw(st.booleans()):
-            return str(words)
+            return str(plain)
         secret = self.draw(SECRETS.filter(lambda found: len(found) <= field.most))
         self.secrets.add(secret)
-        text = f"{words} {secret}"
+        text = f"{plain} {secret}"
         return text if len(text) <= field.most else str(secret)
 
     def _one(self, field: kinds.Many) -> Any:

@@ -100,5 +100,5 @@ def test_private_content_is_found(text: str, what: str) -> None:
 
 
 @pytest.mark.parametrize("text", FINE)
-def test_plain_words_are_left_alone(text: str) -> None:
+def test_plain_texts_are_left_alone(text: str) -> None:
     assert private_content(text) is None

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.flows_at_hand import a_flow, a_step
+from tests.flow_factories import a_flow, a_step
 from workspaces.automations.flows.summary import summarize
 
 
@@ -35,7 +35,7 @@ def test_what_belongs_to_somebody_and_what_is_empty_is_left_out() -> None:
     assert [(step.texts, step.settings) for step in summarize(a_flow(slot, link))] == [([], ""), (["Hello team"], "")]
 
 
-def test_a_draft_of_any_shape_can_be_summarized() -> None:
+def test_a_draft_of_any_form_can_be_summarized() -> None:
     steps: list[dict[str, Any]] = [
         {"id": "a", "type": "send_buttons", "config": [1], "next": {"button_1": "b", "button_0": "gone"}},
         {"id": "b", "type": "send_buttons", "config": {"text": 5, "buttons": ["Yes"]}, "next": {"button_1": "a"}},

@@ -17,11 +17,11 @@ NEW = "/console/sub-accounts/new"
 
 
 def create(browser: Client, **changes: str) -> Any:
-    words = {"name": "Corner Salon", "owner_name": "Ada", "owner_email": "ada@example.com", "timezone": "Europe/Berlin"}
-    return browser.post(NEW, words | changes, follow=True)
+    data = {"name": "Corner Salon", "owner_name": "Ada", "owner_email": "ada@example.com", "timezone": "Europe/Berlin"}
+    return browser.post(NEW, data | changes, follow=True)
 
 
-def test_it_is_made_with_owner_plan_type_and_zone_and_told_to_webhooks(a: Tenant) -> None:
+def test_it_is_made_with_owner_plan_type_and_zone_and_sent_to_webhooks(a: Tenant) -> None:
     member = a_member(a.agency)
     answer = create(
         a_browser(member.user), plan=str(a.plan.uuid), business_type="salon_spa", owner_email=" Ada@Example.com "
@@ -80,7 +80,7 @@ def test_neither_another_agency_s_plan_nor_an_archived_one_can_be_chosen(a: Tena
         assert plan.name not in text(page)
 
 
-def test_past_the_agency_s_own_limit_the_form_says_so_and_keeps_the_words() -> None:
+def test_past_the_agency_s_own_limit_the_form_says_so_and_keeps_the_values() -> None:
     tenant = Tenant(max_sub_accounts=1)
     browser = at_the_console(tenant.agency)
     create(browser)

@@ -152,7 +152,7 @@ def test_a_page_takes_few_statements_and_counts_only_behind_a_filter(
     with CaptureQueriesContext(connection) as asked:
         page = admin.get(LIST, query)
     assert len(names(page)) == 25
-    # session, person, memberships, plans of the filter, cards; the count comes on top
+    # session, person, memberships, plans of the filter, rows; the count comes on top
     assert len(asked) == statements
     counts = [one["sql"] for one in asked if "count(*)" in one["sql"].lower()]
     assert len(counts) == statements - 5

@@ -24,8 +24,8 @@ def path(a: Tenant) -> str:
 
 def test_its_page_shows_the_facts_and_the_id_to_copy(a: Tenant, path: str, viewer: Client) -> None:
     page = viewer.get(path)
-    for words in (a.workspace.name, "Active", a.workspace.owner_name, a.workspace.owner_email, "UTC", a.plan.name):
-        assert words in text(page)
+    for expected in (a.workspace.name, "Active", a.workspace.owner_name, a.workspace.owner_email, "UTC", a.plan.name):
+        assert expected in text(page)
     assert f'data-copy="{a.workspace.uuid}"' in page.content.decode()
     assert f"<code>{a.workspace.uuid}</code>" in page.content.decode()
 
@@ -41,19 +41,19 @@ def test_limits_stand_against_their_use(a: Tenant, path: str, viewer: Client) ->
     grant_addon(workspace=a.workspace, addon=a.addon, now=now(), by=SYSTEM)
     a.channel.refresh_from_db()
     page = viewer.get(path)
-    words = text(page)
-    assert "Contacts 0 1,500" in words
-    assert "Team members 1 No limit" in words
-    assert "WhatsApp channels 1 2" in words
+    shown = text(page)
+    assert "Contacts 0 1,500" in shown
+    assert "Team members 1 No limit" in shown
+    assert "WhatsApp channels 1 2" in shown
     assert '<meter min="0" max="2" value="1"' in page.content.decode()
-    assert a.channel.handle in words
+    assert a.channel.handle in shown
 
 
 def test_a_sub_account_without_a_plan_has_no_limits(a: Tenant, viewer: Client) -> None:
     bare = WorkspaceFactory.create(agency=a.agency)
-    words = text(viewer.get(f"/console/sub-accounts/{bare.uuid}"))
-    assert "No plan: nothing is limited." in words
-    assert "Contacts 0 No limit" in words
+    shown = text(viewer.get(f"/console/sub-accounts/{bare.uuid}"))
+    assert "No plan: nothing is limited." in shown
+    assert "Contacts 0 No limit" in shown
 
 
 def test_it_is_renamed_and_edited(a: Tenant, path: str) -> None:
@@ -61,11 +61,11 @@ def test_it_is_renamed_and_edited(a: Tenant, path: str) -> None:
     browser = a_browser(member.user)
     form = browser.get(f"{path}/edit").context["form"]
     assert (form["name"].value(), form["timezone"].value()) == (a.workspace.name, "UTC")
-    words = {"name": "Renamed", "business_type": "other", "timezone": "Asia/Kathmandu"}
-    answer = browser.post(f"{path}/edit", words, follow=True, headers={"X-Request-Id": "edit-1"})
+    data = {"name": "Renamed", "business_type": "other", "timezone": "Asia/Kathmandu"}
+    answer = browser.post(f"{path}/edit", data, follow=True, headers={"X-Request-Id": "edit-1"})
     assert flashes(answer) == ["Renamed was saved."]
     a.workspace.refresh_from_db()
-    assert (a.workspace.name, a.workspace.business_type, a.workspace.timezone) == tuple(words.values())
+    assert (a.workspace.name, a.workspace.business_type, a.workspace.timezone) == tuple(data.values())
     entry = ActivityEntry.objects.get(action="workspace.changed")
     assert (entry.actor_kind, entry.actor_id, entry.actor_label) == ("user", str(member.user.pk), member.user.email)
     assert entry.address
@@ -104,7 +104,7 @@ def test_a_reason_may_be_left_out_but_is_not_endless(a: Tenant, path: str, admin
     assert admin.post(f"{path}/suspend").status_code == 302
 
 
-def test_suspending_twice_tells_once(a: Tenant, path: str, admin: Client) -> None:
+def test_suspending_twice_sends_one_event(a: Tenant, path: str, admin: Client) -> None:
     admin.post(f"{path}/suspend", {"reason": "first"})
     admin.post(f"{path}/suspend", {"reason": "second"})
     a.workspace.refresh_from_db()

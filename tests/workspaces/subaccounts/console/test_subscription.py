@@ -33,7 +33,7 @@ def test_a_plan_is_chosen_and_its_limits_copied(a: Tenant, path: str, admin: Cli
     assert a.event_names() == ["workspace.created", "subscription.changed"]
 
 
-def test_the_same_plan_again_copies_its_limits_again_and_tells_nobody(a: Tenant, path: str, admin: Client) -> None:
+def test_the_same_plan_again_copies_its_limits_again_and_sends_no_event(a: Tenant, path: str, admin: Client) -> None:
     a.workspace.refresh_from_db()
     a.plan.limits = plan_limits(contacts=9)
     a.plan.save()
@@ -66,11 +66,11 @@ def test_without_plans_the_page_leads_to_the_first(a: Tenant, path: str, admin: 
 
 
 def test_an_add_on_is_granted_once(a: Tenant, path: str, admin: Client) -> None:
-    words = {"addon": str(a.addon.uuid)}
-    answer = admin.post(f"{path}/add-ons", words, follow=True)
+    data = {"addon": str(a.addon.uuid)}
+    answer = admin.post(f"{path}/add-ons", data, follow=True)
     assert flashes(answer) == [f"{a.addon.name} was granted to {a.workspace.name}."]
     assert "Contacts 0 1,500" in text(answer)
-    again = admin.post(f"{path}/add-ons", words, follow=True)
+    again = admin.post(f"{path}/add-ons", data, follow=True)
     assert flashes(again) == [f"{a.workspace.name} holds {a.addon.name} already."]
     assert a.event_names() == ["workspace.created", "addon.granted"]
 

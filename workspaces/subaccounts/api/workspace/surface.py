@@ -6,7 +6,7 @@ from agency.actors import Actor
 from agency.models import Switch
 from agency.request_actor import request_actor
 from agency.services.switches import switch_is_on
-from config.api.refusals import Unauthorized
+from config.api.errors.refusals import Unauthorized
 from config.api.surface import AddressLimitedSurface
 from config.errors import Forbidden
 from workspaces.subaccounts.models import Workspace

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from agency.console.views.base import ConsoleView
 from agency.models import Plan
 from agency.pages.lists import read_pages
-from config.api.parameters import NothingMatches, Parameters
+from config.api.requests.parameters import NothingMatches, Parameters
 from workspaces.subaccounts.filters import SubAccountFilterSet
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.models.workspaces import BusinessType

@@ -8,9 +8,8 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 
 from agency.pages.lists import paged
-from agency.pages.menu import in_order
-from agency.pages.registry import dashboard_menu
-from config.api.ids import parse_uuid
+from agency.pages.registry import dashboard_menu, in_order
+from config.api.requests.ids import parse_uuid
 from workspaces.subaccounts.dashboard.current_workspace import choose_workspace, workspaces_of
 from workspaces.subaccounts.dashboard.surface import CustomerView, DashboardView
 

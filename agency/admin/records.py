@@ -1,0 +1,60 @@
+"""Records that support reads and nobody changes: plans and add-ons, keys, the activity log."""
+
+from typing import Any
+
+from django.contrib import admin
+
+from agency.admin.base import RecordAdmin
+from agency.models import ActivityEntry, Addon, AgencyKey, Plan
+from config.api.requests.ids import parse_uuid
+
+
+@admin.register(Plan, Addon)
+class CatalogueAdmin(RecordAdmin):
+    list_display = ("name", "agency", "archived_at", "created_at")
+    list_select_related = ("agency",)
+    fields = ("uuid", "agency", "name", "description", "limits", "archived_at", "created_at")
+
+
+@admin.register(AgencyKey)
+class AgencyKeyAdmin(RecordAdmin):
+    list_display = ("name", "prefix", "agency", "can_copy", "last_used_at", "revoked_at")
+    list_select_related = ("agency",)
+    fields = (
+        "uuid",
+        "agency",
+        "name",
+        "prefix",
+        "can_copy",
+        "created_by",
+        "created_at",
+        "last_used_at",
+        "revoked_at",
+    )
+
+
+@admin.register(ActivityEntry)
+class ActivityAdmin(RecordAdmin):
+    list_display = ("at", "agency", "actor_kind", "actor_label", "action", "target_name")
+    list_select_related = ("agency",)
+    search_fields = ("workspace_uuid",)
+    search_help_text = "A sub-account's uuid."
+    fields = (
+        "at",
+        "agency",
+        "workspace_uuid",
+        "actor_kind",
+        "actor_id",
+        "actor_label",
+        "action",
+        "target_kind",
+        "target_id",
+        "target_name",
+        "address",
+        "request_id",
+        "details",
+    )
+
+    def search(self, queryset: Any, term: str) -> Any:
+        found = parse_uuid(term)
+        return queryset.filter(workspace_uuid=found) if found else queryset.none()

@@ -1,0 +1,66 @@
+"""Users as our support sees them: invited, renamed, let in and shut out."""
+
+from collections.abc import Iterable
+from typing import Any, TypedDict, Unpack
+
+from django.contrib.auth.models import Group
+from django.db import transaction
+
+from agency.actors import Actor
+from agency.models import Mail, User
+from agency.services.activity import record_activity
+from agency.services.mail import queue_mail
+from agency.services.members import find_or_create_user
+from config.errors import Invalid
+
+
+class UserChanges(TypedDict, total=False):
+    """What can be changed of a person, beside their groups of rights."""
+
+    name: str
+    is_active: bool
+    is_staff: bool
+    is_superuser: bool
+
+
+class AlreadyAPerson(Invalid):
+    field = "email"
+    message = "There is a person with this e-mail address already."
+
+
+@transaction.atomic
+def invite_user(*, email: str, name: str, by: Actor) -> User:
+    """Create a person who belongs to nothing yet and send a link to set a password. Raises `AlreadyAPerson`."""
+    user, is_new = find_or_create_user(email=email, name=name)
+    if not is_new:
+        raise AlreadyAPerson
+    queue_mail(kind=Mail.Kind.PASSWORD_RESET, user=user, context={})
+    record_activity(by=by, action="user.invited", agency_id=None, target=("user", user.pk, user.email))
+    return user
+
+
+@transaction.atomic
+def change_user(
+    *, user: User, by: Actor, groups: Iterable[Group] | None = None, **changes: Unpack[UserChanges]
+) -> User:
+    """Change a person or their groups of rights; shutting out acts at once."""
+    user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    details: dict[str, Any] = {}
+    for field, value in changes.items():
+        before = getattr(user, field)
+        if before != value:
+            details[field] = {"from": before, "to": value}
+            setattr(user, field, value)
+    user.save(update_fields=list(details))
+    if groups is not None:
+        details |= _set_groups(user, groups)
+    if details:
+        target = ("user", user.pk, user.email)
+        record_activity(by=by, action="user.changed", agency_id=None, target=target, details=details)
+    return user
+
+
+def _set_groups(user: User, groups: Iterable[Group]) -> dict[str, Any]:
+    before, after = sorted(group.name for group in user.groups.all()), sorted(group.name for group in groups)
+    user.groups.set(groups)
+    return {"groups": {"from": before, "to": after}} if before != after else {}

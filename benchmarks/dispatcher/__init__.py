@@ -1,0 +1,1 @@
+"""How fast, how soon and how fairly the dispatcher delivers."""

@@ -1,0 +1,44 @@
+"""Deliveries in the queue, as many as wanted, with nothing else in the tables."""
+
+from collections.abc import Sequence
+
+from django.db import connection
+
+from agency.models import Agency
+from config.leases.connection import open_connection
+from webhooks.dispatcher import queries
+from webhooks.models import Endpoint
+from webhooks.services.endpoints import new_secret
+
+BODY = b'{"id":"' + b"x" * 592
+EMPTY = (
+    "TRUNCATE webhooks_delivery, webhooks_queueddelivery, webhooks_attempt, webhooks_endpoint, webhooks_hourlystats, "
+    "webhooks_dispatcherrun, agency_event CASCADE"
+)
+# Endpoints that somebody registered yesterday.
+SETTLE = "UPDATE webhooks_endpoint SET edited_at = now() - interval '1 day'"
+INSERT = (
+    "INSERT INTO agency_event (uuid, agency_id, name, occurred_at, body) "
+    "SELECT gen_random_uuid(), (%s::bigint[])[1 + number %% %s %% %s], 'e' || (number %% %s), now(), %s "
+    "FROM generate_series(0, %s) number"
+)
+FAN_OUT = 2_000
+
+
+def fill(agencies: Sequence[Agency], urls: Sequence[str], deliveries: int) -> None:
+    """Put as many deliveries in the queue, each URL its share; agencies have the URLs alternately."""
+    with connection.cursor() as cursor:
+        cursor.execute(EMPTY)
+        Endpoint.objects.bulk_create(
+            Endpoint(agency=agencies[number % len(agencies)], url=url, events=[f"e{number}"], secret=new_secret())
+            for number, url in enumerate(urls)
+        )
+        cursor.execute(SETTLE)
+        ids = [agency.pk for agency in agencies]
+        cursor.execute(INSERT, [ids, len(urls), len(ids), len(urls), BODY, deliveries - 1])
+    filling = open_connection("bench")
+    while queries.fan_out(filling, batch=FAN_OUT):
+        pass
+    filling.execute("VACUUM ANALYZE webhooks_delivery, webhooks_queueddelivery, agency_event")
+    filling.execute("CHECKPOINT")
+    filling.close()

@@ -1,0 +1,69 @@
+"""Where a request comes from, as far as that can be known without believing the caller."""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+
+from django.conf import settings
+from django.http import HttpRequest
+
+Address = IPv4Address | IPv6Address
+UNKNOWN = "unknown"
+# A request passes a handful of proxies; whoever sends more entries is not describing a route.
+MOST_HOPS = 32
+
+
+@lru_cache(maxsize=4096)
+def parse_address(text: str) -> Address | None:
+    """Read an address as proxies write it, perhaps with port, brackets or scope; None for anything else."""
+    bare = text.strip()
+    if bare.startswith("["):
+        bare = bare[1:].partition("]")[0]
+    elif bare.count(":") == 1:
+        bare = bare.partition(":")[0]
+    try:
+        address = ip_address(bare.partition("%")[0])
+    except ValueError:
+        return None
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return mapped or address
+
+
+def _is_trusted(address: Address) -> bool:
+    return any(address in network for network in settings.TRUSTED_PROXIES)
+
+
+def _hops(request: HttpRequest) -> Iterator[Address | None]:
+    """Give the entries of X-Forwarded-For, the nearest one first."""
+    entries = request.META.get("HTTP_X_FORWARDED_FOR", "").rsplit(",", MOST_HOPS)[-MOST_HOPS:]
+    return (parse_address(entry) for entry in reversed(entries) if entry.strip())
+
+
+def comes_from_a_proxy(request: HttpRequest) -> bool:
+    """Say whether the socket's peer is a proxy that the installation trusts."""
+    peer = parse_address(request.META.get("REMOTE_ADDR", ""))
+    return peer is not None and _is_trusted(peer)
+
+
+def client_address(request: HttpRequest) -> Address | None:
+    """Give the socket's peer, or behind trusted proxies the nearest address that is none of theirs."""
+    client = parse_address(request.META.get("REMOTE_ADDR", ""))
+    if not comes_from_a_proxy(request):
+        return client
+    for hop in _hops(request):
+        if hop is None:
+            return client
+        client = hop
+        if not _is_trusted(hop):
+            return client
+    return client
+
+
+@lru_cache(maxsize=4096)
+def address_bucket_of(address: Address | None) -> str:
+    """Name what an address is counted as: itself, or the /64 that an IPv6 host has at its disposal."""
+    if address is None:
+        return UNKNOWN
+    if isinstance(address, IPv4Address):
+        return str(address)
+    return str(IPv6Network((int(address) >> 64 << 64, 64)))

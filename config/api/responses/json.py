@@ -1,0 +1,44 @@
+"""How answers are written: JSON by orjson, times in UTC with `Z`, uuids in lower case."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+from django.http import HttpResponse
+from django.utils.functional import Promise
+
+CONTENT_TYPE = "application/json"
+
+
+def iso(moment: datetime) -> str:
+    """Write a time as every answer does: UTC, `Z`, six digits of a second or none where they are all zero."""
+    return moment.astimezone(UTC).isoformat().removesuffix("+00:00") + "Z"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Promise):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def to_json(data: Any) -> bytes:
+    """Write data as compact JSON; times must be aware and in UTC, which is how the ORM gives them."""
+    return orjson.dumps(data, default=_plain, option=orjson.OPT_UTC_Z)
+
+
+def json_response(data: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> HttpResponse:
+    return HttpResponse(to_json(data), status=status, content_type=CONTENT_TYPE, headers=headers)
+
+
+def error_response(
+    status: int,
+    message: str,
+    errors: Mapping[str, list[str]] | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> HttpResponse:
+    """Give the form of every error: `{message}`, with `errors` where fields were refused."""
+    body: dict[str, object] = {"message": message}
+    if errors is not None:
+        body["errors"] = errors
+    return json_response(body, status, headers)

@@ -1,0 +1,90 @@
+"""The people who can sign in after a bootstrap: the agency's owner and the installation's support."""
+
+import re
+import secrets
+import zlib
+from dataclasses import dataclass
+
+from django.conf import settings
+
+from agency.models import Agency, Member, User
+from agency.services import add_member, record_activity
+from agency.services.members import find_or_create_user
+from config.db import name_key
+from config.errors import Conflict
+from config.operations.bootstrap.actor import BOOTSTRAP
+
+DEFAULT_AGENCY = "Demo Agency"
+ADMIN = "admin@example.com"
+PASSWORD_BYTES = 15
+
+
+class AddressTaken(Conflict):
+    message = f"{ADMIN} belongs to a person who is not support staff."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignIn:
+    """Where and as whom to sign in; the password only when this run has set it."""
+
+    url: str
+    email: str
+    password: str | None
+
+    def as_json(self) -> dict[str, str | None]:
+        return {"url": self.url, "email": self.email, "password": self.password}
+
+
+def owner_address(agency_name: str) -> str:
+    """Give the address of the owner that a bootstrap makes: a different one for each agency name."""
+    key = name_key(agency_name)
+    if key == name_key(DEFAULT_AGENCY):
+        return "owner@example.com"
+    slug = re.sub(r"[^a-z0-9]+", "-", key).strip("-")[:30].strip("-")
+    return f"owner-{slug or 'agency'}-{zlib.crc32(key.encode()):08x}@example.com"
+
+
+def ensure_owner(agency: Agency, *, rotate: bool) -> SignIn:
+    """Make an owner where the agency has none; only an owner made here ever gets a new password."""
+    address = owner_address(agency.name)
+    owners = Member.objects.filter(agency=agency, role=Member.Role.OWNER).select_related("user")
+    owner = owners.filter(user__email=address).first() or owners.order_by("id").first()
+    password = None
+    if owner is None or (rotate and owner.user.email == address):
+        user, password = _sign_in_as(address, f"Owner of {agency.name}"[:120], agency, rotate=rotate)
+        owner = owner or add_member(
+            agency=agency, email=address, name=user.name, role=Member.Role.OWNER, by=BOOTSTRAP, notify=False
+        )
+    return SignIn(url=f"{settings.PUBLIC_URL}/console/", email=owner.user.email, password=password)
+
+
+def ensure_admin(*, rotate: bool) -> SignIn:
+    """Make the installation's support user, once. Raises `AddressTaken` when it would be somebody else."""
+    if User.objects.filter(email=ADMIN, is_staff=False).exists():
+        raise AddressTaken
+    user, password = _sign_in_as(ADMIN, "Support", None, rotate=rotate)
+    if password and not user.is_superuser:
+        user.is_staff = user.is_superuser = True
+        user.save(update_fields=["is_staff", "is_superuser"])
+    return SignIn(url=f"{settings.PUBLIC_URL}/admin/", email=ADMIN, password=password)
+
+
+def _sign_in_as(address: str, name: str, agency: Agency | None, *, rotate: bool) -> tuple[User, str | None]:
+    """Find or make the person; a password is set, and given, for a new one, or for any on rotation."""
+    user, is_new = find_or_create_user(email=address, name=name)
+    if not (is_new or rotate):
+        return user, None
+    password = secrets.token_urlsafe(PASSWORD_BYTES)
+    user.set_password(password)
+    user.save(update_fields=["password"])
+    _record_password(user, agency)
+    return user, password
+
+
+def _record_password(user: User, agency: Agency | None) -> None:
+    record_activity(
+        by=BOOTSTRAP,
+        action="password.set",
+        agency_id=agency.id if agency else None,
+        target=("user", user.pk, user.email),
+    )

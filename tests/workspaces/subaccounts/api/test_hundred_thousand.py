@@ -1,0 +1,105 @@
+"""The list with 100,000 sub-accounts under one agency: as many statements as ever, each answered by an index."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
+from pytest_django import DjangoDbBlocker
+
+from tests.factories import many_workspaces
+from tests.tenants import Tenant
+
+CROWD = 100_000
+NEIGHBOURS = 5_000
+
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
+
+
+@pytest.fixture(scope="module")
+def crowded(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Tenant]:
+    """An agency with 100,000 sub-accounts beside a smaller one, for all of this module's tests."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        tenant = Tenant()
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL statement_timeout = 0")  # a busy machine may need more than a request's time
+            many_workspaces(tenant.agency, CROWD)
+            many_workspaces(Tenant().agency, NEIGHBOURS)
+            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")  # else the end of each test would check them all again
+            cursor.execute("SET CONSTRAINTS ALL DEFERRED")
+            cursor.execute("ANALYZE subaccounts_workspace")
+        yield tenant
+        transaction.set_rollback(True)
+
+
+def statements_of(tenant: Tenant, query: str) -> tuple[Any, list[str]]:
+    """The answer, and what was asked of the database for it, the caller's key left out."""
+    with CaptureQueriesContext(connection) as asked:
+        answer = tenant.api.get(f"/workspaces?{query}")
+    assert answer.status_code == 200
+    return answer.json(), [query["sql"] for query in asked][1:]
+
+
+def plan_of(statement: str) -> str:
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN {statement.replace('%', '%%')}", [])
+        return "\n".join(line for (line,) in cursor.fetchall())
+
+
+def test_the_first_page_reads_25_entries_of_the_index(crowded: Tenant) -> None:
+    answer, (page,) = statements_of(crowded, "")
+    assert [answer["data"][0]["name"], answer["data"][-1]["name"]] == ["Crowd 100000", "Crowd 99976"]
+    assert answer["meta"]["total"] == CROWD
+    assert re.search(r"Index (Only )?Scan using workspace_newest", plan_of(page))
+
+
+@pytest.mark.parametrize(("number", "newest"), [(2_000, 50_025), (2_001, 50_000), (4_000, 25)])
+def test_a_page_far_away_is_one_statement_on_the_index(crowded: Tenant, number: int, newest: int) -> None:
+    answer, (page,) = statements_of(crowded, f"page={number}")
+    assert [sub_account["name"] for sub_account in answer["data"]] == [f"Crowd {newest - place}" for place in range(25)]
+    assert re.search(r"Index (Only )?Scan (Backward )?using workspace_newest", plan_of(page))
+    assert "Seq Scan on subaccounts_workspace" not in plan_of(page)
+
+
+def test_pages_past_the_middle_are_reached_from_the_other_end(crowded: Tenant) -> None:
+    """The last page skips nothing: its statement counts from the oldest."""
+    _, (page,) = statements_of(crowded, "page=4000")
+    assert page.count("OFFSET 0") == 1
+    assert "Backward" in plan_of(page)
+
+
+@pytest.mark.parametrize(
+    ("search", "total", "first"),
+    [("WD%2099997", 1, "Crowd 99997"), ("crowd%2099999", 1, "Crowd 99999"), ("crowd%2013", 1_111, "Crowd 13999")],
+)
+def test_a_search_is_a_count_and_a_page_on_the_trigram_index(
+    crowded: Tenant, search: str, total: int, first: str
+) -> None:
+    answer, (count, page) = statements_of(crowded, f"search={search}")
+    assert (answer["data"][0]["name"], answer["meta"]["total"]) == (first, total)
+    for statement in (count, page):
+        assert "Bitmap Index Scan on workspace_name_search" in plan_of(statement)
+
+
+def test_a_search_that_finds_most_of_them_reads_the_newest_alone(crowded: Tenant) -> None:
+    answer, (_, page) = statements_of(crowded, "search=crowd")
+    assert (answer["data"][0]["name"], answer["meta"]["total"]) == ("Crowd 100000", CROWD)
+    assert "Index Scan using workspace_newest" in plan_of(page)
+
+
+@pytest.mark.parametrize("query", ["status=suspended", "business_type=salon_spa"])
+def test_a_filter_is_a_count_and_at_most_a_page(crowded: Tenant, query: str) -> None:
+    answer, statements = statements_of(crowded, query)
+    assert (answer["meta"]["total"], len(statements)) == (0, 1)
+    assert "Seq Scan on subaccounts_workspace" not in plan_of(statements[0])
+
+
+def test_a_filter_that_keeps_everything_costs_one_statement_more(crowded: Tenant) -> None:
+    answer, statements = statements_of(crowded, "status=active&page=2000")
+    assert (answer["data"][0]["name"], answer["meta"]["total"], len(statements)) == ("Crowd 50025", CROWD, 2)
+
+
+def test_the_neighbour_s_are_not_counted(crowded: Tenant) -> None:
+    assert statements_of(crowded, "search=crowd%205000&per_page=100")[0]["meta"]["total"] == 11

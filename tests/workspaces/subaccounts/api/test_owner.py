@@ -1,0 +1,137 @@
+"""The owner of a new sub-account: attached when known, invited when new."""
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.core import mail as outbox
+from django.test import Client
+from django.utils.timezone import now
+
+from agency.models import Mail, User
+from agency.services import due_mail, send_due_mail
+from tests.factories import UserFactory
+from tests.parallel import at_once
+from tests.tenants import Tenant, a_new_customer
+from workspaces.subaccounts.models import Workspace
+
+PASSWORD = "a-quite-long-pass-phrase"
+
+
+def create(tenant: Tenant, email: str, name: str = "Ada") -> dict[str, Any]:
+    response = tenant.api.post("/workspaces", a_new_customer(owner={"name": name, "email": email}))
+    assert response.status_code == 201, response.content
+    return dict(response.json()["data"])
+
+
+def owner_of(sub_account: dict[str, Any]) -> User:
+    return Workspace.objects.select_related("owner").get(uuid=sub_account["uuid"]).owner
+
+
+def send_all() -> list[str]:
+    while mail := due_mail(now=now()):
+        send_due_mail(mail=mail, now=now())
+    return [str(sent.body) for sent in outbox.outbox]
+
+
+def link_in(text: str) -> str:
+    (link,) = re.findall(r"http://testserver(/\S+)", text)
+    return str(link)
+
+
+def set_password(link: str, password: str = PASSWORD) -> Any:
+    browser = Client()
+    page = browser.get(link, follow=True)
+    address = page.request["PATH_INFO"]
+    return browser.post(address, {"new_password1": password, "new_password2": password})
+
+
+def test_a_known_owner_is_attached_and_hears_nothing(a: Tenant) -> None:
+    known = UserFactory.create(email="known@example.com", name="Known", password="kept")
+    sub_account = create(a, "Known@Example.com", "Called otherwise")
+    assert owner_of(sub_account) == known
+    assert sub_account["owner"] == {"name": "Called otherwise", "email": "known@example.com"}
+    assert not Mail.objects.exists()
+    known.refresh_from_db()
+    assert (known.name, known.check_password("kept")) == ("Known", True)
+
+
+def test_an_agency_never_learns_the_name_that_another_knows(a: Tenant, b: Tenant) -> None:
+    create(a, "ada@example.com", "Ada as A knows her")
+    sub_account = create(b, "ada@example.com", "Ada as B knows her")
+    assert "as A knows" not in str(b.api.get(f"/workspaces/{sub_account['uuid']}").json())
+
+
+def test_a_new_owner_becomes_a_user_without_a_password_and_one_mail(a: Tenant) -> None:
+    owner = owner_of(create(a, "New.Owner@Example.COM"))
+    assert (owner.email, owner.name, owner.has_usable_password()) == ("new.owner@example.com", "Ada", False)
+    assert (owner.is_staff, owner.is_superuser, owner.is_active) == (False, False, True)
+    mail = Mail.objects.get()
+    assert (mail.kind, mail.user, mail.sent_at) == ("owner_invitation", owner, None)
+
+
+def test_the_same_new_owner_twice_is_one_user_and_one_mail(a: Tenant) -> None:
+    first, second = create(a, "ada@example.com"), create(a, "ADA@example.com")
+    assert owner_of(first) == owner_of(second)
+    assert Mail.objects.count() == 1
+
+
+def test_the_mail_names_agency_and_sub_account_and_its_link_sets_a_password(a: Tenant) -> None:
+    owner = owner_of(create(a, "ada@example.com"))
+    (text,) = send_all()
+    assert a.agency.name in text
+    assert "Corner Salon" in text
+    done = set_password(link_in(text))
+    assert done.status_code == 302
+    owner.refresh_from_db()
+    assert owner.check_password(PASSWORD)
+
+
+def test_the_link_works_once(a: Tenant) -> None:
+    owner = owner_of(create(a, "ada@example.com"))
+    link = link_in(send_all()[0])
+    set_password(link)
+    assert Client().get(link, follow=True).status_code == 410
+    set_password(link, "another-quite-long-phrase")
+    owner.refresh_from_db()
+    assert owner.check_password(PASSWORD)
+
+
+def test_a_preview_of_the_link_does_not_use_it_up(a: Tenant) -> None:
+    owner = owner_of(create(a, "ada@example.com"))
+    link = link_in(send_all()[0])
+    for _ in range(3):
+        Client().get(link, follow=True)
+        Client().head(link)
+    set_password(link)
+    owner.refresh_from_db()
+    assert owner.check_password(PASSWORD)
+
+
+def test_the_link_ends_after_three_days(a: Tenant) -> None:
+    owner = owner_of(create(a, "ada@example.com"))
+    link = link_in(send_all()[0])
+    with time_machine.travel(now() + timedelta(days=3, minutes=1), tick=False):
+        assert Client().get(link, follow=True).status_code == 410
+    owner.refresh_from_db()
+    assert not owner.has_usable_password()
+
+
+def test_a_refused_creation_invites_nobody(a: Tenant) -> None:
+    a.api.post("/workspaces", a_new_customer(plan="8d1f3b1e-52b4-4c8e-9a3e-2f6c7d8e9f10"))
+    assert not Mail.objects.exists()
+    assert not User.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_one_new_owner_of_many_sub_accounts_created_at_once_is_one_user_with_one_mail(a: Tenant, b: Tenant) -> None:
+    tenants = (a, b)
+    owner = {"name": "Ada", "email": "ada@example.com"}
+    answers = at_once(
+        lambda number: tenants[number % 2].api.post("/workspaces", a_new_customer(owner=owner)).status_code, times=8
+    )
+    assert answers == [201] * 8
+    assert User.objects.filter(email="ada@example.com").count() == 1
+    assert Mail.objects.count() == 1

@@ -1,0 +1,102 @@
+"""`search`: a part of the name, in any case and Unicode form."""
+
+from urllib.parse import quote
+
+import pytest
+
+from tests.factories import WorkspaceFactory
+from tests.tenants import Tenant
+
+
+def found(tenant: Tenant, fragment: str) -> list[str]:
+    answer = tenant.api.get(f"/workspaces?search={quote(fragment)}").json()
+    assert answer["meta"]["total"] == len(answer["data"])
+    return sorted(sub_account["name"] for sub_account in answer["data"])
+
+
+@pytest.mark.parametrize(
+    ("name", "fragment"),
+    [
+        ("Corner Salon", "corner"),
+        ("Corner Salon", "SALON"),
+        ("Corner Salon", "ner sal"),
+        ("Corner Salon", "  salon  "),
+        ("Corner Salon", "o"),
+        ("École", "école"),
+        ("École", "ÉCOLE"),
+        ("École", "e\u0301cole"),
+        ("E\u0301cole", "éco"),
+        ("Straße", "STRASSE"),
+        ("STRASSE 12", "straße"),
+        ("ﬁx it", "FIX"),
+        ("fix it", "ﬁx"),
+        ("\uff21\uff22\uff23", "abc"),
+        ("abc", "\uff21\uff22\uff23"),
+        ("Σας", "ΣΑΣ"),
+        ("ΣΑΣ", "σας"),
+        ("İstanbul", "İSTANBUL"),
+        ("サロン", "ロン"),
+        ("ｻﾛﾝ", "サロ"),
+        ("💇 Hair", "💇"),
+        ("100%", "%"),
+        ("100%", "0%"),
+        ("snake_case", "_"),
+        ("snake_case", "e_c"),
+        ("back\\slash", "\\"),
+        ("back\\slash", "k\\s"),
+        ('O\'Brien "Pub"', "o'brien \"p"),
+        ("a+b", "+"),
+    ],
+)
+def test_a_fragment_finds_the_name(a: Tenant, name: str, fragment: str) -> None:
+    WorkspaceFactory.create(agency=a.agency, name=name)
+    WorkspaceFactory.create(agency=a.agency, name="Quite Different")
+    assert name in found(a, fragment)
+
+
+@pytest.mark.parametrize("fragment", ["%", "_", "a%c", "a_c", "\\", "%%", ".*", "a.c", "'", "''; --", "[a-z]", "^"])
+def test_signs_of_other_languages_are_plain_characters(a: Tenant, fragment: str) -> None:
+    WorkspaceFactory.create(agency=a.agency, name="abc")
+    assert found(a, fragment) == []
+
+
+def test_only_the_name_is_searched(a: Tenant) -> None:
+    WorkspaceFactory.create(agency=a.agency, name="abc", owner_name="Zebra", owner_email="zebra@example.com")
+    assert found(a, "zebra") == []
+
+
+def test_the_new_name_is_found_and_the_old_no_longer(a: Tenant) -> None:
+    workspace = WorkspaceFactory.create(agency=a.agency, name="Before")
+    a.api.patch(f"/workspaces/{workspace.uuid}", {"name": "\uff21\uff26\uff34\uff25\uff32"})
+    assert (found(a, "before"), found(a, "after")) == ([], ["\uff21\uff26\uff34\uff25\uff32"])
+
+
+def test_another_agency_s_names_are_not_found(a: Tenant, b: Tenant) -> None:
+    WorkspaceFactory.create(agency=b.agency, name="Shared name")
+    assert found(a, "shared") == []
+
+
+@pytest.mark.parametrize("query", ["search=", "search=%20%20", "search"])
+def test_a_blank_search_was_not_asked(a: Tenant, query: str) -> None:
+    WorkspaceFactory.create(agency=a.agency)
+    assert a.api.get(f"/workspaces?{query}").json()["meta"]["total"] == 1
+
+
+@pytest.mark.parametrize("fragment", ["%00", "a%00b", "%ff", "%ed%a0%80", "%c3"])
+def test_text_that_cannot_be_stored_matches_nothing(a: Tenant, fragment: str) -> None:
+    WorkspaceFactory.create(agency=a.agency)
+    response = a.api.get(f"/workspaces?search={fragment}&page=2")
+    assert (response.status_code, response.json()["data"], response.json()["meta"]["total"]) == (200, [], 0)
+
+
+def test_ten_kilobytes_match_nothing_without_an_error(a: Tenant) -> None:
+    WorkspaceFactory.create(agency=a.agency)
+    assert found(a, "x" * 10_000) == []
+    assert found(a, "(a+)+$" * 1_500) == []
+
+
+def test_the_last_of_several_counts(a: Tenant) -> None:
+    for name in ("One", "Two"):
+        WorkspaceFactory.create(agency=a.agency, name=name)
+    answer = a.api.get("/workspaces?search=one&search=two").json()
+    assert [sub_account["name"] for sub_account in answer["data"]] == ["Two"]

@@ -1,0 +1,1 @@
+"""The consent screens of the provider."""

@@ -1,0 +1,166 @@
+"""Callbacks from the provider to the product: composed, signed over the bytes that are sent, and posted."""
+
+import hashlib
+import hmac
+import json
+import secrets
+import time
+from collections.abc import Callable
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from typing import Any, Final
+from urllib.parse import urlencode, urlsplit
+
+from tools.sandbox.config import SandboxConfig
+from tools.sandbox.control.people import PEOPLE
+
+SECONDS: Final = 10.0
+Body = dict[str, Any]
+SIGNATURES: Final = ("right", "wrong", "missing", "of_another_app")
+
+
+def post_callback(config: SandboxConfig, options: Body) -> Body:
+    """Compose a callback, post it as often as `times` says, and give what the product answered."""
+    url = str(options.get("url") or config.callback_url)
+    if options.get("kind") == "verification":
+        return verify(config, url, options)
+    raw = json.dumps(compose(options)) if options.get("kind") != "raw" else str(options.get("raw", ""))
+    body = raw.encode()
+    headers = {"Content-Type": "application/json", "User-Agent": "facebookexternalua"}
+    headers |= _signature(config, body, str(options.get("signature", "right")))
+    answers = [_request("POST", url, body, headers) for _ in range(int(options.get("times", 1)))]
+    return {"url": url, "body": raw, "answers": answers}
+
+
+def verify(config: SandboxConfig, url: str, options: Body) -> Body:
+    """Ask the product to prove that the address is its own."""
+    challenge = str(options.get("challenge") or secrets.randbelow(10**9))
+    token = str(options.get("verify_token", config.verify_token))
+    query = {"hub.mode": "subscribe", "hub.challenge": challenge, "hub.verify_token": token}
+    answer = _request("GET", f"{url}?{urlencode(query)}", b"", {})
+    return {"url": url, "is_verified": answer["status"] == 200 and answer["text"] == challenge, "answers": [answer]}
+
+
+def _signature(config: SandboxConfig, body: bytes, how: str) -> dict[str, str]:
+    if how == "missing":
+        return {}
+    secret = config.app_secret if how == "right" else "another app's secret"
+    signed = body + b" " if how == "wrong" else body
+    return {"X-Hub-Signature-256": "sha256=" + hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()}
+
+
+def _request(method: str, url: str, body: bytes, headers: dict[str, str]) -> Body:
+    parts = urlsplit(url)
+    kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+    connection = kind(parts.hostname or "", parts.port, timeout=SECONDS)
+    started = time.monotonic()
+    try:
+        connection.request(method, (parts.path or "/") + (f"?{parts.query}" if parts.query else ""), body, headers)
+        response = connection.getresponse()
+        status, text = response.status, response.read(10_000).decode(errors="replace")
+    except (OSError, HTTPException) as error:
+        status, text = 0, type(error).__name__
+    finally:
+        connection.close()
+    return {"status": status, "text": text, "ms": round((time.monotonic() - started) * 1000, 1)}
+
+
+# Composing --------------------------------------------------------------------------------------------
+
+
+def compose(options: Body) -> Body:
+    """Give the body of a kind of callback; unknown kinds raise KeyError."""
+    return KINDS[str(options.get("kind"))](options)
+
+
+def _given(options: Body) -> Body:
+    return {"object": options.get("object", "whatsapp_business_account"), "entry": options.get("entry", [])}
+
+
+def _message(options: Body) -> Body:
+    account, text = str(options["account"]), str(options.get("text", "Hi \u00e9"))
+    person = str(options.get("person", "491700000001"))
+    if options.get("platform", "whatsapp") != "whatsapp":
+        message = {"mid": "m_" + secrets.token_hex(8), "text": text}
+        return _page_event(options, person, {"message": message})
+    value = {
+        "contacts": [{"profile": {"name": "Ann"}, "wa_id": person}],
+        "messages": [
+            {
+                "from": person,
+                "id": "wamid." + secrets.token_hex(8),
+                "timestamp": str(int(time.time())),
+                "type": "text",
+                "text": {"body": text},
+            }
+        ],
+    }
+    return _whatsapp(options, "messages", _of_number(account) | value)
+
+
+def _status(options: Body) -> Body:
+    status = {
+        "id": str(options["message_id"]),
+        "status": str(options.get("status", "delivered")),
+        "timestamp": str(int(time.time())),
+        "recipient_id": str(options.get("person", "491700000001")),
+    }
+    if options.get("opaque"):
+        status["biz_opaque_callback_data"] = str(options["opaque"])
+    errors = [{"code": options["code"], "title": "Failed", "message": "Failed"}] if options.get("code") else None
+    extra = {"errors": errors} if errors else {}
+    return _whatsapp(options, "messages", _of_number(str(options["account"])) | {"statuses": [status | extra]})
+
+
+def _removed(options: Body) -> Body:
+    return _whatsapp(options, "account_update", {"event": str(options.get("event", "PARTNER_REMOVED"))})
+
+
+def _revoked(options: Body) -> Body:
+    value = {"verb": "revoke", "target_ids": [str(options["account"])]}
+    change = {"field": str(options.get("permission", "pages_messaging")), "value": value}
+    return {"object": "permissions", "entry": [{"id": "0", "time": int(time.time()), "changes": [change]}]}
+
+
+def _quality(options: Body) -> Body:
+    value = {
+        "display_phone_number": str(options["shown"]),
+        "event": str(options.get("event", "FLAGGED")),
+        "current_limit": str(options.get("limit", "TIER_1K")),
+    }
+    return _whatsapp(options, "phone_number_quality_update", value)
+
+
+def _of_number(account: str) -> Body:
+    metadata = {"phone_number_id": account, "display_phone_number": "15550000"}
+    return {"messaging_product": "whatsapp", "metadata": metadata}
+
+
+def _whatsapp(options: Body, field: str, value: Body) -> Body:
+    container = str(options.get("container") or container_of(str(options.get("account", ""))))
+    entry = {"id": container, "time": int(time.time()), "changes": [{"field": field, "value": value}]}
+    return {"object": "whatsapp_business_account", "entry": [entry]}
+
+
+def _page_event(options: Body, person: str, event: Body) -> Body:
+    account = str(options["account"])
+    now = int(time.time() * 1000)
+    ends = {"sender": {"id": person}, "recipient": {"id": account}, "timestamp": now}
+    is_instagram = options.get("platform") == "instagram"
+    entry = {"id": account, "time": now, "messaging": [ends | event]}
+    return {"object": "instagram" if is_instagram else "page", "entry": [entry]}
+
+
+def container_of(account: str) -> str:
+    """Find the business account of a number."""
+    everybody = (business for person in PEOPLE.values() for business in person.businesses)
+    return next((item.id for item in everybody if any(number.id == account for number in item.numbers)), account)
+
+
+KINDS: Final[dict[str, Callable[[Body], Body]]] = {
+    "given": _given,
+    "message": _message,
+    "status": _status,
+    "removed": _removed,
+    "revoked": _revoked,
+    "quality": _quality,
+}

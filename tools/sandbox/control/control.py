@@ -1,0 +1,88 @@
+"""The control endpoint: play a scenario, read the ledger, start anew, send callbacks, end tokens."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any, Final
+
+from tools.sandbox.control.callbacks import KINDS, SIGNATURES, post_callback
+from tools.sandbox.control.people import PEOPLE
+from tools.sandbox.control.scenario import InvalidScenario, Scenario
+from tools.sandbox.graph.errors import ERRORS
+from tools.sandbox.http_messages import Request, Response, json_response
+from tools.sandbox.state import SandboxState
+
+PREFIX: Final = "/__control/"
+
+
+def control(state: SandboxState, request: Request) -> Response:
+    """Response a call to the control endpoint; 400 explains what was not understood."""
+    handler = HANDLERS.get((request.method, request.path.removeprefix(PREFIX)))
+    if handler is None:
+        known = sorted(f"{method} {PREFIX}{name}" for method, name in HANDLERS)
+        return json_response({"error": "There is no such call.", "calls": known}, 404)
+    try:
+        return json_response(handler(state, dict(request.params)))
+    except (InvalidScenario, TypeError, ValueError) as error:
+        return json_response({"error": str(error)}, 400)
+    except KeyError as error:
+        return json_response(
+            {"error": f"{error} is missing or unknown.", "kinds": [*sorted(KINDS), "raw", "verification"]}, 400
+        )
+
+
+def _play(state: SandboxState, body: dict[str, Any]) -> Any:
+    state.play(Scenario.read(body))
+    return asdict(state.scenario)
+
+
+def _reset(state: SandboxState, body: dict[str, Any]) -> Any:
+    state.reset()
+    return {"success": True}
+
+
+def _revoke(state: SandboxState, body: dict[str, Any]) -> Any:
+    """End all tokens of a person, with the error of this name; without one, bring them back."""
+    person, error = body["person"], body.get("error", "password_changed")
+    if person not in PEOPLE or (error and error not in ERRORS):
+        raise InvalidScenario(f"There is no person {person!r} or no error {error!r}.")
+    with state.lock:
+        state.revoked.pop(person, None)
+        if error:
+            state.revoked[person] = error
+    return {"revoked": dict(state.revoked)}
+
+
+def _callback(state: SandboxState, body: dict[str, Any]) -> Any:
+    if body.get("signature", "right") not in SIGNATURES:
+        raise InvalidScenario(f"A signature is one of {', '.join(SIGNATURES)}.")
+    return post_callback(state.config, body)
+
+
+def _people(state: SandboxState, body: dict[str, Any]) -> Any:
+    """Describe everybody, except the endless lists of those who have too much."""
+    return {
+        person.key: {
+            "what": person.what,
+            "portfolio_id": person.portfolio_id,
+            "numbers": [
+                {"id": number.id, "business_account": business.id, "shown": number.shown}
+                for business in person.businesses
+                for number in business.numbers[:5]
+            ],
+            "pages": [
+                {"id": page.id, "name": page.name, "instagram_id": page.instagram_id} for page in person.pages[:5]
+            ],
+        }
+        for person in PEOPLE.values()
+    }
+
+
+HANDLERS: Final[dict[tuple[str, str], Callable[[SandboxState, dict[str, Any]], Any]]] = {
+    ("POST", "scenario"): _play,
+    ("GET", "scenario"): lambda state, body: asdict(state.scenario),
+    ("GET", "people"): _people,
+    ("GET", "ledger"): lambda state, body: state.ledger(),
+    ("POST", "reset"): _reset,
+    ("POST", "revoke"): _revoke,
+    ("POST", "callback"): _callback,
+}

@@ -1,0 +1,58 @@
+"""What a test or an integrator has given the sandbox to play."""
+
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+from tools.sandbox.control.faults import AFTER_CALL, BEFORE_CALL, CALLS, GROUPS, MUTATIONS, SLOW, Fault
+from tools.sandbox.control.people import PEOPLE
+from tools.sandbox.graph.errors import ERRORS
+
+KINDS = {*BEFORE_CALL, *AFTER_CALL, *SLOW, *MUTATIONS, *ERRORS}
+DECISIONS = ("approve", "decline")
+
+
+class InvalidScenario(ValueError):
+    """The scenario holds something the sandbox does not know; the text says which."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """With a `decision` the dialog answers by itself, as `person`.
+
+    It then gives all permissions but the `declined` ones, for all accounts or those of `accounts` alone.
+    """
+
+    person: str = ""
+    decision: str = ""
+    declined: tuple[str, ...] = ()
+    accounts: tuple[str, ...] | None = None
+    code_seconds: float = 600.0
+    faults: tuple[Fault, ...] = ()
+
+    @classmethod
+    def read(cls, given: dict[str, Any]) -> Self:
+        """Raises `InvalidScenario`."""
+        _check_known(given, {field.name for field in fields(cls)}, "field")
+        if given.get("person"):
+            _check_known([given["person"]], PEOPLE, "person")
+        if given.get("decision"):
+            _check_known([given["decision"]], DECISIONS, "decision")
+        if given.get("decision") and not given.get("person"):
+            given = given | {"person": "ann"}
+        lists = {name: tuple(given[name]) for name in ("declined", "accounts") if given.get(name) is not None}
+        return cls(**{**given, **lists, "faults": tuple(map(_fault, given.get("faults", ())))})
+
+
+def _fault(given: dict[str, Any]) -> Fault:
+    values = dict(given)
+    kind = values.pop("fault", values.get("kind"))
+    _check_known(values, {"call", "kind", "times", "every", "seconds"}, "field of a fault")
+    _check_known([values.get("call")], {*CALLS, *GROUPS}, "call")
+    _check_known([kind], KINDS, "fault")
+    return Fault(**{**values, "kind": kind})
+
+
+def _check_known(names: Any, known: Any, kind: str) -> None:
+    for name in names:
+        if name not in known:
+            raise InvalidScenario(f"{name!r} is no {kind}; there are: {', '.join(sorted(known))}")

@@ -1,0 +1,1 @@
+"""The Graph API: its calls, tokens, permissions and errors."""
