@@ -6,7 +6,7 @@ from django import template
 
 from agency.models import ActivityEntry
 from agency.pages import activity
-from agency.pages.text import StrOrPromise
+from agency.pages.registry import StrOrPromise
 
 register = template.Library()
 
