@@ -12,16 +12,28 @@ from django.conf import settings
 
 HEAD = """
 from agency.actors import SYSTEM
+from agency.models import Plan, User
+from agency.services import update_item
+from agency.services.users import change_user
+from packs.models import Pack, PackEntry
+from packs.services import change_entry, change_pack
+from webhooks.models import Endpoint
+from webhooks.services import update_endpoint
 from workspaces.automations.services import change_readiness
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import change_workspace
 
-workspace = Workspace()
+workspace, endpoint, pack, entry, plan, user = Workspace(), Endpoint(), Pack(), PackEntry(), Plan(), User()
 """
 ACCEPTED = [
     'change_workspace(workspace=workspace, by=SYSTEM, name="New", business_type=None)',
     "change_workspace(workspace=workspace, by=SYSTEM)",
     "change_readiness(workspace=workspace, by=SYSTEM, payment=True, booking_page=False)",
+    'update_endpoint(endpoint=endpoint, by=SYSTEM, events=["addon.granted"], enabled=False)',
+    'change_pack(pack=pack, by=SYSTEM, summary=None, status="archived")',
+    'change_entry(entry=entry, by=SYSTEM, tier="optional", requires=[])',
+    'update_item(item=plan, by=SYSTEM, name="Growth")',
+    'change_user(user=user, by=SYSTEM, name="Ada")',
 ]
 REFUSED = [
     'change_workspace(workspace=workspace, by=SYSTEM, status="suspended")',
@@ -29,6 +41,12 @@ REFUSED = [
     "change_workspace(workspace=workspace, by=SYSTEM, name=None)",
     "change_readiness(workspace=workspace, by=SYSTEM, paymnt=True)",
     'change_readiness(workspace=workspace, by=SYSTEM, payment="yes")',
+    'update_endpoint(endpoint=endpoint, by=SYSTEM, secret="whsec_")',
+    'update_endpoint(endpoint=endpoint, by=SYSTEM, event=["addon.granted"])',
+    "change_pack(pack=pack, by=SYSTEM, agency=None)",
+    'change_entry(entry=entry, by=SYSTEM, teir="optional")',
+    'update_item(item=plan, by=SYSTEM, nmae="Growth")',
+    "change_user(user=user, by=SYSTEM, is_staff=True)",
 ]
 
 

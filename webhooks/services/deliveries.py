@@ -53,7 +53,7 @@ def send_test(*, endpoint: Endpoint, event: str, now: datetime, by: Actor) -> De
             kind=Delivery.Kind.TEST,
             max_attempts=1,
         )
-        _note(queue_delivery(delivery, now=now), "webhook.tested", by)
+        _record(queue_delivery(delivery, now=now), "webhook.tested", by)
     return delivery
 
 
@@ -75,7 +75,7 @@ def redeliver(*, delivery: Delivery, now: datetime, by: Actor) -> Delivery:
         kind=Delivery.Kind.TEST if delivery.test else Delivery.Kind.REDELIVERY,
         max_attempts=delivery.max_attempts,
     )
-    _note(queue_delivery(again, now=now), "webhook.redelivered", by)
+    _record(queue_delivery(again, now=now), "webhook.redelivered", by)
     return again
 
 
@@ -135,7 +135,7 @@ def _require_open(endpoint: Endpoint) -> None:
         raise EndpointGone
 
 
-def _note(delivery: Delivery, action: str, by: Actor) -> None:
+def _record(delivery: Delivery, action: str, by: Actor) -> None:
     target = ("webhook", delivery.endpoint.uuid, delivery.endpoint.url)
     details = {"event": delivery.event_name, "delivery": str(delivery.uuid)}
     record_activity(

@@ -4,7 +4,7 @@ import base64
 import secrets
 from collections.abc import Collection, Iterable
 from datetime import datetime
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from django.db import transaction
 from django.db.models.functions import Now
@@ -46,12 +46,21 @@ def register_endpoint(
             enabled=enabled,
             secret=new_secret(),
         )
-        _note(endpoint, "webhook.created", by, {"url": url, "events": endpoint.events})
+        _record(endpoint, "webhook.created", by, {"url": url, "events": endpoint.events})
     return endpoint
 
 
-def update_endpoint(*, endpoint: Endpoint, by: Actor, **changes: Any) -> Endpoint:
-    """Change url, events, description or enabled; switching an endpoint off ends what waits for it."""
+class EndpointChanges(TypedDict, total=False):
+    """What can be changed of an endpoint; what is left out stays."""
+
+    url: str
+    events: Collection[str]
+    description: str
+    enabled: bool
+
+
+def update_endpoint(*, endpoint: Endpoint, by: Actor, **changes: Unpack[EndpointChanges]) -> Endpoint:
+    """Change an endpoint; switching it off ends what waits for it. Raises `UrlRefused`."""
     if changes.get("url", endpoint.url) != endpoint.url:
         check_endpoint_url(changes["url"])
     if "events" in changes:
@@ -63,7 +72,7 @@ def update_endpoint(*, endpoint: Endpoint, by: Actor, **changes: Any) -> Endpoin
             setattr(endpoint, field, value)
         if changed:
             _save(endpoint, changed)
-            _note(endpoint, "webhook.changed", by, changed)
+            _record(endpoint, "webhook.changed", by, changed)
     return endpoint
 
 
@@ -73,7 +82,7 @@ def remove_endpoint(*, endpoint: Endpoint, now: datetime, by: Actor) -> None:
     endpoint = _lock(endpoint)
     endpoint.removed_at, endpoint.enabled, endpoint.secret = now, False, None
     _save(endpoint, ["removed_at", "enabled", "secret"])
-    _note(endpoint, "webhook.removed", by)
+    _record(endpoint, "webhook.removed", by)
 
 
 @transaction.atomic
@@ -82,7 +91,7 @@ def rotate_secret(*, endpoint: Endpoint, by: Actor) -> Endpoint:
     endpoint = _lock(endpoint)
     endpoint.secret = new_secret()
     _save(endpoint, ["secret"])
-    _note(endpoint, "webhook.secret_rotated", by)
+    _record(endpoint, "webhook.secret_rotated", by)
     return endpoint
 
 
@@ -107,7 +116,7 @@ def _in_order(events: Collection[str]) -> list[str]:
     return list(dict.fromkeys(events))
 
 
-def _note(endpoint: Endpoint, action: str, by: Actor, details: dict[str, Any] | None = None) -> None:
+def _record(endpoint: Endpoint, action: str, by: Actor, details: dict[str, Any] | None = None) -> None:
     target = ("webhook", endpoint.uuid, endpoint.url)
     record_activity(
         by=by,
