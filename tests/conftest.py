@@ -22,6 +22,8 @@ SLOW = (
     "tests/operations/test_benchmarks",
     "tests/tools/demo/test_demo",
     "tests/typing/",
+    "tests/document/test_statuses",
+    "tests/webhooks/api/test_log_reads",
     "tests/webhooks/dispatcher/",
     "tests/config/http/test_true_limits",
     "tests/api/test_fuzz",

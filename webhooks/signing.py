@@ -1,15 +1,20 @@
 """How an envelope is sent: its headers, and the signatures over its exact bytes."""
 
 import base64
-import hmac
+import hashlib
 import struct
+from binascii import b2a_base64
+from collections.abc import Callable
 from typing import NamedTuple, Self
 
 AGENCY_USER_AGENT = "Svc-Agency-Webhooks/1.0"
 WORKSPACE_USER_AGENT = "Svc-Workspace-Webhooks/1.0"
-CONTENT_TYPE = "application/json"
+CONTENT_TYPE = ("Content-Type", "application/json")
+FOR_AGENCY = (CONTENT_TYPE, ("User-Agent", AGENCY_USER_AGENT))
+FOR_WORKSPACE = (CONTENT_TYPE, ("User-Agent", WORKSPACE_USER_AGENT))
 SECRET_PREFIX = "whsec_"  # noqa: S105  # the public prefix of every secret, not one of them
 _URL_SAFE = str.maketrans("-_", "+/")
+BLOCK = 64  # bytes that SHA-256 takes at once
 _PACKED = struct.Struct(">q32s32s")
 
 
@@ -36,19 +41,34 @@ class Signature(NamedTuple):
 class Signer:
     """Signs for one endpoint; both keys are set up once. Raises ValueError for what is no secret."""
 
-    __slots__ = ("_body", "_message")
+    __slots__ = ("_of_body", "_of_message")
 
     def __init__(self, secret: str) -> None:
-        self._body = hmac.new(secret.encode(), digestmod="sha256")
-        self._message = hmac.new(_key(secret), digestmod="sha256")
+        self._of_body = hmac_sha256(secret.encode())
+        self._of_message = hmac_sha256(_key(secret))
 
     def sign(self, *, envelope_id: str, timestamp: int, body: bytes) -> Signature:
         """Sign the exact bytes of a body, at this moment."""
-        one, other = self._body.copy(), self._message.copy()
-        one.update(body)
-        other.update(f"{envelope_id}.{timestamp}.".encode())
-        other.update(body)
-        return Signature(timestamp, one.digest(), other.digest())
+        message = b"%s.%d.%s" % (envelope_id.encode(), timestamp, body)
+        return Signature(timestamp, self._of_body(body), self._of_message(message))
+
+
+def hmac_sha256(key: bytes) -> Callable[[bytes], bytes]:
+    """Give what computes the HMAC-SHA256 under a key (RFC 2104), whose two halves are hashed once and for all.
+
+    The standard library's own object costs half as much again for each message, being Python around the same hashes.
+    """
+    block = key.ljust(BLOCK, b"\0") if len(key) <= BLOCK else hashlib.sha256(key).digest().ljust(BLOCK, b"\0")
+    inner = hashlib.sha256(bytes(byte ^ 0x36 for byte in block))
+    outer = hashlib.sha256(bytes(byte ^ 0x5C for byte in block))
+
+    def digest(message: bytes) -> bytes:
+        first, second = inner.copy(), outer.copy()
+        first.update(message)
+        second.update(first.digest())
+        return second.digest()
+
+    return digest
 
 
 def _key(secret: str) -> bytes:
@@ -62,12 +82,11 @@ def headers(
 ) -> tuple[tuple[str, str], ...]:
     """The headers that every delivery carries."""
     return (
-        ("Content-Type", CONTENT_TYPE),
-        ("User-Agent", WORKSPACE_USER_AGENT if is_for_workspace else AGENCY_USER_AGENT),
+        *(FOR_WORKSPACE if is_for_workspace else FOR_AGENCY),
         ("X-Svc-Event", event),
         ("X-Svc-Delivery", envelope_id),
         ("X-Svc-Signature", f"sha256={signature.body.hex()}"),
         ("webhook-id", envelope_id),
         ("webhook-timestamp", str(signature.timestamp)),
-        ("webhook-signature", f"v1,{base64.b64encode(signature.message).decode()}"),
+        ("webhook-signature", "v1," + b2a_base64(signature.message, newline=False).decode()),
     )

@@ -44,18 +44,24 @@ class Quota:
     `most_ahead` and `most_slow_waiting` bound what is leased: for endpoints that are not slow, and for those that are.
     """
 
-    __slots__ = ("attempt_seconds", "blocked", "limits", "most_ahead", "most_slow_waiting")
+    __slots__ = ("attempt_seconds", "blocked", "has_blocked", "limits", "most_ahead", "most_slow_waiting")
 
     def __init__(self, limits: ConcurrencyLimits, *, most_ahead: int, most_slow_waiting: int) -> None:
         self.limits = limits
         self.most_ahead = most_ahead
         self.most_slow_waiting = most_slow_waiting
         self.attempt_seconds = 0.5
+        self.has_blocked = False
         self.blocked: tuple[deque[EndpointQueue], deque[EndpointQueue], deque[EndpointQueue]] = (
             deque(),
             deque(),
             deque(),
         )
+
+    def block(self, queue: "EndpointQueue", speed: int) -> None:
+        """Let a queue wait here for a slot."""
+        self.blocked[speed].append(queue)
+        self.has_blocked = True
 
     @property
     def enough(self) -> int:

@@ -110,11 +110,11 @@ class EndpointQueues:
         """
         tenant, agency = queue.quota, queue.quota.agency
         if not tenant.limits.has_room(speed):
-            tenant.blocked[speed].append(queue)
+            tenant.block(queue, speed)
             self._unblock(agency, speed)
             return True
         if not agency.limits.has_room(speed):
-            agency.blocked[speed].append(queue)
+            agency.block(queue, speed)
             return True
         return False
 
@@ -127,8 +127,9 @@ class EndpointQueues:
         row = queue.waiting.popleft()[0]
         starting.append(row)
         queue.in_flight += 1
-        for limits in (self.limits, quota.limits, quota.agency.limits):
-            limits.in_flight[speed] += 1
+        self.limits.in_flight[speed] += 1
+        quota.limits.in_flight[speed] += 1
+        quota.agency.limits.in_flight[speed] += 1
         self._speed_of[row.id] = speed
         self._schedule(queue)
 
@@ -139,10 +140,13 @@ class EndpointQueues:
 
     def _unblock(self, quota: Quota, speed: int) -> None:
         """A slot is free: the next of the queues that wait for one may come."""
+        if not quota.has_blocked:
+            return
         for one in (SLOW,) if speed == SLOW else (QUICK, NEW):
             if quota.blocked[one]:
                 queue = quota.blocked[one].popleft()
                 self._lines[queue.speed].append(queue)
+        quota.has_blocked = any(quota.blocked)
 
     def finish(self, row: LeasedDelivery, seconds: float, *, failed: bool) -> None:
         """Note that an attempt ended after so many seconds."""
@@ -151,13 +155,15 @@ class EndpointQueues:
         queue.in_flight -= 1
         self.finished += 1
         speed = self._speed_of.pop(row.id)
-        for limits in (self.limits, quota.limits, quota.agency.limits):
-            limits.in_flight[speed] -= 1
+        agency = quota.agency
+        self.limits.in_flight[speed] -= 1
+        quota.limits.in_flight[speed] -= 1
+        agency.limits.in_flight[speed] -= 1
         queue.attempt_seconds = 0.8 * queue.attempt_seconds + 0.2 * seconds
         is_slow = seconds >= SLOW_SECONDS
         if not is_slow:
             quota.attempt_seconds = 0.95 * quota.attempt_seconds + 0.05 * seconds
-            quota.agency.attempt_seconds = 0.95 * quota.agency.attempt_seconds + 0.05 * seconds
+            agency.attempt_seconds = 0.95 * agency.attempt_seconds + 0.05 * seconds
         queue.speed = SLOW if is_slow else QUICK
         queue.slots = 1 if is_slow and failed else min(queue.slots * 2, PER_ENDPOINT)
         self._release(row, quota)
