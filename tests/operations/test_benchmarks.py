@@ -64,7 +64,7 @@ def test_the_receiver_records_each_delivery_with_the_clock_that_all_processes_sh
         assert before < received.at["a1"] < received.at["b2"] < time.monotonic_ns()
 
 
-def test_the_receiver_leaves_those_without_an_answer_that_ask_at_the_hanging_path_until_it_is_told_to_go_on() -> None:
+def test_the_receiver_leaves_those_without_an_answer_that_ask_at_the_hanging_path_until_it_may_go_on() -> None:
     with receiver() as received:
         received.signal(signal.SIGUSR1)
         while True:

@@ -22,6 +22,7 @@ from agency.pages.registry import (
     first_steps,
     label_actions,
 )
+from config.api.serializers import Serializer
 from workspaces.subaccounts import events
 from workspaces.subaccounts.api.serializers import (
     AddonEventSerializer,
@@ -30,51 +31,22 @@ from workspaces.subaccounts.api.serializers import (
 )
 from workspaces.subaccounts.models import Workspace
 
-GROUP = "Sub-accounts"
-NAMED = {"name": "Sample sub-account"}
+
+def _event(
+    name: str, label: str, serializer: type[Serializer] = SubAccountEventSerializer, status: str = "active"
+) -> EventType:
+    """Declare an event about a sub-account; `status` is the sample's."""
+    sample = {"workspace": {"name": "Sample sub-account", "status": status}}
+    return EventType(name=name, label=label, group="Sub-accounts", serializer=serializer, sample=sample)
+
+
 EVENTS = (
-    EventType(
-        name=events.WORKSPACE_CREATED,
-        label="Sub-account created",
-        group=GROUP,
-        serializer=SubAccountEventSerializer,
-        sample={"workspace": NAMED},
-    ),
-    EventType(
-        name=events.WORKSPACE_SUSPENDED,
-        label="Sub-account suspended",
-        group=GROUP,
-        serializer=SubAccountEventSerializer,
-        sample={"workspace": {**NAMED, "status": "suspended"}},
-    ),
-    EventType(
-        name=events.WORKSPACE_RESTORED,
-        label="Sub-account restored",
-        group=GROUP,
-        serializer=SubAccountEventSerializer,
-        sample={"workspace": NAMED},
-    ),
-    EventType(
-        name=events.SUBSCRIPTION_CHANGED,
-        label="Plan changed",
-        group=GROUP,
-        serializer=SubscriptionChangedSerializer,
-        sample={"workspace": NAMED},
-    ),
-    EventType(
-        name=events.ADDON_GRANTED,
-        label="Add-on granted",
-        group=GROUP,
-        serializer=AddonEventSerializer,
-        sample={"workspace": NAMED},
-    ),
-    EventType(
-        name=events.ADDON_REVOKED,
-        label="Add-on revoked",
-        group=GROUP,
-        serializer=AddonEventSerializer,
-        sample={"workspace": NAMED},
-    ),
+    _event(events.WORKSPACE_CREATED, "Sub-account created"),
+    _event(events.WORKSPACE_SUSPENDED, "Sub-account suspended", status="suspended"),
+    _event(events.WORKSPACE_RESTORED, "Sub-account restored"),
+    _event(events.SUBSCRIPTION_CHANGED, "Plan changed", SubscriptionChangedSerializer),
+    _event(events.ADDON_GRANTED, "Add-on granted", AddonEventSerializer),
+    _event(events.ADDON_REVOKED, "Add-on revoked", AddonEventSerializer),
 )
 RECENTLY = timedelta(days=30)
 ACTIONS = {

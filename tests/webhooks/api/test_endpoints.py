@@ -74,7 +74,7 @@ def test_secrets_differ_and_are_kept_encrypted(a: Tenant) -> None:
     assert not [secret for secret in secrets if secret in dumped]
 
 
-def test_the_words_of_an_endpoint_may_be_left_out(a: Tenant) -> None:
+def test_optional_fields_may_be_left_out(a: Tenant) -> None:
     endpoint = registered(a, enabled=False)
     assert (endpoint["description"], endpoint["enabled"]) == (None, False)
     assert registered(a, description=None)["description"] is None
@@ -108,12 +108,12 @@ def test_events_named_twice_count_once(a: Tenant) -> None:
         ({"enabled": None}, "enabled"),
     ],
 )
-def test_words_that_do_not_fit_are_refused_by_field(a: Tenant, words: dict[str, Any], field: str) -> None:
+def test_values_that_do_not_fit_are_refused_by_field(a: Tenant, words: dict[str, Any], field: str) -> None:
     assert list(refused(a.api.post("/webhooks", {**NEW, **words}))) == [field]
     assert not Endpoint.objects.exists()
 
 
-def test_everything_missing_is_told_at_once(a: Tenant) -> None:
+def test_everything_missing_is_named_at_once(a: Tenant) -> None:
     response = a.api.post("/webhooks", {})
     assert list(refused(response)) == ["url", "events"]
     assert response.json()["message"] == "The url field is required. (and 1 more error)"
@@ -125,7 +125,7 @@ def test_everything_missing_is_told_at_once(a: Tenant) -> None:
      "http://192.168.1.1:8080/", "https://100.64.0.1/", "http://[::ffff:127.0.0.1]/", "http://0.0.0.0/"],
 )  # fmt: skip
 @pytest.mark.parametrize("door", ["create", "edit"])
-def test_an_inner_address_is_refused_at_every_door(a: Tenant, settings: Any, url: str, door: str) -> None:
+def test_an_internal_address_is_refused_wherever_it_is_sent(a: Tenant, settings: Any, url: str, door: str) -> None:
     settings.WEBHOOK_ALLOWED_NETWORKS = []
     endpoint = registered(a)
     body = {**NEW, "url": url}

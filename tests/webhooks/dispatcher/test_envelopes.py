@@ -36,7 +36,7 @@ def signature_of(secret: str, body: bytes) -> str:
     return "sha256=" + hashlib.sha256(bytes(byte ^ 0x5C for byte in key) + inner).hexdigest()
 
 
-def test_a_new_sub_account_is_told_in_a_signed_envelope(
+def test_a_new_sub_account_is_announced_in_a_signed_envelope(
     a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
 ) -> None:
     receiver = start_receiver()
