@@ -27,8 +27,9 @@ that does not exist answers 404, a method that a path does not have 405. A write
 the same resource may answer 409 with a sentence that asks to send it again; nothing has been done then.
 
 Endpoints that take an `Idempotency-Key` (1 to 255 printable ASCII characters) answer a repetition within
-24 hours as they answered the first request, marked by `Idempotent-Replayed: true`; refused requests are not
-remembered.
+24 hours (a channel connection's: for as long as it exists) as they answered the first request, marked by
+`Idempotent-Replayed: true`. A used key with another request is 409, whether or not its body is valid; refused
+requests are not remembered.
 """
 
 
