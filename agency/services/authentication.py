@@ -6,6 +6,7 @@ from uuid import UUID
 from django.db import connection
 
 from agency.models import Agency
+from config.db import fetch_rows
 
 # A key used again within the same second is stamped already; the row is then left alone.
 FIND = """
@@ -14,12 +15,13 @@ WITH stamped AS (
     WHERE key_hash = %(digest)s AND revoked_at IS NULL
         AND (last_used_at IS NULL OR last_used_at < date_trunc('second', statement_timestamp()))
 )
-SELECT key.id, key.uuid, key.name, key.can_copy,
+SELECT key.id AS key_id, key.uuid AS key_uuid, key.name AS key_name, key.can_copy,
     agency.id, agency.uuid, agency.name, agency.status, agency.sub_account_count,
-    coalesce((SELECT enabled FROM agency_switch WHERE name = 'agency_api'), TRUE)
+    coalesce((SELECT enabled FROM agency_switch WHERE name = 'agency_api'), TRUE) AS surface_is_on
 FROM agency_agencykey key JOIN agency_agency agency ON agency.id = key.agency_id
 WHERE key.key_hash = %(digest)s AND key.revoked_at IS NULL
 """
+AGENCY_FIELDS = ("id", "uuid", "name", "status", "sub_account_count")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +40,9 @@ def authenticate_agency_key(digest: bytes) -> AgencyCaller | None:
     """Find the live key with this SHA-256 and stamp its use, to the second; None for an unknown or revoked one."""
     with connection.cursor() as cursor:
         cursor.execute(FIND, {"digest": digest})
-        row = cursor.fetchone()
-    if row is None:
+        rows = fetch_rows(cursor)
+    if not rows:
         return None
-    agency = Agency(id=row[4], uuid=row[5], name=row[6], status=row[7], sub_account_count=row[8])
-    return AgencyCaller(row[0], row[1], row[2], row[3], agency, row[9])
+    row = rows[0]
+    agency = Agency(**{field: row.pop(field) for field in AGENCY_FIELDS})
+    return AgencyCaller(agency=agency, **row)

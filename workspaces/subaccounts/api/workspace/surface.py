@@ -10,7 +10,7 @@ from config.api.errors.refusals import Unauthorized
 from config.api.surface import AddressLimitedSurface
 from config.errors import Forbidden
 from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.services.callers import WorkspaceCaller, find_workspace_caller
+from workspaces.subaccounts.services.authentication import WorkspaceCaller, authenticate_workspace_key
 from workspaces.subaccounts.services.keys import WORKSPACE_PREFIX
 
 WORKSPACE_GONE = "The workspace for this API key no longer exists."
@@ -36,7 +36,7 @@ class WorkspaceSurface(AddressLimitedSurface[WorkspaceCaller]):
         return switch_is_on(Switch.Name.WORKSPACE_API)
 
     def resolve_key(self, digest: bytes) -> WorkspaceCaller | None:
-        return find_workspace_caller(digest)
+        return authenticate_workspace_key(digest)
 
     def check_caller(self, caller: WorkspaceCaller) -> None:
         if caller.workspace is None:

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.db import connection
 
+from config.db import fetch_rows
 from workspaces.subaccounts.models import Workspace
 
 FIND = """
@@ -13,13 +14,14 @@ WITH stamped AS (
     WHERE key_hash = %(digest)s AND revoked_at IS NULL
         AND (last_used_at IS NULL OR last_used_at < date_trunc('second', statement_timestamp()))
 )
-SELECT key.uuid, key.name, workspace.id, workspace.uuid, workspace.name, workspace.status, workspace.agency_id,
-    workspace.timezone, agency.status
+SELECT key.uuid AS key_uuid, key.name AS key_name, agency.status AS agency_status,
+    workspace.id, workspace.uuid, workspace.name, workspace.status, workspace.agency_id, workspace.timezone
 FROM subaccounts_workspacekey key
 LEFT JOIN subaccounts_workspace workspace ON workspace.id = key.workspace_id
 LEFT JOIN agency_agency agency ON agency.id = workspace.agency_id
 WHERE key.key_hash = %(digest)s AND key.revoked_at IS NULL
 """
+WORKSPACE_FIELDS = ("id", "uuid", "name", "status", "agency_id", "timezone")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +34,14 @@ class WorkspaceCaller:
     is_suspended: bool
 
 
-def find_workspace_caller(digest: bytes) -> WorkspaceCaller | None:
+def authenticate_workspace_key(digest: bytes) -> WorkspaceCaller | None:
     """Find the live key with this SHA-256 and stamp its use, to the second; None for an unknown or revoked one."""
     with connection.cursor() as cursor:
         cursor.execute(FIND, {"digest": digest})
-        row = cursor.fetchone()
-    if row is None:
+        rows = fetch_rows(cursor)
+    if not rows:
         return None
-    if row[2] is None:
-        return WorkspaceCaller(row[0], row[1], None, False)
-    workspace = Workspace(id=row[2], uuid=row[3], name=row[4], status=row[5], agency_id=row[6], timezone=row[7])
-    return WorkspaceCaller(row[0], row[1], workspace, "suspended" in (row[5], row[8]))
+    row = rows[0]
+    is_suspended = "suspended" in (row["status"], row["agency_status"])
+    workspace = Workspace(**{field: row[field] for field in WORKSPACE_FIELDS}) if row["id"] else None
+    return WorkspaceCaller(row["key_uuid"], row["key_name"], workspace, workspace is not None and is_suspended)
