@@ -9,7 +9,7 @@ import pytest
 
 from agency.models import Switch
 from config.api.surface import SurfaceView
-from tests.channelconnect.agencies import wanted
+from tests.document.recording import documented_path, surface_of, validator_of
 from tests.factories import AddonFactory
 from tests.routes import AGENCY, WRITES, Case, address, api_of, body_of, ids_of, suspend
 from tests.tenants import Api, Tenant, a_new_customer
@@ -38,6 +38,18 @@ class Call:
         return f"{self.method} {self.route.removeprefix(AGENCY)}"
 
     @property
+    def operation(self) -> dict[str, Any]:
+        """What the document says of it."""
+        path = documented_path(self.route)
+        document = surface_of(path)
+        assert document is not None
+        return validator_of(document).operations[self.method, path]
+
+    def takes(self, kind: str, name: str = "") -> bool:
+        """Whether it has a documented parameter of this kind, and of this name where one is asked for."""
+        return any(one["in"] == kind and name in ("", one["name"]) for one in self.operation.get("parameters", []))
+
+    @property
     def api(self) -> Api:
         return api_of(self.route, self.tenant)
 
@@ -60,11 +72,6 @@ def a_new_addon(call: Call) -> int:
 
 def an_unknown_plan(call: Call) -> int:
     return call.send(a_new_customer(plan=str(uuid4())))
-
-
-def a_key_used_otherwise(call: Call) -> int:
-    bodies = [wanted(state=text) if "channel" in call.route else a_new_customer(name=text) for text in ("One", "Two")]
-    return [call.send(body, idempotency_key="the-same") for body in bodies][1]
 
 
 def a_key_used_again(call: Call) -> int:
@@ -92,24 +99,14 @@ def no_parameters(call: Call) -> int:
 
 # What only these operations answer; everything else follows from what an operation is.
 OF_THEIR_OWN: dict[str, tuple[Provocation, ...]] = {
-    "POST workspaces": (an_unknown_plan, a_key_used_otherwise),
+    "POST workspaces": (an_unknown_plan,),
     "POST workspaces/<id:workspace>/addons": (a_new_addon,),
-    "POST workspaces/<id:workspace>/channel-connections": (a_key_used_again, a_key_used_otherwise),
+    "POST workspaces/<id:workspace>/channel-connections": (a_key_used_again,),
     "POST webhooks/<id:webhook>/test": (a_disabled_endpoint,),
     "POST webhooks/deliveries/<id:delivery>/redeliver": (a_disabled_endpoint,),
     "POST packs": (one_pack_too_many,),
     "GET packs/import/preview": (an_unknown_source, no_parameters),
 }
-READS_ITS_QUERY = frozenset(
-    {
-        "GET workspaces",
-        "GET webhooks/deliveries",
-        "GET webhooks/<id:webhook>/deliveries",
-        "GET packs/import/preview",
-        "GET api/v1/automations",
-        "GET api/v1/channels",
-    }
-)
 
 
 def by_the_body(call: Call) -> Iterator[int]:
@@ -124,8 +121,15 @@ def by_the_body(call: Call) -> Iterator[int]:
 def by_the_address(call: Call) -> Iterator[int]:
     if call.ids and "<id:" in call.route:
         yield call.send(path=address(call.route, {name: uuid4() for name in call.ids}))
-    if call.name in READS_ITS_QUERY:
+    if call.takes("query"):
         yield call.send(path=f"{call.path}{'&' if '?' in call.path else '?'}{'x=1&' * 1001}")
+
+
+def by_the_key(call: Call) -> Iterator[int]:
+    """What an operation that is done once for each `Idempotency-Key` refuses."""
+    if call.takes("header", "Idempotency-Key"):
+        for body in (call.body, {**call.body, "unknown": "makes it another request"}):
+            yield call.send(body, idempotency_key="the-same")
 
 
 def by_a_fault(call: Call) -> int:
@@ -160,5 +164,6 @@ def provoked_statuses(call: Call, settings: Any) -> Iterator[int]:
     if call.method in WRITES:
         yield from by_the_body(call)
     yield call.send()
+    yield from by_the_key(call)
     yield from (provoke(call) for provoke in OF_THEIR_OWN.get(call.name, ()))
     yield from by_the_surface(call, settings)
