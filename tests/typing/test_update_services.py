@@ -46,7 +46,7 @@ REFUSED = [
     "change_pack(pack=pack, by=SYSTEM, agency=None)",
     'change_entry(entry=entry, by=SYSTEM, teir="optional")',
     'update_item(item=plan, by=SYSTEM, nmae="Growth")',
-    "change_user(user=user, by=SYSTEM, is_staff=True)",
+    "change_user(user=user, by=SYSTEM, is_stff=True)",
 ]
 
 
