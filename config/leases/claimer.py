@@ -15,7 +15,7 @@ from config.leases.runs import LEASE_SECONDS, WorkerRuns
 logger = logging.getLogger(__name__)
 
 SWEEP_SECONDS = 0.5
-# The loop must have been heard of lately, or the leases are let expire.
+# The loop must have ticked lately, or the leases are let expire.
 LOOP_PATIENCE_SECONDS = 5.0
 
 

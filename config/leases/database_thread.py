@@ -14,7 +14,7 @@ CLOSING_SECONDS = 10.0
 
 
 class DatabaseThread:
-    """Works until it is told to stop, over a connection of its own; `finish` does what is left at the end.
+    """Works until it is asked to stop, over a connection of its own; `finish` does what is left at the end.
 
     `run` is the number of the worker run that it belongs to, `name` what PostgreSQL shows of its connection.
     `had_fault` says that a connection broke: nobody knows whether its last statement was executed.

@@ -1,4 +1,4 @@
-"""`python -m tests.chaos [name …] [--seed N] [--deliveries N]`: break everything; status 1 when a word is not kept.
+"""`python -m tests.chaos [name …] [--seed N] [--deliveries N]`: break everything; status 1 when a promise is not kept.
 
 Prints of each scenario how many deliveries were lost, how many came twice and how many might have, and the longest
 pause. With the same seed the same things are done, though never at the very same moments.
@@ -13,8 +13,8 @@ from tests.chaos.system import System, running_system
 from tools.local.runner.signals import stop_signals
 
 
-def say(words: str) -> None:
-    sys.stdout.write(f"{words}\n")
+def print_line(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 
 
@@ -32,7 +32,9 @@ def main(arguments: list[str]) -> int:
                 built.log.unlink()
     except KeyboardInterrupt:
         return 130
-    say(f"{time.monotonic() - started:.0f} s" + (f", the workers' output is in {built.log.name}" if broken else ""))
+    print_line(
+        f"{time.monotonic() - started:.0f} s" + (f", the workers' output is in {built.log.name}" if broken else "")
+    )
     return 1 if broken else 0
 
 
@@ -43,7 +45,7 @@ def play(built: System, names: list[str], seed: int, deliveries: int) -> int:
     broken = 0
     for name in names or SCENARIOS:
         outcome = SCENARIOS[name].play(built, random.Random(f"{seed} {name}"), deliveries)
-        say(f"{'holds ' if outcome.holds else 'BROKEN'}  {name:<9} seed {seed}: {outcome}")
+        print_line(f"{'holds ' if outcome.holds else 'BROKEN'}  {name:<9} seed {seed}: {outcome}")
         broken += not outcome.holds
     return broken
 

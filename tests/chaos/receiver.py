@@ -1,4 +1,4 @@
-"""A receiver with a ledger: which envelope came when, and how often."""
+"""A receiver that counts: which envelope came when, and how often."""
 
 import asyncio
 import re
@@ -13,7 +13,7 @@ LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)\r\n", re.IGNORECASE)
 ANSWER = b"HTTP/1.1 204 No Content\r\n\r\n"
 
 
-class Ledger:
+class CountingReceiver:
     """Answers 204 after `delay` seconds, in a thread of its own; `times` counts the arrivals of each envelope."""
 
     def __init__(self, delay: float) -> None:
@@ -24,7 +24,7 @@ class Ledger:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
 
-    def __enter__(self) -> "Ledger":
+    def __enter__(self) -> "CountingReceiver":
         self._thread.start()
         opened = asyncio.run_coroutine_threadsafe(
             self._loop.create_server(lambda: Connection(self), "127.0.0.1", 0, backlog=1024), self._loop
@@ -36,7 +36,7 @@ class Ledger:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)
 
-    def note(self, envelope: str) -> None:
+    def record_arrival(self, envelope: str) -> None:
         self.times[envelope] += 1
         self.moments.append(time.monotonic())
 
@@ -54,8 +54,8 @@ class Ledger:
 class Connection(asyncio.Protocol):
     """One connection; requests come one after the other."""
 
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
+    def __init__(self, receiver: CountingReceiver) -> None:
+        self._receiver = receiver
         self._buffer = b""
         self._loop = asyncio.get_running_loop()
 
@@ -71,8 +71,8 @@ class Connection(asyncio.Protocol):
             found = DELIVERY.search(self._buffer[:end])
             self._buffer = self._buffer[end:]
             if found:
-                self._ledger.note(found[1].decode())
-            self._loop.call_later(self._ledger.delay, self._answer)
+                self._receiver.record_arrival(found[1].decode())
+            self._loop.call_later(self._receiver.delay, self._answer)
 
     def _answer(self) -> None:
         if not self._transport.is_closing():

@@ -12,7 +12,7 @@ from django.db import connection
 from config.celery import app
 from config.redis import RedisAway, attempt
 from tests.chaos.limits import LimitReached, limited_to
-from tests.chaos.receiver import Ledger
+from tests.chaos.receiver import CountingReceiver
 from tests.chaos.system import System
 from tests.chaos.workload import Outcome, Workload
 
@@ -129,8 +129,8 @@ class Scenario:
     seconds: int
 
     def play(self, system: System, rng: random.Random, deliveries: int) -> Outcome:
-        with Ledger(self.delay) as ledger:
-            workload = Workload(system, ledger)
+        with CountingReceiver(self.delay) as receiver:
+            workload = Workload(system, receiver)
             try:
                 with limited_to(self.seconds):
                     self.script(workload, rng, deliveries)

@@ -43,10 +43,12 @@ class System:
     def _start(self, name: str) -> None:
         kind = name.partition("-")[0]
         [command] = [child.command for child in whole_system(self.state, 0).children if child.name == kind]
-        words = [word.replace(f"{kind}@", f"{name}@").replace("beat-schedule", f"{name}-schedule") for word in command]
+        arguments = [
+            part.replace(f"{kind}@", f"{name}@").replace("beat-schedule", f"{name}-schedule") for part in command
+        ]
         with self.log.open("ab") as log:
             self.workers[name] = subprocess.Popen(
-                [*parent_death_signal(), *words],
+                [*parent_death_signal(), *arguments],
                 cwd=ROOT,
                 stdin=subprocess.DEVNULL,
                 stdout=log,

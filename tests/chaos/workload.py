@@ -14,7 +14,7 @@ from agency.actors import SYSTEM
 from agency.models import Agency
 from agency.services import create_agency, write_event
 from agency.tenants import Tenant
-from tests.chaos.receiver import Ledger
+from tests.chaos.receiver import CountingReceiver
 from tests.chaos.system import System, rest
 from webhooks.models import Endpoint
 from webhooks.services.endpoints import new_secret
@@ -43,7 +43,7 @@ class Outcome:
     """What came of a scenario.
 
     `inexcusable` is the number of arrivals for which no fault is an excuse; `wrong` of rows that contradict each
-    other or are left over, and of envelopes that no event tells of.
+    other or are left over, and of envelopes that belong to no event.
     """
 
     deliveries: int
@@ -62,7 +62,7 @@ class Outcome:
         return is_right and self.pause <= LONGEST_PAUSE_SECONDS
 
     def __str__(self) -> str:
-        words = [
+        parts = [
             f"{self.deliveries:,} deliveries",
             f"{self.lost} lost",
             f"{self.duplicates} duplicates ({self.allowed} allowed, {self.inexcusable} others)",
@@ -71,7 +71,7 @@ class Outcome:
             *self.notes,
             *self.faults,
         ]
-        return ", ".join(words)
+        return ", ".join(parts)
 
 
 @dataclass
@@ -83,7 +83,7 @@ class Workload:
     """
 
     system: System
-    ledger: Ledger
+    receiver: CountingReceiver
     agencies: list[int] = field(default_factory=list)
     excused: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -97,7 +97,7 @@ class Workload:
             self._subscribe(agency)
 
     def _subscribe(self, agency: Agency) -> None:
-        url = f"http://127.0.0.1:{self.ledger.port}/%d"
+        url = f"http://127.0.0.1:{self.receiver.port}/%d"
         Endpoint.objects.bulk_create(
             Endpoint(agency=agency, url=url % number, events=[f"chaos.{number}"], secret=new_secret())
             for number in range(ENDPOINTS)
@@ -138,7 +138,7 @@ class Workload:
     def excusing(self) -> Iterator[None]:
         """Excuse what had arrived when a fault began and is not written down when it is over."""
         time.sleep(ON_THE_WIRE_SECONDS)
-        arrived = self.ledger.times.copy()
+        arrived = self.receiver.times.copy()
         yield
         connection.close()
         self.excused |= {envelope: arrived[envelope] for envelope in self.undelivered() if envelope in arrived}
@@ -150,8 +150,8 @@ class Workload:
 
     def goes_on(self) -> bool:
         """Wait for the next arrival; False when everything is delivered, or nothing comes any more."""
-        seen, since = len(self.ledger.moments), time.monotonic()
-        while len(self.ledger.moments) == seen:
+        seen, since = len(self.receiver.moments), time.monotonic()
+        while len(self.receiver.moments) == seen:
             if not self.undelivered() or time.monotonic() - since > PATIENCE_SECONDS:
                 return False
             self.rest(0.1)
@@ -166,7 +166,7 @@ class Workload:
     def count(self) -> Outcome:
         """Hold what arrived against what was recorded."""
         recorded = self._recorded()
-        times = self.ledger.times.copy()
+        times = self.receiver.times.copy()
         more = {envelope: count - 1 for envelope, count in times.items() if count > 1}
         return Outcome(
             deliveries=len(recorded),
@@ -175,7 +175,7 @@ class Workload:
             allowed=sum(self.excused.values()),
             inexcusable=sum(max(0, count - self.excused.get(envelope, 0)) for envelope, count in more.items()),
             wrong=self._contradictions() + len(self._read(LEFT)) + len(times.keys() - recorded),
-            pause=self.ledger.longest_pause,
+            pause=self.receiver.longest_pause,
             notes=self.notes,
             faults=self.faults,
         )

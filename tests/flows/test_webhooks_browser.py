@@ -14,7 +14,7 @@ from tests.agency.console.browsers import PASSWORD, a_member
 from tests.config.http.receivers import Receiver, answer
 from tests.flows.test_console_browser import CONTROLS, SMALLEST_TARGET, TOO_SMALL, WITHOUT_A_NAME
 from tests.tenants import Tenant
-from tests.webhooks.console.making import a_failed_delivery, an_endpoint
+from tests.webhooks.factories import a_failed_delivery, an_endpoint
 from webhooks.dispatcher.loop import Dispatcher
 from webhooks.models import Delivery, Endpoint
 

@@ -77,7 +77,7 @@ def read_delivery(tenant: Tenant, delivery: Delivery) -> dict[str, Any]:
 
 def status(code: int, body: bytes = b"", *fields: bytes) -> bytes:
     """An answer of the receiver."""
-    head = [b"HTTP/1.1 %d Words" % code, b"Content-Length: %d" % len(body), *fields]
+    head = [b"HTTP/1.1 %d Reason" % code, b"Content-Length: %d" % len(body), *fields]
     return b"\r\n".join(head) + b"\r\n\r\n" + body
 
 

@@ -1,4 +1,4 @@
-"""The attempts in flight: checked anew, signed, sent, and handed to the recorder when they end."""
+"""The attempts in flight: checked anew, signed, sent, and passed on to the recorder when they end."""
 
 import time
 from collections import deque
@@ -66,9 +66,9 @@ class AttemptsInFlight:
             self._check(row, destination, known, 0.0)
             return
         lookup = PendingLookup(row, destination, time.monotonic(), self._resolver.submit(destination.host))
-        lookup.answer.add_done_callback(partial(self._note_answer, lookup))
+        lookup.answer.add_done_callback(partial(self._queue_answer, lookup))
 
-    def _note_answer(self, lookup: PendingLookup, _: "Future[Addresses]") -> None:
+    def _queue_answer(self, lookup: PendingLookup, _: "Future[Addresses]") -> None:
         """Called by a thread of the resolver."""
         self._answered.append(lookup)
         self._sender.wake()

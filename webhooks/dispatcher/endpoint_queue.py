@@ -99,7 +99,7 @@ class EndpointQueue:
     """One endpoint's deliveries, waiting and in flight; `attempt_seconds` is what an attempt takes there.
 
     `slots` is how many may be in flight at once: one at first, more with every answer up to eight, one after a slow
-    failure. `is_scheduled` says that it stands in one of the lines for a slot.
+    failure. `is_scheduled` says that it waits for a slot.
     """
 
     __slots__ = (

@@ -1,4 +1,4 @@
-"""A run of the dispatcher: one event loop that sends what the claimer leases, until it is told to stop."""
+"""A run of the dispatcher: one event loop that sends what the claimer leases, until it is asked to stop."""
 
 import random
 import time
@@ -72,9 +72,9 @@ class Dispatcher:
         return self.attempts.finished
 
     def run(self, *, should_stop: Callable[[], bool], seconds: float = RUN_SECONDS) -> int:
-        """Work until told to stop, or for so long and until nothing is leased; says how many attempts were made.
+        """Work until asked to stop, or for so long and until nothing is leased; says how many attempts were made.
 
-        A fault of the database ends the run: whether its last claim or record was committed cannot be told, so it
+        A fault of the database ends the run: whether its last claim or record was committed cannot be known, so it
         takes nothing more, and the next run begins with what the database says.
         """
         with rare_collections():

@@ -47,7 +47,7 @@ class EndpointQueues:
         self._queues: dict[int, EndpointQueue] = {}
         self._quotas: dict[TenantKey, TenantQuota] = {}
         self._agencies: dict[int, AgencyQuota] = {}
-        self._lines: tuple[deque[EndpointQueue], deque[EndpointQueue], deque[EndpointQueue]] = (
+        self._scheduled: tuple[deque[EndpointQueue], deque[EndpointQueue], deque[EndpointQueue]] = (
             deque(),
             deque(),
             deque(),
@@ -88,23 +88,23 @@ class EndpointQueues:
     def _schedule(self, queue: EndpointQueue) -> None:
         if queue.waiting and queue.in_flight < queue.slots:
             queue.is_scheduled = True
-            self._lines[queue.speed].append(queue)
+            self._scheduled[queue.speed].append(queue)
 
     def take(self) -> list[LeasedDelivery]:
         """Give what may be sent now, one of each endpoint in turn."""
         starting: list[LeasedDelivery] = []
-        for speed, line in enumerate(self._lines):
-            while line and self.limits.has_room(speed):
-                queue = line.popleft()
+        for speed, scheduled in enumerate(self._scheduled):
+            while scheduled and self.limits.has_room(speed):
+                queue = scheduled.popleft()
                 if queue.speed != speed:
-                    self._lines[queue.speed].append(queue)
+                    self._scheduled[queue.speed].append(queue)
                     self._unblock_all(queue.quota, speed)  # a slot that was meant for it goes to the next
                 elif not self._is_blocked(queue, speed):
                     self._start(queue, starting)
         return starting
 
     def _is_blocked(self, queue: EndpointQueue, speed: int) -> bool:
-        """Let a queue wait in the line of its tenant or agency where that has no room. It stays scheduled.
+        """Let a queue wait for its tenant or agency where that has no room. It stays scheduled.
 
         Where only the tenant has none, a slot of the agency that was meant for this queue goes to the next.
         """
@@ -145,7 +145,7 @@ class EndpointQueues:
         for one in (SLOW,) if speed == SLOW else (QUICK, NEW):
             if quota.blocked[one]:
                 queue = quota.blocked[one].popleft()
-                self._lines[queue.speed].append(queue)
+                self._scheduled[queue.speed].append(queue)
         quota.has_blocked = any(quota.blocked)
 
     def finish(self, row: LeasedDelivery, seconds: float, *, failed: bool) -> None:

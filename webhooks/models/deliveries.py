@@ -52,21 +52,21 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         What the fitting index begins with is asked for as a range and named in the order. As a plain equation it would
         let the planner walk the primary key past all the newer rows of everybody else.
         """
-        wanted: dict[str, int | str | None] = {"agency_id": tenant.agency_id, "workspace_id": tenant.workspace_id}
+        filters: dict[str, int | str | None] = {"agency_id": tenant.agency_id, "workspace_id": tenant.workspace_id}
         if endpoint:
-            wanted["endpoint_id"] = endpoint.pk
+            filters["endpoint_id"] = endpoint.pk
         if event:
-            wanted["event_name"] = event
+            filters["event_name"] = event
         leading = "agency_id" if tenant.audience == Audience.AGENCY else "workspace_id"
         if status != Delivery.Status.ERROR:
-            leading = next((field for field in ("endpoint_id", "event_name") if field in wanted), leading)
+            leading = next((field for field in ("endpoint_id", "event_name") if field in filters), leading)
         found = self.with_status(status) if status else self
         order = ["-id"]
         if status != Delivery.Status.PENDING:  # the queue leads to those
-            only = wanted.pop(leading)
+            only = filters.pop(leading)
             found = found.filter(**{f"{leading}__gte": only, f"{leading}__lte": only})
             order.insert(0, leading)
-        return found.filter(**wanted).select_related("endpoint", "queued").order_by(*order)[:count]
+        return found.filter(**filters).select_related("endpoint", "queued").order_by(*order)[:count]
 
 
 class Delivery(models.Model):

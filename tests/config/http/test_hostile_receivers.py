@@ -275,8 +275,8 @@ def test_proxies_and_credentials_of_the_environment_are_ignored(
 
 
 def test_the_same_receiver_recovers_after_misbehaving(start_receiver: StartReceiver, sender: Sender) -> None:
-    turns = iter([drip_body, lambda connection: connection.send(b"HTTP/1.1 204 X\r\n\r\n")])
-    receiver = start_receiver(after_request(lambda connection: next(turns)(connection)))
+    behaviours = iter([drip_body, lambda connection: connection.send(b"HTTP/1.1 204 X\r\n\r\n")])
+    receiver = start_receiver(after_request(lambda connection: next(behaviours)(connection)))
 
     errors = [post(sender, receiver.vetted()).error for _ in range(2)]
 
@@ -284,7 +284,7 @@ def test_the_same_receiver_recovers_after_misbehaving(start_receiver: StartRecei
 
 
 @pytest.mark.parametrize(
-    ("said", "status", "error"),
+    ("sent", "status", "error"),
     [
         (OK, 200, "closed"),
         (OK + b"Content-Length: 0\r\n", 200, "closed"),
@@ -295,7 +295,7 @@ def test_the_same_receiver_recovers_after_misbehaving(start_receiver: StartRecei
     ids=["status line", "fields", "half a field", "a field without end", "no such status"],
 )
 def test_an_answer_that_is_none_acknowledges_nothing(
-    start_receiver: StartReceiver, sender: Sender, said: bytes, status: int | None, error: str
+    start_receiver: StartReceiver, sender: Sender, sent: bytes, status: int | None, error: str
 ) -> None:
-    result = post(sender, start_receiver(after_request(lambda connection: connection.send(said))).vetted())
+    result = post(sender, start_receiver(after_request(lambda connection: connection.send(sent))).vetted())
     assert (result.status, result.error) == (status, error)

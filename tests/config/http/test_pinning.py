@@ -53,10 +53,10 @@ def test_a_kept_connection_is_not_used_for_another_address(two: tuple[Receiver, 
     first, second = two
     way_to = {receiver: first.vetted("hooks.acme.io", "/", receiver.host) for receiver in two}
 
-    turns = [first, first, second, second, first, second]
-    results = [post(sender, way_to[receiver]) for receiver in turns]
+    order = [first, first, second, second, first, second]
+    results = [post(sender, way_to[receiver]) for receiver in order]
 
-    assert [result.remote_address for result in results] == [receiver.host for receiver in turns]
+    assert [result.remote_address for result in results] == [receiver.host for receiver in order]
     assert [result.reused for result in results] == [False, True, False, True, True, True]
     assert (len(first.requests), len(second.requests)) == (3, 3)
 
@@ -118,7 +118,7 @@ def test_ipv6_works_like_ipv4(start_receiver: StartReceiver, sender: Sender) -> 
     assert receiver.requests[0].headers["host"] == f"[::1]:{receiver.port}"
 
 
-class TestSecondLook:
+class TestConnectedAddress:
     """What stops libcurl, should it ever be led to another address than the vetted ones."""
 
     def loaded(self, receiver: Receiver, vetted_address: str, opened: list[None]) -> Transfer:

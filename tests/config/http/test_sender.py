@@ -24,7 +24,7 @@ from tests.config.http.receivers import (
 StartReceiver = Callable[..., Receiver]
 
 
-def test_a_request_arrives_as_it_was_given(start_receiver: StartReceiver, sender: Sender) -> None:
+def test_a_request_arrives_as_it_was_submitted(start_receiver: StartReceiver, sender: Sender) -> None:
     receiver = start_receiver()
 
     result = post(sender, receiver.vetted(path="/a/../b?x=%20"), headers=(("X-Svc-Event", "addon.granted"),))
@@ -161,12 +161,12 @@ def test_a_hang_up_on_an_idle_connection_does_not_keep_the_loop_awake(
     post(sender, receiver.vetted())
     started = time.monotonic()
 
-    turns = 0
+    polls = 0
     while time.monotonic() - started < 0.3:
         sender.poll(0.1)
-        turns += 1
+        polls += 1
 
-    assert turns < 10
+    assert polls < 10
 
 
 def test_many_requests_go_side_by_side(start_receiver: StartReceiver, sender: Sender) -> None:
@@ -184,7 +184,7 @@ def test_many_requests_go_side_by_side(start_receiver: StartReceiver, sender: Se
     assert sender.in_flight == 0
 
 
-def test_an_answer_is_handed_out_as_soon_as_it_is_there(start_receiver: StartReceiver, sender: Sender) -> None:
+def test_an_answer_is_returned_as_soon_as_it_is_there(start_receiver: StartReceiver, sender: Sender) -> None:
     receiver = start_receiver()
     started = time.monotonic()
 
@@ -215,7 +215,7 @@ def test_another_thread_can_end_the_wait(sender: Sender) -> None:
     timer.join()
 
 
-def test_a_ring_before_the_wait_is_not_lost(sender: Sender) -> None:
+def test_a_wake_up_before_the_wait_is_not_lost(sender: Sender) -> None:
     for _ in range(100_000):
         sender.wake()
     started = time.monotonic()
@@ -285,10 +285,10 @@ def test_no_descriptor_is_left_behind(start_receiver: StartReceiver, make_sender
     before = open_files()
     sender = make_sender(most_connections=10)
 
-    for turn in range(5):
+    for number in range(5):
         post_all(sender, [request_to(receiver.vetted(f"h{key}.acme.io"), key=key) for key in range(100)])
         # Both ends of the connections are in this process; those being torn down come on top.
-        assert open_files() - before < 10 + 2 * 10 + 10, turn
+        assert open_files() - before < 10 + 2 * 10 + 10, number
 
     sender.close()
     receiver.close()

@@ -24,18 +24,18 @@ def drip_body(connection: Connection) -> None:
 
 
 class DeadNameServer:
-    """Never answers; records when the one who asked heard of it."""
+    """Never answers; records when the look-up was given up."""
 
     def __init__(self) -> None:
         self.closing = threading.Event()
-        self.noticed_at = 0.0
+        self.given_up_at = 0.0
 
     def look_up(self, _host: str) -> tuple[str, ...]:
         self.closing.wait(20)
         return ()
 
-    def notice(self) -> None:
-        self.noticed_at = time.monotonic()
+    def record_end(self) -> None:
+        self.given_up_at = time.monotonic()
         self.closing.set()
 
 
@@ -54,7 +54,7 @@ def test_an_attempt_takes_ten_seconds_at_most_five_to_connect_and_two_to_look_up
     dead = DeadNameServer()
     started = time.monotonic()
     looked_up = Resolver(dead.look_up).submit("hooks.acme.io")
-    looked_up.add_done_callback(lambda _future: dead.notice())
+    looked_up.add_done_callback(lambda _future: dead.record_end())
 
     results = post_all(sender, [request_to(vetted, key=key) for key, vetted in enumerate(ways.values())])
 
@@ -71,4 +71,4 @@ def test_an_attempt_takes_ten_seconds_at_most_five_to_connect_and_two_to_look_up
         limit = 5_000 if name == "never shakes hands" else 10_000
         assert limit - 20 <= results[key].total_ms <= limit + 100, name
     assert isinstance(looked_up.exception(), LookupFailed)
-    assert 2 <= dead.noticed_at - started < 2.5
+    assert 2 <= dead.given_up_at - started < 2.5

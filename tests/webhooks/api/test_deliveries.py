@@ -185,17 +185,16 @@ def test_a_delivery_of_another_agency_reads_like_none(
     assert listed(a) == []
 
 
-def many(tenant: Tenant, uuid: str, count: int, **words: Any) -> None:
+def many(tenant: Tenant, uuid: str, count: int, **changes: Any) -> None:
     endpoint = tenant.agency.webhooks.get(uuid=uuid)
-    given = {"status": "success", "completed_at": now(), **words}
+    fields = {"event_name": "workspace.created", "status": "success", "completed_at": now(), **changes}
     Delivery.objects.bulk_create(
         Delivery(
             agency=tenant.agency,
             endpoint=endpoint,
-            event_name=words.get("event_name", "workspace.created"),
             envelope_id="7d4f3a0e-38a5-4a5b-9d0a-2f3c58a0b1c2",
             body=b"{}",
-            **{name: value for name, value in given.items() if name != "event_name"},
+            **fields,
         )
         for _ in range(count)
     )
@@ -239,9 +238,9 @@ def test_the_last_thirty_are_listed_newest_first(a: Tenant, log: tuple[str, str]
 def test_the_list_is_filtered(a: Tenant, log: tuple[str, str], query: str, count: int) -> None:
     rows = listed(a, f"/webhooks/deliveries?{query}")
     assert len(rows) == count
-    wanted = dict(pair.split("=") for pair in query.split("&"))
-    assert {row["status"] for row in rows} <= {wanted.get("status") or row["status"] for row in rows}
-    assert {row["event"] for row in rows} <= {wanted.get("event") or row["event"] for row in rows}
+    filters = dict(pair.split("=") for pair in query.split("&"))
+    assert {row["status"] for row in rows} <= {filters.get("status") or row["status"] for row in rows}
+    assert {row["event"] for row in rows} <= {filters.get("event") or row["event"] for row in rows}
 
 
 @pytest.mark.parametrize("path", ["/webhooks/deliveries", "/webhooks/deliveries?status=pending"])

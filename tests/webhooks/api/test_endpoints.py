@@ -21,8 +21,8 @@ MISSING = "/webhooks/00000000-0000-4000-8000-000000000000"
 UNREACHABLE = "The URL's host must be publicly reachable."
 
 
-def registered(tenant: Tenant, **words: Any) -> dict[str, Any]:
-    response = tenant.api.post("/webhooks", {**NEW, **words})
+def registered(tenant: Tenant, **fields: Any) -> dict[str, Any]:
+    response = tenant.api.post("/webhooks", {**NEW, **fields})
     assert response.status_code == 201, response.content
     endpoint: dict[str, Any] = response.json()["data"]
     return endpoint
@@ -81,12 +81,12 @@ def test_optional_fields_may_be_left_out(a: Tenant) -> None:
 
 
 def test_events_named_twice_count_once(a: Tenant) -> None:
-    words = ["addon.granted", "workspace.created", "addon.granted"]
-    assert registered(a, events=words)["events"] == ["addon.granted", "workspace.created"]
+    events = ["addon.granted", "workspace.created", "addon.granted"]
+    assert registered(a, events=events)["events"] == ["addon.granted", "workspace.created"]
 
 
 @pytest.mark.parametrize(
-    ("words", "field"),
+    ("fields", "field"),
     [
         ({"url": None}, "url"),
         ({"url": ""}, "url"),
@@ -108,8 +108,8 @@ def test_events_named_twice_count_once(a: Tenant) -> None:
         ({"enabled": None}, "enabled"),
     ],
 )
-def test_values_that_do_not_fit_are_refused_by_field(a: Tenant, words: dict[str, Any], field: str) -> None:
-    assert list(refused(a.api.post("/webhooks", {**NEW, **words}))) == [field]
+def test_values_that_do_not_fit_are_refused_by_field(a: Tenant, fields: dict[str, Any], field: str) -> None:
+    assert list(refused(a.api.post("/webhooks", {**NEW, **fields}))) == [field]
     assert not Endpoint.objects.exists()
 
 
@@ -124,13 +124,13 @@ def test_everything_missing_is_named_at_once(a: Tenant) -> None:
     ["http://127.0.0.1/", "http://10.0.0.1/", "https://[::1]/", "http://169.254.169.254/latest", "https://[fe80::1]/",
      "http://192.168.1.1:8080/", "https://100.64.0.1/", "http://[::ffff:127.0.0.1]/", "http://0.0.0.0/"],
 )  # fmt: skip
-@pytest.mark.parametrize("door", ["create", "edit"])
-def test_an_internal_address_is_refused_wherever_it_is_sent(a: Tenant, settings: Any, url: str, door: str) -> None:
+@pytest.mark.parametrize("action", ["create", "edit"])
+def test_an_internal_address_is_refused_wherever_it_is_sent(a: Tenant, settings: Any, url: str, action: str) -> None:
     settings.WEBHOOK_ALLOWED_NETWORKS = []
     endpoint = registered(a)
     body = {**NEW, "url": url}
     path = f"/webhooks/{endpoint['uuid']}"
-    response = a.api.post("/webhooks", body) if door == "create" else a.api.patch(path, body)
+    response = a.api.post("/webhooks", body) if action == "create" else a.api.patch(path, body)
     assert refused(response) == {"url": [UNREACHABLE]}
     assert Endpoint.objects.get().url == URL
 
@@ -161,7 +161,7 @@ def test_only_what_is_sent_is_changed(a: Tenant) -> None:
     endpoint = registered(a, description="CRM")
     path = f"/webhooks/{endpoint['uuid']}"
     before = {name: endpoint[name] for name in FIELDS}
-    for words in (
+    for changes in (
         {"description": "New CRM"},
         {"events": ["addon.revoked"]},
         {"enabled": False},
@@ -169,8 +169,8 @@ def test_only_what_is_sent_is_changed(a: Tenant) -> None:
         {"description": None},
         {},
     ):
-        before |= words
-        response = a.api.patch(path, words)
+        before |= changes
+        response = a.api.patch(path, changes)
         assert (response.status_code, response.json()["data"]) == (200, before)
     assert a.api.get(path).json()["data"] == before
 

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from tests.tenants import Tenant
-from tests.webhooks.console.making import an_endpoint
+from tests.webhooks.factories import an_endpoint
 
 pytestmark = pytest.mark.django_db(transaction=True)
 MANY = """
@@ -24,7 +24,7 @@ SHOWN = 30
 
 @pytest.fixture
 def quiet(a: Tenant, b: Tenant) -> str:
-    """An agency that heard much once, and whose neighbour hears much now; gives its first endpoint."""
+    """An agency that had many deliveries once, and whose neighbour has many now; gives its first endpoint."""
     one, other, neighbour = an_endpoint(a), an_endpoint(a), an_endpoint(b)
     with connection.cursor() as cursor:
         for tenant, endpoint, event, status, count in (
@@ -61,16 +61,16 @@ def rows_read(sql: str) -> int:
               "event=workspace.created&status=error", "event=workspace.created&status=success"],
 )  # fmt: skip
 def test_the_log_of_an_agency_reads_little(a: Tenant, quiet: str, query: str) -> None:
-    with CaptureQueriesContext(connection) as said:
+    with CaptureQueriesContext(connection) as captured:
         assert a.api.get(f"/webhooks/deliveries?{query}").status_code == 200
-    [statement] = [one["sql"] for one in said if 'FROM "webhooks_delivery"' in one["sql"]]
+    [statement] = [one["sql"] for one in captured if 'FROM "webhooks_delivery"' in one["sql"]]
     assert rows_read(statement) <= 2 * SHOWN
 
 
 @pytest.mark.parametrize("query", ["", "status=error", "event=workspace.created"])
 def test_the_log_of_an_endpoint_reads_little(a: Tenant, quiet: str, query: str) -> None:
-    with CaptureQueriesContext(connection) as said:
+    with CaptureQueriesContext(connection) as captured:
         rows = a.api.get(f"/webhooks/{quiet}/deliveries?{query}").json()["data"]
     assert {row["webhook"]["uuid"] for row in rows} <= {quiet}
-    [statement] = [one["sql"] for one in said if 'FROM "webhooks_delivery"' in one["sql"]]
+    [statement] = [one["sql"] for one in captured if 'FROM "webhooks_delivery"' in one["sql"]]
     assert rows_read(statement) <= 2 * SHOWN

@@ -9,7 +9,7 @@ from django.utils.timezone import now
 from agency.models import ActivityEntry
 from tests.agency.console.browsers import at_the_console, flashes, text
 from tests.tenants import Tenant
-from tests.webhooks.console.making import EVENT, a_failed_delivery, an_endpoint
+from tests.webhooks.factories import EVENT, a_failed_delivery, an_endpoint
 from webhooks.models import Delivery
 
 pytestmark = pytest.mark.django_db
@@ -41,12 +41,12 @@ def test_filters_stand_in_the_address(a: Tenant, staff: Client, query: str, ther
 
 def test_a_delivery_shows_its_attempt_and_its_envelope_and_runs_nothing_of_the_answer(a: Tenant, staff: Client) -> None:
     page = staff.get(f"{PAGES}/deliveries/{a_failed_delivery(a).uuid}")
-    words = text(page)
-    assert "The receiver failed." in words
-    assert "12.5 ms" in words
+    shown = text(page)
+    assert "The receiver failed." in shown
+    assert "12.5 ms" in shown
     assert "<script>alert(1)" not in page.content.decode()
-    assert "alert(1)" in words
-    assert '"event": "workspace.created"' in words
+    assert "alert(1)" in shown
+    assert '"event": "workspace.created"' in shown
 
 
 def test_a_test_leads_to_its_delivery_which_looks_again_by_itself(a: Tenant, staff: Client) -> None:
@@ -98,11 +98,11 @@ def test_all_that_failed_since_a_moment_are_sent_again_once(a: Tenant, b: Tenant
 def test_failed_deliveries_of_one_webhook_can_be_chosen(a: Tenant, staff: Client) -> None:
     one, other = an_endpoint(a), an_endpoint(a)
     a_failed_delivery(a, one), a_failed_delivery(a, other)
-    words = {**since(now() - timedelta(hours=1)), "webhook": str(one.uuid)}
-    staff.post(f"{PAGES}/redeliver-failed", words)
+    fields = {**since(now() - timedelta(hours=1)), "webhook": str(one.uuid)}
+    staff.post(f"{PAGES}/redeliver-failed", fields)
     assert [delivery.endpoint for delivery in Delivery.objects.filter(kind="redelivery")] == [one]
 
 
-@pytest.mark.parametrize("words", [{}, {"since": "yesterday"}, {"since": "2026-01-01T00:00", "webhook": "zzz"}])
-def test_a_moment_that_cannot_be_read_is_refused(staff: Client, words: dict[str, str]) -> None:
-    assert staff.post(f"{PAGES}/redeliver-failed", words).status_code == 422
+@pytest.mark.parametrize("fields", [{}, {"since": "yesterday"}, {"since": "2026-01-01T00:00", "webhook": "zzz"}])
+def test_a_moment_that_cannot_be_read_is_refused(staff: Client, fields: dict[str, str]) -> None:
+    assert staff.post(f"{PAGES}/redeliver-failed", fields).status_code == 422

@@ -8,13 +8,13 @@ from django.test import Client
 
 from tests.agency.console.browsers import at_the_console, flashes, hidden, text
 from tests.tenants import Tenant
-from tests.webhooks.console.making import a_failed_delivery, an_endpoint
+from tests.webhooks.factories import a_failed_delivery, an_endpoint
 from webhooks.models import Endpoint
 
 pytestmark = pytest.mark.django_db
 PAGES = "/console/webhooks"
 SECRET = re.compile(r"whsec_[\w+/]{43}=")
-WORDS = {"url": "http://127.0.0.1:9009/hooks", "events": ["workspace.created"], "description": "CRM", "enabled": "on"}
+FIELDS = {"url": "http://127.0.0.1:9009/hooks", "events": ["workspace.created"], "description": "CRM", "enabled": "on"}
 
 
 @pytest.fixture
@@ -22,9 +22,9 @@ def staff(a: Tenant) -> Client:
     return at_the_console(a.agency)
 
 
-def add(staff: Client, nonce: str | None = None, **words: object) -> Any:
+def add(staff: Client, nonce: str | None = None, **fields: object) -> Any:
     nonce = nonce or hidden(staff.get(f"{PAGES}/new"), "nonce")
-    return staff.post(f"{PAGES}/new", {**WORDS, "nonce": nonce, **words})
+    return staff.post(f"{PAGES}/new", {**FIELDS, "nonce": nonce, **fields})
 
 
 def test_the_secret_is_shown_on_the_answer_itself(a: Tenant, staff: Client) -> None:
@@ -33,7 +33,7 @@ def test_the_secret_is_shown_on_the_answer_itself(a: Tenant, staff: Client) -> N
     assert set(SECRET.findall(answer.content.decode())) == {endpoint.secret}
     assert "no-store" in answer["Cache-Control"]
     assert (endpoint.url, endpoint.events, endpoint.description, endpoint.enabled) == (
-        WORDS["url"],
+        FIELDS["url"],
         ["workspace.created"],
         "CRM",
         True,
@@ -69,8 +69,8 @@ def test_an_event_is_needed(staff: Client) -> None:
 
 def test_editing_changes_what_was_sent(a: Tenant, staff: Client) -> None:
     endpoint = an_endpoint(a)
-    words = {"url": endpoint.url, "events": ["addon.granted"], "description": "new"}
-    assert staff.post(f"{PAGES}/{endpoint.uuid}/edit", words).status_code == 302
+    fields = {"url": endpoint.url, "events": ["addon.granted"], "description": "new"}
+    assert staff.post(f"{PAGES}/{endpoint.uuid}/edit", fields).status_code == 302
     endpoint.refresh_from_db()
     assert (endpoint.events, endpoint.description, endpoint.enabled) == (["addon.granted"], "new", False)
 

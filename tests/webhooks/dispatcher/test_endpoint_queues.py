@@ -178,7 +178,7 @@ def test_an_agency_whose_endpoints_hang_gets_no_more_leased() -> None:
     assert queues.leased_tenants() == ([1, 2], [], [-1])
 
 
-def test_endpoints_that_hang_do_not_fill_their_agencys_hand() -> None:
+def test_endpoints_that_hang_do_not_fill_their_agencys_quota() -> None:
     hanging = range(1, 11)
     queues = known(*hanging, 99)
     for endpoint in hanging:

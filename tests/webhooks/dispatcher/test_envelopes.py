@@ -73,9 +73,9 @@ def test_a_changed_bit_or_another_secret_does_not_fit_the_signature(
     record_events(a)
     [request] = until(lambda: receiver.requests)
     sent = request.headers["x-svc-signature"]
-    for place in range(0, len(request.body), 7):
+    for position in range(0, len(request.body), 7):
         changed = bytearray(request.body)
-        changed[place] ^= 1
+        changed[position] ^= 1
         assert signature_of(endpoint["secret"], bytes(changed)) != sent
     assert signature_of(endpoint["secret"][:-1] + "_", request.body) != sent
 

@@ -91,7 +91,7 @@ def test_a_lost_wake_up_delays_by_a_sweep_at_most(
     assert time.monotonic() - began < 2
 
 
-def test_a_wake_up_is_heard_at_once(
+def test_a_wake_up_is_followed_at_once(
     a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(claimer, "SWEEP_SECONDS", 30)
@@ -146,8 +146,8 @@ def test_a_record_whose_answer_was_lost_is_made_once(
     record = queries.record
     lost: list[int] = []
 
-    def record_and_lose(*words: Any, **values: Any) -> int:
-        kept = record(*words, **values)
+    def record_and_lose(*args: Any, **values: Any) -> int:
+        kept = record(*args, **values)
         if not lost:
             lost.append(kept)
             raise psycopg.OperationalError("gone")
@@ -174,8 +174,8 @@ def test_a_claim_whose_answer_was_lost_is_made_again(
     claim = queries.claim
     lost: list[Any] = []
 
-    def claim_and_lose(*words: Any, **values: Any) -> Any:
-        leased = claim(*words, **values)
+    def claim_and_lose(*args: Any, **values: Any) -> Any:
+        leased = claim(*args, **values)
         if leased and not lost:
             lost.extend(leased)
             raise psycopg.OperationalError("gone")

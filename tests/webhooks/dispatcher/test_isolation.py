@@ -34,11 +34,11 @@ class Crowd:
             self.most = max(self.most, self.now)
 
 
-def endpoints(tenant: Tenant, receiver: Receiver, count: int, *, event: str = EVENT, **words: str) -> None:
+def endpoints(tenant: Tenant, receiver: Receiver, count: int, *, event: str = EVENT, **fields: str) -> None:
     """Many endpoints of one agency at one receiver."""
     url = f"http://127.0.0.1:{receiver.port}/hooks/%d"
     Endpoint.objects.bulk_create(
-        Endpoint(agency=tenant.agency, url=url % number, events=[event], secret=new_secret(), **words)
+        Endpoint(agency=tenant.agency, url=url % number, events=[event], secret=new_secret(), **fields)
         for number in range(count)
     )
 

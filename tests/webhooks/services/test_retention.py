@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 def a_delivery(tenant: Tenant, days_ago: float | None) -> Delivery:
     """A delivery that ended so many days ago, with its attempt; None for one that is still to be made."""
     ended = now() - timedelta(days=days_ago) if days_ago is not None else None
-    words: dict[str, Any] = {"status": "success", "completed_at": ended, "attempts": 1} if ended else {}
+    fields: dict[str, Any] = {"status": "success", "completed_at": ended, "attempts": 1} if ended else {}
     delivery = Delivery.objects.create(
         agency=tenant.agency,
         endpoint=tenant.endpoint,
@@ -25,7 +25,7 @@ def a_delivery(tenant: Tenant, days_ago: float | None) -> Delivery:
         envelope_id="7d4f3a0e-38a5-4a5b-9d0a-2f3c58a0b1c2",
         body=b"{}",
         created_at=now() - timedelta(days=days_ago or 40),
-        **words,
+        **fields,
     )
     if ended:
         Attempt.objects.create(delivery=delivery, number=1, started_at=ended, duration_ms=1, url="http://receiver/")

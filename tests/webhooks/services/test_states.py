@@ -73,7 +73,7 @@ def test_the_last_day_is_shown_hour_by_hour(endpoint: Endpoint) -> None:
     assert sum(map(sum, state.hours)) == 10
 
 
-def wait_in_line(endpoint: Endpoint, first: int, last: int, *, is_ready: bool = True) -> None:
+def queue_deliveries(endpoint: Endpoint, first: int, last: int, *, is_ready: bool = True) -> None:
     QueuedDelivery.objects.bulk_create(
         QueuedDelivery(delivery_id=-number, agency_id=1, endpoint_id=endpoint.pk, due_at=now(), is_ready=is_ready)
         for number in range(first, last + 1)
@@ -81,11 +81,11 @@ def wait_in_line(endpoint: Endpoint, first: int, last: int, *, is_ready: bool = 
 
 
 def test_what_waits_is_counted_up_to_a_thousand(endpoint: Endpoint) -> None:
-    wait_in_line(endpoint, 1, 7)
-    wait_in_line(endpoint, 8, 10, is_ready=False)
+    queue_deliveries(endpoint, 1, 7)
+    queue_deliveries(endpoint, 8, 10, is_ready=False)
     state = endpoint_states(endpoints=[endpoint], now=now())[endpoint.pk]
     assert (state.waiting, state.waiting_is_more) == (10, False)
-    wait_in_line(endpoint, 11, MOST_COUNTED + 50)
+    queue_deliveries(endpoint, 11, MOST_COUNTED + 50)
     state = endpoint_states(endpoints=[endpoint], now=now())[endpoint.pk]
     assert (state.waiting, state.waiting_is_more) == (MOST_COUNTED + 1, True)
 

@@ -30,8 +30,8 @@ QUEUED = {
 
 def answer_newest(view: AgencyViewSet, endpoint: Endpoint | None = None) -> HttpResponse:
     """Answer the newest deliveries that the filters ask for, of one endpoint or of all."""
-    wanted = DeliveryFilterSet.values(view.parameters)
-    newest = Delivery.objects.newest(SHOWN, tenant=Tenant(view.agency.pk), endpoint=endpoint, **wanted)
+    filters = DeliveryFilterSet.values(view.parameters)
+    newest = Delivery.objects.newest(SHOWN, tenant=Tenant(view.agency.pk), endpoint=endpoint, **filters)
     return view.answer(DeliverySerializer(newest, many=True))
 
 

@@ -63,8 +63,8 @@ class WebhookViewSet(AgencyViewSet):
         answer=one(WebhookWithSecretSerializer),
     )
     def create(self, request: Request) -> HttpResponse:
-        wanted = self.validated(WebhookSerializer).validated_data
-        endpoint = register_endpoint(tenant=Tenant(self.agency.pk), **wanted, by=self.actor)
+        fields = self.validated(WebhookSerializer).validated_data
+        endpoint = register_endpoint(tenant=Tenant(self.agency.pk), **fields, by=self.actor)
         return self.answer(WebhookWithSecretSerializer(endpoint), status=201)
 
     @operation(

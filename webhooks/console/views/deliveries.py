@@ -62,9 +62,9 @@ class RedeliverFailed(FormPage[RedeliverForm], WebhookView):
         return RedeliverForm(data, endpoints=self.endpoints())
 
     def save(self, form: RedeliverForm) -> HttpResponse:
-        given = form.cleaned_data
+        fields = form.cleaned_data
         number = redeliver_failed(
-            agency=self.agency, since=given["since"], endpoint=given["webhook"], now=timezone.now(), by=self.by
+            agency=self.agency, since=fields["since"], endpoint=fields["webhook"], now=timezone.now(), by=self.by
         )
         one, many = "%(number)s delivery is on its way again.", "%(number)s deliveries are on their way again."
         message = ngettext(one, many, number)

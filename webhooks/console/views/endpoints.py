@@ -72,12 +72,12 @@ class WebhookNew(FormPage[NewEndpointForm], WebhookView):
         return NewEndpointForm(data, initial=initial, catalogue=event_catalogue(self.agency))
 
     def save(self, form: NewEndpointForm) -> HttpResponse:
-        given = dict(form.cleaned_data)
-        check_endpoint_url(given["url"])  # a refused URL must not use the form up
-        if not use_nonce(self.request, given.pop("nonce")):
+        fields = dict(form.cleaned_data)
+        check_endpoint_url(fields["url"])  # a refused URL must not use the form up
+        if not use_nonce(self.request, fields.pop("nonce")):
             messages.warning(self.request, USED)
             return redirect(LIST)
-        endpoint = register_endpoint(tenant=Tenant(self.agency.pk), by=self.by, **given)
+        endpoint = register_endpoint(tenant=Tenant(self.agency.pk), by=self.by, **fields)
         return self.page("webhooks/secret.html", endpoint=endpoint, rotated=False, samples=samples())
 
     def context(self) -> dict[str, Any]:

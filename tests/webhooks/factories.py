@@ -1,4 +1,4 @@
-"""Endpoints and deliveries for the console's tests."""
+"""Endpoints and deliveries for the tests."""
 
 from typing import Any
 
@@ -14,23 +14,23 @@ from webhooks.services.samples import sample_envelope
 EVENT = "workspace.created"
 
 
-def an_endpoint(tenant: Tenant, **words: Any) -> Endpoint:
+def an_endpoint(tenant: Tenant, **changes: Any) -> Endpoint:
     """An endpoint at an address of this machine, which the test settings let pass."""
-    given = {"url": "http://127.0.0.1:9009/hooks", "events": [EVENT], **words}
-    return register_endpoint(tenant=tenants.Tenant(tenant.agency.pk), by=SYSTEM, **given)
+    fields = {"url": "http://127.0.0.1:9009/hooks", "events": [EVENT], **changes}
+    return register_endpoint(tenant=tenants.Tenant(tenant.agency.pk), by=SYSTEM, **fields)
 
 
-def a_failed_delivery(tenant: Tenant, endpoint: Endpoint | None = None, **words: Any) -> Delivery:
+def a_failed_delivery(tenant: Tenant, endpoint: Endpoint | None = None, **changes: Any) -> Delivery:
     """A delivery whose only attempt was answered 500."""
     endpoint = endpoint or an_endpoint(tenant)
     envelope = sample_envelope(EVENT)
-    given: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "status": "error",
         "attempts": 1,
         "response_status": 500,
         "error": "http_5xx",
         "completed_at": now(),
-        **words,
+        **changes,
     }
     delivery = Delivery.objects.create(
         agency=tenant.agency,
@@ -38,8 +38,8 @@ def a_failed_delivery(tenant: Tenant, endpoint: Endpoint | None = None, **words:
         event_name=EVENT,
         envelope_id="5b0b1a52-6d4c-4f0e-8f5e-7c1f6f1f2a10",
         body=envelope,
-        failed_at=given["completed_at"],
-        **given,
+        failed_at=fields["completed_at"],
+        **fields,
     )
     Attempt.objects.create(
         delivery=delivery,
