@@ -1,17 +1,11 @@
 """The query string, read once and without surprises: what cannot be a stored text matches nothing."""
 
-from collections.abc import Collection
-from datetime import datetime
 from functools import cached_property
 from urllib.parse import parse_qsl
-from uuid import UUID
 
 from django.http import HttpRequest
-from django.utils.dateparse import parse_datetime
 
 from config.api.errors.refusals import Malformed
-from config.api.requests.ids import parse_uuid
-from config.errors import Invalid
 
 MOST_PARAMETERS = 1000
 
@@ -57,39 +51,3 @@ class Parameters:
 
     def sent(self, name: str) -> bool:
         return name in self._values
-
-    def text(self, name: str) -> str | None:
-        value = self.plain(name).strip()
-        if not value:
-            return None
-        if not is_storable(value):
-            raise NothingMatches
-        return value
-
-    def uuid(self, name: str) -> UUID | None:
-        value = self.text(name)
-        if value is None:
-            return None
-        found = parse_uuid(value)
-        if found is None:
-            raise NothingMatches
-        return found
-
-    def one_of(self, name: str, values: Collection[str]) -> str | None:
-        value = self.text(name)
-        if value is not None and value not in values:
-            raise NothingMatches
-        return value
-
-    def moment(self, name: str) -> datetime | None:
-        """Give a time with its offset; anything else is refused, as a misread date matches wrong things."""
-        value = self.text(name)
-        if value is None:
-            return None
-        try:
-            found = parse_datetime(value)
-        except ValueError:
-            found = None
-        if found is None or found.tzinfo is None:
-            raise Invalid(f"The {name} parameter must be an ISO 8601 time with an offset.", field=name)
-        return found

@@ -92,9 +92,10 @@ class Echo(AgencyTestSurface):
     def put(self, request: Request) -> HttpResponse:
         return self.post(request)
 
-    @operation(operation_id="listEchoes", summary="List echoes", answer=many(ThingSerializer))
+    @operation(operation_id="listEchoes", summary="List echoes", answer=many(ThingSerializer), filters=ThingFilterSet)
     def get(self, request: Request) -> HttpResponse:
-        return json_response({"data": [self.parameters.text("search")]})
+        self.filtered(Group.objects.all())
+        return json_response({"data": [{"number": 1}]})
 
 
 class Actions(ViewSetMixin, AgencyTestSurface):
