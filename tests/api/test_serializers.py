@@ -110,7 +110,8 @@ def test_what_is_missing_is_null() -> None:
 
 
 def test_many_are_written_one_by_one_rows_and_instances_mixed() -> None:
-    assert Shop([a_shop(), a_row()], many=True).data == [SHOWN, SHOWN]
+    written: Any = Shop([a_shop(), a_row()], many=True).data
+    assert written == [SHOWN, SHOWN]
     assert Shops(SimpleNamespace(shops=[a_shop(), a_row()])).data == {"shops": [SHOWN, SHOWN]}
 
 
