@@ -68,7 +68,7 @@ def _shares(found: dict[str, list[Cost]]) -> list[Figure]:
             name="whole request / bare list, Python",
             measured=_ratio(found, WHOLE, BARE, "python"),
             unit="",
-            at_most=1.0,
+            at_most=0.35,
         ),
         Figure(
             name="whole request / bare list, with PostgreSQL",
