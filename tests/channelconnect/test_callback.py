@@ -18,9 +18,11 @@ from channelconnect.services import cancel_session
 from tests.channelconnect.agencies import a_session, connection_events, path_of, switch_on
 from tests.channelconnect.customer import Customer, a_browser, link_of, outcome, state_in
 from tests.channelconnect.customer import path_of as local
+from tests.factories import PlanFactory, plan_limits
 from tests.parallel import at_once
 from tests.tenants import Tenant
 from workspaces.subaccounts.models import Channel
+from workspaces.subaccounts.services import assign_plan
 
 PATH = "/connect/callback"
 
@@ -352,9 +354,6 @@ def test_a_rival_that_gets_in_between_two_looks_at_the_channels_wins(meta: Any, 
 
 @pytest.mark.django_db(transaction=True)
 def test_the_last_room_of_a_plan_is_given_once(meta: Any) -> None:
-    from tests.factories import PlanFactory, plan_limits
-    from workspaces.subaccounts.services import assign_plan
-
     tenant = switch_on(Tenant())
     plan = PlanFactory.create(agency=tenant.agency, limits=plan_limits(channels__whatsapp=1))
     assign_plan(workspace=tenant.workspace, plan=plan, now=now(), by=SYSTEM)

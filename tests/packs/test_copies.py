@@ -16,7 +16,7 @@ from tests.packs.small_library import WELCOME, extra
 from tests.tenants import Api, Tenant, message
 from tests.traces import traces
 from workspaces.automations.flows.checks import problems_of
-from workspaces.automations.models import Automation
+from workspaces.automations.models import Automation, AutomationVersion
 from workspaces.automations.services import publish_automation, save_draft
 
 REFUSAL = "This API key cannot copy automations out of sub-accounts."
@@ -206,8 +206,6 @@ def test_a_trigger_that_cannot_go_into_a_pack_is_refused(a: Tenant, packs: PackC
 
 
 def test_an_unknown_step_type_is_never_copied(a: Tenant, packs: PackClient, copier: Api) -> None:
-    from workspaces.automations.models import AutomationVersion
-
     automation = an_automation(a.workspace)
     flow = a_flow(a_step("x", "teleport", secret="s"))
     automation.published = AutomationVersion.objects.create(automation=automation, number=2, flow=flow)
