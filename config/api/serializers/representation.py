@@ -113,8 +113,7 @@ class _Expression:
         self.text = self.object_of(fields, "")
 
     def compiled(self) -> Build:
-        # Made of the names in our own classes, never of anything that came in.
-        build: Build = eval(f"lambda it: {self.text}", self.names)  # noqa: S307
+        build: Build = eval(f"lambda it: {self.text}", self.names)  # noqa: S307  # only names of our own classes
         return build
 
     def object_of(self, fields: Mapping[str, AnyField], prefix: str) -> str:
