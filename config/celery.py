@@ -4,8 +4,8 @@ import os
 from typing import Any
 
 from celery import Celery, signals
+from django.conf import settings
 from django.db import transaction
-from redis import Redis
 
 from config.redis import RedisAway, attempt
 
@@ -16,36 +16,31 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
 
-def wake_up_key(name: str) -> str:
-    """The key in Redis at which whoever has this name waits."""
-    return f"wake-up:{name}"
+def wake_up_channel(name: str) -> str:
+    """The channel in Redis on which all who have this name listen; channels know no databases of Redis."""
+    return f"wake-up:{settings.DATABASES['default']['NAME']}:{name}"
 
 
-def _push(redis: Redis, key: str) -> None:
-    """Leave one wake-up, however many there were."""
-    both = redis.pipeline()
-    both.lpush(key, 1)
-    both.ltrim(key, 0, 0)
-    both.execute()
+def wake_up_now(name: str) -> None:
+    """Wake all who listen under this name. A lost or doubled wake-up is harmless: rows are swept."""
+    try:
+        attempt(lambda redis: redis.publish(wake_up_channel(name), b""))
+    except RedisAway:
+        return
 
 
 def wake_up(name: str) -> None:
-    """After the commit, wake whoever waits under this name. A lost or doubled wake-up is harmless: rows are swept."""
+    """Wake all who listen under this name once the transaction is committed."""
 
-    def wake_up_now() -> None:
-        try:
-            attempt(lambda redis: _push(redis, wake_up_key(name)))
-        except RedisAway:
-            return
+    def wake_up_after_commit() -> None:
+        wake_up_now(name)
 
-    transaction.on_commit(wake_up_now, robust=True)
+    transaction.on_commit(wake_up_after_commit, robust=True)
 
 
 @signals.setup_logging.connect
 def keep_our_logging(**_: Any) -> None:
     """Keep the logging of `settings.LOGGING`."""
     from logging.config import dictConfig
-
-    from django.conf import settings
 
     dictConfig(settings.LOGGING)

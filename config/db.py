@@ -59,6 +59,13 @@ def keyring() -> MultiFernet:
     return _keyring(tuple(settings.FIELD_ENCRYPTION_KEYS))
 
 
+class CurrentTransaction(models.Func):
+    """The number of the transaction that writes a row: 64 bits that only grow."""
+
+    template = "pg_current_xact_id()::text::bigint"
+    output_field = models.BigIntegerField()
+
+
 class UnreadableSecret(Exception):
     """A secret at rest was encrypted with a key that is no longer configured, or belongs to another column."""
 

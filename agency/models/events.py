@@ -3,13 +3,18 @@
 import uuid
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
+from django.db.models.functions import Coalesce
 
 from agency.models.agencies import Agency
+from config.db import CurrentTransaction
 
 
 class Event(models.Model):
-    """`body` is the envelope exactly as every receiver gets it; `fanned_out_at` is empty until deliveries exist.
+    """`body` is the envelope exactly as every receiver gets it; `fanned_out_at` is empty until all deliveries exist.
+
+    `fanned_out_to` is the last endpoint that has its delivery, where there are too many for one batch. `position` is
+    the transaction that recorded it, by which new ones are found.
 
     `workspace_id` is set where the event is for a workspace and not for its agency; `workspace_uuid` says which
     workspace it is for, or which of the agency's it is about.
@@ -23,10 +28,20 @@ class Event(models.Model):
     occurred_at = models.DateTimeField()
     body = models.BinaryField()
     fanned_out_at = models.DateTimeField(null=True, blank=True)
+    fanned_out_to = models.BigIntegerField(null=True, editable=False)
+    position = models.BigIntegerField(db_default=CurrentTransaction(), editable=False)
 
     class Meta:
         indexes = [
-            models.Index(fields=["id"], condition=Q(fanned_out_at=None), name="event_to_fan_out"),
+            models.Index(
+                F("agency"),
+                Coalesce("workspace_id", 0),
+                F("position"),
+                F("id"),
+                condition=Q(fanned_out_at=None),
+                name="event_to_fan_out",
+            ),
+            models.Index(fields=["position"], condition=Q(fanned_out_at=None), name="event_new"),
             models.Index(fields=["agency", "-id"], name="event_newest_of_agency"),
         ]
         constraints = [

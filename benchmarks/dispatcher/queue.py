@@ -6,7 +6,8 @@ from django.db import connection
 
 from agency.models import Agency
 from config.leases.connection import open_connection
-from webhooks.dispatcher import queries
+from config.leases.shards import SHARDS, OwnedShards
+from webhooks.dispatcher.fan_out import FanOut
 from webhooks.models import Endpoint
 from webhooks.services.endpoints import new_secret
 
@@ -22,7 +23,6 @@ INSERT = (
     "SELECT gen_random_uuid(), (%s::bigint[])[1 + number %% %s %% %s], 'e' || (number %% %s), now(), %s "
     "FROM generate_series(0, %s) number"
 )
-FAN_OUT = 2_000
 
 
 def fill(agencies: Sequence[Agency], urls: Sequence[str], deliveries: int) -> None:
@@ -37,7 +37,11 @@ def fill(agencies: Sequence[Agency], urls: Sequence[str], deliveries: int) -> No
         ids = [agency.pk for agency in agencies]
         cursor.execute(INSERT, [ids, len(urls), len(ids), len(urls), BODY, deliveries - 1])
     filling = open_connection("bench")
-    while queries.fan_out(filling, batch=FAN_OUT):
+    shards = OwnedShards(run=0, shards="webhooks_endpointshard", runs="webhooks_dispatcherrun")
+    shards.held = frozenset(range(SHARDS))
+    fan_out = FanOut(0, shards, lambda: None)
+    fan_out.tenants.rescan(filling)
+    while fan_out.fan_out(filling):
         pass
     filling.execute("VACUUM ANALYZE webhooks_delivery, webhooks_queueddelivery, agency_event")
     filling.execute("CHECKPOINT")

@@ -10,7 +10,7 @@ import psycopg
 
 from config.leases.connection import Connection
 from config.leases.database_thread import DatabaseThread
-from config.leases.runs import LEASE_SECONDS, WorkerRuns
+from config.leases.runs import LEASE_SECONDS, START, WorkerRuns
 
 logger = logging.getLogger(__name__)
 
@@ -80,10 +80,8 @@ class Claimer(DatabaseThread, Generic[CapacityT]):
         self._sure_until = 0.0
         self._has_begun = False
         self._swept_at = 0.0
-
-    def add_new_work(self, connection: Connection) -> bool:
-        """Put into the queue what is new; say whether there may be more of it."""
-        return False
+        self._freeing: list[int] = []  # lost runs, of which what they had leased is freed
+        self._freed_to = START
 
     def sweep(self, connection: Connection) -> None:
         """Do what is to be done twice a second, whether or not anybody was woken."""
@@ -108,7 +106,7 @@ class Claimer(DatabaseThread, Generic[CapacityT]):
         connection = self.connection
         self._wake_up.clear()
         self._sweep(connection)
-        has_more = self.add_new_work(connection)
+        has_more = self._free_a_page(connection)
         if not self.is_lost:
             has_more |= self._claim(connection)
         if not has_more:
@@ -121,9 +119,22 @@ class Claimer(DatabaseThread, Generic[CapacityT]):
         self._swept_at = now
         if now - self.loop_ticked_at < LOOP_PATIENCE_SECONDS:
             self._be_seen(connection)
-        if lost := self.runs.end_lost(connection, run=self.run):
-            logger.warning("the leases of lost runs are taken over", extra={"runs": lost})
+        if not self._freeing:
+            self._freeing, self._freed_to = self.runs.find_lost(connection, run=self.run), START
+            if self._freeing:
+                logger.warning("the leases of lost runs are taken over", extra={"runs": len(self._freeing)})
         self.sweep(connection)
+
+    def _free_a_page(self, connection: Connection) -> bool:
+        """Free what lost runs had leased, a page of the queue at a time; say whether there is more."""
+        if not self._freeing:
+            return False
+        following = self.runs.free_a_page(connection, runs=self._freeing, after=self._freed_to)
+        if following is None:
+            self._freeing = []
+        else:
+            self._freed_to = following
+        return bool(self._freeing)
 
     def _be_seen(self, connection: Connection) -> None:
         asked_at = time.monotonic()

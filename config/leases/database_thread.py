@@ -13,6 +13,11 @@ REST_AFTER_FAULT_SECONDS = 0.5
 CLOSING_SECONDS = 10.0
 
 
+def _is_away(error: psycopg.Error) -> bool:
+    """Whether the connection broke or could not be had; else the database has answered, with an error."""
+    return error.sqlstate is None or error.sqlstate.startswith(("08", "57P"))
+
+
 class DatabaseThread:
     """Works until it is asked to stop, over a connection of its own; `finish` does what is left at the end.
 
@@ -78,7 +83,7 @@ class DatabaseThread:
         except psycopg.Error as error:
             if not self._is_away:
                 fault = {"database_thread": self.name, "fault": type(error).__name__}
-                logger.warning("the database is away", extra=fault)
+                logger.warning("the database is away" if _is_away(error) else "a statement failed", extra=fault)
             self._is_away = True
             self.had_fault |= self._connection is not None
             self._disconnect()

@@ -1,24 +1,35 @@
 """What the tables of every leased queue have in common."""
 
 from django.db import models
-from django.db.models import F, Q
 
 
 class WorkerRun(models.Model):
     """A worker process at work on a queue, and when it was seen last.
 
-    Its leases hold for as long as it is seen. A live one also holds an advisory lock on its number.
+    Its leases hold for as long as it is seen. A live one also holds an advisory lock on its number. From `lost_at` on
+    what it had leased is being freed.
     """
 
     number = models.BigIntegerField(primary_key=True)
     started_at = models.DateTimeField()
     seen_at = models.DateTimeField()
+    lost_at = models.DateTimeField(null=True)
 
     class Meta:
         abstract = True
-        constraints = [
-            models.CheckConstraint(condition=Q(seen_at__gte=F("started_at")), name="%(class)s_seen_after_start")
-        ]
 
     def __str__(self) -> str:
         return f"run {self.number}"
+
+
+class QueueShard(models.Model):
+    """A share of a queue's keys, and the run that serves it; that of a run that is gone is free."""
+
+    number = models.SmallIntegerField(primary_key=True)
+    run = models.BigIntegerField(null=True)
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return f"shard {self.number}"

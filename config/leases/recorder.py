@@ -22,9 +22,10 @@ LAST_CALL_SECONDS = 8.0
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Leased = TypeVar("Leased")
+Unwanted = TypeVar("Unwanted")
 
 
-class Recorder(DatabaseThread, Generic[Result, Leased]):
+class Recorder(DatabaseThread, Generic[Result, Leased, Unwanted]):
     """Takes results of attempts, leases that were not used, and rows that nobody wants any more."""
 
     name = "recorder"
@@ -34,7 +35,7 @@ class Recorder(DatabaseThread, Generic[Result, Leased]):
         self._wake_up, self._has_batch = Event(), Event()
         self._results: deque[Result] = deque()
         self._unused: deque[Leased] = deque()
-        self._unwanted: deque[Leased] = deque()
+        self._unwanted: deque[Unwanted] = deque()
         self._wrote_at = 0.0
 
     def record(self, connection: Connection, results: Sequence[Result]) -> int:
@@ -49,7 +50,7 @@ class Recorder(DatabaseThread, Generic[Result, Leased]):
         """Return leases that were not used."""
         raise NotImplementedError
 
-    def abandon(self, connection: Connection, unwanted: Sequence[Leased]) -> None:
+    def abandon(self, connection: Connection, unwanted: Sequence[Unwanted]) -> None:
         """End rows for which nothing will be sent any more."""
         raise NotImplementedError
 
@@ -59,7 +60,7 @@ class Recorder(DatabaseThread, Generic[Result, Leased]):
         return len(self._results)
 
     def add(
-        self, *, results: Iterable[Result] = (), unused: Iterable[Leased] = (), unwanted: Iterable[Leased] = ()
+        self, *, results: Iterable[Result] = (), unused: Iterable[Leased] = (), unwanted: Iterable[Unwanted] = ()
     ) -> None:
         """Called by the loop."""
         self._results.extend(results)

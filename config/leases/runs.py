@@ -1,14 +1,15 @@
 """Worker runs: who is at work on a queue, who has died, and whose leases still hold.
 
 A run is the time in which one process works with what it has leased. It is seen every half second, and holds an
-advisory lock while its connection lives. A lease names its run, so a process that comes back late finds its number
-gone: it leases nothing and records nothing.
+advisory lock while its connection lives. A lease names its run, so a process that comes back late finds its run lost:
+it leases nothing and records nothing that others may have taken up since. All times are the database's.
 """
 
 from collections.abc import Callable, Iterable
 
 from psycopg.sql import SQL, Identifier
 
+from config.leases.arrays import integers
 from config.leases.connection import Connection
 
 # A run that was not seen for so long has lost its leases: the ten seconds of an attempt, and a margin.
@@ -21,33 +22,43 @@ INSERT INTO {runs} (number, started_at, seen_at)
 SELECT %(run)s, moment, moment FROM (SELECT clock_timestamp() AS moment) AS now
 """
 HOLD_PRESENCE = "SELECT pg_try_advisory_lock(%(presence)s, %(run)s)"
-BE_SEEN = "UPDATE {runs} SET seen_at = clock_timestamp() WHERE number = %(run)s"
-# A process that died has lost its lock; one that hangs, or whose network does, is not seen.
-END_LOST = """
-DELETE FROM {runs}
-WHERE number <> %(run)s AND pg_postmaster_start_time() < clock_timestamp() - make_interval(secs => %(grace)s)
+BE_SEEN = "UPDATE {runs} SET seen_at = clock_timestamp() WHERE number = %(run)s AND lost_at IS NULL"
+# A process that died has lost its lock; one that hangs, or whose network does, is not seen. Where the clock was put
+# back, a time lies in the future: then the lock alone tells.
+MARK_LOST = """
+UPDATE {runs} SET lost_at = clock_timestamp()
+WHERE number <> %(run)s AND lost_at IS NULL
+AND pg_postmaster_start_time() NOT BETWEEN clock_timestamp() - make_interval(secs => %(grace)s) AND clock_timestamp()
 AND (seen_at < clock_timestamp() - make_interval(secs => %(lease)s)
-    OR (seen_at < clock_timestamp() - make_interval(secs => %(grace)s) AND number NOT IN (
-        SELECT objid::bigint FROM pg_locks
-        WHERE locktype = 'advisory' AND classid = %(presence)s AND objsubid = 2 AND granted
-            AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))))
-RETURNING number
+    OR (seen_at NOT BETWEEN clock_timestamp() - make_interval(secs => %(grace)s) AND clock_timestamp()
+        AND number NOT IN (
+            SELECT objid::bigint FROM pg_locks
+            WHERE locktype = 'advisory' AND classid = %(presence)s AND objsubid = 2 AND granted
+                AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))))
 """
-END = "DELETE FROM {runs} WHERE number = %(run)s"
+LOST = "SELECT number FROM {runs} WHERE lost_at IS NOT NULL AND number <> %(run)s"
+LEAVE = "UPDATE {runs} SET lost_at = clock_timestamp() WHERE number = %(run)s"
+FORGET = "DELETE FROM {runs} WHERE number = ANY (%(runs)s::bigint[]) AND lost_at IS NOT NULL"
+
+# Frees the leases of these runs among the next rows after a key; gives the key to go on after, None at the end.
+# `died` says whether the runs ended without meaning to.
+FreeAPage = Callable[[Connection, Iterable[int], int, bool], int | None]
+START = -(2**62)
 
 
 class WorkerRuns:
     """The runs in a table of `WorkerRun` rows.
 
-    `presence` is the class of their advisory locks: any constant that nothing else in this database locks. `free`
-    makes what runs of these numbers have leased free again.
+    `presence` is the class of their advisory locks: any constant that nothing else in this database locks. A queue has
+    any length, so leases are freed page by page.
     """
 
-    def __init__(self, *, table: str, presence: int, free: Callable[[Connection, Iterable[int]], None]) -> None:
+    def __init__(self, *, table: str, presence: int, free: FreeAPage) -> None:
         self._presence = presence
         self._free = free
-        self._begin, self._be_seen, self._end_lost, self._end = (
-            SQL(statement).format(runs=Identifier(table)).as_string() for statement in (BEGIN, BE_SEEN, END_LOST, END)
+        self._begin, self._be_seen, self._mark_lost, self._lost, self._leave, self._forget = (
+            SQL(statement).format(runs=Identifier(table)).as_string()
+            for statement in (BEGIN, BE_SEEN, MARK_LOST, LOST, LEAVE, FORGET)
         )
 
     def begin(self, connection: Connection, *, run: int) -> None:
@@ -62,17 +73,35 @@ class WorkerRuns:
         """Renew all leases of the run; False where others have taken it for lost."""
         return connection.execute(self._be_seen, {"run": run}, prepare=True).rowcount == 1
 
-    def end_lost(self, connection: Connection, *, run: int) -> int:
-        """Free the leases of runs whose process died or was not seen for long; says how many those were."""
+    def find_lost(self, connection: Connection, *, run: int) -> list[int]:
+        """The runs whose process died or was not seen for long, and whose leases are not all freed yet."""
         values = {"run": run, "lease": LEASE_SECONDS, "grace": GRACE_SECONDS, "presence": self._presence}
-        with connection.transaction():
-            gone = connection.execute(self._end_lost, values, prepare=True).fetchall()
-            if gone:
-                self._free(connection, [int(row[0]) for row in gone])
-        return len(gone)
+        connection.execute(self._mark_lost, values, prepare=True)
+        return [int(row[0]) for row in connection.execute(self._lost, {"run": run}, prepare=True)]
+
+    def free_a_page(
+        self, connection: Connection, *, runs: Iterable[int], after: int = START, died: bool = True
+    ) -> int | None:
+        """Free their leases in the next page of the queue; gives where to go on, None when they are forgotten."""
+        numbers = list(runs)
+        following = self._free(connection, numbers, after, died)
+        if following is None:
+            connection.execute(self._forget, {"runs": integers(numbers)}, prepare=True)
+        return following
+
+    def end_lost(self, connection: Connection, *, run: int) -> int:
+        """Free all leases of lost runs; says how many those were."""
+        lost = self.find_lost(connection, run=run)
+        if lost:
+            self._free_all(connection, lost, died=True)
+        return len(lost)
 
     def end(self, connection: Connection, *, run: int) -> None:
-        """Leave work; what is still leased is free again."""
-        with connection.transaction():
-            connection.execute(self._end, {"run": run}, prepare=True)
-            self._free(connection, [run])
+        """Leave work; what is still leased is free again. Who dies on the way leaves the rest to the others."""
+        connection.execute(self._leave, {"run": run}, prepare=True)
+        self._free_all(connection, [run], died=False)
+
+    def _free_all(self, connection: Connection, runs: list[int], *, died: bool) -> None:
+        after: int | None = START
+        while after is not None:
+            after = self.free_a_page(connection, runs=runs, after=after, died=died)

@@ -8,7 +8,7 @@ from django.conf import settings
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from config.celery import wake_up_key
+from config.celery import wake_up_channel
 
 WAIT_SECONDS = 0.25
 REST_SECONDS = 1.0
@@ -20,7 +20,7 @@ class WakeUpListener:
     LONGEST_WAIT_SECONDS = 2.0
 
     def __init__(self, name: str, on_wake_up: Callable[[], None]) -> None:
-        self._key = wake_up_key(name)
+        self._channel = wake_up_channel(name)
         self._on_wake_up = on_wake_up
         self._stopping = threading.Event()
         self._redis = redis.Redis.from_url(
@@ -34,11 +34,18 @@ class WakeUpListener:
     def _run(self) -> None:
         while not self._stopping.is_set():
             try:
-                if self._redis.blpop([self._key], timeout=WAIT_SECONDS):
-                    self._on_wake_up()
+                self._listen()
             except redis.RedisError:
                 self._stopping.wait(REST_SECONDS)
         self._redis.close()
+
+    def _listen(self) -> None:
+        with self._redis.pubsub(ignore_subscribe_messages=True) as subscription:
+            subscription.subscribe(self._channel)
+            self._on_wake_up()  # for what came before anybody listened
+            while not self._stopping.is_set():
+                if subscription.get_message(timeout=WAIT_SECONDS):
+                    self._on_wake_up()
 
     def stop(self) -> None:
         self._stopping.set()

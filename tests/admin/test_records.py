@@ -17,7 +17,7 @@ from agency.admin.base import MOST_ROWS, RecordAdmin
 from agency.models import ActivityEntry, AgencyKey, Event
 from agency.services import issue_agency_key
 from channelconnect.services import create_session, set_return_urls, store_notice, switch_connect
-from webhooks.dispatcher.statements import FAN_OUT
+from tests.webhooks.delivering import make_deliveries
 from webhooks.models import Attempt, Delivery, Endpoint
 from webhooks.services.endpoints import new_secret
 from workspaces.subaccounts.models import Workspace
@@ -47,8 +47,7 @@ def secrets_of(workspace: Workspace) -> list[str]:
     connect_channel(
         workspace=workspace, platform="whatsapp", external_id="1", name="Number", handle="+1", now=now, by=SYSTEM
     )
-    with connection.cursor() as cursor:
-        cursor.execute(FAN_OUT, {"batch": 10})
+    make_deliveries(connection.connection)
     Attempt.objects.create(
         delivery=Delivery.objects.get(),
         number=1,

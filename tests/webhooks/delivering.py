@@ -10,10 +10,12 @@ from django.utils.timezone import now
 from agency import tenants
 from agency.event_types import event_type
 from agency.services import record_event
-from agency.services.events import DISPATCHER
-from config.celery import wake_up
-from tests.config.http.receivers import Behaviour, Connection, Receiver
+from config.leases.connection import Connection
+from config.leases.shards import SHARDS, OwnedShards
+from tests.config.http import receivers
+from tests.config.http.receivers import Behaviour, Receiver
 from tests.tenants import Tenant
+from webhooks.dispatcher.fan_out import FanOut
 from webhooks.models import Delivery, QueuedDelivery
 
 EVENT = "workspace.created"
@@ -61,10 +63,18 @@ def attempted(tenant: Tenant, times: int) -> Delivery:
 
 
 def make_due(delivery: Delivery) -> None:
-    """Move a waiting attempt's time to now, and wake the dispatcher, who would see it within half a second."""
-    with transaction.atomic():
-        assert QueuedDelivery.objects.filter(delivery=delivery, is_ready=False).update(due_at=now(), is_ready=True)
-        wake_up(DISPATCHER)
+    """Move a waiting attempt's time to now; the dispatcher sees it within half a second."""
+    assert QueuedDelivery.objects.filter(delivery=delivery, is_ready=False).update(due_at=now())
+
+
+def make_deliveries(connection: Connection) -> None:
+    """Make the deliveries of all events, as a dispatcher that is alone would."""
+    shards = OwnedShards(run=0, shards="webhooks_endpointshard", runs="webhooks_dispatcherrun")
+    shards.held = frozenset(range(SHARDS))
+    fan_out = FanOut(0, shards, lambda: None)
+    fan_out.tenants.rescan(connection)
+    while fan_out.fan_out(connection):
+        pass
 
 
 def read_delivery(tenant: Tenant, delivery: Delivery) -> dict[str, Any]:
@@ -85,7 +95,7 @@ def in_turn(answers: Iterable[bytes]) -> Behaviour:
     """Answer each request with the next of these, over however many connections they come."""
     left = iter(answers)
 
-    def behave(connection: Connection) -> None:
+    def behave(connection: receivers.Connection) -> None:
         while (request := connection.read_request()) is not None:
             connection.receiver.requests.append(request)
             connection.send(next(left))
@@ -96,7 +106,7 @@ def in_turn(answers: Iterable[bytes]) -> Behaviour:
 def slowly(seconds: float, data: bytes = b"HTTP/1.1 204 No Content\r\n\r\n") -> Behaviour:
     """Answer each request after so long."""
 
-    def behave(connection: Connection) -> None:
+    def behave(connection: receivers.Connection) -> None:
         while (request := connection.read_request()) is not None:
             connection.receiver.requests.append(request)
             if connection.receiver.closing.wait(seconds):

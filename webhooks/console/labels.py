@@ -16,6 +16,7 @@ ERROR_LABELS = {
     "http_3xx": _("The receiver redirected; redirects are not followed."),
     "http_4xx": _("The receiver refused the request."),
     "http_5xx": _("The receiver failed."),
-    "endpoint_disabled": _("The webhook was disabled or removed before it was sent."),
+    "endpoint_disabled": _("The webhook was disabled before it was sent."),
+    "endpoint_removed": _("The webhook was removed before it was sent."),
     "worker_lost": _("Sending was begun many times and never finished."),
 }

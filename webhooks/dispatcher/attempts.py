@@ -17,7 +17,8 @@ from webhooks.dispatcher.destinations import Destination
 from webhooks.dispatcher.outcomes import AttemptResult, not_sent
 from webhooks.dispatcher.queries import LeasedDelivery
 from webhooks.dispatcher.queues import EndpointQueues
-from webhooks.dispatcher.recorder import DeliveryRecorder
+from webhooks.dispatcher.recorder import DeliveryRecorder, Unwanted
+from webhooks.services.queueing import ENDPOINT_DISABLED, ENDPOINT_REMOVED
 from webhooks.signing import Signature, headers
 
 REMEMBER_ANSWERS_SECONDS = 1.0
@@ -48,11 +49,12 @@ class AttemptsInFlight:
         self._answered: deque[PendingLookup] = deque()
         self._in_flight: dict[int, tuple[LeasedDelivery, str, Signature, float]] = {}
 
-    def start(self, row: LeasedDelivery, destination: Destination) -> None:
-        """Start an attempt. An endpoint that wants nothing any more gets nothing."""
-        if not destination.is_open:
+    def start(self, row: LeasedDelivery, destination: Destination | None) -> None:
+        """Start an attempt. An endpoint that wants nothing any more, or has no row any more, gets nothing."""
+        if destination is None or not destination.is_open:
             self._queues.finish(row, 0.0, failed=False)
-            self._recorder.add(unwanted=[row])
+            is_removed = destination is None or destination.is_removed
+            self._recorder.add(unwanted=[Unwanted(row, ENDPOINT_REMOVED if is_removed else ENDPOINT_DISABLED)])
         elif destination.refusal is not None:
             self._refuse(row, destination, BLOCKED_ADDRESS)
         elif destination.vetted_address is not None:

@@ -1,15 +1,24 @@
-"""The thread that finds work: fans out events and leases deliveries."""
+"""The thread that leases deliveries."""
 
 from collections.abc import Callable
+from time import monotonic
 
 from config.leases.claimer import Claimer, Demand
 from config.leases.connection import Connection
+from config.leases.shards import OwnedShards, shard_of
 from webhooks.dispatcher import queries
 from webhooks.dispatcher.queries import Capacity, EndpointSnapshot, LeasedDelivery
+from webhooks.dispatcher.ready_endpoints import ReadyEndpoints
+
+# So often what became due long ago is looked for as well.
+ALL_DUE_SECONDS = 20.0
 
 
 class DeliveryClaimer(Claimer[Capacity]):
-    """`deliver` gets every batch of leased deliveries, with the endpoints to know for it."""
+    """`deliver` gets every batch of leased deliveries, with the endpoints to know for it.
+
+    `on_shards` is called when there are others than before.
+    """
 
     name = "dispatcher claimer"
     longest_attempt_seconds = 10.5  # ten seconds, and a margin
@@ -19,23 +28,53 @@ class DeliveryClaimer(Claimer[Capacity]):
         run: int,
         demand: Demand[Capacity],
         deliver: Callable[[list[LeasedDelivery], list[EndpointSnapshot]], None],
+        on_shards: Callable[[], None],
     ) -> None:
         super().__init__(run, queries.RUNS, demand)
         self.deliver = deliver
+        self.on_shards = on_shards
+        self.shards = OwnedShards(run=run, shards="webhooks_endpointshard", runs="webhooks_dispatcherrun")
+        self.ready = ReadyEndpoints(self.shards)
         self._known: set[int] = set()
+        self._looked_at_all_due: float | None = None
 
-    def add_new_work(self, connection: Connection) -> bool:
-        return queries.fan_out(connection) == queries.FAN_OUT_BATCH
+    def on_connect(self, connection: Connection) -> None:
+        super().on_connect(connection)
+        self.shards.create(connection)
 
     def sweep(self, connection: Connection) -> None:
-        queries.get_ready(connection)
+        if self.shards.balance(connection):
+            self.ready.forget()
+            self.on_shards()
+        self.ready.drop_foreign()
+        self._get_ready(connection)
         self._pass_on(connection, [])
 
+    def _get_ready(self, connection: Connection) -> None:
+        now = monotonic()
+        if self._looked_at_all_due is None or now - self._looked_at_all_due >= ALL_DUE_SECONDS:
+            made = queries.get_ready(connection, late_seconds=queries.ALL_SECONDS)
+            if made < queries.READY_BATCH:
+                self._looked_at_all_due = now
+        else:
+            queries.get_ready(connection)
+
     def claim(self, connection: Connection, capacity: Capacity) -> int:
-        leased = queries.claim(connection, run=self.run, capacity=capacity)
-        if leased:
-            self._pass_on(connection, leased)
-        return len(leased)
+        self.shards.release(connection, busy={shard_of(endpoint) for endpoint in capacity.busy})
+        self.ready.refresh(connection)
+        asked = self.ready.choose(capacity)
+        claimed = queries.claim(
+            connection,
+            run=self.run,
+            asked=list(asked.values()),
+            held=self.shards.held,
+            batch=capacity.batch,
+            suspects=capacity.suspects,
+        )
+        self.ready.note(asked, claimed, batch=capacity.batch)
+        if claimed:
+            self._pass_on(connection, [one.row for one in claimed])
+        return len(claimed)
 
     def _pass_on(self, connection: Connection, leased: list[LeasedDelivery]) -> None:
         """Pass on a batch with endpoints as they are now: read after the claim, so never older than an event of it."""

@@ -21,6 +21,7 @@ class Destination:
         "_vetted",
         "host",
         "is_open",
+        "is_removed",
         "refusal",
         "signer",
         "url",
@@ -31,6 +32,7 @@ class Destination:
         self._snapshot = snapshot
         self.url = snapshot.url
         self.is_open = snapshot.is_open
+        self.is_removed = snapshot.is_removed
         self.signer = _signer(snapshot.secret)
         self.host = ""
         self.refusal: TargetRefused | None = None
@@ -47,7 +49,7 @@ class Destination:
 
     def is_as(self, snapshot: EndpointSnapshot) -> bool:
         """Whether the snapshot says nothing new, as that of an endpoint edited a moment ago does again and again."""
-        return self._snapshot[:4] == snapshot[:4]  # the last outcome changes nothing here
+        return self._snapshot[:5] == snapshot[:5]  # the last outcome changes nothing here
 
     def check(self, answer: tuple[str, ...]) -> VettedTarget:
         """Check what the name resolves to now; raises TargetRefused. The same answer is checked once."""

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from django.conf import settings
 
 from agency.services.events import DISPATCHER
+from config.celery import wake_up_now
 from config.http.client import Sender
 from config.leases.claimer import Demand
 from config.leases.database_thread import REST_AFTER_FAULT_SECONDS
@@ -17,6 +18,7 @@ from webhooks.dispatcher.attempts import AttemptsInFlight
 from webhooks.dispatcher.claimer import DeliveryClaimer
 from webhooks.dispatcher.destinations import Destination
 from webhooks.dispatcher.endpoint_queue import SLOW_SECONDS
+from webhooks.dispatcher.fan_out import FanOut
 from webhooks.dispatcher.queries import NO_CAPACITY, Capacity, EndpointSnapshot, LeasedDelivery
 from webhooks.dispatcher.queues import FIRST_CLAIM, MOST_LEASED, PATIENCE_SECONDS, EndpointQueues
 from webhooks.dispatcher.recorder import DeliveryRecorder
@@ -58,10 +60,11 @@ class Dispatcher:
         self.demand = Demand(nothing=NO_CAPACITY, wake=self.sender.wake)
         self.inbox: deque[tuple[list[LeasedDelivery], list[EndpointSnapshot]]] = deque()
         self.destinations: dict[int, Destination] = {}
-        self.claimer = DeliveryClaimer(self.number, self.demand, self._receive)
+        self.claimer = DeliveryClaimer(self.number, self.demand, self._receive, self._wake_fan_out)
         self.recorder = DeliveryRecorder(self.number)
         self.attempts = AttemptsInFlight(self.queues, self.sender, self.recorder)
-        self.listener = WakeUpListener(DISPATCHER, self.claimer.wake)
+        self.fan_out = FanOut(self.number, self.claimer.shards, self._wake_for_new_deliveries)
+        self.listener = WakeUpListener(DISPATCHER, self._wake)
         self._finished_at_claim = 0
         self._asked_at = 0.0
         self._ticked_at = 0.0
@@ -82,7 +85,7 @@ class Dispatcher:
         return self.sent
 
     def _work(self, should_stop: Callable[[], bool], *, until: float) -> None:
-        for one in (self.claimer, self.recorder, self.listener):
+        for one in (self.claimer, self.fan_out, self.recorder, self.listener):
             one.thread.start()
         try:
             while not should_stop() and self._can_work:
@@ -96,7 +99,7 @@ class Dispatcher:
     @property
     def has_crashed(self) -> bool:
         """Whether a fault of ours ended the run."""
-        return self.claimer.has_crashed or self.recorder.has_crashed
+        return self.claimer.has_crashed or self.fan_out.has_crashed or self.recorder.has_crashed
 
     @property
     def _can_record(self) -> bool:
@@ -106,6 +109,21 @@ class Dispatcher:
     @property
     def _can_work(self) -> bool:
         return self._can_record and not self.claimer.had_fault and not self.recorder.had_fault
+
+    def _wake(self) -> None:
+        """Called by the listener."""
+        self.fan_out.wake()
+        self.claimer.wake()
+
+    def _wake_fan_out(self) -> None:
+        """Called by the claimer when it has other shards."""
+        self.fan_out.wake()
+
+    def _wake_for_new_deliveries(self) -> None:
+        """Called by the fan-out; the new deliveries may be in other dispatchers' shards."""
+        self.claimer.wake()
+        if not self.claimer.shards.is_all:
+            wake_up_now(DISPATCHER)
 
     def _receive(self, leased: list[LeasedDelivery], snapshots: list[EndpointSnapshot]) -> None:
         """Called by the claimer."""
@@ -117,7 +135,7 @@ class Dispatcher:
         is_held = not self.claimer.is_sure or self.recorder.backlog >= MOST_UNWRITTEN
         if not is_held:
             for row in self.queues.take():
-                self.attempts.start(row, self.destinations[row.endpoint_id])
+                self.attempts.start(row, self.destinations.get(row.endpoint_id))
         if self.demand.is_asked and not self.inbox:
             self._answer_claimer(time.monotonic())
         self.attempts.go_on(self._wait_seconds(is_held=is_held))
@@ -153,16 +171,16 @@ class Dispatcher:
     def _answer_claimer(self, now: float) -> None:
         """Answer the claimer what there is room for."""
         self._finished_at_claim, self._asked_at = self.queues.finished, now
-        leased = self.queues.leased_tenants()
+        full = self.queues.full_tenants()
         batch = min(CLAIM_BATCH, MOST_LEASED - self.queues.leased) if self.claimer.is_sure else 0
         self.demand.answer(
             Capacity(
                 batch=batch,
                 first=FIRST_CLAIM,
                 rooms=self.queues.rooms(),
-                full_agencies=leased.full_agencies,
-                full_tenants=leased.full_tenants,
-                held=leased.agencies,
+                busy=self.queues.busy(),
+                full_agencies=full.full_agencies,
+                full_tenants=full.full_tenants,
                 suspects=self.queues.suspects,
             )
         )
@@ -194,11 +212,13 @@ class Dispatcher:
         A claim that the claimer is just making is free again when the run ends.
         """
         self.listener.stop()
+        self.fan_out.stopping.set()
         until = time.monotonic() + LAST_ATTEMPTS_SECONDS
         self._wind_down()
         while self.queues.in_flight and time.monotonic() < until:
             self._wind_down()
         self.recorder.close()
+        self.fan_out.close()
         self.claimer.close()
         self.listener.thread.join(WakeUpListener.LONGEST_WAIT_SECONDS)
         self.attempts.close()

@@ -4,24 +4,28 @@ A lease names the run that holds it, and only that run's record is taken, so a d
 cannot overwrite what another one has done since.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, LiteralString, NamedTuple
 
 from config.leases.arrays import integers
 from config.leases.connection import Connection
 from config.leases.runs import WorkerRuns
+from config.leases.shards import SHARDS
 from webhooks.dispatcher import statements
 
-MOST_LEASES = 10
+MOST_LOST_LEASES = 10
 SUSPICIOUS_LEASES = 2
 SUSPECTS = 256
-FAN_OUT_BATCH = 500
 READY_BATCH = 5_000
-TURNS_PER_AGENCY = 64
+FREE_PAGE = 20_000
 EDITED_LATELY_SECONDS = 60
 JITTER = 0.2
-# Advisory locks: any constants that nothing else in this database locks.
-CLAIM_LOCK = 7_105_001
+# What became due so long ago has been made ready by an earlier statement, however late that was committed.
+LATE_SECONDS = 60
+ALL_SECONDS = 10**9
+# Longer than any attempt is put off.
+LONGEST_WAIT_SECONDS = 300
+# An advisory lock: any constant that nothing else in this database locks.
 PRESENCE = 7_105_002
 
 
@@ -47,27 +51,44 @@ class EndpointSnapshot(NamedTuple):
     url: str
     secret: bytes | None
     is_open: bool
+    is_removed: bool
     succeeded_last: bool
 
 
 class Capacity(NamedTuple):
     """What a dispatcher can lease.
 
-    `rooms` is how many more for an endpoint, `first` for one that is not among them. `full_agencies`, with all their
-    workspaces, and `full_tenants` (see `tenant_number`) get nothing now; agencies in `held` have leased deliveries.
-    `suspects` is how many of those are leased.
+    `rooms` is how many more for an endpoint, `first` for one that is not among them; `busy` are endpoints of which
+    something is leased. `full_agencies`, with all their workspaces, and `full_tenants` (see `tenant_number`) get
+    nothing now. `suspects` is how many of those are leased.
     """
 
     batch: int
     first: int
     rooms: Mapping[int, int]
+    busy: Iterable[int]
     full_agencies: Iterable[int]
     full_tenants: Iterable[int]
-    held: Iterable[int]
     suspects: int
 
 
 NO_CAPACITY = Capacity(0, 0, {}, (), (), (), 0)
+
+
+class Asked(NamedTuple):
+    """So many of an endpoint's ready deliveries that come after a place in its queue."""
+
+    endpoint_id: int
+    room: int
+    position: int
+    delivery_id: int
+
+
+class Claimed(NamedTuple):
+    """A delivery with its place in the endpoint's queue."""
+
+    position: int
+    row: LeasedDelivery
 
 
 def tenant_number(agency_id: int, workspace_id: int | None) -> int:
@@ -80,49 +101,60 @@ def execute(connection: Connection, statement: LiteralString, **values: Any) -> 
     return connection.execute(statement, values, prepare=True).rowcount
 
 
-def fan_out(connection: Connection, *, batch: int = FAN_OUT_BATCH) -> int:
-    """Make a delivery for each subscribed endpoint of each new event; says how many events were done."""
-    return execute(connection, statements.FAN_OUT, batch=batch)
-
-
-def free(connection: Connection, runs: Iterable[int]) -> None:
-    """Free the leases of runs that have ended; what was leased to too many of them is given up."""
-    execute(connection, statements.FREE, runs=integers(runs), most=MOST_LEASES, suspicious=SUSPICIOUS_LEASES)
+def free(connection: Connection, runs: Iterable[int], after: int, died: bool) -> int | None:
+    """Free what was leased to runs that have ended, see `config.leases.runs`; what was so too often is given up."""
+    values = {
+        "runs": integers(runs),
+        "after": after,
+        "died": int(died),
+        "page": FREE_PAGE,
+        "most": MOST_LOST_LEASES,
+        "suspicious": SUSPICIOUS_LEASES,
+    }
+    row = connection.execute(statements.FREE, values, prepare=True).fetchone()
+    return int(row[0]) if row else None
 
 
 RUNS = WorkerRuns(table="webhooks_dispatcherrun", presence=PRESENCE, free=free)
 
 
-def get_ready(connection: Connection) -> int:
-    """Mark the queued deliveries whose time has come; says how many."""
-    return execute(connection, statements.GET_READY, batch=READY_BATCH)
+def get_ready(connection: Connection, *, late_seconds: int = LATE_SECONDS) -> int:
+    """Mark the queued deliveries whose time has come, at most so long ago; says how many."""
+    values = {"batch": READY_BATCH, "late": late_seconds, "longest": LONGEST_WAIT_SECONDS}
+    return execute(connection, statements.GET_READY, **values)
 
 
-def claim(connection: Connection, *, run: int, capacity: Capacity) -> list[LeasedDelivery]:
-    """Lease ready deliveries. Agencies of which another dispatcher has leased deliveries are left to it.
+def claim(
+    connection: Connection,
+    *,
+    run: int,
+    asked: Sequence[Asked],
+    held: Iterable[int],
+    batch: int,
+    suspects: int,
+) -> list[Claimed]:
+    """Lease ready deliveries of endpoints, and suspects in the shards that the run holds.
 
-    So the limits per endpoint, tenant and agency, which each dispatcher keeps by itself, hold over all of them. A run
-    that others have taken for lost gets nothing.
+    Nobody but the run that holds an endpoint's shard asks for it, so the limits per endpoint, which each dispatcher
+    keeps by itself, hold over all of them. A run that others have taken for lost gets nothing.
     """
     values = {
         "run": run,
-        "batch": capacity.batch,
-        "first": capacity.first,
-        "known": integers(capacity.rooms),
-        "rooms": integers(capacity.rooms.values()),
-        "full_agencies": integers(capacity.full_agencies),
-        "full_tenants": integers(capacity.full_tenants),
-        "held": integers(capacity.held),
-        "turns": TURNS_PER_AGENCY,
-        "suspects": capacity.suspects,
+        "batch": batch,
+        "endpoints": integers(one.endpoint_id for one in asked),
+        "rooms": integers(one.room for one in asked),
+        "positions": integers(one.position for one in asked),
+        "ids": integers(one.delivery_id for one in asked),
+        "held": integers(held),
+        "shards": SHARDS,
+        "suspects": suspects,
         "most_suspects": SUSPECTS,
         "suspicious": SUSPICIOUS_LEASES,
-        "most": capacity.batch + SUSPECTS,
+        "most": batch + SUSPECTS,
     }
-    with connection.transaction(), connection.cursor(binary=True) as cursor:
-        cursor.execute(statements.CLAIM_LOCK, {"lock": CLAIM_LOCK}, prepare=True)
+    with connection.cursor(binary=True) as cursor:
         cursor.execute(statements.CLAIM, values, prepare=True)
-        return list(map(LeasedDelivery._make, cursor.fetchall()))
+        return [Claimed(row[0], LeasedDelivery._make(row[1:])) for row in cursor.fetchall()]
 
 
 def endpoint_snapshots(connection: Connection, *, unknown: Iterable[int]) -> list[EndpointSnapshot]:

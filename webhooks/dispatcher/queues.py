@@ -27,10 +27,9 @@ PATIENCE_SECONDS = 5.0
 _REMEMBERED = 10_000
 
 
-class LeasedTenants(NamedTuple):
-    """Agencies of which something is leased, those of them that have enough, and tenants by number that have."""
+class FullTenants(NamedTuple):
+    """Agencies of which enough is leased, and tenants by number."""
 
-    agencies: list[int]
     full_agencies: list[int]
     full_tenants: list[int]
 
@@ -213,8 +212,12 @@ class EndpointQueues:
         """How many more deliveries to lease for each endpoint that has some leased, or had lately."""
         return {key: queue.room for key, queue in self._active.items()}
 
-    def leased_tenants(self) -> LeasedTenants:
-        """Who has deliveries leased, and who has enough.
+    def busy(self) -> list[int]:
+        """The endpoints of which something is leased."""
+        return [key for key, queue in self._active.items() if queue.leased]
+
+    def full_tenants(self) -> FullTenants:
+        """Who has enough deliveries leased.
 
         What slow endpoints have leased is counted apart, so that the others of their tenant go on.
         """
@@ -234,8 +237,7 @@ class EndpointQueues:
             return quick[quota] >= quota.enough or slow[quota] >= quota.most_slow_waiting
 
         held = {key: agency for key, agency in self._agencies.items() if agency.leased}
-        return LeasedTenants(
-            agencies=list(held),
+        return FullTenants(
             full_agencies=[key for key, agency in held.items() if has_enough(agency)],
             full_tenants=[tenant_number(*key) for key, quota in tenants.items() if has_enough(quota)],
         )

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import psycopg
 
@@ -14,11 +15,16 @@ from webhooks.dispatcher.queries import LeasedDelivery
 
 logger = logging.getLogger(__name__)
 
-DISABLED = "endpoint_disabled"
+
+class Unwanted(NamedTuple):
+    """A delivery for which nothing will be sent any more, and why."""
+
+    row: LeasedDelivery
+    error: str
 
 
-class DeliveryRecorder(Recorder[AttemptResult, LeasedDelivery]):
-    """Records attempts, and ends the deliveries of endpoints that were switched off."""
+class DeliveryRecorder(Recorder[AttemptResult, LeasedDelivery, Unwanted]):
+    """Records attempts, and ends the deliveries of endpoints that were switched off or removed."""
 
     name = "dispatcher recorder"
 
@@ -33,5 +39,7 @@ class DeliveryRecorder(Recorder[AttemptResult, LeasedDelivery]):
     def give_back(self, connection: Connection, unused: Sequence[LeasedDelivery]) -> None:
         queries.give_back(connection, run=self.run, ids=[row.id for row in unused])
 
-    def abandon(self, connection: Connection, unwanted: Sequence[LeasedDelivery]) -> None:
-        queries.abandon(connection, run=self.run, ids=[row.id for row in unwanted], error=DISABLED)
+    def abandon(self, connection: Connection, unwanted: Sequence[Unwanted]) -> None:
+        for error in {one.error for one in unwanted}:
+            ids = [one.row.id for one in unwanted if one.error == error]
+            queries.abandon(connection, run=self.run, ids=ids, error=error)

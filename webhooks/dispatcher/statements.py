@@ -4,129 +4,207 @@ They are prepared once and planned once, without a look at their values. The que
 are taken, and a plan that is right for an empty table joins each row with each. So rows of the queue are found by an
 array of keys, never by a join; and what is joined with a large table goes through a LIMIT, which the planner takes
 for a single row, so that it walks the index.
+
+What has been dealt with leaves dead rows behind, which stay for as long as anybody holds an old snapshot (a backup, a
+replica). So no statement starts at the beginning of an index: each is told where what it may find begins.
 """
 
-# Events are found by state, not by "greater than the last one": they commit out of order. Endpoints are those of the
-# same tenant; an agency has no workspace_id, which `coalesce` makes a value that an index can be asked for.
+# Tenants with events that no earlier look has seen: `limit` rows are looked at, one more says that there are others.
+NEW_EVENTS = """
+WITH new AS MATERIALIZED (
+    (SELECT agency_id, workspace_id, position FROM agency_event
+    WHERE fanned_out_at IS NULL AND position = ANY (%(in_progress)s::bigint[]) ORDER BY position LIMIT %(limit)s)
+    UNION ALL
+    (SELECT agency_id, workspace_id, position FROM agency_event
+    WHERE fanned_out_at IS NULL AND position >= %(next)s ORDER BY position LIMIT %(limit)s)
+)
+SELECT pg_current_snapshot()::text, (SELECT count(*) FROM new) > %(limit)s - 1, agency_id, coalesce(workspace_id, 0),
+    min(position)
+FROM (SELECT) AS always LEFT JOIN new ON true GROUP BY agency_id, coalesce(workspace_id, 0)
+"""
+
+# All tenants with events, walked from tenant to tenant over the index: a page of them, after one of them.
+EVENTS_OF_TENANTS = """
+WITH RECURSIVE found AS (
+    (SELECT agency_id, coalesce(workspace_id, 0) AS workspace, position FROM agency_event
+    WHERE fanned_out_at IS NULL AND (agency_id, coalesce(workspace_id, 0)) > (%(agency)s, %(workspace)s)
+    ORDER BY agency_id, coalesce(workspace_id, 0), position, id LIMIT 1)
+    UNION ALL
+    SELECT next.* FROM found CROSS JOIN LATERAL (
+        SELECT agency_id, coalesce(workspace_id, 0), position FROM agency_event
+        WHERE fanned_out_at IS NULL AND (agency_id, coalesce(workspace_id, 0)) > (found.agency_id, found.workspace)
+        ORDER BY agency_id, coalesce(workspace_id, 0), position, id LIMIT 1
+    ) AS next
+)
+SELECT agency_id, workspace, position FROM found LIMIT %(page)s
+"""
+
+# Makes at most so many deliveries: of the first event of each tenant, then of the second of each. An event whose
+# endpoints are more than are left goes on after the last of them the next time. Endpoints are those of the same
+# tenant; an agency has no workspace_id, which `coalesce` makes a value that an index can be asked for.
 FAN_OUT = """
-WITH todo AS MATERIALIZED (
-    SELECT id, agency_id, workspace_id, uuid, name FROM agency_event
-    WHERE fanned_out_at IS NULL ORDER BY id LIMIT %(batch)s FOR UPDATE SKIP LOCKED
+WITH found AS MATERIALIZED (
+    SELECT asked.turn, event.*, row_number() OVER (PARTITION BY asked.turn ORDER BY event.position, event.id) AS number
+    FROM unnest(%(agencies)s::bigint[], %(workspaces)s::bigint[], %(positions)s::bigint[], %(ids)s::bigint[])
+        WITH ORDINALITY AS asked (agency_id, workspace, position, id, turn)
+    CROSS JOIN LATERAL (
+        SELECT id, position, agency_id, workspace_id, uuid, name, coalesce(fanned_out_to, 0) AS fanned_out_to
+        FROM agency_event
+        WHERE agency_event.agency_id = asked.agency_id AND coalesce(workspace_id, 0) = asked.workspace
+            AND fanned_out_at IS NULL AND (agency_event.position, agency_event.id) > (asked.position, asked.id)
+        ORDER BY position, id LIMIT %(events)s FOR UPDATE SKIP LOCKED
+    ) AS event
+), todo AS MATERIALIZED (
+    SELECT *, row_number() OVER (ORDER BY number, turn) AS place FROM found ORDER BY number, turn
+), pairs AS MATERIALIZED (
+    SELECT todo.*, endpoint.id AS endpoint_id FROM todo CROSS JOIN LATERAL (
+        SELECT id FROM webhooks_endpoint
+        WHERE agency_id = todo.agency_id AND coalesce(workspace_id, 0) = coalesce(todo.workspace_id, 0)
+            AND enabled AND removed_at IS NULL AND todo.name = ANY (events) AND id > todo.fanned_out_to
+        ORDER BY id
+    ) AS endpoint
+    LIMIT %(rows)s
+), last AS MATERIALIZED (
+    SELECT place, id, endpoint_id FROM pairs WHERE (SELECT count(*) FROM pairs) = %(rows)s
+    ORDER BY place DESC, endpoint_id DESC LIMIT 1
 ), made AS (
     INSERT INTO webhooks_delivery (uuid, agency_id, workspace_id, endpoint_id, event_id, event_name, envelope_id, kind,
         status, attempts, max_attempts, created_at)
-    SELECT gen_random_uuid(), todo.agency_id, todo.workspace_id, endpoint.id, todo.id, todo.name, todo.uuid,
-        'automatic', 'pending', 0, 3, clock_timestamp()
-    FROM todo JOIN webhooks_endpoint endpoint ON endpoint.agency_id = todo.agency_id
-        AND coalesce(endpoint.workspace_id, 0) = coalesce(todo.workspace_id, 0)
-    WHERE endpoint.enabled AND endpoint.removed_at IS NULL AND todo.name = ANY (endpoint.events)
-    ORDER BY todo.id, endpoint.id
-    ON CONFLICT (event_id, endpoint_id) WHERE kind = 'automatic' DO NOTHING
+    SELECT gen_random_uuid(), agency_id, workspace_id, endpoint_id, id, name, uuid, 'automatic', 'pending', 0, 3,
+        clock_timestamp()
+    FROM pairs
+    ON CONFLICT DO NOTHING
     RETURNING id, agency_id, workspace_id, endpoint_id, created_at
 ), queued AS (
     INSERT INTO webhooks_queueddelivery (delivery_id, agency_id, workspace_id, endpoint_id, due_at, is_ready,
-        is_suspect, leases)
+        is_suspect, lost_leases)
     SELECT id, agency_id, workspace_id, endpoint_id, created_at, true, false, 0 FROM made
+), done AS (
+    UPDATE agency_event
+    SET fanned_out_at = CASE WHEN id IS DISTINCT FROM (SELECT id FROM last) THEN clock_timestamp() END,
+        fanned_out_to = CASE WHEN id = (SELECT id FROM last) THEN (SELECT endpoint_id FROM last) END
+    WHERE id = ANY (ARRAY (SELECT id FROM todo WHERE place <= coalesce((SELECT place FROM last), place)))
 )
-UPDATE agency_event SET fanned_out_at = clock_timestamp() WHERE id = ANY (ARRAY (SELECT id FROM todo))
+SELECT (SELECT count(*) FROM pairs), turn, position, id, coalesce(place < (SELECT place FROM last), true) FROM todo
+ORDER BY turn, number
 """
 
-# A crash uses up none of the three attempts. What was leased to several dispatchers that died becomes suspect;
-# after ten leases without an end it is given up.
+# Frees what was leased to runs that have ended, in a page of the queue. A crash uses up none of the three attempts.
+# What was leased to several dispatchers that died becomes suspect; after ten it is given up.
 FREE = """
-WITH lost AS (
-    DELETE FROM webhooks_queueddelivery WHERE run = ANY (%(runs)s::bigint[]) AND leases >= %(most)s
+WITH page AS MATERIALIZED (
+    SELECT delivery_id, run, lost_leases + %(died)s AS lost_leases FROM webhooks_queueddelivery
+    WHERE delivery_id > %(after)s ORDER BY delivery_id LIMIT %(page)s
+), lost AS (
+    DELETE FROM webhooks_queueddelivery WHERE run = ANY (%(runs)s::bigint[]) AND delivery_id = ANY (ARRAY (
+        SELECT delivery_id FROM page WHERE run = ANY (%(runs)s::bigint[]) AND lost_leases >= %(most)s))
     RETURNING delivery_id
 ), given_up AS (
     UPDATE webhooks_delivery SET status = 'error', error = 'worker_lost', completed_at = clock_timestamp(),
         failed_at = clock_timestamp()
     WHERE id = ANY (ARRAY (SELECT delivery_id FROM lost))
+), freed AS (
+    UPDATE webhooks_queueddelivery
+    SET run = NULL, lost_leases = lost_leases + %(died)s, position = pg_current_xact_id()::text::bigint,
+        is_suspect = lost_leases + %(died)s >= %(suspicious)s, is_ready = lost_leases + %(died)s < %(suspicious)s
+    WHERE run = ANY (%(runs)s::bigint[]) AND delivery_id = ANY (ARRAY (
+        SELECT delivery_id FROM page WHERE run = ANY (%(runs)s::bigint[]) AND lost_leases < %(most)s))
 )
-UPDATE webhooks_queueddelivery SET run = NULL, is_suspect = leases >= %(suspicious)s, is_ready = leases < %(suspicious)s
-WHERE run = ANY (%(runs)s::bigint[]) AND leases < %(most)s
+SELECT max(delivery_id) FROM page HAVING count(*) = %(page)s
 """
 
+# No attempt waits for longer than `longest`: what seems to was put off before the clock was put back.
 GET_READY = """
-UPDATE webhooks_queueddelivery SET is_ready = true WHERE delivery_id = ANY (ARRAY (
+UPDATE webhooks_queueddelivery SET is_ready = true, position = pg_current_xact_id()::text::bigint
+WHERE delivery_id = ANY (ARRAY (
     SELECT delivery_id FROM webhooks_queueddelivery
     WHERE NOT is_ready AND NOT is_suspect AND run IS NULL AND due_at <= clock_timestamp()
-    ORDER BY due_at LIMIT %(batch)s FOR UPDATE SKIP LOCKED))
+        AND due_at > clock_timestamp() - make_interval(secs => %(late)s)
+    ORDER BY due_at LIMIT %(batch)s FOR UPDATE SKIP LOCKED
+) || ARRAY (
+    SELECT delivery_id FROM webhooks_queueddelivery
+    WHERE NOT is_ready AND NOT is_suspect AND run IS NULL
+        AND due_at > clock_timestamp() + make_interval(secs => %(longest)s)
+    ORDER BY due_at LIMIT %(batch)s FOR UPDATE SKIP LOCKED
+))
 """
 
-# Suspects are taken up with the fewest leases first, and so many at once: a quarter as many with every dispatcher more
-# that died with them, in the end one alone. So what kills dispatchers is found in a few rounds and costs nothing else
-# its delivery, and thousands that only were leased when somebody killed dispatchers are soon done.
-#
-# Walks the index of what is ready from endpoint to endpoint, so that a long queue of one costs the others nothing, and
-# takes the endpoints in any order, a bounded number of each agency, so that none is always the last. Those of an agency
-# are one of each of its tenants first, then a second of each: whoever has many takes no turn from who has few.
-# A tenant is one number here: the workspace's, or for an agency's own the agency's, negative.
-CLAIM = """
-WITH RECURSIVE mine AS MATERIALIZED (
-    SELECT number FROM webhooks_dispatcherrun WHERE number = %(run)s FOR UPDATE
-), found (endpoint_id) AS (
-    (SELECT endpoint_id FROM webhooks_queueddelivery WHERE is_ready ORDER BY endpoint_id LIMIT 1)
+# Endpoints with ready deliveries that no earlier look has seen.
+NEW_READY = """
+WITH new AS MATERIALIZED (
+    (SELECT agency_id, workspace_id, endpoint_id, position FROM webhooks_queueddelivery
+    WHERE is_ready AND position = ANY (%(in_progress)s::bigint[]) ORDER BY position LIMIT %(limit)s)
     UNION ALL
-    SELECT (SELECT further.endpoint_id FROM webhooks_queueddelivery further
-            WHERE further.is_ready AND further.endpoint_id > found.endpoint_id ORDER BY further.endpoint_id LIMIT 1)
-    FROM found WHERE found.endpoint_id IS NOT NULL
-), open AS MATERIALIZED (
-    SELECT endpoint.id AS endpoint_id, endpoint.agency_id, coalesce(known.room, %(first)s) AS room,
-        row_number() OVER (PARTITION BY endpoint.agency_id, endpoint.workspace_id ORDER BY random()) AS tenant_turn
-    FROM found JOIN webhooks_endpoint endpoint ON endpoint.id = found.endpoint_id
-    LEFT JOIN unnest(%(known)s::bigint[], %(rooms)s::int[]) AS known (endpoint_id, room)
-        ON known.endpoint_id = found.endpoint_id
-    WHERE coalesce(known.room, %(first)s) > 0 AND endpoint.agency_id <> ALL (%(full_agencies)s::bigint[])
-        AND coalesce(endpoint.workspace_id, -endpoint.agency_id) <> ALL (%(full_tenants)s::bigint[])
-        AND endpoint.agency_id <> ALL (ARRAY (
-            SELECT unnest(agencies) FROM webhooks_dispatcherrun WHERE number <> %(run)s))
+    (SELECT agency_id, workspace_id, endpoint_id, position FROM webhooks_queueddelivery
+    WHERE is_ready AND position >= %(next)s ORDER BY position LIMIT %(limit)s)
+)
+SELECT pg_current_snapshot()::text, (SELECT count(*) FROM new) > %(limit)s - 1, agency_id, workspace_id, endpoint_id,
+    min(position)
+FROM (SELECT) AS always LEFT JOIN new ON true GROUP BY agency_id, workspace_id, endpoint_id
+"""
+
+# All endpoints with ready deliveries, walked from endpoint to endpoint over the index: a page of them, after one.
+READY_OF_ENDPOINTS = """
+WITH RECURSIVE found AS (
+    (SELECT agency_id, workspace_id, endpoint_id, position FROM webhooks_queueddelivery
+    WHERE is_ready AND endpoint_id > %(endpoint)s ORDER BY endpoint_id, position, delivery_id LIMIT 1)
+    UNION ALL
+    SELECT next.* FROM found CROSS JOIN LATERAL (
+        SELECT agency_id, workspace_id, endpoint_id, position FROM webhooks_queueddelivery
+        WHERE is_ready AND endpoint_id > found.endpoint_id ORDER BY endpoint_id, position, delivery_id LIMIT 1
+    ) AS next
+)
+SELECT agency_id, workspace_id, endpoint_id, position FROM found LIMIT %(page)s
+"""
+
+# Takes what is asked for, endpoint by endpoint and each from where its deliveries begin, up to a batch.
+#
+# Suspects are taken up with the fewest lost leases first, and so many at once: a quarter as many with every dispatcher
+# more that died with them, in the end one alone. So what kills dispatchers is found in a few rounds and costs nothing
+# else its delivery, and thousands that only were leased when somebody killed dispatchers are soon done.
+CLAIM = """
+WITH self AS MATERIALIZED (
+    SELECT number FROM webhooks_dispatcherrun WHERE number = %(run)s AND lost_at IS NULL FOR UPDATE
 ), picked AS MATERIALIZED (
-    SELECT due.delivery_id FROM (
-        SELECT endpoint_id, room FROM (
-            SELECT endpoint_id, room, row_number() OVER (PARTITION BY agency_id ORDER BY tenant_turn, random()) AS turn
-            FROM open
-        ) AS fair WHERE turn <= %(turns)s ORDER BY random()
-    ) AS turns
+    SELECT due.row FROM unnest(%(endpoints)s::bigint[], %(rooms)s::int[], %(positions)s::bigint[], %(ids)s::bigint[])
+        AS asked (endpoint_id, room, position, id)
     CROSS JOIN LATERAL (
-        SELECT queued.delivery_id FROM webhooks_queueddelivery queued
-        WHERE queued.endpoint_id = turns.endpoint_id AND queued.is_ready AND queued.run IS NULL
-        ORDER BY queued.due_at LIMIT turns.room
-    ) due
+        SELECT ctid AS row FROM webhooks_queueddelivery queued
+        WHERE queued.endpoint_id = asked.endpoint_id AND queued.is_ready AND queued.run IS NULL
+            AND (queued.position, queued.delivery_id) > (asked.position, asked.id)
+        ORDER BY queued.position, queued.delivery_id LIMIT asked.room FOR UPDATE SKIP LOCKED
+    ) AS due
     LIMIT %(batch)s
 ), level AS MATERIALIZED (
-    SELECT greatest(1, %(most_suspects)s / (4 ^ (min(leases) - %(suspicious)s))::int) - %(suspects)s AS room,
-        min(leases) AS leases
+    SELECT greatest(1, %(most_suspects)s / (4 ^ (min(lost_leases) - %(suspicious)s))::int) - %(suspects)s AS room,
+        min(lost_leases) AS lost_leases
     FROM webhooks_queueddelivery WHERE is_suspect AND run IS NULL
 ), suspect AS MATERIALIZED (
-    SELECT delivery_id FROM webhooks_queueddelivery
-    WHERE is_suspect AND run IS NULL AND leases = (SELECT leases FROM level) AND agency_id <> ALL (ARRAY (
-        SELECT unnest(agencies) FROM webhooks_dispatcherrun WHERE number <> %(run)s))
-    ORDER BY due_at LIMIT (SELECT greatest(0, room) FROM level)
+    SELECT ctid AS row FROM webhooks_queueddelivery
+    WHERE is_suspect AND run IS NULL AND lost_leases = (SELECT lost_leases FROM level)
+        AND endpoint_id %% %(shards)s = ANY (%(held)s::bigint[])
+    ORDER BY due_at LIMIT (SELECT greatest(0, room) FROM level) FOR UPDATE SKIP LOCKED
 ), taken AS (
-    UPDATE webhooks_queueddelivery SET run = %(run)s, leases = leases + 1
-    WHERE delivery_id = ANY (ARRAY (SELECT delivery_id FROM picked UNION ALL SELECT delivery_id FROM suspect))
-        AND EXISTS (SELECT FROM mine)
-    RETURNING delivery_id, agency_id, is_suspect
-), held AS (
-    UPDATE webhooks_dispatcherrun
-    SET agencies = ARRAY (SELECT unnest(%(held)s::bigint[]) UNION SELECT agency_id FROM taken)
-    WHERE number = %(run)s
+    UPDATE webhooks_queueddelivery SET run = %(run)s
+    WHERE ctid = ANY (ARRAY (SELECT row FROM picked UNION ALL SELECT row FROM suspect)) AND EXISTS (SELECT FROM self)
+    RETURNING delivery_id, position, is_suspect
 )
-SELECT delivery.id, delivery.agency_id, delivery.workspace_id, delivery.endpoint_id, delivery.attempts,
+SELECT taken.position, delivery.id, delivery.agency_id, delivery.workspace_id, delivery.endpoint_id, delivery.attempts,
     delivery.max_attempts, taken.is_suspect, delivery.event_name, delivery.envelope_id::text,
     coalesce(delivery.body, event.body)
-FROM (SELECT delivery_id, is_suspect FROM taken LIMIT %(most)s) AS taken
+FROM (SELECT * FROM taken LIMIT %(most)s) AS taken
 JOIN webhooks_delivery delivery ON delivery.id = taken.delivery_id
 LEFT JOIN agency_event event ON event.id = delivery.event_id
 """
-CLAIM_LOCK = "SELECT pg_advisory_xact_lock(%(lock)s)"
 
 # What the loop must know of endpoints: those that it sees for the first time, and all that were edited lately.
 ENDPOINT_SNAPSHOTS = """
-SELECT id, url, secret, enabled AND removed_at IS NULL, last_outcome IS NOT DISTINCT FROM 'success'
+SELECT id, url, secret, enabled AND removed_at IS NULL, removed_at IS NOT NULL,
+    last_outcome IS NOT DISTINCT FROM 'success'
 FROM webhooks_endpoint WHERE id = ANY (%(unknown)s::bigint[])
 UNION
-SELECT id, url, secret, enabled AND removed_at IS NULL, last_outcome IS NOT DISTINCT FROM 'success'
+SELECT id, url, secret, enabled AND removed_at IS NULL, removed_at IS NOT NULL,
+    last_outcome IS NOT DISTINCT FROM 'success'
 FROM webhooks_endpoint WHERE edited_at > clock_timestamp() - make_interval(secs => %(lately)s)
 """
 
@@ -135,7 +213,7 @@ WITH ended AS (
     DELETE FROM webhooks_queueddelivery WHERE delivery_id = ANY (%(ended)s::bigint[]) AND run = %(run)s
     RETURNING delivery_id
 ), postponed AS (
-    UPDATE webhooks_queueddelivery SET run = NULL, leases = 0, is_ready = false, is_suspect = false,
+    UPDATE webhooks_queueddelivery SET run = NULL, lost_leases = 0, is_ready = false, is_suspect = false,
         due_at = clock_timestamp() + make_interval(secs => (1 + %(jitter)s * random())
             * CASE WHEN delivery_id = ANY (%(second)s::bigint[]) THEN %(second_wait)s ELSE %(third_wait)s END)
     WHERE delivery_id = ANY (%(postponed)s::bigint[]) AND run = %(run)s
@@ -165,7 +243,7 @@ WITH ended AS (
 ), counted AS (
     SELECT endpoint_id, count(*) FILTER (WHERE outcome = 'success') AS successes,
         count(*) FILTER (WHERE outcome = 'error') AS errors,
-        (array_agg(outcome ORDER BY id DESC))[1] AS last_outcome
+        (array_agg(outcome ORDER BY id DESC))[1] AS last_outcome, max(id) AS last_delivery
     FROM kept WHERE outcome <> 'pending' GROUP BY endpoint_id
 ), hourly AS (
     INSERT INTO webhooks_hourlystats AS stats (endpoint_id, hour, successes, errors)
@@ -174,14 +252,17 @@ WITH ended AS (
     ON CONFLICT (endpoint_id, hour) DO UPDATE
     SET successes = stats.successes + excluded.successes, errors = stats.errors + excluded.errors
 ), shown AS (
-    UPDATE webhooks_endpoint SET last_outcome = counted.last_outcome, last_delivery_at = clock_timestamp()
-    FROM counted WHERE webhooks_endpoint.id = counted.endpoint_id
+    UPDATE webhooks_endpoint endpoint
+    SET last_delivery_at = clock_timestamp(), last_delivery = greatest(endpoint.last_delivery, counted.last_delivery),
+        last_outcome = CASE WHEN counted.last_delivery >= coalesce(endpoint.last_delivery, 0)
+            THEN counted.last_outcome ELSE endpoint.last_outcome END
+    FROM counted WHERE endpoint.id = counted.endpoint_id
 )
 SELECT count(*) FROM kept
 """
 
 GIVE_BACK = """
-UPDATE webhooks_queueddelivery SET run = NULL, leases = leases - 1
+UPDATE webhooks_queueddelivery SET run = NULL, position = pg_current_xact_id()::text::bigint
 WHERE delivery_id = ANY (%(ids)s::bigint[]) AND run = %(run)s
 """
 

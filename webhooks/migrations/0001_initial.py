@@ -78,6 +78,7 @@ class Migration(migrations.Migration):
                 ('enabled', models.BooleanField(default=True)),
                 ('secret', config.db.EncryptedTextField(null=True)),
                 ('last_outcome', models.CharField(choices=[('success', 'Success'), ('error', 'Error')], editable=False, max_length=10, null=True)),
+                ('last_delivery', models.BigIntegerField(editable=False, null=True)),
                 ('last_delivery_at', models.DateTimeField(editable=False, null=True)),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 ('edited_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False)),
@@ -96,11 +97,20 @@ class Migration(migrations.Migration):
                 ('number', models.BigIntegerField(primary_key=True, serialize=False)),
                 ('started_at', models.DateTimeField()),
                 ('seen_at', models.DateTimeField()),
-                ('agencies', django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), db_default=[], size=None)),
+                ('lost_at', models.DateTimeField(null=True)),
             ],
             options={
                 'abstract': False,
-                'constraints': [models.CheckConstraint(condition=models.Q(('seen_at__gte', models.F('started_at'))), name='dispatcherrun_seen_after_start')],
+            },
+        ),
+        migrations.CreateModel(
+            name='EndpointShard',
+            fields=[
+                ('number', models.SmallIntegerField(primary_key=True, serialize=False)),
+                ('run', models.BigIntegerField(null=True)),
+            ],
+            options={
+                'abstract': False,
             },
         ),
         migrations.CreateModel(
@@ -127,12 +137,13 @@ class Migration(migrations.Migration):
                 ('is_ready', models.BooleanField(default=True)),
                 ('is_suspect', models.BooleanField(default=False)),
                 ('run', models.BigIntegerField(null=True)),
-                ('leases', models.SmallIntegerField(default=0)),
+                ('lost_leases', models.SmallIntegerField(default=0)),
+                ('position', models.BigIntegerField(db_default=config.db.CurrentTransaction())),
             ],
             options={
                 'verbose_name_plural': 'queued deliveries',
-                'indexes': [models.Index(condition=models.Q(('is_ready', True)), fields=['endpoint_id', 'due_at'], name='queued_ready'), models.Index(condition=models.Q(('is_ready', False), ('is_suspect', False)), fields=['due_at'], name='queued_waiting'), models.Index(condition=models.Q(('is_ready', False)), fields=['endpoint_id'], name='queued_not_ready'), models.Index(condition=models.Q(('is_suspect', True)), fields=['leases', 'due_at'], name='queued_suspect')],
-                'constraints': [models.CheckConstraint(condition=models.Q(('is_ready', True), ('is_suspect', True), _negated=True), name='queued_suspect_is_not_ready'), models.CheckConstraint(condition=models.Q(('leases__gte', 0)), name='queued_leases_counted')],
+                'indexes': [models.Index(condition=models.Q(('is_ready', True)), fields=['endpoint_id', 'position', 'delivery'], name='queued_ready'), models.Index(condition=models.Q(('is_ready', True)), fields=['position'], name='queued_new'), models.Index(condition=models.Q(('is_ready', False), ('is_suspect', False)), fields=['due_at'], name='queued_waiting'), models.Index(condition=models.Q(('is_ready', False)), fields=['endpoint_id'], name='queued_not_ready'), models.Index(condition=models.Q(('is_suspect', True)), fields=['lost_leases', 'due_at'], name='queued_suspect')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('is_ready', True), ('is_suspect', True), _negated=True), name='queued_suspect_is_not_ready'), models.CheckConstraint(condition=models.Q(('lost_leases__gte', 0)), name='queued_lost_leases_counted')],
             },
         ),
         migrations.AddIndex(
@@ -145,7 +156,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='endpoint',
-            index=models.Index(models.F('agency'), django.db.models.functions.comparison.Coalesce('workspace_id', 0), condition=models.Q(('enabled', True), ('removed_at', None)), name='endpoint_open_of_tenant'),
+            index=models.Index(models.F('agency'), django.db.models.functions.comparison.Coalesce('workspace_id', 0), models.F('id'), condition=models.Q(('enabled', True), ('removed_at', None)), name='endpoint_open_of_tenant'),
         ),
         migrations.AddConstraint(
             model_name='endpoint',

@@ -11,6 +11,7 @@ ALTER TABLE webhooks_queueddelivery SET (
     autovacuum_vacuum_cost_delay = 0
 );
 ALTER TABLE webhooks_dispatcherrun SET (fillfactor = 20);
+ALTER TABLE webhooks_endpointshard SET (fillfactor = 20);
 ALTER TABLE webhooks_hourlystats SET (fillfactor = 50);
 ALTER TABLE webhooks_endpoint SET (fillfactor = 70);
 """
@@ -20,6 +21,7 @@ ALTER TABLE webhooks_queueddelivery RESET (
     fillfactor, autovacuum_vacuum_scale_factor, autovacuum_vacuum_threshold, autovacuum_vacuum_cost_delay
 );
 ALTER TABLE webhooks_dispatcherrun RESET (fillfactor);
+ALTER TABLE webhooks_endpointshard RESET (fillfactor);
 ALTER TABLE webhooks_hourlystats RESET (fillfactor);
 ALTER TABLE webhooks_endpoint RESET (fillfactor);
 """

@@ -3,6 +3,6 @@
 from webhooks.models.deliveries import Attempt, Delivery
 from webhooks.models.endpoints import Endpoint
 from webhooks.models.hourly_stats import HourlyStats
-from webhooks.models.queue import DispatcherRun, QueuedDelivery
+from webhooks.models.queue import DispatcherRun, EndpointShard, QueuedDelivery
 
-__all__ = ["Attempt", "Delivery", "DispatcherRun", "Endpoint", "HourlyStats", "QueuedDelivery"]
+__all__ = ["Attempt", "Delivery", "DispatcherRun", "Endpoint", "EndpointShard", "HourlyStats", "QueuedDelivery"]

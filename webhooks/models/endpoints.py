@@ -28,6 +28,7 @@ class Endpoint(models.Model):
     """A removed endpoint keeps its row, without its secret, for the deliveries that name it.
 
     `edited_at` is the database's time of the last change; dispatchers find by it what they must read anew.
+    `last_outcome` is that of the newest delivery that has ended, whose number is `last_delivery`.
     """
 
     class Outcome(models.TextChoices):
@@ -44,6 +45,7 @@ class Endpoint(models.Model):
     enabled = models.BooleanField(default=True)
     secret = EncryptedTextField(null=True)
     last_outcome = models.CharField(max_length=10, choices=Outcome, null=True, editable=False)
+    last_delivery = models.BigIntegerField(null=True, editable=False)
     last_delivery_at = models.DateTimeField(null=True, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     edited_at = models.DateTimeField(db_default=Now(), editable=False)
@@ -59,6 +61,7 @@ class Endpoint(models.Model):
             models.Index(
                 F("agency"),
                 Coalesce("workspace_id", 0),
+                F("id"),
                 condition=Q(enabled=True, removed_at=None),
                 name="endpoint_open_of_tenant",
             ),

@@ -1,19 +1,22 @@
 """The queue: what is still to be delivered, and which dispatchers are at work."""
 
-from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
-from config.leases.models import WorkerRun
+from config.db import CurrentTransaction
+from config.leases.models import QueueShard, WorkerRun
 from webhooks.models.deliveries import Delivery
 
 
 class QueuedDelivery(models.Model):
     """A delivery that is still to be made; it is removed when the delivery ends.
 
-    `is_ready` says that `due_at` has come. `run` is the number of the dispatcher's run that has leased it, and
-    `leases` how often that happened without an end. A suspect was leased to several dispatchers that died; it is
-    taken up in a small group, in the end alone, so that nothing else dies with it.
+    `is_ready` says that `due_at` has come, and `position` which transaction made it ready (see
+    `config.leases.transactions`). `run` is the number of the dispatcher's run that has leased it, `lost_leases` how
+    often that run died. A suspect was leased to several dispatchers that died; it is taken up in a small group, in the
+    end alone, so that nothing else dies with it.
+
+    A lease changes `run` alone, which no index names: the new version of the row stays on its page.
     """
 
     delivery = models.OneToOneField(
@@ -26,19 +29,23 @@ class QueuedDelivery(models.Model):
     is_ready = models.BooleanField(default=True)
     is_suspect = models.BooleanField(default=False)
     run = models.BigIntegerField(null=True)
-    leases = models.SmallIntegerField(default=0)
+    lost_leases = models.SmallIntegerField(default=0)
+    position = models.BigIntegerField(db_default=CurrentTransaction())
 
     class Meta:
         verbose_name_plural = "queued deliveries"
         indexes = [
-            models.Index(fields=["endpoint_id", "due_at"], condition=Q(is_ready=True), name="queued_ready"),
+            models.Index(
+                fields=["endpoint_id", "position", "delivery"], condition=Q(is_ready=True), name="queued_ready"
+            ),
+            models.Index(fields=["position"], condition=Q(is_ready=True), name="queued_new"),
             models.Index(fields=["due_at"], condition=Q(is_ready=False, is_suspect=False), name="queued_waiting"),
             models.Index(fields=["endpoint_id"], condition=Q(is_ready=False), name="queued_not_ready"),
-            models.Index(fields=["leases", "due_at"], condition=Q(is_suspect=True), name="queued_suspect"),
+            models.Index(fields=["lost_leases", "due_at"], condition=Q(is_suspect=True), name="queued_suspect"),
         ]
         constraints = [
             models.CheckConstraint(condition=~Q(is_ready=True, is_suspect=True), name="queued_suspect_is_not_ready"),
-            models.CheckConstraint(condition=Q(leases__gte=0), name="queued_leases_counted"),
+            models.CheckConstraint(condition=Q(lost_leases__gte=0), name="queued_lost_leases_counted"),
         ]
 
     def __str__(self) -> str:
@@ -46,6 +53,8 @@ class QueuedDelivery(models.Model):
 
 
 class DispatcherRun(WorkerRun):
-    """A dispatcher at work, and the agencies of which it has leased deliveries."""
+    """A dispatcher at work."""
 
-    agencies = ArrayField(models.BigIntegerField(), db_default=[])
+
+class EndpointShard(QueueShard):
+    """A share of all endpoints, and of all agencies' events, served by one dispatcher at a time."""

@@ -100,7 +100,7 @@ WITH failed AS (
     FROM failed ORDER BY id
     RETURNING id, agency_id, endpoint_id, created_at
 )
-INSERT INTO webhooks_queueddelivery (delivery_id, agency_id, endpoint_id, due_at, is_ready, is_suspect, leases)
+INSERT INTO webhooks_queueddelivery (delivery_id, agency_id, endpoint_id, due_at, is_ready, is_suspect, lost_leases)
 SELECT id, agency_id, endpoint_id, created_at, true, false, 0 FROM made
 """
 

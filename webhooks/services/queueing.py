@@ -9,6 +9,7 @@ from config.celery import wake_up
 from webhooks.models import Delivery, Endpoint, QueuedDelivery
 
 ENDED_AT_ONCE = 10_000
+ENDPOINT_DISABLED, ENDPOINT_REMOVED = "endpoint_disabled", "endpoint_removed"
 
 # What a dispatcher has leased is left to it: it looks at the endpoint before each attempt. Waiting for its locks here
 # could be waiting in a circle.
@@ -24,7 +25,7 @@ WITH ready AS (
     WHERE delivery_id = ANY (ARRAY (SELECT delivery_id FROM ready UNION ALL SELECT delivery_id FROM later))
     RETURNING delivery_id
 )
-UPDATE webhooks_delivery SET status = 'error', error = 'endpoint_disabled', completed_at = statement_timestamp(),
+UPDATE webhooks_delivery SET status = 'error', error = %(error)s, completed_at = statement_timestamp(),
     failed_at = statement_timestamp()
 WHERE id = ANY (ARRAY (SELECT delivery_id FROM ended))
 """
@@ -46,6 +47,10 @@ def queue_delivery(delivery: Delivery, *, now: datetime) -> Delivery:
 
 
 def end_waiting(endpoint: Endpoint) -> None:
-    """End what waits for an endpoint that is switched off; past ten thousand, dispatchers end the rest as they come."""
+    """End what waits for an endpoint that is switched off or removed.
+
+    Past ten thousand, dispatchers end the rest as they come.
+    """
+    error = ENDPOINT_REMOVED if endpoint.removed_at else ENDPOINT_DISABLED
     with connection.cursor() as cursor:
-        cursor.execute(END_WAITING, {"endpoint": endpoint.pk, "most": ENDED_AT_ONCE})
+        cursor.execute(END_WAITING, {"endpoint": endpoint.pk, "most": ENDED_AT_ONCE, "error": error})

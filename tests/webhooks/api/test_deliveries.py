@@ -296,7 +296,7 @@ def test_what_is_leased_when_an_endpoint_goes_is_not_sent(
     seen = len(receiver.requests)
     rows = ended(a, 60)
     assert len(receiver.requests) <= seen + 8
-    gone = [row for row in rows if row.error == "endpoint_disabled"]
+    gone = [row for row in rows if row.error == ("endpoint_removed" if way == "remove" else "endpoint_disabled")]
     assert len(gone) == 60 - len(receiver.requests)
     assert {row.status for row in gone} == {"error"}
     assert not Attempt.objects.filter(delivery__in=gone).exists()

@@ -172,10 +172,10 @@ def test_an_agency_whose_endpoints_hang_gets_no_more_leased() -> None:
     queues = EndpointQueues()
     for endpoint in range(1, 257):
         queues.add(rows(endpoint, 1))
-    assert queues.leased_tenants() == ([1], [], [-1])
+    assert queues.full_tenants() == ([], [-1])
     queues.add(rows(1, 1, agency=2)[:0])
     queues.add(rows(999, 1, agency=2))
-    assert queues.leased_tenants() == ([1, 2], [], [-1])
+    assert queues.full_tenants() == ([], [-1])
 
 
 def test_endpoints_that_hang_do_not_fill_their_agencys_quota() -> None:
@@ -190,7 +190,7 @@ def test_endpoints_that_hang_do_not_fill_their_agencys_quota() -> None:
             queues.mark_slow(row)
     finish(queues, attempts, 10.0, failed=True)
     queues.add(rows(99, 1))
-    assert queues.leased_tenants() == ([1], [], [])
+    assert queues.full_tenants() == ([], [])
     assert {endpoint: room for endpoint, room in queues.rooms().items() if room} == {99: 31}
 
 
@@ -212,7 +212,7 @@ def test_so_many_of_an_agencys_slow_deliveries_wait_and_no_more() -> None:
     while starting := queues.take():
         for row in starting:
             queues.mark_slow(row)
-    assert queues.leased_tenants() == ([1], [], [-1])
+    assert queues.full_tenants() == ([], [-1])
 
 
 def test_leased_suspects_are_counted() -> None:
@@ -318,9 +318,9 @@ def test_a_workspace_or_an_agency_that_has_enough_gets_no_more_leased() -> None:
     queues = EndpointQueues()
     for endpoint in range(1, 129):
         queues.add(rows(endpoint, 1, workspace=7))
-    assert queues.leased_tenants() == ([1], [], [7])
+    assert queues.full_tenants() == ([], [7])
     queues.add(of_workspaces(range(200, 456), 1))
-    assert queues.leased_tenants() == ([1], [1], [7])
+    assert queues.full_tenants() == ([1], [7])
 
 
 def test_quotas_of_workspaces_at_rest_are_forgotten() -> None:

@@ -14,17 +14,26 @@ from django.conf import settings as project
 from django.db import connection, transaction
 
 from agency.models import Event
-from agency.services.events import DISPATCHER
 from config import redis as counters
-from config.celery import app, wake_up_key
+from config.celery import app
 from config.leases import claimer
 from config.leases.connection import open_connection
 from config.leases.runs import LEASE_SECONDS
 from tests.tenants import Tenant, a_new_customer
 from tests.webhooks.conftest import StartDispatcher, StartReceiver
-from tests.webhooks.delivering import ended, in_turn, make_due, record_events, slowly, status, subscribe, until
+from tests.webhooks.delivering import (
+    ended,
+    in_turn,
+    make_deliveries,
+    make_due,
+    record_events,
+    slowly,
+    status,
+    subscribe,
+    until,
+)
 from webhooks import tasks
-from webhooks.dispatcher import queries
+from webhooks.dispatcher import fan_out, queries
 from webhooks.dispatcher.claimer import DeliveryClaimer
 from webhooks.models import Attempt, Delivery, DispatcherRun, Endpoint, QueuedDelivery
 
@@ -74,19 +83,10 @@ def test_a_lost_wake_up_delays_by_a_sweep_at_most(
     start_dispatcher()
     until(lambda: DispatcherRun.objects.exists())
     waiting = redis.Redis.from_url(project.REDIS_URL)
-    stopping = threading.Event()
-
-    def steal() -> None:
-        while not stopping.is_set():
-            waiting.delete(wake_up_key(DISPATCHER))
-
-    thief = threading.Thread(target=steal)
-    thief.start()
+    waiting.client_kill_filter(_type="pubsub")
     began = time.monotonic()
     record_events(a)
     until(lambda: receiver.requests)
-    stopping.set()
-    thief.join()
     waiting.close()
     assert time.monotonic() - began < 2
 
@@ -95,6 +95,7 @@ def test_a_wake_up_is_followed_at_once(
     a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(claimer, "SWEEP_SECONDS", 30)
+    monkeypatch.setattr(fan_out, "SWEEP_SECONDS", 30)
     receiver = start_receiver()
     subscribe(a, receiver)
     start_dispatcher()
@@ -133,7 +134,7 @@ def test_without_redis_a_dispatcher_survives_the_loss_of_its_connections(
     start_dispatcher()
     record_events(a)
     ended(a)
-    assert cut_connections("dispatcher%") == 2
+    assert cut_connections("dispatcher%") == 3
     record_events(a)
     ended(a, 2)
     assert len(receiver.requests) == 2
@@ -247,7 +248,7 @@ def test_a_delivery_that_cannot_be_made_stops_nobody_else(
     subscribe(a, receiver)
     record_events(a)
     with open_connection("test") as opened:
-        queries.fan_out(opened)
+        make_deliveries(opened)
     if gone == "the event":
         Event.objects.filter(agency=a.agency).delete()
     else:
@@ -279,7 +280,7 @@ def test_a_thread_that_crashes_ends_the_run(
     subscribe(a, start_receiver())
     dispatcher = start_dispatcher()
     until(lambda: DispatcherRun.objects.exists())
-    monkeypatch.setattr(queries, "get_ready", lambda _: 1 / 0)
+    monkeypatch.setattr(queries, "get_ready", lambda *_, **__: 1 / 0)
     dispatcher.thread.join(10)
     assert not dispatcher.thread.is_alive()
     assert crashes == ["ZeroDivisionError"]

@@ -2,13 +2,14 @@
 
 import threading
 import time
+from collections import Counter
 
 from agency.models import Event
 from tests.config.http.receivers import Connection, Receiver
 from tests.tenants import Tenant
 from tests.webhooks.conftest import StartDispatcher, StartReceiver
 from tests.webhooks.delivering import EVENT, ended, record_events, subscribe, until
-from webhooks.models import Delivery, Endpoint
+from webhooks.models import Attempt, Delivery, Endpoint, EndpointShard
 from webhooks.services.endpoints import new_secret
 
 
@@ -56,15 +57,40 @@ def test_at_most_eight_of_an_endpoint_over_two_dispatchers(
     assert 4 <= crowd.most <= 8
 
 
-def test_at_most_a_share_of_an_agency_over_two_dispatchers(
+def share_shards() -> None:
+    """Wait until two dispatchers have half of the endpoints each."""
+    until(lambda: sorted(Counter(EndpointShard.objects.values_list("run", flat=True)).values()) == [32, 32])
+
+
+def test_an_agency_may_use_two_dispatchers_and_has_its_share_of_each(
     a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
 ) -> None:
     crowd = Crowd(0.1)
-    endpoints(a, start_receiver(crowd), 20, last_outcome="success")
+    endpoints(a, start_receiver(crowd), 40, last_outcome="success")
     start_dispatcher(), start_dispatcher()
+    share_shards()
     record_events(a, 12)
-    ended(a, 240)
-    assert 32 <= crowd.most <= 64
+    ended(a, 480)
+    assert 64 < crowd.most <= 128
+
+
+def test_endpoints_change_hands_while_they_are_delivered_to(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    """Of none are more than eight in flight, whoever serves it."""
+    crowds = [Crowd(0.05) for _ in range(3)]
+    for crowd in crowds:
+        subscribe(a, start_receiver(crowd))
+    first = start_dispatcher()
+    record_events(a, 150)
+    until(lambda: all(crowd.most for crowd in crowds))
+    start_dispatcher()
+    share_shards()
+    record_events(a, 50)
+    first.stop()
+    ended(a, 600)
+    assert max(crowd.most for crowd in crowds) <= 8
+    assert Attempt.objects.count() == 600
 
 
 def test_dispatchers_share_the_agencies_and_none_is_left_behind(

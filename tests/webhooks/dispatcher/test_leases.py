@@ -5,22 +5,28 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.utils.timezone import now
 
 from agency.models import Event
+from config.leases import backlog
+from config.leases.claimer import Demand
 from config.leases.connection import Connection, open_connection
 from config.leases.runs import GRACE_SECONDS, LEASE_SECONDS
+from config.leases.shards import SHARDS, shard_of
 from tests.config.http.receivers import answer
 from tests.tenants import Tenant
 from tests.webhooks.conftest import StartDispatcher, StartReceiver
 from tests.webhooks.delivering import EVENT, ended, record_events, slowly, status, subscribe, until
 from webhooks.dispatcher import queries
+from webhooks.dispatcher.claimer import DeliveryClaimer
+from webhooks.dispatcher.fan_out import FanOut
 from webhooks.dispatcher.outcomes import columns, not_sent
-from webhooks.dispatcher.queries import Capacity, LeasedDelivery
-from webhooks.models import Attempt, Delivery, DispatcherRun, QueuedDelivery
+from webhooks.dispatcher.queries import NO_CAPACITY, Capacity, LeasedDelivery
+from webhooks.models import Attempt, Delivery, DispatcherRun, Endpoint, EndpointShard, QueuedDelivery
 
 
 class Other:
@@ -31,12 +37,28 @@ class Other:
         self.connection: Connection = open_connection("another dispatcher")
         queries.RUNS.begin(self.connection, run=self.number)
         queries.RUNS.hold_presence(self.connection, run=self.number)
+        self.leased: list[LeasedDelivery] = []
+        self.claimer = DeliveryClaimer(self.number, Demand(nothing=NO_CAPACITY, wake=lambda: None), self._receive, bool)
+        self.claimer.shards.create(self.connection)
+        self.fan_out = FanOut(self.number, self.claimer.shards, lambda: None)
+
+    def _receive(self, leased: list[LeasedDelivery], _: object) -> None:
+        self.leased = leased
 
     def take(self, *, room: int = 1_000, suspects: int = 0) -> list[LeasedDelivery]:
         """Lease what is there; `suspects` is how many it has leased."""
-        queries.fan_out(self.connection)
-        capacity = Capacity(1_000, room, {}, (), (), (), suspects)
-        return queries.claim(self.connection, run=self.number, capacity=capacity)
+        self.leased = []
+        self.claimer.sweep(self.connection)
+        self.make_deliveries()
+        self.claimer.claim(self.connection, Capacity(1_000, room, {}, (), (), (), suspects))
+        return self.leased
+
+    def make_deliveries(self) -> None:
+        """Make the deliveries of all events."""
+        self.claimer.shards.balance(self.connection)
+        self.fan_out.tenants.rescan(self.connection)
+        while self.fan_out.fan_out(self.connection):
+            pass
 
     def record(self, row: LeasedDelivery, error: str = "refused") -> int:
         return queries.record(
@@ -76,6 +98,9 @@ def other(transactional_db: None) -> Iterator[Other]:
     dispatcher.connection.close()
 
 
+RECORD_EVENT = "INSERT INTO agency_event (uuid, agency_id, name, occurred_at, body) VALUES (%s, %s, %s, %s, %s)"
+
+
 def ready(tenant: Tenant, start_receiver: StartReceiver, count: int = 1) -> None:
     """So many events of an agency that one endpoint wants."""
     subscribe(tenant, start_receiver())
@@ -112,16 +137,24 @@ def test_what_a_dead_dispatcher_had_leased_is_delivered(
     assert not DispatcherRun.objects.filter(number=other.number).exists()
 
 
-def test_a_living_dispatchers_deliveries_are_left_to_it(
+def test_a_living_dispatchers_endpoints_are_left_to_it(
     a: Tenant, b: Tenant, other: Other, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
 ) -> None:
+    """Those in its share; it lets go of the rest when another comes and nothing is leased there."""
     ready(a, start_receiver, 3)
-    assert len(other.take(room=1)) == 1
     ready(b, start_receiver)
+    [mine] = Endpoint.objects.filter(agency=a.agency)
+    [theirs] = Endpoint.objects.filter(agency=b.agency)
+    assert shard_of(mine.pk) != shard_of(theirs.pk)
+    other.make_deliveries()
+    free = [number for number in range(SHARDS) if number != shard_of(mine.pk)]
+    free.sort(key=lambda number: number != shard_of(theirs.pk))
+    EndpointShard.objects.filter(number__in=free[: SHARDS // 2]).update(run=None)
     start_dispatcher()
     ended(b)
-    time.sleep(0.3)
+    time.sleep(0.7)
     assert not Attempt.objects.filter(delivery__agency=a.agency).exists()
+    assert not Delivery.objects.filter(agency=a.agency).exclude(queued__run=None).exists()
 
 
 def test_a_dispatcher_that_hangs_loses_its_leases_after_twenty_seconds(
@@ -183,7 +216,7 @@ def test_what_is_given_back_costs_neither_an_attempt_nor_a_lease(
         [row] = other.take()
         queries.give_back(other.connection, run=other.number, ids=[row.id])
     queued = QueuedDelivery.objects.get()
-    assert (queued.leases, queued.run, queued.is_suspect) == (0, None, False)
+    assert (queued.lost_leases, queued.run, queued.is_suspect) == (0, None, False)
 
 
 def die_with_everything_leased(dispatchers: int) -> list[int]:
@@ -203,7 +236,8 @@ def test_a_delivery_that_kills_its_dispatchers_is_given_up_after_ten_and_costs_n
     """Whoever takes the poison dies before anything that it leased is sent; whoever does not delivers what it has."""
     for tenant in (a, b):
         ready(tenant, start_receiver, 150)
-    queries.fan_out(other.connection)
+    other.make_deliveries()
+    queries.RUNS.end(other.connection, run=other.number)
     deaths, rounds, poison = 0, 0, 0
     while QueuedDelivery.objects.exists():
         one = Other()
@@ -229,12 +263,14 @@ def test_a_delivery_that_kills_its_dispatchers_is_given_up_after_ten_and_costs_n
 
 
 def test_suspects_are_taken_in_groups_that_shrink_with_every_dispatcher_that_died(
-    a: Tenant, other: Other, start_receiver: StartReceiver
+    a: Tenant, transactional_db: None, start_receiver: StartReceiver
 ) -> None:
     ready(a, start_receiver, 300)
     assert die_with_everything_leased(8) == [300, 300, 256, 44, 64, 64, 64, 64]
+    other = Other()
     queries.RUNS.end_lost(other.connection, run=other.number)
     assert len(other.take(suspects=40)) == 64 - 40
+    other.connection.close()
 
 
 def test_a_suspect_that_does_no_harm_is_delivered(
@@ -255,7 +291,7 @@ def test_a_suspects_retry_is_an_ordinary_one(
     die_with_everything_leased(2)
     start_dispatcher()
     queued = until(lambda: QueuedDelivery.objects.filter(delivery__attempts=1).first())
-    assert (queued.leases, queued.is_suspect, queued.is_ready, queued.run) == (0, False, False, None)
+    assert (queued.lost_leases, queued.is_suspect, queued.is_ready, queued.run) == (0, False, False, None)
 
 
 def test_a_run_ends_without_a_trace_and_gives_back_what_it_holds(
@@ -271,31 +307,56 @@ def test_a_run_ends_without_a_trace_and_gives_back_what_it_holds(
     assert not QueuedDelivery.objects.filter(run__isnull=False).exists()
     done = Delivery.objects.filter(status="success").count()
     assert done == Attempt.objects.count() == len(receiver.requests)
-    assert QueuedDelivery.objects.filter(leases=0).count() == 60 - done
+    assert QueuedDelivery.objects.filter(lost_leases=0).count() == 60 - done
     start_dispatcher()
     ended(a, 60)
     assert len(receiver.requests) == 60
 
 
-def test_events_are_found_by_state_however_late_they_commit(
+def test_events_are_found_however_late_they_commit(
     a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
 ) -> None:
-    """An event with a lower number that commits after a higher one was fanned out."""
+    """One whose transaction began first and ends last, after others have been delivered."""
     receiver = start_receiver()
     subscribe(a, receiver)
-    record_events(a, 3)
-    first = Event.objects.filter(name=EVENT).earliest("id")
-    Event.objects.filter(pk=first.pk).update(fanned_out_at=now())
     start_dispatcher()
+    record_events(a)
+    ended(a)
+    event = Event.objects.filter(name=EVENT).latest("id")
+    values = [uuid4(), event.agency_id, event.name, event.occurred_at, bytes(event.body)]
+    with open_connection("a slow writer") as slow, slow.transaction():
+        slow.execute(RECORD_EVENT, values)
+        for count in range(2, 5):
+            record_events(a)
+            ended(a, count)
+    ended(a, 5)
+    assert len(receiver.requests) == 5
+
+
+def test_what_was_overlooked_is_found_when_everything_is_read_anew(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An event and a delivery whose places lie before what has been read."""
+    monkeypatch.setattr(backlog, "RESCAN_SECONDS", 1.0)
+    receiver = start_receiver()
+    subscribe(a, receiver)
+    start_dispatcher()
+    record_events(a)
+    ended(a)
+    with transaction.atomic():
+        record_events(a)
+        Event.objects.filter(fanned_out_at=None).update(position=1)
     ended(a, 2)
-    Event.objects.filter(pk=first.pk).update(fanned_out_at=None)
+    again = a.api.post(f"/webhooks/deliveries/{Delivery.objects.earliest('id').uuid}/redeliver")
+    assert again.status_code == 202
+    QueuedDelivery.objects.update(position=1)
     ended(a, 3)
-    assert len({request.body for request in receiver.requests}) == 3
 
 
 def test_an_event_fanned_out_twice_makes_one_delivery(a: Tenant, other: Other, start_receiver: StartReceiver) -> None:
     ready(a, start_receiver)
-    assert queries.fan_out(other.connection) == 1
+    other.make_deliveries()
     Event.objects.update(fanned_out_at=None)
-    assert queries.fan_out(other.connection) == 1
+    other.make_deliveries()
+    assert not Event.objects.filter(fanned_out_at=None).exists()
     assert Delivery.objects.count() == QueuedDelivery.objects.count() == 1

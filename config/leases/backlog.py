@@ -1,0 +1,128 @@
+"""What a worker knows to be waiting in a table: whose rows, from which place on, and whose turn it is.
+
+The rows of a key (an endpoint's deliveries, a tenant's events) stand in the order of `(position, id)`, where `position`
+is the transaction that wrote them. A key is known from the look that saw the first of its rows to the moment at which
+none was left. All of it can be read anew at any time: it says where to look, never what there is.
+"""
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from config.leases.connection import Connection
+from config.leases.transactions import ReadTransactions
+from config.leases.turns import Path, Turns
+
+LOOK_LIMIT = 10_000
+PAGE = 1_000
+# Everything is read anew so often: for rows that were locked, or deleted by a transaction that did not commit.
+RESCAN_SECONDS = 20.0
+
+
+class Place(NamedTuple):
+    """After which row of a key to go on."""
+
+    position: int
+    id: int
+
+
+class Waiting(NamedTuple):
+    """A key with its path in the turns, and the transaction of the first row that a look saw of it."""
+
+    path: Path
+    position: int
+
+
+class Look(NamedTuple):
+    """What a look at new rows saw: with which snapshot, and whether there is more than it was to look at."""
+
+    snapshot: str
+    waiting: list[Waiting]
+    has_more: bool
+
+
+class Backlog(ABC):
+    """Subclasses say how new rows and all rows are looked for, and which keys are theirs."""
+
+    def __init__(self) -> None:
+        self.turns = Turns()
+        self.places: dict[Path, Place] = {}
+        self._transactions = ReadTransactions()
+        self._rescanned_at: float | None = None
+
+    @abstractmethod
+    def look_for_new(self, connection: Connection, unread: dict[str, int | str], limit: int) -> Look:
+        """Look at rows that no earlier look has seen."""
+
+    @abstractmethod
+    def look_at_page(self, connection: Connection, after: Path | None, page: int) -> list[Waiting]:
+        """Look at the keys that come after one, or at the first."""
+
+    @abstractmethod
+    def is_ours(self, path: Path) -> bool:
+        """Whether this worker serves the key."""
+
+    def forget(self) -> None:
+        """Know nothing more: the next refresh reads all anew."""
+        self.turns.clear()
+        self.places.clear()
+        self._transactions = ReadTransactions()
+        self._rescanned_at = None
+
+    def refresh(self, connection: Connection) -> bool:
+        """Learn of what is new; says whether everything was read anew."""
+        if self._rescanned_at is not None and time.monotonic() - self._rescanned_at < RESCAN_SECONDS:
+            look = self.look_for_new(connection, self._transactions.unread(), LOOK_LIMIT)
+            self._transactions.advance(look.snapshot)
+            self._add(look.waiting)
+            if not look.has_more:
+                return False
+        self.rescan(connection)
+        return True
+
+    def rescan(self, connection: Connection) -> None:
+        """Learn of all that waits, page by page."""
+        # What comes while the pages are read is new to the next look.
+        snapshot = connection.execute("SELECT pg_current_snapshot()::text", prepare=True).fetchone()
+        after: Path | None = None
+        found: dict[Path, Place] = {}
+        while page := self.look_at_page(connection, after, PAGE):
+            found |= {one.path: _before(one.position) for one in page if self.is_ours(one.path)}
+            after = page[-1].path
+        for path in self.places.keys() - found.keys():
+            self.turns.remove(path)
+        self.places = found
+        for path in found:
+            self.turns.add(path)
+        if snapshot is not None:
+            self._transactions.advance(snapshot[0])
+        self._rescanned_at = time.monotonic()
+
+    def _add(self, waiting: Iterable[Waiting]) -> None:
+        for path, position in waiting:
+            if self.is_ours(path):
+                known = self.places.get(path)
+                self.places[path] = min(known, _before(position)) if known else _before(position)
+                if known is None:
+                    self.turns.add(path)
+
+    def drop_foreign(self) -> None:
+        """Forget the keys that this worker serves no longer."""
+        for path in [path for path in self.places if not self.is_ours(path)]:
+            self.finish(path)
+
+    def go_on(self, path: Path, place: Place) -> None:
+        """Note that rows of a key up to this place were taken, and that it had its turn."""
+        self.places[path] = place
+        self.turns.end_turn(path)
+
+    def finish(self, path: Path) -> None:
+        """Note that nothing is left of a key."""
+        del self.places[path]
+        self.turns.remove(path)
+
+
+def _before(position: int) -> Place:
+    """The place before all rows of a transaction."""
+    return Place(position, -(2**62))

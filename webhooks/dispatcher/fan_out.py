@@ -1,0 +1,159 @@
+"""The thread that makes deliveries of new events: one for each subscribed endpoint.
+
+It has a connection of its own, so whatever it meets neither ends the run nor delays what is ready to be sent.
+"""
+
+import logging
+from collections import defaultdict
+from collections.abc import Callable
+from itertools import islice
+from threading import Event
+from time import monotonic
+from typing import NamedTuple
+
+import psycopg
+
+from config.leases.arrays import integers
+from config.leases.backlog import Backlog, Look, Place, Waiting
+from config.leases.connection import Connection
+from config.leases.database_thread import DatabaseThread
+from config.leases.shards import OwnedShards, shard_of
+from config.leases.turns import Path
+from webhooks.dispatcher import statements
+
+logger = logging.getLogger(__name__)
+
+SWEEP_SECONDS = 0.5
+MOST_TENANTS = 64
+MOST_EVENTS, MOST_ROWS = 500, 2_000
+# A batch is made smaller when it took so long, and larger again when it took no longer than that.
+LONG_SECONDS, SHORT_SECONDS = 0.4, 0.1
+STATEMENT_TIMEOUT = "5s"
+
+
+class TenantsWithEvents(Backlog):
+    """The agencies, and workspaces of agencies, with events that have no deliveries yet.
+
+    An agency's number says which dispatcher sees to them. A tenant is (agency, workspace), 0 for the agency itself.
+    """
+
+    def __init__(self, shards: OwnedShards) -> None:
+        super().__init__()
+        self._shards = shards
+
+    def is_ours(self, path: Path) -> bool:
+        return shard_of(path[0]) in self._shards.held
+
+    def look_for_new(self, connection: Connection, unread: dict[str, int | str], limit: int) -> Look:
+        rows = connection.execute(statements.NEW_EVENTS, {**unread, "limit": limit}, prepare=True).fetchall()
+        waiting = [Waiting((row[2], row[3]), row[4]) for row in rows if row[2] is not None]
+        return Look(rows[0][0], waiting, rows[0][1])
+
+    def look_at_page(self, connection: Connection, after: Path | None, page: int) -> list[Waiting]:
+        agency, workspace = after or (0, 0)
+        values = {"agency": agency, "workspace": workspace, "page": page}
+        rows = connection.execute(statements.EVENTS_OF_TENANTS, values, prepare=True)
+        return [Waiting((row[0], row[1]), row[2]) for row in rows]
+
+
+class Batch(NamedTuple):
+    """How much to do in one statement: events in all, and deliveries."""
+
+    events: int = MOST_EVENTS
+    rows: int = MOST_ROWS
+
+    def halved(self) -> "Batch":
+        return Batch(max(1, self.events // 2), max(10, self.rows // 2))
+
+    def doubled(self) -> "Batch":
+        return Batch(min(MOST_EVENTS, self.events * 2), min(MOST_ROWS, self.rows * 2))
+
+
+class FannedOut(NamedTuple):
+    """An event that was looked at: its place, and whether all of its deliveries are there."""
+
+    place: Place
+    is_done: bool
+
+
+class FanOut(DatabaseThread):
+    """`wake` ends its rest; `on_made` is called when there are new deliveries."""
+
+    name = "dispatcher fan-out"
+
+    def __init__(self, run: int, shards: OwnedShards, on_made: Callable[[], None]) -> None:
+        super().__init__(run)
+        self.tenants = TenantsWithEvents(shards)
+        self._shards, self._held = shards, shards.held
+        self._on_made = on_made
+        self._wake_up = Event()
+        self._batch = Batch()
+
+    def on_connect(self, connection: Connection) -> None:
+        connection.execute(f"SET statement_timeout = '{STATEMENT_TIMEOUT}'")
+        self.tenants.forget()
+
+    def work(self) -> None:
+        connection = self.connection
+        self._wake_up.clear()
+        if self._held != self._shards.held:
+            self._held = self._shards.held
+            self.tenants.forget()
+        self.tenants.refresh(connection)
+        if not self.fan_out(connection):
+            self._wake_up.wait(SWEEP_SECONDS)
+
+    def fan_out(self, connection: Connection) -> bool:
+        """Make a batch of deliveries; says whether there may be more to make."""
+        asked = list(islice(self.tenants.turns.in_turn(most_of_each=MOST_TENANTS), MOST_TENANTS))
+        if not asked:
+            return False
+        began = monotonic()
+        try:
+            made = self._make(connection, asked)
+        except psycopg.errors.QueryCanceled:
+            logger.warning("a batch of new deliveries took too long", extra=self._batch._asdict())
+            self._batch = self._batch.halved()
+            for path in asked:
+                self.tenants.turns.end_turn(path)
+            return True
+        took = monotonic() - began
+        if took > LONG_SECONDS:
+            self._batch = self._batch.halved()
+        elif took < SHORT_SECONDS:
+            self._batch = self._batch.doubled()
+        if made:
+            self._on_made()
+        return True
+
+    def _make(self, connection: Connection, asked: list[Path]) -> int:
+        """Execute the statement and note what came of it; gives the number of deliveries."""
+        each = max(1, self._batch.events // len(asked))
+        places = [self.tenants.places[path] for path in asked]
+        values = {
+            "agencies": integers(path[0] for path in asked),
+            "workspaces": integers(path[1] for path in asked),
+            "positions": integers(place.position for place in places),
+            "ids": integers(place.id for place in places),
+            "events": each,
+            "rows": self._batch.rows,
+        }
+        rows = connection.execute(statements.FAN_OUT, values, prepare=True).fetchall()
+        events: dict[int, list[FannedOut]] = defaultdict(list)
+        for row in rows:
+            events[row[1]].append(FannedOut(Place(row[2], row[3]), row[4]))
+        for turn, path in enumerate(asked, 1):
+            self._note(path, events[turn], each=each)
+        return int(rows[0][0]) if rows else 0
+
+    def _note(self, path: Path, events: list[FannedOut], *, each: int) -> None:
+        done = [one for one in events if one.is_done]
+        if len(done) == len(events) < each:
+            self.tenants.finish(path)
+        elif done:
+            self.tenants.go_on(path, done[-1].place)
+        else:
+            self.tenants.turns.end_turn(path)
+
+    def wake(self) -> None:
+        self._wake_up.set()
