@@ -17,7 +17,10 @@ RESULTS = "bench.json"
 BENCHMARKS = {
     "api-cost": "benchmarks.api.cost",
     "big-list": "benchmarks.api.big_list",
+    "claims": "benchmarks.dispatcher.claims",
+    "crowding": "benchmarks.dispatcher.crowding",
     "event-latency": "benchmarks.dispatcher.event_latency",
+    "held-snapshot": "benchmarks.dispatcher.held_snapshot",
     "isolation": "benchmarks.dispatcher.isolation",
     "release": "benchmarks.dispatcher.release",
     "delivery": "benchmarks.dispatcher.throughput",

@@ -14,10 +14,8 @@ from webhooks.services.endpoints import new_secret
 BODY = b'{"id":"' + b"x" * 592
 EMPTY = (
     "TRUNCATE webhooks_delivery, webhooks_queueddelivery, webhooks_attempt, webhooks_endpoint, webhooks_hourlystats, "
-    "webhooks_dispatcherrun, agency_event CASCADE"
+    "webhooks_dispatcherrun, webhooks_endpointshard, agency_event CASCADE"
 )
-# Endpoints that somebody registered yesterday.
-SETTLE = "UPDATE webhooks_endpoint SET edited_at = now() - interval '1 day'"
 INSERT = (
     "INSERT INTO agency_event (uuid, agency_id, name, occurred_at, body) "
     "SELECT gen_random_uuid(), (%s::bigint[])[1 + number %% %s %% %s], 'e' || (number %% %s), now(), %s "
@@ -33,7 +31,6 @@ def fill(agencies: Sequence[Agency], urls: Sequence[str], deliveries: int) -> No
             Endpoint(agency=agencies[number % len(agencies)], url=url, events=[f"e{number}"], secret=new_secret())
             for number, url in enumerate(urls)
         )
-        cursor.execute(SETTLE)
         ids = [agency.pk for agency in agencies]
         cursor.execute(INSERT, [ids, len(urls), len(ids), len(urls), BODY, deliveries - 1])
     filling = open_connection("bench")

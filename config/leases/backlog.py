@@ -84,7 +84,7 @@ class Backlog(ABC):
     def rescan(self, connection: Connection) -> None:
         """Learn of all that waits, page by page."""
         # What comes while the pages are read is new to the next look.
-        snapshot = connection.execute("SELECT pg_current_snapshot()::text", prepare=True).fetchone()
+        self._transactions.begin(connection)
         after: Path | None = None
         found: dict[Path, Place] = {}
         while page := self.look_at_page(connection, after, PAGE):
@@ -95,8 +95,6 @@ class Backlog(ABC):
         self.places = found
         for path in found:
             self.turns.add(path)
-        if snapshot is not None:
-            self._transactions.advance(snapshot[0])
         self._rescanned_at = time.monotonic()
 
     def _add(self, waiting: Iterable[Waiting]) -> None:

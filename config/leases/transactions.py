@@ -6,6 +6,9 @@ then in progress, and all that began later (PostgreSQL: pg_current_snapshot()).
 """
 
 from config.leases.arrays import integers
+from config.leases.connection import Connection
+
+SNAPSHOT = "SELECT pg_current_snapshot()::text"
 
 
 class ReadTransactions:
@@ -14,6 +17,12 @@ class ReadTransactions:
     def __init__(self) -> None:
         self._next = 0
         self._in_progress: tuple[int, ...] = ()
+
+    def begin(self, connection: Connection) -> None:
+        """Take for read what there is now."""
+        row = connection.execute(SNAPSHOT, prepare=True).fetchone()
+        if row is not None:
+            self.advance(row[0])
 
     def unread(self) -> dict[str, int | str]:
         """The values of a statement that asks for `position >= next OR position = ANY (in_progress)`."""

@@ -40,7 +40,7 @@ class WakeUpListener:
         self._redis.close()
 
     def _listen(self) -> None:
-        with self._redis.pubsub(ignore_subscribe_messages=True) as subscription:
+        with self._redis.pubsub(ignore_subscribe_messages=True) as subscription:  # type: ignore[no-untyped-call]  # of redis-py
             subscription.subscribe(self._channel)
             self._on_wake_up()  # for what came before anybody listened
             while not self._stopping.is_set():

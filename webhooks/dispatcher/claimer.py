@@ -6,6 +6,7 @@ from time import monotonic
 from config.leases.claimer import Claimer, Demand
 from config.leases.connection import Connection
 from config.leases.shards import OwnedShards, shard_of
+from config.leases.transactions import ReadTransactions
 from webhooks.dispatcher import queries
 from webhooks.dispatcher.queries import Capacity, EndpointSnapshot, LeasedDelivery
 from webhooks.dispatcher.ready_endpoints import ReadyEndpoints
@@ -36,11 +37,13 @@ class DeliveryClaimer(Claimer[Capacity]):
         self.shards = OwnedShards(run=run, shards="webhooks_endpointshard", runs="webhooks_dispatcherrun")
         self.ready = ReadyEndpoints(self.shards)
         self._known: set[int] = set()
+        self._edits = ReadTransactions()
         self._looked_at_all_due: float | None = None
 
     def on_connect(self, connection: Connection) -> None:
         super().on_connect(connection)
         self.shards.create(connection)
+        self._edits.begin(connection)
 
     def sweep(self, connection: Connection) -> None:
         if self.shards.balance(connection):
@@ -79,7 +82,8 @@ class DeliveryClaimer(Claimer[Capacity]):
     def _pass_on(self, connection: Connection, leased: list[LeasedDelivery]) -> None:
         """Pass on a batch with endpoints as they are now: read after the claim, so never older than an event of it."""
         unknown = {row.endpoint_id for row in leased} - self._known
-        snapshots = queries.endpoint_snapshots(connection, unknown=unknown)
         self._known |= unknown
+        read = queries.endpoint_snapshots(connection, unknown=unknown, edits=self._edits)
+        snapshots = [snapshot for snapshot in read if snapshot.endpoint_id in self._known]
         if leased or snapshots:
             self.deliver(leased, snapshots)

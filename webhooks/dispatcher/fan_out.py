@@ -27,7 +27,7 @@ SWEEP_SECONDS = 0.5
 MOST_TENANTS = 64
 MOST_EVENTS, MOST_ROWS = 500, 2_000
 # A batch is made smaller when it took so long, and larger again when it took no longer than that.
-LONG_SECONDS, SHORT_SECONDS = 0.4, 0.1
+LONG_SECONDS, SHORT_SECONDS = 0.2, 0.05
 STATEMENT_TIMEOUT = "5s"
 
 
@@ -63,7 +63,7 @@ class Batch(NamedTuple):
     rows: int = MOST_ROWS
 
     def halved(self) -> "Batch":
-        return Batch(max(1, self.events // 2), max(10, self.rows // 2))
+        return Batch(max(1, self.events // 2), max(200, self.rows // 2))
 
     def doubled(self) -> "Batch":
         return Batch(min(MOST_EVENTS, self.events * 2), min(MOST_ROWS, self.rows * 2))
@@ -139,20 +139,22 @@ class FanOut(DatabaseThread):
             "rows": self._batch.rows,
         }
         rows = connection.execute(statements.FAN_OUT, values, prepare=True).fetchall()
+        made = int(rows[0][0]) if rows else 0
         events: dict[int, list[FannedOut]] = defaultdict(list)
         for row in rows:
             events[row[1]].append(FannedOut(Place(row[2], row[3]), row[4]))
         for turn, path in enumerate(asked, 1):
-            self._note(path, events[turn], each=each)
-        return int(rows[0][0]) if rows else 0
+            self._note(path, events[turn], each=each, is_full=made >= self._batch.rows)
+        return made
 
-    def _note(self, path: Path, events: list[FannedOut], *, each: int) -> None:
+    def _note(self, path: Path, events: list[FannedOut], *, each: int, is_full: bool) -> None:
+        """Note what was reached of a tenant's; where the batch was full before its turn came, it stays the next."""
         done = [one for one in events if one.is_done]
-        if len(done) == len(events) < each:
+        if not is_full and len(events) < each:
             self.tenants.finish(path)
         elif done:
             self.tenants.go_on(path, done[-1].place)
-        else:
+        elif events:
             self.tenants.turns.end_turn(path)
 
     def wake(self) -> None:

@@ -27,7 +27,7 @@ RUN_SECONDS = 3_600.0
 TICK_SECONDS = 0.25
 SHORT_SECONDS = 0.005
 LAST_ATTEMPTS_SECONDS = 11.0
-CLAIM_BATCH = 1_000
+CLAIM_BATCH = 500
 # When to ask the claimer for more: after so many attempts have ended, or so much time with any.
 ATTEMPTS_PER_CLAIM = 500
 CLAIM_EVERY_SECONDS = 0.04

@@ -11,6 +11,7 @@ from config.leases.arrays import integers
 from config.leases.connection import Connection
 from config.leases.runs import WorkerRuns
 from config.leases.shards import SHARDS
+from config.leases.transactions import ReadTransactions
 from webhooks.dispatcher import statements
 
 MOST_LOST_LEASES = 10
@@ -18,7 +19,6 @@ SUSPICIOUS_LEASES = 2
 SUSPECTS = 256
 READY_BATCH = 5_000
 FREE_PAGE = 20_000
-EDITED_LATELY_SECONDS = 60
 JITTER = 0.2
 # What became due so long ago has been made ready by an earlier statement, however late that was committed.
 LATE_SECONDS = 60
@@ -157,12 +157,15 @@ def claim(
         return [Claimed(row[0], LeasedDelivery._make(row[1:])) for row in cursor.fetchall()]
 
 
-def endpoint_snapshots(connection: Connection, *, unknown: Iterable[int]) -> list[EndpointSnapshot]:
-    """Read the endpoints of these ids and all that were edited lately."""
-    values = {"unknown": integers(unknown), "lately": EDITED_LATELY_SECONDS}
+def endpoint_snapshots(
+    connection: Connection, *, unknown: Iterable[int], edits: ReadTransactions
+) -> list[EndpointSnapshot]:
+    """Read the endpoints of these ids, and all whose edits are not read yet."""
     with connection.cursor(binary=True) as cursor:
-        cursor.execute(statements.ENDPOINT_SNAPSHOTS, values, prepare=True)
-        return [EndpointSnapshot._make(row) for row in cursor]
+        cursor.execute(statements.ENDPOINT_SNAPSHOTS, {"unknown": integers(unknown), **edits.unread()}, prepare=True)
+        rows = cursor.fetchall()
+    edits.advance(rows[0][0])
+    return [EndpointSnapshot._make(row[1:]) for row in rows if row[1] is not None]
 
 
 def record(connection: Connection, *, run: int, columns: Mapping[str, Any]) -> int:

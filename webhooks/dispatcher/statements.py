@@ -16,7 +16,9 @@ WITH new AS MATERIALIZED (
     WHERE fanned_out_at IS NULL AND position = ANY (%(in_progress)s::bigint[]) ORDER BY position LIMIT %(limit)s)
     UNION ALL
     (SELECT agency_id, workspace_id, position FROM agency_event
-    WHERE fanned_out_at IS NULL AND position >= %(next)s ORDER BY position LIMIT %(limit)s)
+    WHERE fanned_out_at IS NULL AND position >= %(next)s
+        AND position < pg_snapshot_xmax(pg_current_snapshot())::text::bigint
+    ORDER BY position LIMIT %(limit)s)
 )
 SELECT pg_current_snapshot()::text, (SELECT count(*) FROM new) > %(limit)s - 1, agency_id, coalesce(workspace_id, 0),
     min(position)
@@ -85,8 +87,8 @@ WITH found AS MATERIALIZED (
         fanned_out_to = CASE WHEN id = (SELECT id FROM last) THEN (SELECT endpoint_id FROM last) END
     WHERE id = ANY (ARRAY (SELECT id FROM todo WHERE place <= coalesce((SELECT place FROM last), place)))
 )
-SELECT (SELECT count(*) FROM pairs), turn, position, id, coalesce(place < (SELECT place FROM last), true) FROM todo
-ORDER BY turn, number
+SELECT (SELECT count(*) FROM pairs), turn, position, id, coalesce(place < (SELECT place FROM last), true)
+FROM todo WHERE place <= coalesce((SELECT place FROM last), place) ORDER BY turn, number
 """
 
 # Frees what was leased to runs that have ended, in a page of the queue. A crash uses up none of the three attempts.
@@ -136,7 +138,8 @@ WITH new AS MATERIALIZED (
     WHERE is_ready AND position = ANY (%(in_progress)s::bigint[]) ORDER BY position LIMIT %(limit)s)
     UNION ALL
     (SELECT agency_id, workspace_id, endpoint_id, position FROM webhooks_queueddelivery
-    WHERE is_ready AND position >= %(next)s ORDER BY position LIMIT %(limit)s)
+    WHERE is_ready AND position >= %(next)s AND position < pg_snapshot_xmax(pg_current_snapshot())::text::bigint
+    ORDER BY position LIMIT %(limit)s)
 )
 SELECT pg_current_snapshot()::text, (SELECT count(*) FROM new) > %(limit)s - 1, agency_id, workspace_id, endpoint_id,
     min(position)
@@ -197,15 +200,22 @@ JOIN webhooks_delivery delivery ON delivery.id = taken.delivery_id
 LEFT JOIN agency_event event ON event.id = delivery.event_id
 """
 
-# What the loop must know of endpoints: those that it sees for the first time, and all that were edited lately.
+# What the loop must know of endpoints: those that it sees for the first time, and edits that no earlier look has seen.
 ENDPOINT_SNAPSHOTS = """
-SELECT id, url, secret, enabled AND removed_at IS NULL, removed_at IS NOT NULL,
-    last_outcome IS NOT DISTINCT FROM 'success'
-FROM webhooks_endpoint WHERE id = ANY (%(unknown)s::bigint[])
-UNION
-SELECT id, url, secret, enabled AND removed_at IS NULL, removed_at IS NOT NULL,
-    last_outcome IS NOT DISTINCT FROM 'success'
-FROM webhooks_endpoint WHERE edited_at > clock_timestamp() - make_interval(secs => %(lately)s)
+SELECT pg_current_snapshot()::text, endpoint.* FROM (SELECT) AS always LEFT JOIN (
+    SELECT id, url, secret, enabled AND removed_at IS NULL, removed_at IS NOT NULL,
+        last_outcome IS NOT DISTINCT FROM 'success'
+    FROM webhooks_endpoint WHERE id = ANY (%(unknown)s::bigint[])
+    UNION ALL
+    SELECT id, url, secret, enabled AND removed_at IS NULL, removed_at IS NOT NULL,
+        last_outcome IS NOT DISTINCT FROM 'success'
+    FROM webhooks_endpoint WHERE edited_in = ANY (%(in_progress)s::bigint[])
+    UNION ALL
+    SELECT id, url, secret, enabled AND removed_at IS NULL, removed_at IS NOT NULL,
+        last_outcome IS NOT DISTINCT FROM 'success'
+    FROM webhooks_endpoint
+    WHERE edited_in >= %(next)s AND edited_in < pg_snapshot_xmax(pg_current_snapshot())::text::bigint
+) AS endpoint ON true
 """
 
 RECORD = """

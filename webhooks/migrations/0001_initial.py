@@ -81,7 +81,7 @@ class Migration(migrations.Migration):
                 ('last_delivery', models.BigIntegerField(editable=False, null=True)),
                 ('last_delivery_at', models.DateTimeField(editable=False, null=True)),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('edited_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False)),
+                ('edited_in', models.BigIntegerField(db_default=config.db.CurrentTransaction(), editable=False)),
                 ('removed_at', models.DateTimeField(editable=False, null=True)),
                 ('agency', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='webhooks', to='agency.agency')),
             ],
@@ -148,7 +148,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='endpoint',
-            index=models.Index(fields=['edited_at'], name='endpoint_edited'),
+            index=models.Index(fields=['edited_in'], name='endpoint_edited'),
         ),
         migrations.AddIndex(
             model_name='endpoint',

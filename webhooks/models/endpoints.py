@@ -6,12 +6,12 @@ from typing import ClassVar, Self
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
-from django.db.models.functions import Coalesce, Now
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from agency.models import Agency
 from agency.tenants import Tenant
-from config.db import EncryptedTextField
+from config.db import CurrentTransaction, EncryptedTextField
 
 
 class EndpointQuerySet(models.QuerySet["Endpoint"]):
@@ -27,7 +27,7 @@ class EndpointQuerySet(models.QuerySet["Endpoint"]):
 class Endpoint(models.Model):
     """A removed endpoint keeps its row, without its secret, for the deliveries that name it.
 
-    `edited_at` is the database's time of the last change; dispatchers find by it what they must read anew.
+    `edited_in` is the transaction of the last change; dispatchers find by it what they must read anew.
     `last_outcome` is that of the newest delivery that has ended, whose number is `last_delivery`.
     """
 
@@ -48,14 +48,14 @@ class Endpoint(models.Model):
     last_delivery = models.BigIntegerField(null=True, editable=False)
     last_delivery_at = models.DateTimeField(null=True, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
-    edited_at = models.DateTimeField(db_default=Now(), editable=False)
+    edited_in = models.BigIntegerField(db_default=CurrentTransaction(), editable=False)
     removed_at = models.DateTimeField(null=True, editable=False)
 
     objects: ClassVar[EndpointQuerySet] = EndpointQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
 
     class Meta:
         indexes = [
-            models.Index(fields=["edited_at"], name="endpoint_edited"),
+            models.Index(fields=["edited_in"], name="endpoint_edited"),
             models.Index(fields=["agency", "workspace_id"], name="endpoint_of_tenant"),
             # The fan-out's: a comparison that finds NULL too, which an index of the plain column cannot serve.
             models.Index(

@@ -7,13 +7,13 @@ from datetime import datetime
 from typing import Any, TypedDict, Unpack
 
 from django.db import transaction
-from django.db.models.functions import Now
 
 from agency.actors import Actor
 from agency.services import record_activity
 from agency.services.events import DISPATCHER
 from agency.tenants import Tenant
 from config.celery import wake_up
+from config.db import CurrentTransaction
 from config.errors import NotFound
 from webhooks.models import Endpoint
 from webhooks.services.guarding import check_endpoint_url
@@ -105,7 +105,7 @@ def _lock(endpoint: Endpoint) -> Endpoint:
 def _save(endpoint: Endpoint, fields: Iterable[str]) -> None:
     """Save an edit and let the dispatchers know, which may have leased deliveries for the endpoint."""
     Endpoint.objects.filter(pk=endpoint.pk).update(
-        edited_at=Now(), **{field: getattr(endpoint, field) for field in fields}
+        edited_in=CurrentTransaction(), **{field: getattr(endpoint, field) for field in fields}
     )
     if not endpoint.enabled:
         end_waiting(endpoint)

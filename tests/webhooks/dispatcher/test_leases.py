@@ -38,7 +38,9 @@ class Other:
         queries.RUNS.begin(self.connection, run=self.number)
         queries.RUNS.hold_presence(self.connection, run=self.number)
         self.leased: list[LeasedDelivery] = []
-        self.claimer = DeliveryClaimer(self.number, Demand(nothing=NO_CAPACITY, wake=lambda: None), self._receive, bool)
+        self.claimer = DeliveryClaimer(
+            self.number, Demand(nothing=NO_CAPACITY, wake=lambda: None), self._receive, lambda: None
+        )
         self.claimer.shards.create(self.connection)
         self.fan_out = FanOut(self.number, self.claimer.shards, lambda: None)
 
