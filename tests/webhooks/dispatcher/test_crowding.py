@@ -19,7 +19,8 @@ SELECT gen_random_uuid(), agency_id, name, occurred_at, body
 FROM (SELECT * FROM agency_event WHERE id = %s) one CROSS JOIN generate_series(1, %s)
 """
 SLOW_INSERTS = """
-CREATE FUNCTION pause_a_little() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.001); RETURN NEW; END $$;
+CREATE FUNCTION pause_a_little() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN PERFORM pg_sleep(0.001); RETURN NEW; END $$;
 CREATE TRIGGER pause BEFORE INSERT ON webhooks_delivery FOR EACH ROW EXECUTE FUNCTION pause_a_little();
 """
 AS_USUAL = "DROP TRIGGER pause ON webhooks_delivery; DROP FUNCTION pause_a_little()"
