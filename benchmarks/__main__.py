@@ -16,6 +16,7 @@ RESULTS = "bench.json"
 # Each module has a TITLE and a `run(bench)` that gives figures. Imported late: their imports need the settings.
 BENCHMARKS = {
     "api-cost": "benchmarks.api.cost",
+    "parallel-creates": "benchmarks.api.parallel_creates",
     "big-list": "benchmarks.api.big_list",
     "claims": "benchmarks.dispatcher.claims",
     "crowding": "benchmarks.dispatcher.crowding",

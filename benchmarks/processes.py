@@ -1,6 +1,7 @@
 """The processes beside a benchmark: a receiver and the product's own dispatcher, none of which outlives the run."""
 
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -8,11 +9,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from pathlib import Path
 
 from benchmarks.receivers.fast_receiver import loopback
 from tools.local import ROOT
 from tools.local.parent_death import parent_death_signal
+from tools.local.runner.plan import WEB
+from tools.local.runner.web import get
 
 PATIENCE_SECONDS = 30.0
 
@@ -97,6 +101,23 @@ def receiver() -> Iterator[ReceiverProcess]:
             process.terminate()
             reader.join()
             lines.close()
+
+
+@contextmanager
+def web_server() -> Iterator[int]:
+    """Run the web server as `make run` does, without a limit for an address; gives its port."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = int(probe.getsockname()[1])
+    address = ("--host", "127.0.0.1", "--port", str(port))
+    limits = {**os.environ, "ADDRESS_LIMIT": str(10**9)}
+    with started("granian", *WEB, *address, "config.wsgi:application", environment=limits):
+        until = time.monotonic() + PATIENCE_SECONDS
+        while get(port, "/healthz")[0] != HTTPStatus.OK:
+            if time.monotonic() > until:
+                raise Broken("The web server does not answer.")
+            time.sleep(0.05)
+        yield port
 
 
 @contextmanager

@@ -35,11 +35,11 @@ def create_workspace(
 ) -> Workspace:
     """Create a sub-account; an owner who is new to the service gets an e-mail with a link to set a password.
 
-    Raises `SubAccountLimitReached` past the agency's own limit.
+    Raises `SubAccountLimitReached` past the agency's own limit. The sub-account itself comes last: it is counted in
+    its agency's row, whose lock all other creations wait for until this one is committed.
     """
-    _require_room(agency)
     owner, is_new = find_or_create_user(email=owner_email, name=owner_name)
-    workspace: Workspace = Workspace.objects.create(
+    workspace = Workspace(
         agency=agency,
         name=name.strip(),
         name_key=name_key(name),
@@ -58,12 +58,14 @@ def create_workspace(
         queue_mail(kind=Mail.Kind.OWNER_INVITATION, user=owner, context=context)
     record_workspace_activity(workspace=workspace, action="workspace.created", by=by)
     record_workspace_event(workspace=workspace, event=events.WORKSPACE_CREATED, now=now)
+    _require_room(agency)
+    workspace.save(force_insert=True)
     return workspace
 
 
 def _require_room(agency: Agency) -> None:
-    locked = (
-        Agency.objects.select_for_update(no_key=True).only("max_sub_accounts", "sub_account_count").get(pk=agency.pk)
-    )
-    if locked.max_sub_accounts is not None and locked.sub_account_count >= locked.max_sub_accounts:
+    """Take the lock of an agency that has a limit and look whether there is room; no other is locked."""
+    limited = Agency.objects.select_for_update(no_key=True).filter(pk=agency.pk, max_sub_accounts__isnull=False)
+    locked = limited.only("max_sub_accounts", "sub_account_count").first()
+    if locked and locked.max_sub_accounts is not None and locked.sub_account_count >= locked.max_sub_accounts:
         raise SubAccountLimitReached

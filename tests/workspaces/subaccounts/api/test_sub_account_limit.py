@@ -3,6 +3,8 @@
 from collections import Counter
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from agency.actors import SYSTEM
 from agency.models import Event, User
@@ -69,3 +71,19 @@ def test_ten_parallel_creations_never_pass_the_limit(a: Tenant) -> None:
     assert Workspace.objects.of(a.agency).count() == 3
     assert Event.objects.filter(agency=a.agency, name="workspace.created").count() == 3
     assert User.objects.filter(owned_workspaces__isnull=True).count() == 0
+
+
+@pytest.mark.parametrize(("limit", "locks"), [(None, 0), (50, 1)])
+def test_a_creation_locks_its_agency_last_and_only_for_a_limit(a: Tenant, limit: int | None, locks: int) -> None:
+    allow(a, limit)
+    with CaptureQueriesContext(connection) as captured:
+        assert a.api.post("/workspaces", a_new_customer()).status_code == 201
+    statements = [one["sql"] for one in captured if "SAVEPOINT" not in one["sql"]]
+    asked = [sql for sql in statements if 'FROM "agency_agency"' in sql and "max_sub_accounts" in sql]
+    assert len(asked) == 1
+    assert 'INSERT INTO "subaccounts_workspace"' in statements[-1]  # whose trigger counts it in the agency's row
+    assert "FOR NO KEY UPDATE" in statements[-2]
+    assert '"max_sub_accounts" IS NOT NULL' in statements[-2]
+    with connection.cursor() as cursor:
+        cursor.execute(statements[-2])
+        assert len(cursor.fetchall()) == locks
