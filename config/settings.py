@@ -144,6 +144,9 @@ DATABASES = {
     }
 }
 
+# For so many days that are to come there are partitions of deliveries already; tests empty each of them every time.
+PARTITION_DAYS_AHEAD = 1 if ENVIRONMENT == "test" else 14
+
 # Redis ------------------------------------------------------------------------------------------------
 
 

@@ -1,4 +1,7 @@
+from typing import Any
+
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate
 
 from config.hooks import load_hooks
 
@@ -9,3 +12,11 @@ class WebhooksConfig(AppConfig):
 
     def ready(self) -> None:
         load_hooks(self)
+        post_migrate.connect(make_partitions, sender=self)
+
+
+def make_partitions(**_: Any) -> None:
+    """A database that was made or brought up to date just now takes deliveries at once."""
+    from webhooks.services.partitions import make_partitions_ahead
+
+    make_partitions_ahead()

@@ -1,8 +1,8 @@
 """The record of deliveries and their attempts.
 
-These tables grow with every event. Their references to an event, an endpoint and a delivery are written by
-statements that read those very rows, so the database does not check them a second time. No index names a column
-that a successful delivery changes: its one update stays on the row's own page.
+These tables grow with every event, so they are partitioned by day (see `partitions`). Their references to an event,
+an endpoint and a delivery are written by statements that read those very rows, so the database does not check them a
+second time. No index names a column that a successful delivery changes: its one update stays on the row's own page.
 """
 
 import uuid
@@ -17,6 +17,7 @@ from django.utils import timezone
 from agency.models import Agency, Event
 from agency.tenants import Audience, Tenant
 from webhooks.models.endpoints import Endpoint
+from webhooks.models.partitions import A_DAY, first_id
 from webhooks.signing import Signature, headers
 
 if TYPE_CHECKING:
@@ -46,11 +47,31 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
 
     def newest(
         self, count: int, *, tenant: Tenant, endpoint: Endpoint | None = None, status: str = "", event: str = ""
-    ) -> Self:
+    ) -> "list[Delivery]":
         """The newest of a tenant's, or of one of its endpoint's, with this status and of this event.
 
-        What the fitting index begins with is asked for as a range and named in the order. As a plain equation it would
-        let the planner walk the primary key past all the newer rows of everybody else.
+        Those of two days answer most questions; planning a statement over all days costs more than its answer.
+        """
+        recent, older = self._by_age()
+        filters = {"tenant": tenant, "endpoint": endpoint, "status": status, "event": event}
+        found = list(recent._newest(count, **filters))
+        return found if len(found) == count else [*found, *older._newest(count - len(found), **filters)]
+
+    def with_uuid(self, uuid: uuid.UUID) -> "Delivery | None":
+        """The one with this public id, looked for among those of the last two days first."""
+        recent, older = self._by_age()
+        return recent.filter(uuid=uuid).first() or older.filter(uuid=uuid).first()
+
+    def _by_age(self) -> tuple[Self, Self]:
+        """Those since the beginning of yesterday, and those before; our clock may be a day off the database's."""
+        day = timezone.now().date()
+        yesterday, end = first_id(day - A_DAY), first_id(day + 2 * A_DAY)
+        return self.filter(id__gte=yesterday, id__lt=end), self.filter(id__lt=yesterday)
+
+    def _newest(self, count: int, *, tenant: Tenant, endpoint: Endpoint | None, status: str, event: str) -> Self:
+        """What the fitting index begins with is asked for as a range and named in the order.
+
+        As a plain equation it would let the planner walk the primary key past all the newer rows of everybody else.
         """
         filters: dict[str, int | str | None] = {"agency_id": tenant.agency_id, "workspace_id": tenant.workspace_id}
         if endpoint:
@@ -72,7 +93,9 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
 class Delivery(models.Model):
     """One envelope on its way to one endpoint; while it is pending, a `QueuedDelivery` says when and who.
 
-    `attempts` counts finished attempts. `body` is set only where no event holds the envelope: on tests.
+    `attempts` counts finished attempts. `body` is set where the delivery needs no event to hold the envelope: on tests
+    and redeliveries. The primary key comes from the database and names the day. In each day's partition, `uuid` is
+    unique, and so are event and endpoint of automatic deliveries: an event is fanned out once, under its row's lock.
     """
 
     class Status(models.TextChoices):
@@ -85,7 +108,7 @@ class Delivery(models.Model):
         TEST = "test", "Test"
         REDELIVERY = "redelivery", "Redelivery"
 
-    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    uuid = models.UUIDField(default=uuid.uuid4, editable=False)
     agency = models.ForeignKey(Agency, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False)
     workspace_id = models.BigIntegerField(null=True)
     endpoint = models.ForeignKey(
@@ -139,9 +162,6 @@ class Delivery(models.Model):
             models.Index(fields=["agency", "failed_at"], condition=_FAILED & _OWN, name="delivery_failed_since"),
         ]
         constraints = [
-            models.UniqueConstraint(
-                fields=["event", "endpoint"], condition=Q(kind="automatic"), name="delivery_once_per_event"
-            ),
             models.CheckConstraint(
                 condition=Q(status="pending", completed_at=None, failed_at=None)
                 | Q(status="success", completed_at__isnull=False, failed_at=None)

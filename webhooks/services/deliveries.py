@@ -61,7 +61,7 @@ def send_test(*, endpoint: Endpoint, event: str, now: datetime, by: Actor) -> De
 def redeliver(*, delivery: Delivery, now: datetime, by: Actor) -> Delivery:
     """Queue the same envelope, with the same id, to the same endpoint; the old row stays as it is.
 
-    Raises `EndpointGone` when the endpoint takes nothing any more.
+    The new one holds the envelope itself: it may outlive the event's time. Raises `EndpointGone` when the endpoint takes nothing any more.
     """
     _require_open(delivery.endpoint)
     again = Delivery(
@@ -71,7 +71,7 @@ def redeliver(*, delivery: Delivery, now: datetime, by: Actor) -> Delivery:
         event=delivery.event,
         event_name=delivery.event_name,
         envelope_id=delivery.envelope_id,
-        body=delivery.body,
+        body=delivery.envelope,
         kind=Delivery.Kind.TEST if delivery.test else Delivery.Kind.REDELIVERY,
         max_attempts=delivery.max_attempts,
     )
@@ -80,7 +80,7 @@ def redeliver(*, delivery: Delivery, now: datetime, by: Actor) -> Delivery:
 
 
 MOST_REDELIVERED = 10_000
-# Of an envelope that was redelivered before, only the newest delivery counts.
+# Of an envelope that was redelivered before, only the newest delivery counts. A redelivery holds its envelope itself.
 REDELIVER_FAILED = """
 WITH failed AS (
     SELECT delivery.* FROM webhooks_delivery delivery
@@ -95,7 +95,8 @@ WITH failed AS (
 ), made AS (
     INSERT INTO webhooks_delivery (uuid, agency_id, endpoint_id, event_id, event_name, envelope_id, body, kind, status,
         attempts, max_attempts, created_at)
-    SELECT gen_random_uuid(), agency_id, endpoint_id, event_id, event_name, envelope_id, body, 'redelivery', 'pending',
+    SELECT gen_random_uuid(), agency_id, endpoint_id, event_id, event_name, envelope_id,
+        coalesce(body, (SELECT event.body FROM agency_event event WHERE event.id = event_id)), 'redelivery', 'pending',
         0, 3, %(now)s
     FROM failed ORDER BY id
     RETURNING id, agency_id, endpoint_id, created_at

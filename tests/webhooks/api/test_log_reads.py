@@ -52,8 +52,13 @@ def rows_read(sql: str) -> int:
         cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}")
         [[answer]] = cursor.fetchall()
     [plan] = json.loads(answer) if isinstance(answer, str) else answer
-    scans = [node for node in nodes(plan["Plan"]) if node.get("Relation Name") == "webhooks_delivery"]
+    scans = [node for node in nodes(plan["Plan"]) if node.get("Relation Name", "").startswith("webhooks_delivery")]
     return int(sum(node["Actual Rows"] + node.get("Rows Removed by Filter", 0) for node in scans))
+
+
+def asked(captured: CaptureQueriesContext) -> list[str]:
+    """The statements about deliveries: of the last two days, and of those before where these were not enough."""
+    return [one["sql"] for one in captured if 'FROM "webhooks_delivery"' in one["sql"]]
 
 
 @pytest.mark.parametrize(
@@ -63,8 +68,8 @@ def rows_read(sql: str) -> int:
 def test_the_log_of_an_agency_reads_little(a: Tenant, quiet: str, query: str) -> None:
     with CaptureQueriesContext(connection) as captured:
         assert a.api.get(f"/webhooks/deliveries?{query}").status_code == 200
-    [statement] = [one["sql"] for one in captured if 'FROM "webhooks_delivery"' in one["sql"]]
-    assert rows_read(statement) <= 2 * SHOWN
+    assert 0 < len(asked(captured)) <= 2
+    assert sum(map(rows_read, asked(captured))) <= 2 * SHOWN
 
 
 @pytest.mark.parametrize("query", ["", "status=error", "event=workspace.created"])
@@ -72,5 +77,5 @@ def test_the_log_of_an_endpoint_reads_little(a: Tenant, quiet: str, query: str) 
     with CaptureQueriesContext(connection) as captured:
         rows = a.api.get(f"/webhooks/{quiet}/deliveries?{query}").json()["data"]
     assert {row["webhook"]["uuid"] for row in rows} <= {quiet}
-    [statement] = [one["sql"] for one in captured if 'FROM "webhooks_delivery"' in one["sql"]]
-    assert rows_read(statement) <= 2 * SHOWN
+    assert 0 < len(asked(captured)) <= 2
+    assert sum(map(rows_read, asked(captured))) <= 2 * SHOWN

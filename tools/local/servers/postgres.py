@@ -18,6 +18,7 @@ SETTINGS = {
     "listen_addresses": "",
     "port": str(PORT),
     "max_connections": "200",
+    "max_locks_per_transaction": "256",
     "unix_socket_permissions": "0700",
     "logging_collector": "off",
     "log_timezone": "UTC",

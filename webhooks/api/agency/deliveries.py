@@ -1,5 +1,6 @@
 """Deliveries: the last thirty, one with its attempts, and once more."""
 
+from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -11,6 +12,7 @@ from rest_framework.request import Request
 from agency.api.surface import AgencyViewSet
 from agency.tenants import Tenant
 from config.api.operations import many, one, operation
+from config.errors import NotFound
 from webhooks.api.agency.serializers import DeliveryDetailSerializer, DeliverySerializer
 from webhooks.filters import DeliveryFilterSet
 from webhooks.models import Delivery, Endpoint
@@ -44,6 +46,12 @@ class DeliveryViewSet(AgencyViewSet):
 
     def get_queryset(self) -> "QuerySet[Delivery]":
         return Delivery.objects.of(self.agency).select_related("endpoint", "event", "queued")
+
+    def find(self, rows: Any, uuid: UUID | None, *, missing: type[NotFound]) -> Any:
+        found = rows.with_uuid(uuid) if uuid else None
+        if found is None:
+            raise missing
+        return found
 
     @operation(
         operation_id="listDeliveries",

@@ -32,7 +32,8 @@ class WebhookView(ConsoleView):
         return found
 
     def delivery_of(self, uuid: UUID | None) -> Delivery:
-        found = with_id(Delivery.objects.of(self.agency).select_related("endpoint", "event", "queued"), uuid)
+        deliveries = Delivery.objects.of(self.agency).select_related("endpoint", "event", "queued")
+        found = deliveries.with_uuid(uuid) if uuid else None
         if found is None:
             raise DeliveryNotFound
         return found
@@ -48,7 +49,7 @@ class WebhookView(ConsoleView):
             event="" if "\0" in event else event,
         )
         return {
-            "deliveries": list(newest),
+            "deliveries": newest,
             "filters": {"status": status, "event": event, "any": bool(status or event)},
             "statuses": Delivery.Status.choices,
         }
