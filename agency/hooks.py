@@ -18,6 +18,8 @@ from agency.pages.registry import (
     first_steps,
     label_actions,
 )
+from agency.services.retention import RULES
+from config.retention import retention_rules
 
 MENU = [
     MenuEntry(url_name="console:home", label=_("Home"), icon="home", section=Section.MAIN, order=10),
@@ -102,4 +104,5 @@ console_menu.add(*MENU)
 first_steps.add(*STEPS)
 figure_sources.add(FigureSource(name="agency", order=20, figures=figures))
 label_actions(ACTIONS)
+retention_rules.add(*RULES)
 activity_targets.add(ActivityTarget("plan", "console:plan"), ActivityTarget("addon", "console:addon"))

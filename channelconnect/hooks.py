@@ -13,6 +13,8 @@ from agency.pages.registry import (
 from channelconnect import events
 from channelconnect.api.agency.serializers import ConnectionSerializer
 from channelconnect.models import ConnectSettings
+from channelconnect.services.retention import RULES
+from config.retention import retention_rules
 
 ACTIONS = {
     "connect.turned_on": _("Channel connect switched on"),
@@ -66,3 +68,4 @@ console_menu.add(
     )
 )
 label_actions(ACTIONS)
+retention_rules.add(*RULES)

@@ -5,8 +5,9 @@ from django.utils import timezone
 
 from agency.actors import SYSTEM
 from channelconnect.services import expire_sessions as expire_due_sessions
-from channelconnect.services import forget_notices as forget_a_batch
 from channelconnect.services import read_next_notices
+from channelconnect.services.retention import RULES
+from config.retention import forget
 
 
 @shared_task(name="channelconnect.expire_sessions")
@@ -25,6 +26,6 @@ def read_notices() -> None:
 
 @shared_task(name="channelconnect.forget_notices")
 def forget_notices() -> None:
-    """Forget everything that is old enough, batch by batch."""
-    while forget_a_batch(now=timezone.now()):
-        pass
+    """Forget providers' callbacks and ended sessions that are old enough; what is too much for one run comes next."""
+    if forget(RULES):
+        forget_notices.delay()

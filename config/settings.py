@@ -147,6 +147,14 @@ DATABASES = {
 # For so many days that are to come there are partitions of deliveries already; tests empty each of them every time.
 PARTITION_DAYS_AHEAD = 1 if ENVIRONMENT == "test" else 14
 
+# How long rows are kept for which no promise says it (docs/operations.md has all periods).
+ACTIVITY_KEPT_DAYS = env.number("ACTIVITY_KEPT_DAYS", 396)
+MAIL_KEPT_DAYS = env.number("MAIL_KEPT_DAYS", 90)
+CONNECT_SESSIONS_KEPT_DAYS = env.number("CONNECT_SESSIONS_KEPT_DAYS", 90)
+PROVIDER_NOTICES_KEPT_DAYS = env.number("PROVIDER_NOTICES_KEPT_DAYS", 30)
+if ACTIVITY_KEPT_DAYS < 30:
+    env.complaints.append("ACTIVITY_KEPT_DAYS must be 30 or more: the database keeps the last 30 days in any case.")
+
 # Redis ------------------------------------------------------------------------------------------------
 
 
@@ -183,6 +191,7 @@ CELERY_BEAT_SCHEDULE = {
     "send mail": {"task": "agency.send_mail", "schedule": 2.0, "options": {"expires": 2}},
     "expire connections": {"task": "channelconnect.expire_sessions", "schedule": 5.0, "options": {"expires": 5}},
     "read provider notices": {"task": "channelconnect.read_notices", "schedule": 2.0, "options": {"expires": 2}},
+    "forget old records": {"task": "agency.forget_records", "schedule": 600.0, "options": {"expires": 600}},
     "forget notices": {"task": "channelconnect.forget_notices", "schedule": 600.0, "options": {"expires": 600}},
     "forget old answers": {"task": "api.forget_idempotency_records", "schedule": 600.0, "options": {"expires": 600}},
     "forget old deliveries": {"task": "webhooks.forget_deliveries", "schedule": 600.0, "options": {"expires": 600}},

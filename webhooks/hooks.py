@@ -14,11 +14,14 @@ from agency.pages.registry import (
     label_actions,
 )
 from agency.services.events import SubscriberCheck, subscriber_checks
+from agency.services.retention import EventReader, event_readers
 from agency.tenants import Audience
 from config.api.documents.events import DocumentedEvents, documented_events
+from config.retention import retention_rules
 from webhooks.documented_events import events_of
 from webhooks.models import Endpoint
 from webhooks.services import has_subscribers
+from webhooks.services.retention import RULES, events_needed_since
 
 ACTIONS = {
     "webhook.created": _("Webhook added"),
@@ -55,3 +58,5 @@ first_steps.add(
 )
 label_actions(ACTIONS)
 activity_targets.add(ActivityTarget("webhook", "console:webhook"))
+event_readers.add(EventReader("deliveries", events_needed_since))
+retention_rules.add(*RULES)

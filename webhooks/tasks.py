@@ -5,11 +5,11 @@ import os
 from typing import Any
 
 from celery import shared_task, signals
-from django.utils import timezone
 
+from config.retention import forget
 from webhooks.dispatcher.loop import run_dispatcher
-from webhooks.services import forget_deliveries as forget_a_batch
-from webhooks.services import forget_hourly_stats
+from webhooks.services.partitions import make_partitions_ahead
+from webhooks.services.retention import RULES
 
 # Made before the pool's children are forked, so that they see the worker's warm shutdown.
 _stopping = multiprocessing.Event()
@@ -31,7 +31,7 @@ def deliver() -> None:
 
 @shared_task(name="webhooks.forget_deliveries")
 def forget_deliveries() -> None:
-    """Forget everything that is old enough, batch by batch."""
-    forget_hourly_stats(now=timezone.now())
-    while forget_a_batch(now=timezone.now()):
-        pass
+    """Make the days of deliveries that are to come, and forget what is old enough."""
+    make_partitions_ahead()
+    if forget(RULES):
+        forget_deliveries.delay()

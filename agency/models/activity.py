@@ -1,4 +1,8 @@
-"""Who changed what, and when: rows that are only ever added (a trigger refuses anything else)."""
+"""Who changed what, and when: rows that are only ever added.
+
+A trigger refuses anything else but two things: that rows go when their time is over (`services.retention`), and that
+a person is erased from them (`manage.py erase_person`).
+"""
 
 from django.db import models
 from django.utils import timezone
@@ -9,7 +13,7 @@ from agency.models.agencies import Agency
 class ActivityEntry(models.Model):
     """One change, written in its transaction. `agency` is empty for fleet-wide changes."""
 
-    agency = models.ForeignKey(Agency, null=True, on_delete=models.PROTECT, related_name="activity")
+    agency = models.ForeignKey(Agency, null=True, on_delete=models.PROTECT, db_index=False, related_name="activity")
     workspace_uuid = models.UUIDField(null=True)
     at = models.DateTimeField(default=timezone.now)
     actor_kind = models.CharField(max_length=20)

@@ -52,7 +52,7 @@ class Member(models.Model):
         ADMIN = "admin", "Admin"
         VIEWER = "viewer", "Viewer"
 
-    agency = models.ForeignKey(Agency, on_delete=models.PROTECT, related_name="members")
+    agency = models.ForeignKey(Agency, on_delete=models.PROTECT, db_index=False, related_name="members")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="memberships")
     role = models.CharField(max_length=10, choices=Role)
     created_at = models.DateTimeField(default=timezone.now, editable=False)

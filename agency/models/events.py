@@ -21,7 +21,7 @@ class Event(models.Model):
     """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    agency = models.ForeignKey(Agency, on_delete=models.PROTECT, related_name="events")
+    agency = models.ForeignKey(Agency, on_delete=models.PROTECT, db_index=False, related_name="events")
     workspace_id = models.BigIntegerField(null=True, blank=True)
     workspace_uuid = models.UUIDField(null=True, blank=True)
     name = models.CharField(max_length=60)

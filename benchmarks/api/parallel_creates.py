@@ -31,7 +31,7 @@ PATIENCE_SECONDS = 30
 
 
 def run(_: Bench) -> list[Figure]:
-    without, [key] = agency_with(1)
+    key = agency_with(1)[1][0]
     limited, [limited_key] = agency_with(1)
     _allow(limited, AT_ONCE * (ROUNDS + 2))
     others = [agency_with(1)[1][0] for _ in range(AT_ONCE)]

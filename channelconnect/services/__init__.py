@@ -15,7 +15,7 @@ from channelconnect.services.flow import (
     select_account,
     start_authorization,
 )
-from channelconnect.services.inbox import forget_notices, read_next_notices, store_notice
+from channelconnect.services.inbox import read_next_notices, store_notice
 from channelconnect.services.lookup import ConnectionNotFound, session_by_id, session_by_link, session_by_state
 from channelconnect.services.settings import (
     ConnectIsOff,
@@ -44,7 +44,6 @@ __all__ = [
     "decline_session",
     "end_session",
     "expire_sessions",
-    "forget_notices",
     "is_bound_to",
     "pending_snapshot_of",
     "read_next_notices",

@@ -17,7 +17,6 @@ from workspaces.subaccounts.services import mark_channel_lost
 
 logger = logging.getLogger(__name__)
 
-KEPT = timedelta(days=30)
 A_SECOND = timedelta(seconds=1)  # providers give whole ones
 BATCH = 100
 MOST_TRIES = 5
@@ -87,11 +86,3 @@ def _channels_of(fact: ProviderEvent) -> "QuerySet[Channel]":
         named |= Q(credential__container_id=fact.container_id)
     channels = Channel.objects.filter(named) if named else Channel.objects.none()
     return channels.filter(platform=fact.platform) if fact.platform else channels
-
-
-@transaction.atomic
-def forget_notices(*, now: datetime, batch: int = 5_000) -> int:
-    """Delete a batch of notices that were read more than 30 days ago; says how many."""
-    old = ProviderNotice.objects.filter(read_at__lt=now - KEPT).order_by("id").values_list("id", flat=True)[:batch]
-    deleted, _ = ProviderNotice.objects.filter(id__in=list(old)).delete()
-    return deleted

@@ -15,6 +15,11 @@ class APIConfig(AppConfig):
     def ready(self) -> None:
         from django.core.handlers.wsgi import WSGIRequest
 
+        from config.api.idempotency import RULES
+        from config.retention import retention_rules
+
+        retention_rules.add(*RULES)
+
         # Every server and the test client build this very class, so the class itself is changed.
         WSGIRequest._set_content_type_params = set_utf_8_content_type  # type: ignore[attr-defined]  # not among the stubs
 

@@ -3,9 +3,11 @@
 import hashlib
 import re
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any, NamedTuple
 
 import orjson
+from django.conf import settings
 from django.db import OperationalError, connection, transaction
 from django.http import HttpResponse
 from rest_framework.request import Request
@@ -15,6 +17,7 @@ from config.api.errors.faults import sqlstate
 from config.api.errors.refusals import Malformed
 from config.api.responses.json import CONTENT_TYPE, json_response
 from config.errors import Conflict
+from config.retention import OldRows
 
 Work = Callable[[], HttpResponse | Response]
 
@@ -34,11 +37,7 @@ RETURNING id
 """
 RECALL = "SELECT fingerprint, status, body FROM api_idempotencyrecord WHERE principal = %s AND key = %s"
 KEEP = "UPDATE api_idempotencyrecord SET status = %s, body = %s WHERE id = %s"
-FORGET = """
-DELETE FROM api_idempotencyrecord WHERE id IN (
-    SELECT id FROM api_idempotencyrecord WHERE created_at <= now() - interval '24 hours' AND NOT is_permanent
-     ORDER BY created_at LIMIT %s FOR UPDATE SKIP LOCKED)
-"""
+KEPT = timedelta(hours=24)
 
 
 class KeyUsedOtherwise(Conflict):
@@ -104,7 +103,8 @@ class Idempotency:
     """Answers a request that repeats its `Idempotency-Key` as the first one was answered, for 24 hours.
 
     The key is looked at before the body is validated. What is answered is stored, so it must hold no secret; an
-    action whose answers do overrides `remembered` and `replayed`. With `is_permanent` the key stays used for good.
+    action whose answers do overrides `remembered` and `replayed`. With `is_permanent` the key stays used for as long as
+    what it answered for may be there (`CONNECT_SESSIONS_KEPT_DAYS`).
     """
 
     is_permanent = False
@@ -148,13 +148,16 @@ class Idempotency:
         return answer
 
 
-def forget_old_records(*, batch: int = 1000) -> int:
-    """Delete answers older than 24 hours, a batch a statement; give how many there were."""
-    forgotten = 0
-    while True:
-        with connection.cursor() as cursor:
-            cursor.execute(FORGET, [batch])
-            found: int = cursor.rowcount
-        forgotten += found
-        if found < batch:
-            return forgotten
+# What a permanent one answered for is forgotten a day later than the key.
+RULES = (
+    OldRows("api_idempotencyrecord", "created_at", KEPT, order="created_at", of="NOT is_permanent").rule(
+        "idempotency_keys"
+    ),
+    OldRows(
+        "api_idempotencyrecord",
+        "created_at",
+        timedelta(days=settings.CONNECT_SESSIONS_KEPT_DAYS),
+        order="created_at",
+        of="is_permanent",
+    ).rule("permanent_idempotency_keys"),
+)

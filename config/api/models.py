@@ -38,7 +38,8 @@ class IdempotencyRecord(models.Model):
             ),
         ]
         indexes = [
-            models.Index(fields=["created_at"], condition=models.Q(is_permanent=False), name="idempotency_by_age")
+            models.Index(fields=["created_at"], condition=models.Q(is_permanent=False), name="idempotency_by_age"),
+            models.Index(fields=["created_at"], condition=models.Q(is_permanent=True), name="idempotency_permanent"),
         ]
 
     def __str__(self) -> str:

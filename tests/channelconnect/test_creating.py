@@ -15,8 +15,9 @@ from agency.actors import SYSTEM
 from agency.models import ActivityEntry
 from channelconnect.models import ConnectSession
 from channelconnect.services import set_return_urls, switch_connect
-from config.api.idempotency import forget_old_records
+from channelconnect.tasks import forget_notices
 from config.api.models import IdempotencyRecord
+from config.api.tasks import forget_idempotency_records
 from tests.channelconnect.agencies import RETURN_URL, path_of, switch_on, wanted
 from tests.factories import ChannelFactory, WorkspaceFactory
 from tests.parallel import at_once
@@ -244,10 +245,10 @@ def test_a_refused_request_uses_no_key_up(connecting: Tenant) -> None:
 
 def test_a_key_counts_for_as_long_as_its_session_exists(connecting: Tenant) -> None:
     first = create(connecting, idempotency_key="k").json()["data"]
-    long_ago = now() - timedelta(days=400)
+    long_ago = now() - timedelta(days=89)
     ConnectSession.objects.update(created_at=long_ago, expires_at=long_ago + timedelta(minutes=30))
     IdempotencyRecord.objects.update(created_at=long_ago)
-    assert forget_old_records() == 0
+    forget_idempotency_records()
     again = create(connecting, idempotency_key="k")
     assert (again.status_code, again.json()["data"]["id"]) == (200, first["id"])
     assert (again.json()["data"]["status"], "connect_url" in again.json()["data"]) == ("expired", False)
@@ -304,3 +305,17 @@ def everything_stored() -> str:
             cursor.execute(f'SELECT t::text FROM "{table}" t')  # noqa: S608  # names from the catalogue
             rows += [row[0] for row in cursor.fetchall()]
     return "\n".join(rows)
+
+
+def test_sessions_are_forgotten_after_ninety_days_and_their_keys_before_them(connecting: Tenant) -> None:
+    create(connecting, idempotency_key="k")
+    ConnectSession.objects.update(status="expired", link=None, ended_at=now() - timedelta(days=90.5))
+    IdempotencyRecord.objects.update(created_at=now() - timedelta(days=90.5))
+    forget_notices()
+    assert ConnectSession.objects.count() == 1
+    forget_idempotency_records()
+    assert not IdempotencyRecord.objects.exists()
+    ConnectSession.objects.update(ended_at=now() - timedelta(days=91.5))
+    create(connecting, idempotency_key="k")
+    forget_notices()
+    assert ConnectSession.objects.get().status == "pending"

@@ -15,7 +15,9 @@ SELECT id AS old_id, ((created_at AT TIME ZONE 'UTC')::date - DATE '1970-01-01')
 FROM (SELECT id, created_at FROM webhooks_delivery ORDER BY id) AS delivery
 """
 DAYS = "SELECT DISTINCT day FROM renumbered"
-PARTED = "CREATE TABLE {table}_parted (LIKE {table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS) PARTITION BY RANGE ({key})"
+PARTED = (
+    "CREATE TABLE {table}_parted (LIKE {table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS) PARTITION BY RANGE ({key})"
+)
 OLD_COLUMNS = """
 SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) FROM pg_attribute
 WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped AND attname <> %s
@@ -64,4 +66,5 @@ class Migration(migrations.Migration):
             ]
         ),
         migrations.RunPython(part),
+        migrations.AddIndex("hourlystats", models.Index(fields=["hour"], name="hourly_stats_by_age")),
     ]

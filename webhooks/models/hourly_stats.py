@@ -18,6 +18,7 @@ class HourlyStats(models.Model):
 
     class Meta:
         verbose_name_plural = "hourly stats"
+        indexes = [models.Index(fields=["hour"], name="hourly_stats_by_age")]
 
     def __str__(self) -> str:
         return f"{self.successes} and {self.errors} of {self.endpoint_id} at {self.hour}"

@@ -96,7 +96,7 @@ def today() -> date:
 def is_partitioned(table: Partitioned) -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT relkind = 'p' FROM pg_class WHERE oid = to_regclass(%s)", [table.parent])
-        return (True,) == cursor.fetchone()
+        return cursor.fetchone() == (True,)
 
 
 def partitions(table: Partitioned) -> list[Partition]:

@@ -10,7 +10,6 @@ from webhooks.services.endpoints import (
     update_endpoint,
 )
 from webhooks.services.guarding import UrlRefused, check_endpoint_url
-from webhooks.services.retention import forget_deliveries, forget_hourly_stats
 from webhooks.services.states import EndpointState, endpoint_states
 
 __all__ = [
@@ -20,8 +19,6 @@ __all__ = [
     "UrlRefused",
     "check_endpoint_url",
     "endpoint_states",
-    "forget_deliveries",
-    "forget_hourly_stats",
     "has_subscribers",
     "redeliver",
     "redeliver_failed",

@@ -61,7 +61,8 @@ def send_test(*, endpoint: Endpoint, event: str, now: datetime, by: Actor) -> De
 def redeliver(*, delivery: Delivery, now: datetime, by: Actor) -> Delivery:
     """Queue the same envelope, with the same id, to the same endpoint; the old row stays as it is.
 
-    The new one holds the envelope itself: it may outlive the event's time. Raises `EndpointGone` when the endpoint takes nothing any more.
+    The new one holds the envelope itself, as it may outlive the event. Raises `EndpointGone` when the endpoint takes
+    nothing any more.
     """
     _require_open(delivery.endpoint)
     again = Delivery(

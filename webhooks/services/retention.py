@@ -1,26 +1,25 @@
-"""What is forgotten: deliveries, attempts and hourly counts after 30 days."""
+"""What is forgotten after 30 days: deliveries with their attempts, day by day, and hourly counts."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, time
 
-from django.db import transaction
-
-from webhooks.models import Attempt, Delivery, HourlyStats
-
-KEPT = timedelta(days=30)
-BATCH = 5_000
+from config.retention import OldRows, RetentionRule
+from webhooks.services.partitions import KEPT, drop_old_partitions, oldest_delivery_day, retention_lag
 
 
-@transaction.atomic
-def forget_deliveries(*, now: datetime) -> int:
-    """Delete what ended more than 30 days ago among the oldest deliveries, with its attempts; says how many."""
-    oldest = Delivery.objects.select_for_update(skip_locked=True).order_by("id")[:BATCH]
-    ended = oldest.values_list("id", "completed_at")
-    old = [pk for pk, completed_at in ended if completed_at is not None and completed_at < now - KEPT]
-    Attempt.objects.filter(delivery_id__in=old)._raw_delete("default")
-    Delivery.objects.filter(id__in=old)._raw_delete("default")
-    return len(old)
+def events_needed_since() -> datetime | None:
+    """Give the first moment of the oldest day of deliveries, which read the envelopes of their events."""
+    day = oldest_delivery_day()
+    return datetime.combine(day, time(), UTC) if day else None
 
 
-def forget_hourly_stats(*, now: datetime) -> int:
-    """Delete the counts of hours more than 30 days ago; says how many."""
-    return HourlyStats.objects.filter(hour__lt=now - KEPT)._raw_delete("default")
+def _nothing_more() -> int:
+    """Drop what can be dropped now. Says nothing is left: what is in the way today is so for longer than a run."""
+    drop_old_partitions()
+    return 0
+
+
+HOURLY_STATS = OldRows("webhooks_hourlystats", "hour", KEPT, key="hour", order="hour")
+RULES = (
+    RetentionRule("deliveries", KEPT, _nothing_more, retention_lag),
+    HOURLY_STATS.rule("hourly_stats"),
+)

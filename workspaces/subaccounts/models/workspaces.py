@@ -121,7 +121,7 @@ class Workspace(models.Model):
 class HeldAddon(models.Model):
     """An add-on that a sub-account holds, with the limits as they were when it was granted."""
 
-    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="held_addons")
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, db_index=False, related_name="held_addons")
     addon = models.ForeignKey(Addon, on_delete=models.PROTECT, related_name="held_by")
     limits = models.JSONField()
     granted_at = models.DateTimeField(default=now)

@@ -1,0 +1,61 @@
+"""How long events, activity, e-mails and sign-ins are kept."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import connection, transaction
+
+from config.hooks import Registry
+from config.retention import BATCH, OldRows, RetentionRule
+
+# A day longer than the deliveries that read their bodies.
+EVENTS_KEPT = timedelta(days=32)
+# The word by which the activity's trigger lets old rows go (migration 0006); it holds for this transaction only.
+ALLOW_FORGETTING = "SELECT set_config('agency.activity', 'retention', true)"
+
+
+@dataclass(frozen=True, slots=True)
+class EventReader:
+    """How a higher app says since when it needs events; None when it needs none."""
+
+    name: str
+    needed_since: Callable[[], datetime | None]
+
+
+event_readers = Registry[EventReader]("readers of events")
+
+
+def _old_events() -> OldRows:
+    """Give those that were fanned out before anything that may still be read was made."""
+    needed = [since for reader in event_readers if (since := reader.needed_since())]
+    only = f"fanned_out_at < '{min(needed).isoformat()}'" if needed else "true"
+    return OldRows("agency_event", "fanned_out_at", EVENTS_KEPT, only=only)
+
+
+def forget_events() -> int:
+    return _old_events().forget()
+
+
+def events_lag() -> timedelta:
+    return _old_events().lag()
+
+
+ACTIVITY = OldRows("agency_activityentry", "at", timedelta(days=settings.ACTIVITY_KEPT_DAYS))
+
+
+@transaction.atomic
+def forget_activity(batch: int = BATCH) -> int:
+    """Delete a batch of old entries, which the table's trigger allows for this purpose alone."""
+    with connection.cursor() as cursor:
+        cursor.execute(ALLOW_FORGETTING)
+    return ACTIVITY.forget(batch)
+
+
+RULES = (
+    RetentionRule("events", EVENTS_KEPT, forget_events, events_lag),
+    RetentionRule("activity", ACTIVITY.kept, forget_activity, ACTIVITY.lag),
+    OldRows("agency_mail", "created_at", timedelta(days=settings.MAIL_KEPT_DAYS)).rule("mail"),
+    OldRows("django_session", "expire_date", timedelta(0), key="session_key", order="expire_date").rule("web_sessions"),
+)

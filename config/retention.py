@@ -1,0 +1,95 @@
+"""What is forgotten when: each table that grows has one rule, declared by the app that writes it.
+
+Rows go in batches, each in a short transaction of its own that waits for nobody's lock. Their age is judged by the
+database's clock.
+"""
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db import connection
+
+from config.hooks import Registry
+
+BATCH = 5_000
+SECONDS = 30.0
+
+# The oldest rows by their order, and of those the ones whose time is over. So no run reads a table to its end to find
+# that nothing is old enough, and whatever is locked stays for the next run.
+FORGET = """
+DELETE FROM {table} WHERE {key} = ANY (ARRAY (
+    SELECT {key} FROM {table} WHERE {key} = ANY (ARRAY (
+        SELECT {key} FROM (SELECT * FROM {table} WHERE {of} ORDER BY {order} LIMIT %(batch)s) AS oldest
+        WHERE {is_old}))
+    FOR UPDATE SKIP LOCKED))
+"""
+LAG = """
+SELECT coalesce(max(statement_timestamp() - %(kept)s - {since}), interval '0')
+FROM (SELECT * FROM {table} WHERE {of} ORDER BY {order} LIMIT 100) AS oldest WHERE {is_old}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class RetentionRule:
+    """`forget` removes one batch and says how much went; `lag` says for how long the oldest has been due to go."""
+
+    name: str
+    kept: timedelta
+    forget: Callable[[], int]
+    lag: Callable[[], timedelta]
+
+
+retention_rules = Registry[RetentionRule]("retention rules")
+
+
+@dataclass(frozen=True, slots=True)
+class OldRows:
+    """Rows of a table whose moment `since`, empty for what must stay, is longer ago than `kept`.
+
+    `order` is an index, of the rows that `of` names, that leads to the oldest; `only` is a further condition.
+    """
+
+    table: str
+    since: str
+    kept: timedelta
+    key: str = "id"
+    order: str = "id"
+    of: str = "true"
+    only: str = "true"
+
+    def forget(self, batch: int = BATCH) -> int:
+        """Delete what is old enough among the `batch` oldest rows; says how many."""
+        with connection.cursor() as cursor:
+            cursor.execute(self._write(FORGET), {"kept": self.kept, "batch": batch})
+            deleted: int = cursor.rowcount
+        return deleted
+
+    def lag(self) -> timedelta:
+        with connection.cursor() as cursor:
+            cursor.execute(self._write(LAG), {"kept": self.kept})
+            found: timedelta = cursor.fetchone()[0]
+        return found
+
+    def rule(self, name: str) -> RetentionRule:
+        return RetentionRule(name, self.kept, self.forget, self.lag)
+
+    def _write(self, statement: str) -> str:
+        is_old = f"{self.since} < statement_timestamp() - %(kept)s AND {self.only}"
+        names = {"table": self.table, "key": self.key, "order": self.order, "of": self.of, "since": self.since}
+        return statement.format(**names, is_old=is_old)
+
+
+def forget(rules: Iterable[RetentionRule], *, seconds: float = SECONDS) -> bool:
+    """Forget batch by batch, for so many seconds for each rule; says whether something is left for another run."""
+    left = [_forget_one(rule, seconds) for rule in rules]
+    return any(left)
+
+
+def _forget_one(rule: RetentionRule, seconds: float) -> bool:
+    until = time.monotonic() + seconds
+    while rule.forget():
+        if time.monotonic() > until:
+            return True
+    return False
