@@ -49,6 +49,7 @@ ACTIONS = {
     "member.added": _("Member added"),
     "member.role_changed": _("Role changed"),
     "member.removed": _("Member removed"),
+    "user.erased": _("Person erased"),
 }
 
 

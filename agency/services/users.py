@@ -10,7 +10,7 @@ from agency.actors import Actor
 from agency.models import Mail, User
 from agency.services.activity import record_activity
 from agency.services.mail import queue_mail
-from agency.services.members import find_or_create_user
+from agency.services.members import find_or_create_user, remove_member
 from config.errors import Invalid
 
 
@@ -58,6 +58,25 @@ def change_user(
         target = ("user", user.pk, user.email)
         record_activity(by=by, action="user.changed", agency_id=None, target=target, details=details)
     return user
+
+
+@transaction.atomic
+def erase_user(*, user: User, email: str, by: Actor) -> None:
+    """Take a person out of every team and leave a row without name, address and rights, which can never sign in.
+
+    `email` takes the address's place. Raises `LastOwner` where an agency would be left without an owner.
+    """
+    user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    for member in user.memberships.select_related("user"):
+        remove_member(member=member, by=by)
+    user.mails.all().delete()
+    user.groups.clear()
+    user.user_permissions.clear()
+    user.email, user.name, user.last_login = email, "", None
+    user.is_active = user.is_staff = user.is_superuser = False
+    user.set_unusable_password()
+    user.save()
+    record_activity(by=by, action="user.erased", agency_id=None, target=("user", user.pk, email))
 
 
 def _set_groups(user: User, groups: Iterable[Group]) -> dict[str, Any]:

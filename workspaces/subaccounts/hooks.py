@@ -52,6 +52,7 @@ RECENTLY = timedelta(days=30)
 ACTIONS = {
     "workspace.created": _("Sub-account created"),
     "workspace.changed": _("Sub-account edited"),
+    "workspace.owner_replaced": _("Sub-account owner replaced"),
     "workspace.suspended": _("Sub-account suspended"),
     "workspace.restored": _("Sub-account restored"),
     "plan.assigned": _("Plan assigned"),

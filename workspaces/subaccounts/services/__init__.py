@@ -26,6 +26,7 @@ from workspaces.subaccounts.services.workspaces import (
     WorkspaceChanges,
     WorkspaceNotFound,
     change_workspace,
+    replace_owner,
     restore_workspace,
     suspend_workspace,
 )
@@ -54,6 +55,7 @@ __all__ = [
     "reconnect_channel",
     "record_workspace_activity",
     "record_workspace_event",
+    "replace_owner",
     "require_channel_room",
     "require_room",
     "restore_workspace",

@@ -6,6 +6,7 @@ from typing import TypedDict, Unpack
 from django.db import transaction
 
 from agency.actors import Actor
+from agency.models import User
 from config.db import name_key
 from config.errors import NotFound
 from workspaces.subaccounts import events
@@ -39,6 +40,16 @@ def change_workspace(*, workspace: Workspace, by: Actor, **changes: Unpack[Works
         workspace.save(update_fields=[*changed, "name_key"])
         details = {field: {"from": before[field], "to": value} for field, value in changed.items()}
         record_workspace_activity(workspace=workspace, action="workspace.changed", by=by, details=details)
+    return workspace
+
+
+@transaction.atomic
+def replace_owner(*, workspace: Workspace, owner: User, by: Actor) -> Workspace:
+    """Hand a sub-account over to another person."""
+    workspace = lock_workspace(workspace)
+    workspace.owner, workspace.owner_name, workspace.owner_email = owner, owner.name or owner.email, owner.email
+    workspace.save(update_fields=["owner", "owner_name", "owner_email"])
+    record_workspace_activity(workspace=workspace, action="workspace.owner_replaced", by=by)
     return workspace
 
 

@@ -1,0 +1,145 @@
+"""`manage.py erase_person`: afterwards nothing in the database names the person, and everybody else works on."""
+
+import io
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test import Client
+from django.utils.timezone import now
+
+from agency import tenants
+from agency.actors import Actor
+from agency.models import ActivityEntry, Event, Mail, Member, User
+from agency.services import add_member, change_agency, write_event
+from agency.services.users import change_user
+from tests.tenants import Tenant, a_new_customer
+from tests.webhooks.factories import a_failed_delivery
+from webhooks.models import Attempt
+from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services import issue_workspace_key
+
+pytestmark = pytest.mark.django_db
+NAME, EMAIL = "Zoë O'Neil-Ünal", "zoe.oneil@example.com"
+TABLES = """
+SELECT c.relname, a.attname, t.typname FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+JOIN pg_type t ON t.oid = a.atttypid
+WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace AND a.attnum > 0 AND NOT a.attisdropped
+    AND t.typcategory IN ('S', 'A', 'U')
+"""
+
+
+def mentions(*words: str) -> set[str]:
+    """Grep the whole database, every value that is text, JSON, an array or bytes."""
+    found = set()
+    with connection.cursor() as cursor:
+        cursor.execute(TABLES)
+        for table, column, kind in cursor.fetchall():
+            cursor.execute(f'SELECT "{column}" FROM "{table}" WHERE "{column}" IS NOT NULL')  # noqa: S608
+            for (value,) in cursor.fetchall():
+                text = bytes(value).decode(errors="replace") if kind == "bytea" else str(value)
+                if any(word.casefold() in text.casefold() for word in words):
+                    found.add(f"{table}.{column}")
+    return found
+
+
+def erase(*arguments: str) -> str:
+    output = io.StringIO()
+    call_command("erase_person", *arguments, stdout=output)
+    return output.getvalue()
+
+
+@pytest.fixture
+def person(a: Tenant) -> User:
+    """Somebody who left traces wherever people do."""
+    by = Actor(kind="user", id="1", label=EMAIL.upper(), address="192.0.2.7")
+    customer = a_new_customer(owner={"name": NAME, "email": EMAIL})
+    assert a.api.post("/workspaces", customer, Idempotency_Key="once").status_code == 201
+    user = User.objects.get(email=EMAIL)
+    user.set_password("a long password of hers")
+    user.save()
+    add_member(agency=a.agency, email=EMAIL, name=NAME, role="admin", by=by)
+    change_user(user=user, by=by, name=NAME)
+    change_agency(agency=a.agency, name=f"{NAME} and partners", max_sub_accounts=None, by=by)
+    issue_workspace_key(workspace=a.workspace, name=f"of {EMAIL}", by=by)
+    data = {"workspace": {"uuid": str(a.workspace.uuid), "name": f"At {NAME}", "status": "active", "plan": None}}
+    write_event(tenant=tenants.Tenant(a.agency.pk), name="workspace.suspended", data=data, now=now())
+    delivery = a_failed_delivery(a, a.endpoint)
+    Attempt.objects.filter(delivery=delivery).update(response_body=f'"{EMAIL}" {NAME}'.encode() + b"\x00\xff")
+    delivery.body = f'{{"owner": "{NAME} <{EMAIL}>"}}'.encode()
+    delivery.save()
+    return user
+
+
+@pytest.fixture
+def heir(a: Tenant) -> User:
+    return User.objects.create_user("heir@example.com", name="Heir")
+
+
+@pytest.mark.usefixtures("owner")
+def test_nothing_names_the_person_afterwards(a: Tenant, person: User, heir: User) -> None:
+    named = mentions(EMAIL, NAME)
+    assert {"agency_user.email", "agency_event.body", "api_idempotencyrecord.body"} <= named
+    entries = ActivityEntry.objects.count()
+    written = erase(EMAIL, "--replacement", heir.email)
+    assert mentions(EMAIL, NAME) == set()
+    assert "agency_event.body: 1 rows rewritten" in written
+    assert ActivityEntry.objects.count() > entries  # none was lost, and the erasure is written down
+    assert ActivityEntry.objects.filter(action="user.erased").count() == 1
+    assert not Mail.objects.filter(user=person).exists()
+    assert not Member.objects.filter(user=person).exists()
+
+
+def test_the_person_is_shut_out_and_others_are_not(a: Tenant, person: User, heir: User, owner: Client) -> None:
+    hers = Client()
+    hers.force_login(person)
+    assert hers.session.session_key
+    erase(EMAIL, "--replacement", heir.email)
+    person.refresh_from_db()
+    assert (person.is_active, person.has_usable_password(), person.name) == (False, False, "")
+    assert person.email == f"erased-{person.pk}@erased.invalid"
+    assert not hers.session.load()
+    assert owner.get("/console/").status_code == 200
+    rows = a.api.get("/workspaces").json()["data"]
+    assert {"name": "Heir", "email": "heir@example.com"} in [row["owner"] for row in rows]
+    assert Event.objects.filter(agency=a.agency).exists()
+
+
+def test_a_dry_run_says_where_the_person_is_named_and_changes_nothing(person: User) -> None:
+    before = mentions(EMAIL, NAME)
+    written = erase(EMAIL, "--dry-run")
+    assert "agency_user.email: 1 rows would be rewritten" in written
+    assert {line.split(":")[0] for line in written.splitlines()} == before
+    assert mentions(EMAIL, NAME) == before
+
+
+def test_whoever_owns_sub_accounts_must_be_replaced_first(person: User) -> None:
+    before = mentions(EMAIL, NAME)
+    with pytest.raises(CommandError, match="owns 1 sub-accounts"):
+        erase(EMAIL)
+    assert mentions(EMAIL, NAME) == before
+    assert Workspace.objects.filter(owner=person).exists()
+
+
+def test_the_last_owner_of_an_agency_stays(a: Tenant, person: User, heir: User) -> None:
+    Member.objects.filter(user=person).update(role="owner")
+    with pytest.raises(CommandError, match="needs at least one owner"):
+        erase(EMAIL, "--replacement", heir.email)
+    assert User.objects.filter(email=EMAIL, is_active=True).exists()
+    assert Workspace.objects.filter(owner=person).exists()
+
+
+@pytest.mark.parametrize("arguments", [("nobody@example.com",), (EMAIL, "--replacement", EMAIL)])
+def test_who_cannot_be_erased_so(person: User, arguments: tuple[str, ...]) -> None:
+    with pytest.raises(CommandError):
+        erase(*arguments)
+
+
+def test_words_that_only_look_alike_stay(a: Tenant, heir: User) -> None:
+    kept: dict[str, Any] = {"name": "Will Call Willing", "owner": {"name": "Will", "email": "xwill@example.com"}}
+    uuid = a.api.post("/workspaces", kept).json()["data"]["uuid"]
+    User.objects.create_user("will@example.com", name="Will")
+    erase("will@example.com")
+    workspace = Workspace.objects.get(uuid=uuid)
+    assert (workspace.name, workspace.owner_email) == ("Will Call Willing", "xwill@example.com")
