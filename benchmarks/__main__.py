@@ -17,6 +17,7 @@ RESULTS = "bench.json"
 BENCHMARKS = {
     "api-cost": "benchmarks.api.cost",
     "parallel-creates": "benchmarks.api.parallel_creates",
+    "retention": "benchmarks.retention",
     "big-list": "benchmarks.api.big_list",
     "claims": "benchmarks.dispatcher.claims",
     "crowding": "benchmarks.dispatcher.crowding",
