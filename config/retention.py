@@ -26,7 +26,7 @@ DELETE FROM {table} WHERE {key} = ANY (ARRAY (
     FOR UPDATE SKIP LOCKED))
 """
 LAG = """
-SELECT coalesce(max(statement_timestamp() - %(kept)s - {since}), interval '0')
+SELECT coalesce(max(statement_timestamp() - make_interval(secs => %(kept)s) - {since}), interval '0')
 FROM (SELECT * FROM {table} WHERE {of} ORDER BY {order} LIMIT 100) AS oldest WHERE {is_old}
 """
 
@@ -62,21 +62,25 @@ class OldRows:
     def forget(self, batch: int = BATCH) -> int:
         """Delete what is old enough among the `batch` oldest rows; says how many."""
         with connection.cursor() as cursor:
-            cursor.execute(self._write(FORGET), {"kept": self.kept, "batch": batch})
+            cursor.execute(self._write(FORGET), {"kept": self._seconds, "batch": batch})
             deleted: int = cursor.rowcount
         return deleted
 
     def lag(self) -> timedelta:
         with connection.cursor() as cursor:
-            cursor.execute(self._write(LAG), {"kept": self.kept})
+            cursor.execute(self._write(LAG), {"kept": self._seconds})
             found: timedelta = cursor.fetchone()[0]
         return found
+
+    @property
+    def _seconds(self) -> float:
+        return self.kept.total_seconds()
 
     def rule(self, name: str) -> RetentionRule:
         return RetentionRule(name, self.kept, self.forget, self.lag)
 
     def _write(self, statement: str) -> str:
-        is_old = f"{self.since} < statement_timestamp() - %(kept)s AND {self.only}"
+        is_old = f"{self.since} < statement_timestamp() - make_interval(secs => %(kept)s) AND {self.only}"
         names = {"table": self.table, "key": self.key, "order": self.order, "of": self.of, "since": self.since}
         return statement.format(**names, is_old=is_old)
 

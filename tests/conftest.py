@@ -22,6 +22,7 @@ SLOW = (
     "tests/admin/test_records",
     "tests/agency/console/test_access",
     "tests/operations/test_benchmarks",
+    "tests/operations/test_backup",
     "tests/operations/test_erasure",
     "tests/webhooks/services/test_retention",
     "tests/tools/demo/test_demo",

@@ -53,9 +53,9 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         Those of two days answer most questions; planning a statement over all days costs more than its answer.
         """
         recent, older = self._by_age()
-        filters = {"tenant": tenant, "endpoint": endpoint, "status": status, "event": event}
-        found = list(recent._newest(count, **filters))
-        return found if len(found) == count else [*found, *older._newest(count - len(found), **filters)]
+        found = list(recent._newest(count, tenant, endpoint, status, event))
+        missing = count - len(found)
+        return [*found, *older._newest(missing, tenant, endpoint, status, event)] if missing else found
 
     def with_uuid(self, uuid: uuid.UUID) -> "Delivery | None":
         """The one with this public id, looked for among those of the last two days first."""
@@ -68,7 +68,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         yesterday, end = first_id(day - A_DAY), first_id(day + 2 * A_DAY)
         return self.filter(id__gte=yesterday, id__lt=end), self.filter(id__lt=yesterday)
 
-    def _newest(self, count: int, *, tenant: Tenant, endpoint: Endpoint | None, status: str, event: str) -> Self:
+    def _newest(self, count: int, tenant: Tenant, endpoint: Endpoint | None, status: str, event: str) -> Self:
         """What the fitting index begins with is asked for as a range and named in the order.
 
         As a plain equation it would let the planner walk the primary key past all the newer rows of everybody else.

@@ -96,7 +96,8 @@ def today() -> date:
 def is_partitioned(table: Partitioned) -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT relkind = 'p' FROM pg_class WHERE oid = to_regclass(%s)", [table.parent])
-        return cursor.fetchone() == (True,)
+        row = cursor.fetchone()
+    return row is not None and bool(row[0])
 
 
 def partitions(table: Partitioned) -> list[Partition]:

@@ -136,7 +136,7 @@ def test_a_delivery_is_of_the_day_on_which_it_is_made(a: Tenant) -> None:
 
 
 def test_within_a_day_an_event_has_one_automatic_delivery_to_an_endpoint(a: Tenant) -> None:
-    fields = {"endpoint": a.endpoint, "event_id": 12}
+    fields: dict[str, Any] = {"endpoint": a.endpoint, "event_id": 12}
     first = a_failed_delivery(a, **fields)
     a_failed_delivery(a, kind="redelivery", **fields)
     for same in ({**fields}, {"uuid": first.uuid}):

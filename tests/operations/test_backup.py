@@ -1,0 +1,113 @@
+"""What docs/operations.md says about backups, done: a dump and a physical copy, restored, take deliveries at once."""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import psycopg
+import pytest
+from django.conf import settings
+from django.db import connection
+
+from tests.tenants import Tenant
+from tests.webhooks.factories import a_failed_delivery
+from tools.local.servers.account import servers_account
+from tools.local.servers.binaries import find_postgres
+from tools.local.servers.postgres import Postgres
+from tools.local.servers.starting import socket_folder
+
+PROGRAMS = find_postgres().folder
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif(not (PROGRAMS / "pg_dump").exists(), reason=f"there is no pg_dump in {PROGRAMS}"),
+]
+RESTORED = "restored_from_a_dump"
+FACTS = (
+    "SELECT count(*), max(id) FROM webhooks_delivery",
+    "SELECT count(*) FROM webhooks_attempt",
+    "SELECT last_value FROM webhooks_delivery_number",
+    "SELECT count(*) FROM pg_inherits",
+    "SELECT array_agg(tgname ORDER BY tgname) FROM pg_trigger WHERE NOT tgisinternal",
+    "SELECT array_agg(extname ORDER BY extname) FROM pg_extension",
+    "SELECT array_agg(indexname ORDER BY indexname) FROM pg_indexes WHERE schemaname = 'public'",
+)
+DELIVERY = """
+INSERT INTO webhooks_delivery (uuid, agency_id, endpoint_id, event_name, envelope_id, kind, status, attempts,
+    max_attempts, created_at)
+SELECT gen_random_uuid(), agency_id, endpoint_id, event_name, gen_random_uuid(), 'test', 'pending', 0, 1, now()
+FROM webhooks_delivery LIMIT 1 RETURNING id
+"""
+
+
+def facts(database: "psycopg.Connection[Any]") -> list[Any]:
+    return [database.execute(fact).fetchone() for fact in FACTS]
+
+
+def takes_deliveries(database: "psycopg.Connection[Any]") -> bool:
+    newest = database.execute("SELECT max(id) FROM webhooks_delivery").fetchone()
+    made = database.execute(DELIVERY).fetchone()
+    return bool(newest and made and made[0] > newest[0])
+
+
+def run(program: str, *arguments: str) -> None:
+    command = [*servers_account().prefix, str(PROGRAMS / program), *arguments]
+    subprocess.run(command, check=True, capture_output=True, timeout=60, cwd="/")
+
+
+@pytest.fixture
+def server(a: Tenant) -> list[str]:
+    """How the programs reach the test run's server, in whose database there is something to lose."""
+    a_failed_delivery(a, a.endpoint)
+    address = urlsplit(settings.DATABASE_URL)
+    host = parse_qs(address.query).get("host")
+    if host is None:
+        pytest.skip("the server is not the test run's own")
+    return ["-h", host[0], "-U", str(address.username)]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder of the account that PostgreSQL's programs run as."""
+    for parent in (tmp_path, *tmp_path.parents):
+        if parent.stat().st_mode & 0o777 == 0o700:
+            parent.chmod(0o711)
+    backups = tmp_path / "backups"
+    backups.mkdir(mode=0o700)
+    servers_account().own(backups)
+    return backups
+
+
+def test_a_dump_is_restored_whole(server: list[str], folder: Path) -> None:
+    name = str(connection.settings_dict["NAME"])
+    url = settings.DATABASE_URL.replace("/app?", f"/{RESTORED}?")
+    with psycopg.connect(settings.DATABASE_URL.replace("/app?", f"/{name}?")) as before:
+        expected = facts(before)
+    run("pg_dump", *server, "--format=directory", "--jobs=2", f"--file={folder}/dump", name)
+    run("dropdb", *server, "--if-exists", "--force", RESTORED)
+    run("createdb", *server, RESTORED)
+    try:
+        run("pg_restore", *server, "--exit-on-error", "--jobs=2", f"--dbname={RESTORED}", f"{folder}/dump")
+        with psycopg.connect(url) as restored:
+            assert facts(restored) == expected
+            assert takes_deliveries(restored)
+    finally:
+        run("dropdb", *server, "--force", RESTORED)
+
+
+def test_a_physical_copy_is_verified_and_started(server: list[str], folder: Path) -> None:
+    name = str(connection.settings_dict["NAME"])
+    with psycopg.connect(settings.DATABASE_URL.replace("/app?", f"/{name}?")) as before:
+        expected = facts(before)
+    run("pg_basebackup", *server, "-D", f"{folder}/postgres", "--wal-method=stream", "--checkpoint=fast")
+    run("pg_verifybackup", f"{folder}/postgres")
+    account = servers_account()
+    with socket_folder(folder, account) as sockets:
+        copy = Postgres(folder, sockets, account, durable=False)
+        copy.start()
+        try:
+            with psycopg.connect(copy.url(name)) as restored:
+                assert facts(restored) == expected
+                assert takes_deliveries(restored)
+        finally:
+            copy.stop()
