@@ -1,31 +1,35 @@
 """Wake-ups of channel connect."""
 
 from celery import shared_task
-from django.utils import timezone
 
 from agency.actors import SYSTEM
 from channelconnect.services import expire_sessions as expire_due_sessions
 from channelconnect.services import read_next_notices
 from channelconnect.services.retention import RULES
+from config.celery.tasks import in_batches, one_at_a_time
+from config.db import database_now
+from config.queues import HOUSEKEEPING_SECONDS
 from config.retention import forget
+
+RUN_SECONDS = 30.0
 
 
 @shared_task(name="channelconnect.expire_sessions")
+@one_at_a_time
 def expire_sessions() -> None:
     """End every session whose 30 minutes are over."""
-    while expire_due_sessions(now=timezone.now(), by=SYSTEM):
-        pass
+    in_batches(lambda: expire_due_sessions(now=database_now(), by=SYSTEM), seconds=RUN_SECONDS)
 
 
 @shared_task(name="channelconnect.read_notices")
+@one_at_a_time
 def read_notices() -> None:
     """Read everything that providers have sent."""
-    while read_next_notices(now=timezone.now(), by=SYSTEM):
-        pass
+    in_batches(lambda: read_next_notices(now=database_now(), by=SYSTEM), seconds=RUN_SECONDS)
 
 
 @shared_task(name="channelconnect.forget_notices")
+@one_at_a_time
 def forget_notices() -> None:
-    """Forget providers' callbacks and ended sessions that are old enough; what is too much for one run comes next."""
-    if forget(RULES):
-        forget_notices.delay()
+    """Forget providers' callbacks and ended sessions that are old enough, batch by batch."""
+    in_batches(lambda: forget(RULES), seconds=HOUSEKEEPING_SECONDS)

@@ -1,14 +1,15 @@
 """What every table shares: comparable names and secrets encrypted at rest."""
 
 import unicodedata
+from datetime import datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import psycopg
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
-from django.db import IntegrityError, models
+from django.db import IntegrityError, connection, models
 
 if TYPE_CHECKING:
     from django.db.backends.base.base import BaseDatabaseWrapper
@@ -38,6 +39,14 @@ def like_pattern(fragment: str) -> str:
     """Give the LIKE pattern for a substring; `%`, `_` and the backslash stay plain characters."""
     escaped = fragment.replace("\\", "\\\\").replace("%", r"\%").replace("_", r"\_")
     return f"%{escaped}%"
+
+
+def database_now() -> datetime:
+    """Give the time by the database's clock, which all hosts share; what is due is judged by it alone."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT clock_timestamp()")
+        [now] = cursor.fetchone()
+    return cast("datetime", now)
 
 
 def fetch_rows(cursor: Any) -> list[dict[str, Any]]:

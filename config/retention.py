@@ -14,7 +14,7 @@ from django.db import connection
 from config.hooks import Registry
 
 BATCH = 5_000
-SECONDS = 30.0
+SECONDS = 5.0
 
 # The oldest rows by their order, and of those the ones whose time is over. So no run reads a table to its end to find
 # that nothing is old enough, and whatever is locked stays for the next run.

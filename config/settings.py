@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
+from config import queues
 from config.environment import Environment
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -184,18 +185,12 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "interval_max": 0.1,
 }
 CELERY_TIMEZONE = "UTC"
-CELERY_TASK_ROUTES = {"webhooks.deliver": {"queue": "dispatcher"}}
-CELERY_BEAT_SCHEDULE = {
-    "look for a worker": {"task": "config.record_worker", "schedule": 5.0, "options": {"expires": 5}},
-    "start the dispatcher": {"task": "webhooks.deliver", "schedule": 2.0, "options": {"expires": 3}},
-    "send mail": {"task": "agency.send_mail", "schedule": 2.0, "options": {"expires": 2}},
-    "expire connections": {"task": "channelconnect.expire_sessions", "schedule": 5.0, "options": {"expires": 5}},
-    "read provider notices": {"task": "channelconnect.read_notices", "schedule": 2.0, "options": {"expires": 2}},
-    "forget old records": {"task": "agency.forget_records", "schedule": 600.0, "options": {"expires": 600}},
-    "forget notices": {"task": "channelconnect.forget_notices", "schedule": 600.0, "options": {"expires": 600}},
-    "forget old answers": {"task": "api.forget_idempotency_records", "schedule": 600.0, "options": {"expires": 600}},
-    "forget old deliveries": {"task": "webhooks.forget_deliveries", "schedule": 600.0, "options": {"expires": 600}},
-}
+# Queues, routes, limits and intervals: config/queues.py has them all. Nothing is left to Celery's own queue.
+CELERY_TASK_ROUTES = queues.routes()
+CELERY_TASK_ANNOTATIONS = queues.annotations()
+CELERY_TASK_DEFAULT_QUEUE = queues.HOUSEKEEPING.name
+CELERY_BEAT_SCHEDULE = queues.beat_schedule()
+CELERY_BEAT_SCHEDULER = "config.celery.beat:Scheduler"
 
 # Pages, mail, language --------------------------------------------------------------------------------
 
@@ -235,7 +230,7 @@ EMAIL_HOST_USER = env.text("EMAIL_HOST_USER", "")
 EMAIL_HOST_PASSWORD = env.text("EMAIL_HOST_PASSWORD", "")
 EMAIL_USE_TLS = env.flag("EMAIL_USE_TLS", default=True)
 EMAIL_TIMEOUT = 10
-EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if EMAIL_HOST else 'console'}.EmailBackend"
+EMAIL_BACKEND = "config.smtp.EmailBackend" if EMAIL_HOST else "django.core.mail.backends.console.EmailBackend"
 DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL", "no-reply@localhost")
 
 LANGUAGE_CODE = "en"

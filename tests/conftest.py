@@ -19,6 +19,7 @@ SLOW = (
     "tests/tools/local/",
     "tests/tools/sandbox/",
     "tests/chaos/",
+    "tests/clocks/",
     "tests/admin/test_records",
     "tests/agency/console/test_access",
     "tests/operations/test_benchmarks",

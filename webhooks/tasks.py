@@ -6,6 +6,8 @@ from typing import Any
 
 from celery import shared_task, signals
 
+from config.celery.tasks import in_batches, one_at_a_time
+from config.queues import HOUSEKEEPING_SECONDS
 from config.retention import forget
 from webhooks.dispatcher.loop import run_dispatcher
 from webhooks.services.partitions import make_partitions_ahead
@@ -20,7 +22,9 @@ def stop(**_: Any) -> None:
     _stopping.set()
 
 
-@shared_task(name="webhooks.deliver", acks_late=False, ignore_result=True)
+# A worker of its queue keeps one running (config/celery/worker.py). The call is settled when it begins: nobody is to
+# bring it again when its process dies.
+@shared_task(name="webhooks.deliver", acks_late=False)
 def deliver() -> None:
     """Send whatever is due, until the worker ends or nothing is left to do after an hour."""
     worker = os.getppid()
@@ -30,8 +34,8 @@ def deliver() -> None:
 
 
 @shared_task(name="webhooks.forget_deliveries")
+@one_at_a_time
 def forget_deliveries() -> None:
     """Make the days of deliveries that are to come, and forget what is old enough."""
     make_partitions_ahead()
-    if forget(RULES):
-        forget_deliveries.delay()
+    in_batches(lambda: forget(RULES), seconds=HOUSEKEEPING_SECONDS)

@@ -13,7 +13,7 @@ from agency.services.catalogue import (
 )
 from agency.services.events import envelope, record_event, write_event
 from agency.services.keys import KeyNotFound, issue_agency_key, revoke_agency_key
-from agency.services.mail import due_mail, queue_mail, send_due_mail
+from agency.services.mail import due_mail, queue_mail, send_due_mail, send_next_mail
 from agency.services.members import MemberNotFound, add_member, change_role, remove_member
 from agency.services.switches import set_switch
 
@@ -42,6 +42,7 @@ __all__ = [
     "restore_agency",
     "revoke_agency_key",
     "send_due_mail",
+    "send_next_mail",
     "set_accent",
     "set_logo",
     "set_switch",

@@ -8,12 +8,14 @@ from django.conf import settings
 from django.contrib.auth.tokens import default_token_generator
 from django.core.mail import EmailMessage
 from django.db import transaction
+from django.db.models.functions import Now
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
 from agency.models import Mail, User
+from config.db import database_now
 
 logger = logging.getLogger(__name__)
 
@@ -24,7 +26,7 @@ LONGEST_WAIT = timedelta(hours=1)
 
 def queue_mail(*, kind: Mail.Kind, user: User, context: dict[str, Any]) -> Mail:
     """Queue an e-mail; it leaves only if the change around it is committed."""
-    return Mail.objects.create(kind=kind, user=user, context=context)
+    return Mail.objects.create(kind=kind, user=user, context=context, created_at=Now(), next_attempt_at=Now())
 
 
 def due_mail(*, now: datetime) -> Mail | None:
@@ -42,6 +44,14 @@ def due_mail(*, now: datetime) -> Mail | None:
             mail.next_attempt_at = now + LEASE
             mail.save(update_fields=["attempts", "next_attempt_at"])
         return mail
+
+
+def send_next_mail() -> bool:
+    """Send the e-mail that has been due for longest by the database's clock; False when there is none."""
+    mail = due_mail(now=database_now())
+    if mail is not None:
+        send_due_mail(mail=mail, now=database_now())
+    return mail is not None
 
 
 def send_due_mail(*, mail: Mail, now: datetime) -> bool:

@@ -3,11 +3,13 @@
 from celery import shared_task
 
 from config.api.idempotency import RULES
+from config.celery.tasks import in_batches, one_at_a_time
+from config.queues import HOUSEKEEPING_SECONDS
 from config.retention import forget
 
 
 @shared_task(name="api.forget_idempotency_records")
+@one_at_a_time
 def forget_idempotency_records() -> None:
-    """Forget the answers of more than a day ago; what is too much for one run comes next."""
-    if forget(RULES):
-        forget_idempotency_records.delay()
+    """Forget the answers of more than a day ago, batch by batch."""
+    in_batches(lambda: forget(RULES), seconds=HOUSEKEEPING_SECONDS)

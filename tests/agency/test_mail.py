@@ -21,13 +21,15 @@ INVITATION = {"agency": "Bright", "workspace": "Corner Salon"}
 
 @pytest.fixture
 def queued() -> Mail:
-    return queue_mail(kind=Mail.Kind.OWNER_INVITATION, user=UserFactory.create(name="Ada"), context=INVITATION)
+    mail = queue_mail(kind=Mail.Kind.OWNER_INVITATION, user=UserFactory.create(name="Ada"), context=INVITATION)
+    mail.refresh_from_db()  # its times are the database's
+    return mail
 
 
 @pytest.fixture
 def _no_server(settings: Any) -> None:
     """A mail server that refuses connections."""
-    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_BACKEND = "config.smtp.EmailBackend"
     settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1
 
 

@@ -36,7 +36,9 @@ def is_verified_by_the_sandbox(system: RunningSystem) -> bool:
 
 def test_it_becomes_ready_survives_kill_9_and_remembers_its_keys(state: Path) -> None:
     with running_system(state) as system:
-        assert set(system.pids) == {"postgres", "valkey", "web", "worker", "dispatcher", "beat", "sandbox"}
+        assert set(system.pids) == {
+            *("postgres", "valkey", "web", "worker", "mail", "housekeeping", "dispatcher", "beat", "sandbox"),
+        }
         assert read(system, "/healthz")["instance"] == system.env["INSTANCE_ID"]
         assert read(system, "/readyz")["status"] == "ready"
         assert is_verified_by_the_sandbox(system)

@@ -369,7 +369,6 @@ def test_the_dispatchers_queue_carries_calls_to_work_and_nothing_else() -> None:
     app.loader.import_default_modules()
     queues = {name: app.amqp.router.route({}, name)["queue"].name for name in app.tasks}
     assert {name for name, queue in queues.items() if queue == "dispatcher"} == {"webhooks.deliver"}
-    assert not [entry for entry in app.conf.beat_schedule.values() if "queue" in entry["options"]]
 
 
 def test_the_log_of_the_dispatcher_names_no_secret_and_no_body(

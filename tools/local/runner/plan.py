@@ -19,6 +19,33 @@ WEB = ("--interface", "wsgi", "--workers", "2", "--blocking-threads", "4", "--no
 
 
 @dataclass(frozen=True)
+class Worker:
+    """A Celery worker: the queues that it alone consumes, and how many of their tasks run at a time."""
+
+    name: str
+    queues: tuple[str, ...]
+    processes: int
+
+    def arguments(self) -> tuple[str, ...]:
+        """Give the command line after `celery`, the same here and in `deploy/`.
+
+        A worker that starts forgets the calls that piled up while it was away: they say nothing that the rows do not.
+        """
+        queues, host = ",".join(self.queues), f"{self.name}@%h"
+        return ("worker", "-Q", queues, "-c", str(self.processes), "-n", host, "--purge")
+
+
+# What waits for an SMTP server or goes through old rows has a worker of its own and delays nothing else. One process
+# for each queue of the first: at most one task of a name is at work, so none of them waits for another.
+WORKERS = (
+    Worker("worker", ("pulse", "callbacks", "expiry"), 3),
+    Worker("mail", ("mail",), 1),
+    Worker("housekeeping", ("housekeeping",), 1),
+    Worker("dispatcher", ("dispatcher",), 1),
+)
+
+
+@dataclass(frozen=True)
 class Plan:
     """`preparation` runs to its end first; `has_web` says whether readiness is asked over HTTP.
 
@@ -32,20 +59,15 @@ class Plan:
 
 
 def whole_system(state: Path, port: int) -> Plan:
-    """Give the product's own plan: web, worker, dispatcher and beat, and the sandbox provider."""
+    """Give the product's own plan: web, workers, dispatcher and beat, and the sandbox provider."""
     sandbox, variables = sandbox_provider(port)
     return Plan(
         variables=variables,
         preparation=Child("setup", python("-m", "tools.local.runner.prepare", str(state))),
         children=(
             Child("web", _web(port)),
-            Child("worker", python(*CELERY, "worker", "-Q", "celery", "-c", "1", "-n", "worker@%h", *ALONE)),
-            # What called for it while it was away says nothing that its rows do not.
-            Child(
-                "dispatcher",
-                python(*CELERY, "worker", "-Q", "dispatcher", "-c", "1", "-n", "dispatcher@%h", *ALONE, "--purge"),
-            ),
-            Child("beat", python(*CELERY, "beat", "--schedule", str(state / "beat-schedule"), "--pidfile=")),
+            *(Child(worker.name, python(*CELERY, *worker.arguments(), *ALONE)) for worker in WORKERS),
+            Child("beat", python(*CELERY, "beat", "--pidfile=")),
             *sandbox,
         ),
     )

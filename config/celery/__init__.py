@@ -7,6 +7,7 @@ from celery import Celery, signals
 from django.conf import settings
 from django.db import transaction
 
+from config.celery.worker import KeptTasks
 from config.redis import RedisAway, attempt
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -14,6 +15,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 app = Celery("config")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+app.steps["consumer"].add(KeptTasks)
 
 
 def wake_up_channel(name: str) -> str:

@@ -1,0 +1,53 @@
+"""What beat asks for, and when: by a clock that nobody sets, and never more than a worker may have to catch up with."""
+
+import time
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from celery import beat
+from celery.schedules import schedule
+
+# So many tasks of a queue may wait while no worker takes them. They carry no data: more would say no more.
+MOST_WAITING = 20
+_started_at, _started = datetime.now(UTC), time.monotonic()
+
+
+def steady_now() -> datetime:
+    """Give a time that goes on evenly when the host's clock is set: a step back would stop beat for as long."""
+    return _started_at + timedelta(seconds=time.monotonic() - _started)
+
+
+class Entry(beat.ScheduleEntry):
+    """An entry of the schedule whose interval is counted by the steady clock."""
+
+    def __init__(self, schedule: Any = None, app: Any = None, **options: Any) -> None:
+        super().__init__(schedule=_steady(schedule, app), app=app, **options)
+
+
+def _steady(interval: Any, app: Any) -> schedule:
+    return interval if isinstance(interval, schedule) else schedule(interval, nowfun=steady_now, app=app)
+
+
+class Scheduler(beat.Scheduler):
+    """Keeps the schedule of the settings in memory, and sends nothing to a queue in which enough waits."""
+
+    Entry = Entry
+
+    def setup_schedule(self) -> None:
+        self.schedule = {}
+        self.merge_inplace(self.app.conf.beat_schedule)
+
+    def apply_async(self, entry: Any, producer: Any = None, advance: bool = True, **options: Any) -> Any:
+        queue = self.app.conf.task_routes[entry.task]["queue"]
+        if self.waiting_in(queue) >= MOST_WAITING:
+            return None
+        return super().apply_async(entry, producer=producer, advance=advance, **options)
+
+    def waiting_in(self, queue: str) -> int:
+        """How many tasks wait in a queue; none where the broker knows no such queue or cannot be asked."""
+        try:
+            channel: Any
+            with self.connection.channel() as channel:
+                return int(channel.queue_declare(queue=queue, passive=True).message_count)
+        except (*self.connection.connection_errors, *self.connection.channel_errors):
+            return 0

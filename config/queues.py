@@ -1,0 +1,74 @@
+"""Every task of the product: the queue it waits in, how often beat asks for it, and how long it may take.
+
+A queue is for work that may delay itself and nothing else: which workers consume it says tools/local/runner/plan.py,
+and deploy/ for an installation. Tasks carry no data and never expire, so no host's clock decides whether one runs.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Queue:
+    """`soft_seconds` raises `SoftTimeLimitExceeded` in a task of this queue, `hard_seconds` kills its process."""
+
+    name: str
+    soft_seconds: int | None
+    hard_seconds: int
+
+
+@dataclass(frozen=True)
+class Task:
+    """`every` is beat's interval in seconds.
+
+    A task without one `is_kept`: each worker of its queue keeps one running by itself.
+    """
+
+    name: str
+    queue: Queue
+    every: float | None = None
+
+    @property
+    def is_kept(self) -> bool:
+        return self.every is None
+
+
+# A dispatcher works for an hour, and ends what it has in flight.
+DISPATCHER = Queue("dispatcher", None, 2 * 3600)
+PULSE = Queue("pulse", 5, 10)
+MAIL = Queue("mail", 90, 120)
+CALLBACKS = Queue("callbacks", 60, 90)
+EXPIRY = Queue("expiry", 60, 90)
+HOUSEKEEPING = Queue("housekeeping", 240, 300)
+QUEUES = (DISPATCHER, PULSE, MAIL, CALLBACKS, EXPIRY, HOUSEKEEPING)
+
+TASKS = (
+    Task("webhooks.deliver", DISPATCHER),
+    Task("config.record_worker", PULSE, every=5),
+    Task("agency.send_mail", MAIL, every=2),
+    Task("channelconnect.read_notices", CALLBACKS, every=2),
+    Task("channelconnect.expire_sessions", EXPIRY, every=5),
+    Task("channelconnect.forget_notices", HOUSEKEEPING, every=600),
+    Task("agency.forget_records", HOUSEKEEPING, every=600),
+    Task("api.forget_idempotency_records", HOUSEKEEPING, every=600),
+    Task("webhooks.forget_deliveries", HOUSEKEEPING, every=600),
+)
+# What a retention task does in one go; the rest is left to its next turn.
+HOUSEKEEPING_SECONDS = 120.0
+
+
+def routes() -> dict[str, dict[str, str]]:
+    """Give Celery's `task_routes`."""
+    return {task.name: {"queue": task.queue.name} for task in TASKS}
+
+
+def annotations() -> dict[str, dict[str, int | None]]:
+    """Give Celery's `task_annotations`: the limits of each task."""
+    return {
+        task.name: {"soft_time_limit": task.queue.soft_seconds, "time_limit": task.queue.hard_seconds} for task in TASKS
+    }
+
+
+def beat_schedule() -> dict[str, dict[str, Any]]:
+    """Give Celery's `beat_schedule`."""
+    return {task.name: {"task": task.name, "schedule": task.every} for task in TASKS if task.every is not None}

@@ -1,0 +1,124 @@
+"""The product's own processes at work on hosts whose clocks disagree, and are set back."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.db import connection
+from psycopg.conninfo import make_conninfo
+
+from config.redis import attempt
+from tests.broker import forget_calls
+from tests.tools.local.processes import children_of
+from tests.webhooks.delivering import until
+from tools.local import ROOT
+from tools.local.parent_death import parent_death_signal
+from tools.local.runner.plan import ALONE, CELERY, WORKERS
+from webhooks.models import DispatcherRun
+
+START_SECONDS = 60
+HOUR = 3600
+
+
+class Host:
+    """A process of the plan on a host with a clock of its own."""
+
+    def __init__(self, clock: Path, *arguments: str, ahead: float) -> None:
+        self.clock = clock
+        self.set_clock(ahead)
+        parts = connection.get_connection_params()
+        address = {name: parts[name] for name in ("dbname", "user", "password", "host", "port") if name in parts}
+        self.process = subprocess.Popen(
+            [*parent_death_signal(), sys.executable, "-W", CELERY[1], "-m", "tests.clocks", str(clock), *arguments],
+            cwd=ROOT,
+            env={**os.environ, "DATABASE_URL": make_conninfo("", **address), "REDIS_URL": settings.REDIS_URL},
+            start_new_session=True,
+        )
+
+    def set_clock(self, ahead: float) -> None:
+        draft = self.clock.with_suffix(".draft")
+        draft.write_text(str(ahead))
+        draft.rename(self.clock)
+
+    def kill_child(self) -> None:
+        os.kill(children_of(self.process.pid)[-1], signal.SIGKILL)
+
+    def stop(self) -> None:
+        self.process.terminate()
+        try:
+            self.process.wait(30)
+        finally:
+            if self.process.poll() is None:
+                os.killpg(self.process.pid, signal.SIGKILL)
+                self.process.wait()
+
+
+StartHost = Callable[..., Host]
+
+
+@pytest.fixture
+def start_host(transactional_db: None, tmp_path: Path) -> Iterator[StartHost]:
+    """Start workers of the plan by name, or beat; they end with the test."""
+    started: list[Host] = []
+    forget_calls()
+
+    def start(name: str, *, ahead: float) -> Host:
+        [arguments] = [worker.arguments() for worker in WORKERS if worker.name == name] or [("beat", "--pidfile=")]
+        own = [part.replace("@%h", f"-{len(started)}@%h") for part in arguments]
+        command = ("celery", *CELERY[CELERY.index("celery") + 1 :], *own, *(ALONE if name != "beat" else ()))
+        started.append(Host(tmp_path / f"clock-{len(started)}", *command, ahead=ahead))
+        return started[-1]
+
+    yield start
+    for host in started:
+        host.stop()
+    forget_calls()
+
+
+def runs() -> set[int]:
+    return set(DispatcherRun.objects.values_list("number", flat=True))
+
+
+def has_others(before: set[int]) -> bool:
+    return bool(runs() - before)
+
+
+def test_a_dispatcher_starts_by_itself_and_again_whatever_the_clocks_say(start_host: StartHost) -> None:
+    """Two hosts ten seconds apart and no beat; one is killed, then set back an hour and killed again."""
+    slow, _ = start_host("dispatcher", ahead=-5), start_host("dispatcher", ahead=5)
+    until(lambda: len(runs()) == 2, START_SECONDS)
+    for ahead in (-5, -HOUR):
+        slow.set_clock(ahead)
+        time.sleep(0.5)
+        before = runs()
+        slow.kill_child()
+        until(partial(has_others, before), START_SECONDS)
+        until(lambda: len(runs()) == 2, START_SECONDS)
+
+
+def test_a_worker_works_for_a_beat_whose_clock_differs_and_is_set_back(start_host: StartHost) -> None:
+    """So none of beat's calls is late by a clock, and beat waits for no hour to come again."""
+
+    def forget_worker() -> None:
+        attempt(lambda redis: redis.delete("worker:seen"))
+
+    def seen() -> bool:
+        return attempt(lambda redis: redis.exists("worker:seen")) == 1
+
+    worker = start_host("worker", ahead=5)
+    until(seen, START_SECONDS)
+    beat = start_host("beat", ahead=-5)
+    forget_worker()
+    until(seen, START_SECONDS)
+    for host in (beat, worker):
+        host.set_clock(-HOUR)
+        time.sleep(0.5)
+        forget_worker()
+        until(seen, START_SECONDS)

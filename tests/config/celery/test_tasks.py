@@ -1,0 +1,66 @@
+"""What the tasks have in common: one at a time, and in batches that end."""
+
+import threading
+
+import pytest
+from django.db import connection
+
+from config.celery.tasks import held_alone, in_batches, one_at_a_time
+from config.db import database_now
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_task_does_nothing_while_another_process_is_at_it() -> None:
+    begun, ending, done = threading.Event(), threading.Event(), []
+
+    @one_at_a_time
+    def work() -> None:
+        done.append(1)
+        begun.set()
+        ending.wait(10)
+
+    def elsewhere() -> None:
+        try:
+            work()
+        finally:
+            connection.close()
+
+    other = threading.Thread(target=elsewhere)
+    other.start()
+    assert begun.wait(10)
+    work()
+    assert len(done) == 1
+    ending.set()
+    other.join()
+    work()
+    assert len(done) == 2
+
+
+@pytest.mark.django_db
+def test_a_lock_is_released_by_a_fault_as_well() -> None:
+    with pytest.raises(ZeroDivisionError), held_alone("a name"):
+        raise ZeroDivisionError
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()")
+        assert cursor.fetchone() == (0,)
+
+
+def test_batches_end_with_the_work_or_with_the_time() -> None:
+    left = [0, 1, 1]
+    in_batches(left.pop, seconds=60)
+    assert left == []
+    calls: list[int] = []
+
+    def work() -> bool:
+        calls.append(1)
+        return True
+
+    in_batches(work, seconds=0)
+    assert len(calls) == 1
+
+
+@pytest.mark.django_db
+def test_the_time_is_the_database_s() -> None:
+    first, second = database_now(), database_now()
+    assert first < second
+    assert first.utcoffset() is not None

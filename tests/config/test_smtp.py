@@ -1,0 +1,101 @@
+"""A slow SMTP server ends nobody's patience but its own."""
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from agency.models import Mail
+from agency.services import queue_mail, send_next_mail
+from config import smtp
+from tests.factories import UserFactory
+
+LIMIT_SECONDS = 1.0
+GREETING = b"220 mail.example.com ready\r\n"
+Speak = Callable[[socket.socket, threading.Event], None]
+
+
+def drip(connection: socket.socket, ending: threading.Event) -> None:
+    """A byte of an endless greeting every tenth of a second, so that no silence is long."""
+    while not ending.wait(0.1):
+        connection.sendall(b"2")
+
+
+def hang(connection: socket.socket, ending: threading.Event) -> None:
+    connection.sendall(GREETING)
+    ending.wait(30)
+
+
+class Server:
+    """An SMTP server with one way of speaking."""
+
+    def __init__(self, speak: Speak) -> None:
+        self.ending = threading.Event()
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.listener.settimeout(0.1)
+        self.speak = speak
+        self.thread = threading.Thread(target=self._serve)
+        self.thread.start()
+
+    def _serve(self) -> None:
+        while not self.ending.is_set():
+            try:
+                connection, _ = self.listener.accept()
+            except TimeoutError:
+                continue
+            with connection:
+                try:
+                    self.speak(connection, self.ending)
+                except OSError:
+                    continue
+
+    def close(self) -> None:
+        self.ending.set()
+        self.thread.join()
+        self.listener.close()
+
+
+@pytest.fixture
+def serve(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Speak], None]]:
+    """Start a server of which the product sends its mail, for at most a second each."""
+    started: list[Server] = []
+
+    def start(speak: Speak) -> None:
+        started.append(Server(speak))
+        settings.EMAIL_PORT = started[-1].listener.getsockname()[1]
+
+    monkeypatch.setattr(smtp, "CONVERSATION_SECONDS", LIMIT_SECONDS)
+    settings.EMAIL_BACKEND, settings.EMAIL_HOST = "config.smtp.EmailBackend", "127.0.0.1"
+    settings.EMAIL_USE_TLS, settings.EMAIL_TIMEOUT = False, 10
+    yield start
+    for server in started:
+        server.close()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("speak", [drip, hang])
+def test_a_mail_to_a_server_that_hangs_or_drips_is_put_off(speak: Speak, serve: Callable[[Speak], None]) -> None:
+    serve(speak)
+    mail = queue_mail(kind=Mail.Kind.PASSWORD_RESET, user=UserFactory.create(), context={})
+    started = time.monotonic()
+    assert send_next_mail()
+    assert time.monotonic() - started < 8  # the server's ten seconds of silence have not passed
+    mail.refresh_from_db()
+    assert (mail.sent_at, mail.attempts) == (None, 1)
+    assert not send_next_mail()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("with_tls", [False, True])
+def test_a_conversation_that_begins_with_tls_is_bounded_too(
+    with_tls: bool, serve: Callable[[Speak], None], settings: Any
+) -> None:
+    serve(drip)
+    settings.EMAIL_USE_SSL = with_tls
+    queue_mail(kind=Mail.Kind.PASSWORD_RESET, user=UserFactory.create(), context={})
+    started = time.monotonic()
+    assert send_next_mail()
+    assert time.monotonic() - started < 8
