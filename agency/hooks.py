@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from django.utils.translation import gettext_lazy as _
 
+from agency import metrics
 from agency.models import Agency, AgencyKey, Member, Plan
 from agency.pages.registry import (
     ActivityTarget,
@@ -20,7 +21,9 @@ from agency.pages.registry import (
 )
 from agency.services.retention import RULES
 from config.retention import retention_rules
+from config.metrics import METRICS
 
+METRICS.add(*metrics.METRICS)
 MENU = [
     MenuEntry(url_name="console:home", label=_("Home"), icon="home", section=Section.MAIN, order=10),
     MenuEntry(url_name="console:plans", label=_("Plans"), icon="plan", section=Section.CATALOGUE, order=10),

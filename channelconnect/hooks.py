@@ -10,11 +10,12 @@ from agency.pages.registry import (
     console_menu,
     label_actions,
 )
-from channelconnect import events
+from channelconnect import events, metrics
 from channelconnect.api.agency.serializers import ConnectionSerializer
 from channelconnect.models import ConnectSettings
 from channelconnect.services.retention import RULES
 from config.retention import retention_rules
+from config.metrics import METRICS
 
 ACTIONS = {
     "connect.turned_on": _("Channel connect switched on"),
@@ -45,6 +46,7 @@ def _ending(name: str, label: str, **sample: str) -> EventType:
     )
 
 
+METRICS.add(*metrics.METRICS)
 event_types.add(
     _ending(
         events.COMPLETED,

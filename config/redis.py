@@ -51,15 +51,20 @@ class Breaker:
 breaker = Breaker()
 
 
+def connect(*, timeout: float, connect_timeout: float | None = None) -> "redis.Redis":
+    """Make a client without retries: so many seconds to connect, and to answer."""
+    return redis.Redis.from_url(
+        settings.REDIS_URL,
+        socket_timeout=timeout,
+        socket_connect_timeout=connect_timeout or timeout,
+        retry=Retry(NoBackoff(), 0),
+    )
+
+
 @lru_cache(maxsize=1)
 def client() -> "redis.Redis":
     """Give the process's client: 0.2 s to connect and to answer, no retries."""
-    return redis.Redis.from_url(
-        settings.REDIS_URL,
-        socket_timeout=TIMEOUT_SECONDS,
-        socket_connect_timeout=TIMEOUT_SECONDS,
-        retry=Retry(NoBackoff(), 0),
-    )
+    return connect(timeout=TIMEOUT_SECONDS)
 
 
 def attempt(work: Callable[["redis.Redis"], Answer]) -> Answer:

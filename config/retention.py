@@ -12,6 +12,7 @@ from datetime import timedelta
 from django.db import connection
 
 from config.hooks import Registry
+from config.metrics import METRICS, Gauge
 
 BATCH = 5_000
 SECONDS = 5.0
@@ -42,6 +43,14 @@ class RetentionRule:
 
 
 retention_rules = Registry[RetentionRule]("retention rules")
+METRICS.add(
+    Gauge(
+        "retention_lag_seconds",
+        "For how long the oldest row that should be gone has been overdue.",
+        read=lambda: {rule.name: rule.lag().total_seconds() for rule in retention_rules},
+        label="table",
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)

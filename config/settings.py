@@ -75,6 +75,7 @@ INSTALLED_APPS = [
     "config.operations",
 ]
 MIDDLEWARE = [
+    "config.metrics.middleware.RequestMetrics",
     "config.middleware.RequestId",
     "config.middleware.KnownHosts",
     "config.middleware.ForwardedScheme",
@@ -261,6 +262,8 @@ REST_FRAMEWORK = {
 }
 # Enumerations stay where they are used: each surface's document is built in config.api.documents.
 SPECTACULAR_SETTINGS = {"POSTPROCESSING_HOOKS": [], "OAS_VERSION": "3.1.0"}
+# Each process passes on what it measures; tests do it themselves.
+METRICS_PUBLISHED = ENVIRONMENT != "test"
 LOG_LEVEL = env.one_of("LOG_LEVEL", ("INFO", "DEBUG", "WARNING", "ERROR", "CRITICAL"))
 LOG_FORMAT = env.one_of("LOG_FORMAT", ("json", "plain"))
 LOGGING = {

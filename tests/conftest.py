@@ -26,6 +26,7 @@ SLOW = (
     "tests/operations/test_backup",
     "tests/operations/test_erasure",
     "tests/webhooks/services/test_retention",
+    "tests/operations/test_exporter",
     "tests/tools/demo/test_demo",
     "tests/typing/",
     "tests/document/test_statuses",

@@ -18,6 +18,8 @@ from agency.services.retention import EventReader, event_readers
 from agency.tenants import Audience
 from config.api.documents.events import DocumentedEvents, documented_events
 from config.retention import retention_rules
+from config.metrics import METRICS
+from webhooks import metrics
 from webhooks.documented_events import events_of
 from webhooks.models import Endpoint
 from webhooks.services import has_subscribers
@@ -38,6 +40,7 @@ def _has_endpoint(agency: Agency) -> bool:
     return Endpoint.objects.of(agency).exists()
 
 
+METRICS.add(*metrics.METRICS)
 subscriber_checks.add(SubscriberCheck("webhooks", has_subscribers))
 documented_events.add(
     DocumentedEvents("agency events", "agency", events_of(Audience.AGENCY)),

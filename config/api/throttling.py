@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import redis as redis_client
 
+from config.metrics import count as count_metric
 from config.redis import RedisAway, attempt
 
 WINDOW_SECONDS = 60
@@ -59,6 +60,7 @@ def count(limit: Limit) -> Rate | None:
     try:
         number, milliseconds = attempt(lambda redis: _count(redis, limit))
     except RedisAway:
+        count_metric("limiter_without_redis_total")
         return None
     too_many = number > limit.size
     return Rate(

@@ -4,11 +4,9 @@ import threading
 from collections.abc import Callable
 
 import redis
-from django.conf import settings
-from redis.backoff import NoBackoff
-from redis.retry import Retry
 
 from config.celery import wake_up_channel
+from config.redis import connect
 
 WAIT_SECONDS = 0.25
 REST_SECONDS = 1.0
@@ -23,12 +21,7 @@ class WakeUpListener:
         self._channel = wake_up_channel(name)
         self._on_wake_up = on_wake_up
         self._stopping = threading.Event()
-        self._redis = redis.Redis.from_url(
-            settings.REDIS_URL,
-            socket_timeout=self.LONGEST_WAIT_SECONDS,
-            socket_connect_timeout=1,
-            retry=Retry(NoBackoff(), 0),
-        )
+        self._redis = connect(timeout=self.LONGEST_WAIT_SECONDS, connect_timeout=1)
         self.thread = threading.Thread(target=self._run, name=f"{name}-wake-ups", daemon=True)
 
     def _run(self) -> None:

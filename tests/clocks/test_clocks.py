@@ -10,12 +10,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from django.conf import settings
-from django.db import connection
-from psycopg.conninfo import make_conninfo
 
 from config.redis import attempt
 from tests.broker import forget_calls
+from tests.own_processes import variables
 from tests.tools.local.processes import children_of
 from tests.webhooks.delivering import until
 from tools.local import ROOT
@@ -33,12 +31,10 @@ class Host:
     def __init__(self, clock: Path, *arguments: str, ahead: float) -> None:
         self.clock = clock
         self.set_clock(ahead)
-        parts = connection.get_connection_params()
-        address = {name: parts[name] for name in ("dbname", "user", "password", "host", "port") if name in parts}
         self.process = subprocess.Popen(
             [*parent_death_signal(), sys.executable, "-W", CELERY[1], "-m", "tests.clocks", str(clock), *arguments],
             cwd=ROOT,
-            env={**os.environ, "DATABASE_URL": make_conninfo("", **address), "REDIS_URL": settings.REDIS_URL},
+            env=variables(),
             start_new_session=True,
         )
 

@@ -15,6 +15,7 @@ from config.api.errors import faults
 from config.api.errors.refusals import Refusal, TooLarge
 from config.api.errors.validation import WHOLE, flatten, flatten_model_error, summary
 from config.api.responses.json import error_response
+from config.metrics.middleware import mark_cause
 
 NOT_FOUND = domain.NotFound.message
 FORBIDDEN = "You may not do this."
@@ -36,6 +37,7 @@ def _domain(error: domain.DomainError) -> HttpResponse:
     if isinstance(error, domain.Invalid):
         return _invalid(error.errors)
     answer = error_response(next(status for kind, status in KINDS if isinstance(error, kind)), error.message)
+    mark_cause(answer, "unavailable")
     answer.__dict__["_has_been_logged"] = True  # a refusal is meant, 503 included, and no fault worth a line
     return answer
 
@@ -53,7 +55,9 @@ def _framework(error: drf.APIException, context: Mapping[str, Any]) -> HttpRespo
 def _database(fault: DatabaseError) -> HttpResponse:
     faults.log_fault(fault)
     status, message = faults.database_fault_response(fault)
-    return error_response(status, message, {WHOLE: [message]} if status == 422 else None)
+    answer = error_response(status, message, {WHOLE: [message]} if status == 422 else None)
+    mark_cause(answer, "database")
+    return answer
 
 
 def _django(error: Exception) -> HttpResponse | None:

@@ -1,0 +1,69 @@
+"""What a metric is: its name, what it says, and where its value comes from."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from django.db.models import QuerySet
+from django.db.models.functions import Now
+
+from config.hooks import Registry
+
+# No reading counts further: a number that says "enough to worry" must not cost what it warns of.
+MOST_COUNTED = 10_000
+SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+
+Values = float | Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Counter:
+    """A sum that processes add to with `count`; its name ends in `_total`. `label` is the name of its one label."""
+
+    name: str
+    help: str
+    label: str | None = None
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Durations in seconds that processes add to with `observe`."""
+
+    name: str
+    help: str
+    label: str | None = None
+    bounds: tuple[float, ...] = SECONDS
+
+
+@dataclass(frozen=True)
+class Gauge:
+    """A value of this moment. `read` is asked by the exporter; without it, processes say theirs with `report`.
+
+    `read` gives a number, or numbers by the values of `label`; `source` is the server that it asks. `combine` makes one
+    of what several processes report.
+    """
+
+    name: str
+    help: str
+    read: Callable[[], Values] | None = None
+    label: str | None = None
+    source: Literal["database", "redis", "broker"] = "database"
+    combine: Callable[[list[float]], float] = sum
+
+
+Metric = Counter | Histogram | Gauge
+METRICS: Registry[Metric] = Registry("metrics")
+
+
+def capped_count(rows: "QuerySet[Any]") -> float:
+    """Count rows, up to ten thousand."""
+    return float(rows.order_by().values("pk")[:MOST_COUNTED].count())
+
+
+def oldest_seconds(rows: "QuerySet[Any]", since: str, *, order_by: str | None = None) -> float:
+    """How long ago the first row's moment was by the database's clock; 0 where there is no row.
+
+    `order_by` names the column of an index in which the oldest comes first, where that is not `since` itself.
+    """
+    found = rows.order_by(order_by or since).annotate(_now=Now()).values_list(since, "_now").first()
+    return max(0.0, (found[1] - found[0]).total_seconds()) if found else 0.0

@@ -1,0 +1,53 @@
+"""Measures every request: how long it took, and why it failed when that was our fault."""
+
+import threading
+import time
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponseBase
+
+from config.metrics.recording import count, observe, report
+
+NOT_MEASURED = frozenset({"/healthz", "/readyz"})
+SERVER_ERROR = 500
+
+_busy: set[int] = set()
+
+
+def busy_threads() -> int:
+    """How many threads of this process have a request now."""
+    return len(_busy)
+
+
+class RequestMetrics:
+    """Stands before every other middleware."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+        report("web_threads_busy", busy_threads)
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if request.path_info in NOT_MEASURED:
+            return self.get_response(request)
+        thread, started = threading.get_ident(), time.perf_counter()
+        _busy.add(thread)
+        try:
+            response = self.get_response(request)
+        finally:
+            _busy.discard(thread)
+        surface = "api" if request.path_info.startswith("/api/") else "pages"
+        observe("web_request_seconds", time.perf_counter() - started, surface)
+        if response.status_code >= SERVER_ERROR:
+            count("web_faults_total", 1, cause_of(response))
+        return response
+
+
+def cause_of(response: HttpResponseBase) -> str:
+    """Why a request failed: what `mark_cause` said, or that nobody foresaw it."""
+    cause: str = response.__dict__.get("_cause", "unexpected")
+    return cause
+
+
+def mark_cause(response: HttpResponseBase, cause: str) -> None:
+    """Say, in a word or two, why this answer has a 5xx status."""
+    response.__dict__["_cause"] = cause

@@ -1,0 +1,1 @@
+"""The exporter: what it reads of the servers, and how Prometheus gets it."""
