@@ -5,12 +5,15 @@ import threading
 import time
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 import redis
 from django.conf import settings
 from redis.backoff import NoBackoff
 from redis.retry import Retry
+from redis.sentinel import Sentinel
+
+from config.redis_address import sentinel_address
 
 logger = logging.getLogger(__name__)
 Answer = TypeVar("Answer")
@@ -52,13 +55,20 @@ breaker = Breaker()
 
 
 def connect(*, timeout: float, connect_timeout: float | None = None) -> "redis.Redis":
-    """Make a client without retries: so many seconds to connect, and to answer."""
-    return redis.Redis.from_url(
-        settings.REDIS_URL,
-        socket_timeout=timeout,
-        socket_connect_timeout=connect_timeout or timeout,
-        retry=Retry(NoBackoff(), 0),
-    )
+    """Make a client without retries: so many seconds to connect, and to answer.
+
+    Behind Sentinels each new connection asks them first which server is the primary one.
+    """
+    options: dict[str, Any] = {
+        "socket_timeout": timeout,
+        "socket_connect_timeout": connect_timeout or timeout,
+        "retry": Retry(NoBackoff(), 0),
+    }
+    address = sentinel_address(settings.REDIS_URL)
+    if address is None:
+        return redis.Redis.from_url(settings.REDIS_URL, **options)
+    sentinels = Sentinel(address.nodes, sentinel_kwargs={**options, **address.sentinel})  # type: ignore[no-untyped-call]
+    return cast("redis.Redis", sentinels.master_for(address.primary, **address.server, **options))  # type: ignore[no-untyped-call]
 
 
 @lru_cache(maxsize=1)

@@ -2,9 +2,9 @@
 
 import sys
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
-from config import queues
+from config import queues, redis_address
 from config.environment import Environment
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -22,6 +22,8 @@ if not FIELD_ENCRYPTION_KEYS:
         "secrets at rest."
     )
 DATABASE_URL = env.text("DATABASE_URL", purpose="where PostgreSQL is, such as postgresql://user@host:5432/name")
+# Behind a pooler in transaction mode: where PostgreSQL itself is, for the processes that keep a session of their own.
+DATABASE_DIRECT_URL = env.text("DATABASE_DIRECT_URL", DATABASE_URL)
 REDIS_URL = env.text("REDIS_URL", purpose="where Redis is, such as redis://host:6379/0")
 PUBLIC_URL = env.text("PUBLIC_URL", purpose="the address people open, such as https://app.example.com").rstrip("/")
 INSTANCE_ID = env.text("INSTANCE_ID", "")
@@ -125,7 +127,7 @@ PACK_LIBRARY = BASE_DIR / "packs" / "library"
 # A web request holds no statement for longer than 5 s and waits for no lock longer than 2 s; workers have a minute.
 _is_worker = "celery" in sys.argv[0] or (len(sys.argv) > 1 and sys.argv[0].endswith("manage.py"))
 STATEMENT_TIMEOUT_MS = 60_000 if _is_worker else 5_000
-_address = env.database(DATABASE_URL)
+_address = env.database(DATABASE_DIRECT_URL if _is_worker else DATABASE_URL)
 DATABASES = {
     "default": {
         "ENGINE": "django.db.backends.postgresql",
@@ -135,6 +137,7 @@ DATABASES = {
         "HOST": _address.pop("host", ""),
         "PORT": _address.pop("port", ""),
         "CONN_MAX_AGE": 600,
+        "DISABLE_SERVER_SIDE_CURSORS": DATABASE_DIRECT_URL != DATABASE_URL,
         "OPTIONS": {
             **_address,
             "connect_timeout": 3,
@@ -159,17 +162,14 @@ if ACTIVITY_KEPT_DAYS < 30:
 
 # Redis ------------------------------------------------------------------------------------------------
 
-
-def celery_broker(url: str) -> str:
-    """Give Celery's spelling of a Redis address: `unix://` becomes `redis+socket://`."""
-    parts = urlsplit(url)
-    if parts.scheme != "unix":
-        return url
-    database = parse_qs(parts.query).get("db", ["0"])[0]
-    return f"redis+socket://{parts.path}?virtual_host={database}"
-
-
-CELERY_BROKER_URL = celery_broker(REDIS_URL)
+# Any broker that Celery knows; Redis unless something else is named.
+try:
+    CELERY_BROKER_URL, _broker_options = redis_address.celery_broker(env.text("CELERY_BROKER_URL", REDIS_URL))
+except ValueError:  # the address may hold a password and is never quoted
+    env.complaints.append("REDIS_URL or CELERY_BROKER_URL names no Sentinel or no ?primary=NAME.")
+    CELERY_BROKER_URL, _broker_options = "", {}
+if CELERY_BROKER_URL.startswith(("redis", "sentinel")):
+    _broker_options |= {"visibility_timeout": 600, "socket_connect_timeout": 2}
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
@@ -178,13 +178,8 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
-CELERY_BROKER_TRANSPORT_OPTIONS = {
-    "visibility_timeout": 600,
-    "socket_connect_timeout": 2,
-    "max_retries": 1,
-    "interval_start": 0,
-    "interval_max": 0.1,
-}
+# A broker that is away is found so in a moment, whoever calls.
+CELERY_BROKER_TRANSPORT_OPTIONS = {**_broker_options, "max_retries": 1, "interval_start": 0, "interval_max": 0.1}
 CELERY_TIMEZONE = "UTC"
 # Queues, routes, limits and intervals: config/queues.py has them all. Nothing is left to Celery's own queue.
 CELERY_TASK_ROUTES = queues.routes()

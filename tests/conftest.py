@@ -20,6 +20,7 @@ SLOW = (
     "tests/tools/sandbox/",
     "tests/chaos/",
     "tests/clocks/",
+    "tests/servers/",
     "tests/admin/test_records",
     "tests/agency/console/test_access",
     "tests/operations/test_benchmarks",

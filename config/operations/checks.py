@@ -1,15 +1,19 @@
 """System checks of the secrets at rest: the keys must be there, and must open what is stored."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from django.apps import AppConfig
 from django.core.checks import CheckMessage, Error, Tags, register
+from django.core.checks import Warning as CheckWarning
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connections
 
 from config.db import UnreadableSecret, keyring
 from config.operations.secrets import Column, encrypted_columns
+
+STARTUP_OPTION = re.compile(r"-c (\w+)=(\S+)")
 
 
 @register(Tags.security)
@@ -40,6 +44,31 @@ def stored_secrets_are_readable(
         for column in encrypted_columns()
         if column.table in tables and not _is_readable(column)
     ]
+
+
+@register(Tags.database)
+def startup_options_arrived(
+    app_configs: Sequence[AppConfig] | None, databases: Sequence[str] | None = None, **kwargs: Any
+) -> list[CheckMessage]:
+    """Compare what connections ask for when they begin with what holds then: a pooler may drop it."""
+    return [
+        CheckWarning(
+            f"Connections ask for {name} = {wanted}, and have {found}.",
+            hint="A pooler in between drops startup options: set them there, as docs/operations.md describes.",
+            id="operations.W001",
+        )
+        for alias in databases or ()
+        for name, wanted in STARTUP_OPTION.findall(connections[alias].settings_dict["OPTIONS"].get("options", ""))
+        if (found := _setting_of(alias, name)) != wanted
+    ]
+
+
+def _setting_of(alias: str, name: str) -> str:
+    """Give a setting in its own unit, as startup options name it."""
+    with connections[alias].cursor() as cursor:
+        cursor.execute("SELECT setting FROM pg_settings WHERE name = %s", [name])
+        row = cursor.fetchone()
+    return str(row[0]) if row else ""
 
 
 def _is_readable(column: Column) -> bool:

@@ -2,23 +2,18 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from config.redis import attempt
+from tests import own_processes
 from tests.broker import forget_calls
-from tests.own_processes import variables
 from tests.tools.local.processes import children_of
 from tests.webhooks.delivering import until
-from tools.local import ROOT
-from tools.local.parent_death import parent_death_signal
-from tools.local.runner.plan import ALONE, CELERY, WORKERS
 from webhooks.models import DispatcherRun
 
 START_SECONDS = 60
@@ -28,15 +23,12 @@ HOUR = 3600
 class Host:
     """A process of the plan on a host with a clock of its own."""
 
-    def __init__(self, clock: Path, *arguments: str, ahead: float) -> None:
+    def __init__(self, clock: Path, arguments: Sequence[str], *, ahead: float) -> None:
         self.clock = clock
         self.set_clock(ahead)
-        self.process = subprocess.Popen(
-            [*parent_death_signal(), sys.executable, "-W", CELERY[1], "-m", "tests.clocks", str(clock), *arguments],
-            cwd=ROOT,
-            env=variables(),
-            start_new_session=True,
-        )
+        module = list(arguments).index("-m")
+        command = (*arguments[: module + 1], "tests.clocks", str(clock), *arguments[module + 1 :])
+        self.process = own_processes.start(command, own_processes.variables())
 
     def set_clock(self, ahead: float) -> None:
         draft = self.clock.with_suffix(".draft")
@@ -45,15 +37,6 @@ class Host:
 
     def kill_child(self) -> None:
         os.kill(children_of(self.process.pid)[-1], signal.SIGKILL)
-
-    def stop(self) -> None:
-        self.process.terminate()
-        try:
-            self.process.wait(30)
-        finally:
-            if self.process.poll() is None:
-                os.killpg(self.process.pid, signal.SIGKILL)
-                self.process.wait()
 
 
 StartHost = Callable[..., Host]
@@ -66,15 +49,13 @@ def start_host(transactional_db: None, tmp_path: Path) -> Iterator[StartHost]:
     forget_calls()
 
     def start(name: str, *, ahead: float) -> Host:
-        [arguments] = [worker.arguments() for worker in WORKERS if worker.name == name] or [("beat", "--pidfile=")]
-        own = [part.replace("@%h", f"-{len(started)}@%h") for part in arguments]
-        command = ("celery", *CELERY[CELERY.index("celery") + 1 :], *own, *(ALONE if name != "beat" else ()))
-        started.append(Host(tmp_path / f"clock-{len(started)}", *command, ahead=ahead))
+        arguments = own_processes.celery_arguments(name, number=len(started))
+        started.append(Host(tmp_path / f"clock-{len(started)}", arguments, ahead=ahead))
         return started[-1]
 
     yield start
     for host in started:
-        host.stop()
+        own_processes.stop(host.process)
     forget_calls()
 
 

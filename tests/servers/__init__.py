@@ -1,0 +1,1 @@
+"""The product behind servers that an installation may have: Sentinels, RabbitMQ, PgBouncer."""

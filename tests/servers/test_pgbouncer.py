@@ -1,0 +1,91 @@
+"""PgBouncer in transaction mode before the web processes; workers and dispatchers go past it."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests.own_processes import database_url, running, start, variables
+from tests.servers.programs import free_port, listens, program, server
+from tests.webhooks.delivering import until
+from tools.local import ROOT
+from tools.local.runner.plan import whole_system
+from tools.local.runner.supervisor import kill_group
+from tools.local.runner.web import get
+from tools.local.servers.account import servers_account
+from webhooks.models import DispatcherRun
+
+START_SECONDS = 60
+# As docs/operations.md describes it.
+CONFIG = """
+[databases]
+* = host={host} port={port} user=app connect_query='{options}'
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = {own}
+auth_type = any
+pool_mode = transaction
+default_pool_size = 4
+ignore_startup_parameters = options,extra_float_digits
+unix_socket_dir =
+"""
+OPTIONS = {"statement_timeout": "5s", "lock_timeout": "2s", "idle_in_transaction_session_timeout": "10s"}
+SET_OPTIONS = "; ".join(f"SET {name} = ''{value}''" for name, value in OPTIONS.items())
+
+
+@pytest.fixture
+def pooled(tmp_path: Path, transactional_db: None) -> Iterator[str]:
+    """The address of the test's database through a PgBouncer."""
+    pgbouncer, own = program("pgbouncer"), free_port()
+    direct = psycopg.conninfo.conninfo_to_dict(database_url())
+    config = Path("/tmp", f"pgbouncer-{own}.ini")  # noqa: S108  # its user may not enter the test's folder
+    config.write_text(CONFIG.format(host=direct["host"], port=direct.get("port", 5432), own=own, options=SET_OPTIONS))
+    command = (*servers_account().prefix, pgbouncer, str(config))
+    try:
+        with server(*command, ready=lambda: listens(own), log=tmp_path / "pgbouncer.log"):
+            yield database_url(host="127.0.0.1", port=str(own))
+    finally:
+        config.unlink()
+
+
+def environment(pooled: str) -> dict[str, str]:
+    return {**variables(), "DATABASE_URL": pooled, "DATABASE_DIRECT_URL": database_url()}
+
+
+def test_no_startup_option_is_lost_on_the_way_through_the_pooler(pooled: str) -> None:
+    with psycopg.connect(pooled, options="-c statement_timeout=1", autocommit=True) as connection:
+        for name, value in OPTIONS.items():
+            assert connection.execute(f"SHOW {name}").fetchone() == (value,)
+
+
+def test_the_web_processes_serve_through_it(pooled: str) -> None:
+    port = free_port()
+    [web] = [child.command for child in whole_system(ROOT, port).children if child.name == "web"]
+    process = start(web[1:], environment(pooled))
+    try:
+        until(lambda: get(port, "/healthz")[0] == 200, START_SECONDS)
+        assert b'"database": true' in get(port, "/readyz")[1].replace(b'":true', b'": true')
+        assert get(port, "/account/sign-in")[0] == 200
+    finally:
+        kill_group(process)
+
+
+def test_dispatchers_and_maintenance_go_past_it(pooled: str) -> None:
+    """They hold advisory locks, which belong to a session."""
+    with running("dispatcher", DATABASE_URL=pooled, DATABASE_DIRECT_URL=database_url()):
+        until(DispatcherRun.objects.exists, START_SECONDS)
+    command = [sys.executable, "manage.py", "check", "--database", "default", "--fail-level", "WARNING"]
+    check = subprocess.run(command, cwd=ROOT, env=environment(pooled), capture_output=True, text=True, check=False)
+    assert check.returncode == 0, check.stderr
+
+
+def test_a_pooler_that_drops_startup_options_is_found(pooled: str) -> None:
+    """The settings of maintenance commands are other ones than those that the pooler sets."""
+    command = [sys.executable, "manage.py", "check", "--database", "default", "--fail-level", "WARNING"]
+    without = {**environment(pooled), "DATABASE_DIRECT_URL": pooled}
+    check = subprocess.run(command, cwd=ROOT, env=without, capture_output=True, text=True, check=False)
+    assert "operations.W001" in check.stderr
+    assert "statement_timeout = 60000, and have 5000" in check.stderr

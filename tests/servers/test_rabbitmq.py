@@ -1,0 +1,62 @@
+"""RabbitMQ as Celery's broker, in place of Redis."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from config.health import WORKER_KEY
+from config.redis import attempt
+from tests.own_processes import running
+from tests.servers.programs import free_port, listens, program, server
+from tests.webhooks.delivering import until
+from webhooks.models import DispatcherRun
+
+START_SECONDS = 60
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Iterator[str]:
+    """A RabbitMQ of this test's own, by its address."""
+    rabbitmq, epmd = program("rabbitmq-server"), program("epmd")
+    if os.geteuid() == 0:  # Debian's command becomes another user, whose folder this is not
+        rabbitmq = program("/usr/lib/rabbitmq/bin/rabbitmq-server")
+    port, own, names = free_port(), free_port(), free_port()
+    environment = {
+        "HOME": str(tmp_path),
+        "RABBITMQ_BASE": str(tmp_path),
+        "RABBITMQ_NODENAME": f"test{port}@localhost",
+        "RABBITMQ_NODE_IP_ADDRESS": "127.0.0.1",
+        "RABBITMQ_NODE_PORT": str(port),
+        "RABBITMQ_DIST_PORT": str(own),
+        "RABBITMQ_MNESIA_BASE": str(tmp_path / "data"),
+        "RABBITMQ_LOG_BASE": str(tmp_path / "log"),
+        "RABBITMQ_CONFIG_FILE": str(tmp_path / "rabbitmq"),
+        "RABBITMQ_ENABLED_PLUGINS_FILE": str(tmp_path / "plugins"),
+        "RABBITMQ_PID_FILE": str(tmp_path / "pid"),
+        "ERL_EPMD_ADDRESS": "127.0.0.1",
+        "ERL_EPMD_PORT": str(names),
+    }
+    (tmp_path / "plugins").write_text("[].")
+    log = tmp_path / "rabbitmq.log"
+    try:
+        with server(rabbitmq, ready=lambda: listens(port), log=log, environment=environment):
+            yield f"amqp://guest:guest@127.0.0.1:{port}//"
+    finally:
+        subprocess.run([epmd, "-kill"], env={**os.environ, **environment}, capture_output=True, check=False)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_workers_beat_and_dispatchers_work_over_rabbitmq(broker: str) -> None:
+    """Beat's calls come to the workers, more than once, and a dispatcher runs."""
+
+    def seen() -> bool:
+        return attempt(lambda redis: redis.exists(WORKER_KEY)) == 1
+
+    with running("worker", "dispatcher", "beat", CELERY_BROKER_URL=broker):
+        until(DispatcherRun.objects.exists, START_SECONDS)
+        for _ in range(2):
+            attempt(lambda redis: redis.delete(WORKER_KEY))
+            until(seen, START_SECONDS)
