@@ -1,0 +1,1 @@
+"""What lies in `deploy/`, held against the product: commands, limits, metrics."""
