@@ -19,9 +19,17 @@ from agency.pages.registry import (
     first_steps,
     label_actions,
 )
+from agency.services.mail import mail_keeps_up
 from agency.services.retention import RULES
-from config.retention import retention_rules
+from config.health import Degradation, parts
 from config.metrics import METRICS
+from config.request_bodies import MIB, BodyRule, body_rules
+from config.retention import retention_rules
+
+parts.add(Degradation("mail", mail_keeps_up))
+
+# A logo may have 1 MiB; the page says so itself of a picture as cameras make them.
+body_rules.add(BodyRule("/console/configuration/brand/logo", most_bytes=16 * MIB))
 
 METRICS.add(*metrics.METRICS)
 MENU = [

@@ -14,8 +14,14 @@ from channelconnect import events, metrics
 from channelconnect.api.agency.serializers import ConnectionSerializer
 from channelconnect.models import ConnectSettings
 from channelconnect.services.retention import RULES
-from config.retention import retention_rules
 from config.metrics import METRICS
+from config.request_bodies import MIB, BodyRule, body_rules
+from config.retention import retention_rules
+
+# A batch of a thousand updates stays far below 4 MiB; without its signature a callback is refused unread.
+body_rules.add(
+    BodyRule("/connect/provider-events", most_bytes=4 * MIB, headers=(b"x-hub-signature-256",), view_refuses=True)
+)
 
 ACTIONS = {
     "connect.turned_on": _("Channel connect switched on"),

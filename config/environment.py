@@ -1,7 +1,9 @@
 """Reads the settings from environment variables and names every missing one in a sentence."""
 
 import os
+from collections.abc import Sequence
 from ipaddress import IPv4Network, IPv6Network, ip_network
+from pathlib import PurePath
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
@@ -9,6 +11,14 @@ from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
 Network = IPv4Network | IPv6Network
+
+
+def process_name(command: Sequence[str]) -> str:
+    """Name a process by its command, as PostgreSQL shows its connections: web, worker, beat or manage."""
+    program = PurePath(command[0]).name if command else ""
+    if command and "celery" in command[0]:
+        return "beat" if "beat" in command else "worker"
+    return "manage" if program == "manage.py" else "web"
 
 
 class Environment:

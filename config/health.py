@@ -1,35 +1,82 @@
-"""Whether the process lives (`/healthz`) and whether the system is ready for work (`/readyz`)."""
+"""Whether the process lives (`/healthz`), and whether it can serve, and the system do all its work (`/readyz`)."""
 
+import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final
 
 from celery import shared_task, signals
 from django.conf import settings
-from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections
+from django.db import DEFAULT_DB_ALIAS, Error, connections, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
+from config.hooks import Registry
+from config.postgresql.waits import longest_wait
 from config.redis import RedisAway, attempt
 
-WORKER_KEY = "worker:seen"
-WORKER_SILENCE_SECONDS = 30
+WORKER_KEY: Final = "worker:seen"
+BEAT_KEY: Final = "beat:seen"
+SILENCE_SECONDS: Final = 30
+DATABASE_SECONDS: Final = 2.0
+# So often at most does a process try whether the database takes writes, whoever asks.
+WRITE_TEST_SECONDS: Final = 1.0
+PULSE: Final = "config.record_worker"
+# Room on the disk shows only where a file grows: a result too large for the memory it is given goes into one. The
+# message is the least that a commit writes to the log and waits for; it touches no table, so it leaves no dead row.
+WRITE_TEST: Final = """
+SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean,
+       (SELECT count(*) FROM generate_series(1, 8000)),
+       CASE WHEN pg_is_in_recovery() THEN NULL ELSE pg_logical_emit_message(true, 'readiness', '') END
+"""
 _migrated = False
 
 
-@shared_task(name="config.record_worker")
+@dataclass(frozen=True, slots=True)
+class Degradation:
+    """A part whose absence leaves the web serving: `is_well` says whether it is there and keeps up."""
+
+    name: str
+    is_well: Callable[[], bool]
+
+
+parts: Registry[Degradation] = Registry("parts of the system")
+
+
+def _record(key: str) -> None:
+    attempt(lambda redis: redis.set(key, 1, ex=SILENCE_SECONDS))
+
+
+def _was_seen(key: str) -> bool:
+    try:
+        return attempt(lambda redis: redis.get(key)) is not None
+    except RedisAway:
+        return False
+
+
+@shared_task(name=PULSE)
 def record_worker() -> None:
-    """Leave the time at which a worker last took a task."""
-    attempt(lambda redis: redis.set(WORKER_KEY, int(time.time()), ex=WORKER_SILENCE_SECONDS))
+    """Leave a mark, for half a minute, that a worker took a task."""
+    _record(WORKER_KEY)
 
 
 @signals.worker_ready.connect
 def record_new_worker(**_: Any) -> None:
     """A worker that has just come is seen at once: the clock's first look may be seconds away."""
     record_worker()
+
+
+@signals.before_task_publish.connect(sender=PULSE)
+def record_beat(**_: Any) -> None:
+    """Leave a mark that the clock sent its pulse: nobody else does, and a worker may be away."""
+    try:
+        _record(BEAT_KEY)
+    except RedisAway:
+        return
 
 
 @csrf_exempt
@@ -39,14 +86,35 @@ def healthz(_: HttpRequest) -> JsonResponse:
     return JsonResponse({"status": "ok", "instance": settings.INSTANCE_ID})
 
 
-def database_answers() -> bool:
+class WriteTest:
+    """Tries whether the database takes writes, once a second at most; in between the last finding holds."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._next = 0.0
+        self._went_well = False
+
+    def passes(self) -> bool:
+        with self._lock:
+            if time.monotonic() >= self._next:
+                self._went_well = _takes_writes()
+                self._next = time.monotonic() + WRITE_TEST_SECONDS
+            return self._went_well
+
+
+def _takes_writes() -> bool:
     try:
-        with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
-            cursor.execute("SELECT 1")
-    except DatabaseError:
+        with transaction.atomic(), connections[DEFAULT_DB_ALIAS].cursor() as cursor:
+            cursor.execute("SET LOCAL work_mem = '64kB'")
+            cursor.execute(WRITE_TEST)
+            row = cursor.fetchone()
+    except Error:
         connections[DEFAULT_DB_ALIAS].close()
         return False
-    return True
+    return row is not None and not row[0]
+
+
+write_test = WriteTest()
 
 
 def migrations_are_applied() -> bool:
@@ -56,7 +124,7 @@ def migrations_are_applied() -> bool:
         try:
             executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
             _migrated = not executor.migration_plan(executor.loader.graph.leaf_nodes())
-        except DatabaseError:
+        except Error:
             return False
     return _migrated
 
@@ -68,30 +136,47 @@ def redis_answers() -> bool:
         return False
 
 
-def worker_was_seen() -> bool:
+parts.add(
+    Degradation("redis", redis_answers),
+    Degradation("worker", lambda: _was_seen(WORKER_KEY)),
+    Degradation("beat", lambda: _was_seen(BEAT_KEY)),
+)
+
+
+def needs() -> dict[str, bool]:
+    """Say of each thing without which nothing can be served whether it is there."""
+    database = write_test.passes()
+    return {"database": database, "migrations": database and migrations_are_applied()}
+
+
+def degradations() -> dict[str, bool]:
+    """Say of each part whose absence leaves the web serving whether it is well; for metrics, and for `/readyz`."""
+    return {part.name: _is_well(part) for part in parts}
+
+
+def _is_well(part: Degradation) -> bool:
     try:
-        return attempt(lambda redis: redis.get(WORKER_KEY)) is not None
-    except RedisAway:
+        return part.is_well()
+    except Error:
+        connections[DEFAULT_DB_ALIAS].close()
         return False
-
-
-CHECKS: dict[str, Callable[[], bool]] = {
-    "database": database_answers,
-    "migrations": migrations_are_applied,
-    "redis": redis_answers,
-    "worker": worker_was_seen,
-}
 
 
 @csrf_exempt
 @never_cache
 @require_safe
 def readyz(_: HttpRequest) -> JsonResponse:
-    checks = {name: check() for name, check in CHECKS.items()}
-    ready = all(checks.values())
+    """Answer `ready`, `degraded` (200: this process can serve, a part of the system is missing) or `not ready`."""
+    with longest_wait(DATABASE_SECONDS):
+        checks = needs()
+        serves = all(checks.values())
+        if serves:
+            checks |= degradations()
+    status = "not ready" if not serves else "ready" if all(checks.values()) else "degraded"
     response = JsonResponse(
-        {"status": "ready" if ready else "not ready", "instance": settings.INSTANCE_ID, "checks": checks},
-        status=200 if ready else 503,
+        {"status": status, "instance": settings.INSTANCE_ID, "checks": checks}, status=200 if serves else 503
     )
+    if not serves:
+        response.headers["Retry-After"] = "2"
     response.__dict__["_has_been_logged"] = True  # not yet ready is an answer, not a fault worth a line each time
     return response

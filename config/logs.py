@@ -3,15 +3,22 @@
 import json
 import logging
 import re
+import uuid
 from contextvars import ContextVar
 from datetime import UTC, datetime
 
 request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
+CALLERS_ID = re.compile(r"[A-Za-z0-9._-]{1,128}\Z")
 
 SECRET = re.compile(
     r"svc_(?:ag_)?[0-9A-Za-z]{20,}|whsec_[\w+/=-]{20,}|(?<=/set-password/)[\w-]+/[\w-]{20,}|(?<=/connect/)[\w-]{40,}"
 )
 PLAIN = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "request", "color_message"}
+
+
+def name_request(given: str) -> str:
+    """Give the id of a request: the caller's own where it is one, else a new one."""
+    return given if CALLERS_ID.match(given) else uuid.uuid4().hex
 
 
 def without_secrets(text: str) -> str:

@@ -1,9 +1,7 @@
 """What surrounds every request: its id, the hosts we answer for, the headers that browsers obey."""
 
 import logging
-import re
 import time
-import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -15,11 +13,10 @@ from django.core.exceptions import MiddlewareNotUsed
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
 from config.api.requests.clients import comes_from_a_proxy
-from config.logs import request_id
+from config.logs import name_request, request_id
 
 Next = Callable[[HttpRequest], HttpResponseBase]
 logger = logging.getLogger("requests")
-CALLERS_ID = re.compile(r"[A-Za-z0-9._-]{1,128}\Z")
 NOT_LOGGED = frozenset({"/healthz", "/readyz"})
 
 
@@ -30,8 +27,7 @@ class RequestId:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        given = request.META.get("HTTP_X_REQUEST_ID", "")
-        name = given if CALLERS_ID.match(given) else uuid.uuid4().hex
+        name = name_request(request.META.get("HTTP_X_REQUEST_ID", ""))
         token, started = request_id.set(name), time.perf_counter()
         try:
             response = self.get_response(request)

@@ -5,7 +5,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from config import queues, redis_address
-from config.environment import Environment
+from config.environment import Environment, process_name
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = Environment()
@@ -124,27 +124,35 @@ PACK_LIBRARY = BASE_DIR / "packs" / "library"
 
 # PostgreSQL -------------------------------------------------------------------------------------------
 
+# What PostgreSQL shows of a connection: who holds a lock or runs a long statement is found by it.
+PROCESS_NAME = env.text("PROCESS_NAME", process_name(sys.argv))
 # A web request holds no statement for longer than 5 s and waits for no lock longer than 2 s; workers have a minute.
-_is_worker = "celery" in sys.argv[0] or (len(sys.argv) > 1 and sys.argv[0].endswith("manage.py"))
-STATEMENT_TIMEOUT_MS = 60_000 if _is_worker else 5_000
-_address = env.database(DATABASE_DIRECT_URL if _is_worker else DATABASE_URL)
+STATEMENT_TIMEOUT_MS = 5_000 if PROCESS_NAME == "web" else 60_000
+SESSION_OPTIONS = (
+    f"-c statement_timeout={STATEMENT_TIMEOUT_MS} -c lock_timeout=2000 -c idle_in_transaction_session_timeout=10000"
+)
+# Behind a pooler in transaction mode a session is not ours alone: it takes no options and keeps no cursor for us.
+# Only web processes go through one.
+IS_POOLED = PROCESS_NAME == "web" and DATABASE_DIRECT_URL != DATABASE_URL
+# A host that is gone is found in seconds: by an answer that TCP does not get, or by silence on an idle connection.
+KEEPALIVE = {"keepalives_idle": 10, "keepalives_interval": 3, "keepalives_count": 3, "tcp_user_timeout": 5_000}
+_address = env.database(DATABASE_URL if PROCESS_NAME == "web" else DATABASE_DIRECT_URL)
 DATABASES = {
     "default": {
-        "ENGINE": "django.db.backends.postgresql",
+        "ENGINE": "config.postgresql",
         "NAME": _address.pop("dbname", ""),
         "USER": _address.pop("user", ""),
         "PASSWORD": _address.pop("password", ""),
         "HOST": _address.pop("host", ""),
         "PORT": _address.pop("port", ""),
         "CONN_MAX_AGE": 600,
-        "DISABLE_SERVER_SIDE_CURSORS": DATABASE_DIRECT_URL != DATABASE_URL,
+        "CONN_HEALTH_CHECKS": True,
+        "DISABLE_SERVER_SIDE_CURSORS": IS_POOLED,
         "OPTIONS": {
+            "connect_timeout": 2,
+            **KEEPALIVE,
             **_address,
-            "connect_timeout": 3,
-            "options": (
-                f"-c statement_timeout={STATEMENT_TIMEOUT_MS} -c lock_timeout=2000 "
-                "-c idle_in_transaction_session_timeout=10000"
-            ),
+            **({} if IS_POOLED else {"options": SESSION_OPTIONS}),
         },
     }
 }
@@ -233,6 +241,11 @@ LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = True
+
+# Web server -------------------------------------------------------------------------------------------
+
+# The threads of each web process that run Django, each with a connection to PostgreSQL; readiness has one more.
+WEB_THREADS = env.number("WEB_THREADS", 4)
 
 # Limits and logs --------------------------------------------------------------------------------------
 

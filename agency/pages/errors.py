@@ -1,9 +1,12 @@
 """What people see when something is wrong: a page with the request's id; below `/api/` the API's own errors."""
 
+import logging
+import sys
+
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
-from config.api.errors.faults import SERVER_ERROR
+from config.api.errors.faults import RETRY_AFTER_SECONDS, SERVER_ERROR, is_unavailable, log_fault
 from config.api.errors.handler import answer_exception, path_not_found
 from config.api.responses.json import error_response
 from config.logs import request_id
@@ -12,6 +15,7 @@ MESSAGES = {
     400: ("This request cannot be understood", "Go back and try again."),
     403: ("This is not allowed", "The page may be out of date, or your role does not include this."),
     404: ("There is nothing here", "The address may be mistyped, or what it showed is gone."),
+    503: ("We cannot answer at the moment", "Nothing you did is at fault. Please try again in a few seconds."),
     500: ("Something went wrong on our side", "Nothing you did is at fault. Please try again in a moment."),
 }
 
@@ -39,7 +43,21 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
+    """Answer a fault that no view has; Django calls this where it has caught it."""
+    fault = sys.exception()
+    if fault is not None and is_unavailable(fault):
+        return _unavailable(request, fault)
     return error_response(500, SERVER_ERROR) if is_api(request) else error_page(500)
+
+
+def _unavailable(request: HttpRequest, fault: BaseException) -> HttpResponse:
+    if is_api(request) and isinstance(fault, Exception):
+        return answer_exception(fault, {})
+    log_fault(fault, logging.WARNING)
+    answer = error_page(503)
+    answer.headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
+    answer.__dict__["_has_been_logged"] = True  # one line is enough, and its trace would quote rows
+    return answer
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:

@@ -22,6 +22,9 @@ logger = logging.getLogger(__name__)
 LEASE = timedelta(minutes=2)
 ATTEMPTS = 12
 LONGEST_WAIT = timedelta(hours=1)
+OVERDUE = timedelta(minutes=2)
+# One address may be mistyped; that several e-mails fail again is the server's doing.
+FAILING_TRIES = FAILING_MAILS = 3
 
 
 def queue_mail(*, kind: Mail.Kind, user: User, context: dict[str, Any]) -> Mail:
@@ -85,3 +88,11 @@ def _put_off(mail: Mail, now: datetime, reason: str) -> None:
     given_up = now if mail.attempts >= ATTEMPTS else None
     Mail.objects.filter(pk=mail.pk).update(next_attempt_at=now + wait, given_up_at=given_up)
     logger.warning("mail not sent", extra={"mail": mail.pk, "attempt": mail.attempts, "reason": reason})
+
+
+def mail_keeps_up() -> bool:
+    """Say whether e-mails leave: none is overdue, and not several have failed again and again."""
+    waiting = Mail.objects.filter(sent_at=None, given_up_at=None)
+    if waiting.filter(next_attempt_at__lt=Now() - OVERDUE).exists():
+        return False
+    return waiting.filter(attempts__gte=FAILING_TRIES)[:FAILING_MAILS].count() < FAILING_MAILS

@@ -27,6 +27,8 @@ class ProviderEvents(View):
         return _plain(200, challenge) if challenge is not None else _plain(403, "Forbidden")
 
     def post(self, request: HttpRequest) -> HttpResponse:
+        if SIGNATURE not in request.META:
+            return _plain(403, "Forbidden")
         body = _body(request)
         if body is None:
             return _plain(413, "Too large")

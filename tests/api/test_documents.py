@@ -92,10 +92,13 @@ def test_every_operation_lists_its_errors(anonymous: Client, path: str, method: 
     assert set(document(anonymous, AGENCY)["paths"][path][method]["responses"]) == statuses
 
 
-def test_the_workspace_surface_never_says_503(anonymous: Client) -> None:
-    found = document(anonymous, WORKSPACE)
-    assert "503" not in found["paths"][f"{WORKSPACE}/things"]["get"]["responses"]
-    assert "Disabled" not in found["components"]["responses"]
+def test_a_503_names_the_switch_only_where_there_is_one(anonymous: Client) -> None:
+    agency, workspace = (
+        document(anonymous, surface)["components"]["responses"]["Unavailable"] for surface in (AGENCY, WORKSPACE)
+    )
+    assert "currently disabled" in agency["description"]
+    assert "disabled" not in workspace["description"]
+    assert agency["headers"] == workspace["headers"] == {"Retry-After": {"$ref": "#/components/headers/RetryAfter"}}
 
 
 def test_an_operation_may_describe_an_error_in_its_own_text(anonymous: Client) -> None:

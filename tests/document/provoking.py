@@ -6,6 +6,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.db import OperationalError
 
 from agency.models import Switch
 from config.api.surface import SurfaceView
@@ -132,9 +133,9 @@ def by_the_key(call: Call) -> Iterator[int]:
             yield call.send(body, idempotency_key="the-same")
 
 
-def by_a_fault(call: Call) -> int:
+def by_a_fault(call: Call, fault: type[Exception]) -> int:
     def fail(*_: Any) -> None:
-        raise ZeroDivisionError
+        raise fault
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SurfaceView, "check_method", fail)
@@ -143,7 +144,8 @@ def by_a_fault(call: Call) -> int:
 
 def by_the_surface(call: Call, settings: Any) -> Iterator[int]:
     """What the surface refuses before the operation is reached; the last ones leave it closed."""
-    yield by_a_fault(call)
+    yield by_a_fault(call, ZeroDivisionError)
+    yield by_a_fault(call, OperationalError)
     yield call.send(api=call.api.with_key(None))
     limits = {"AGENCY_KEY_LIMIT": settings.AGENCY_KEY_LIMIT, "ADDRESS_LIMIT": settings.ADDRESS_LIMIT}
     for name in limits:

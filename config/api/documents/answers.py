@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+from config.api.errors.faults import UNAVAILABLE
+
 ERROR = {
     "type": "object",
     "required": ["message"],
@@ -27,7 +29,7 @@ HEADERS = {
     },
     "RateRemaining": {"description": "Requests left in this window.", "schema": {"type": "integer"}},
     "RetryAfter": {
-        "description": "Seconds to the end of the window.",
+        "description": "Seconds after which the request may be sent again.",
         "schema": {"type": "integer", "minimum": 1},
     },
     "IdempotentReplayed": {
@@ -51,7 +53,7 @@ NAMES = {
     422: "Invalid",
     429: "TooManyRequests",
     500: "ServerError",
-    503: "Disabled",
+    503: "Unavailable",
 }
 EXAMPLES = {
     400: "The body is not valid JSON.",
@@ -63,6 +65,7 @@ EXAMPLES = {
     415: "Send the body as application/json in UTF-8.",
     429: "Too many requests. Retry after 12 seconds.",
     500: "Server error.",
+    503: UNAVAILABLE,
 }
 MEANINGS = {
     400: "The body is missing where one is needed, is no JSON object, repeats a key, or is nested too deeply.",
@@ -75,13 +78,13 @@ MEANINGS = {
     422: "Fields were refused.",
     429: "Over the rate limit.",
     500: "A fault on our side. Tell us the X-Request-Id of the answer.",
-    503: "The surface is switched off.",
+    503: "The database cannot be asked, or not in time: send the request again after `Retry-After` seconds.",
 }
 REFUSED_FIELDS = {
     "message": "The name field is required.",
     "errors": {"name": ["The name field is required."]},
 }
-ALWAYS = (401, 403, 429, 500)
+ALWAYS = (401, 403, 429, 500, 503)
 OF_A_WRITE = (400, 411, 413, 415, 422)
 WRITES = frozenset({"post", "put", "patch"})
 QUERY_TOO_LONG = "The query string has more than 1,000 parameters."
@@ -89,15 +92,19 @@ QUERY_TOO_LONG = "The query string has more than 1,000 parameters."
 
 @dataclass(frozen=True, slots=True)
 class SurfaceRefusals:
-    """What a surface refuses every operation with: the sentences of its 403 and, where it has one, of its 503."""
+    """What a surface refuses every operation with: the sentences of its 403 and, where it has one, of its switch."""
 
     forbidden: str
     disabled: str = ""
 
 
 def _sentence(status: int, refusals: SurfaceRefusals) -> str:
-    own = {403: refusals.forbidden, 503: refusals.disabled}
-    return own.get(status) or EXAMPLES[status]
+    return refusals.forbidden if status == 403 else EXAMPLES[status]
+
+
+def _meaning(status: int, refusals: SurfaceRefusals) -> str:
+    meaning = MEANINGS.get(status) or _sentence(status, refusals)
+    return either(meaning, refusals.disabled) if status == 503 and refusals.disabled else meaning
 
 
 def _answer(status: int, refusals: SurfaceRefusals) -> dict[str, Any]:
@@ -105,21 +112,22 @@ def _answer(status: int, refusals: SurfaceRefusals) -> dict[str, Any]:
     example = REFUSED_FIELDS if invalid else {"message": _sentence(status, refusals)}
     schema = {"$ref": f"#/components/schemas/{'ValidationError' if invalid else 'Error'}"}
     answer = {
-        "description": MEANINGS.get(status) or _sentence(status, refusals),
+        "description": _meaning(status, refusals),
         "content": {"application/json": {"schema": schema, "example": example}},
     }
     if status == 429:
         answer["headers"] = {**COUNTED, "Retry-After": {"$ref": "#/components/headers/RetryAfter"}}
+    if status == 503:
+        answer["headers"] = {"Retry-After": {"$ref": "#/components/headers/RetryAfter"}}
     return answer
 
 
 def components(refusals: SurfaceRefusals) -> dict[str, Any]:
     """Give the shared components."""
-    statuses = [status for status in NAMES if status != 503 or refusals.disabled]
     return {
         "schemas": {"Error": ERROR, "ValidationError": VALIDATION_ERROR},
         "headers": HEADERS,
-        "responses": {NAMES[status]: _answer(status, refusals) for status in statuses},
+        "responses": {name: _answer(status, refusals) for status, name in NAMES.items()},
         "securitySchemes": {
             "ApiKey": {"type": "apiKey", "in": "header", "name": "x-api-key"},
             "Bearer": {"type": "http", "scheme": "bearer"},
@@ -129,7 +137,7 @@ def components(refusals: SurfaceRefusals) -> dict[str, Any]:
 
 def _errors(path: str, method: str, operation: dict[str, Any], refusals: SurfaceRefusals) -> dict[int, str]:
     """Give the errors of an operation by what it is, each with its own sentence or none."""
-    found = dict.fromkeys((*ALWAYS, *((503,) if refusals.disabled else ())), "")
+    found = dict.fromkeys(ALWAYS, "")
     if "{" in path:
         found[404] = ""
     if method in WRITES:

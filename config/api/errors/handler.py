@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.core import exceptions as django_exceptions
-from django.db import DatabaseError
+from django.db import Error as DatabaseFault
 from django.http import Http404, HttpRequest, HttpResponse, UnreadablePostError
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions as drf
@@ -52,11 +52,13 @@ def _framework(error: drf.APIException, context: Mapping[str, Any]) -> HttpRespo
     return error_response(error.status_code, message, headers=headers)
 
 
-def _database(fault: DatabaseError) -> HttpResponse:
-    faults.log_fault(fault)
-    status, message = faults.database_fault_response(fault)
-    answer = error_response(status, message, {WHOLE: [message]} if status == 422 else None)
+def _database(fault: DatabaseFault) -> HttpResponse:
+    status, message, retry_after = faults.database_fault_response(fault)
+    faults.log_fault(fault, logging.ERROR if retry_after is None else logging.WARNING)
+    headers = None if retry_after is None else {"Retry-After": str(retry_after)}
+    answer = error_response(status, message, {WHOLE: [message]} if status == 422 else None, headers)
     mark_cause(answer, "database")
+    answer.__dict__["_has_been_logged"] = True
     return answer
 
 
@@ -96,7 +98,7 @@ def answer_exception(error: Exception, context: Mapping[str, Any]) -> HttpRespon
         return _domain(error)
     if isinstance(error, drf.APIException):
         return _framework(error, context)
-    if isinstance(error, DatabaseError):
+    if isinstance(error, DatabaseFault):
         return _database(error)
     answer = _django(error) or _text_or_depth(error)
     if answer is None:

@@ -10,6 +10,7 @@ from tests.api.conftest import AGENCY
 
 SERVER_ERROR = {"message": "Server error."}
 OUT_OF_RANGE = "A value is out of range."
+BUSY = {"message": "The service is busy at the moment. Send the request again."}
 CONCURRENT_CHANGE = {"message": "Another request is changing this at the moment. Send the request again."}
 
 
@@ -44,9 +45,10 @@ CONCURRENT_CHANGE = {"message": "Another request is changing this at the moment.
             },
         ),
         ("recursion", 400, {"message": "The body is nested too deeply."}),
-        ("away", 500, SERVER_ERROR),
+        ("away", 503, BUSY),
     ],
 )
+@pytest.mark.django_db
 @pytest.mark.parametrize("debug", [False, True])
 def test_a_fault_has_its_status_and_sentence(
     agency: Client, settings: object, fault: str, status: int, body: object, debug: bool
@@ -73,7 +75,7 @@ def test_a_broken_constraint_quotes_no_row_in_answer_or_log(agency: Client, capl
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_lock_that_is_not_free_in_time_is_a_conflict(agency: Client) -> None:
+def test_a_lock_that_is_not_free_in_time_is_no_fault_of_the_request(agency: Client) -> None:
     locked, done = threading.Event(), threading.Event()
 
     def hold() -> None:
@@ -91,7 +93,7 @@ def test_a_lock_that_is_not_free_in_time_is_a_conflict(agency: Client) -> None:
         transaction.set_rollback(True)
     done.set()
     holder.join()
-    assert (answer.status_code, answer.json()) == (409, CONCURRENT_CHANGE)
+    assert (answer.status_code, answer.json(), answer["Retry-After"]) == (503, BUSY, "2")
 
 
 def test_a_bug_is_logged_with_its_trace(agency: Client, caplog: pytest.LogCaptureFixture) -> None:

@@ -30,11 +30,11 @@ KNOWN = {
 class Web(BaseHTTPRequestHandler):
     """Answers like the product, under the name `ours`."""
 
-    ready_status = 200
+    status = "ready"
 
     def do_GET(self) -> None:
-        body = json.dumps({"instance": "ours"}).encode()
-        self.send_response(self.ready_status if self.path == "/readyz" else 200)
+        body = json.dumps({"status": self.status, "instance": "ours"}).encode()
+        self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
@@ -58,8 +58,8 @@ def test_only_the_process_that_knows_the_token_counts(web: ThreadingHTTPServer) 
     assert not is_ready(web.server_port, "theirs")
 
 
-def test_a_process_that_is_not_ready_is_waited_for(web: ThreadingHTTPServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Web, "ready_status", 503)
+def test_a_system_without_all_its_parts_is_waited_for(web: ThreadingHTTPServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Web, "status", "degraded")
     assert not is_ready(web.server_port, "ours")
 
 

@@ -14,8 +14,10 @@ from tools.sandbox.config import SandboxConfig, variables
 ROOT_WARNING = "ignore:You're running the worker with superuser privileges:UserWarning"
 CELERY = ("-W", ROOT_WARNING, "-m", "celery", "--quiet", "-A", "config")
 ALONE = ("--without-gossip", "--without-mingle")
-# Each thread keeps a connection to PostgreSQL, which gives 200 in all.
-WEB = ("--interface", "wsgi", "--workers", "2", "--blocking-threads", "4", "--no-ws")
+# Each process has four threads, and each thread keeps a connection to PostgreSQL, which gives 200 in all.
+WEB = ("--interface", "asgi", "--workers", "2", "--http", "1", "--no-ws", "--respawn-failed-workers")
+# Who drips a request's head gets 10 s; thousands of idle connections are held, and each costs a few kilobytes.
+WEB_LIMITS = ("--http1-header-read-timeout", "10000", "--backlog", "4096", "--backpressure", "4096")
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ def whole_system(state: Path, port: int) -> Plan:
 
 def _web(port: int) -> tuple[str, ...]:
     address = ("--host", "127.0.0.1", "--port", str(port))
-    return python("-m", "granian", *WEB, *address, "config.wsgi:application")
+    return python("-m", "granian", *WEB, *WEB_LIMITS, *address, "config.asgi:application")
 
 
 def sandbox_provider(port: int) -> tuple[tuple[Child, ...], dict[str, str]]:

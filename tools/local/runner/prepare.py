@@ -35,11 +35,11 @@ def migrate() -> None:
 
 
 def forget_workers() -> None:
-    """Readiness asks for a worker seen lately; an earlier run's is no longer there."""
-    from config.health import WORKER_KEY
+    """Readiness asks for a worker and a clock seen lately; an earlier run's are no longer there."""
+    from config.health import BEAT_KEY, WORKER_KEY
     from config.redis import attempt
 
-    attempt(lambda redis: redis.delete(WORKER_KEY))
+    attempt(lambda redis: redis.delete(WORKER_KEY, BEAT_KEY))
 
 
 def bootstrap() -> dict[str, Any]:

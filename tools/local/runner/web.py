@@ -38,6 +38,9 @@ def get(port: int, path: str) -> tuple[int, bytes]:
 
 
 def is_ready(port: int, instance: str) -> bool:
-    """Say whether our own web process, known by the token it was given, calls the whole system ready."""
-    _, body = get(port, "/healthz")
-    return instance.encode() in body and get(port, "/readyz")[0] == 200
+    """Say whether our own web process, known by the token it was given, calls the whole system ready.
+
+    A web that serves while a worker is missing says `degraded`, and is waited for.
+    """
+    status, body = get(port, "/readyz")
+    return status == 200 and instance.encode() in body and b'"status": "ready"' in body

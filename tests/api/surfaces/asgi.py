@@ -8,7 +8,10 @@ from django.core.wsgi import get_wsgi_application
 from config.api.keys import key_digest
 
 settings.ROOT_URLCONF = "tests.api.surfaces.urls"
-application = get_wsgi_application()
+
+from config.serving.application import WSGIInThreads  # noqa: E402  # needs the settings
+
+application = WSGIInThreads(get_wsgi_application(), threads=4, database_seconds=5.5)
 
 from tests.api.surfaces.surfaces import Holder, surface_state  # noqa: E402  # needs the application
 

@@ -1,0 +1,59 @@
+"""psycopg's connection, which gives up on a server that stays silent."""
+
+import select
+import time
+from typing import Any, TypeVar
+
+import psycopg
+from psycopg.abc import PQGen
+from psycopg.errors import _WaitTimeout
+
+from config.postgresql.waits import waits
+
+Result = TypeVar("Result")
+WAKE_UP_SECONDS = 0.1
+
+
+class DatabaseSilent(psycopg.OperationalError):
+    """The server has accepted a connection or a statement and says nothing more."""
+
+
+class BoundedConnection(psycopg.Connection[Any]):
+    """A connection that waits for an answer for as long as `waits` says, then closes itself.
+
+    Keepalives and `tcp_user_timeout` find a host that is gone; one that acknowledges and never answers is found here.
+    """
+
+    @classmethod
+    def connect_in_time(cls, **parameters: Any) -> "BoundedConnection":
+        """Connect, unless this thread has waited in vain for too long already."""
+        if not waits.may_connect:
+            raise DatabaseSilent("PostgreSQL is silent; no further connection is tried.")
+        started = time.monotonic()
+        try:
+            return cls.connect(**parameters)
+        except psycopg.errors.ConnectionTimeout:
+            waits.unanswered(time.monotonic() - started)
+            raise
+
+    def wait(self, gen: PQGen[Result], interval: float = WAKE_UP_SECONDS, timeout: float | None = None) -> Result:
+        allowed = waits.left
+        if timeout is not None or allowed is None:
+            return super().wait(gen, interval=interval, timeout=timeout)
+        try:
+            result = super().wait(gen, interval=interval, timeout=allowed)
+        except _WaitTimeout:
+            waits.unanswered(allowed)
+            self.pgconn.finish()
+            raise DatabaseSilent(f"PostgreSQL has not answered for {allowed:.1f} s.") from None
+        waits.answered()
+        return result
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing has come over the idle connection; what comes is most often that the server closed it."""
+        if self.closed:
+            return False
+        poll = select.poll()
+        poll.register(self.pgconn.socket, select.POLLIN | select.POLLPRI)
+        return not poll.poll(0)

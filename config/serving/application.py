@@ -1,0 +1,153 @@
+"""The ASGI application that serves the product's WSGI application."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any, Final
+from wsgiref.util import FileWrapper
+
+from config.api.errors.faults import RETRY_AFTER_SECONDS, UNAVAILABLE
+from config.postgresql.waits import set_longest_wait
+from config.request_bodies import body_rules
+from config.serving.answers import is_liveness, send_liveness, send_refusal
+from config.serving.bodies import Body, BodyRefused, ClientGone, Receive, read_body
+from config.serving.environ import wsgi_environ
+from config.serving.responses import FileStream, RawHeaders, Send, Stream, send_stream, send_whole
+from config.serving.threads import Threads
+
+logger = logging.getLogger(__name__)
+
+WSGIApplication = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+Answer = tuple[int, RawHeaders, bytes | Stream | FileStream]
+
+WAIT_SECONDS: Final = 5.0
+READINESS_WAIT_SECONDS: Final = 3.0
+CLOSE: Final = [(b"connection", b"close")]
+
+
+class WSGIInThreads:
+    """Reads each body on the event loop, then has the WSGI application answer in one of a few threads.
+
+    Readiness has a thread of its own, liveness needs none: both can be asked while all others are held.
+    """
+
+    def __init__(self, application: WSGIApplication, *, threads: int, database_seconds: float) -> None:
+        self.application, self.database_seconds = application, database_seconds
+        self.threads = Threads("requests", threads, wait_seconds=WAIT_SECONDS)
+        self.readiness = Threads("readiness", 1, wait_seconds=READINESS_WAIT_SECONDS)
+
+    async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await self._answer(scope, receive, send)
+        elif scope["type"] == "lifespan":
+            await self._live(receive, send)
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        await receive()
+        self.threads.start()
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        self.threads.stop()
+        await send({"type": "lifespan.shutdown.complete"})
+
+    async def _answer(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
+        if is_liveness(scope):
+            await send_liveness(send)
+            return
+        headers = dict(scope["headers"])
+        try:
+            body = await read_body(headers, body_rules.of(scope["path"]), receive)
+        except BodyRefused as refused:
+            await send_refusal(send, scope, headers, refused.status, str(refused), CLOSE)
+            return
+        answer = await self._run(scope, body)
+        more = [] if body.is_whole else CLOSE
+        if answer is None:
+            retry = (b"retry-after", str(RETRY_AFTER_SECONDS).encode())
+            await send_refusal(send, scope, headers, 503, UNAVAILABLE, [retry, *more])
+            return
+        status, answered, content = answer
+        if isinstance(content, bytes):
+            await send_whole(send, status, answered + more, content)
+        else:
+            await send_stream(send, receive, status, answered + more, content)
+
+    async def _run(self, scope: Mapping[str, Any], body: Body) -> Answer | None:
+        """Have the request answered in a thread; None when none became free in time."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Answer | None] = loop.create_future()
+        exchange = Exchange(self.application, wsgi_environ(scope, body), loop, future)
+        threads = self.readiness if scope["path"] == "/readyz" else self.threads
+        threads.submit(partial(self._serve, exchange), lambda: _settle(future, None))
+        return await future
+
+    def _serve(self, exchange: "Exchange", waited: float) -> None:
+        set_longest_wait(self.database_seconds, waited=waited)
+        exchange.run()
+
+
+def _settle(future: "asyncio.Future[Answer | None]", answer: Answer | None) -> None:
+    if not future.done():
+        future.set_result(answer)
+
+
+class Exchange:
+    """One request's way through the WSGI application, in a thread."""
+
+    def __init__(
+        self,
+        application: WSGIApplication,
+        environ: dict[str, Any],
+        loop: asyncio.AbstractEventLoop,
+        future: "asyncio.Future[Answer | None]",
+    ) -> None:
+        self.application, self.environ, self.loop, self.future = application, environ, loop, future
+        self.status, self.headers = 500, [(b"content-length", b"0")]
+
+    def run(self) -> None:
+        """Answer the request, or find that nobody waits for it any more."""
+        try:
+            self._pass_on(self.application(self.environ, self._start_response))
+        except ClientGone:
+            return
+        except Exception:
+            logger.exception("the application met a fault outside of Django")
+            self._answer(b"")
+        finally:
+            self.environ["wsgi.input"].close()
+
+    def _start_response(self, status: str, headers: list[tuple[str, str]], _: object = None) -> None:
+        self.status = int(status[:3])
+        self.headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+
+    def _answer(self, content: bytes | Stream | FileStream) -> None:
+        answer = (self.status, self.headers, content)
+        # The loop of a server that is being stopped may be closed already.
+        with contextlib.suppress(RuntimeError):
+            self.loop.call_soon_threadsafe(_settle, self.future, answer)
+
+    def _pass_on(self, result: Iterable[bytes]) -> None:
+        if isinstance(result, FileWrapper):
+            self._answer(FileStream(result, result.blksize))
+            return
+        try:
+            if getattr(result, "streaming", True):
+                self._stream(result)
+            else:
+                self._answer(b"".join(result))
+        finally:
+            close = getattr(result, "close", None)
+            if close:
+                close()
+
+    def _stream(self, pieces: Iterable[bytes]) -> None:
+        stream, is_whole = Stream(self.loop), False
+        self._answer(stream)
+        try:
+            for piece in pieces:
+                stream.write(piece)
+            is_whole = True
+        finally:
+            stream.end(is_cut=not is_whole)
