@@ -120,7 +120,7 @@ class Exchange:
 
     def _start_response(self, status: str, headers: list[tuple[str, str]], _: object = None) -> None:
         self.status = int(status[:3])
-        self.headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+        self.headers = [(name.lower().encode("latin-1"), value.strip().encode("latin-1")) for name, value in headers]
 
     def _answer(self, content: bytes | Stream | FileStream) -> None:
         answer = (self.status, self.headers, content)
@@ -130,7 +130,7 @@ class Exchange:
 
     def _pass_on(self, result: Iterable[bytes]) -> None:
         if isinstance(result, FileWrapper):
-            self._answer(FileStream(result, result.blksize))
+            self._answer(FileStream(result.filelike, result.blksize))
             return
         try:
             if getattr(result, "streaming", True):

@@ -1,0 +1,91 @@
+"""Views that show how a request is served, and the application over them, as the web server loads it."""
+
+import hashlib
+import itertools
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from django.conf import settings
+from django.core.wsgi import get_wsgi_application
+from django.http import FileResponse, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.urls import path, re_path
+from django.views.decorators.csrf import csrf_exempt
+
+from config import health
+from config.request_bodies import MIB, BodyRule, body_rules
+from config.serving.application import WSGIInThreads
+
+FILE_BYTES = 24 * MIB
+THREADS = 2
+PIECE = b"x" * 65536
+open_streams: set[int] = set()
+
+body_rules.add(
+    BodyRule("/upload", most_bytes=32 * MIB),
+    BodyRule("/signed", headers=(b"x-signature",), view_refuses=True),
+)
+
+
+@csrf_exempt
+def seen(request: HttpRequest, **_: Any) -> HttpResponse:
+    """Tell what the view was told."""
+    body = request.body if request.path.startswith("/seen") else request.read()
+    told = {name: value for name, value in request.META.items() if isinstance(value, str)}
+    found = {"meta": told, "path": request.path, "length": len(body), "sha256": hashlib.sha256(body).hexdigest()}
+    return JsonResponse(found | {"thread": threading.current_thread().name, "secure": request.is_secure()})
+
+
+@csrf_exempt
+def signed(request: HttpRequest) -> HttpResponse:
+    if "HTTP_X_SIGNATURE" not in request.META:
+        return HttpResponse("no signature", status=403)
+    return HttpResponse(str(len(request.body)))
+
+
+def sleep(request: HttpRequest) -> HttpResponse:
+    time.sleep(float(request.GET["seconds"]))
+    return HttpResponse("slept")
+
+
+def _pieces(endless: bool, fails: bool) -> Iterator[bytes]:
+    number = time.monotonic_ns()
+    open_streams.add(number)
+    try:
+        yield b"first\n"
+        if fails:
+            raise ZeroDivisionError
+        for _ in itertools.count() if endless else range(3):
+            time.sleep(0 if endless else 0.3)
+            yield PIECE if endless else b"more\n"
+    finally:
+        open_streams.discard(number)
+
+
+def stream(request: HttpRequest, kind: str) -> StreamingHttpResponse:
+    return StreamingHttpResponse(_pieces(kind == "endless", kind == "fails"))
+
+
+def streams(request: HttpRequest) -> HttpResponse:
+    return JsonResponse({"open": len(open_streams), "threads": threading.active_count()})
+
+
+def file(request: HttpRequest) -> FileResponse:
+    content = tempfile.TemporaryFile()  # noqa: SIM115  # the answer closes it
+    content.truncate(FILE_BYTES)
+    return FileResponse(content, as_attachment=True, filename="film.bin")
+
+
+urlpatterns = [
+    path("readyz", health.readyz),
+    path("signed", signed),
+    path("sleep", sleep),
+    path("stream/<str:kind>", stream),
+    path("streams", streams),
+    path("file", file),
+    re_path(r"^(?:seen|upload)[\s\S]*\Z", seen),
+]
+settings.ROOT_URLCONF = __name__
+application = WSGIInThreads(get_wsgi_application(), threads=THREADS, database_seconds=5.5)

@@ -1,0 +1,168 @@
+"""A body is read whole, in bounded time and size, before any thread is held; nothing is lost on its way to a view."""
+
+import hashlib
+import socket
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from config.request_bodies import MIB
+from tests.config.serving.pages import FILE_BYTES, THREADS
+from tests.config.serving.web import Web, head, read, running_web
+
+FORM = "Content-Type: application/octet-stream"
+HALF = head("POST", "/seen", "Content-Length: 1000", FORM) + b"half"
+
+
+@pytest.fixture(scope="module")
+def web() -> Iterator[Web]:
+    with running_web("tests.config.serving.pages:application") as running:
+        yield running
+
+
+def post(path: str, body: bytes, *lines: str) -> bytes:
+    return head("POST", path, f"Content-Length: {len(body)}", "Connection: close", FORM, *lines) + body
+
+
+def test_half_sent_bodies_hold_no_thread_and_end_with_408(web: Web) -> None:
+    started = time.monotonic()
+    half = [web.send(HALF) for _ in range(50)]
+    assert web.get("/seen").status == 200
+    assert time.monotonic() - started < 8
+    answers = [read(connection) for connection in half]
+    assert {(answer.status, answer.is_closed) for answer in answers} == {(408, True)}
+    assert 9 < time.monotonic() - started < 20
+
+
+def test_a_body_below_the_api_that_comes_too_slowly_is_refused_in_json(web: Web) -> None:
+    dripping = web.send(head("POST", "/api/x", "x-api-key: k", "Content-Length: 1000", "X-Request-Id: slow"))
+    until = time.monotonic() + 15
+    dripping.settimeout(0.5)
+    answer = b""
+    while not answer and time.monotonic() < until:
+        dripping.sendall(b"x")
+        try:
+            answer = dripping.recv(65536)
+        except TimeoutError:
+            continue
+    assert answer.startswith(b"HTTP/1.1 408")
+    assert b"x-request-id: slow" in answer
+    assert answer.endswith(b'{"message":"The body came too slowly."}')
+
+
+@pytest.mark.parametrize(
+    ("path", "size", "status"), [("/seen", MIB, 200), ("/seen", MIB + 1, 413), ("/upload", 20 * MIB, 200)]
+)
+def test_each_path_has_its_size(web: Web, path: str, size: int, status: int) -> None:
+    body = b"ab" * (size // 2) + b"c" * (size % 2)
+    connection = web.send(head("POST", path, f"Content-Length: {size}", "Connection: close", FORM))
+    try:
+        connection.sendall(body)
+    except OSError:
+        assert status == 413
+    reply = read(connection)
+    assert reply.status == status
+    if status == 200:
+        assert (reply.json["length"], reply.json["sha256"]) == (size, hashlib.sha256(body).hexdigest())
+
+
+def test_a_body_in_chunks_is_read_like_any_other(web: Web) -> None:
+    chunks = head("POST", "/seen", "Transfer-Encoding: chunked", "Connection: close")
+    reply = web.talk(chunks + b"3;name=value\r\nabc\r\n2\r\nde\r\n0\r\n\r\n")
+    assert (reply.json["length"], reply.json["meta"]["CONTENT_LENGTH"]) == (5, "5")
+    assert "HTTP_TRANSFER_ENCODING" not in reply.json["meta"]
+    endless = web.send(chunks)
+    with pytest.raises(OSError, match=r"."):
+        for _ in range(200):
+            endless.sendall(b"10000\r\n" + b"x" * 65536 + b"\r\n")
+            time.sleep(0.001)
+
+
+def test_a_client_that_may_not_continue_is_asked_to_only_once_its_body_is_wanted(web: Web) -> None:
+    asking = web.send(head("POST", "/seen", "Content-Length: 3", "Expect: 100-continue", "Connection: close"))
+    assert asking.recv(100).startswith(b"HTTP/1.1 100")
+    asking.sendall(b"abc")
+    assert read(asking).json["length"] == 3
+
+
+def test_a_body_without_the_header_it_needs_is_left_unread(web: Web) -> None:
+    unsigned = web.talk(head("POST", "/signed", "Content-Length: 1000"))
+    assert (unsigned.status, unsigned.body, unsigned.is_closed) == (403, b"no signature", True)
+    assert web.talk(post("/signed", b"four", "X-Signature: s")).body == b"4"
+
+
+def test_a_body_cut_short_is_400(web: Web) -> None:
+    cut = web.send(HALF)
+    cut.shutdown(socket.SHUT_WR)
+    assert read(cut).status in (400, 408)
+
+
+def test_a_view_is_told_what_came(web: Web) -> None:
+    lines = ("X-Twice: a", "X-Twice: b", "Cookie: a=1", "Cookie: b=2", "X_Forwarded_For: 1.2.3.4", "Connection: close")
+    reply = web.talk(head("GET", "/seen%2Fa%20b/%C3%A4/%ff?q=%ff", *lines))
+    meta = reply.json["meta"]
+    assert meta["HTTP_X_TWICE"] == "a,b"
+    assert meta["HTTP_COOKIE"] == "a=1; b=2"
+    assert "HTTP_X_FORWARDED_FOR" not in meta
+    assert reply.json["path"] == "/seen/a b/\u00e4/%FF"
+    assert (meta["SCRIPT_NAME"], meta["REMOTE_ADDR"], meta["REQUEST_METHOD"]) == ("", "127.0.0.1", "GET")
+    assert (meta["QUERY_STRING"], reply.json["secure"]) == ("q=%ff", False)
+
+
+def test_what_is_asked_by_head_has_a_length_and_no_body(web: Web) -> None:
+    reply = web.talk(head("HEAD", "/seen", "Connection: close"))
+    assert reply.body == b""
+    assert b"content-length: " in reply.head
+    assert b"content-length: 0" not in reply.head
+
+
+def test_pipelined_requests_are_answered_in_turn(web: Web) -> None:
+    first, second = (head("POST", f"/seen/{name}", "Content-Length: 1") + b"x" for name in "ab")
+    both = web.talk(first + second + head("GET", "/seen/c", "Connection: close"))
+    places = [both.raw.index(f'"path": "/seen/{name}"'.encode()) for name in "abc"]
+    assert places == sorted(places)
+
+
+def test_pieces_come_as_they_are_made(web: Web) -> None:
+    connection = web.send(head("GET", "/stream/short", "Connection: close"))
+    came = connection.recv(65536)
+    assert b"first" in came
+    assert b"more" not in came
+    assert read(connection).raw.count(b"more") == 3
+
+
+def test_a_stream_that_fails_does_not_read_like_a_whole_one(web: Web) -> None:
+    reply = web.get("/stream/fails")
+    assert b"first" in reply.body
+    assert not reply.body.endswith(b"0\r\n\r\n")
+
+
+def test_a_client_that_goes_or_stops_reading_holds_no_thread(web: Web) -> None:
+    gone = [web.send(head("GET", "/stream/endless")) for _ in range(THREADS)]
+    for connection in gone:
+        connection.recv(65536)
+        connection.close()
+    until = time.monotonic() + 10
+    while web.get("/streams").json["open"] and time.monotonic() < until:
+        time.sleep(0.1)
+    assert web.get("/streams").json["open"] == 0
+    files = [web.send(head("GET", "/file")) for _ in range(THREADS * 3)]
+    assert web.get("/seen").status == 200
+    for connection in files:
+        connection.close()
+
+
+def test_a_large_file_comes_whole(web: Web) -> None:
+    reply = web.get("/file")
+    assert (len(reply.body), f"content-length: {FILE_BYTES}".encode() in reply.head) == (FILE_BYTES, True)
+
+
+def test_liveness_and_a_bound_while_all_threads_are_held(web: Web) -> None:
+    held = [web.send(head("GET", "/sleep?seconds=9", "Connection: close")) for _ in range(THREADS)]
+    time.sleep(0.3)
+    assert web.get("/healthz").status == 200
+    waiting = web.get("/seen")
+    assert (waiting.status, b"retry-after: 2" in waiting.head) == (503, True)
+    assert {read(connection).body for connection in held} == {b"slept"}
+    assert web.get("/seen").status == 200
