@@ -118,7 +118,7 @@ class SurfaceView(APIView, Generic[Caller]):
         try:
             return self.look_up(digest)
         except OperationalError:
-            # A kept connection that the server, or a pooler's server, has closed meanwhile; nothing was done over it yet.
+            # A kept connection that was closed meanwhile, perhaps by a pooler; nothing was done over it yet.
             if connection.in_atomic_block or connection.connection is None:
                 raise
             connection.close()

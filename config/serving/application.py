@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+import signal
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, Final
@@ -24,6 +25,8 @@ Answer = tuple[int, RawHeaders, bytes | Stream | FileStream]
 
 WAIT_SECONDS: Final = 5.0
 READINESS_WAIT_SECONDS: Final = 3.0
+# Sent by deploy/restart-web before it ends a server, so that no request meets a connection that is being closed.
+LEAVE_SIGNAL: Final = signal.SIGUSR1
 CLOSE: Final = [(b"connection", b"close")]
 
 
@@ -37,6 +40,7 @@ class WSGIInThreads:
         self.application, self.database_seconds = application, database_seconds
         self.threads = Threads("requests", threads, wait_seconds=WAIT_SECONDS)
         self.readiness = Threads("readiness", 1, wait_seconds=READINESS_WAIT_SECONDS)
+        self.is_leaving = False
 
     async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -46,11 +50,16 @@ class WSGIInThreads:
 
     async def _live(self, receive: Receive, send: Send) -> None:
         await receive()
+        asyncio.get_running_loop().add_signal_handler(LEAVE_SIGNAL, self.leave)
         self.threads.start()
         await send({"type": "lifespan.startup.complete"})
         await receive()
         self.threads.stop()
         await send({"type": "lifespan.shutdown.complete"})
+
+    def leave(self) -> None:
+        """Ask clients, with each answer from now on, to open another connection: this server is about to end."""
+        self.is_leaving = True
 
     async def _answer(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
         if is_liveness(scope):
@@ -63,7 +72,7 @@ class WSGIInThreads:
             await send_refusal(send, scope, headers, refused.status, str(refused), CLOSE)
             return
         answer = await self._run(scope, body)
-        more = [] if body.is_whole else CLOSE
+        more = [] if body.is_whole and not self.is_leaving else CLOSE
         if answer is None:
             retry = (b"retry-after", str(RETRY_AFTER_SECONDS).encode())
             await send_refusal(send, scope, headers, 503, UNAVAILABLE, [retry, *more])

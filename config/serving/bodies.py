@@ -68,7 +68,7 @@ async def read_body(headers: Headers, rule: BodyRule, receive: Receive) -> Body:
         return Body(_UnreadBody(), length or 0, is_whole=False)
     if length is not None and length > rule.most_bytes:
         return _too_large(rule, length)
-    stream: IO[bytes] = SpooledTemporaryFile(IN_MEMORY_BYTES)
+    stream: IO[bytes] = SpooledTemporaryFile(IN_MEMORY_BYTES)  # noqa: SIM115  # the request's thread closes it
     try:
         size = await _receive_all(stream, rule.most_bytes, receive)
         if length is not None and size < length:

@@ -33,7 +33,7 @@ class Stream:
         self._loop = loop
         self._changed = asyncio.Event()
         self._room = threading.Condition()
-        self._waiting: IO[bytes] = SpooledTemporaryFile(AHEAD_IN_MEMORY_BYTES)
+        self._waiting: IO[bytes] = SpooledTemporaryFile(AHEAD_IN_MEMORY_BYTES)  # noqa: SIM115  # see `close`
         self._read = self._written = 0
         self._has_ended = self._is_cut = self._client_has_gone = False
 

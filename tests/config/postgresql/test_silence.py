@@ -12,7 +12,7 @@ import pytest
 from django.db import connection
 
 from config.health import Degradation, parts
-from tests.config.postgresql.proxy import Mode, Proxy, proxy_to
+from tools.local.database_proxy import Mode, Proxy, proxy_to
 from tests.config.serving.web import Reply, Web, head, running_web
 from tests.tenants import AGENCY_BASE, Tenant
 

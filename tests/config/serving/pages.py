@@ -14,7 +14,6 @@ from django.http import FileResponse, HttpRequest, HttpResponse, JsonResponse, S
 from django.urls import path, re_path
 from django.views.decorators.csrf import csrf_exempt
 
-from config import health
 from config.request_bodies import MIB, BodyRule, body_rules
 from config.serving.application import WSGIInThreads
 
@@ -43,6 +42,10 @@ def signed(request: HttpRequest) -> HttpResponse:
     if "HTTP_X_SIGNATURE" not in request.META:
         return HttpResponse("no signature", status=403)
     return HttpResponse(str(len(request.body)))
+
+
+def ready(_: HttpRequest) -> HttpResponse:
+    return JsonResponse({"instance": settings.INSTANCE_ID})
 
 
 def sleep(request: HttpRequest) -> HttpResponse:
@@ -79,7 +82,7 @@ def file(request: HttpRequest) -> FileResponse:
 
 
 urlpatterns = [
-    path("readyz", health.readyz),
+    path("readyz", ready),
     path("signed", signed),
     path("sleep", sleep),
     path("stream/<str:kind>", stream),

@@ -4,6 +4,7 @@ import hashlib
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 
@@ -73,10 +74,12 @@ def test_a_body_in_chunks_is_read_like_any_other(web: Web) -> None:
     assert (reply.json["length"], reply.json["meta"]["CONTENT_LENGTH"]) == (5, "5")
     assert "HTTP_TRANSFER_ENCODING" not in reply.json["meta"]
     endless = web.send(chunks)
-    with pytest.raises(OSError, match=r"."):
+    with suppress(OSError):  # what is too large is not read to its end
         for _ in range(200):
             endless.sendall(b"10000\r\n" + b"x" * 65536 + b"\r\n")
-            time.sleep(0.001)
+    with suppress(OSError):
+        assert endless.recv(65536).startswith(b"HTTP/1.1 413")
+    assert web.get("/seen").status == 200
 
 
 def test_a_client_that_may_not_continue_is_asked_to_only_once_its_body_is_wanted(web: Web) -> None:
