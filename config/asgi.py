@@ -6,10 +6,10 @@ from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-from django.conf import settings  # noqa: E402  # needs the name of the settings
+from django.conf import settings  # needs the name of the settings
 
-from config.postgresql.waits import GRACE_SECONDS  # noqa: E402
-from config.serving.application import WSGIInThreads  # noqa: E402
+from config.postgresql.waits import GRACE_SECONDS
+from config.serving.application import WSGIInThreads
 
 application = WSGIInThreads(
     get_wsgi_application(),

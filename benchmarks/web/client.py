@@ -35,9 +35,9 @@ class Calls:
 
 
 @contextmanager
-def server(*options: str, application: str = "config.asgi:application", port: int = 0, **variables: str) -> Iterator[int]:
+def server(*options: str, application: str = "config.asgi:application", **variables: str) -> Iterator[int]:
     """Run the web server until the block ends; gives its port."""
-    port = free_port(port)
+    port = free_port(0)
     command = ("granian", *(options or (*WEB, *WEB_LIMITS)), "--port", str(port), application)
     with started(*command, environment={**os.environ, "PROCESS_NAME": "web", **variables}) as process:
         until = time.monotonic() + START_SECONDS
@@ -134,7 +134,9 @@ def _begun(port: int, request: bytes) -> socket.socket:
 def cpu_seconds(port: int) -> float:
     """Give the CPU time of all processes of the server on this port."""
     mark = f"--port\0{port}\0".encode()
-    return sum(_cpu_of(process) for process in Path("/proc").iterdir() if process.name.isdigit() and _is_of(process, mark))
+    return sum(
+        _cpu_of(process) for process in Path("/proc").iterdir() if process.name.isdigit() and _is_of(process, mark)
+    )
 
 
 def _is_of(process: Path, mark: bytes) -> bool:

@@ -16,7 +16,9 @@ from tools.local import ROOT
 from tools.local.parent_death import parent_death_signal
 from tools.local.runner.plan import WEB, WEB_LIMITS
 
-TITLE = "Restart: calls of eight clients over kept connections while `deploy/restart-web` replaces the server three times."
+TITLE = (
+    "Restart: calls of eight clients over kept connections while deploy/restart-web replaces the server three times."
+)
 RESTARTS = 3
 CLIENTS = 8
 MOST_PER_MILLE = 1.0
@@ -45,7 +47,9 @@ def run(_: Bench) -> list[Figure]:
 
 def _main_process(port: int) -> int:
     """Give the server's oldest process, which is the one that takes signals."""
-    answer = subprocess.run(["pgrep", "-o", "-f", f"granian.*--port {port} "], capture_output=True, text=True, check=True)
+    answer = subprocess.run(
+        ["pgrep", "-o", "-f", f"granian.*--port {port} "], capture_output=True, text=True, check=True
+    )
     return int(answer.stdout.split()[0])
 
 

@@ -2,7 +2,6 @@
 
 import http.client
 from concurrent.futures import ThreadPoolExecutor
-from urllib.parse import parse_qs, urlsplit
 
 from django.db import connection
 
@@ -13,7 +12,9 @@ from benchmarks.servers import Bench
 from benchmarks.web.client import Calls, one_call, server
 from tools.local.database_proxy import Mode, proxy_to
 
-TITLE = "Silent PostgreSQL: seconds from a call to its 503, 40 calls at once; connections are accepted and pass no bytes."
+TITLE = (
+    "Silent PostgreSQL: seconds from a call to its 503, 40 calls at once; connections are accepted and pass no bytes."
+)
 CALLS = 40
 MOST_SECONDS = 6.0
 

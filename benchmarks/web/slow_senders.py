@@ -1,7 +1,7 @@
 """What slow senders cost the others, and what the bodies' way over the event loop costs each call."""
 
 import time
-from contextlib import ExitStack, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from statistics import median
 
@@ -12,8 +12,8 @@ from benchmarks.servers import Bench
 from benchmarks.web.client import calling, cpu_seconds, held, server
 
 TITLE = (
-    "Web server: a list of 25 sub-accounts by four clients, two processes with four threads. p99 in milliseconds beside\n"
-    "slow senders, ratios to the same calls without them; CPU a call of the ASGI entry, ratio to plain WSGI threads."
+    "Web server: a list of 25 sub-accounts by four clients, two processes with four threads each. p99 beside slow\n"
+    "senders as a ratio to the same calls without them; CPU a call of the ASGI entry against plain WSGI threads."
 )
 SECONDS = 4.0
 ROUNDS = 5
@@ -21,27 +21,29 @@ CLIENTS = 4
 HALF = b"POST /account/sign-in HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000\r\n\r\nhalf"
 HEAD = b"GET /account/sign-in HTTP/1.1\r\nHost: localhost\r\nX-Slow: "
 WSGI = ("--interface", "wsgi", "--workers", "2", "--blocking-threads", "4", "--http", "1", "--no-ws")
-ALONE, BODIES, HEADS, DRIPS = "nobody", "200 half bodies", "1,000 heads, a byte a second", "1,000 bodies, a byte a second"
-BESIDE = {
-    ALONE: nullcontext,
-    BODIES: partial(held, request=HALF, number=200),
-    HEADS: partial(held, request=HEAD, number=1000, drip_seconds=1.0),
-    DRIPS: partial(held, request=HALF, number=1000, drip_seconds=1.0),
-}
+ALONE, BODIES, HEADS, DRIPS = "nobody", "200 half bodies", "1,000 dripping heads", "1,000 dripping bodies"
+NAMES = (ALONE, BODIES, HEADS, DRIPS)
+
+
+def _beside_whom(name: str, port: int) -> AbstractContextManager[None]:
+    """Hold what is named; who drips sends a byte a second."""
+    if name == ALONE:
+        return nullcontext()
+    if name == BODIES:
+        return held(port, HALF, 200)
+    return held(port, HEAD if name == HEADS else HALF, 1000, drip_seconds=1.0)
 
 
 def run(_: Bench) -> list[Figure]:
     _agency, (key,) = agency_with(25)
     with server() as port, server(*WSGI, application="config.wsgi:application") as plain:
-        found = interleave({name: partial(_p99_beside, port, key, name) for name in BESIDE}, rounds=ROUNDS)
+        found = interleave({name: partial(_p99_beside, port, key, name) for name in NAMES}, rounds=ROUNDS)
         costs = interleave({"asgi": partial(_cost, port, key), "wsgi": partial(_cost, plain, key)}, rounds=ROUNDS)
-    return [*(_beside(name, found) for name in BESIDE), *_cost_figures(costs)]
+    return [*(_beside(name, found) for name in NAMES), *_cost_figures(costs)]
 
 
 def _p99_beside(port: int, key: str, name: str) -> float:
-    with ExitStack() as stack:
-        stack.enter_context(BESIDE[name](port) if name != ALONE else nullcontext())
-        calls = stack.enter_context(calling(port, key, CLIENTS))
+    with _beside_whom(name, port), calling(port, key, CLIENTS) as calls:
         time.sleep(SECONDS)
     return percentile(calls.seconds, 0.99) * 1000
 

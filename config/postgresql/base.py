@@ -9,7 +9,7 @@ from psycopg import IsolationLevel
 from config.postgresql.connection import BoundedConnection
 
 
-class DatabaseWrapper(base.DatabaseWrapper):  # type: ignore[misc]  # the stubs give the parent no type
+class DatabaseWrapper(base.DatabaseWrapper):
     """PostgreSQL as Django knows it; `CONN_HEALTH_CHECKS` costs no statement here."""
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> BoundedConnection:

@@ -10,11 +10,12 @@ from contextlib import contextmanager
 import psycopg
 import pytest
 from django.db import connection
+from psycopg.conninfo import make_conninfo
 
 from config.health import Degradation, parts
-from tools.local.database_proxy import Mode, Proxy, proxy_to
 from tests.config.serving.web import Reply, Web, head, running_web
 from tests.tenants import AGENCY_BASE, Tenant
+from tools.local.database_proxy import Mode, Proxy, proxy_to
 
 pytestmark = pytest.mark.django_db(transaction=True)
 # The bound is 6 s; two cores that run other tests beside this one get two more.
@@ -126,14 +127,13 @@ def the_webs_backends() -> list[int]:
 
 
 def test_a_read_that_meets_a_lock_is_told_to_come_back(a: Tenant, web: Web) -> None:
-    with psycopg.connect(**locker(), autocommit=False) as other:
+    settings = connection.settings_dict
+    address = make_conninfo(
+        host=settings["HOST"], port=settings["PORT"], user=settings["USER"], dbname=settings["NAME"]
+    )
+    with psycopg.connect(address) as other:
         other.execute("LOCK TABLE agency_agency IN ACCESS EXCLUSIVE MODE")
         assert_all_are_told_to_come_back([call(web, a)])
-
-
-def locker() -> dict[str, str]:
-    settings = connection.settings_dict
-    return {"host": settings["HOST"], "port": settings["PORT"], "user": settings["USER"], "dbname": settings["NAME"]}
 
 
 def test_a_server_that_takes_no_writes_is_not_ready(web: Web, proxy: Proxy) -> None:

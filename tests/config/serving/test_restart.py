@@ -32,7 +32,8 @@ def keep_calling(web: Web, outcomes: Counter[str], stopped: threading.Event) -> 
 
 
 def restart(web: Web, application: str, *options: str) -> "subprocess.CompletedProcess[str]":
-    command = (sys.executable, "-m", "granian", *WEB, *WEB_LIMITS, "--workers", "1", "--port", str(web.port), application)
+    address = ("--workers", "1", "--port", str(web.port))
+    command = (sys.executable, "-m", "granian", *WEB, *WEB_LIMITS, *address, application)
     script = (str(ROOT / "deploy" / "restart-web"), "--port", str(web.port), "--old", str(web.process.pid), *options)
     return subprocess.run(
         [sys.executable, *script, "--", *command],

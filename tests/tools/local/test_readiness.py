@@ -58,9 +58,7 @@ def test_only_the_process_that_knows_the_token_counts(web: ThreadingHTTPServer) 
     assert not is_ready(web.server_port, "theirs")
 
 
-def test_a_system_that_lacks_a_part_is_waited_for(
-    web: ThreadingHTTPServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_system_that_lacks_a_part_is_waited_for(web: ThreadingHTTPServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Web, "status", "degraded")
     assert not is_ready(web.server_port, "ours")
 
