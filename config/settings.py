@@ -125,9 +125,10 @@ PACK_LIBRARY = BASE_DIR / "packs" / "library"
 # PostgreSQL -------------------------------------------------------------------------------------------
 
 # What PostgreSQL shows of a connection: who holds a lock or runs a long statement is found by it.
-PROCESS_NAME = env.text("PROCESS_NAME", process_name(sys.argv))
+_kind = process_name(sys.argv)
+PROCESS_NAME = env.text("PROCESS_NAME", _kind)
 # A web request holds no statement for longer than 5 s and waits for no lock longer than 2 s; workers have a minute.
-STATEMENT_TIMEOUT_MS = 5_000 if PROCESS_NAME == "web" else 60_000
+STATEMENT_TIMEOUT_MS = 5_000 if _kind == "web" else 60_000
 SESSION_OPTIONS = (
     f"-c statement_timeout={STATEMENT_TIMEOUT_MS} -c lock_timeout=2000 -c idle_in_transaction_session_timeout=10000"
 )

@@ -35,6 +35,8 @@ SLOW = (
     "tests/webhooks/api/test_log_reads",
     "tests/webhooks/dispatcher/",
     "tests/config/http/test_true_limits",
+    "tests/config/serving/",
+    "tests/config/postgresql/",
     "tests/api/test_fuzz",
     "tests/api/test_idempotency",
     "tests/packs/test_secrets",

@@ -1,4 +1,4 @@
-"""System checks of the secrets at rest: the keys must be there, and must open what is stored."""
+"""System checks: the keys of secrets at rest must be there and open what is stored; startup options must arrive."""
 
 import re
 from collections.abc import Sequence

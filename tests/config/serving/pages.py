@@ -1,4 +1,7 @@
-"""Views that show how a request is served, and the application over them, as the web server loads it."""
+"""Views that show how a request is served, and the application over them, as the web server loads it.
+
+Loaded by that server alone: it changes the settings.
+"""
 
 import hashlib
 import itertools
@@ -16,9 +19,8 @@ from django.views.decorators.csrf import csrf_exempt
 
 from config.request_bodies import MIB, BodyRule, body_rules
 from config.serving.application import WSGIInThreads
+from tests.config.serving.web import FILE_BYTES, THREADS
 
-FILE_BYTES = 24 * MIB
-THREADS = 2
 PIECE = b"x" * 65536
 open_streams: set[int] = set()
 

@@ -9,8 +9,7 @@ from contextlib import suppress
 import pytest
 
 from config.request_bodies import MIB
-from tests.config.serving.pages import FILE_BYTES, THREADS
-from tests.config.serving.web import Web, head, read, running_web
+from tests.config.serving.web import FILE_BYTES, THREADS, Web, head, read, running_web
 
 FORM = "Content-Type: application/octet-stream"
 HALF = head("POST", "/seen", "Content-Length: 1000", FORM) + b"half"

@@ -15,6 +15,9 @@ from tools.local.parent_death import parent_death_signal
 from tools.local.runner.plan import WEB, WEB_LIMITS
 from tools.local.runner.web import free_port, get
 
+# What tests.config.serving.pages has: its threads, and the length of its file.
+THREADS = 2
+FILE_BYTES = 24 * 1024 * 1024
 START_SECONDS = 60.0
 ANSWER_SECONDS = 30.0
 
