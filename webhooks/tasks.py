@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import time
 from typing import Any
 
 from celery import shared_task, signals
@@ -9,10 +10,12 @@ from celery import shared_task, signals
 from config.celery.tasks import in_batches, one_at_a_time
 from config.queues import HOUSEKEEPING_SECONDS
 from config.retention import forget
-from webhooks.dispatcher.loop import run_dispatcher
+from webhooks.dispatcher.loop import RUN_SECONDS, run_dispatcher
 from webhooks.services.partitions import make_partitions_ahead
 from webhooks.services.retention import RULES
 
+# A dispatcher that always has something leased ends in order long before its hard limit.
+LONGEST_SECONDS = RUN_SECONDS + 600.0
 # Made before the pool's children are forked, so that they see the worker's warm shutdown.
 _stopping = multiprocessing.Event()
 
@@ -27,10 +30,14 @@ def stop(**_: Any) -> None:
 @shared_task(name="webhooks.deliver", acks_late=False)
 def deliver() -> None:
     """Send whatever is due, until the worker ends or nothing is left to do after an hour."""
-    worker = os.getppid()
-    if not _stopping.is_set():
+    worker, until = os.getppid(), time.monotonic() + LONGEST_SECONDS
+
+    def should_stop() -> bool:
         # A worker that was killed leaves its child behind, which nobody would stop.
-        run_dispatcher(should_stop=lambda: _stopping.is_set() or os.getppid() != worker)
+        return _stopping.is_set() or os.getppid() != worker or time.monotonic() > until
+
+    if not should_stop():
+        run_dispatcher(should_stop=should_stop)
 
 
 @shared_task(name="webhooks.forget_deliveries")

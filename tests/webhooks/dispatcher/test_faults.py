@@ -35,6 +35,7 @@ from tests.webhooks.delivering import (
 from webhooks import tasks
 from webhooks.dispatcher import fan_out, queries
 from webhooks.dispatcher.claimer import DeliveryClaimer
+from webhooks.dispatcher.loop import RUN_SECONDS
 from webhooks.models import Attempt, Delivery, DispatcherRun, Endpoint, QueuedDelivery
 
 
@@ -362,6 +363,18 @@ def test_the_task_works_until_its_worker_stops(
     assert not worker.is_alive()
     tasks.deliver()
     assert len(receiver.requests) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_task_ends_in_order_before_its_hard_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    longest = tasks.LONGEST_SECONDS
+    monkeypatch.setattr(tasks, "LONGEST_SECONDS", 0.5)
+    worker = threading.Thread(target=tasks.deliver)
+    worker.start()
+    worker.join(30)
+    assert not worker.is_alive()
+    assert not DispatcherRun.objects.exists()
+    assert DISPATCHER.hard_seconds > RUN_SECONDS
 
 
 def test_the_dispatchers_queue_carries_calls_to_work_and_nothing_else() -> None:
