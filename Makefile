@@ -47,7 +47,7 @@ demo: $(LOCAL)  ## show the main job on the running system, as a story
 bench: $(BENCH)  ## measure; the README's figures come from here
 	@exec $(PDEATHSIG) $(BIN)/python -m benchmarks $(ARGS)
 
-chaos: $(LOCAL)  ## kill, freeze and restart everything while events are delivered (ARGS="kills --seed 7")
+chaos: $(DEV)  ## break everything while clients are at work (ARGS="kills --seed 7", ARGS=mutations)
 	@exec $(PDEATHSIG) $(BIN)/python -m tests.chaos $(ARGS)
 
 shell: $(LOCAL)  ## open a Python shell on the running system, or on its data

@@ -1,7 +1,10 @@
-"""`python -m tests.chaos [name …] [--seed N] [--deliveries N]`: break everything; status 1 when a promise is not kept.
+"""`python -m tests.chaos [name …] [--seed N]`: break everything; status 1 when a promise is not kept.
 
-Prints of each scenario how many deliveries were lost, how many came twice and how many might have, and the longest
-pause. With the same seed the same things are done, though never at the very same moments.
+`mutations` breaks the product itself, in one way after the other (`mutation:secret` in one of them): then the status is
+0 when each was noticed.
+
+Prints of each scenario whether it holds, how many faults were planned and injected, and what the clients were told
+against what arrived. With the same seed the same things are done, though never at the very same moments.
 """
 
 import argparse
@@ -9,8 +12,10 @@ import random
 import sys
 import time
 
-from tests.chaos.system import System, running_system
+from tests.chaos.system.system import Servers, running_servers
 from tools.local.runner.signals import stop_signals
+
+MUTATION = "mutation:"
 
 
 def print_line(text: str) -> None:
@@ -20,34 +25,52 @@ def print_line(text: str) -> None:
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="tests.chaos")
-    parser.add_argument("names", nargs="*", metavar="name", help="kills, frozen, doubles, restarts, crashes or redis")
+    parser.add_argument("names", nargs="*", metavar="name", help="scenarios, or mutations; all scenarios without one")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10_000))
-    parser.add_argument("--deliveries", type=int, default=20_000)
     chosen = parser.parse_args(arguments)
     started = time.monotonic()
+    sys.setswitchinterval(0.0005)  # clients, receivers and networks are threads of this process, and each waits often
     try:
-        with stop_signals(), running_system() as built:
-            broken = play(built, chosen.names, chosen.seed, chosen.deliveries)
+        with stop_signals(), running_servers() as servers:
+            broken = play(servers, chosen.names, chosen.seed)
             if not broken:
-                built.log.unlink()
+                servers.log.unlink()
     except KeyboardInterrupt:
         return 130
     print_line(
-        f"{time.monotonic() - started:.0f} s" + (f", the workers' output is in {built.log.name}" if broken else "")
+        f"{time.monotonic() - started:.0f} s" + (f", the processes' output is in {servers.log}" if broken else "")
     )
     return 1 if broken else 0
 
 
-def play(built: System, names: list[str], seed: int, deliveries: int) -> int:
-    """Play the scenarios of these names, or all; says how many were broken."""
-    from tests.chaos.scenarios import SCENARIOS  # late, since it needs the settings
+def play(servers: Servers, names: list[str], seed: int) -> int:
+    """Play scenarios, all of them without a name, and mutations; says how many were not as they have to be."""
+    import django
+
+    django.setup()
+    from tests.chaos.mutations.catalogue import MUTATIONS  # late, since they need the settings
+    from tests.chaos.scenarios import ALL, SCENARIOS
 
     broken = 0
-    for name in names or SCENARIOS:
-        outcome = SCENARIOS[name].play(built, random.Random(f"{seed} {name}"), deliveries)
-        print_line(f"{'holds ' if outcome.holds else 'BROKEN'}  {name:<9} seed {seed}: {outcome}")
-        broken += not outcome.holds
+    for name in _names(names, list(SCENARIOS), list(MUTATIONS)):
+        if name.startswith(MUTATION):
+            key = name.removeprefix(MUTATION)
+            word, outcome = MUTATIONS[key].play(servers, key, seed)
+            print_line(f"{word:<11} {key:<9} {MUTATIONS[key].title}, seed {seed}: {outcome.word}, {outcome}")
+            broken += word != "caught"
+        else:
+            outcome = ALL[name].play(servers, name, seed)
+            print_line(f"{outcome.word:<7} {name:<9} seed {seed}: {outcome}")
+            broken += not outcome.holds
     return broken
+
+
+def _names(chosen: list[str], scenarios: list[str], mutations: list[str]) -> list[str]:
+    """All scenarios without a name; `mutations` stands for all of those."""
+    found = []
+    for name in chosen or scenarios:
+        found += [MUTATION + key for key in mutations] if name == "mutations" else [name]
+    return found
 
 
 if __name__ == "__main__":

@@ -1,195 +1,169 @@
-"""The load on the system: events are recorded, delivered, and counted at the end."""
+"""A scenario's workload: clients at work, volume beside them, and what a fault excuses."""
 
+import random
+import threading
 import time
-import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any
+from contextlib import contextmanager, suppress
 
-from django.db import Error, connection, transaction
-from django.utils import timezone
+from django.db import Error, connection
 
-from agency.actors import SYSTEM
-from agency.models import Agency
-from agency.services import create_agency, write_event
-from agency.tenants import Tenant
-from tests.chaos.receiver import CountingReceiver
-from tests.chaos.system import System, rest
-from webhooks.models import Endpoint
-from webhooks.services.endpoints import new_secret
+from tests.chaos.clients.calls import CallLog
+from tests.chaos.clients.load import Load
+from tests.chaos.expectations import Expectations
+from tests.chaos.feeder import Feeder
+from tests.chaos.injections import Injections
+from tests.chaos.receiver.arrivals import Arrivals
+from tests.chaos.receiver.behaviour import Behaviour, is_delivered
+from tests.chaos.receiver.server import Receiver
+from tests.chaos.system.system import System
+from tests.chaos.tenants import Tenants
+from webhooks.models import Delivery, Endpoint
 
-AGENCIES, ENDPOINTS = 5, 4
-LONGEST_PAUSE_SECONDS = 25.0
-# Without an arrival for so long, what is left counts as lost.
-PATIENCE_SECONDS = 45.0
 ON_THE_WIRE_SECONDS = 0.3
-MANY = """
-INSERT INTO agency_event (uuid, agency_id, name, occurred_at, body)
-SELECT made.uuid, (%(agencies)s::bigint[])[1 + n %% %(spread)s], 'chaos.' || n / %(spread)s %% %(endpoints)s, now(),
-    convert_to('{"id":"' || made.uuid || '"}', 'UTF8')
-FROM (SELECT gen_random_uuid() AS uuid, n FROM generate_series(0, %(count)s - 1) n) AS made
-"""
-# No joins: these tables grow faster than their statistics follow, and a plan for small ones takes minutes.
-RECORDED = "SELECT uuid::text FROM agency_event WHERE agency_id = ANY (%(ours)s)"
-DELIVERED = "SELECT envelope_id::text FROM webhooks_delivery WHERE agency_id = ANY (%(ours)s) AND status = 'success'"
-COUNTED = "SELECT id, attempts FROM webhooks_delivery WHERE agency_id = ANY (%(ours)s) AND attempts > 0"
-LOGGED = "SELECT delivery_id, count(*) FROM webhooks_attempt GROUP BY delivery_id"
-LEFT = "SELECT delivery_id FROM webhooks_queueddelivery WHERE agency_id = ANY (%(ours)s)"
+# A fault counts only while the system is at work: it waits so long for that.
+TRAFFIC_SECONDS = 25.0
+LATELY_SECONDS = 2.0
+TICK_SECONDS = 0.05
 
 
-@dataclass
-class Outcome:
-    """What came of a scenario.
-
-    `inexcusable` is the number of arrivals for which no fault is an excuse; `wrong` of rows that contradict each
-    other or are left over, and of envelopes that belong to no event.
-    """
-
-    deliveries: int
-    lost: int
-    duplicates: int
-    allowed: int
-    inexcusable: int
-    wrong: int
-    pause: float
-    notes: list[str]
-    faults: list[str]
-
-    @property
-    def holds(self) -> bool:
-        is_right = not (self.lost or self.inexcusable or self.wrong or self.faults)
-        return is_right and self.pause <= LONGEST_PAUSE_SECONDS
-
-    def __str__(self) -> str:
-        parts = [
-            f"{self.deliveries:,} deliveries",
-            f"{self.lost} lost",
-            f"{self.duplicates} duplicates ({self.allowed} allowed, {self.inexcusable} others)",
-            f"longest pause {self.pause:.1f} s",
-            *([f"{self.wrong} rows wrong"] if self.wrong else []),
-            *self.notes,
-            *self.faults,
-        ]
-        return ", ".join(parts)
-
-
-@dataclass
 class Workload:
-    """One scenario's agencies, endpoints and events; each event goes to one endpoint.
+    """Everything of one scenario.
 
-    `excused` is how many arrivals of an envelope may be followed by one more each: they came before a fault, and
-    were not written down when it happened.
+    `excused` is how many arrivals of an envelope at an endpoint may be followed by one more each: they came before a
+    fault, and were not written down when it struck.
     """
 
-    system: System
-    receiver: CountingReceiver
-    agencies: list[int] = field(default_factory=list)
-    excused: dict[str, int] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
+    def __init__(self, system: System, behaviour: Behaviour, delay: float, rng: random.Random) -> None:
+        self.system = system
+        self.rng = rng
+        self.expectations = Expectations()
+        self.arrivals = Arrivals(self.expectations, behaviour)
+        self.receiver = Receiver(self.arrivals, delay)
+        self.log = CallLog()
+        self.injections = Injections()
+        self.excused: dict[tuple[int, str], int] = {}
+        self.notes: list[str] = []
+        self.returns: list[float] = []
+        self.wrong: list[str] = []
+        self.tenants: Tenants
+        self.load: Load
+        self.feeder: Feeder | None = None
+        self.patience = 45.0
+        self.ended_at = float("inf")
+        self._numbers: dict[int, int] = {}
 
-    def __post_init__(self) -> None:
-        mark = uuid.uuid4().hex[:8]
-        agencies = [create_agency(name=f"Agency {mark} {number}", by=SYSTEM) for number in range(AGENCIES)]
-        self.agencies = [agency.pk for agency in agencies]
-        for agency in agencies:
-            self._subscribe(agency)
+    @contextmanager
+    def at_work(
+        self, *, agencies: int = 4, clients: int = 2, rate: float = 6.0, volume: float = 300, most: int = 20_000
+    ) -> Iterator[None]:
+        """Subscribe agencies and let their clients work until the block ends. The web process must be there."""
+        self.prepare()
+        stopping = threading.Event()
+        subscribed = [self.tenants.add() for _ in range(agencies)]
+        found = [self.tenants.clients(one, clients, rate, self.rng, stopping) for one in subscribed]
+        self.load = Load([client for group in found for client in group], stopping)
+        pairs = [pair for one in subscribed for pair in one.bulk]
+        self.feeder = Feeder(self.expectations, pairs, rate=volume, most=most) if volume else None
+        self.remember_endpoints()
+        with self.load.running():
+            yield
+            if not self.load.is_running:
+                self.wrong.append("the load was over before the faults were")
 
-    def _subscribe(self, agency: Agency) -> None:
-        url = f"http://127.0.0.1:{self.receiver.port}/%d"
-        Endpoint.objects.bulk_create(
-            Endpoint(agency=agency, url=url % number, events=[f"chaos.{number}"], secret=new_secret())
-            for number in range(ENDPOINTS)
+    def prepare(self) -> None:
+        self.tenants = Tenants(
+            web=self.system.port, receiver=self.receiver.port, expectations=self.expectations, log=self.log
         )
 
-    def record_many(self, count: int) -> None:
-        """Record so many events in one statement."""
-        values: dict[str, Any] = {
-            "agencies": self.agencies,
-            "spread": AGENCIES,
-            "endpoints": ENDPOINTS,
-            "count": count,
-        }
-        with connection.cursor() as cursor:
-            cursor.execute(MANY, values)
+    def remember_endpoints(self) -> None:
+        """Look up which endpoint of the database is which."""
+        paths = {path: subscriber.number for path, subscriber in self.expectations.subscribers.items()}
+        rows = Endpoint.objects.values_list("pk", "url")
+        self._numbers = {pk: paths[path] for pk, url in rows if (path := "/" + url.split("/", 3)[3]) in paths}
 
-    def trickle(self, seconds: float, *, rate: int = 100) -> None:
-        """Record events one by one, as the product does; what the database refuses did not happen."""
-        started = time.monotonic()
-        for number in range(int(seconds * rate)):
-            time.sleep(max(0.0, started + number / rate - time.monotonic()))
-            self.system.look_after()
-            name, agency = f"chaos.{number % ENDPOINTS}", self.agencies[number % AGENCIES]
-            try:
-                with transaction.atomic():
-                    write_event(tenant=Tenant(agency), name=name, data={"n": number}, now=timezone.now())
-            except Error:
-                connection.close()
+    # Time ---------------------------------------------------------------------------------------------
 
     def rest(self, seconds: float) -> None:
-        rest(self.system, seconds)
+        """Let time pass: dead processes are started again, and volume is recorded."""
+        until = time.monotonic() + seconds
+        while True:
+            self.system.processes.look_after()
+            if self.feeder is not None and not self.load.stopping.is_set():
+                self.feeder.feed(lambda: self.system.servers.postgres.is_running)
+            if time.monotonic() >= until:
+                return
+            time.sleep(TICK_SECONDS)
 
-    def undelivered(self) -> set[str]:
-        """The envelopes that are not delivered and recorded yet."""
-        return self._recorded() - {row[0] for row in self._read(DELIVERED)}
+    def has_traffic(self, seconds: float = TRAFFIC_SECONDS) -> bool:
+        """Wait until deliveries arrive and one is under way; False where that does not come."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            if self.load.is_running and self.arrivals.idle_seconds < LATELY_SECONDS and self.arrivals.is_busy:
+                return True
+            self.rest(TICK_SECONDS)
+        self.wrong.append("nothing was under way when a fault was to come")
+        return False
+
+    def goes_on(self, since: float, seconds: float = 25.0) -> float:
+        """Wait for an arrival and a call's success that are later than a moment; says how long they took to come."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            arrived = bool(self.arrivals.moments) and self.arrivals.moments[-1] > since
+            if arrived and self.log.answered_since(since):
+                break
+            self.rest(TICK_SECONDS)
+        return time.monotonic() - since
+
+    # Excuses ------------------------------------------------------------------------------------------
 
     @contextmanager
     def excusing(self) -> Iterator[None]:
-        """Excuse what had arrived when a fault began and is not written down when it is over."""
-        time.sleep(ON_THE_WIRE_SECONDS)
-        arrived = self.receiver.times.copy()
+        """Excuse what arrived before the end of a fault and is not written down then."""
         yield
+        time.sleep(ON_THE_WIRE_SECONDS)
+        arrived = self.arrivals.times
         connection.close()
-        self.excused |= {envelope: arrived[envelope] for envelope in self.undelivered() if envelope in arrived}
+        with suppress(Error):
+            ended = self.ended()
+            self.excused |= {pair: times for pair, times in arrived.items() if pair not in ended}
 
     def excuse(self) -> None:
         """Excuse what has arrived and is not written down now."""
         with self.excusing():
             pass
 
-    def goes_on(self) -> bool:
-        """Wait for the next arrival; False when everything is delivered, or nothing comes any more."""
-        seen, since = len(self.receiver.moments), time.monotonic()
-        while len(self.receiver.moments) == seen:
-            if not self.undelivered() or time.monotonic() - since > PATIENCE_SECONDS:
-                return False
-            self.rest(0.1)
-        return True
+    def ended(self) -> set[tuple[int, str]]:
+        """The envelopes at their endpoints that the product's database knows as ended."""
+        rows = Delivery.objects.exclude(status="pending").values_list("endpoint_id", "envelope_id")
+        return {(self._numbers[pk], str(envelope)) for pk, envelope in rows.iterator() if pk in self._numbers}
+
+    # The end ------------------------------------------------------------------------------------------
+
+    def missing(self) -> set[tuple[int, str]]:
+        """What is expected for certain and has not come, by endpoint and subject."""
+        came = {
+            (endpoint, arrival.key)
+            for (endpoint, _), arrival in self.arrivals.found.copy().items()
+            if arrival.successes or (not is_delivered(arrival.script) and len(arrival.came_at) >= 3)
+        }
+        return {
+            (number, one.key.subject)
+            for one in self.expectations.all()
+            if one.is_certain
+            for number in one.endpoints
+            if (number, one.key) not in came
+        }
 
     def wait(self) -> None:
-        """Wait for the last delivery."""
-        while self.goes_on():
-            self.rest(0.2)
-        self.rest(1)
+        """Wait for the last delivery and its record; what has not come when nothing moves any more is lost."""
+        self.load.stop()
+        self.ended_at = min(self.ended_at, time.monotonic())
+        began = time.monotonic()
+        while self.missing() or self._pending():
+            if min(self.arrivals.idle_seconds, time.monotonic() - began) > self.patience:
+                return
+            self.rest(0.3)
 
-    def count(self) -> Outcome:
-        """Hold what arrived against what was recorded."""
-        recorded = self._recorded()
-        times = self.receiver.times.copy()
-        more = {envelope: count - 1 for envelope, count in times.items() if count > 1}
-        return Outcome(
-            deliveries=len(recorded),
-            lost=len((recorded - times.keys()) | self.undelivered()),
-            duplicates=sum(more.values()),
-            allowed=sum(self.excused.values()),
-            inexcusable=sum(max(0, count - self.excused.get(envelope, 0)) for envelope, count in more.items()),
-            wrong=self._contradictions() + len(self._read(LEFT)) + len(times.keys() - recorded),
-            pause=self.receiver.longest_pause,
-            notes=self.notes,
-            faults=self.faults,
-        )
-
-    def _recorded(self) -> set[str]:
-        return {row[0] for row in self._read(RECORDED)}
-
-    def _contradictions(self) -> int:
-        """Deliveries that count other attempts than are logged."""
-        logged = dict(self._read(LOGGED))
-        return sum(logged.get(delivery) != attempts for delivery, attempts in self._read(COUNTED))
-
-    def _read(self, statement: str) -> list[tuple[Any, ...]]:
-        with connection.cursor() as cursor:
-            cursor.execute(statement, {"ours": self.agencies})
-            found: list[tuple[Any, ...]] = cursor.fetchall()
-        return found
+    def _pending(self) -> bool:
+        return Delivery.objects.filter(endpoint_id__in=self._numbers, status="pending").exists()

@@ -1,4 +1,4 @@
-"""The short form of `make chaos`, so that every change is held against it."""
+"""The short form of `make chaos`, so that every change is held against it, and one mutation that it has to notice."""
 
 import os
 import re
@@ -7,24 +7,56 @@ import sys
 
 import pytest
 
+from tests.chaos.outcome import Outcome
 from tools.local import ROOT
 
-LINE = re.compile(r"holds +kills +seed 15: 1,500 deliveries, 0 lost, (\d+) duplicates \((\d+) allowed, 0 others\)")
+PLAYED = ("short", "mutation:secret")
+HOLDS = re.compile(
+    r"^holds +short .* (\d+)/(\d+) faults, ([\d,]+) told .* 0 lost, .* 0 others\), 0 foreign", re.MULTILINE
+)
+CAUGHT = re.compile(r"^caught +secret .* BROKEN, .*X-Svc-Signature does not fit the body", re.MULTILINE)
 OURS = ("DATABASE_URL", "REDIS_URL", "ENVIRONMENT", "DJANGO_SETTINGS_MODULE", "WEBHOOK_ALLOWED_NETWORKS")
 
 
 @pytest.mark.slow
-def test_dispatchers_killed_at_random_lose_nothing_and_repeat_only_what_was_in_flight() -> None:
+def test_each_kind_of_fault_costs_nothing_that_a_client_was_told_and_a_broken_product_is_noticed() -> None:
     ran = subprocess.run(
-        [sys.executable, "-m", "tests.chaos", "kills", "--deliveries", "1500", "--seed", "15"],
+        [sys.executable, "-m", "tests.chaos", *PLAYED, "--seed", "15"],
         cwd=ROOT,
         env={name: value for name, value in os.environ.items() if name not in OURS},
         capture_output=True,
         text=True,
-        timeout=170,
+        timeout=280,
         check=False,
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    found = LINE.search(ran.stdout)
+    found = HOLDS.search(ran.stdout)
     assert found, ran.stdout
-    assert 0 < int(found[1]) <= int(found[2])
+    assert int(found[1]) >= int(found[2]) >= 10
+    assert CAUGHT.search(ran.stdout), ran.stdout
+
+
+GOOD = {"planned": 2, "injected": 2, "told": 1}
+
+
+def test_a_scenario_that_lost_nothing_holds() -> None:
+    assert Outcome(**GOOD).holds
+
+
+@pytest.mark.parametrize(
+    "flaw",
+    [
+        {"injected": 1},
+        {"planned": 0, "injected": 0},
+        {"told": 0},
+        {"lost": 1},
+        {"foreign": 1},
+        {"inexcusable": 1},
+        {"pause": 60.0},
+        {"wrong": ["a call hung"]},
+    ],
+    ids=lambda flaw: " ".join(flaw),
+)
+def test_a_scenario_is_broken(flaw: dict[str, object]) -> None:
+    """By too few faults as by every promise that was not kept."""
+    assert Outcome(**{**GOOD, **flaw}).word == "BROKEN"  # type: ignore[arg-type]  # fields of several types

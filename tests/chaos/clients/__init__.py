@@ -1,0 +1,1 @@
+"""The API's clients, who remember what they were told."""

@@ -1,0 +1,1 @@
+"""The faults: each is brought about, seen to have happened, and counted."""

@@ -1,0 +1,57 @@
+"""Processes of the product killed or stopped, started twice, and called twice."""
+
+import time
+
+from config.celery import app
+from tests.chaos.workload import Workload
+
+# Name of the process, and whether its child is meant.
+VICTIMS = {
+    "dispatcher child": ("dispatcher", True),
+    "dispatcher": ("dispatcher", False),
+    "beat": ("beat", False),
+    "worker child": ("worker", True),
+    "worker": ("worker", False),
+    "web child": ("web", True),
+    "web": ("web", False),
+}
+
+
+def kill(workload: Workload, victim: str) -> None:
+    """kill -9 in the midst of the work."""
+    name, is_child = VICTIMS[victim]
+    if workload.has_traffic() and (not is_child or _has_child(workload, name)):
+        if not workload.system.processes.kill(name, child=is_child):
+            return
+        workload.injections.count(f"kill of {victim}")
+        if name == "dispatcher":
+            workload.excuse()
+
+
+def _has_child(workload: Workload, name: str, seconds: float = 20.0) -> bool:
+    """Wait for a process that was killed before to have a child again."""
+    until = time.monotonic() + seconds
+    while not workload.system.processes.children_of(name) and time.monotonic() < until:
+        workload.rest(0.1)
+    return bool(workload.system.processes.children_of(name))
+
+
+def freeze_dispatcher(workload: Workload, seconds: float) -> None:
+    """A dispatcher stopped in the middle for so long, while a second one is there."""
+    children = workload.system.processes.children_of("dispatcher")
+    if not workload.has_traffic() or not children:
+        return
+    with workload.system.frozen(*children, seconds=seconds):
+        workload.injections.count("frozen dispatcher")
+        workload.excuse()
+        workload.system.processes.start("dispatcher-2")
+        workload.rest(seconds + 1)
+
+
+def send_every_task(workload: Workload) -> None:
+    """Send each task of the schedule once more."""
+    if not workload.has_traffic():
+        return
+    for entry in app.conf.beat_schedule.values():
+        app.send_task(entry["task"])
+    workload.injections.count("doubled tasks")

@@ -1,0 +1,1 @@
+"""Mutations: the product broken on purpose, which the instrument has to notice."""

@@ -1,0 +1,1 @@
+"""The receivers: they check whatever comes, fail as planned, and remember what they answered."""

@@ -1,0 +1,12 @@
+"""The scenarios by name."""
+
+from tests.chaos.scenarios.callers import CALLERS
+from tests.chaos.scenarios.dependencies import DEPENDENCIES
+from tests.chaos.scenarios.machines import MACHINES
+from tests.chaos.scenarios.processes import PROCESSES
+from tests.chaos.scenarios.receivers import RECEIVERS
+from tests.chaos.scenarios.scenario import Scenario
+from tests.chaos.scenarios.short import SHORT
+
+SCENARIOS: dict[str, Scenario] = {**PROCESSES, **RECEIVERS, **DEPENDENCIES, **CALLERS, **MACHINES}
+ALL: dict[str, Scenario] = {**SCENARIOS, **SHORT}

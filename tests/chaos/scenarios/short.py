@@ -1,0 +1,78 @@
+"""Short scenarios: what CI plays, and what each mutation has to be noticed by."""
+
+from tests.chaos.faults import postgres, processes, redis
+from tests.chaos.outcome import Limits
+from tests.chaos.scenarios.callers import half_bodies, poison
+from tests.chaos.scenarios.receivers import failing
+from tests.chaos.scenarios.scenario import Scenario
+from tests.chaos.workload import Workload
+
+
+def quiet(workload: Workload) -> None:
+    """No fault but tasks sent twice."""
+    workload.injections.plan(["doubled tasks"])
+    processes.send_every_task(workload)
+    workload.rest(2)
+
+
+def killed(workload: Workload) -> None:
+    _kill(workload, "dispatcher child", "dispatcher child")
+
+
+def web_killed(workload: Workload) -> None:
+    _kill(workload, "web", "web", "web")
+
+
+def _kill(workload: Workload, *victims: str) -> None:
+    workload.injections.plan(f"kill of {victim}" for victim in victims)
+    for victim in victims:
+        workload.rest(1)
+        processes.kill(workload, victim)
+    workload.rest(1)
+
+
+def crashed(workload: Workload) -> None:
+    workload.injections.plan(["kill of the postmaster"] * 2)
+    for _ in range(2):
+        workload.rest(3)
+        postgres.stop(workload, "kill of the postmaster", away=0.2)
+
+
+def poisoned(workload: Workload) -> None:
+    poison(workload, endpoints=500, events=200, seconds=12)
+
+
+def everything(workload: Workload) -> None:
+    """Each kind of fault once, in a seeded order."""
+    kinds = {
+        "kill of dispatcher child": lambda: processes.kill(workload, "dispatcher child"),
+        "kill of web child": lambda: processes.kill(workload, "web child"),
+        "kill of worker": lambda: processes.kill(workload, "worker"),
+        "kill of beat": lambda: processes.kill(workload, "beat"),
+        "kill of a backend": lambda: postgres.kill_backend(workload),
+        "kill of the postmaster": lambda: postgres.stop(workload, "kill of the postmaster", away=0.5),
+        "immediate stop": lambda: postgres.stop(workload, "immediate stop", away=0.5),
+        "reset of PostgreSQL's connections": lambda: postgres.reset(workload),
+        "flush of Redis": lambda: redis.flush(workload),
+        "silent Redis": lambda: redis.fall_silent(workload, 2),
+        "doubled tasks": lambda: processes.send_every_task(workload),
+    }
+    order = list(kinds)
+    workload.rng.shuffle(order)
+    workload.injections.plan(order)
+    for kind in order:
+        kinds[kind]()
+        workload.rest(0.3)
+    workload.rest(1)
+
+
+QUIET = Scenario(quiet, 90, volume=50, agencies=2)
+KILLED = Scenario(killed, 90, delay=0.2, agencies=2)
+WEB_KILLED = Scenario(web_killed, 90, volume=20, agencies=2)
+CRASHED = Scenario(crashed, 100, volume=100, agencies=2)
+CROWDED = Scenario(quiet, 90, delay=0.5, volume=400, most=3_000, agencies=2, more=("dispatcher-2",))
+FAILING = Scenario(failing, 120, volume=50, agencies=2)
+POISONED = Scenario(poisoned, 120, volume=50, agencies=2, limits=Limits(wait=10.0))
+BODIES = Scenario(lambda workload: half_bodies(workload, seconds=4), 60, volume=50, agencies=2, limits=Limits(call=5.0))
+EVERYTHING = Scenario(everything, 120, volume=150, agencies=2, odd=0.01, through_proxies=True)
+SHORT = {"short": EVERYTHING}
