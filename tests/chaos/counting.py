@@ -36,7 +36,7 @@ def count(workload: Workload, limits: Limits) -> Outcome:
     wrong.update(workload.load.wrong)
     wrong.update(_log_differences(workload))
     wrong.update(_contradictions(workload))
-    outcome.wrong += [f"{times} × {sentence}" for sentence, times in wrong.items()]
+    outcome.wrong += [f"{times} times: {sentence}" for sentence, times in wrong.items()]
     _count_calls(outcome, workload, limits.call)
     _count_waits(outcome, workload, came, limits.wait)
     return outcome

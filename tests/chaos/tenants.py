@@ -22,7 +22,8 @@ from webhooks.services.endpoints import new_secret
 from workspaces.subaccounts.services import create_workspace
 
 # The endpoints of each agency: all events at one, some of them at another, as most agencies have it.
-SUBSCRIPTIONS = (EVENTS, (CREATED, RESTORED))
+Subscriptions = tuple[tuple[str, ...], ...]
+SUBSCRIPTIONS: Subscriptions = (EVENTS, (CREATED, RESTORED))
 BULK_ENDPOINTS = 4
 
 

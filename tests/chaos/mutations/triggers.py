@@ -16,8 +16,9 @@ class Trigger(NamedTuple):
 DROP_FROM_QUEUE = "DELETE FROM webhooks_queueddelivery WHERE delivery_id = OLD.delivery_id; RETURN NULL;"
 ELSEWHERE = """
     IF random() < 0.05 THEN
-        NEW.endpoint_id := coalesce((SELECT id FROM webhooks_endpoint
-            WHERE agency_id <> NEW.agency_id AND NEW.event_name = ANY (events) ORDER BY random() LIMIT 1), NEW.endpoint_id);
+        NEW.endpoint_id := coalesce((
+            SELECT id FROM webhooks_endpoint WHERE agency_id <> NEW.agency_id AND NEW.event_name = ANY (events)
+            ORDER BY random() LIMIT 1), NEW.endpoint_id);
     END IF;
     RETURN NEW;
 """

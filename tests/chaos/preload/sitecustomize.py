@@ -1,7 +1,7 @@
 """Loaded by Python before anything else in the product's processes: it turns their clock, or breaks the product.
 
-`PYTHONPATH` leads here. `CHAOS_CLOCK` is how many seconds the clock is ahead; `CHAOS_MUTATION` names what is to be broken
-(`tests.chaos.mutations`). What was done is reported as a file in `CHAOS_REPORTS`.
+`PYTHONPATH` leads here. `CHAOS_CLOCK` is how many seconds the clock is ahead; `CHAOS_MUTATION` names what is to be
+broken (`tests.chaos.mutations`). What was done is reported as a file in `CHAOS_REPORTS`.
 """
 
 import os

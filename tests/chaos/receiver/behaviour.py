@@ -12,7 +12,7 @@ class Answer(Enum):
     OK = "204"
     SLOW = "204 after two seconds"
     ERROR = "500"
-    CLOSE = "the connection is closed"
+    CLOSE = "the connection closed in the midst of a body"
     HANG = "nothing"
     DRIP = "a body that never ends"
 

@@ -88,7 +88,8 @@ class Connection(asyncio.Protocol):
                 self._later(SLOW_SECONDS, lambda: self._succeed(arrival))
             case Answer.ERROR:
                 self._later(self._receiver.delay, lambda: self._write(REFUSED))
-            case Answer.CLOSE:
+            case Answer.CLOSE:  # without a byte of an answer libcurl would take the connection for an old one
+                self.transport.write(ENDLESS)
                 self.transport.close()
             case Answer.DRIP:
                 self.transport.write(ENDLESS)

@@ -40,7 +40,7 @@ class Scenario:
     most: int = 20_000
     odd: float = 0.0
     clock_off: float = 0.0
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
     more: tuple[str, ...] = ()
     through_proxies: bool = False
     variables: Mapping[str, str] = field(default_factory=dict)
@@ -69,8 +69,7 @@ class Scenario:
         prepared = self.prepare(workload, stack) if self.prepare else {}
         workload.system.configure({**self.variables, **prepared, **variables}, through_proxies=self.through_proxies)
         workload.system.processes.own.update(self.own)
-        workload.system.processes.start()
-        workload.system.processes.start(*self.more)
+        workload.system.processes.start_all(*self.more)
         workload.system.wait_for_web()
         options = {"agencies": self.agencies, "clients": self.clients, "most": self.most}
         with workload.at_work(rate=self.rate, volume=self.volume, **options):

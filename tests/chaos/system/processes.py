@@ -38,9 +38,13 @@ class Processes:
         """What the plan starts."""
         return [child.name for child in self.plan.children if child.name not in NOT_STARTED]
 
+    def start_all(self, *more: str) -> None:
+        """Start all of the plan, and more."""
+        self.start(*self.names, *more)
+
     def start(self, *names: str) -> None:
-        """Start these, or all of the plan; `dispatcher-2` is a second dispatcher."""
-        for name in names or self.names:
+        """Start these; `dispatcher-2` is a second dispatcher."""
+        for name in names:
             self._start(name)
 
     def _start(self, name: str) -> None:

@@ -112,10 +112,10 @@ class System:
     def backends(self) -> list[int]:
         """The product's connections in PostgreSQL, by the process ids of their backends."""
         found = self.servers.execute(
-            "SELECT pid FROM pg_stat_activity WHERE datname = '" + self.name + "' AND backend_type = 'client backend' "
-            "AND application_name <> 'chaos' ORDER BY pid"
+            "SELECT pid, datname FROM pg_stat_activity "
+            "WHERE backend_type = 'client backend' AND application_name <> 'chaos' ORDER BY pid"
         )
-        return [int(str(row[0])) for row in found]
+        return [int(str(pid)) for pid, database in found if database == self.name]
 
 
 @contextmanager
