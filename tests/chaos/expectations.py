@@ -73,6 +73,12 @@ class Expectations:
     def ask_many(self, keys: Iterable[Key], owner: tuple[str, int | str]) -> list[Expectation]:
         return [self.ask(key, owner) for key in keys]
 
+    def forget(self, made: Iterable[Expectation]) -> None:
+        """Say that these were never asked for."""
+        with self._lock:
+            for one in made:
+                del self._all[one.key]
+
     def tell(self, made: Iterable[Expectation]) -> None:
         """Say that these were answered with success."""
         now = time.monotonic()

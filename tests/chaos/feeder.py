@@ -58,12 +58,16 @@ class Feeder:
                     body=envelope(id=identity, event=event, occurred_at=now, tenant=tenant, data={"volume": True}),
                 )
             )
+        was_sent = False
         try:
             with transaction.atomic():
                 Event.objects.bulk_create(rows)
                 wake_up(DISPATCHER)
+                was_sent = True
         except Error:
             connection.close()
+            if not was_sent:
+                self._expectations.forget(asked)
         else:
             self._expectations.tell(asked)
             self.recorded += count

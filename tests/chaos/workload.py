@@ -21,6 +21,7 @@ from tests.chaos.tenants import Tenants
 from webhooks.models import Delivery, Endpoint
 
 ON_THE_WIRE_SECONDS = 0.3
+LONGEST_ATTEMPT_SECONDS = 11.0
 # A fault counts only while the system is at work: it waits so long for that.
 TRAFFIC_SECONDS = 25.0
 LATELY_SECONDS = 2.0
@@ -44,7 +45,7 @@ class Workload:
         self.injections = Injections()
         self.excused: dict[tuple[int, str], int] = {}
         self.notes: list[str] = []
-        self.returns: list[float] = []
+        self.returns: list[tuple[float, str]] = []
         self.wrong: list[str] = []
         self.tenants: Tenants
         self.load: Load
@@ -95,15 +96,21 @@ class Workload:
                 return
             time.sleep(TICK_SECONDS)
 
-    def has_traffic(self, seconds: float = TRAFFIC_SECONDS) -> bool:
+    def has_traffic(self) -> bool:
         """Wait until deliveries arrive and one is under way; False where that does not come."""
-        until = time.monotonic() + seconds
+        until = time.monotonic() + min(TRAFFIC_SECONDS, self.patience)
         while time.monotonic() < until:
             if self.load.is_running and self.arrivals.idle_seconds < LATELY_SECONDS and self.arrivals.is_busy:
                 return True
             self.rest(TICK_SECONDS)
         self.wrong.append("nothing was under way when a fault was to come")
         return False
+
+    def warm_up(self, seconds: float) -> None:
+        """Wait until calls are answered and something arrives."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until and not (self.arrivals.moments and self.log.answered_since(0)):
+            self.rest(TICK_SECONDS)
 
     def goes_on(self, since: float, seconds: float = 25.0) -> float:
         """Wait for an arrival and a call's success that are later than a moment; says how long they took to come."""
@@ -118,9 +125,16 @@ class Workload:
     # Excuses ------------------------------------------------------------------------------------------
 
     @contextmanager
-    def excusing(self) -> Iterator[None]:
-        """Excuse what arrived before the end of a fault and is not written down then."""
+    def excusing(self, *, overlap: bool = False) -> Iterator[None]:
+        """Excuse what arrived before the end of a fault and is not written down then.
+
+        With `overlap` attempts from before the fault may still be under way while others take over.
+        """
+        if overlap:
+            self.arrivals.overlap_until = float("inf")
         yield
+        if overlap:
+            self.arrivals.overlap_until = time.monotonic() + LONGEST_ATTEMPT_SECONDS
         time.sleep(ON_THE_WIRE_SECONDS)
         arrived = self.arrivals.times
         connection.close()

@@ -65,7 +65,7 @@ def fill(workload: Workload, disk: Path, seconds: float, look: Callable[[], None
     if not workload.has_traffic():
         return
     filler = disk / "filler"
-    with workload.excusing():
+    with workload.excusing(overlap=True):
         for _ in range(max(1, int(seconds / 0.5))):
             _write_until_full(filler)
             workload.rest(0.5)
@@ -74,7 +74,7 @@ def fill(workload: Workload, disk: Path, seconds: float, look: Callable[[], None
         workload.injections.count("full disk", happened=free.f_bavail * free.f_frsize < len(BLOCK))
         filler.unlink()
         wait_until_up(workload)
-    note_return(workload)
+    note_return(workload, "full disk")
 
 
 def _write_until_full(filler: Path) -> None:

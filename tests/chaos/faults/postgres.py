@@ -20,13 +20,13 @@ def stop(workload: Workload, kind: str, *, away: float) -> None:
     """End PostgreSQL in one of three ways and start it again after a while."""
     if not workload.has_traffic():
         return
-    with workload.excusing():
+    with workload.excusing(overlap=True):
         server = workload.system.servers.postgres
         server.stop(STOPS[kind])
         workload.injections.count(kind, happened=not server.is_running)
         workload.rest(away)
         server.start()
-    note_return(workload)
+    note_return(workload, kind)
 
 
 def kill_backend(workload: Workload) -> None:
@@ -34,12 +34,12 @@ def kill_backend(workload: Workload) -> None:
     backends = workload.system.backends() if workload.has_traffic() else []
     if not backends:
         return
-    with workload.excusing():
+    with workload.excusing(overlap=True):
         victim = workload.rng.choice(backends)
         os.kill(victim, signal.SIGKILL)
         workload.injections.count("kill of a backend", happened=is_gone(victim))
         wait_until_up(workload)
-    note_return(workload)
+    note_return(workload, "kill of a backend")
 
 
 def wait_until_up(workload: Workload, seconds: float = 30.0) -> None:
@@ -54,30 +54,30 @@ def wait_until_up(workload: Workload, seconds: float = 30.0) -> None:
         workload.rest(0.1)
 
 
-def note_return(workload: Workload) -> None:
+def note_return(workload: Workload, what: str) -> None:
     """Wait until deliveries arrive and calls are answered again."""
     back_at = time.monotonic()
-    workload.returns.append(workload.goes_on(back_at))
+    workload.returns.append((workload.goes_on(back_at), what))
 
 
 @contextmanager
 def silent(workload: Workload) -> Iterator[None]:
     """Pass no byte between the product and PostgreSQL."""
-    with workload.excusing():
+    with workload.excusing(overlap=True):
         workload.system.database.fall_silent()
         yield
         workload.injections.count("silent PostgreSQL", happened=workload.system.database.held > 0)
         workload.system.database.pass_again()
-    note_return(workload)
+    note_return(workload, "silence")
 
 
 def reset(workload: Workload) -> None:
     """Reset every connection between the product and PostgreSQL."""
     if not workload.has_traffic():
         return
-    with workload.excusing():
+    with workload.excusing(overlap=True):
         count = workload.system.database.reset()
         workload.injections.count("reset of PostgreSQL's connections", happened=count > 0)
         workload.rest(1)
         workload.system.database.pass_again()
-    note_return(workload)
+    note_return(workload, "reset")

@@ -20,20 +20,20 @@ VICTIMS = {
 def kill(workload: Workload, victim: str) -> None:
     """kill -9 in the midst of the work."""
     name, is_child = VICTIMS[victim]
-    if workload.has_traffic() and (not is_child or _has_child(workload, name)):
-        if not workload.system.processes.kill(name, child=is_child):
-            return
+    if workload.has_traffic() and _is_there(workload, name) and workload.system.processes.kill(name, child=is_child):
         workload.injections.count(f"kill of {victim}")
         if name == "dispatcher":
             workload.excuse()
 
 
-def _has_child(workload: Workload, name: str, seconds: float = 20.0) -> bool:
-    """Wait for a process that was killed before to have a child again."""
-    until = time.monotonic() + seconds
-    while not workload.system.processes.children_of(name) and time.monotonic() < until:
+def _is_there(workload: Workload, name: str, seconds: float = 20.0) -> bool:
+    """Wait for a process that was killed before to be there again, with the child that its kind has."""
+    processes, until = workload.system.processes, time.monotonic() + seconds
+    while time.monotonic() < until:
+        if processes.is_running(name) and (name.startswith("beat") or processes.children_of(name)):
+            return True
         workload.rest(0.1)
-    return bool(workload.system.processes.children_of(name))
+    return False
 
 
 def freeze_dispatcher(workload: Workload, seconds: float) -> None:

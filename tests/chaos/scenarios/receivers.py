@@ -34,7 +34,7 @@ def _await_first_attempts(workload: Workload, numbers: set[int]) -> None:
     """Each first attempt is a fault, as all of these scripts begin with one."""
     wanted = workload.injections.planned["receiver that fails"]
     found = 0
-    for _ in range(100):
+    for _ in range(300):
         found = sum(number in numbers for number, _ in workload.arrivals.found.copy())
         if found >= wanted:
             break

@@ -39,6 +39,7 @@ class Scenario:
     volume: float = 300.0
     most: int = 20_000
     odd: float = 0.0
+    patience: float = 45.0
     clock_off: float = 0.0
     limits: Limits = field(default_factory=Limits)
     more: tuple[str, ...] = ()
@@ -53,7 +54,7 @@ class Scenario:
         with ExitStack() as stack:
             system = stack.enter_context(running_system(servers, name))
             workload = Workload(system, Behaviour(f"{seed} {name}", odd=self.odd), self.delay, rng)
-            workload.arrivals.clock_off = self.clock_off
+            workload.arrivals.clock_off, workload.patience = self.clock_off, self.patience
             stack.enter_context(workload.receiver)
             try:
                 with limited_to(self.seconds):
@@ -73,14 +74,15 @@ class Scenario:
         workload.system.wait_for_web()
         options = {"agencies": self.agencies, "clients": self.clients, "most": self.most}
         with workload.at_work(rate=self.rate, volume=self.volume, **options):
-            workload.has_traffic(WARM_UP_SECONDS)
+            workload.warm_up(WARM_UP_SECONDS)
             self.script(workload)
         workload.wait()
 
     def _outcome(self, workload: Workload) -> Outcome:
         outcome = count(workload, self.limits)
         if workload.returns:
-            outcome.notes.append(f"going on {max(workload.returns):.1f} s after it was back")
+            seconds, what = max(workload.returns)
+            outcome.notes.append(f"going on {seconds:.1f} s after {what}")
         late = workload.system.processes.stop()
         outcome.wrong += [f"{name} did not end by itself" for name in late]
         return outcome

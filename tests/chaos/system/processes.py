@@ -80,6 +80,9 @@ class Processes:
         """The processes that do its work: a pool's, or a web server's."""
         return _children(self.running[name].pid) if name in self.running else []
 
+    def is_running(self, name: str) -> bool:
+        return self.running[name].poll() is None
+
     def kill(self, name: str, *, child: bool = False) -> bool:
         """kill -9 of a process or of its newest child; says whether it was there and is gone."""
         if child:
