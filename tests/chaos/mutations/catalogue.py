@@ -40,7 +40,7 @@ class Mutation:
         applied: list[str] = []
 
         def prepare(workload: Workload, stack: ExitStack) -> Mapping[str, str]:
-            before = self.scenario.prepare(workload, stack) if self.scenario.prepare else {}
+            before: Mapping[str, str] = self.scenario.prepare(workload, stack) if self.scenario.prepare else {}
             stack.callback(lambda: applied.extend(path.name for path in workload.system.reports.iterdir()))
             return {**before, **_break(name, workload, stack)}
 

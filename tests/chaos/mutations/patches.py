@@ -2,8 +2,15 @@
 
 import json
 import threading
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
+
+
+def require(module: ModuleType, name: str) -> None:
+    """Raise `LookupError` when what is to be broken is no longer there."""
+    if not hasattr(module, name):
+        raise LookupError(f"{module.__name__} has no {name}")
 
 
 def wrong_secret(signing: ModuleType) -> None:
@@ -44,14 +51,14 @@ def early_answer(events: ModuleType) -> None:
         timer.daemon = True
         timer.start()
 
-    events.write_event = write_event
+    require(events, "write_event")
+    vars(events)["write_event"] = write_event
 
 
 def sixteen_at_once(queue: ModuleType) -> None:
     """Send twice as many at once to an endpoint as is promised."""
-    if queue.PER_ENDPOINT != 8:
-        raise LookupError("PER_ENDPOINT is another")
-    queue.PER_ENDPOINT = 16
+    require(queue, "PER_ENDPOINT")
+    vars(queue)["PER_ENDPOINT"] = 16
 
 
 def unbounded(queries: ModuleType) -> None:
@@ -59,7 +66,7 @@ def unbounded(queries: ModuleType) -> None:
     queries.fan_out.__kwdefaults__["batch"] = 10**9
 
 
-PATCHES = {
+PATCHES: dict[str, dict[str, Callable[[ModuleType], None]]] = {
     "secret": {"webhooks.signing": wrong_secret},
     "bytes": {"config.http.client": other_bytes},
     "early": {"agency.services.events": early_answer},

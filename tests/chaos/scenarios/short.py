@@ -33,6 +33,7 @@ def _kill(workload: Workload, *victims: str) -> None:
 
 def crashed(workload: Workload) -> None:
     workload.injections.plan(["kill of the postmaster"] * 2)
+    workload.system.servers.execute("CHECKPOINT")  # what the clients are told counts, not their own set-up
     for _ in range(2):
         workload.rest(3)
         postgres.stop(workload, "kill of the postmaster", away=0.2)

@@ -67,7 +67,8 @@ class Proxy:
 
     def _on_loop(self, what: Callable[[], object]) -> None:
         done = threading.Event()
-        self._loop.call_soon_threadsafe(lambda: (what(), done.set()))
+        self._loop.call_soon_threadsafe(what)
+        self._loop.call_soon_threadsafe(done.set)
         done.wait(10)
 
     def _reset_all(self) -> None:
