@@ -4,7 +4,7 @@ import random
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 
 from django.db import Error, connection
 
@@ -31,12 +31,15 @@ TICK_SECONDS = 0.05
 class Workload:
     """Everything of one scenario.
 
-    `excused` is how many arrivals of an envelope at an endpoint may be followed by one more each: they came before a
-    fault, and were not written down when it struck.
+    `stack` is for what has to last until its end. `excused` is how many arrivals of an envelope at an endpoint may be
+    followed by one more each: they came before a fault, and were not written down when it struck.
     """
 
-    def __init__(self, system: System, behaviour: Behaviour, delay: float, rng: random.Random) -> None:
+    def __init__(
+        self, system: System, behaviour: Behaviour, delay: float, rng: random.Random, stack: ExitStack
+    ) -> None:
         self.system = system
+        self.stack = stack
         self.rng = rng
         self.expectations = Expectations()
         self.arrivals = Arrivals(self.expectations, behaviour)

@@ -4,17 +4,16 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from tests.chaos.mutations.patches import PATCHES
 from tests.chaos.mutations.triggers import TRIGGERS, create
 from tests.chaos.outcome import Outcome
 from tests.chaos.scenarios import short
+from tests.chaos.scenarios.machines import PRELOADED
 from tests.chaos.scenarios.scenario import Scenario
 from tests.chaos.system.system import Servers
 from tests.chaos.workload import Workload
 
-PRELOAD = Path(__file__).resolve().parent.parent / "preload"
 FORGETFUL = {"synchronous_commit": "off", "wal_writer_delay": "10s", "wal_writer_flush_after": "1GB"}
 
 
@@ -54,7 +53,7 @@ class Mutation:
 def _break(name: str, workload: Workload, stack: ExitStack) -> dict[str, str]:
     """Break the product; gives the environment variables that its processes need for that."""
     if name in PATCHES:
-        return {"PYTHONPATH": str(PRELOAD), "CHAOS_MUTATION": name, "PYTHONDONTWRITEBYTECODE": "1"}
+        return {**PRELOADED, "CHAOS_MUTATION": name, "PYTHONDONTWRITEBYTECODE": "1"}
     if name in TRIGGERS:
         create(name)
     else:
@@ -65,13 +64,13 @@ def _break(name: str, workload: Workload, stack: ExitStack) -> dict[str, str]:
 
 def _forget_commits(servers: Servers, stack: ExitStack) -> None:
     """Let PostgreSQL answer before a commit is on the disk, and bring it there ten seconds later."""
+    stack.callback(servers.execute, "SELECT pg_reload_conf()")
     for setting, value in FORGETFUL.items():
         servers.execute(f"ALTER SYSTEM SET {setting} = '{value}'")
         stack.callback(servers.execute, f"ALTER SYSTEM RESET {setting}")
     servers.postgres.stop()
     servers.postgres.start()
-    [(value,)] = servers.execute("SHOW synchronous_commit")
-    if value != "off":
+    if servers.execute("SHOW synchronous_commit") != [("off",)]:
         raise LookupError("synchronous_commit is still on")
 
 

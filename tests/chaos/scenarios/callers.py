@@ -17,7 +17,6 @@ MAIL_SECONDS = 45
 
 def half_bodies(workload: Workload, *, count: int = 64, seconds: int = 12) -> None:
     """Requests whose bodies never come whole; the calls of others go on."""
-    workload.injections.plan(["half bodies held"])
     with web.half_bodies(workload, count) as held:
         for _ in range(seconds):
             workload.rest(1)
@@ -29,16 +28,12 @@ def half_bodies(workload: Workload, *, count: int = 64, seconds: int = 12) -> No
 
 def poison(workload: Workload, *, endpoints: int = 2_500, events: int = 400, seconds: int = 30) -> None:
     """An agency with very many endpoints and events; the deliveries and tests of others go on."""
-    workload.injections.plan(["poisoned fan-out"])
-    with Sink() as sink:
-        tenants.poison(workload, sink, endpoints=endpoints, events=events)
-        for _ in range(seconds // 3):
-            workload.rest(3)
-            send_test(workload)
-        workload.load.stop()
-        workload.wait()
-        workload.system.processes.stop()
-        workload.notes.append(f"{sink.count:,} of {endpoints * events:,} deliveries of the poisoned agency")
+    sink = workload.stack.enter_context(Sink())
+    tenants.poison(workload, sink, endpoints=endpoints, events=events)
+    for _ in range(seconds // 3):
+        workload.rest(3)
+        send_test(workload)
+    workload.notes.append(f"{sink.count:,} of {endpoints * events:,} deliveries of the poisoned agency")
 
 
 def send_test(workload: Workload) -> None:
@@ -50,6 +45,7 @@ def send_test(workload: Workload) -> None:
         if one.uuid and one.owner == ("agency_id", tenant.agency.pk)
     ]
     chosen = workload.rng.choice(own)
+    tenant.api.close()  # it was idle for long
     status, found, _ = tenant.api.call("POST", f"/webhooks/{chosen.uuid}/test", {})
     if status == 202:
         workload.expectations.tell_at_endpoint(Key("test", found["envelope_id"]), chosen.number)
@@ -88,12 +84,32 @@ def prepare_mail(workload: Workload, stack: ExitStack) -> Mapping[str, str]:
     return {"EMAIL_HOST": "127.0.0.1", "EMAIL_PORT": str(server.port), "EMAIL_USE_TLS": "false"}
 
 
+def look_at_mail(workload: Workload) -> None:
+    """While an SMTP server hangs the web is ready."""
+    server = _mail_servers.pop(workload.system.name)
+    workload.injections.plan(["hanging SMTP"])
+    workload.injections.count("hanging SMTP", happened=server.held > 0)
+    if get(workload.system.port, "/readyz")[0] != 200:
+        workload.wrong.append("not ready for the sake of mail")
+
+
 def mail(workload: Workload) -> None:
     hanging_mail(workload, _mail_servers.pop(workload.system.name))
 
 
+def bodies(workload: Workload) -> None:
+    workload.injections.plan(["half bodies held"])
+    half_bodies(workload)
+    workload.rest(1)
+
+
+def poisoned(workload: Workload) -> None:
+    workload.injections.plan(["poisoned fan-out"])
+    poison(workload)
+
+
 CALLERS = {
-    "bodies": Scenario(half_bodies, 120, limits=Limits(call=5.0)),
+    "bodies": Scenario(bodies, 120, limits=Limits(call=5.0)),
     "mail": Scenario(mail, 220, prepare=prepare_mail, volume=100),
-    "poison": Scenario(poison, 240, volume=100, limits=Limits(wait=10.0)),
+    "poison": Scenario(poisoned, 240, volume=100, limits=Limits(wait=10.0)),
 }

@@ -9,7 +9,7 @@ from tests.chaos.scenarios.scenario import Scenario, Skipped
 from tests.chaos.workload import Workload
 from tools.local.runner.web import get
 
-PRELOAD = Path(__file__).resolve().parent.parent / "preload"
+PRELOADED = {"PYTHONPATH": str(Path(__file__).resolve().parent.parent / "preload")}
 # Seconds that the clocks of these processes are ahead.
 CLOCKS = {"web": 5, "worker": 5, "dispatcher": 5, "dispatcher-2": -3600, "beat": -5}
 
@@ -48,14 +48,19 @@ def _look(workload: Workload) -> None:
         workload.wrong.append("ready with a full disk")
 
 
+def own_clocks(ahead: Mapping[str, int]) -> dict[str, dict[str, str]]:
+    """Give the environment variables of processes whose clocks are so many seconds ahead."""
+    return {name: {"CHAOS_CLOCK": str(seconds), "CHAOS_PROCESS": name} for name, seconds in ahead.items()}
+
+
 MACHINES = {
     "clocks": Scenario(
         skewed,
         120,
         more=("dispatcher-2",),
         clock_off=3700.0,
-        variables={"PYTHONPATH": str(PRELOAD)},
-        own={name: {"CHAOS_CLOCK": str(ahead), "CHAOS_PROCESS": name} for name, ahead in CLOCKS.items()},
+        variables=PRELOADED,
+        own=own_clocks(CLOCKS),
     ),
     "disk": Scenario(full_disk, 180, prepare=prepare_disk),
 }

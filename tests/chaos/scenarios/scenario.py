@@ -53,7 +53,7 @@ class Scenario:
         rng = random.Random(f"{seed} {name}")
         with ExitStack() as stack:
             system = stack.enter_context(running_system(servers, name))
-            workload = Workload(system, Behaviour(f"{seed} {name}", odd=self.odd), self.delay, rng)
+            workload = Workload(system, Behaviour(f"{seed} {name}", odd=self.odd), self.delay, rng, stack)
             workload.arrivals.clock_off, workload.patience = self.clock_off, self.patience
             stack.enter_context(workload.receiver)
             try:

@@ -1,8 +1,11 @@
 """Short scenarios: what CI plays, and what each mutation has to be noticed by."""
 
-from tests.chaos.faults import postgres, processes, redis
+from collections.abc import Callable
+
+from tests.chaos.faults import clocks, postgres, processes, redis
 from tests.chaos.outcome import Limits
-from tests.chaos.scenarios.callers import half_bodies, poison
+from tests.chaos.scenarios.callers import half_bodies, look_at_mail, poison, prepare_mail
+from tests.chaos.scenarios.machines import PRELOADED, own_clocks
 from tests.chaos.scenarios.receivers import failing
 from tests.chaos.scenarios.scenario import Scenario
 from tests.chaos.workload import Workload
@@ -40,31 +43,35 @@ def crashed(workload: Workload) -> None:
 
 
 def poisoned(workload: Workload) -> None:
+    workload.injections.plan(["poisoned fan-out"])
     poison(workload, endpoints=500, events=200, seconds=12)
 
 
 def everything(workload: Workload) -> None:
-    """Each kind of fault once, in a seeded order."""
-    kinds = {
+    """Each kind of fault once, in a seeded order, while mail hangs and clocks are wrong."""
+    kinds: dict[str, Callable[[], None]] = {
         "kill of dispatcher child": lambda: processes.kill(workload, "dispatcher child"),
         "kill of web child": lambda: processes.kill(workload, "web child"),
         "kill of worker": lambda: processes.kill(workload, "worker"),
         "kill of beat": lambda: processes.kill(workload, "beat"),
         "kill of a backend": lambda: postgres.kill_backend(workload),
         "kill of the postmaster": lambda: postgres.stop(workload, "kill of the postmaster", away=0.5),
-        "immediate stop": lambda: postgres.stop(workload, "immediate stop", away=0.5),
         "reset of PostgreSQL's connections": lambda: postgres.reset(workload),
         "flush of Redis": lambda: redis.flush(workload),
         "silent Redis": lambda: redis.fall_silent(workload, 2),
         "doubled tasks": lambda: processes.send_every_task(workload),
+        "half bodies held": lambda: half_bodies(workload, count=32, seconds=3),
+        "poisoned fan-out": lambda: poison(workload, endpoints=200, events=50, seconds=3),
     }
     order = list(kinds)
     workload.rng.shuffle(order)
     workload.injections.plan(order)
+    workload.injections.plan(["wrong clock"] * len(CLOCKS))
     for kind in order:
         kinds[kind]()
         workload.rest(0.3)
-    workload.rest(1)
+    clocks.count_skewed(workload, len(CLOCKS))
+    look_at_mail(workload)
 
 
 QUIET = Scenario(quiet, 90, volume=50, agencies=2)
@@ -74,6 +81,17 @@ CRASHED = Scenario(crashed, 100, volume=100, agencies=2)
 CROWDED = Scenario(quiet, 90, delay=0.5, volume=400, most=3_000, agencies=2, more=("dispatcher-2",))
 FAILING = Scenario(failing, 120, volume=50, agencies=2)
 POISONED = Scenario(poisoned, 120, volume=50, agencies=2, limits=Limits(wait=10.0))
-BODIES = Scenario(lambda workload: half_bodies(workload, seconds=4), 60, volume=50, agencies=2, limits=Limits(call=5.0))
-EVERYTHING = Scenario(everything, 120, volume=150, agencies=2, odd=0.01, through_proxies=True)
+CLOCKS = {"beat": -5, "dispatcher": 5}
+EVERYTHING = Scenario(
+    everything,
+    150,
+    volume=100,
+    agencies=2,
+    odd=0.01,
+    clock_off=10.0,
+    through_proxies=True,
+    prepare=prepare_mail,
+    variables=PRELOADED,
+    own=own_clocks(CLOCKS),
+)
 SHORT = {"short": EVERYTHING}
