@@ -61,9 +61,27 @@ def sixteen_at_once(queue: ModuleType) -> None:
     vars(queue)["PER_ENDPOINT"] = 16
 
 
-def unbounded(queries: ModuleType) -> None:
-    """Fan out whatever there is in one statement."""
-    queries.fan_out.__kwdefaults__["batch"] = 10**9
+def unbounded(fan_out: ModuleType) -> None:
+    """Fan out whatever there is in one statement, however often that took too long."""
+    require(fan_out, "Batch")
+    everything = (10**9, 10**9)
+    if fan_out.Batch.__new__.__defaults__ is None or fan_out.Batch._fields != ("events", "rows"):
+        raise LookupError("a batch is something else")
+    fan_out.Batch.__new__.__defaults__ = everything
+    fan_out.Batch.halved = fan_out.Batch.doubled = lambda batch: batch
+
+
+def shared(shards: ModuleType) -> None:
+    """Serve every endpoint, whichever dispatcher has it."""
+    balance, all_of_them = shards.OwnedShards.balance, frozenset(range(shards.SHARDS))
+
+    def take_all(self: Any, connection: Any) -> frozenset[int]:
+        had: frozenset[int] = self.held
+        balance(self, connection)
+        self.held = all_of_them
+        return all_of_them - had
+
+    shards.OwnedShards.balance = take_all
 
 
 PATCHES: dict[str, dict[str, Callable[[ModuleType], None]]] = {
@@ -71,5 +89,6 @@ PATCHES: dict[str, dict[str, Callable[[ModuleType], None]]] = {
     "bytes": {"config.http.client": other_bytes},
     "early": {"agency.services.events": early_answer},
     "sixteen": {"webhooks.dispatcher.endpoint_queue": sixteen_at_once},
-    "unbounded": {"webhooks.dispatcher.queries": unbounded},
+    "unbounded": {"webhooks.dispatcher.fan_out": unbounded},
+    "exclusive": {"config.leases.shards": shared},
 }

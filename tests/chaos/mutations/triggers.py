@@ -40,11 +40,6 @@ TRIGGERS = {
         "RETURN NULL;",
     ),
     "tenants": Trigger("webhooks_delivery", "BEFORE INSERT ON {table} FOR EACH ROW", ELSEWHERE),
-    "exclusive": Trigger(
-        "webhooks_dispatcherrun",
-        "BEFORE UPDATE ON {table} FOR EACH ROW WHEN (NEW.agencies <> '{{}}')",
-        "NEW.agencies := '{}'; RETURN NEW;",
-    ),
 }
 
 

@@ -91,6 +91,8 @@ def look_at_mail(workload: Workload) -> None:
     workload.injections.count("hanging SMTP", happened=server.held > 0)
     if get(workload.system.port, "/readyz")[0] != 200:
         workload.wrong.append("not ready for the sake of mail")
+    server.hangs.clear()
+    server.ending.set()
 
 
 def mail(workload: Workload) -> None:
