@@ -1,7 +1,7 @@
 """`python -m tests.chaos [name …] [--seed N]`: break everything; status 1 when a promise is not kept.
 
 `mutations` breaks the product itself, in one way after the other (`mutation:secret` in one of them): then the status is
-0 when each was noticed.
+0 when each was noticed. `controls` plays what those are played under, without them.
 
 Prints of each scenario whether it holds, how many faults were planned and injected, and what the clients were told
 against what arrived. With the same seed the same things are done, though never at the very same moments.
@@ -49,10 +49,11 @@ def play(servers: Servers, names: list[str], seed: int) -> int:
 
     django.setup()
     from tests.chaos.mutations.catalogue import MUTATIONS  # late, since they need the settings
-    from tests.chaos.scenarios import ALL, SCENARIOS
+    from tests.chaos.scenarios import ALL, CONTROLS, SCENARIOS
 
+    groups = {"mutations": [MUTATION + key for key in MUTATIONS], "controls": list(CONTROLS)}
     broken = 0
-    for name in _names(names, list(SCENARIOS), list(MUTATIONS)):
+    for name in [name for chosen in names or SCENARIOS for name in groups.get(chosen, [chosen])]:
         if name.startswith(MUTATION):
             key = name.removeprefix(MUTATION)
             word, outcome = MUTATIONS[key].play(servers, key, seed)
@@ -63,14 +64,6 @@ def play(servers: Servers, names: list[str], seed: int) -> int:
             print_line(f"{outcome.word:<7} {name:<9} seed {seed}: {outcome}")
             broken += not outcome.holds
     return broken
-
-
-def _names(chosen: list[str], scenarios: list[str], mutations: list[str]) -> list[str]:
-    """All scenarios without a name; `mutations` stands for all of those."""
-    found = []
-    for name in chosen or scenarios:
-        found += [MUTATION + key for key in mutations] if name == "mutations" else [name]
-    return found
 
 
 if __name__ == "__main__":

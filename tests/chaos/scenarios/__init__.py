@@ -6,7 +6,9 @@ from tests.chaos.scenarios.machines import MACHINES
 from tests.chaos.scenarios.processes import PROCESSES
 from tests.chaos.scenarios.receivers import RECEIVERS
 from tests.chaos.scenarios.scenario import Scenario
-from tests.chaos.scenarios.short import SHORT
+from tests.chaos.scenarios.short import CONTROLS, SHORT
+
+__all__ = ["ALL", "CONTROLS", "SCENARIOS"]
 
 SCENARIOS: dict[str, Scenario] = {**PROCESSES, **RECEIVERS, **DEPENDENCIES, **CALLERS, **MACHINES}
-ALL: dict[str, Scenario] = {**SCENARIOS, **SHORT}
+ALL: dict[str, Scenario] = {**SCENARIOS, **SHORT, **CONTROLS}

@@ -26,8 +26,9 @@ class Scenario:
     """`seconds` is the longest that it may last, `delay` what receivers take for an answer.
 
     `rate` is how many calls a second each client makes at most, `volume` how many events a second come beside those,
-    `odd` the share of deliveries whose first attempt fails or is slow. `own` are environment variables of single
-    processes, `variables` of all. `prepare` is called before the processes start, `more` names further ones.
+    `odd` the share of deliveries whose first attempt fails or is slow. `variables` are environment variables of all
+    processes, `own` those of single ones. The processes are all of the plan, or `only` these, and `more`; `prepare` is
+    called before they start.
     """
 
     script: Callable[[Workload], None]
@@ -42,6 +43,7 @@ class Scenario:
     patience: float = 45.0
     clock_off: float = 0.0
     limits: Limits = field(default_factory=Limits)
+    only: tuple[str, ...] = ()
     more: tuple[str, ...] = ()
     through_proxies: bool = False
     variables: Mapping[str, str] = field(default_factory=dict)
@@ -70,7 +72,7 @@ class Scenario:
         prepared = self.prepare(workload, stack) if self.prepare else {}
         workload.system.configure({**self.variables, **prepared, **variables}, through_proxies=self.through_proxies)
         workload.system.processes.own.update(self.own)
-        workload.system.processes.start_all(*self.more)
+        workload.system.processes.start(*(self.only or workload.system.processes.names), *self.more)
         workload.system.wait_for_web()
         options = {"agencies": self.agencies, "clients": self.clients, "most": self.most}
         with workload.at_work(rate=self.rate, volume=self.volume, **options):

@@ -74,7 +74,7 @@ def everything(workload: Workload) -> None:
     look_at_mail(workload)
 
 
-QUIET = Scenario(quiet, 90, volume=50, agencies=2)
+QUIET = Scenario(quiet, 90, volume=50, agencies=2, only=("web", "dispatcher", "beat"))
 KILLED = Scenario(killed, 90, delay=0.2, agencies=2)
 WEB_KILLED = Scenario(web_killed, 90, volume=20, agencies=2)
 CRASHED = Scenario(crashed, 100, volume=100, agencies=2)
@@ -95,3 +95,13 @@ EVERYTHING = Scenario(
     own=own_clocks(CLOCKS),
 )
 SHORT = {"short": EVERYTHING}
+# What the mutations are played under; without one they hold.
+CONTROLS = {
+    "quiet": QUIET,
+    "killed": KILLED,
+    "web-killed": WEB_KILLED,
+    "crashed": CRASHED,
+    "crowded": CROWDED,
+    "failing": FAILING,
+    "poisoned": POISONED,
+}

@@ -38,10 +38,6 @@ class Processes:
         """What the plan starts."""
         return [child.name for child in self.plan.children if child.name not in NOT_STARTED]
 
-    def start_all(self, *more: str) -> None:
-        """Start all of the plan, and more."""
-        self.start(*self.names, *more)
-
     def start(self, *names: str) -> None:
         """Start these; `dispatcher-2` is a second dispatcher."""
         for name in names:
