@@ -26,6 +26,10 @@ def loses(outcome: Outcome) -> bool:
     return outcome.lost > 0
 
 
+def either(*signs: Callable[[Outcome], bool]) -> Callable[[Outcome], bool]:
+    return lambda outcome: any(sign(outcome) for sign in signs)
+
+
 @dataclass(frozen=True)
 class Mutation:
     """`evidence` is what the instrument has to find: that it is BROKEN for another reason is not enough."""
@@ -78,7 +82,7 @@ MUTATIONS = {
     "commits": Mutation("answers before a commit is on the disk", short.CRASHED, loses),
     "leases": Mutation("deletes what a dead dispatcher had leased", short.KILLED, says("still pending")),
     "exclusive": Mutation("lets two dispatchers serve one endpoint", short.CROWDED, says("at once")),
-    "unbounded": Mutation("fans out without a bound", short.POISONED, says("waited")),
+    "unbounded": Mutation("fans out without a bound", short.POISONED, either(loses, says("waited"))),
     "records": Mutation("sends without writing it down", short.QUIET, says("still pending")),
     "retries": Mutation("never queues a retry", short.FAILING, says("still pending", "the log says")),
     "secret": Mutation("signs with another secret", short.QUIET, says("X-Svc-Signature")),
