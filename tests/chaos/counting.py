@@ -8,7 +8,7 @@ from tests.chaos.clients.calls import NO_ANSWER
 from tests.chaos.expectations import Expectation, Key, Subscriber
 from tests.chaos.outcome import Limits, Outcome
 from tests.chaos.receiver.arrivals import Arrival
-from tests.chaos.receiver.behaviour import expected_attempts, is_delivered
+from tests.chaos.receiver.behaviour import Answer, expected_attempts, is_delivered
 from tests.chaos.receiver.checks import BULK
 from tests.chaos.workload import Workload
 from webhooks.models import Attempt, Delivery, QueuedDelivery
@@ -119,6 +119,7 @@ def _count_waits(outcome: Outcome, workload: Workload, came: Came, longest: floa
         if one.told_at is not None and one.told_at <= workload.ended_at and not one.key.event.startswith(BULK)
         for endpoint in one.endpoints
         for _, arrival in came.get((one.key, endpoint), [])
+        if arrival.script[0] is Answer.OK
     ]
     worst = max(waits, default=0.0)
     outcome.notes.append(f"longest wait {worst:.1f} s")
