@@ -46,7 +46,8 @@ class Outcome:
         if self.skipped:
             return True
         is_right = not (self.lost or self.foreign or self.inexcusable or self.wrong)
-        return is_right and self.pause <= self.longest_pause and 0 < self.planned <= self.injected and self.told > 0
+        was_tried = 0 < self.planned <= self.injected and self.told > self.unknown
+        return is_right and was_tried and self.pause <= self.longest_pause
 
     @property
     def word(self) -> str:

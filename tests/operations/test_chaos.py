@@ -51,6 +51,7 @@ def test_a_scenario_that_lost_nothing_holds() -> None:
         {"injected": 1},
         {"planned": 0, "injected": 0},
         {"told": 0},
+        {"unknown": 1},
         {"lost": 1},
         {"foreign": 1},
         {"inexcusable": 1},
