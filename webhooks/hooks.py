@@ -17,8 +17,8 @@ from agency.services.events import SubscriberCheck, subscriber_checks
 from agency.services.retention import EventReader, event_readers
 from agency.tenants import Audience
 from config.api.documents.events import DocumentedEvents, documented_events
-from config.retention import retention_rules
 from config.metrics import METRICS
+from config.retention import retention_rules
 from webhooks import metrics
 from webhooks.documented_events import events_of
 from webhooks.models import Endpoint
