@@ -7,6 +7,7 @@ from config.leases.claimer import Claimer, Demand
 from config.leases.connection import Connection
 from config.leases.shards import OwnedShards, shard_of
 from config.leases.transactions import ReadTransactions
+from config.metrics import observe
 from webhooks.dispatcher import queries
 from webhooks.dispatcher.queries import Capacity, EndpointSnapshot, LeasedDelivery
 from webhooks.dispatcher.ready_endpoints import ReadyEndpoints
@@ -66,6 +67,7 @@ class DeliveryClaimer(Claimer[Capacity]):
         self.shards.release(connection, busy={shard_of(endpoint) for endpoint in capacity.busy})
         self.ready.refresh(connection)
         asked = self.ready.choose(capacity)
+        began = monotonic()
         claimed = queries.claim(
             connection,
             run=self.run,
@@ -74,6 +76,7 @@ class DeliveryClaimer(Claimer[Capacity]):
             batch=capacity.batch,
             suspects=capacity.suspects,
         )
+        observe("dispatcher_claim_seconds", monotonic() - began)
         self.ready.note(asked, claimed, batch=capacity.batch)
         if claimed:
             self._pass_on(connection, [one.row for one in claimed])

@@ -19,6 +19,7 @@ from config.leases.connection import Connection
 from config.leases.database_thread import DatabaseThread
 from config.leases.shards import OwnedShards, shard_of
 from config.leases.turns import Path
+from config.metrics import observe
 from webhooks.dispatcher import statements
 
 logger = logging.getLogger(__name__)
@@ -118,6 +119,7 @@ class FanOut(DatabaseThread):
                 self.tenants.turns.end_turn(path)
             return True
         took = monotonic() - began
+        observe("dispatcher_fan_out_seconds", took)
         if took > LONG_SECONDS:
             self._batch = self._batch.halved()
         elif took < SHORT_SECONDS:

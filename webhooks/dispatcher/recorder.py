@@ -1,7 +1,9 @@
 """The thread that writes down what came of deliveries, in batches."""
 
 import logging
+from collections import Counter
 from collections.abc import Sequence
+from time import monotonic
 from typing import NamedTuple
 
 import psycopg
@@ -9,8 +11,9 @@ import psycopg
 from config.http.error_codes import FAILED
 from config.leases.connection import Connection
 from config.leases.recorder import Recorder
+from config.metrics import count, observe
 from webhooks.dispatcher import queries
-from webhooks.dispatcher.outcomes import AttemptResult, columns
+from webhooks.dispatcher.outcomes import SUCCESS, AttemptResult, columns
 from webhooks.dispatcher.queries import LeasedDelivery
 
 logger = logging.getLogger(__name__)
@@ -29,7 +32,12 @@ class DeliveryRecorder(Recorder[AttemptResult, LeasedDelivery, Unwanted]):
     name = "dispatcher recorder"
 
     def record(self, connection: Connection, results: Sequence[AttemptResult]) -> int:
-        return queries.record(connection, run=self.run, columns=columns(results))
+        began = monotonic()
+        recorded = queries.record(connection, run=self.run, columns=columns(results))
+        observe("dispatcher_record_seconds", monotonic() - began)
+        for error, attempts in Counter(one.result.error for one in results).items():
+            count("webhook_attempts_total", attempts, error or SUCCESS)
+        return recorded
 
     def reject(self, connection: Connection, result: AttemptResult, fault: psycopg.Error) -> None:
         delivery = result.row.id
