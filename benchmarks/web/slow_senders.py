@@ -15,8 +15,8 @@ TITLE = (
     "Web server: a list of 25 sub-accounts by four clients, two processes with four threads each. p99 beside slow\n"
     "senders as a ratio to the same calls without them; CPU a call of the ASGI entry against plain WSGI threads."
 )
-SECONDS = 4.0
-ROUNDS = 5
+SECONDS = 3.0
+ROUNDS = 3
 CLIENTS = 4
 HALF = b"POST /account/sign-in HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000\r\n\r\nhalf"
 HEAD = b"GET /account/sign-in HTTP/1.1\r\nHost: localhost\r\nX-Slow: "

@@ -13,9 +13,9 @@ from config.api.errors.faults import RETRY_AFTER_SECONDS, UNAVAILABLE
 from config.postgresql.waits import set_longest_wait
 from config.request_bodies import body_rules
 from config.serving.answers import is_liveness, send_liveness, send_refusal
-from config.serving.bodies import Body, BodyRefused, ClientGone, Receive, read_body
+from config.serving.bodies import Body, BodyRefused, Receive, read_body
 from config.serving.environ import wsgi_environ
-from config.serving.responses import FileStream, RawHeaders, Send, Stream, send_stream, send_whole
+from config.serving.responses import ClientGone, FileStream, RawHeaders, Send, Stream, send_stream, send_whole
 from config.serving.threads import Threads
 
 logger = logging.getLogger(__name__)

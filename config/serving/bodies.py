@@ -25,10 +25,6 @@ class BodyRefused(Exception):
         self.status, self.message = status, message
 
 
-class ClientGone(Exception):
-    """Nobody waits for an answer any more."""
-
-
 class Body(NamedTuple):
     """A body, or what stands for one that was not read; `length` is None where there is none.
 
@@ -58,7 +54,7 @@ def _declared_length(headers: Headers) -> int | None:
 async def read_body(headers: Headers, rule: BodyRule, receive: Receive) -> Body:
     """Give a request's body as a file, or a stand-in where its view refuses it unread.
 
-    Raises `BodyRefused` when it is too large, too slow or cut short, and `ClientGone`.
+    Raises `BodyRefused` when it is too large, too slow or cut short.
     """
     length = _declared_length(headers)
     in_chunks = b"transfer-encoding" in headers
@@ -71,8 +67,6 @@ async def read_body(headers: Headers, rule: BodyRule, receive: Receive) -> Body:
     stream: IO[bytes] = SpooledTemporaryFile(IN_MEMORY_BYTES)  # noqa: SIM115  # the request's thread closes it
     try:
         size = await _receive_all(stream, rule.most_bytes, receive)
-        if length is not None and size < length:
-            raise BodyRefused(400, "The body is shorter than its Content-Length.")
     except BaseException:
         stream.close()
         raise
@@ -98,7 +92,7 @@ async def _receive_all(stream: IO[bytes], most: int, receive: Receive) -> int:
             while size <= most:
                 message = await receive()
                 if message["type"] == "http.disconnect":
-                    break
+                    raise BodyRefused(400, "The body ended too early.")
                 piece = message.get("body", b"")
                 size += len(piece)
                 stream.write(piece)

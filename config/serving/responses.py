@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, Final
 
-from config.serving.bodies import ClientGone, Receive
+from config.serving.bodies import Receive
 
 Send = Callable[[Mapping[str, Any]], Awaitable[None]]
 RawHeaders = list[tuple[bytes, bytes]]
@@ -20,6 +20,10 @@ STALLED_SECONDS: Final = 10.0
 
 # Reading a piece of a file may wait for a disk, which neither the event loop nor a request's thread should.
 _file_readers = ThreadPoolExecutor(max_workers=4, thread_name_prefix="files")
+
+
+class ClientGone(Exception):
+    """Nobody waits for the rest of an answer any more, or it cannot be made."""
 
 
 class Stream:

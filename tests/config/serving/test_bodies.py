@@ -94,10 +94,23 @@ def test_a_body_without_the_header_it_needs_is_left_unread(web: Web) -> None:
     assert web.talk(post("/signed", b"four", "X-Signature: s")).body == b"4"
 
 
-def test_a_body_cut_short_is_400(web: Web) -> None:
-    cut = web.send(HALF)
-    cut.shutdown(socket.SHUT_WR)
-    assert read(cut).status in (400, 408)
+@pytest.mark.parametrize(
+    "cut",
+    [HALF, head("POST", "/seen", "Transfer-Encoding: chunked", FORM) + b"4\r\nhalf\r\n"],
+    ids=["measured", "chunks"],
+)
+def test_a_body_cut_short_reaches_no_view(web: Web, cut: bytes) -> None:
+    connection = web.send(cut)
+    connection.shutdown(socket.SHUT_WR)
+    assert b" 200 " not in read(connection).raw
+
+
+def test_what_was_begun_is_finished_before_a_server_ends() -> None:
+    with running_web("tests.config.serving.pages:application") as ending:
+        begun = ending.send(head("GET", "/sleep?seconds=2"))
+        time.sleep(0.5)
+        ending.process.terminate()
+        assert read(begun).body == b"slept"
 
 
 def test_a_view_is_told_what_came(web: Web) -> None:
