@@ -8,6 +8,7 @@ against what arrived. With the same seed the same things are done, though never 
 """
 
 import argparse
+import logging
 import random
 import sys
 import time
@@ -48,6 +49,8 @@ def play(servers: Servers, names: list[str], seed: int) -> int:
     import django
 
     django.setup()
+    for handler in logging.root.handlers:
+        handler.setLevel(logging.CRITICAL)  # that things are away is the point
     from tests.chaos.mutations.catalogue import MUTATIONS  # late, since they need the settings
     from tests.chaos.scenarios import ALL, CONTROLS, SCENARIOS
 
