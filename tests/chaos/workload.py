@@ -23,7 +23,7 @@ from webhooks.models import Delivery, Endpoint
 ON_THE_WIRE_SECONDS = 0.3
 LONGEST_ATTEMPT_SECONDS = 11.0
 # A fault counts only while the system is at work: it waits so long for that.
-TRAFFIC_SECONDS = 25.0
+TRAFFIC_SECONDS = 60.0
 LATELY_SECONDS = 2.0
 TICK_SECONDS = 0.05
 
