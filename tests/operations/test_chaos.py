@@ -28,7 +28,7 @@ def test_each_kind_of_fault_costs_nothing_that_a_client_was_told_and_a_broken_pr
         env={name: value for name, value in os.environ.items() if name not in OURS},
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=400,
         check=False,
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr

@@ -84,7 +84,7 @@ POISONED = Scenario(poisoned, 120, volume=50, agencies=2, limits=Limits(wait=10.
 CLOCKS = {"beat": -5, "dispatcher": 5}
 EVERYTHING = Scenario(
     everything,
-    150,
+    200,
     volume=100,
     agencies=2,
     odd=0.01,
