@@ -14,6 +14,8 @@ REFUSED = b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n"
 ENDLESS = b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"
 SLOW_SECONDS = 2.0
 DRIP_SECONDS = 0.5
+# An attempt ends after ten seconds; the next one may be seen before the end of its connection is.
+NEARLY_OVER_SECONDS = 9.5
 
 
 class Receiver:
@@ -94,8 +96,9 @@ class Connection(asyncio.Protocol):
             case Answer.DRIP:
                 self.transport.write(ENDLESS)
                 self._later(DRIP_SECONDS, self._drip)
+                self._later(NEARLY_OVER_SECONDS, self._over(path))
             case Answer.HANG:
-                pass
+                self._later(NEARLY_OVER_SECONDS, self._over(path))
 
     def _later(self, seconds: float, what: Callable[[], None]) -> None:
         self._loop.call_later(seconds, what)
@@ -114,6 +117,10 @@ class Connection(asyncio.Protocol):
         if self._is_open:
             self.transport.write(b".")
             self._later(DRIP_SECONDS, self._drip)
+
+    def _over(self, path: str) -> Callable[[], None]:
+        """Count out an attempt that got no answer, if it is still this one."""
+        return lambda: self._end() if self._path == path else None
 
     def _end(self) -> None:
         """Count the request out once."""
