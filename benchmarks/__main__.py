@@ -16,8 +16,6 @@ RESULTS = "bench.json"
 # Each module has a TITLE and a `run(bench)` that gives figures. Imported late: their imports need the settings.
 BENCHMARKS = {
     "api-cost": "benchmarks.api.cost",
-    "parallel-creates": "benchmarks.api.parallel_creates",
-    "retention": "benchmarks.retention",
     "big-list": "benchmarks.api.big_list",
     "claims": "benchmarks.dispatcher.claims",
     "crowding": "benchmarks.dispatcher.crowding",
@@ -29,6 +27,8 @@ BENCHMARKS = {
     "isolation": "benchmarks.dispatcher.isolation",
     "release": "benchmarks.dispatcher.release",
     "delivery": "benchmarks.dispatcher.throughput",
+    "parallel-creates": "benchmarks.api.parallel_creates",
+    "retention": "benchmarks.retention",
 }
 
 
