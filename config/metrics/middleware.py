@@ -1,22 +1,14 @@
 """Measures every request: how long it took, and why it failed when that was our fault."""
 
-import threading
 import time
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponseBase
 
-from config.metrics.recording import count, observe, report
+from config.metrics.recording import count, observe
 
 NOT_MEASURED = frozenset({"/healthz", "/readyz"})
 SERVER_ERROR = 500
-
-_busy: set[int] = set()
-
-
-def busy_threads() -> int:
-    """How many threads of this process have a request now."""
-    return len(_busy)
 
 
 class RequestMetrics:
@@ -24,17 +16,12 @@ class RequestMetrics:
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
-        report("web_threads_busy", busy_threads)
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if request.path_info in NOT_MEASURED:
             return self.get_response(request)
-        thread, started = threading.get_ident(), time.perf_counter()
-        _busy.add(thread)
-        try:
-            response = self.get_response(request)
-        finally:
-            _busy.discard(thread)
+        started = time.perf_counter()
+        response = self.get_response(request)
         surface = "api" if request.path_info.startswith("/api/") else "pages"
         observe("web_request_seconds", time.perf_counter() - started, surface)
         if response.status_code >= SERVER_ERROR:

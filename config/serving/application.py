@@ -10,6 +10,7 @@ from typing import Any, Final
 from wsgiref.util import FileWrapper
 
 from config.api.errors.faults import RETRY_AFTER_SECONDS, UNAVAILABLE
+from config.metrics import count, report
 from config.postgresql.waits import set_longest_wait
 from config.request_bodies import body_rules
 from config.serving.answers import is_liveness, send_liveness, send_refusal
@@ -41,6 +42,8 @@ class WSGIInThreads:
         self.threads = Threads("requests", threads, wait_seconds=WAIT_SECONDS)
         self.readiness = Threads("readiness", 1, wait_seconds=READINESS_WAIT_SECONDS)
         self.is_leaving = False
+        report("web_threads", lambda: self.threads.size)
+        report("web_threads_busy", lambda: self.threads.busy)
 
     async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -74,6 +77,7 @@ class WSGIInThreads:
         answer = await self._run(scope, body)
         more = [] if body.is_whole and not self.is_leaving else CLOSE
         if answer is None:
+            count("web_faults_total", 1, "no_free_thread")
             retry = (b"retry-after", str(RETRY_AFTER_SECONDS).encode())
             await send_refusal(send, scope, headers, 503, UNAVAILABLE, [retry, *more])
             return

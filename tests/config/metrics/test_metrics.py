@@ -10,8 +10,9 @@ from django.test import Client
 from agency.models import Mail
 from agency.services import queue_mail
 from config import redis as config_redis
-from config.metrics import METRICS, Gauge, count, declarations, observe, publish
+from config.metrics import METRICS, Gauge, count, declarations, observe, publish, recording
 from config.operations.metrics import collector
+from config.serving.application import WSGIInThreads
 from tests.config.metrics.conftest import Scrape
 from tests.factories import UserFactory
 from tests.tenants import Tenant
@@ -25,8 +26,14 @@ def test_a_request_is_measured_and_the_exporter_sees_it(a: Tenant, scrape: Scrap
     samples = scrape()
     assert samples["web_request_seconds_count", (("surface", "api"),)] == 1
     assert samples["web_request_seconds_count", (("surface", "pages"),)] == 1
-    assert samples["web_threads_busy", ()] == 0
     assert 0 < samples["web_request_seconds_sum", (("surface", "api"),)] < 60
+
+
+def test_the_web_says_how_many_threads_it_has(scrape: Scrape, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recording, "_reports", {})
+    WSGIInThreads(lambda _, __: [], threads=3, database_seconds=1.0)
+    samples = scrape()
+    assert (samples["web_threads", ()], samples["web_threads_busy", ()]) == (3, 0)
 
 
 def test_a_health_check_is_not_measured(scrape: Scrape, client: Client) -> None:
