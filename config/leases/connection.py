@@ -5,6 +5,8 @@ from typing import Any
 import psycopg
 from django.db import connection as project
 
+from config.postgresql.connection import BoundedConnection
+
 Connection = psycopg.Connection[tuple[Any, ...]]
 
 # Nothing that a worker writes is lost for the business when a crash of PostgreSQL takes its last half second: what
@@ -30,6 +32,6 @@ def open_connection(name: str) -> Connection:
         settings.pop(key, None)
     options = " ".join(f"-c {key}={value}" for key, value in SESSION.items())
     keepalive = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 20_000}
-    return psycopg.connect(
+    return BoundedConnection.connect(
         **{**settings, **keepalive}, options=options, application_name=name, autocommit=True, prepare_threshold=None
     )

@@ -6,10 +6,13 @@ import threading
 import psycopg
 
 from config.leases.connection import Connection, open_connection
+from config.postgresql.waits import set_longest_wait
 
 logger = logging.getLogger(__name__)
 
 REST_AFTER_FAULT_SECONDS = 0.5
+# A server that takes longer than a statement may is silent: its connection is given up.
+LONGEST_ANSWER_SECONDS = 21.0
 CLOSING_SECONDS = 10.0
 
 
@@ -67,6 +70,7 @@ class DatabaseThread:
         """End a wait for work."""
 
     def _work(self) -> None:
+        set_longest_wait(LONGEST_ANSWER_SECONDS)
         try:
             while not self.stopping.is_set():
                 if not self.work_once():
