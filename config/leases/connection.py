@@ -24,6 +24,9 @@ SESSION = {
     "enable_bitmapscan": "off",
 }
 
+# Statements are prepared where they ask for it, others after so many times; None would forbid it to all.
+UNASKED = 1_000_000
+
 
 def open_connection(name: str) -> Connection:
     """Connect to the project's database, each statement its own transaction; `name` is what PostgreSQL shows."""
@@ -33,5 +36,5 @@ def open_connection(name: str) -> Connection:
     options = " ".join(f"-c {key}={value}" for key, value in SESSION.items())
     keepalive = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 20_000}
     return BoundedConnection.connect(
-        **{**settings, **keepalive}, options=options, application_name=name, autocommit=True, prepare_threshold=None
+        **{**settings, **keepalive}, options=options, application_name=name, autocommit=True, prepare_threshold=UNASKED
     )

@@ -27,9 +27,9 @@ RUN_SECONDS = 3_600.0
 TICK_SECONDS = 0.25
 SHORT_SECONDS = 0.005
 LAST_ATTEMPTS_SECONDS = 11.0
-CLAIM_BATCH = 500
+CLAIM_BATCH = 300
 # When to ask the claimer for more: after so many attempts have ended, or so much time with any.
-ATTEMPTS_PER_CLAIM = 500
+ATTEMPTS_PER_CLAIM = 250
 CLAIM_EVERY_SECONDS = 0.04
 CLAIM_IN_VAIN_EVERY_SECONDS = 0.1
 # Attempts that ended and are not written down yet would be repeated after a crash.

@@ -13,7 +13,7 @@ from webhooks.dispatcher.queries import Asked, Capacity, Claimed, tenant_number
 
 TURNS_PER_AGENCY = 64
 # A claim asks for more than its batch: most endpoints have fewer deliveries than there is room for.
-MOST_ASKED = 500
+MOST_ASKED = 300
 
 
 def path_of(agency_id: int, workspace_id: int | None, endpoint_id: int) -> Path:
