@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import psycopg
 from psycopg.abc import PQGen
 from psycopg.errors import _WaitTimeout
+from psycopg.pq import TransactionStatus
 
 from config.postgresql.waits import waits
 
@@ -51,8 +52,11 @@ class BoundedConnection(psycopg.Connection[Any]):
 
     @property
     def is_quiet(self) -> bool:
-        """Whether nothing has come over the idle connection; what comes is most often that the server closed it."""
-        if self.closed:
+        """Whether nothing has come over the idle connection; what comes is most often that the server closed it.
+
+        One whose transaction has failed takes no statement and is not quiet.
+        """
+        if self.closed or self.info.transaction_status is TransactionStatus.INERROR:
             return False
         poll = select.poll()
         poll.register(self.pgconn.socket, select.POLLIN | select.POLLPRI)

@@ -12,6 +12,7 @@ from django.db import connection, transaction
 from django.utils.timezone import now
 
 from agency.models import Event
+from config.http.error_codes import BLOCKED_ADDRESS
 from config.leases import backlog
 from config.leases.claimer import Demand
 from config.leases.connection import Connection, open_connection
@@ -20,7 +21,7 @@ from config.leases.shards import SHARDS, shard_of
 from tests.config.http.receivers import answer
 from tests.tenants import Tenant
 from tests.webhooks.conftest import StartDispatcher, StartReceiver
-from tests.webhooks.delivering import EVENT, ended, record_events, slowly, status, subscribe, until
+from tests.webhooks.delivering import EVENT, ended, make_deliveries, record_events, slowly, status, subscribe, until
 from webhooks.dispatcher import queries
 from webhooks.dispatcher.claimer import DeliveryClaimer
 from webhooks.dispatcher.fan_out import FanOut
@@ -65,6 +66,15 @@ class Other:
     def record(self, row: LeasedDelivery, error: str = "refused") -> int:
         return queries.record(
             self.connection, run=self.number, columns=columns([not_sent(row, "http://receiver/", error)])
+        )
+
+    def succeed(self, row: LeasedDelivery) -> int:
+        """Record an attempt that was answered with a 2xx."""
+        failed = not_sent(row, "http://receiver/", "")
+        return queries.record(
+            self.connection,
+            run=self.number,
+            columns=columns([failed._replace(result=failed.result._replace(error=None, status=204))]),
         )
 
     def deliver(self, id: int) -> bool:
@@ -353,6 +363,41 @@ def test_what_was_overlooked_is_found_when_everything_is_read_anew(
     assert again.status_code == 202
     QueuedDelivery.objects.update(position=1)
     ended(a, 3)
+
+
+def test_what_a_restored_dump_brings_from_a_cluster_that_was_further_on_is_delivered(
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    """Its transactions have numbers that lie far ahead of those to come."""
+    receiver = start_receiver()
+    subscribe(a, receiver)
+    record_events(a, 3)
+    Event.objects.update(position=10**12)
+    with open_connection("test") as opened:
+        make_deliveries(opened)
+    QueuedDelivery.objects.update(position=10**12)
+    record_events(a, 3)
+    Event.objects.filter(fanned_out_at=None).update(position=10**12)
+    start_dispatcher()
+    ended(a, 6)
+    record_events(a, 3)
+    ended(a, 9)
+    assert len(receiver.requests) == 9
+
+
+def test_an_older_delivery_that_ends_later_says_nothing_of_its_endpoint_now(
+    a: Tenant, other: Other, start_receiver: StartReceiver
+) -> None:
+    ready(a, start_receiver, 3)
+    older, newer, newest = sorted(other.take(), key=lambda row: row.id)
+    assert other.record(newer, BLOCKED_ADDRESS) == 1
+    assert Endpoint.objects.get().last_outcome == "error"
+    assert other.succeed(newest) == 1
+    assert Endpoint.objects.get().last_outcome == "success"
+    assert other.record(older, BLOCKED_ADDRESS) == 1
+    endpoint = Endpoint.objects.get()
+    assert (endpoint.last_outcome, endpoint.last_delivery) == ("success", newest.id)
+    assert set(Delivery.objects.values_list("status", flat=True)) == {"success", "error"}
 
 
 def test_an_event_fanned_out_twice_makes_one_delivery(a: Tenant, other: Other, start_receiver: StartReceiver) -> None:
