@@ -27,6 +27,7 @@ logger = logging.getLogger(__name__)
 SWEEP_SECONDS = 0.5
 MOST_TENANTS = 64
 MOST_EVENTS, MOST_ROWS = 500, 2_000
+LEAST_ROWS = 50
 # A batch is made smaller when it took so long, and larger again when it took no longer than that.
 LONG_SECONDS, SHORT_SECONDS = 0.2, 0.05
 STATEMENT_TIMEOUT = "5s"
@@ -58,7 +59,7 @@ class TenantsWithEvents(Backlog):
 
 
 class Batch(NamedTuple):
-    """How much to do in one statement: events in all, and deliveries."""
+    """How much to do in one statement: events and deliveries, to be shared by its tenants."""
 
     events: int = MOST_EVENTS
     rows: int = MOST_ROWS
@@ -131,6 +132,7 @@ class FanOut(DatabaseThread):
     def _make(self, connection: Connection, asked: list[Path]) -> int:
         """Execute the statement and note what came of it; gives the number of deliveries."""
         each = max(1, self._batch.events // len(asked))
+        rows_each = max(LEAST_ROWS, self._batch.rows // len(asked))
         places = [self.tenants.places[path] for path in asked]
         values = {
             "agencies": integers(path[0] for path in asked),
@@ -138,7 +140,8 @@ class FanOut(DatabaseThread):
             "positions": integers(place.position for place in places),
             "ids": integers(place.id for place in places),
             "events": each,
-            "rows": self._batch.rows,
+            "rows": rows_each,
+            "tenants": len(asked),
         }
         rows = connection.execute(statements.FAN_OUT, values, prepare=True).fetchall()
         made = int(rows[0][0]) if rows else 0
@@ -146,17 +149,17 @@ class FanOut(DatabaseThread):
         for row in rows:
             events[row[1]].append(FannedOut(Place(row[2], row[3]), row[4]))
         for turn, path in enumerate(asked, 1):
-            self._note(path, events[turn], each=each, is_full=made >= self._batch.rows)
+            self._note(path, events[turn], each=each)
         return made
 
-    def _note(self, path: Path, events: list[FannedOut], *, each: int, is_full: bool) -> None:
-        """Note what was reached of a tenant's; where the batch was full before its turn came, it stays the next."""
+    def _note(self, path: Path, events: list[FannedOut], *, each: int) -> None:
+        """Note what was reached of a tenant's."""
         done = [one for one in events if one.is_done]
-        if not is_full and len(events) < each:
+        if len(done) == len(events) < each:
             self.tenants.finish(path)
         elif done:
             self.tenants.go_on(path, done[-1].place)
-        elif events:
+        else:
             self.tenants.turns.end_turn(path)
 
     def wake(self) -> None:

@@ -41,8 +41,8 @@ WITH RECURSIVE found AS (
 SELECT agency_id, workspace, position FROM found LIMIT %(page)s
 """
 
-# Makes at most so many deliveries: of the first event of each tenant, then of the second of each. An event whose
-# endpoints are more than are left goes on after the last of them the next time. Endpoints are those of the same
+# Makes at most so many deliveries of each tenant's events: whoever has many endpoints takes no row from who has few. An
+# event whose endpoints are more than that goes on after the last of them the next time. Endpoints are those of the same
 # tenant; an agency has no workspace_id, which `coalesce` makes a value that an index can be asked for.
 FAN_OUT = """
 WITH found AS MATERIALIZED (
@@ -56,19 +56,24 @@ WITH found AS MATERIALIZED (
             AND fanned_out_at IS NULL AND (agency_event.position, agency_event.id) > (asked.position, asked.id)
         ORDER BY position, id LIMIT %(events)s FOR UPDATE SKIP LOCKED
     ) AS event
-), todo AS MATERIALIZED (
-    SELECT *, row_number() OVER (ORDER BY number, turn) AS place FROM found ORDER BY number, turn
 ), pairs AS MATERIALIZED (
-    SELECT todo.*, endpoint.id AS endpoint_id FROM todo CROSS JOIN LATERAL (
-        SELECT id FROM webhooks_endpoint
-        WHERE agency_id = todo.agency_id AND coalesce(workspace_id, 0) = coalesce(todo.workspace_id, 0)
-            AND enabled AND removed_at IS NULL AND todo.name = ANY (events) AND id > todo.fanned_out_to
-        ORDER BY id
-    ) AS endpoint
-    LIMIT %(rows)s
-), last AS MATERIALIZED (
-    SELECT place, id, endpoint_id FROM pairs WHERE (SELECT count(*) FROM pairs) = %(rows)s
-    ORDER BY place DESC, endpoint_id DESC LIMIT 1
+    SELECT of_tenant.* FROM generate_series(1, %(tenants)s) AS asked (turn) CROSS JOIN LATERAL (
+        SELECT todo.*, endpoint.id AS endpoint_id
+        FROM (SELECT * FROM found WHERE found.turn = asked.turn ORDER BY number) AS todo CROSS JOIN LATERAL (
+            SELECT id FROM webhooks_endpoint
+            WHERE agency_id = todo.agency_id AND coalesce(workspace_id, 0) = coalesce(todo.workspace_id, 0)
+                AND enabled AND removed_at IS NULL AND todo.name = ANY (events) AND id > todo.fanned_out_to
+            ORDER BY id
+        ) AS endpoint
+        LIMIT %(rows)s
+    ) AS of_tenant
+), cut AS MATERIALIZED (
+    SELECT DISTINCT ON (turn) turn, number, id, endpoint_id FROM pairs
+    WHERE turn = ANY (ARRAY (SELECT turn FROM pairs GROUP BY turn HAVING count(*) = %(rows)s))
+    ORDER BY turn, number DESC, endpoint_id DESC
+), reached AS MATERIALIZED (
+    SELECT found.turn, found.number, found.position, found.id, cut.turn IS NULL OR found.number < cut.number AS is_done
+    FROM found LEFT JOIN cut ON cut.turn = found.turn WHERE cut.turn IS NULL OR found.number <= cut.number
 ), made AS (
     INSERT INTO webhooks_delivery (uuid, agency_id, workspace_id, endpoint_id, event_id, event_name, envelope_id, kind,
         status, attempts, max_attempts, created_at)
@@ -82,13 +87,13 @@ WITH found AS MATERIALIZED (
         is_suspect, lost_leases)
     SELECT id, agency_id, workspace_id, endpoint_id, created_at, true, false, 0 FROM made
 ), done AS (
-    UPDATE agency_event
-    SET fanned_out_at = CASE WHEN id IS DISTINCT FROM (SELECT id FROM last) THEN clock_timestamp() END,
-        fanned_out_to = CASE WHEN id = (SELECT id FROM last) THEN (SELECT endpoint_id FROM last) END
-    WHERE id = ANY (ARRAY (SELECT id FROM todo WHERE place <= coalesce((SELECT place FROM last), place)))
+    UPDATE agency_event SET fanned_out_at = clock_timestamp()
+    WHERE id = ANY (ARRAY (SELECT id FROM reached WHERE is_done))
+), begun AS (
+    UPDATE agency_event SET fanned_out_to = (SELECT endpoint_id FROM cut WHERE cut.id = agency_event.id)
+    WHERE id = ANY (ARRAY (SELECT id FROM cut))
 )
-SELECT (SELECT count(*) FROM pairs), turn, position, id, coalesce(place < (SELECT place FROM last), true)
-FROM todo WHERE place <= coalesce((SELECT place FROM last), place) ORDER BY turn, number
+SELECT (SELECT count(*) FROM pairs), turn, position, id, is_done FROM reached ORDER BY turn, number
 """
 
 # Frees what was leased to runs that have ended, in a page of the queue. A crash uses up none of the three attempts.
