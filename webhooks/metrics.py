@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from django.db.models import F
 from django.db.models.functions import Now
 
 from agency.models import Event
@@ -24,7 +25,7 @@ METRICS = (
     Gauge(
         "events_waiting_oldest_seconds",
         "Age of the oldest event of which no deliveries were made yet.",
-        read=lambda: oldest_seconds(NEW_EVENTS, "occurred_at", order_by="position"),
+        read=lambda: oldest_seconds(NEW_EVENTS, "occurred_at", order_by=F("position") + 0),
     ),
     Gauge(
         "deliveries_due",

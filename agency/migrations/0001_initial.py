@@ -200,7 +200,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='event',
-            index=models.Index(condition=models.Q(('fanned_out_at', None)), fields=['position'], name='event_new'),
+            index=models.Index(models.F('position') + 0, condition=models.Q(('fanned_out_at', None)), name='event_new'),
         ),
         migrations.AddIndex(
             model_name='event',

@@ -41,7 +41,8 @@ class Event(models.Model):
                 condition=Q(fanned_out_at=None),
                 name="event_to_fan_out",
             ),
-            models.Index(fields=["position"], condition=Q(fanned_out_at=None), name="event_new"),
+            # An expression, so that nobody who asks for one tenant's events in order walks through all of them.
+            models.Index(F("position") + 0, condition=Q(fanned_out_at=None), name="event_new"),
             models.Index(fields=["agency", "-id"], name="event_newest_of_agency"),
         ]
         constraints = [

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from django.db.models import QuerySet
+from django.db.models.expressions import Combinable
 from django.db.models.functions import Now
 
 from config.hooks import Registry
@@ -60,7 +61,7 @@ def capped_count(rows: "QuerySet[Any]") -> float:
     return float(rows.order_by().values("pk")[:MOST_COUNTED].count())
 
 
-def oldest_seconds(rows: "QuerySet[Any]", since: str, *, order_by: str | None = None) -> float:
+def oldest_seconds(rows: "QuerySet[Any]", since: str, *, order_by: str | Combinable | None = None) -> float:
     """How long ago the first row's moment was by the database's clock; 0 where there is no row.
 
     `order_by` names the column of an index in which the oldest comes first, where that is not `since` itself.

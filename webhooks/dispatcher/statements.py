@@ -13,12 +13,12 @@ replica). So no statement starts at the beginning of an index: each is told wher
 NEW_EVENTS = """
 WITH new AS MATERIALIZED (
     (SELECT agency_id, workspace_id, position FROM agency_event
-    WHERE fanned_out_at IS NULL AND position = ANY (%(in_progress)s::bigint[]) ORDER BY position LIMIT %(limit)s)
+    WHERE fanned_out_at IS NULL AND position + 0 = ANY (%(in_progress)s::bigint[]) LIMIT %(limit)s)
     UNION ALL
     (SELECT agency_id, workspace_id, position FROM agency_event
-    WHERE fanned_out_at IS NULL AND position >= %(next)s
-        AND position < pg_snapshot_xmax(pg_current_snapshot())::text::bigint
-    ORDER BY position LIMIT %(limit)s)
+    WHERE fanned_out_at IS NULL AND position + 0 >= %(next)s
+        AND position + 0 < pg_snapshot_xmax(pg_current_snapshot())::text::bigint
+    ORDER BY position + 0 LIMIT %(limit)s)
 )
 SELECT pg_current_snapshot()::text, (SELECT count(*) FROM new) > %(limit)s - 1, agency_id, coalesce(workspace_id, 0),
     min(position)
@@ -140,11 +140,12 @@ WHERE delivery_id = ANY (ARRAY (
 NEW_READY = """
 WITH new AS MATERIALIZED (
     (SELECT agency_id, workspace_id, endpoint_id, position FROM webhooks_queueddelivery
-    WHERE is_ready AND position = ANY (%(in_progress)s::bigint[]) ORDER BY position LIMIT %(limit)s)
+    WHERE is_ready AND position + 0 = ANY (%(in_progress)s::bigint[]) LIMIT %(limit)s)
     UNION ALL
     (SELECT agency_id, workspace_id, endpoint_id, position FROM webhooks_queueddelivery
-    WHERE is_ready AND position >= %(next)s AND position < pg_snapshot_xmax(pg_current_snapshot())::text::bigint
-    ORDER BY position LIMIT %(limit)s)
+    WHERE is_ready AND position + 0 >= %(next)s
+        AND position + 0 < pg_snapshot_xmax(pg_current_snapshot())::text::bigint
+    ORDER BY position + 0 LIMIT %(limit)s)
 )
 SELECT pg_current_snapshot()::text, (SELECT count(*) FROM new) > %(limit)s - 1, agency_id, workspace_id, endpoint_id,
     min(position)

@@ -142,7 +142,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'verbose_name_plural': 'queued deliveries',
-                'indexes': [models.Index(condition=models.Q(('is_ready', True)), fields=['endpoint_id', 'position', 'delivery'], name='queued_ready'), models.Index(condition=models.Q(('is_ready', True)), fields=['position'], name='queued_new'), models.Index(condition=models.Q(('is_ready', False), ('is_suspect', False)), fields=['due_at'], name='queued_waiting'), models.Index(condition=models.Q(('is_ready', False)), fields=['endpoint_id'], name='queued_not_ready'), models.Index(condition=models.Q(('is_suspect', True)), fields=['lost_leases', 'due_at'], name='queued_suspect')],
+                'indexes': [models.Index(condition=models.Q(('is_ready', True)), fields=['endpoint_id', 'position', 'delivery'], name='queued_ready'), models.Index(models.F('position') + 0, condition=models.Q(('is_ready', True)), name='queued_new'), models.Index(condition=models.Q(('is_ready', False), ('is_suspect', False)), fields=['due_at'], name='queued_waiting'), models.Index(condition=models.Q(('is_ready', False)), fields=['endpoint_id'], name='queued_not_ready'), models.Index(condition=models.Q(('is_suspect', True)), fields=['lost_leases', 'due_at'], name='queued_suspect')],
                 'constraints': [models.CheckConstraint(condition=models.Q(('is_ready', True), ('is_suspect', True), _negated=True), name='queued_suspect_is_not_ready'), models.CheckConstraint(condition=models.Q(('lost_leases__gte', 0)), name='queued_lost_leases_counted')],
             },
         ),

@@ -1,7 +1,7 @@
 """The queue: what is still to be delivered, and which dispatchers are at work."""
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
 from config.db import CurrentTransaction
 from config.leases.models import QueueShard, WorkerRun
@@ -38,7 +38,9 @@ class QueuedDelivery(models.Model):
             models.Index(
                 fields=["endpoint_id", "position", "delivery"], condition=Q(is_ready=True), name="queued_ready"
             ),
-            models.Index(fields=["position"], condition=Q(is_ready=True), name="queued_new"),
+            # An expression, so that nobody who asks for one endpoint's deliveries in order walks through all of them:
+            # by statistics of a time when one endpoint had most of them that would seem just as good.
+            models.Index(F("position") + 0, condition=Q(is_ready=True), name="queued_new"),
             models.Index(fields=["due_at"], condition=Q(is_ready=False, is_suspect=False), name="queued_waiting"),
             models.Index(fields=["endpoint_id"], condition=Q(is_ready=False), name="queued_not_ready"),
             models.Index(fields=["lost_leases", "due_at"], condition=Q(is_suspect=True), name="queued_suspect"),
