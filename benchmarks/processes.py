@@ -15,7 +15,7 @@ from pathlib import Path
 from benchmarks.receivers.fast_receiver import loopback
 from tools.local import ROOT
 from tools.local.parent_death import parent_death_signal
-from tools.local.runner.plan import WEB
+from tools.local.runner.plan import WEB, WEB_LIMITS
 from tools.local.runner.web import get
 
 PATIENCE_SECONDS = 30.0
@@ -111,7 +111,7 @@ def web_server() -> Iterator[int]:
         port = int(probe.getsockname()[1])
     address = ("--host", "127.0.0.1", "--port", str(port))
     limits = {**os.environ, "ADDRESS_LIMIT": str(10**9)}
-    with started("granian", *WEB, *address, "config.wsgi:application", environment=limits):
+    with started("granian", *WEB, *WEB_LIMITS, *address, "config.asgi:application", environment=limits):
         until = time.monotonic() + PATIENCE_SECONDS
         while get(port, "/healthz")[0] != HTTPStatus.OK:
             if time.monotonic() > until:
