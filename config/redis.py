@@ -67,8 +67,8 @@ def connect(*, timeout: float, connect_timeout: float | None = None) -> "redis.R
     address = sentinel_address(settings.REDIS_URL)
     if address is None:
         return redis.Redis.from_url(settings.REDIS_URL, **options)
-    sentinels = Sentinel(address.nodes, sentinel_kwargs={**options, **address.sentinel})  # type: ignore[no-untyped-call]
-    return cast("redis.Redis", sentinels.master_for(address.primary, **address.server, **options))  # type: ignore[no-untyped-call]
+    sentinels = Sentinel(address.nodes, sentinel_kwargs={**options, **address.sentinel})  # type: ignore[no-untyped-call]  # redis-py's
+    return cast("redis.Redis", sentinels.master_for(address.primary, **address.server, **options))  # type: ignore[no-untyped-call]  # redis-py's
 
 
 @lru_cache(maxsize=1)
