@@ -14,7 +14,7 @@ from webhooks.services.endpoints import new_secret
 
 
 class Crowd:
-    """A behaviour that takes a while to answer, or until it is let go, and knows how many requests stood there at once."""
+    """A behaviour that answers after a while or when it is let go, and knows how many requests stood there at once."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
