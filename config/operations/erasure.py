@@ -13,7 +13,7 @@ from django.contrib.sessions.models import Session
 from django.db import connection, transaction
 
 from agency.actors import SYSTEM
-from agency.models import User
+from agency.models import ActivityEntry, User
 from agency.services.users import erase_user
 from config.errors import Conflict
 from workspaces.subaccounts.models import Workspace
@@ -99,11 +99,16 @@ def _escaped_bytes(text: str) -> str:
     return "".join(chr(byte) if byte < 0x80 else f"\\{byte:03o}" for byte in bytes_)
 
 
+def email_mark(number: int) -> str:
+    """Give what stands for the address of an erased person, by the number of their row."""
+    return f"erased-{number}@erased.invalid"
+
+
 def words_of(user: User) -> Words:
     """Collect the address and the names that the person goes by."""
     owned = Workspace.objects.filter(owner=user).values_list("owner_name", flat=True)
     names = {name.strip() for name in [user.name, *owned] if len(name.strip()) > 1}
-    return Words(user.email, tuple(sorted(names)), f"erased-{user.pk}@erased.invalid")
+    return Words(user.email, tuple(sorted(names)), email_mark(user.pk))
 
 
 def end_what_is_theirs(user: User, words: Words, replacement: User | None) -> None:
@@ -143,6 +148,18 @@ def rewrite(words: Words) -> Counter[str]:
         if not (left := occurrences(words)):
             break
     return left
+
+
+def forget_addresses(user: User) -> None:
+    """Empty the network addresses that the person's changes were made from."""
+    theirs = ActivityEntry.objects.filter(actor_kind__in=("user", "staff"), actor_id=str(user.pk)).exclude(address="")
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL statement_timeout = 0")
+        found = list(theirs.values_list("pk", flat=True))
+    for start in range(0, len(found), BATCH):
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET LOCAL agency.activity = 'erasure'")
+            ActivityEntry.objects.filter(pk__in=found[start : start + BATCH]).update(address="")
 
 
 def _columns() -> list[Column]:

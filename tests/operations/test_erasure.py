@@ -1,7 +1,8 @@
 """`manage.py erase_person`: afterwards nothing in the database names the person, and everybody else works on."""
 
 import io
-from typing import Any
+import shlex
+from typing import Any, Literal
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -13,7 +14,9 @@ from agency import tenants
 from agency.actors import Actor
 from agency.models import ActivityEntry, Event, Mail, Member, User
 from agency.services import add_member, change_agency, write_event
+from agency.services.activity import record_activity
 from agency.services.users import change_user
+from config.operations.management.commands import erase_person
 from tests.tenants import Tenant, a_new_customer
 from tests.webhooks.factories import a_failed_delivery
 from webhooks.models import Attempt
@@ -77,6 +80,18 @@ def heir(a: Tenant) -> User:
     return User.objects.create_user("heir@example.com", name="Heir")
 
 
+@pytest.mark.parametrize("kind", ["user", "staff"])
+def test_where_the_person_worked_from_is_forgotten_and_others_are_not(
+    kind: Literal["user", "staff"], a: Tenant, person: User, heir: User
+) -> None:
+    for who in (person, heir):
+        by = Actor(kind=kind, id=str(who.pk), label=who.email, address="2001:db8::7", request_id="asked")
+        record_activity(by=by, action="agency.changed", agency_id=a.agency.pk, target=("agency", a.agency.pk, "A"))
+    erase(EMAIL, "--replacement", heir.email)
+    seen = ActivityEntry.objects.filter(request_id="asked").values_list("actor_id", "address")
+    assert set(seen) == {(str(person.pk), ""), (str(heir.pk), "2001:db8::7")}
+
+
 @pytest.mark.usefixtures("owner")
 def test_nothing_names_the_person_afterwards(a: Tenant, person: User, heir: User) -> None:
     named = mentions(EMAIL, NAME)
@@ -112,6 +127,24 @@ def test_a_dry_run_says_where_the_person_is_named_and_changes_nothing(person: Us
     assert "agency_user.email: 1 rows would be rewritten" in written
     assert {line.split(":")[0] for line in written.splitlines()} == before
     assert mentions(EMAIL, NAME) == before
+
+
+def test_what_was_interrupted_is_finished_by_the_line_that_it_began_with(
+    person: User, heir: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(user: User) -> None:
+        raise KeyboardInterrupt
+
+    output = io.StringIO()
+    with monkeypatch.context() as patched:
+        patched.setattr(erase_person, "forget_addresses", die)
+        with pytest.raises(KeyboardInterrupt):
+            call_command("erase_person", EMAIL, "--replacement", heir.email, stdout=output)
+    assert mentions(EMAIL, NAME)
+    line = shlex.split(output.getvalue().partition("manage.py erase_person ")[2])
+    erase(*line)
+    assert mentions(EMAIL, NAME) == set()
+    erase(*line)  # once more harms nothing
 
 
 def test_whoever_owns_sub_accounts_must_be_replaced_first(person: User) -> None:

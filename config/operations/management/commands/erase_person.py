@@ -1,5 +1,6 @@
 """`manage.py erase_person EMAIL`: a person is erased from everywhere, at their request."""
 
+import shlex
 from argparse import ArgumentParser
 from collections import Counter
 from typing import Any
@@ -8,7 +9,15 @@ from django.core.management.base import BaseCommand, CommandError
 
 from agency.models import User
 from config.errors import DomainError
-from config.operations.erasure import end_what_is_theirs, occurrences, rewrite, words_of
+from config.operations.erasure import (
+    Words,
+    email_mark,
+    end_what_is_theirs,
+    forget_addresses,
+    occurrences,
+    rewrite,
+    words_of,
+)
 
 
 class Command(BaseCommand):
@@ -20,27 +29,51 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("email", metavar="EMAIL")
         parser.add_argument("--replacement", metavar="EMAIL", help="who is to own the person's sub-accounts")
+        parser.add_argument("--finish", type=int, metavar="NUMBER", help="go on where it was interrupted, as it said")
+        parser.add_argument("--name", action="append", default=[], help="with --finish: what the person was called")
         parser.add_argument("--dry-run", action="store_true", help="change nothing, only say what would be changed")
 
-    def handle(self, *, email: str, replacement: str | None, dry_run: bool, **_: Any) -> None:
+    def handle(
+        self,
+        *,
+        email: str,
+        replacement: str | None,
+        finish: int | None,
+        name: list[str],
+        dry_run: bool,
+        **_: Any,
+    ) -> None:
+        if finish is not None:
+            user = self._find(email_mark(finish))
+            words = Words(email.strip().lower(), tuple(name), user.email)
+        else:
+            user, words = self._begin(email, replacement, dry_run=dry_run)
+        found = occurrences(words)
+        if not dry_run:
+            self._rewrite(user, words)
+        self._show(found, "would be rewritten" if dry_run else "rewritten")
+
+    def _begin(self, email: str, replacement: str | None, *, dry_run: bool) -> tuple[User, Words]:
+        """End what is theirs, after which the row itself no longer says what to look for: the command's line does."""
         user, heir = self._find(email), self._find(replacement) if replacement else None
         if user == heir:
             raise CommandError("Nobody can be replaced by themselves.")
         words = words_of(user)
-        found = occurrences(words)
         if not dry_run:
-            self._erase(user, heir)
-        self._show(found, "would be rewritten" if dry_run else "rewritten")
+            names = [part for name in words.names for part in ("--name", name)]
+            line = shlex.join([words.email, "--finish", str(user.pk), *names])
+            self.stdout.write(f"If this is interrupted, finish it with: manage.py erase_person {line}")
+            try:
+                end_what_is_theirs(user, words, heir)
+            except DomainError as refusal:
+                raise CommandError(refusal.message) from refusal
+        return user, words
 
-    def _erase(self, user: User, heir: User | None) -> None:
-        words = words_of(user)
-        try:
-            end_what_is_theirs(user, words, heir)
-        except DomainError as refusal:
-            raise CommandError(refusal.message) from refusal
+    def _rewrite(self, user: User, words: Words) -> None:
+        forget_addresses(user)
         left = rewrite(words)
         if left:
-            raise CommandError(f"Still named in: {', '.join(sorted(left))}. Run the command again.")
+            raise CommandError(f"Still named in: {', '.join(sorted(left))}. Finish it as said above.")
 
     def _find(self, email: str) -> User:
         found = User.objects.filter(email=email.strip().lower()).first()
