@@ -1,5 +1,6 @@
 """The scenarios by name."""
 
+from tests.chaos.scenarios.backups import BACKUPS, FromBackup
 from tests.chaos.scenarios.callers import CALLERS
 from tests.chaos.scenarios.dependencies import DEPENDENCIES
 from tests.chaos.scenarios.machines import MACHINES
@@ -10,5 +11,12 @@ from tests.chaos.scenarios.short import CONTROLS, SHORT
 
 __all__ = ["ALL", "CONTROLS", "SCENARIOS"]
 
-SCENARIOS: dict[str, Scenario] = {**PROCESSES, **RECEIVERS, **DEPENDENCIES, **CALLERS, **MACHINES}
-ALL: dict[str, Scenario] = {**SCENARIOS, **SHORT, **CONTROLS}
+SCENARIOS: dict[str, Scenario | FromBackup] = {
+    **PROCESSES,
+    **RECEIVERS,
+    **DEPENDENCIES,
+    **CALLERS,
+    **MACHINES,
+    **BACKUPS,
+}
+ALL: dict[str, Scenario | FromBackup] = {**SCENARIOS, **SHORT, **CONTROLS}

@@ -39,6 +39,7 @@ class Servers:
     postgres: Postgres
     valkey: Valkey
     log: Path
+    template: str = TEMPLATE
 
     def execute(self, statement: str) -> list[tuple[object, ...]]:
         """Execute a statement as an operator, outside of the scenario's database."""
@@ -128,21 +129,22 @@ def running_servers() -> Iterator[Servers]:
         postgres, valkey = started.started["postgres"], started.started["valkey"]
         assert isinstance(postgres, Postgres)
         assert isinstance(valkey, Valkey)
-        _migrate()
+        migrate(started.env["DATABASE_URL"])
         servers = Servers(state, postgres, valkey, state.with_name(f"{state.name}.log"))
         open_log(servers.log).close()
         yield servers
 
 
-def _migrate() -> None:
-    """In a process of its own, so that nobody is connected to the database when it is copied."""
-    subprocess.run([sys.executable, "manage.py", "migrate", "--verbosity=0"], cwd=ROOT, check=True)
+def migrate(url: str) -> None:
+    """Migrate a database in a process of its own, so that nobody is connected to it when it is copied."""
+    command = [sys.executable, "manage.py", "migrate", "--verbosity=0"]
+    subprocess.run(command, cwd=ROOT, env=os.environ | {"DATABASE_URL": url}, check=True)
 
 
 @contextmanager
 def running_system(servers: Servers, name: str) -> Iterator[System]:
     """Make a scenario's system and connect Django to its database; the scenario starts the processes."""
-    servers.execute(f'CREATE DATABASE "{name}" TEMPLATE "{TEMPLATE}"')
+    servers.execute(f'CREATE DATABASE "{name}" TEMPLATE "{servers.template}"')
     _connect(servers, name)
     sockets = servers.postgres.sockets
     with ExitStack() as stack:
@@ -166,7 +168,7 @@ def _connect(servers: Servers, name: str) -> None:
     from django.db import connection
 
     connection.close()
-    connection.settings_dict["NAME"] = name
+    connection.settings_dict |= {"NAME": name, "HOST": str(servers.postgres.sockets)}
     connection.settings_dict["OPTIONS"]["application_name"] = "chaos"
 
 
