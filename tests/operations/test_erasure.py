@@ -80,6 +80,7 @@ def heir(a: Tenant) -> User:
     return User.objects.create_user("heir@example.com", name="Heir")
 
 
+@pytest.mark.usefixtures("owner")
 @pytest.mark.parametrize("kind", ["user", "staff"])
 def test_where_the_person_worked_from_is_forgotten_and_others_are_not(
     kind: Literal["user", "staff"], a: Tenant, person: User, heir: User
@@ -129,6 +130,7 @@ def test_a_dry_run_says_where_the_person_is_named_and_changes_nothing(person: Us
     assert mentions(EMAIL, NAME) == before
 
 
+@pytest.mark.usefixtures("owner")
 def test_what_was_interrupted_is_finished_by_the_line_that_it_began_with(
     person: User, heir: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
