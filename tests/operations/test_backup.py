@@ -1,6 +1,8 @@
-"""What docs/operations.md says about backups, done: a dump and a physical copy, restored, take deliveries at once."""
+"""What docs/operations.md says about backups, done: a dump, a physical copy, and the way back to a moment."""
 
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -11,6 +13,7 @@ from django.conf import settings
 from django.db import connection
 
 from tests.tenants import Tenant
+from tests.webhooks.delivering import until
 from tests.webhooks.factories import a_failed_delivery
 from tools.local.servers.account import servers_account
 from tools.local.servers.binaries import find_postgres
@@ -109,5 +112,58 @@ def test_a_physical_copy_is_verified_and_started(server: list[str], folder: Path
             with psycopg.connect(copy.url(name)) as restored:
                 assert facts(restored) == expected
                 assert takes_deliveries(restored)
+        finally:
+            copy.stop()
+
+
+@contextmanager
+def archived(server: list[str], folder: Path) -> Iterator[None]:
+    """Keep every segment of the write-ahead log, as an archive command does, until the block ends."""
+    (folder / "wal").mkdir(mode=0o700)
+    servers_account().own(folder / "wal")
+    run("pg_receivewal", *server, "--slot=archive", "--create-slot", "--if-not-exists")
+    command = [str(PROGRAMS / "pg_receivewal"), *server, "-D", f"{folder}/wal", "--slot=archive"]
+    receiving = subprocess.Popen([*servers_account().prefix, *command], cwd="/", stderr=subprocess.PIPE)
+    try:
+        until(lambda: any((folder / "wal").iterdir()))
+        yield
+        with psycopg.connect(settings.DATABASE_URL, autocommit=True) as database:
+            row = database.execute("SELECT pg_walfile_name(pg_current_wal_insert_lsn())").fetchone()
+            database.execute("SELECT pg_switch_wal()")
+        assert row
+        until(lambda: (folder / "wal" / row[0]).exists())
+    finally:
+        receiving.terminate()
+        receiving.communicate(timeout=20)
+        run("pg_receivewal", *server, "--slot=archive", "--drop-slot")
+
+
+def go_back_to(moment: object, folder: Path) -> None:
+    """Configure a copy so that its server replays the archive up to a moment."""
+    with (folder / "postgres" / "postgresql.auto.conf").open("a") as written:
+        written.write(f"restore_command = 'cp {folder}/wal/%f %p'\n")
+        written.write(f"recovery_target_time = '{moment}'\nrecovery_target_action = 'promote'\n")
+    (folder / "postgres" / "recovery.signal").touch()
+
+
+def test_a_copy_goes_back_to_a_moment_between_two_changes(a: Tenant, server: list[str], folder: Path) -> None:
+    name = str(connection.settings_dict["NAME"])
+    with archived(server, folder):
+        run("pg_basebackup", *server, "-D", f"{folder}/postgres", "--wal-method=stream", "--checkpoint=fast")
+        assert a.api.patch(f"/workspaces/{a.workspace.uuid}", {"name": "Before"}).status_code == 200
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT clock_timestamp()::text")
+            [moment] = cursor.fetchone() or ()
+        assert a.api.patch(f"/workspaces/{a.workspace.uuid}", {"name": "After"}).status_code == 200
+    go_back_to(moment, folder)
+    account = servers_account()
+    with socket_folder(folder, account) as sockets:
+        copy = Postgres(folder, sockets, account, durable=False)
+        copy.start()
+        try:
+            with psycopg.connect(copy.url(name)) as restored:
+                until(lambda: restored.execute("SELECT pg_is_in_recovery()").fetchone() == (False,))
+                found = restored.execute("SELECT name FROM subaccounts_workspace WHERE uuid = %s", [a.workspace.uuid])
+                assert found.fetchone() == ("Before",)
         finally:
             copy.stop()
