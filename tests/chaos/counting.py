@@ -114,17 +114,31 @@ def _count_calls(outcome: Outcome, workload: Workload, longest: float) -> None:
 def _count_waits(outcome: Outcome, workload: Workload, came: Came, longest: float) -> None:
     """How long the event of a change that was told took to arrive, where its receiver answers well."""
     waits = [
-        arrival.came_at[0] - one.told_at
+        (arrival.came_at[0] - one.told_at, one.told_at, envelope)
         for one in workload.expectations.all()
         if one.told_at is not None and one.told_at <= workload.ended_at and not one.key.event.startswith(BULK)
         for endpoint in one.endpoints
-        for _, arrival in came.get((one.key, endpoint), [])
+        for envelope, arrival in came.get((one.key, endpoint), [])
         if arrival.script[0] is Answer.OK
     ]
-    worst = max(waits, default=0.0)
+    worst, told_at, envelope = max(waits, default=(0.0, 0.0, ""))
     outcome.notes.append(f"longest wait {worst:.1f} s")
     if worst > longest:
-        outcome.wrong.append(f"an event waited for {worst:.1f} s")
+        late = sum(wait > longest for wait, _, _ in waits)
+        began = workload.arrivals.moments[0]
+        outcome.wrong.append(
+            f"{late} events waited for more than {longest:.0f} s, the one that was told {told_at - began:.1f} s after "
+            f"the first arrival {worst:.1f} s: {_attempts(envelope)}"
+        )
+
+
+def _attempts(envelope: str) -> str:
+    """What the log has of an envelope's deliveries."""
+    rows = Attempt.objects.filter(delivery_id__in=Delivery.objects.filter(envelope_id=envelope).values("id"))
+    return "; ".join(
+        f"attempt {row.number} at {row.started_at:%H:%M:%S}, {row.duration_ms} ms, {row.error or 'success'}"
+        for row in rows.order_by("started_at")
+    )
 
 
 def _log_differences(workload: Workload) -> Counter[str]:
