@@ -41,7 +41,7 @@ def run(_: Bench) -> list[Figure]:
         claimer.ready.refresh(connection)
         for _number in range(CLAIMS):
             began = time.perf_counter()
-            claimer.claim(connection, Capacity(CLAIM_BATCH, FIRST_CLAIM, {}, (), (), (), 0))
+            claimer.claim(connection, Capacity(CLAIM_BATCH, FIRST_CLAIM, {}, (), (), (), (), 0))
             times.append((time.perf_counter() - began) * 1000)
         RUNS.end(connection, run=RUN)
     shares = [max(Counter(row.agency_id for row in rows).values()) / len(rows) for rows in taken]

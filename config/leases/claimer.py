@@ -74,17 +74,22 @@ class Claimer(DatabaseThread, Generic[CapacityT]):
         self.runs = runs
         self.demand = demand
         self.is_lost = False
+        self.is_ending = False
         self.loop_ticked_at = time.monotonic()
         self.found_nothing = False
         self._wake_up = threading.Event()
         self._sure_until = 0.0
         self._has_begun = False
         self._swept_at = 0.0
+        self._has_announced_end = False
         self._freeing: list[int] = []  # lost runs, of which what they had leased is freed
         self._freed_to = START
 
     def sweep(self, connection: Connection) -> None:
         """Do what is to be done twice a second, whether or not anybody was woken."""
+
+    def let_go(self, connection: Connection) -> None:
+        """Let others have what this run, which is ending, would have claimed from."""
 
     def claim(self, connection: Connection, capacity: CapacityT) -> int:
         """Lease rows and pass them on to the loop; say how many."""
@@ -96,6 +101,7 @@ class Claimer(DatabaseThread, Generic[CapacityT]):
         return time.monotonic() < self._sure_until
 
     def on_connect(self, connection: Connection) -> None:
+        self._has_announced_end = False
         if not self._has_begun:
             self.runs.begin(connection, run=self.run)
             self._has_begun = True
@@ -107,7 +113,9 @@ class Claimer(DatabaseThread, Generic[CapacityT]):
         self._wake_up.clear()
         self._sweep(connection)
         has_more = self._free_a_page(connection)
-        if not self.is_lost:
+        if self.is_ending:
+            self._let_go(connection)
+        elif not self.is_lost:
             has_more |= self._claim(connection)
         if not has_more:
             self._wake_up.wait(SWEEP_SECONDS)
@@ -119,11 +127,19 @@ class Claimer(DatabaseThread, Generic[CapacityT]):
         self._swept_at = now
         if now - self.loop_ticked_at < LOOP_PATIENCE_SECONDS:
             self._be_seen(connection)
+        if self.is_ending:
+            return
         if not self._freeing:
             self._freeing, self._freed_to = self.runs.find_lost(connection, run=self.run), START
             if self._freeing:
                 logger.warning("the leases of lost runs are taken over", extra={"runs": len(self._freeing)})
         self.sweep(connection)
+
+    def _let_go(self, connection: Connection) -> None:
+        if not self._has_announced_end:
+            self.runs.announce_end(connection, run=self.run)
+            self._has_announced_end = True
+        self.let_go(connection)
 
     def _free_a_page(self, connection: Connection) -> bool:
         """Free what lost runs had leased, a page of the queue at a time; say whether there is more."""
@@ -155,6 +171,12 @@ class Claimer(DatabaseThread, Generic[CapacityT]):
 
     def wake(self) -> None:
         self._wake_up.set()
+
+    def wind_down(self) -> None:
+        """Claim nothing more and let go; called by the loop, again whenever less is leased."""
+        self.is_ending = True
+        self.demand.close()
+        self.wake()
 
     def finish(self) -> None:
         """Leave work. Called when everything is given back or recorded, as far as that is possible."""

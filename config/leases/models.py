@@ -6,13 +6,14 @@ from django.db import models
 class WorkerRun(models.Model):
     """A worker process at work on a queue, and when it was seen last.
 
-    Its leases hold for as long as it is seen. A live one also holds an advisory lock on its number. From `lost_at` on
-    what it had leased is being freed.
+    Its leases hold for as long as it is seen. A live one also holds an advisory lock on its number. One that is ending
+    finishes what it has and has no part in new work. From `lost_at` on what it had leased is being freed.
     """
 
     number = models.BigIntegerField(primary_key=True)
     started_at = models.DateTimeField()
     seen_at = models.DateTimeField()
+    is_ending = models.BooleanField(default=False, db_default=False)
     lost_at = models.DateTimeField(null=True)
 
     class Meta:

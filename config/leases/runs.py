@@ -37,6 +37,7 @@ AND (seen_at < clock_timestamp() - make_interval(secs => %(lease)s)
                 AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))))
 """
 LOST = "SELECT number FROM {runs} WHERE lost_at IS NOT NULL AND number <> %(run)s"
+ANNOUNCE_END = "UPDATE {runs} SET is_ending = true WHERE number = %(run)s"
 LEAVE = "UPDATE {runs} SET lost_at = clock_timestamp() WHERE number = %(run)s"
 FORGET = "DELETE FROM {runs} WHERE number = ANY (%(runs)s::bigint[]) AND lost_at IS NOT NULL"
 
@@ -56,9 +57,9 @@ class WorkerRuns:
     def __init__(self, *, table: str, presence: int, free: FreeAPage) -> None:
         self._presence = presence
         self._free = free
-        self._begin, self._be_seen, self._mark_lost, self._lost, self._leave, self._forget = (
+        self._begin, self._be_seen, self._mark_lost, self._lost, self._announce_end, self._leave, self._forget = (
             SQL(statement).format(runs=Identifier(table)).as_string()
-            for statement in (BEGIN, BE_SEEN, MARK_LOST, LOST, LEAVE, FORGET)
+            for statement in (BEGIN, BE_SEEN, MARK_LOST, LOST, ANNOUNCE_END, LEAVE, FORGET)
         )
 
     def begin(self, connection: Connection, *, run: int) -> None:
@@ -95,6 +96,10 @@ class WorkerRuns:
         if lost:
             self._free_all(connection, lost, died=True)
         return len(lost)
+
+    def announce_end(self, connection: Connection, *, run: int) -> None:
+        """Say that the run finishes what it has and takes nothing more."""
+        connection.execute(self._announce_end, {"run": run}, prepare=True)
 
     def end(self, connection: Connection, *, run: int) -> None:
         """Leave work; what is still leased is free again. Who dies on the way leaves the rest to the others."""

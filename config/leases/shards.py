@@ -2,10 +2,11 @@
 
 So limits that a process keeps by itself (so many attempts in flight to one receiver) hold over all processes, without
 a lock that everybody waits for. A run takes its even share; one that has more, because another came, lets go of the
-rest as soon as it has nothing leased there. The shards of a run that is gone are free.
+rest as soon as it has nothing leased there, and one that is ending of all. The shards of a run that is gone are free.
 """
 
 from collections.abc import Container
+from random import SystemRandom
 
 from psycopg.sql import SQL, Identifier
 
@@ -23,7 +24,8 @@ WITH self AS MATERIALIZED (
 ), mine AS MATERIALIZED (
     SELECT number FROM {shards} WHERE run = %(run)s AND EXISTS (SELECT FROM self)
 ), share AS MATERIALIZED (
-    SELECT ceil(%(shards)s::numeric / greatest(1, count(*))) AS most FROM {runs} WHERE lost_at IS NULL
+    SELECT ceil(%(shards)s::numeric / greatest(1, count(*))) AS most FROM {runs}
+    WHERE lost_at IS NULL AND NOT is_ending
 ), taken AS (
     UPDATE {shards} SET run = %(run)s WHERE number = ANY (ARRAY (
         SELECT number FROM {shards} WHERE run IS NULL OR run NOT IN (SELECT number FROM {runs})
@@ -63,18 +65,28 @@ class OwnedShards:
         """Make the rows of all shards that there are none of yet."""
         connection.execute(self._create, {"shards": SHARDS})
 
-    def balance(self, connection: Connection) -> frozenset[int]:
-        """Take what is missing to an even share, stop leasing in what is beyond it; gives what is newly held."""
+    def balance(self, connection: Connection, *, held_up: Container[int] = ()) -> frozenset[int]:
+        """Take what is missing to an even share, stop leasing in what is beyond it; gives what is newly held.
+
+        In those that are held up something takes long: they would be nobody's until it ends, so they are kept.
+        """
         values = {"run": self._run, "shards": SHARDS}
         row = connection.execute(self._balance, values, prepare=True).fetchone()
         if row is None:
             return frozenset()
         most, mine, taken = int(row[0]), set(row[1]), set(row[2])
         # What closes already goes first: something of the others may be leased.
-        beyond = sorted(mine, key=lambda number: number not in self._closing)[: max(0, len(mine) - most)]
+        draw = SystemRandom().random
+        order = sorted(mine, key=lambda number: (number not in self._closing, number in held_up, draw()))
+        beyond = order[: max(0, len(mine) - most)]
         self._closing = frozenset(beyond)
         before, self.held = self.held, frozenset(mine | taken) - self._closing
         return self.held - before
+
+    def close(self) -> None:
+        """Lease nothing more anywhere: `release` lets go of all."""
+        self._closing |= self.held
+        self.held = frozenset()
 
     def release(self, connection: Connection, *, busy: Container[int]) -> int:
         """Let go of the closing shards in which nothing is leased any more; says how many.

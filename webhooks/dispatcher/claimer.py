@@ -37,6 +37,8 @@ class DeliveryClaimer(Claimer[Capacity]):
         self.on_shards = on_shards
         self.shards = OwnedShards(run=run, shards="webhooks_endpointshard", runs="webhooks_dispatcherrun")
         self.ready = ReadyEndpoints(self.shards)
+        self._busy: list[int] | None = None
+        self._held_up: frozenset[int] = frozenset()
         self._known: set[int] = set()
         self._edits = ReadTransactions()
         self._looked_at_all_due: float | None = None
@@ -47,7 +49,7 @@ class DeliveryClaimer(Claimer[Capacity]):
         self._edits.begin(connection)
 
     def sweep(self, connection: Connection) -> None:
-        if self.shards.balance(connection):
+        if self.shards.balance(connection, held_up=self._held_up):
             self.ready.forget()
             self.on_shards()
         self.ready.drop_foreign()
@@ -63,7 +65,18 @@ class DeliveryClaimer(Claimer[Capacity]):
         else:
             queries.get_ready(connection)
 
+    def keep_only(self, busy: list[int]) -> None:
+        """Claim nothing more, and keep no endpoints but these, of which something is in flight."""
+        if busy != self._busy:
+            self._busy = busy
+            self.wind_down()
+
+    def let_go(self, connection: Connection) -> None:
+        self.shards.close()
+        self.shards.release(connection, busy={shard_of(endpoint) for endpoint in self._busy or ()})
+
     def claim(self, connection: Connection, capacity: Capacity) -> int:
+        self._held_up = frozenset(shard_of(endpoint) for endpoint in capacity.slow)
         self.shards.release(connection, busy={shard_of(endpoint) for endpoint in capacity.busy})
         self.ready.refresh(connection)
         asked = self.ready.choose(capacity)

@@ -4,6 +4,7 @@ import random
 import time
 from collections import deque
 from collections.abc import Callable
+from threading import Thread
 
 from django.conf import settings
 
@@ -27,6 +28,8 @@ RUN_SECONDS = 3_600.0
 TICK_SECONDS = 0.25
 SHORT_SECONDS = 0.005
 LAST_ATTEMPTS_SECONDS = 11.0
+# Runs of one process that only wait for what they have in flight.
+MOST_ENDING = 4
 CLAIM_BATCH = 300
 # When to ask the claimer for more: after so many attempts have ended, or so much time with any.
 ATTEMPTS_PER_CLAIM = 250
@@ -39,15 +42,34 @@ MOST_UNWRITTEN = 1_000
 def run_dispatcher(*, should_stop: Callable[[], bool], seconds: float = RUN_SECONDS) -> None:
     """Work run after run for so long: a new one begins where the database failed or others took over.
 
-    So a dispatcher needs neither beat nor Redis to go on.
+    So a dispatcher needs neither beat nor Redis to go on. Returns when all runs have ended.
     """
     until = time.monotonic() + seconds
-    while True:
-        dispatcher = Dispatcher()
-        dispatcher.run(should_stop=should_stop, seconds=until - time.monotonic())
-        if should_stop() or time.monotonic() > until or dispatcher.has_crashed:
-            return
-        time.sleep(REST_AFTER_FAULT_SECONDS)
+    ending: list[Thread] = []
+    with rare_collections():
+        while (dispatcher := _work(should_stop, until)) is not None:
+            # What it has in flight may take ten seconds more: nobody else's deliveries wait for that.
+            ending = [thread for thread in ending if thread.is_alive()]
+            if len(ending) == MOST_ENDING:
+                ending.pop(0).join()
+            ending.append(Thread(target=dispatcher.end, args=(should_stop,), name=f"dispatcher {dispatcher.number}"))
+            ending[-1].start()
+            time.sleep(REST_AFTER_FAULT_SECONDS)
+        for thread in ending:
+            thread.join()
+
+
+def _work(should_stop: Callable[[], bool], until: float) -> "Dispatcher | None":
+    """Work a run; give it, not ended yet, where another one is to follow."""
+    dispatcher = Dispatcher()
+    is_followed = False
+    try:
+        dispatcher.work(should_stop, until=until)
+        is_followed = not (should_stop() or time.monotonic() > until or dispatcher.has_crashed)
+    finally:
+        if not is_followed:
+            dispatcher.end(should_stop)
+    return dispatcher if is_followed else None
 
 
 class Dispatcher:
@@ -81,17 +103,26 @@ class Dispatcher:
         takes nothing more, and the next run begins with what the database says.
         """
         with rare_collections():
-            self._work(should_stop, until=time.monotonic() + seconds)
+            try:
+                self.work(should_stop, until=time.monotonic() + seconds)
+            finally:
+                self.end(should_stop)
         return self.sent
 
-    def _work(self, should_stop: Callable[[], bool], *, until: float) -> None:
+    def work(self, should_stop: Callable[[], bool], *, until: float) -> None:
+        """Send for so long and while anything is leased, unless something ends the run."""
         for one in (self.claimer, self.fan_out, self.recorder, self.listener):
             one.thread.start()
+        while not should_stop() and self._can_work:
+            if time.monotonic() > until and not self.queues.leased:
+                break
+            self._round()
+
+    def end(self, should_stop: Callable[[], bool]) -> None:
+        """Finish what is in flight, write everything down, and leave work. Another thread may do it."""
+        self.listener.stop()
+        self.fan_out.stopping.set()
         try:
-            while not should_stop() and self._can_work:
-                if time.monotonic() > until and not self.queues.leased:
-                    break
-                self._round()
             self._settle(should_stop)
         finally:
             self._end()
@@ -179,6 +210,7 @@ class Dispatcher:
                 first=FIRST_CLAIM,
                 rooms=self.queues.rooms(),
                 busy=self.queues.busy(),
+                slow=self.queues.slow(),
                 full_agencies=full.full_agencies,
                 full_tenants=full.full_tenants,
                 suspects=self.queues.suspects,
@@ -200,9 +232,9 @@ class Dispatcher:
 
     def _wind_down(self) -> None:
         """Take and send nothing more, give back what was not sent, and let go on what is in flight."""
-        self.demand.close()
         self._open_inbox()
         self.recorder.add(unused=self.queues.drop_waiting())
+        self.claimer.keep_only(self.queues.busy())
         self.claimer.loop_ticked_at = time.monotonic()
         self.attempts.go_on(TICK_SECONDS if self.queues.in_flight else SHORT_SECONDS)
 
@@ -211,8 +243,6 @@ class Dispatcher:
 
         A claim that the claimer is just making is free again when the run ends.
         """
-        self.listener.stop()
-        self.fan_out.stopping.set()
         until = time.monotonic() + LAST_ATTEMPTS_SECONDS
         self._wind_down()
         while self.queues.in_flight and time.monotonic() < until:

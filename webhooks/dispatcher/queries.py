@@ -59,20 +59,21 @@ class Capacity(NamedTuple):
     """What a dispatcher can lease.
 
     `rooms` is how many more for an endpoint, `first` for one that is not among them; `busy` are endpoints of which
-    something is leased. `full_agencies`, with all their workspaces, and `full_tenants` (see `tenant_number`) get
-    nothing now. `suspects` is how many of those are leased.
+    something is leased, `slow` those of them that take long. `full_agencies`, with all their workspaces, and
+    `full_tenants` (see `tenant_number`) get nothing now. `suspects` is how many of those are leased.
     """
 
     batch: int
     first: int
     rooms: Mapping[int, int]
     busy: Iterable[int]
+    slow: Iterable[int]
     full_agencies: Iterable[int]
     full_tenants: Iterable[int]
     suspects: int
 
 
-NO_CAPACITY = Capacity(0, 0, {}, (), (), (), 0)
+NO_CAPACITY = Capacity(0, 0, {}, (), (), (), (), 0)
 
 
 class Asked(NamedTuple):

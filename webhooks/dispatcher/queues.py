@@ -216,6 +216,10 @@ class EndpointQueues:
         """The endpoints of which something is leased."""
         return [key for key, queue in self._active.items() if queue.leased]
 
+    def slow(self) -> list[int]:
+        """Those of the busy endpoints that take long."""
+        return [key for key, queue in self._active.items() if queue.leased and queue.speed == SLOW]
+
     def full_tenants(self) -> FullTenants:
         """Who has enough deliveries leased.
 

@@ -23,6 +23,7 @@ from config.leases.runs import LEASE_SECONDS
 from tests.tenants import Tenant, a_new_customer
 from tests.webhooks.conftest import StartDispatcher, StartReceiver
 from tests.webhooks.delivering import (
+    cut_connections,
     ended,
     in_turn,
     make_deliveries,
@@ -38,18 +39,6 @@ from webhooks.dispatcher import fan_out, queries
 from webhooks.dispatcher.claimer import DeliveryClaimer
 from webhooks.dispatcher.loop import LAST_ATTEMPTS_SECONDS, RUN_SECONDS
 from webhooks.models import Attempt, Delivery, DispatcherRun, Endpoint, QueuedDelivery
-
-
-def cut_connections(which: str) -> int:
-    """End the dispatcher's sessions at the database, as a restart does."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
-            " WHERE application_name LIKE %s AND datname = current_database()",
-            [which],
-        )
-        found: int = cursor.fetchone()[0]
-    return found
 
 
 @pytest.fixture
@@ -201,11 +190,11 @@ def test_a_claim_that_the_database_forgot_is_not_made_by_others(
 
     So what was in flight comes twice, and what followed it before the dispatcher noticed; what waited does not.
     """
-    receiver = start_receiver(slowly(0.05))
+    receiver = start_receiver(slowly(0.3))
     subscribe(a, receiver)
     start_dispatcher()
     record_events(a, 60)
-    until(lambda: len(receiver.requests) > 10)
+    until(lambda: len(receiver.requests) > 8)
     with transaction.atomic():
         QueuedDelivery.objects.update(run=None)
         cut_connections("dispatcher%")

@@ -8,7 +8,7 @@ from agency.models import Event
 from tests.config.http.receivers import Connection, Receiver
 from tests.tenants import Tenant
 from tests.webhooks.conftest import StartDispatcher, StartReceiver
-from tests.webhooks.delivering import EVENT, ended, record_events, subscribe, until
+from tests.webhooks.delivering import EVENT, cut_connections, ended, record_events, subscribe, until
 from webhooks.models import Attempt, Delivery, Endpoint, EndpointShard
 from webhooks.services.endpoints import new_secret
 
@@ -71,11 +71,10 @@ def test_an_agency_may_use_two_dispatchers_and_has_its_share_of_each(
     start_dispatcher(), start_dispatcher()
     share_shards()
     record_events(a, 12)
-    until(lambda: crowd.now == 128)
-    time.sleep(0.5)
+    until(lambda: crowd.now > 64, 60)
     crowd.let_go.set()
     ended(a, 480)
-    assert crowd.most == 128
+    assert crowd.most <= 2 * (64 + 128)  # which are out for longer than a second
 
 
 def test_endpoints_change_hands_while_they_are_delivered_to(
@@ -128,5 +127,43 @@ def test_a_crowd_of_hanging_endpoints_holds_nobody_up(
     record_events(a, 40, event="addon.granted")
     record_events(b, 40)
     until(lambda: len(healthy.requests) == 400)
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 5  # a hanging one takes ten
     assert len(hanging.connections) <= 60
+
+
+def test_a_fault_of_the_database_makes_nobody_wait_for_what_hangs(
+    a: Tenant, b: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    """The next run takes over what the last one has nothing in flight for, at once; the limits hold over both."""
+    hanging, healthy = start_receiver(Connection.hang), start_receiver()
+    subscribe(a, hanging)
+    endpoints(b, healthy, 100)
+    start_dispatcher()
+    record_events(a, 30)
+    until(lambda: len(hanging.connections) >= 1)
+    began = time.monotonic()
+    assert cut_connections("dispatcher%") >= 3
+    record_events(b, 2)
+    until(lambda: len(healthy.requests) > 190)  # but those in a shard with what hangs
+    assert time.monotonic() - began < 5
+    assert len(hanging.connections) <= 8
+    ended(b, 200)
+
+
+def test_a_second_dispatcher_makes_nobody_wait_for_what_hangs(
+    a: Tenant, b: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+) -> None:
+    hanging, healthy = start_receiver(Connection.hang), start_receiver()
+    endpoints(a, hanging, 20)
+    endpoints(b, healthy, 100)
+    start_dispatcher()
+    record_events(a)
+    until(lambda: len(hanging.connections) == 20)
+    time.sleep(1.5)  # now they are known to be slow
+    start_dispatcher()
+    until(lambda: EndpointShard.objects.exclude(run=None).values("run").distinct().count() == 2)
+    began = time.monotonic()
+    record_events(b)
+    until(lambda: len(healthy.requests) == 100)
+    assert time.monotonic() - began < 5
+    share_shards()

@@ -53,7 +53,7 @@ class Other:
         self.leased = []
         self.claimer.sweep(self.connection)
         self.make_deliveries()
-        self.claimer.claim(self.connection, Capacity(1_000, room, {}, (), (), (), suspects))
+        self.claimer.claim(self.connection, Capacity(1_000, room, {}, (), (), (), (), suspects))
         return self.leased
 
     def make_deliveries(self) -> None:
