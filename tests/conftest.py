@@ -6,11 +6,12 @@ import pytest
 import redis
 from django.conf import settings as project
 from django.db import connection
-from django.test import Client
+from django.test import Client, TransactionTestCase
 from pytest_django import DjangoDbBlocker
 
 from tests.agency.console.browsers import at_the_console
 from tests.document.recording import _watch_surfaces, pytest_runtest_call  # noqa: F401  # pytest finds them here
+from tests.emptying import empty_database
 from tests.tenants import WORKSPACE_BASE, Api, Tenant
 
 # What starts processes, drives a browser, waits for something real or tries very many things: not in `make fast`.
@@ -59,14 +60,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
-    """Let the clean-up after a test that commits empty the table of activity, which nothing else may.
+    """Let the clean-up after a test that commits empty every table, that of activity too, which nothing else may.
 
-    pytest-django does so with TRUNCATE; the trigger that refuses UPDATE and DELETE stays where it is. At the end,
-    connections that threads of live servers still keep would hold the database; they are closed from the other side.
+    At the end, connections that threads of live servers still keep would hold the database; they are closed from the
+    other side.
     """
     with django_db_blocker.unblock(), connection.cursor() as cursor:
         cursor.execute("ALTER TABLE agency_activityentry DISABLE TRIGGER activity_is_never_emptied")
-    yield
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(TransactionTestCase, "_fixture_teardown", lambda _: empty_database())
+        yield
     with django_db_blocker.unblock(), connection.cursor() as cursor:
         cursor.execute(OTHERS_OUT)
 
