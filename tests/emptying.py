@@ -1,5 +1,7 @@
-"""How the database is emptied after a test that commits."""
+"""How database and counters are emptied after a test that commits."""
 
+import redis
+from django.conf import settings
 from django.db import connection
 
 # All tables but those that migrations fill and no test changes. Each is locked, so that whoever still writes is waited
@@ -31,3 +33,11 @@ def empty_database() -> None:
     """Remove every row of every table, without the rules that rows have among each other."""
     with connection.cursor() as cursor:
         cursor.execute(EMPTY)
+
+
+def forget_counters() -> None:
+    """Remove what the rate limits have counted."""
+    counters = redis.Redis.from_url(settings.REDIS_URL)
+    for name in counters.scan_iter("limit:*"):
+        counters.delete(name)
+    counters.close()

@@ -5,6 +5,7 @@ import secrets
 from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import UUID
 
 from django.http import HttpResponse
 from django.test import Client
@@ -103,6 +104,7 @@ class Tenant:
         self.key: AgencyKey
         self.key, self.plaintext = an_agency_key(self.agency, name=f"Key {self.mark}")
         self.api = Api(AGENCY_BASE, self.plaintext)
+        self.ids: dict[str, UUID] = {}  # what `tests.routes.ids_of` has made
 
     @made_once
     def plan(self) -> Plan:

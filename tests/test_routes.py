@@ -1,6 +1,7 @@
 """Every route of the API, with every method, by every kind of caller, taken from the URL configuration itself."""
 
 import json
+from copy import deepcopy
 from typing import Any
 from uuid import uuid4
 
@@ -10,6 +11,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.services import revoke_agency_key
 from config.api.keys import new_key
+from tests.emptying import forget_counters
 from tests.factories import a_workspace_key, an_agency_key
 from tests.routes import (
     AGENCY,
@@ -45,6 +47,18 @@ EACH_WRITE = pytest.mark.parametrize(
     [case for case in CASES if case[1] in WRITES],
     ids=[f"{method} {route}" for route, method, _ in CASES if method in WRITES],
 )
+
+
+@pytest.fixture
+def a(furnished: tuple[Tenant, Tenant], db: None) -> Tenant:
+    """The agency that a test is about, as nobody has counted its calls."""
+    forget_counters()
+    return deepcopy(furnished[0])
+
+
+@pytest.fixture
+def b(furnished: tuple[Tenant, Tenant], db: None) -> Tenant:
+    return deepcopy(furnished[1])
 
 
 def others_keys(route: str, tenant: Tenant) -> dict[str, str | None]:
