@@ -1,7 +1,6 @@
 """Every route of the API, with every method, by every kind of caller, taken from the URL configuration itself."""
 
 import json
-from copy import deepcopy
 from typing import Any
 from uuid import uuid4
 
@@ -11,7 +10,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.services import revoke_agency_key
 from config.api.keys import new_key
-from tests.emptying import forget_counters
+from tests import furnished
 from tests.factories import a_workspace_key, an_agency_key
 from tests.routes import (
     AGENCY,
@@ -33,6 +32,8 @@ from tests.tenants import Api, Tenant
 from tests.traces import traces
 from workspaces.subaccounts.services import revoke_workspace_key
 
+a, b = furnished.a, furnished.b
+
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "FOO")
 # What distinguishes two answers without saying anything about what was asked for.
 OF_THE_CALL = frozenset({"x-request-id", "x-ratelimit-remaining"})
@@ -47,18 +48,6 @@ EACH_WRITE = pytest.mark.parametrize(
     [case for case in CASES if case[1] in WRITES],
     ids=[f"{method} {route}" for route, method, _ in CASES if method in WRITES],
 )
-
-
-@pytest.fixture
-def a(furnished: tuple[Tenant, Tenant], db: None) -> Tenant:
-    """The agency that a test is about, as nobody has counted its calls."""
-    forget_counters()
-    return deepcopy(furnished[0])
-
-
-@pytest.fixture
-def b(furnished: tuple[Tenant, Tenant], db: None) -> Tenant:
-    return deepcopy(furnished[1])
 
 
 def others_keys(route: str, tenant: Tenant) -> dict[str, str | None]:
