@@ -1,8 +1,10 @@
 # Everything a contributor needs. `make` alone lists it.
-# Variables: PORT (web), DATABASE_URL and REDIS_URL (use these instead of own servers), PYTHON (3.11 or newer),
+# Variables: PORT (web), DATABASE_URL and REDIS_URL (use these instead of own servers), PYTHON (3.11 or newer; each has its
+# own virtual environment),
 # ARGS (more arguments for pytest, demo, chaos and manage, or names of benchmarks).
 
-VENV := .venv
+# A Python that is named has a virtual environment for its version alone, so that changing over needs no cleaning.
+VENV := .venv$(if $(PYTHON),-$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null))
 BIN := $(VENV)/bin
 PYTHONS := $(or $(PYTHON),python3.11 python3.12 python3.13 python3.14 python3 python)
 
@@ -18,7 +20,7 @@ WITH_SERVERS := $(BIN)/python -m tools.local.command --throwaway --
 PDEATHSIG := $(shell setpriv --pdeathsig TERM -- true 2>/dev/null && echo setpriv --pdeathsig TERM --)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test fast lint demo bench chaos shell manage lock clean
+.PHONY: help run test fast lint demo bench chaos shell manage lock clean install
 
 help:  ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
@@ -56,6 +58,8 @@ shell: $(LOCAL)  ## open a Python shell on the running system, or on its data
 manage: $(LOCAL)  ## run one of Django's commands there (ARGS="bootstrap --rotate")
 	@exec $(BIN)/python -m tools.local.command -- $(BIN)/python manage.py $(ARGS)
 
+install: $(DEV)  ## install what tests need, and run nothing
+
 # Lock files install anywhere: they name versions and hashes, never where a package came from.
 refuse_hosts = if grep -nE '://|file:|-index-url|--find-links| @ ' $(1); then \
 	echo "A lock file names a host or a file; see the lines above." >&2; exit 1; fi
@@ -75,7 +79,7 @@ lock:  ## write the lock files anew (UPGRADE=1 for the newest versions)
 
 clean:  ## remove caches and throw-away data; the system's data in .local stay
 	rm -rf .local-* .coverage .coverage.* htmlcov .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
-	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+	find . -name __pycache__ -not -path './.venv*/*' -prune -exec rm -rf {} +
 
 find_python = for python in $(PYTHONS) none; do \
 	if $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then break; fi; done; \

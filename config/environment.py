@@ -11,6 +11,9 @@ from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
 Network = IPv4Network | IPv6Network
+WIDEST_IPV4 = 8  # 10.0.0.0/8
+WIDEST_IPV6 = 7  # fc00::/7
+IPV4_MAPPED = IPv6Network("::ffff:0:0/96")
 
 
 def process_name(command: Sequence[str]) -> str:
@@ -19,6 +22,13 @@ def process_name(command: Sequence[str]) -> str:
     if command and "celery" in command[0]:
         return "beat" if "beat" in command else "worker"
     return "manage" if program == "manage.py" else "web"
+
+
+def holds_the_internet(network: Network) -> bool:
+    """Say whether a network, half of one, or IPv4 as IPv6 writes it, is wider than any that somebody has."""
+    if isinstance(network, IPv6Network) and network.subnet_of(IPV4_MAPPED):
+        return network.prefixlen - IPV4_MAPPED.prefixlen < WIDEST_IPV4
+    return network.prefixlen < (WIDEST_IPV6 if isinstance(network, IPv6Network) else WIDEST_IPV4)
 
 
 class Environment:
@@ -40,13 +50,16 @@ class Environment:
     def comma_separated(self, name: str, default: str = "") -> list[str]:
         return [item.strip() for item in self.text(name, default).split(",") if item.strip()]
 
-    def number(self, name: str, default: int) -> int:
+    def number(self, name: str, default: int, *, least: int = 0) -> int:
         value = self.text(name, str(default))
         try:
-            return int(value)
+            number = int(value)
         except ValueError:
             self.complaints.append(f"{name} must be a whole number, not {value!r}.")
             return default
+        if number < least:
+            self.complaints.append(f"{name} must be {least} or more, not {number}.")
+        return number
 
     def flag(self, name: str, *, default: bool) -> bool:
         value = self.text(name, "true" if default else "false").lower()
@@ -58,9 +71,13 @@ class Environment:
         found: list[Network] = []
         for item in self.comma_separated(name, default):
             try:
-                found.append(ip_network(item))
+                network = ip_network(item)
             except ValueError:
                 self.complaints.append(f"{name} holds {item!r}, which is not a network such as 10.0.0.0/8.")
+                continue
+            if holds_the_internet(network):
+                self.complaints.append(f"{name} holds {item!r}, which is much of the internet: name your own networks.")
+            found.append(network)
         return found
 
     def database(self, url: str) -> dict[str, Any]:

@@ -27,8 +27,9 @@ def without_secrets(text: str) -> str:
 
 
 def fields_of(record: logging.LogRecord) -> dict[str, object]:
-    """Give what a record carries beside its message."""
-    return {name: value for name, value in vars(record).items() if name not in PLAIN}
+    """Give what a record carries beside its message: first of all, which request it belongs to."""
+    request = {"request_id": request_id.get()} if request_id.get() else {}
+    return {**request, **{name: value for name, value in vars(record).items() if name not in PLAIN}}
 
 
 def on_one_line(text: str) -> str:
@@ -57,8 +58,6 @@ class JSONFormatter(logging.Formatter):
             "logger": record.name,
             "message": record.getMessage(),
         }
-        if request_id.get():
-            line["request_id"] = request_id.get()
         line |= fields_of(record)
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)

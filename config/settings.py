@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from config import queues, redis_address
+from config import production, queues, redis_address
 from config.environment import Environment, process_name
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -50,8 +50,6 @@ META_WHATSAPP_CONFIG_ID = env.text("META_WHATSAPP_CONFIG_ID", "")
 META_FACEBOOK_CONFIG_ID = env.text("META_FACEBOOK_CONFIG_ID", "")
 META_INSTAGRAM_CONFIG_ID = env.text("META_INSTAGRAM_CONFIG_ID", "")
 META_WEBHOOK_VERIFY_TOKEN = env.text("META_WEBHOOK_VERIFY_TOKEN", "")
-if PRODUCTION and not (META_GRAPH_URL.startswith("https://") and META_DIALOG_URL.startswith("https://")):
-    env.complaints.append("META_GRAPH_URL and META_DIALOG_URL must begin with https://: customers' tokens go there.")
 
 # Application ------------------------------------------------------------------------------------------
 
@@ -162,12 +160,10 @@ DATABASES = {
 PARTITION_DAYS_AHEAD = 1 if ENVIRONMENT == "test" else 14
 
 # How long rows are kept for which no promise says it (docs/operations.md has all periods).
-ACTIVITY_KEPT_DAYS = env.number("ACTIVITY_KEPT_DAYS", 396)
-MAIL_KEPT_DAYS = env.number("MAIL_KEPT_DAYS", 90)
-CONNECT_SESSIONS_KEPT_DAYS = env.number("CONNECT_SESSIONS_KEPT_DAYS", 90)
-PROVIDER_NOTICES_KEPT_DAYS = env.number("PROVIDER_NOTICES_KEPT_DAYS", 30)
-if ACTIVITY_KEPT_DAYS < 30:
-    env.complaints.append("ACTIVITY_KEPT_DAYS must be 30 or more: the database keeps the last 30 days in any case.")
+ACTIVITY_KEPT_DAYS = env.number("ACTIVITY_KEPT_DAYS", 396, least=30)  # the database keeps the last 30 days in any case
+MAIL_KEPT_DAYS = env.number("MAIL_KEPT_DAYS", 90, least=1)
+CONNECT_SESSIONS_KEPT_DAYS = env.number("CONNECT_SESSIONS_KEPT_DAYS", 90, least=1)
+PROVIDER_NOTICES_KEPT_DAYS = env.number("PROVIDER_NOTICES_KEPT_DAYS", 30, least=1)
 
 # Redis ------------------------------------------------------------------------------------------------
 
@@ -246,12 +242,12 @@ USE_I18N = True
 # Web server -------------------------------------------------------------------------------------------
 
 # The threads of each web process that run Django, each with a connection to PostgreSQL; readiness has one more.
-WEB_THREADS = env.number("WEB_THREADS", 4)
+WEB_THREADS = env.number("WEB_THREADS", 4, least=1)
 
 # Limits and logs --------------------------------------------------------------------------------------
 
-AGENCY_KEY_LIMIT = env.number("AGENCY_KEY_LIMIT", 120)
-ADDRESS_LIMIT = env.number("ADDRESS_LIMIT", 60)
+AGENCY_KEY_LIMIT = env.number("AGENCY_KEY_LIMIT", 120, least=1)
+ADDRESS_LIMIT = env.number("ADDRESS_LIMIT", 60, least=1)
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 1000
 DATA_UPLOAD_MAX_NUMBER_FILES = 1
@@ -294,4 +290,6 @@ LOGGING = {
     },
 }
 
+if PRODUCTION:
+    env.complaints += production.dangers(env.values)
 env.check()

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 
 import pytest
-import redis
-from django.conf import settings as project
 from django.db import connection
-from django.test import Client
+from django.test import Client, TransactionTestCase
 from pytest_django import DjangoDbBlocker
 
 from tests.agency.console.browsers import at_the_console
 from tests.document.recording import _watch_surfaces, pytest_runtest_call  # noqa: F401  # pytest finds them here
+from tests.emptying import empty_database, forget_counters
+from tests.routes import ids_of
 from tests.tenants import WORKSPACE_BASE, Api, Tenant
 
 # What starts processes, drives a browser, waits for something real or tries very many things: not in `make fast`.
@@ -59,14 +59,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
-    """Let the clean-up after a test that commits empty the table of activity, which nothing else may.
+    """Let the clean-up after a test that commits empty every table, that of activity too, which nothing else may.
 
-    pytest-django does so with TRUNCATE; the trigger that refuses UPDATE and DELETE stays where it is. At the end,
-    connections that threads of live servers still keep would hold the database; they are closed from the other side.
+    At the end, connections that threads of live servers still keep would hold the database; they are closed from the
+    other side.
     """
     with django_db_blocker.unblock(), connection.cursor() as cursor:
         cursor.execute("ALTER TABLE agency_activityentry DISABLE TRIGGER activity_is_never_emptied")
-    yield
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(TransactionTestCase, "_fixture_teardown", lambda _: empty_database())
+        yield
     with django_db_blocker.unblock(), connection.cursor() as cursor:
         cursor.execute(OTHERS_OUT)
 
@@ -74,10 +76,22 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
 @pytest.fixture(scope="session", autouse=True)
 def _clean_counters() -> None:
     """Forget what an earlier run counted: its keys had the same numbers as this run's."""
-    counters = redis.Redis.from_url(project.REDIS_URL)
-    for name in counters.scan_iter("limit:*"):
-        counters.delete(name)
-    counters.close()
+    forget_counters()
+
+
+@pytest.fixture(scope="module")
+def furnished(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[tuple[Tenant, Tenant]]:
+    """Two agencies with one of everything, there for all tests of a module, each of which begins with a copy of them.
+
+    A module that wants them replaces `a` and `b`.
+    """
+    with django_db_blocker.unblock():
+        made = Tenant(), Tenant()
+        for tenant in made:
+            ids_of(tenant)
+    yield made
+    with django_db_blocker.unblock():
+        empty_database()
 
 
 @pytest.fixture

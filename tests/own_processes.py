@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db import connection
 from psycopg.conninfo import make_conninfo
 
+from tests.unmeasured import unmeasured
 from tools.local import ROOT
 from tools.local.parent_death import parent_death_signal
 from tools.local.runner.plan import ALONE, CELERY, WORKERS
@@ -21,7 +22,7 @@ END_SECONDS = 30
 
 def variables() -> dict[str, str]:
     """Give the environment of such a process."""
-    return {**os.environ, "DATABASE_URL": database_url(), "REDIS_URL": settings.REDIS_URL}
+    return {**unmeasured(os.environ), "DATABASE_URL": database_url(), "REDIS_URL": settings.REDIS_URL}
 
 
 def database_url(**changes: str) -> str:

@@ -126,7 +126,13 @@ def address(route: str, ids: dict[str, Any]) -> str:
 
 
 def ids_of(tenant: Tenant) -> dict[str, UUID]:
-    """One of each thing that a path may name, all there."""
+    """One of each thing that a path may name, all there, and made once."""
+    if not tenant.ids:
+        tenant.ids = _make_ids(tenant)
+    return dict(tenant.ids)
+
+
+def _make_ids(tenant: Tenant) -> dict[str, UUID]:
     grant_addon(workspace=tenant.workspace, addon=tenant.addon, now=now(), by=SYSTEM)
     delivery = send_test(endpoint=tenant.endpoint, event="workspace.created", now=now(), by=SYSTEM)
     return {

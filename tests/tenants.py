@@ -3,7 +3,9 @@
 import json
 import secrets
 from functools import cached_property
-from typing import Any
+from threading import RLock
+from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import UUID
 
 from django.http import HttpResponse
 from django.test import Client
@@ -33,6 +35,7 @@ from workspaces.subaccounts.models import Channel, Workspace
 AGENCY_BASE = "/api/agency/v1"
 WORKSPACE_BASE = "/api/v1"
 NOTHING = object()
+Made = TypeVar("Made")
 # One for all: every handler of its own would walk all the static files once more.
 HANDLER = ClientHandler(enforce_csrf_checks=False)
 
@@ -80,6 +83,18 @@ class Api:
         return Api(self.base, key, self.address)
 
 
+class made_once(cached_property[Made]):  # noqa: N801  # a decorator
+    """Makes a thing for the first who asks, also where many threads ask together."""
+
+    _making = RLock()
+
+    if not TYPE_CHECKING:
+
+        def __get__(self, instance: Any, owner: Any = None) -> Any:
+            with self._making:
+                return super().__get__(instance, owner)
+
+
 class Tenant:
     """An agency and, made when first asked for, one of everything that it owns. `mark` is in all of its texts."""
 
@@ -89,38 +104,39 @@ class Tenant:
         self.key: AgencyKey
         self.key, self.plaintext = an_agency_key(self.agency, name=f"Key {self.mark}")
         self.api = Api(AGENCY_BASE, self.plaintext)
+        self.ids: dict[str, UUID] = {}  # what `tests.routes.ids_of` has made
 
-    @cached_property
+    @made_once
     def plan(self) -> Plan:
         return PlanFactory.create(agency=self.agency, name=f"Plan {self.mark}")
 
-    @cached_property
+    @made_once
     def addon(self) -> Addon:
         return AddonFactory.create(agency=self.agency, name=f"Add-on {self.mark}")
 
-    @cached_property
+    @made_once
     def workspace(self) -> Workspace:
         return WorkspaceFactory.create(
             agency=self.agency, name=f"Customer {self.mark}", owner_email=f"{self.mark}@example.com", plan=self.plan
         )
 
-    @cached_property
+    @made_once
     def channel(self) -> Channel:
         return ChannelFactory.create(workspace=self.workspace, name=f"Number {self.mark}")
 
-    @cached_property
+    @made_once
     def endpoint(self) -> Endpoint:
         return EndpointFactory.create(agency=self.agency, url=f"https://93.184.215.14/{self.mark}")
 
-    @cached_property
+    @made_once
     def pack(self) -> Pack:
         return create_pack(agency=self.agency, name=f"Pack {self.mark}", by=SYSTEM)
 
-    @cached_property
+    @made_once
     def entry(self) -> PackEntry:
         return add_library_entry(pack=self.pack, template_id="salons-booking-assistant", by=SYSTEM)
 
-    @cached_property
+    @made_once
     def automation(self) -> Automation:
         """Published, and fit to be copied."""
         made = create_automation(
@@ -133,16 +149,16 @@ class Tenant:
         )
         return publish_automation(automation=made, now=now(), by=SYSTEM)
 
-    @cached_property
+    @made_once
     def copying_api(self) -> Api:
         """The agency at its surface, with a key that may copy automations."""
         return Api(AGENCY_BASE, an_agency_key(self.agency, name="Copies", can_copy=True)[1])
 
-    @cached_property
+    @made_once
     def workspace_plaintext(self) -> str:
         return a_workspace_key(self.workspace)[1]
 
-    @cached_property
+    @made_once
     def workspace_api(self) -> Api:
         return Api(WORKSPACE_BASE, self.workspace_plaintext)
 

@@ -10,6 +10,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.services import revoke_agency_key
 from config.api.keys import new_key
+from tests import furnished
 from tests.factories import a_workspace_key, an_agency_key
 from tests.routes import (
     AGENCY,
@@ -30,6 +31,8 @@ from tests.routes import (
 from tests.tenants import Api, Tenant
 from tests.traces import traces
 from workspaces.subaccounts.services import revoke_workspace_key
+
+a, b = furnished.a, furnished.b
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "FOO")
 # What distinguishes two answers without saying anything about what was asked for.

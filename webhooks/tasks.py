@@ -17,7 +17,7 @@ from webhooks.services.retention import RULES
 # A dispatcher that always has something leased ends in order long before its hard limit.
 LONGEST_SECONDS = RUN_SECONDS + 600.0
 # Made before the pool's children are forked, so that they see the worker's warm shutdown.
-_stopping = multiprocessing.Event()
+_stopping = multiprocessing.get_context("fork").Event()
 
 
 @signals.worker_shutting_down.connect

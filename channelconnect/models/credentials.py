@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from config.db import EncryptedTextField
+from config.encryption import EncryptedTextField
 from workspaces.subaccounts.models import Channel
 
 
@@ -10,7 +10,7 @@ class ChannelCredential(models.Model):
     """`container_id` is the WhatsApp business account or the Page that the channel's messages come through."""
 
     channel = models.OneToOneField(Channel, on_delete=models.CASCADE, related_name="credential", primary_key=True)
-    token = EncryptedTextField()
+    token = EncryptedTextField(bound_to="channel")
     container_id = models.CharField(max_length=100)
     expires_at = models.DateTimeField(null=True)
     changed_at = models.DateTimeField(auto_now=True)

@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from agency.models import Agency
-from config.db import EncryptedTextField
+from config.encryption import EncryptedTextField
 from workspaces.subaccounts.models import Channel, Workspace
 
 
@@ -62,10 +62,10 @@ class ConnectSession(models.Model):
     channel = models.ForeignKey(Channel, null=True, on_delete=models.PROTECT, related_name="connections")
     error_code = models.CharField(max_length=60, null=True)
     link_digest = models.BinaryField(unique=True)
-    link = EncryptedTextField(null=True)
+    link = EncryptedTextField(bound_to="uuid", null=True)
     browser_digest = models.BinaryField(null=True)
     state_digest = models.BinaryField(null=True, unique=True)
-    grant = EncryptedTextField(null=True)
+    grant = EncryptedTextField(bound_to="uuid", null=True)
     created_by = models.CharField(max_length=254, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
     expires_at = models.DateTimeField()

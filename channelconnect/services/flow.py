@@ -19,6 +19,7 @@ from channelconnect.providers import Account, Grant, ProviderFault, provider_for
 from channelconnect.services.ending import end_session, expire_if_due
 from channelconnect.services.saving import Refused, check_choice, save_choice
 from channelconnect.services.secrets import digest, new_secret, new_state
+from config.encryption import sealed
 from config.errors import Conflict, Forbidden
 
 logger = logging.getLogger(__name__)
@@ -148,7 +149,7 @@ def complete_authorization(
         return
     kept = json.dumps({"grant": grant.to_json(), "accounts": [account.to_json() for account in accounts]})
     waiting = ConnectSession.objects.in_time().filter(pk=session.pk, status=Status.AUTHORIZING, state_digest=None)
-    waiting.update(status=Status.SELECTING, grant=kept)
+    waiting.update(status=Status.SELECTING, grant=sealed(session, "grant", kept))
 
 
 def _authorize(session: ConnectSession, code: str | None, redirect_uri: str) -> tuple[Grant, list[Account]]:

@@ -4,14 +4,14 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from django.apps import AppConfig
+from django.apps import AppConfig, apps
 from django.core.checks import CheckMessage, Error, Tags, register
 from django.core.checks import Warning as CheckWarning
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connections
 
-from config.db import UnreadableSecret, keyring
-from config.operations.secrets import Column, encrypted_columns
+from config.encryption import UnreadableSecret, keyring
+from config.encryption.stored import Column, columns_of
 
 STARTUP_OPTION = re.compile(r"-c (\w+)=(\S+)")
 
@@ -38,10 +38,11 @@ def stored_secrets_are_readable(
     return [
         Error(
             f"Stored secrets of {column.label} cannot be read with FIELD_ENCRYPTION_KEYS.",
-            hint="Put the missing key back at the end of the list, then run rotate_encryption_keys.",
+            hint="Put the missing key back at the end of the list, then run rotate_encryption_keys. It names the rows "
+            "that it cannot read: with every key there, they hold what belongs to others.",
             id="operations.E002",
         )
-        for column in encrypted_columns()
+        for column in columns_of(*apps.get_models())
         if column.table in tables and not _is_readable(column)
     ]
 
@@ -72,10 +73,11 @@ def _setting_of(alias: str, name: str) -> str:
 
 
 def _is_readable(column: Column) -> bool:
-    secrets = column.model._base_manager.exclude(**{column.field.name: None}).values_list(column.field.name)
+    name = column.field.name
+    rows = column.model._base_manager.exclude(**{name: None}).only(column.field.bound_to, name)
     try:
-        list(secrets.order_by("pk")[:1])
-        list(secrets.order_by("-pk")[:1])
+        for row in (*rows.order_by("pk")[:1], *rows.order_by("-pk")[:1]):
+            getattr(row, name)
     except UnreadableSecret:
         return False
     return True

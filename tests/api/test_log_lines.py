@@ -1,7 +1,9 @@
 """How log lines read: JSON for machines, plain text for a person at a terminal; secrets in neither."""
 
+import io
 import json
 import logging
+from collections.abc import Iterator
 
 import pytest
 from django.test import Client
@@ -24,6 +26,27 @@ def test_a_request_in_a_terminal_says_what_was_asked_and_answered(request_line: 
     assert parts[4] == "path=/api/agency/v1/svc_ag_…"
     assert parts[5] == "status=401"
     assert parts[6].startswith("ms=")
+
+
+@pytest.fixture(params=[PlainFormatter, JSONFormatter])
+def terminal(request: pytest.FixtureRequest) -> Iterator[io.StringIO]:
+    """What the requests' log writes while it is written: the id is known then, and not afterwards."""
+    handler = logging.StreamHandler(io.StringIO())
+    handler.setFormatter(request.param())
+    logger = logging.getLogger("requests")
+    logger.addHandler(handler)
+    yield handler.stream
+    logger.removeHandler(handler)
+
+
+@pytest.mark.django_db
+def test_every_line_of_a_request_carries_its_id(client: Client, terminal: io.StringIO) -> None:
+    given = client.get("/api/agency/v1/plans", headers={"x-request-id": "order-4711"})
+    made = client.get("/api/agency/v1/plans")
+    first, second = terminal.getvalue().splitlines()
+    assert given["X-Request-Id"] == "order-4711"
+    for line, name in ((first, "order-4711"), (second, made["X-Request-Id"])):
+        assert f"request_id={name} " in line or json.loads(line)["request_id"] == name
 
 
 @pytest.mark.django_db

@@ -51,6 +51,7 @@ def test_the_python_sample_takes_a_genuine_delivery_and_no_other() -> None:
     assert not is_genuine(body, signed(body, new_secret()), secret)
     assert not is_genuine(body, "sha256=ü", secret)
     assert not is_genuine(body, "", secret)
+    assert not is_genuine(body, None, secret)
 
 
 def test_the_page_shows_the_librarys_sample_first_and_it_takes_a_genuine_delivery_and_no_other() -> None:
@@ -67,10 +68,14 @@ def test_the_page_shows_the_librarys_sample_first_and_it_takes_a_genuine_deliver
         (body, sent, new_secret()),
         (body, sent | {"webhook-signature": "v1"}, secret),
         (body, {}, secret),
+        *((body, {name: value for name, value in sent.items() if name != missing}, secret) for missing in STANDARD),
         (body, dict(headers(event="workspace.created", envelope_id="an-id", signature=old)), secret),
     ):
         assert read_event(*changed) is None
     assert PAGE.index("standardwebhooks") < PAGE.index("X-Svc-Signature over")
+
+
+STANDARD = ("webhook-id", "webhook-timestamp", "webhook-signature")
 
 
 def run(arguments: list[str], cwd: Path, **variables: str) -> str:
@@ -84,9 +89,14 @@ def test_the_shell_sample_takes_a_genuine_delivery_and_no_other_and_signs_as_we_
     (tmp_path / "body.json").write_bytes(body)
     receiver = Receiver(answer())
     try:
-        for given, said in ((signed(body, secret), "genuine"), (signed(body, "another"), "forged"), ("", "forged")):
-            variables = {"SECRET": secret, "SIGNATURE": given, "RECEIVER": f"http://127.0.0.1:{receiver.port}/"}
-            assert run(["sh", str(HERE / "verify.sh")], tmp_path, **variables) == said
+        for given, said in (
+            ({"SIGNATURE": signed(body, secret)}, "genuine"),
+            ({"SIGNATURE": signed(body, "another")}, "forged"),
+            ({"SIGNATURE": ""}, "forged"),
+            ({}, "forged"),
+        ):
+            variables = {"SECRET": secret, **given, "RECEIVER": f"http://127.0.0.1:{receiver.port}/"}
+            assert run(["sh", "-u", str(HERE / "verify.sh")], tmp_path, **variables) == said
     finally:
         receiver.close()
     assert {one.headers["x-svc-signature"] for one in receiver.requests} == {signed(body, secret)}
@@ -96,7 +106,7 @@ def test_the_shell_sample_takes_a_genuine_delivery_and_no_other_and_signs_as_we_
 NODE = """import { isGenuine } from "%s"; import { readFileSync } from "node:fs";
 console.log(isGenuine(readFileSync("body.json"), process.env.SIGNATURE, process.env.SECRET))"""
 PHP = """require "%s"; echo json_encode(
-is_genuine(file_get_contents("body.json"), getenv("SIGNATURE"), getenv("SECRET")));"""
+is_genuine(file_get_contents("body.json"), getenv("SIGNATURE") ?: null, getenv("SECRET")));"""
 RUNNERS = {
     "node": ["--input-type=module", "-e", NODE % (HERE / "verify.mjs")],
     "php": ["-r", PHP % (HERE / "verify.php")],
@@ -108,5 +118,6 @@ def test_the_other_samples_take_a_genuine_delivery_and_no_other(tmp_path: Path, 
     """Wherever the language is installed."""
     body, secret = sample_envelope("addon.granted"), new_secret()
     (tmp_path / "body.json").write_bytes(body)
-    for given, said in ((signed(body, secret), "true"), (signed(body, "another"), "false"), ("sha256=ü", "false")):
-        assert run([program, *RUNNERS[program]], tmp_path, SECRET=secret, SIGNATURE=given) == said
+    others = [{"SIGNATURE": given} for given in (signed(body, "another"), "sha256=ü")]
+    for given, said in (({"SIGNATURE": signed(body, secret)}, "true"), *((other, "false") for other in [*others, {}])):
+        assert run([program, *RUNNERS[program]], tmp_path, SECRET=secret, **given) == said

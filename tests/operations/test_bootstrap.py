@@ -18,7 +18,7 @@ from agency.services import add_member, change_agency, create_agency, revoke_age
 from channelconnect.services import settings_of, switch_connect
 from config.operations.bootstrap.installation import RETURN_URL
 from config.operations.bootstrap.remembered import without_revoked_secrets
-from config.operations.bootstrap.users import owner_address
+from config.operations.bootstrap.users import example_address
 from workspaces.subaccounts.models import Channel, Workspace, WorkspaceKey
 from workspaces.subaccounts.services import change_workspace
 
@@ -53,6 +53,11 @@ def test_the_first_run_prints_everything_in_the_agreed_form() -> None:
             "email": "admin@example.com",
             "password": printed["admin"]["password"],
         },
+        "customer": {
+            "url": "http://testserver/app/",
+            "email": "customer@example.com",
+            "password": printed["customer"]["password"],
+        },
         "workspace": {"uuid": str(workspace.uuid), "name": workspace.name, "key": printed["workspace"]["key"]},
     }
     assert printed["agency_key"].startswith("svc_ag_")
@@ -66,7 +71,7 @@ def test_what_it_prints_works() -> None:
     assert list(AgencyKey.objects.order_by("id").values_list("can_copy", flat=True)) == [False, True]
     channels = Client().get("/api/v1/channels", headers={"x-api-key": printed["workspace"]["key"]}).json()["data"]
     assert [(channel["platform"], channel["status"]) for channel in channels] == [("whatsapp", "active")]
-    for account in ("console", "admin"):
+    for account in ("console", "admin", "customer"):
         assert User.objects.get(email=printed[account]["email"]).check_password(printed[account]["password"])
     admin = {"username": printed["admin"]["email"], "password": printed["admin"]["password"], "next": "/admin/"}
     browser = Client()
@@ -87,10 +92,11 @@ def test_a_second_run_changes_nothing_and_prints_no_secret() -> None:
     second = bootstrap()
     expected = json.loads(json.dumps(first))
     expected["agency_key"] = expected["copy_key"] = expected["workspace"]["key"] = None
-    expected["console"]["password"] = expected["admin"]["password"] = None
+    for account in ("console", "admin", "customer"):
+        expected[account]["password"] = None
     assert second == expected
     counts = [model._default_manager.count() for model in (Agency, AgencyKey, Workspace, WorkspaceKey, Channel, User)]
-    assert counts == [1, 2, 1, 1, 1, 2]
+    assert counts == [1, 2, 1, 1, 1, 3]
     assert status_with(first["agency_key"]) == 200
 
 
@@ -107,7 +113,7 @@ def test_rotation_revokes_what_was_printed_before_and_prints_anew() -> None:
         assert (status_with(first[name]), status_with(again[name])) == (401, 200)
     keys = [printed["workspace"]["key"] for printed in (first, again)]
     assert [status_with(key, "/api/v1/channels") for key in keys] == [401, 200]
-    for account in ("console", "admin"):
+    for account in ("console", "admin", "customer"):
         user = User.objects.get(email=first[account]["email"])
         assert not user.check_password(first[account]["password"])
         assert user.check_password(again[account]["password"])
@@ -134,8 +140,8 @@ def test_another_agency_gets_its_own_people_and_keys_but_no_second_admin() -> No
 
 def test_names_that_look_alike_have_different_owners() -> None:
     names = ("Demo-Agency", "demo agency ", "Ärger", "rger", "東京", "大阪")
-    assert owner_address("demo agency ") == "owner@example.com"
-    assert len({owner_address(name) for name in names}) == len(names)
+    assert example_address("owner", "demo agency ") == "owner@example.com"
+    assert len({example_address("owner", name) for name in names}) == len(names)
 
 
 def test_a_key_that_somebody_revoked_stays_revoked() -> None:
@@ -174,7 +180,7 @@ def test_without_room_for_a_sub_account_nothing_is_made() -> None:
 
 def test_nobody_becomes_support_by_having_the_address() -> None:
     User.objects.create_user("admin@example.com", "own password")
-    with pytest.raises(CommandError, match="not support staff"):
+    with pytest.raises(CommandError, match="no superuser"):
         bootstrap("--rotate")
     user = User.objects.get(email="admin@example.com")
     assert not user.is_staff
@@ -193,6 +199,67 @@ def test_without_json_a_summary_says_where_secrets_are() -> None:
     call_command("bootstrap", stdout=out)
     assert "svc_ag_" in out.getvalue()
     assert "--rotate makes a new one" in out.getvalue()
+
+
+OURS = ("--agency", "Ours", "--owner-email", " Grace@Example.org", "--admin-email", "root@example.org")
+
+
+@pytest.fixture
+def production(settings: Any) -> Any:
+    settings.PRODUCTION = True
+    return settings
+
+
+def test_production_gets_neither_a_demo_nor_an_address_that_everybody_knows(production: Any) -> None:
+    printed = bootstrap(*OURS)
+    assert (printed["workspace"], printed["customer"]) == (None, None)
+    assert (printed["console"]["email"], printed["admin"]["email"]) == ("grace@example.org", "root@example.org")
+    assert not Workspace.objects.exists()
+    assert sorted(User.objects.values_list("email", "is_superuser")) == [
+        ("grace@example.org", False),
+        ("root@example.org", True),
+    ]
+    assert status_with(printed["agency_key"]) == 200
+    again = bootstrap(*OURS)
+    assert (again["agency_key"], again["console"]["password"], again["admin"]["password"]) == (None, None, None)
+
+
+@pytest.mark.parametrize("missing", ["--agency", "--owner-email", "--admin-email"])
+def test_production_makes_nothing_while_a_name_or_an_address_is_missing(production: Any, missing: str) -> None:
+    at = OURS.index(missing)
+    with pytest.raises(CommandError, match=f"^{missing} is needed in production"):
+        bootstrap(*OURS[:at], *OURS[at + 2 :])
+    assert not Agency.objects.exists()
+    assert not User.objects.exists()
+
+
+def test_a_further_agency_of_production_needs_no_owner_whom_it_has(production: Any) -> None:
+    bootstrap(*OURS)
+    printed = bootstrap("--agency", "Ours", "--admin-email", "root@example.org", "--rotate")
+    assert printed["console"] == {**printed["console"], "email": "grace@example.org", "password": None}
+    assert printed["admin"]["password"]
+
+
+def test_support_staff_become_no_superusers_by_being_named() -> None:
+    User.objects.create_user("staff@example.org", "own password", is_staff=True)
+    with pytest.raises(CommandError, match="no superuser"):
+        bootstrap("--admin-email", "staff@example.org", "--rotate")
+    assert User.objects.get().check_password("own password")
+
+
+def test_an_address_that_is_none_is_refused() -> None:
+    with pytest.raises(CommandError, match="e-mail address"):
+        bootstrap("--owner-email", "nobody")
+
+
+def test_a_demo_workspace_that_somebody_took_over_keeps_its_owner(settings: Any) -> None:
+    bootstrap()
+    owner = User.objects.create_user("real@example.org", "own password")
+    Workspace.objects.update(owner=owner, owner_email=owner.email)
+    printed = bootstrap("--rotate")
+    assert printed["customer"] == {**printed["customer"], "email": "real@example.org", "password": None}
+    owner.refresh_from_db()
+    assert owner.check_password("own password")
 
 
 @pytest.mark.django_db(transaction=True)
@@ -218,7 +285,7 @@ def test_runs_at_the_same_time_make_everything_once() -> None:
 
 def test_the_agency_may_connect_channels_at_once_but_not_in_production(settings: Any) -> None:
     settings.PRODUCTION = True
-    bootstrap()
+    bootstrap(*OURS, "--agency", "Demo Agency")
     agency = Agency.objects.get()
     assert not settings_of(agency).enabled
     settings.PRODUCTION = False

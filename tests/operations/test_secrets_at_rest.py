@@ -4,23 +4,34 @@ import io
 import random
 import threading
 import time
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from cryptography.fernet import Fernet
+from django.apps import apps
 from django.conf import LazySettings
 from django.core.checks import run_checks
 from django.core.management import CommandError, call_command
 from django.core.management.base import SystemCheckError
 from django.db import connection, connections, transaction
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.operations import RunPython
 from django.utils import timezone
 
 from agency.actors import SYSTEM
 from agency.models import Agency
 from agency.services import create_agency
-from agency.tenants import Tenant
-from config.db import UnreadableSecret
+from agency.tenants import Tenant as Owner
+from channelconnect.models import ChannelCredential
+from config.encryption import Ciphertext, UnreadableSecret, keyring
+from tests.factories import ChannelFactory
+from tests.tenants import Tenant
 from webhooks.models import Endpoint
 from webhooks.services import register_endpoint, remove_endpoint, rotate_secret
+
+if TYPE_CHECKING:
+    from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+    from django.db.migrations.state import StateApps
 
 OLD, NEW, FOREIGN = (Fernet.generate_key().decode() for _ in range(3))
 URL = "https://93.184.216.34/in"
@@ -38,7 +49,7 @@ def _old_key(settings: LazySettings) -> None:
 
 def register(agency: Agency, count: int = 1) -> list[Endpoint]:
     return [
-        register_endpoint(tenant=Tenant(agency.pk), url=URL, events=["workspace.created"], by=SYSTEM)
+        register_endpoint(tenant=Owner(agency.pk), url=URL, events=["workspace.created"], by=SYSTEM)
         for _ in range(count)
     ]
 
@@ -50,7 +61,32 @@ def rotate() -> str:
 
 
 def stored_secrets() -> dict[int, str | None]:
-    return dict(Endpoint.objects.values_list("pk", "secret"))
+    return {endpoint.pk: endpoint.secret for endpoint in Endpoint.objects.all()}
+
+
+def secret_of(endpoint: Endpoint) -> str | None:
+    return Endpoint.objects.get(pk=endpoint.pk).secret
+
+
+def store(endpoint: Endpoint, token: bytes) -> None:
+    Endpoint.objects.filter(pk=endpoint.pk).update(secret=Ciphertext(token))
+
+
+def swap(table: str, column: str) -> None:
+    """Give each of a table's two rows the other's value."""
+    with connection.cursor() as cursor:
+        swapped = "UPDATE {0} one SET {1} = other.{1} FROM {0} other WHERE one.{1} <> other.{1}"
+        cursor.execute(swapped.format(table, column))
+        assert cursor.rowcount == 2
+
+
+def binding_migration(app: str) -> RunPython:
+    """The last step of the app's migration, as `migrate` runs it."""
+    disk = MigrationLoader(connection).disk_migrations
+    [found] = [one for (label, name), one in disk.items() if label == app and name.endswith("secrets_bound_to_rows")]
+    step = found.operations[-1]
+    assert isinstance(step, RunPython)
+    return step
 
 
 def flaws() -> set[str | None]:
@@ -86,15 +122,87 @@ def test_a_secret_that_no_key_opens_is_reported_and_left_alone(agency: Agency, s
 
 
 def test_a_secret_moved_to_another_column_is_refused(agency: Agency) -> None:
-    register(agency)
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT secret FROM webhooks_endpoint")
-        token = bytes(cursor.fetchone()[0])
-    field = Endpoint._meta.get_field("secret")
-    assert field.open(token).startswith("whsec_")
-    moved = Fernet(OLD).encrypt(b"webhooks_endpoint.other:whsec_x")
+    endpoint = register(agency)[0]
+    for place in ("webhooks_endpoint.other#{}:", "webhooks_endpoint.other:", "webhooks_endpoint.secret#:", ""):
+        store(endpoint, Fernet(OLD).encrypt(f"{place.format(endpoint.uuid)}whsec_x".encode()))
+        with pytest.raises(UnreadableSecret):
+            secret_of(endpoint)
+
+
+def test_secrets_swapped_between_two_rows_are_refused_and_reported(agency: Agency) -> None:
+    first, second = register(agency, 2)
+    swap("webhooks_endpoint", "secret")
+    for endpoint in (first, second):
+        with pytest.raises(UnreadableSecret, match=r"^A value of webhooks\.Endpoint\.secret belongs elsewhere\.$"):
+            secret_of(endpoint)
+    assert flaws() == {"operations.E002"}
+    out = io.StringIO()
+    with pytest.raises(CommandError, match=r"webhooks\.Endpoint\.secret"):
+        call_command("rotate_encryption_keys", stdout=out)
+    assert f"unreadable, by uuid: {first.uuid}, {second.uuid}" in out.getvalue()
+    assert "whsec_" not in out.getvalue()
+
+
+def test_tokens_of_a_connection_swapped_between_channels_are_refused(a: Tenant) -> None:
+    """A credential is known by its channel, which is its primary key."""
+    for number in (1, 2):
+        channel = ChannelFactory.create(workspace=a.workspace, external_id=str(number))
+        ChannelCredential.objects.create(channel=channel, token=f"token {number}", container_id="1")
+    assert [credential.token for credential in ChannelCredential.objects.order_by("pk")] == ["token 1", "token 2"]
+    swap("channelconnect_channelcredential", "token")
+    for credential in ChannelCredential.objects.all():
+        with pytest.raises(UnreadableSecret, match="belongs elsewhere"):
+            str(credential.token)
+
+
+@pytest.mark.parametrize("app", ["webhooks", "channelconnect"])
+def test_the_migration_binds_what_was_written_before_to_its_row(a: Tenant, app: str) -> None:
+    """Neither a removed endpoint, which has no secret, nor one that cannot be read, is in its way."""
+    endpoints = register(a.agency, 4)
+    channel = ChannelFactory.create(workspace=a.workspace, external_id="1")
+    ChannelCredential.objects.create(channel=channel, token="a provider's token", container_id="1")
+    remove_endpoint(endpoint=endpoints[0], now=timezone.now(), by=SYSTEM)
+    store(endpoints[1], b"not a token")
+    migration = binding_migration(app)
+    model, name = {"webhooks": (Endpoint, "secret"), "channelconnect": (ChannelCredential, "token")}[app]
+    for code, expected in ((migration.reverse_code, f".{name}:"), (migration.code, f".{name}#")):
+        assert code
+        code(cast("StateApps", apps), cast("BaseDatabaseSchemaEditor", None))
+        readable = model._default_manager.exclude(**{name: None}).exclude(pk=endpoints[1].pk)
+        texts = [keyring().decrypt(bytes(token)) for token in readable.values_list(name, flat=True)]
+        assert texts
+        assert all(expected.encode() in text for text in texts)
+        assert secret_of(endpoints[2]) == endpoints[2].secret
+        assert ChannelCredential.objects.get().token == "a provider's token"
+    left = cast("bytes", Endpoint.objects.values_list("secret", flat=True).get(pk=endpoints[1].pk))
+    assert bytes(left) == b"not a token"
+
+
+def test_a_rotation_binds_what_was_written_before_to_its_row(agency: Agency) -> None:
+    first, second = register(agency, 2)
+    old_form = Fernet(OLD).encrypt(f"webhooks_endpoint.secret:{first.secret}".encode())
+    store(first, old_form)
+    assert secret_of(first) == first.secret
+    assert "1 re-encrypted, 1 current" in rotate()
+    assert stored_secrets() == {first.pk: first.secret, second.pk: second.secret}
+    swap("webhooks_endpoint", "secret")
     with pytest.raises(UnreadableSecret):
-        field.open(moved)
+        secret_of(first)
+
+
+def test_a_secret_is_never_written_without_its_row(agency: Agency) -> None:
+    endpoint = register(agency)[0]
+    with pytest.raises(TypeError, match="bound to its row"):
+        Endpoint.objects.filter(pk=endpoint.pk).update(secret="whsec_x")
+
+
+def test_saving_a_row_whose_secret_nobody_read_leaves_the_secret_as_it_is(agency: Agency) -> None:
+    pk = register(agency)[0].pk
+    [before] = Endpoint.objects.values_list("secret", flat=True)
+    endpoint = Endpoint.objects.get(pk=pk)
+    endpoint.save()
+    assert Endpoint.objects.values_list("secret", flat=True).get() == before
+    assert Endpoint.objects.defer("secret").get(pk=pk).secret == endpoint.secret
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from tools.local import ROOT
 
 PRODUCTION = {
     "ENVIRONMENT": "production",
-    "SECRET_KEY": "x" * 50,
+    "SECRET_KEY": "k3Jr9pYyq0WcP5vTn8LxZbQeHs7AdMfUgR1oKi4NjVwXtBmCzE",
     "FIELD_ENCRYPTION_KEYS": "IT8Pjehttgv9oXKa2aMa_U1f4fgC-nYwGGRDXvORRVA=",
     "DATABASE_URL": "postgresql://app:secret-word@db.example.com/app",
     "REDIS_URL": "redis://redis.example.com:6379/0",
@@ -47,13 +47,121 @@ def test_everything_that_is_missing_is_named_at_once() -> None:
         ("HSTS_SECONDS", "a year", "HSTS_SECONDS must be a whole number, not 'a year'."),
         ("EMAIL_USE_TLS", "yes", "EMAIL_USE_TLS must be true or false, not 'yes'."),
         ("TRUSTED_PROXIES", "10.0.0.0/33", "TRUSTED_PROXIES holds '10.0.0.0/33', which is not a network"),
-        ("META_GRAPH_URL", "http://here", "META_GRAPH_URL and META_DIALOG_URL must begin with https://"),
+        ("MAIL_KEPT_DAYS", "0", "MAIL_KEPT_DAYS must be 1 or more, not 0."),
+        ("ACTIVITY_KEPT_DAYS", "29", "ACTIVITY_KEPT_DAYS must be 30 or more, not 29."),
     ],
 )
 def test_what_is_malformed_is_said_to_be(name: str, value: str, sentence: str) -> None:
     said = complaints({**PRODUCTION, name: value})
     assert sentence in said
     assert "secret-word" not in said
+
+
+INTERNET = "which is much of the internet: name your own networks."
+GUESSED = "holds a default password"
+FERNET = "FIELD_ENCRYPTION_KEYS holds what is no Fernet key, or one that was not made at random."
+ORIGIN = "PUBLIC_URL must be https:// and a host, and no more"
+# What each variable must not be in production, and the sentence that names it.
+DANGEROUS = [
+    ("SECRET_KEY", "k3Jr9pYyq0WcP5vTn8LxZb", "SECRET_KEY is short, repetitive or an example"),
+    ("SECRET_KEY", "x" * 64, "SECRET_KEY is short, repetitive"),
+    ("SECRET_KEY", "correct-horse-" * 6, "SECRET_KEY is short, repetitive"),
+    ("SECRET_KEY", "0" * 40 + "abcdefghij1234", "SECRET_KEY is short, repetitive"),
+    ("SECRET_KEY", "django-insecure-" + PRODUCTION["SECRET_KEY"], "SECRET_KEY is short, repetitive or an example"),
+    ("FIELD_ENCRYPTION_KEYS", "not a key", FERNET),
+    ("FIELD_ENCRYPTION_KEYS", "A" * 43 + "=", FERNET),
+    ("FIELD_ENCRYPTION_KEYS", "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=", FERNET),
+    ("FIELD_ENCRYPTION_KEYS", PRODUCTION["FIELD_ENCRYPTION_KEYS"] + "," + "A" * 43 + "=", FERNET),
+    ("PUBLIC_URL", "http://app.example.com", ORIGIN),
+    ("PUBLIC_URL", "app.example.com", ORIGIN),
+    ("PUBLIC_URL", "https://app.example.com/agency", ORIGIN),
+    ("PUBLIC_URL", "https://user@app.example.com", ORIGIN),
+    ("PUBLIC_URL", "https://*", ORIGIN),
+    ("HOSTS", "*", "HOSTS must name the hosts"),
+    ("HOSTS", "app.example.com, .com", "HOSTS must name the hosts"),
+    ("HOSTS", "*.example.com", "HOSTS must name the hosts"),
+    ("TRUSTED_PROXIES", "0.0.0.0/0", f"TRUSTED_PROXIES holds '0.0.0.0/0', {INTERNET}"),
+    ("TRUSTED_PROXIES", "10.0.0.0/8, ::/0", f"TRUSTED_PROXIES holds '::/0', {INTERNET}"),
+    ("TRUSTED_PROXIES", "0.0.0.0/1,128.0.0.0/1", f"TRUSTED_PROXIES holds '128.0.0.0/1', {INTERNET}"),
+    ("TRUSTED_PROXIES", "::ffff:0.0.0.0/96", f"TRUSTED_PROXIES holds '::ffff:0.0.0.0/96', {INTERNET}"),
+    ("WEBHOOK_ALLOWED_NETWORKS", "0.0.0.0/0", f"WEBHOOK_ALLOWED_NETWORKS holds '0.0.0.0/0', {INTERNET}"),
+    ("WEBHOOK_ALLOWED_NETWORKS", "::/0", f"WEBHOOK_ALLOWED_NETWORKS holds '::/0', {INTERNET}"),
+    ("WEBHOOK_ALLOWED_NETWORKS", "10.0.0.0/8,169.254.169.254/32", "WEBHOOK_ALLOWED_NETWORKS reaches link-local"),
+    ("DEBUG", "true", "DEBUG must not be on"),
+    ("DATABASE_URL", "postgresql://app:postgres@db.example.com/app", f"DATABASE_URL {GUESSED}"),
+    ("DATABASE_URL", "postgresql://app:App@db.example.com/main", f"DATABASE_URL {GUESSED}"),
+    ("DATABASE_URL", "host=db.example.com dbname=main user=app password=main", f"DATABASE_URL {GUESSED}"),
+    ("REDIS_URL", "redis://:changeme@redis.example.com/0", f"REDIS_URL {GUESSED}"),
+    ("CELERY_BROKER_URL", "amqp://guest:guest@mq.example.com//", f"CELERY_BROKER_URL {GUESSED}"),
+    ("META_GRAPH_URL", "http://here", "META_GRAPH_URL must begin with https://"),
+    ("META_DIALOG_URL", "http://here", "META_DIALOG_URL must begin with https://"),
+]
+# What looks like it and is right.
+HARMLESS = {
+    "HOSTS": ".app.example.com, app.example.org",
+    "TRUSTED_PROXIES": "10.0.0.0/8,fc00::/7,::1/128,104.16.0.0/13",
+    "WEBHOOK_ALLOWED_NETWORKS": "192.168.0.0/16",
+    "PUBLIC_URL": "https://app.example.com:8443/",
+    "DEBUG": "false",
+    "DATABASE_URL": "postgresql:///app?host=/run/postgresql",
+    "REDIS_URL": "unix:///run/redis/redis.sock?db=0",
+    "FIELD_ENCRYPTION_KEYS": f"{PRODUCTION['FIELD_ENCRYPTION_KEYS']}, 2Hb4v0lLbE2yWNkFo6_ReIZ8hM1xnU3RjcJrQd7T-Ag=",
+    "EMAIL_HOST": "localhost",
+    "EMAIL_USE_TLS": "false",
+    "EMAIL_HOST_PASSWORD": "secret-word",
+    "ACTIVITY_KEPT_DAYS": "30",
+    "HSTS_SECONDS": "0",
+}
+
+
+def rounds() -> list[list[tuple[str, str, str]]]:
+    """The table in as few starts as it takes: each variable has one value at a time."""
+    made: list[list[tuple[str, str, str]]] = []
+    for row in DANGEROUS:
+        free = next((one for one in made if row[0] not in {name for name, _, _ in one}), None)
+        made.append([row]) if free is None else free.append(row)
+    return made
+
+
+@pytest.mark.parametrize("rows", rounds(), ids=lambda rows: f"{len(rows)} settings")
+def test_a_production_with_a_dangerous_setting_does_not_start(rows: list[tuple[str, str, str]]) -> None:
+    said = complaints(PRODUCTION | {name: value for name, value, _ in rows})
+    assert [sentence for _, _, sentence in rows if sentence not in said] == []
+    *lines, _ = said.partition("ImproperlyConfigured: ")[2].splitlines()
+    assert {line.split()[0] for line in lines} == {name for name, _, _ in rows}
+    assert not any(secret in said for secret in ("postgres@", "changeme", "guest", "horse", "A" * 43))
+
+
+def test_a_password_for_mail_is_not_sent_in_the_clear() -> None:
+    clear = {"EMAIL_HOST_PASSWORD": "secret-word", "EMAIL_USE_TLS": "false"}
+    assert "EMAIL_HOST_PASSWORD goes to EMAIL_HOST in the clear" in complaints(PRODUCTION | clear)
+
+
+def test_what_only_looks_dangerous_starts() -> None:
+    assert complaints(PRODUCTION | HARMLESS) == ""
+
+
+def test_development_starts_with_what_production_refuses() -> None:
+    """All but networks that hold the internet, which nobody needs anywhere."""
+    wide = ("TRUSTED_PROXIES", "WEBHOOK_ALLOWED_NETWORKS")
+    rows = {name: value for name, value, _ in reversed(DANGEROUS) if name not in wide}
+    assert complaints(PRODUCTION | rows | {"ENVIRONMENT": "development"}) == ""
+    assert INTERNET in complaints(PRODUCTION | {"ENVIRONMENT": "development", "TRUSTED_PROXIES": "0.0.0.0/0"})
+
+
+def test_commands_and_servers_refuse_to_start_with_the_same_words() -> None:
+    """The message is all that a start prints: no trace hides it."""
+    environment = {"PATH": os.environ["PATH"], **PRODUCTION, "SECRET_KEY": "short"}
+    done = subprocess.run(
+        [sys.executable, "manage.py", "migrate"],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=environment,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert "SECRET_KEY is short" in done.stderr
 
 
 def test_complaints_are_collected_before_they_are_raised() -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.unmeasured import unmeasured
 from tools.local import ROOT
 from tools.local.errors import CannotStart
 from tools.local.parent_death import parent_death_signal
@@ -64,10 +65,13 @@ class RunningSystem:
 
 
 @contextmanager
-def running_system(state: Path, *, command: tuple[str, ...] = COMMAND) -> Iterator[RunningSystem]:
+def running_system(
+    state: Path, *, command: tuple[str, ...] = COMMAND, is_small: bool = False
+) -> Iterator[RunningSystem]:
     """Run the system on a state folder and a free port until the block ends; raise `CannotStart`.
 
-    `command` replaces the runner. Call it from the main thread.
+    `command` replaces the runner. A whole product is not measured: that costs a multiple of its time, for what other
+    tests measure. Call it from the main thread.
     """
     state = state.absolute()
     state.parent.mkdir(parents=True, exist_ok=True)
@@ -78,7 +82,7 @@ def running_system(state: Path, *, command: tuple[str, ...] = COMMAND) -> Iterat
             stdout=log,
             stderr=log,
             cwd=ROOT,
-            env=_without_a_system(),
+            env=_without_a_system() if is_small else unmeasured(_without_a_system()),
             start_new_session=True,
         )
     system = RunningSystem(runner, state)

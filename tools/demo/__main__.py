@@ -7,8 +7,8 @@ from tools.demo.api import DemoFailed
 from tools.demo.run import Timing, run_demo
 from tools.local import STATE
 from tools.local.state import BOOTSTRAP, read_json, running_variables
+from tools.local.variables import chosen_port, public_url
 
-DEFAULT_URL = "http://127.0.0.1:8000"
 DEFAULT = "default: %(default)s"
 
 
@@ -34,7 +34,7 @@ def main(argv: list[str]) -> int:
         return _failed("No agency key is known here: start the system with `make run`, or give --key.")
     try:
         went_well = run_demo(
-            base_url=chosen.base_url or running_variables(STATE).get("PUBLIC_URL", DEFAULT_URL),
+            base_url=chosen.base_url or running_variables(STATE).get("PUBLIC_URL") or public_url(chosen_port()),
             key=key,
             sub_accounts=max(1, chosen.sub_accounts),
             timing=Timing(pause=max(0.0, chosen.pause), wait=max(0.0, chosen.wait)),

@@ -12,9 +12,7 @@ from tools.local.errors import CannotStart
 from tools.local.parent_death import parent_death_signal
 from tools.local.servers.starting import started_servers
 from tools.local.state import held, running_variables, throwaway
-from tools.local.variables import development_variables
-
-PORT = 8000
+from tools.local.variables import chosen_port, development_variables
 
 
 def run_command(command: list[str], state: Path, *, is_throwaway: bool) -> int:
@@ -25,7 +23,7 @@ def run_command(command: list[str], state: Path, *, is_throwaway: bool) -> int:
     base = state.with_name(f"{state.name}-command")
     holding = throwaway(base) if is_throwaway else held(state)
     with holding as folder, started_servers(folder, durable=not is_throwaway) as servers:
-        return _run(command, {**development_variables(folder, port=PORT), **servers.env})
+        return _run(command, {**development_variables(folder, port=chosen_port()), **servers.env})
 
 
 def _run(command: list[str], variables: dict[str, str]) -> int:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tools.local import STATE
 from tools.local.runner.runner import run
+from tools.local.variables import DEFAULT_PORT
 
 HIGHEST_PORT = 65_535
 
@@ -20,7 +21,9 @@ def port(text: str) -> int:
 def options(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="tools.local.run", description="Runs the whole system on this machine.")
     parser.add_argument("--state", type=Path, default=STATE, help="the folder of its data (default: .local)")
-    parser.add_argument("--port", type=port, default=os.environ.get("PORT") or 8000, help="0 takes any free one")
+    parser.add_argument(
+        "--port", type=port, default=os.environ.get("PORT") or DEFAULT_PORT, help="0 takes any free one"
+    )
     return parser.parse_args(arguments)
 
 

@@ -8,6 +8,14 @@ from pathlib import Path
 
 from tools.local.state import SECRETS, read_json, write_private
 
+DEFAULT_PORT = 8000
+
+
+def chosen_port() -> int:
+    """Give the port that `PORT` chooses for the system, or the usual one."""
+    chosen = os.environ.get("PORT", "")
+    return int(chosen) if chosen.isascii() and chosen.isdigit() and int(chosen) else DEFAULT_PORT
+
 
 def development_variables(state: Path, *, port: int) -> dict[str, str]:
     """Give what the product needs beside its servers; what is in the environment already goes first."""

@@ -1,11 +1,12 @@
 """The command: `python -m tools.sandbox --port 8090 --redirect-uri http://127.0.0.1:8000/connect/callback`."""
 
 import argparse
+import os
 import signal
 import sys
 import threading
 
-from tools.sandbox.config import SandboxConfig
+from tools.sandbox.config import SECRETS, SandboxConfig, variables
 from tools.sandbox.server import SandboxServer
 
 
@@ -28,6 +29,8 @@ def main(argv: list[str]) -> int:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: threading.Thread(target=server.shutdown).start())
         sys.stdout.write(f"sandbox provider at {server.url}\n")
+        if not all(os.environ.get(name) for name in SECRETS):  # the product has to be told those made here
+            sys.stdout.writelines(f"{name}={text}\n" for name, text in variables(server.url, config).items())
         sys.stdout.flush()
         server.serve_forever(poll_interval=0.2)
     return 0

@@ -1,19 +1,19 @@
 """As which app the sandbox answers, and where it may send browsers."""
 
 import os
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Self
 
-# Not secret: they open this stand-in alone.
 DEVELOPMENT: Final[dict[str, str]] = {
     "META_APP_ID": "1001",
-    "META_APP_SECRET": "the-sandbox-app-secret",
     "META_WHATSAPP_CONFIG_ID": "5001",
     "META_FACEBOOK_CONFIG_ID": "",
     "META_INSTAGRAM_CONFIG_ID": "",
-    "META_WEBHOOK_VERIFY_TOKEN": "the-sandbox-verify-token",
 }
+# Made anew for every start: who knows the app's secret can sign callbacks to the product.
+SECRETS: Final = ("META_APP_SECRET", "META_WEBHOOK_VERIFY_TOKEN")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,9 +40,10 @@ class SandboxConfig:
         redirect_uris: tuple[str, ...] = (),
         callback_url: str = "",
     ) -> Self:
-        """Read the variables, with development's values for what is missing."""
+        """Read the variables, with development's values, and new secrets, for what is missing."""
         source = os.environ if given is None else given
         values = {name: source.get(name) or value for name, value in DEVELOPMENT.items()}
+        values |= {name: source.get(name) or secrets.token_hex(16) for name in SECRETS}
         return cls(
             app_id=values["META_APP_ID"],
             app_secret=values["META_APP_SECRET"],

@@ -9,6 +9,7 @@ from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
 from tools.sandbox.consent import dialog, html
+from tools.sandbox.control.callers import refusal
 from tools.sandbox.control.control import PREFIX, control
 from tools.sandbox.control.faults import AFTER_CALL, SLOW, Fault
 from tools.sandbox.control.mutations import MUTATIONS, mutated
@@ -70,6 +71,10 @@ class SandboxHandler(BaseHTTPRequestHandler):
 
     def _control(self, request: Request) -> Response:
         """A foreign page in the browser cannot send this type without asking first."""
+        address, port = self.connection.getsockname()[:2]
+        why = refusal(self.headers, peer=self.client_address[0], address=address, port=port)
+        if why:
+            return json_response({"error": why}, 403)
         is_json = self.headers.get_content_type() == "application/json"
         if request.method == "POST" and not is_json:
             return json_response({"error": "Send application/json."}, 415)

@@ -1,14 +1,17 @@
 """What the event loop knows of each endpoint: where it is, its secret, and whether it wants anything."""
 
+import logging
 from collections.abc import Sequence
 
-from config.db import EncryptedTextField, UnreadableSecret
+from config.encryption import EncryptedTextField, UnreadableSecret
 from config.http.addresses import Network
 from config.http.guard import VettedTarget, check_addresses, check_without_lookup
 from config.http.targets import TargetRefused, parse_target
 from webhooks.dispatcher.queries import EndpointSnapshot
 from webhooks.models import Endpoint
 from webhooks.signing import Signer
+
+logger = logging.getLogger(__name__)
 
 
 class Destination:
@@ -33,7 +36,7 @@ class Destination:
         self.url = snapshot.url
         self.is_open = snapshot.is_open
         self.is_removed = snapshot.is_removed
-        self.signer = _signer(snapshot.secret)
+        self.signer = _signer(snapshot)
         self.host = ""
         self.refusal: TargetRefused | None = None
         self.vetted_address: VettedTarget | None = None  # where the host is an address and no name
@@ -49,7 +52,7 @@ class Destination:
 
     def is_as(self, snapshot: EndpointSnapshot) -> bool:
         """Whether the snapshot says nothing new, as that of an endpoint edited a moment ago does again and again."""
-        return self._snapshot[:5] == snapshot[:5]  # the last outcome changes nothing here
+        return self._snapshot[:6] == snapshot[:6]  # the last outcome changes nothing here
 
     def check(self, answer: tuple[str, ...]) -> VettedTarget:
         """Check what the name resolves to now; raises TargetRefused. The same answer is checked once."""
@@ -59,12 +62,13 @@ class Destination:
         return self._vetted
 
 
-def _signer(secret: bytes | None) -> Signer | None:
+def _signer(snapshot: EndpointSnapshot) -> Signer | None:
     """Decrypt an endpoint's secret, to sign with; one that cannot be read is as good as none."""
     field = Endpoint._meta.get_field("secret")
-    if secret is None or not isinstance(field, EncryptedTextField):
+    if snapshot.secret is None or not isinstance(field, EncryptedTextField):
         return None
     try:
-        return Signer(field.open(secret))
+        return Signer(field.open(snapshot.secret, row=str(snapshot.uuid)))
     except (UnreadableSecret, ValueError):
+        logger.error("webhook secret unreadable", extra={"webhook": str(snapshot.uuid)})
         return None

@@ -6,6 +6,7 @@ cannot overwrite what another one has done since.
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, LiteralString, NamedTuple
+from uuid import UUID
 
 from config.leases.arrays import integers
 from config.leases.connection import Connection
@@ -48,6 +49,7 @@ class EndpointSnapshot(NamedTuple):
     """What the dispatcher must know of an endpoint; the secret is still encrypted."""
 
     endpoint_id: int
+    uuid: UUID
     url: str
     secret: bytes | None
     is_open: bool

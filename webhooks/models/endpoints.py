@@ -11,7 +11,8 @@ from django.utils import timezone
 
 from agency.models import Agency
 from agency.tenants import Tenant
-from config.db import CurrentTransaction, EncryptedTextField
+from config.db import CurrentTransaction
+from config.encryption import EncryptedTextField
 
 
 class EndpointQuerySet(models.QuerySet["Endpoint"]):
@@ -43,7 +44,7 @@ class Endpoint(models.Model):
     events = ArrayField(models.CharField(max_length=60))
     description = models.CharField(max_length=200, blank=True)
     enabled = models.BooleanField(default=True)
-    secret = EncryptedTextField(null=True)
+    secret = EncryptedTextField(bound_to="uuid", null=True)
     last_outcome = models.CharField(max_length=10, choices=Outcome, null=True, editable=False)
     last_delivery = models.BigIntegerField(null=True, editable=False)
     last_delivery_at = models.DateTimeField(null=True, editable=False)

@@ -14,6 +14,7 @@ from agency.services.events import DISPATCHER
 from agency.tenants import Tenant
 from config.celery import wake_up
 from config.db import CurrentTransaction
+from config.encryption import written
 from config.errors import NotFound
 from webhooks.models import Endpoint
 from webhooks.services.guarding import check_endpoint_url
@@ -105,7 +106,7 @@ def _lock(endpoint: Endpoint) -> Endpoint:
 def _save(endpoint: Endpoint, fields: Iterable[str]) -> None:
     """Save an edit and let the dispatchers know, which may have leased deliveries for the endpoint."""
     Endpoint.objects.filter(pk=endpoint.pk).update(
-        edited_in=CurrentTransaction(), **{field: getattr(endpoint, field) for field in fields}
+        edited_in=CurrentTransaction(), **{field: written(endpoint, field) for field in fields}
     )
     if not endpoint.enabled:
         end_waiting(endpoint)

@@ -2,46 +2,63 @@
 
 from datetime import datetime
 
-from agency.models import Agency, Member
+from django.conf import settings
+
+from agency.models import Agency, User
 from config.operations.bootstrap.actor import BOOTSTRAP
 from config.operations.bootstrap.catalogue import last_plan
+from config.operations.bootstrap.users import SignIn, ensure_customer, example_address
 from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.services import connect_channel, create_workspace
 
 PLATFORM = "whatsapp"
 
 
-def ensure_demo_workspace(agency: Agency, *, now: datetime) -> Workspace:
-    """Make the demo workspace with its WhatsApp channel, owned by the agency's owner, where it is missing.
+def ensure_demo_workspace(agency: Agency, *, rotate: bool, now: datetime) -> tuple[Workspace, SignIn]:
+    """Make the demo workspace with its WhatsApp channel and a customer who owns it, where it is missing.
 
     Raises `SubAccountLimitReached` when the agency has no room for it.
     """
-    account = f"demo-{agency.uuid}"
-    channel = Channel.objects.select_related("workspace").filter(platform=PLATFORM, external_id=account).first()
-    if channel:
-        return channel.workspace
-    workspace = _create(agency, now)
+    workspace = _find(agency)
+    if workspace is None or workspace.owner_email == example_address("customer", agency.name):
+        customer, password = ensure_customer(agency, rotate=rotate)
+    else:  # somebody has given it another owner, whose password is their own
+        customer, password = workspace.owner, None
+    sign_in = SignIn(url=f"{settings.PUBLIC_URL}/app/", email=customer.email, password=password)
+    return workspace or _create(agency, customer, now), sign_in
+
+
+def _find(agency: Agency) -> Workspace | None:
+    channel = (
+        Channel.objects.select_related("workspace__owner")
+        .filter(platform=PLATFORM, external_id=_account(agency))
+        .first()
+    )
+    return channel.workspace if channel else None
+
+
+def _account(agency: Agency) -> str:
+    return f"demo-{agency.uuid}"
+
+
+def _create(agency: Agency, customer: User, now: datetime) -> Workspace:
+    workspace = create_workspace(
+        agency=agency,
+        name="Demo Workspace",
+        owner_name=customer.name,
+        owner_email=customer.email,
+        plan=last_plan(agency),
+        business_type="salon_spa",
+        now=now,
+        by=BOOTSTRAP,
+    )
     connect_channel(
         workspace=workspace,
         platform=PLATFORM,
-        external_id=account,
+        external_id=_account(agency),
         name="Demo number",
         handle="+1 555 0100",
         now=now,
         by=BOOTSTRAP,
     )
     return workspace
-
-
-def _create(agency: Agency, now: datetime) -> Workspace:
-    owner = Member.objects.select_related("user").filter(agency=agency, role=Member.Role.OWNER).earliest("id").user
-    return create_workspace(
-        agency=agency,
-        name="Demo Workspace",
-        owner_name=owner.name,
-        owner_email=owner.email,
-        plan=last_plan(agency),
-        business_type="salon_spa",
-        now=now,
-        by=BOOTSTRAP,
-    )

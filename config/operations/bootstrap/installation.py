@@ -23,52 +23,73 @@ LOCK = 7_105_002  # any constant that nothing else in this database locks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Demo:
+    """A sub-account to try things with, its key, and the customer who owns it."""
+
+    workspace: Workspace
+    key: str | None
+    customer: SignIn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Installation:
-    """What a bootstrap found or made; a secret only when this run has made it."""
+    """What a bootstrap found or made; a secret only when this run has made it. Production has no demo."""
 
     agency: Agency
     agency_key: str | None
     copy_key: str | None
     console: SignIn
     admin: SignIn
-    workspace: Workspace
-    workspace_key: str | None
+    demo: Demo | None
 
     def as_json(self) -> dict[str, Any]:
-        """`{agency, agency_key, copy_key, console, admin, workspace}`, null for every secret not made now."""
+        """`{agency, agency_key, copy_key, console, admin, customer, workspace}`, null for what was not made now."""
+        demo = self.demo
         return {
             "agency": {"id": self.agency.id, "name": self.agency.name},
             "agency_key": self.agency_key,
             "copy_key": self.copy_key,
             "console": self.console.as_json(),
             "admin": self.admin.as_json(),
+            "customer": demo.customer.as_json() if demo else None,
             "workspace": {
-                "uuid": str(self.workspace.uuid),
-                "name": self.workspace.name,
-                "key": self.workspace_key,
-            },
+                "uuid": str(demo.workspace.uuid),
+                "name": demo.workspace.name,
+                "key": demo.key,
+            }
+            if demo
+            else None,
         }
 
 
 @transaction.atomic
-def bootstrap(*, agency_name: str, rotate: bool, now: datetime) -> Installation:
-    """Make what an agency of this name lacks; `rotate` replaces the keys and passwords made before."""
+def bootstrap(
+    *, agency_name: str, rotate: bool, now: datetime, owner_email: str | None = None, admin_email: str | None = None
+) -> Installation:
+    """Make what an agency of this name lacks; `rotate` replaces the keys and passwords made before.
+
+    Raises `AddressNeeded` in production for an address that was not given.
+    """
     _wait_for_other_runs()
     agency = Agency.objects.filter(name_key=name_key(agency_name)).first()
     agency = agency or create_agency(name=agency_name, by=BOOTSTRAP)
     ensure_catalogue(agency)
     ensure_connecting(agency)
-    console = ensure_owner(agency, rotate=rotate)
-    workspace = ensure_demo_workspace(agency, now=now)
     return Installation(
         agency=agency,
+        console=ensure_owner(agency, given=owner_email, rotate=rotate),
+        demo=None if settings.PRODUCTION else ensure_demo(agency, rotate=rotate, now=now),
         agency_key=ensure_agency_key(agency, can_copy=False, rotate=rotate, now=now),
         copy_key=ensure_agency_key(agency, can_copy=True, rotate=rotate, now=now),
-        console=console,
-        admin=ensure_admin(rotate=rotate),
-        workspace=workspace,
-        workspace_key=ensure_workspace_key(workspace, rotate=rotate, now=now),
+        admin=ensure_admin(given=admin_email, rotate=rotate),
     )
+
+
+def ensure_demo(agency: Agency, *, rotate: bool, now: datetime) -> Demo:
+    """Make what a customer of the agency needs to try the system."""
+    workspace, customer = ensure_demo_workspace(agency, rotate=rotate, now=now)
+    key = ensure_workspace_key(workspace, rotate=rotate, now=now)
+    return Demo(workspace=workspace, key=key, customer=customer)
 
 
 def _wait_for_other_runs() -> None:

@@ -12,7 +12,7 @@ from workspaces.subaccounts.models import WorkspaceKey
 
 def without_revoked_secrets(shown: dict[str, Any]) -> dict[str, Any]:
     """Blank the keys that were revoked, and the passwords that were changed, since they were shown."""
-    accounts = [shown[name] for name in ("console", "admin") if shown.get(name)]
+    accounts = [shown[name] for name in ("console", "admin", "customer") if shown.get(name)]
     stored = [_stored_password(account["email"]) for account in accounts]
     # Checking one takes a third of a second: together they keep a start waiting no longer than that.
     with ThreadPoolExecutor() as pool:

@@ -1,4 +1,4 @@
-"""The people who can sign in after a bootstrap: the agency's owner and the installation's support."""
+"""The people who can sign in after a bootstrap: the agency's owner, its first customer, the installation's support."""
 
 import re
 import secrets
@@ -11,7 +11,7 @@ from agency.models import Agency, Member, User
 from agency.services import add_member, record_activity
 from agency.services.members import find_or_create_user
 from config.db import name_key
-from config.errors import Conflict
+from config.errors import Conflict, Invalid
 from config.operations.bootstrap.actor import BOOTSTRAP
 
 DEFAULT_AGENCY = "Demo Agency"
@@ -20,7 +20,17 @@ PASSWORD_BYTES = 15
 
 
 class AddressTaken(Conflict):
-    message = f"{ADMIN} belongs to a person who is not support staff."
+    """The address of support belongs to somebody else."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(f"{address} belongs to a person who is no superuser.")
+
+
+class AddressNeeded(Invalid):
+    """In production there are no addresses that everybody knows."""
+
+    def __init__(self, option: str, whose: str) -> None:
+        super().__init__(f"{option} is needed in production: the e-mail address of {whose}.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,21 +45,26 @@ class SignIn:
         return {"url": self.url, "email": self.email, "password": self.password}
 
 
-def owner_address(agency_name: str) -> str:
-    """Give the address of the owner that a bootstrap makes: a different one for each agency name."""
+def example_address(role: str, agency_name: str) -> str:
+    """Give the address of somebody whom a bootstrap makes to try the system: a different one for each agency name."""
     key = name_key(agency_name)
     if key == name_key(DEFAULT_AGENCY):
-        return "owner@example.com"
+        return f"{role}@example.com"
     slug = re.sub(r"[^a-z0-9]+", "-", key).strip("-")[:30].strip("-")
-    return f"owner-{slug or 'agency'}-{zlib.crc32(key.encode()):08x}@example.com"
+    return f"{role}-{slug or 'agency'}-{zlib.crc32(key.encode()):08x}@example.com"
 
 
-def ensure_owner(agency: Agency, *, rotate: bool) -> SignIn:
-    """Make an owner where the agency has none; only an owner made here ever gets a new password."""
-    address = owner_address(agency.name)
+def ensure_owner(agency: Agency, *, given: str | None, rotate: bool) -> SignIn:
+    """Make an owner where the agency has none; rotation is for one who was made here, or whose address is given.
+
+    Raises `AddressNeeded` in production, where nobody reads the mail of an example.
+    """
+    address = given or example_address("owner", agency.name)
     owners = Member.objects.filter(agency=agency, role=Member.Role.OWNER).select_related("user")
     owner = owners.filter(user__email=address).first() or owners.order_by("id").first()
     password = None
+    if owner is None and given is None:
+        _refuse_examples("--owner-email", "the agency's owner")
     if owner is None or (rotate and owner.user.email == address):
         user, password = _sign_in_as(address, f"Owner of {agency.name}"[:120], agency, rotate=rotate)
         owner = owner or add_member(
@@ -58,15 +73,31 @@ def ensure_owner(agency: Agency, *, rotate: bool) -> SignIn:
     return SignIn(url=f"{settings.PUBLIC_URL}/console/", email=owner.user.email, password=password)
 
 
-def ensure_admin(*, rotate: bool) -> SignIn:
-    """Make the installation's support user, once. Raises `AddressTaken` when it would be somebody else."""
-    if User.objects.filter(email=ADMIN, is_staff=False).exists():
-        raise AddressTaken
-    user, password = _sign_in_as(ADMIN, "Support", None, rotate=rotate)
-    if password and not user.is_superuser:
+def ensure_customer(agency: Agency, *, rotate: bool) -> tuple[User, str | None]:
+    """Make the person who owns the workspace to try things with."""
+    return _sign_in_as(example_address("customer", agency.name), "Customer", agency, rotate=rotate)
+
+
+def ensure_admin(*, given: str | None, rotate: bool) -> SignIn:
+    """Make the installation's support user, once. Raises `AddressTaken` when it would be somebody else.
+
+    Raises `AddressNeeded` in production, where a well-known address would be half of a log-in.
+    """
+    if given is None:
+        _refuse_examples("--admin-email", "who runs the installation")
+    address = given or ADMIN
+    if User.objects.filter(email=address, is_superuser=False).exists():
+        raise AddressTaken(address)
+    user, password = _sign_in_as(address, "Support", None, rotate=rotate)
+    if not user.is_superuser:
         user.is_staff = user.is_superuser = True
         user.save(update_fields=["is_staff", "is_superuser"])
-    return SignIn(url=f"{settings.PUBLIC_URL}/admin/", email=ADMIN, password=password)
+    return SignIn(url=f"{settings.PUBLIC_URL}/admin/", email=address, password=password)
+
+
+def _refuse_examples(option: str, whose: str) -> None:
+    if settings.PRODUCTION:
+        raise AddressNeeded(option, whose)
 
 
 def _sign_in_as(address: str, name: str, agency: Agency | None, *, rotate: bool) -> tuple[User, str | None]:

@@ -11,9 +11,12 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from agency.services import suspend_agency
+from tests import furnished
 from tests.agency.console.browsers import a_browser, a_member, a_person, at_the_console
 from tests.tenants import Tenant
 from workspaces.subaccounts.services import grant_addon
+
+a, b = furnished.a, furnished.b
 
 pytestmark = pytest.mark.django_db
 ALL = {"owner", "admin", "viewer"}

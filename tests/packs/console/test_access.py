@@ -10,10 +10,13 @@ from django.urls import get_resolver, reverse
 from agency.actors import SYSTEM
 from packs.models import Pack
 from packs.services import add_library_entry, create_pack
+from tests import furnished
 from tests.agency.console.browsers import a_browser, at_the_console
 from tests.packs.client import an_automation
 from tests.packs.small_library import BOOKING
 from tests.tenants import Tenant
+
+a, b = furnished.a, furnished.b
 
 pytestmark = pytest.mark.django_db
 ALL = {"owner", "admin", "viewer"}

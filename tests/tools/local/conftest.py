@@ -28,7 +28,7 @@ def small_system(state: Path) -> SmallSystem:
     """Give what starts the small system: arguments for its command line, and another state folder if need be."""
 
     def start(*arguments: str, folder: Path = state) -> AbstractContextManager[RunningSystem]:
-        return running_system(folder, command=(*COMMAND, *arguments))
+        return running_system(folder, command=(*COMMAND, *arguments), is_small=True)
 
     return start
 

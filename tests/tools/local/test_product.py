@@ -24,7 +24,7 @@ def read(system: RunningSystem, path: str) -> dict[str, object]:
 
 def secrets_of(system: RunningSystem) -> list[str]:
     known = system.bootstrap
-    passwords = [known[name]["password"] for name in ("console", "admin")]
+    passwords = [known[name]["password"] for name in ("console", "customer", "admin")]
     return [known["agency_key"], known["copy_key"], known["workspace"]["key"], *passwords]
 
 

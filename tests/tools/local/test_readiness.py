@@ -22,6 +22,7 @@ KNOWN = {
     "agency_key": "key-one",
     "copy_key": "key-two",
     "console": {"url": "http://here/console/", "email": "owner@example.com", "password": "secret"},
+    "customer": {"url": "http://here/app/", "email": "customer@example.com", "password": "third"},
     "admin": {"url": "http://here/admin/", "email": "admin@example.com", "password": "other"},
     "workspace": {"uuid": "0000", "name": "Demo", "key": "key-three"},
 }
@@ -93,11 +94,23 @@ def test_another_agency_s_secrets_are_forgotten() -> None:
 
 def test_the_summary_shows_every_address_log_in_and_key() -> None:
     text = summary("http://here", KNOWN, 1.5)
-    for expected in ("http://here/readyz", "owner@example.com  secret", "admin@example.com  other", "key-one"):
+    for expected in (
+        "http://here/readyz",
+        "http://here/api/docs/agency",
+        "owner@example.com  secret",
+        "admin@example.com  other",
+        "key-one",
+    ):
         assert expected in text
     assert "key-two" in text
     assert "0000  Demo" in text
     assert "key-three" in text
+    assert "customer@example.com  third" in text
+
+
+def test_the_summary_says_where_e_mails_appear() -> None:
+    assert "lines that begin with `mail`" in summary("http://here", KNOWN, 1.5)
+    assert "go to smtp.example.com" in summary("http://here", KNOWN | {"smtp": "smtp.example.com"}, 1.5)
 
 
 def test_the_summary_says_how_to_get_a_secret_that_is_not_known() -> None:

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from html import unescape
+from itertools import islice
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -16,6 +17,8 @@ from channelconnect.providers import read_notices, verify_signature
 from tests.channelconnect.providers.customers import REDIRECT_URI, Customer
 from tools.demo.receiver import open_receiver
 from tools.local import ROOT
+from tools.sandbox import SandboxConfig
+from tools.sandbox.control.callers import is_this_machine
 from tools.sandbox.control.people import PEOPLE
 
 SECONDS = 5
@@ -226,6 +229,63 @@ def test_the_control_endpoint_takes_json_alone_and_names_its_calls(customer: Cus
     assert get(url + "scenario").json()["decision"] == ""
 
 
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Host": "attacker.example"},
+        {"Host": "attacker.example:{port}"},
+        {"Host": "127.0.0.1"},
+        {"Host": "127.0.0.1.attacker.example:{port}"},
+        {"Host": "localhost:1"},
+        {"Origin": "https://attacker.example"},
+        {"Origin": "null"},
+        {"Origin": "http://127.0.0.1:1"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_a_page_of_another_site_cannot_drive_the_sandbox(
+    customer: Customer, method: str, headers: dict[str, str]
+) -> None:
+    """Neither by a name of its own that resolves to this address, nor by a request across sites."""
+    port = urlsplit(customer.sandbox.url).port
+    named = {name: value.format(port=port) for name, value in headers.items()}
+    url = f"{customer.sandbox.url}/__control/{'reset' if method == 'POST' else 'ledger'}"
+    customer.sandbox.play(person="ann", decision="decline")
+    body: dict[str, str] | None = {} if method == "POST" else None
+    answer = requests.request(method, url, headers=named, timeout=SECONDS, json=body)
+    assert answer.status_code == 403
+    assert list(answer.json()) == ["error"]
+    assert customer.sandbox.control("GET", "scenario")["decision"] == "decline"
+
+
+@pytest.mark.parametrize("name", ["127.0.0.1", "localhost", "LOCALHOST", "[::1]"])
+def test_this_machine_and_its_own_pages_drive_the_sandbox(customer: Customer, name: str) -> None:
+    host = f"{name}:{urlsplit(customer.sandbox.url).port}"
+    own = {"Host": host, "Origin": f"http://{host.lower()}", "Sec-Fetch-Site": "same-origin"}
+    assert requests.post(f"{customer.sandbox.url}/__control/reset", json={}, headers=own, timeout=SECONDS).ok
+
+
+def test_another_machine_cannot_drive_the_sandbox() -> None:
+    """Reached by an address of the network, as in a container, it answers this machine alone."""
+    assert is_this_machine("127.0.0.1", "127.0.0.1")
+    assert is_this_machine("::1", "::1")
+    assert is_this_machine("192.0.2.7", "192.0.2.7")
+    assert not is_this_machine("192.0.2.8", "192.0.2.7")
+    assert not is_this_machine("fe80::1%eth0", "192.0.2.7")
+
+
+def test_every_sandbox_has_secrets_of_its_own(customer: Customer) -> None:
+    """A callback signed by another is not taken for the provider's."""
+    first, second = SandboxConfig.read({}), SandboxConfig.read({})
+    assert len({config.app_secret for config in (first, second, customer.sandbox.config)}) == 3
+    assert first.verify_token != second.verify_token
+    given = {"META_APP_SECRET": "an app's", "META_WEBHOOK_VERIFY_TOKEN": "a token"}
+    assert (SandboxConfig.read(given).app_secret, SandboxConfig.read(given).verify_token) == ("an app's", "a token")
+
+
 def test_callbacks_arrive_signed_over_escaped_bytes(customer: Customer) -> None:
     secret = customer.settings.app_secret
     with open_receiver() as receiver:
@@ -285,6 +345,9 @@ def test_the_command_serves_until_it_is_stopped() -> None:
     assert process.stdout
     with process.stdout:
         url = process.stdout.readline().split()[-1]
+        printed = dict(line.strip().split("=", 1) for line in islice(process.stdout, 8))
+        assert (printed["META_GRAPH_URL"], printed["META_APP_ID"]) == (url, "4242")
+        assert all(len(printed[name]) == 32 for name in ("META_APP_SECRET", "META_WEBHOOK_VERIFY_TOKEN"))
         page = get(f"{url}/v26.0/dialog/oauth", params={"client_id": "4242", "redirect_uri": REDIRECT_URI}).text
         assert "Who are you?" in page
         assert get(url + "/").status_code == 200

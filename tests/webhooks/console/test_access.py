@@ -7,9 +7,12 @@ from uuid import UUID, uuid4
 import pytest
 from django.urls import get_resolver, reverse
 
+from tests import furnished
 from tests.agency.console.browsers import a_browser, at_the_console
 from tests.tenants import Tenant
 from tests.webhooks.factories import a_failed_delivery, an_endpoint
+
+a, b = furnished.a, furnished.b
 
 pytestmark = pytest.mark.django_db
 ALL = {"owner", "admin", "viewer"}

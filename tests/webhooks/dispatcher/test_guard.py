@@ -135,15 +135,31 @@ def test_a_url_that_cannot_be_read_ends_the_delivery_and_stops_nobody(
     assert [delivery.status for delivery in ended(b)] == ["success"]
 
 
-def test_a_secret_that_cannot_be_read_sends_nothing_unsigned(
-    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        "UPDATE webhooks_endpoint SET secret = 'not a token'",
+        "UPDATE webhooks_endpoint one SET secret = other.secret FROM webhooks_endpoint other WHERE one.id <> other.id",
+    ],
+    ids=["no ciphertext", "another endpoint's"],
+)
+def test_a_secret_that_cannot_be_read_sends_nothing_and_is_reported(
+    a: Tenant,
+    start_dispatcher: StartDispatcher,
+    start_receiver: StartReceiver,
+    caplog: pytest.LogCaptureFixture,
+    spoil: str,
 ) -> None:
     receiver = start_receiver()
-    subscribe(a, receiver)
+    endpoint, other = subscribe(a, receiver), subscribe(a, receiver, "workspace.suspended")
     with connection.cursor() as cursor:
-        cursor.execute("UPDATE webhooks_endpoint SET secret = %s", [b"not a token"])
+        cursor.execute(spoil)
+        assert cursor.rowcount == 2
     start_dispatcher()
     record_events(a)
     delivery = attempted(a, 1)
     assert (delivery.status, delivery.error) == ("pending", "failed")
     assert receiver.connections == []
+    reported = [record for record in caplog.records if record.getMessage() == "webhook secret unreadable"]
+    assert endpoint["uuid"] in {vars(record)["webhook"] for record in reported}
+    assert not any(secret["secret"] in str(vars(record)) for record in reported for secret in (endpoint, other))

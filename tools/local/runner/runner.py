@@ -97,7 +97,11 @@ class System:
         self.children.check()
 
     def _show_summary(self, seconds: float) -> None:
-        known = {**read_json(self.state / BOOTSTRAP), "sandbox": self.plan.variables.get("META_GRAPH_URL")}
+        known = {
+            **read_json(self.state / BOOTSTRAP),
+            "sandbox": self.plan.variables.get("META_GRAPH_URL"),
+            "smtp": os.environ.get("EMAIL_HOST"),
+        }
         print(summary(self.env["PUBLIC_URL"], known, seconds), flush=True)
 
 

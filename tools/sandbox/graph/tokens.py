@@ -1,4 +1,4 @@
-"""Tokens that carry what they open, signed: they outlive a restart, and the sandbox keeps no list of them."""
+"""Tokens that carry what they open, signed: the sandbox keeps no list of them."""
 
 import base64
 import binascii

@@ -1,13 +1,11 @@
 """`manage.py rotate_encryption_keys`: every secret at rest under the first of FIELD_ENCRYPTION_KEYS."""
 
-from collections import Counter
 from typing import Any
 
+from django.apps import apps
 from django.core.management.base import BaseCommand, CommandError
 
-from config.operations.secrets import Column, Outcome, encrypted_columns, reencrypt
-
-PASSES = 5
+from config.encryption.stored import PASSES, Column, Outcome, Pass, columns_of, reencrypt
 
 
 class Command(BaseCommand):
@@ -17,20 +15,22 @@ class Command(BaseCommand):
     )
 
     def handle(self, **_: Any) -> None:
-        unfinished = [column.label for column in encrypted_columns() if not self._finish(column)]
+        unfinished = [column.label for column in columns_of(*apps.get_models()) if not self._finish(column)]
         if unfinished:
             raise CommandError(f"Not every secret is under the first key: {', '.join(unfinished)}. Keep the old keys.")
 
     def _finish(self, column: Column) -> bool:
         """Go over the column until a pass loses no race; say whether every secret is under the first key."""
         for _ in range(PASSES):
-            counts = reencrypt(column)
-            self._show(column, counts)
-            if not counts["changed meanwhile"]:
-                return not counts["unreadable"]
+            done = reencrypt(column)
+            self._show(column, done)
+            if not done.counts["changed meanwhile"]:
+                return not done.unreadable
         return False
 
-    def _show(self, column: Column, counts: Counter[Outcome]) -> None:
+    def _show(self, column: Column, done: Pass) -> None:
         outcomes: tuple[Outcome, ...] = ("re-encrypted", "current", "changed meanwhile", "unreadable")
-        summary = ", ".join(f"{counts[outcome]:,} {outcome}" for outcome in outcomes)
+        summary = ", ".join(f"{done.counts[outcome]:,} {outcome}" for outcome in outcomes)
         self.stdout.write(f"{column.label}: {summary}")
+        if done.unreadable:
+            self.stdout.write(f"  unreadable, by {column.field.bound_to}: {', '.join(done.unreadable)}")

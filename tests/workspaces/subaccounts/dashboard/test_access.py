@@ -13,12 +13,15 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.services import suspend_agency
 from packs.services import add_library_entry, change_pack, create_pack
+from tests import furnished
 from tests.agency.console.browsers import a_browser, a_member, a_person, at_the_console, text
 from tests.factories import WorkspaceFactory
 from tests.packs.client import an_automation
 from tests.tenants import Tenant, an_address
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.subaccounts.services import suspend_workspace
+
+a, b = furnished.a, furnished.b
 
 pytestmark = pytest.mark.django_db
 Ids = Callable[[Tenant], list[UUID]]

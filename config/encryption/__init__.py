@@ -1,0 +1,6 @@
+"""Secrets at rest: encrypted with a rotatable key, and bound to the row that they belong to."""
+
+from config.encryption.fields import Ciphertext, EncryptedTextField, UnreadableSecret, sealed, written
+from config.encryption.keys import keyring
+
+__all__ = ["Ciphertext", "EncryptedTextField", "UnreadableSecret", "keyring", "sealed", "written"]
