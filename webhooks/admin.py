@@ -10,9 +10,9 @@ from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from agency.admin.base import RecordAdmin
+from agency.admin.base import MOST_ROWS, RecordAdmin
 from agency.admin.filters import AgencyFilter, DayFilter, FilteredRecordAdmin
-from webhooks.models import Attempt, Delivery, Endpoint
+from webhooks.models import Attempt, Delivery, Endpoint, QueuedDelivery
 from webhooks.models.partitions import A_DAY, first_id
 
 
@@ -42,7 +42,15 @@ class StatusFilter(admin.SimpleListFilter):
         return Delivery.Status.choices
 
     def queryset(self, request: HttpRequest, queryset: Any) -> Any:
-        return queryset.with_status(self.value()) if self.value() else queryset
+        """Keep one status: the queue knows what is pending, and a partial index what failed."""
+        if self.value() == Delivery.Status.PENDING:
+            waiting = QueuedDelivery.objects.order_by("-pk").values_list("pk", flat=True)
+            agency = request.GET.get(AgencyFilter.parameter_name, "")
+            of_agency = waiting.filter(agency_id=agency) if agency.isdecimal() and len(agency) < 19 else waiting
+            return queryset.filter(pk__in=list(of_agency[:MOST_ROWS]), status=self.value())
+        if self.value() == Delivery.Status.ERROR:
+            return queryset.filter(failed_at__isnull=False)
+        return queryset.filter(status=self.value()) if self.value() else queryset
 
 
 class DeliveryDayFilter(DayFilter):

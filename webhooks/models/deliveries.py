@@ -37,14 +37,6 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def of_tenant(self, tenant: Tenant) -> Self:
         return self.filter(agency_id=tenant.agency_id, workspace_id=tenant.workspace_id)
 
-    def with_status(self, status: str) -> Self:
-        """Keep one status, each by the index that holds it."""
-        if status == Delivery.Status.ERROR:
-            return self.filter(failed_at__isnull=False)
-        if status == Delivery.Status.PENDING:
-            return self.filter(queued__isnull=False, status=status)
-        return self.filter(status=status)
-
     def with_uuid(self, uuid: uuid.UUID) -> "Delivery | None":
         """The one with this public id, looked for among those of the last two days first."""
         recent, older = self._by_age()
