@@ -66,6 +66,7 @@ ROUTES: dict[str, dict[str, Case]] = {
     f"{AGENCY}webhooks/<id:webhook>": {"GET": READ, "PATCH": Case(200, lambda _: {"enabled": False}), "DELETE": READ},
     f"{AGENCY}webhooks/<id:webhook>/rotate-secret": {"POST": DO},
     f"{AGENCY}webhooks/<id:webhook>/test": {"POST": Case(202, lambda _: {}, body_optional=True)},
+    f"{AGENCY}webhooks/<id:webhook>/replay": {"POST": Case(202, lambda _: {"since": "2026-11-20T00:00:00Z"})},
     f"{AGENCY}webhooks/<id:webhook>/deliveries": {"GET": READ},
     f"{AGENCY}webhooks/deliveries": {"GET": LIST},
     f"{AGENCY}webhooks/deliveries/<id:delivery>": {"GET": READ},

@@ -1,6 +1,7 @@
 """The support admin's pages about webhooks, deliveries and their attempts: to be read, without any secret."""
 
 import json
+from datetime import date
 from typing import Any
 
 from django.contrib import admin
@@ -9,8 +10,10 @@ from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from agency.admin.base import RecordAdmin
-from webhooks.models import Attempt, Delivery, Endpoint
+from agency.admin.base import MOST_ROWS, RecordAdmin
+from agency.admin.filters import AgencyFilter, DayFilter, FilteredRecordAdmin
+from webhooks.models import Attempt, Delivery, Endpoint, QueuedDelivery
+from webhooks.models.partitions import A_DAY, first_id
 
 
 @admin.register(Endpoint)
@@ -33,25 +36,39 @@ class EndpointAdmin(RecordAdmin):
 
 
 class StatusFilter(admin.SimpleListFilter):
-    """Offered within an agency only, where an index leads to the rows."""
-
     title = parameter_name = "status"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
         return Delivery.Status.choices
 
     def queryset(self, request: HttpRequest, queryset: Any) -> Any:
-        return queryset.with_status(self.value()) if self.value() else queryset
+        """Keep one status: the queue knows what is pending, and a partial index what failed."""
+        if self.value() == Delivery.Status.PENDING:
+            waiting = QueuedDelivery.objects.order_by("-pk").values_list("pk", flat=True)
+            agency = request.GET.get(AgencyFilter.parameter_name, "")
+            of_agency = waiting.filter(agency_id=agency) if agency.isdecimal() and len(agency) < 19 else waiting
+            return queryset.filter(pk__in=list(of_agency[:MOST_ROWS]), status=self.value())
+        if self.value() == Delivery.Status.ERROR:
+            return queryset.filter(failed_at__isnull=False)
+        return queryset.filter(status=self.value()) if self.value() else queryset
+
+
+class DeliveryDayFilter(DayFilter):
+    def of_day(self, queryset: Any, day: date) -> Any:
+        """Keep a day's partition, which a delivery's number names."""
+        return queryset.filter(pk__gte=first_id(day), pk__lt=first_id(day + A_DAY))
 
 
 @admin.register(Delivery)
-class DeliveryAdmin(RecordAdmin):
+class DeliveryAdmin(FilteredRecordAdmin):
     list_display = ("event_name", "uuid", "agency", "endpoint", "kind", "status", "response_status", "created_at")
     list_select_related = ("agency", "endpoint")
+    list_filter = (AgencyFilter, StatusFilter, DeliveryDayFilter)
     fields = (
         "uuid",
         "agency",
         "workspace_id",
+        "workspace_uuid",
         "endpoint",
         "event_name",
         "envelope_id",
@@ -70,13 +87,9 @@ class DeliveryAdmin(RecordAdmin):
     readonly_fields = ("next_attempt_at", "sent", "attempts_made")
 
     def get_queryset(self, request: HttpRequest) -> "QuerySet[Delivery]":
-        """Show an agency's own; those of a workspace by its number in the address."""
+        """Show of an agency its own."""
         found = super().get_queryset(request)
-        is_own = "agency__id__exact" in request.GET and "workspace_id__exact" not in request.GET
-        return found.filter(workspace_id=None) if is_own else found
-
-    def get_list_filter(self, request: HttpRequest) -> tuple[type[StatusFilter], ...]:
-        return (StatusFilter,) if "agency__id__exact" in request.GET else ()
+        return found.filter(workspace_id=None) if AgencyFilter.parameter_name in request.GET else found
 
     @admin.display(description="envelope as sent")
     def sent(self, delivery: Delivery) -> SafeString:

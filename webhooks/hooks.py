@@ -33,6 +33,7 @@ ACTIONS = {
     "webhook.tested": _("Webhook tested"),
     "webhook.redelivered": _("Delivery sent again"),
     "webhook.failed_redelivered": _("Failed deliveries sent again"),
+    "webhook.replayed": _("Deliveries sent again"),
 }
 
 

@@ -35,6 +35,10 @@ ON CONFLICT (principal, key) DO UPDATE
  WHERE api_idempotencyrecord.created_at <= now() - interval '24 hours' AND NOT api_idempotencyrecord.is_permanent
 RETURNING id
 """
+RECALL_LIVE = """
+SELECT fingerprint, status, body FROM api_idempotencyrecord
+WHERE principal = %s AND key = %s AND (created_at > now() - interval '24 hours' OR is_permanent)
+"""
 RECALL = "SELECT fingerprint, status, body FROM api_idempotencyrecord WHERE principal = %s AND key = %s"
 KEEP = "UPDATE api_idempotencyrecord SET status = %s, body = %s WHERE id = %s"
 KEPT = timedelta(hours=24)
@@ -83,12 +87,12 @@ def _claim(claim: Claim) -> int | None:
     return None if row is None else int(row[0])
 
 
-def _recall(claim: Claim) -> tuple[int, bytes]:
+def _recall(claim: Claim, statement: str = RECALL) -> tuple[int, bytes] | None:
     with connection.cursor() as cursor:
-        cursor.execute(RECALL, (claim.principal, claim.key))
+        cursor.execute(statement, (claim.principal, claim.key))
         row = cursor.fetchone()
     if row is None:
-        raise StillRunning
+        return None
     fingerprint, status, body = row
     if bytes(fingerprint) != claim.fingerprint:
         raise KeyUsedOtherwise
@@ -102,9 +106,9 @@ def _written(answer: HttpResponse | Response) -> HttpResponse:
 class Idempotency:
     """Answers a request that repeats its `Idempotency-Key` as the first one was answered, for 24 hours.
 
-    The key is looked at before the body is validated. What is answered is stored, so it must hold no secret; an
-    action whose answers do overrides `remembered` and `replayed`. With `is_permanent` the key stays used for as long as
-    what it answered for may be there (`CONNECT_SESSIONS_KEPT_DAYS`).
+    The key is looked at before the body is validated, and only what succeeded is remembered. What is answered is
+    stored, so it must hold no secret; an action whose answers do overrides `remembered` and `replayed`. With
+    `is_permanent` the key stays used for as long as what it answered for may be there (`CONNECT_SESSIONS_KEPT_DAYS`).
     """
 
     is_permanent = False
@@ -117,16 +121,26 @@ class Idempotency:
         """Make the answer to a repeated request."""
         return HttpResponse(stored, status=status, content_type=CONTENT_TYPE)
 
-    def answer_once(self, view: Any, request: Request, work: Work) -> HttpResponse:
+    def answer_once(
+        self, view: Any, request: Request, work: Work, prepare: Callable[[], None] | None = None
+    ) -> HttpResponse:
         """Do the work or replay its answer; `view.principal` is whose key it is, such as `agency:12`.
 
         The work refuses by raising, which leaves nothing behind. It runs inside a transaction of this function, so
-        it must open none that insists on being the outermost.
+        it must open none that insists on being the outermost. What needs the network is done by `prepare`, before it
+        and not for a request that was answered before.
         """
         key = presented_idempotency_key(request)
         if key is None:
+            if prepare:
+                prepare()
             return _written(work())
         claim = Claim(view.principal, key, fingerprint_of(request), self.is_permanent)
+        if prepare:
+            earlier = _recall(claim, RECALL_LIVE)
+            if earlier:
+                return self._replay(view, earlier)
+            prepare()
         for _ in range(WAITS - 1):
             try:
                 return self._answer(view, claim, work)
@@ -143,6 +157,11 @@ class Idempotency:
                     cursor.execute(KEEP, (answer.status_code, self.remembered(answer), row_id))
                 return answer
             earlier = _recall(claim)
+        if earlier is None:
+            raise StillRunning
+        return self._replay(view, earlier)
+
+    def _replay(self, view: Any, earlier: tuple[int, bytes]) -> HttpResponse:
         answer = self.replayed(view, *earlier)
         answer.headers["Idempotent-Replayed"] = "true"
         return answer

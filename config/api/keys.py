@@ -49,11 +49,14 @@ def display_prefix(text: str) -> str:
 
 
 def presented_key(request: HttpRequest) -> str | None:
-    """Give the text sent as a key: `x-api-key`, else the Bearer token; None where both are empty."""
+    """Give the text sent as a key: `x-api-key`, else the Bearer token; None where both are empty.
+
+    Between scheme and token stands at least one space (RFC 9110, 11.4).
+    """
     given: str = request.META.get("HTTP_X_API_KEY", "")
     if given.strip():
         return given
     scheme, _, token = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
     if scheme.lower() == "bearer" and token.strip():
-        return str(token)
+        return str(token).lstrip(" ")
     return None

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from typing import Any, TypeVar, cast
 
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
@@ -19,7 +19,7 @@ IDEMPOTENCY_KEY = OpenApiParameter(
     name="Idempotency-Key",
     location=OpenApiParameter.HEADER,
     type={"type": "string", "minLength": 1, "maxLength": 255},
-    description="The same key with the same request gives the first answer again.",
+    description="The same key with the same request gives the first answer again, for 24 hours.",
 )
 KEY_REFUSED = "The Idempotency-Key was used with another request, or its first request is still being worked on."
 # The second of four pages, so that every link leads somewhere.
@@ -96,8 +96,9 @@ class operation:  # noqa: N801  # used as a decorator
     `request` is the serializer of the body; without one, or with `body_optional`, an empty body is taken. `also` are
     other successes by status, `errors` what else may be refused, by status, in a text of its own. `filters` are those
     of a list, which the view applies with `filtered`; `query` are parameters of other kinds. With `idempotent` a
-    request that repeats its `Idempotency-Key` is answered as the first one was, and done once. `answer_example` and
-    `request_example` replace those that the serializers give.
+    request that repeats its `Idempotency-Key` is answered as the first one was, and done once; `prepare` is called
+    with the view before, outside of any transaction, for what asks the network. `answer_example` and `request_example`
+    replace those that the serializers give.
     """
 
     operation_id: str
@@ -111,6 +112,7 @@ class operation:  # noqa: N801  # used as a decorator
     query: tuple[OpenApiParameter, ...] = ()
     errors: Mapping[int, str] = field(default_factory=dict)
     idempotent: bool | Idempotency = False
+    prepare: Callable[[Any], None] | None = None
     answer_example: Any = None
     request_example: Any = None
 
@@ -152,7 +154,8 @@ class operation:  # noqa: N801  # used as a decorator
 
         @wraps(handler)
         def answer_once_per_key(view: Any, request: Any, *args: Any, **kwargs: Any) -> Any:
-            return store.answer_once(view, request, lambda: handler(view, request, *args, **kwargs))
+            prepare = partial(self.prepare, view) if self.prepare else None
+            return store.answer_once(view, request, lambda: handler(view, request, *args, **kwargs), prepare)
 
         return answer_once_per_key
 

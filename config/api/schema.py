@@ -11,10 +11,8 @@ from config.api.operations import operation_of
 from config.api.serializers import RelatedField
 
 JSON = dict[str, Any]
-PAGE_PARAMETERS: tuple[JSON, ...] = (
-    {"name": "page", "default": 1, "description": "Page to fetch; below 1 or not a number is 1."},
-    {"name": "per_page", "default": 25, "description": "Entries per page, clamped to 1-100."},
-)
+PAGE: JSON = {"name": "page", "default": 1, "description": "Page to fetch; below 1 or not a number is 1."}
+PER_PAGE: JSON = {"name": "per_page", "description": "Entries per page, clamped to 1-100."}
 LIMIT_PARAMETER: JSON = {"name": "limit", "description": "Alias of `per_page`, which wins."}
 
 
@@ -51,7 +49,9 @@ class OperationSchema(AutoSchema):
         declared = operation_of(self.view, self.method)
         if declared is None or not declared.answer.is_page:
             return ()
-        return (*PAGE_PARAMETERS, LIMIT_PARAMETER) if getattr(self.view, "limit_alias", False) else PAGE_PARAMETERS
+        view: Any = self.view
+        size = {**PER_PAGE, "default": view.usual_page_size}
+        return (PAGE, size, LIMIT_PARAMETER) if view.limit_alias else (PAGE, size)
 
     def _get_request_body(self, direction: Direction = "request") -> JSON | None:
         """A body may be left out where the operation says so, and not because all of its fields may."""

@@ -27,7 +27,7 @@ from config.api.requests.clients import address_bucket_of, client_address
 from config.api.requests.parameters import NothingMatches, Parameters
 from config.api.requests.parsers import StrictJSONParser, read_object
 from config.api.responses.json import json_response
-from config.api.responses.pagination import Page, envelope, read_page
+from config.api.responses.pagination import USUAL_SIZE, Page, envelope, read_page
 from config.api.responses.renderers import JSONRenderer
 from config.api.serializers import Serializer
 from config.api.throttling import Limit, Rate, count
@@ -76,6 +76,7 @@ class SurfaceView(APIView, Generic[Caller]):
     key_prefix: ClassVar[str] = ""
     switched_off: ClassVar[type[DomainError]]
     limit_alias: ClassVar[bool] = False
+    usual_page_size: ClassVar[int] = USUAL_SIZE
     # Where a viewset stands below the surface's own path, and whether it is of one thing alone, such as settings.
     path: ClassVar[str]
     is_single: ClassVar[bool] = False
@@ -184,7 +185,7 @@ class SurfaceView(APIView, Generic[Caller]):
 
     @cached_property
     def page(self) -> Page:
-        return read_page(self.parameters, limit_alias=self.limit_alias)
+        return read_page(self.parameters, limit_alias=self.limit_alias, usual_size=self.usual_page_size)
 
     def get_queryset(self) -> "QuerySet[Any]":
         """Give the rows of the tenant that the paths of a viewset may name."""

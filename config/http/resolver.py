@@ -36,7 +36,7 @@ class Resolver:
     Its thread stays busy until the operating system gives up: another one stands in for it (up to four
     times `threads` in all), and the same name fails at once meanwhile.
 
-    `ttl_s` (5 at most, 0 for none) is how long answers are remembered.
+    `ttl_s` (5 at most, 0 for none) is how long answers with an address are remembered.
     """
 
     def __init__(
@@ -146,7 +146,7 @@ class Resolver:
             if not self._busy[lookup.zone]:
                 del self._busy[lookup.zone]
             del self._running[lookup.host]
-            if answer is not None and self._ttl_s > 0:
+            if answer and self._ttl_s > 0:
                 self._remember(lookup.host, answer)
             self._stuck -= lookup.settled
             mine = _settle(lookup)

@@ -16,6 +16,9 @@ from .routes import route_to
 _READ_SIZE: Final = 4096
 _RECEIVE_BUFFER: Final = 32 * 1024
 _HEAD_ENDS: Final = (b"\r\n", b"\n")
+# With both, receivers and proxies disagree about where an answer ends: it is no answer (RFC 9112, 6.3).
+_FRAMED_BY: Final = (b"content-length:", b"transfer-encoding:")
+_FRAMED_BY_BOTH: Final = 3
 # Those before are interim ones, after which the answer is still to come.
 _FIRST_FINAL_STATUS: Final = 200
 # What the framing of a chunk costs on the wire at least.
@@ -45,6 +48,7 @@ class Transfer:
         self._body = bytearray()
         self._received = 0
         self._head_ended = self._cut = self._blocked = False
+        self._framed_by = 0  # a bit for each of _FRAMED_BY in the present head
         self._set_constant_options(ca_file)
 
     def load(self, request: Request) -> None:
@@ -67,6 +71,7 @@ class Transfer:
         self._body.clear()
         self._received = 0
         self._head_ended = self._cut = self._blocked = False
+        self._framed_by = 0
         self._started_at = time.time()
 
     def finish(self, code: int) -> Result:
@@ -96,6 +101,8 @@ class Transfer:
         )
 
     def _error(self, code: int, status: int | None, sent: bool) -> str | None:
+        if self._framed_by == _FRAMED_BY_BOTH:
+            return error_codes.INVALID_ANSWER
         if self._cut and not self._head_ended:
             return error_codes.TOO_LARGE
         if (code == 0 or self._cut) and status is not None:
@@ -179,7 +186,21 @@ class Transfer:
             self._cut = True
             return 0
         self._head.append(line)
-        return None
+        return None if self._is_framed_once(line) else 0
+
+    def _is_framed_once(self, line: bytes) -> bool:
+        """Whether the head, as far as it has come, says in one way only how long the body is.
+
+        Where it says so in two ways libcurl is told to stop, and so keeps nothing of the connection.
+        """
+        if line[:1] in b"cCtT":
+            name = line[:20].lower()
+            for bit, framing in enumerate(_FRAMED_BY, 1):
+                if name.startswith(framing):
+                    self._framed_by |= bit
+        elif line.startswith(b"HTTP/"):
+            self._framed_by = 0  # another head, after an interim one
+        return self._framed_by != _FRAMED_BY_BOTH
 
     def _take_body(self, data: bytes) -> int | None:
         self._head_ended = True

@@ -4,6 +4,7 @@ import re
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 
 import pytest
 from django.contrib import admin
@@ -136,15 +137,34 @@ def test_sub_accounts_are_found_by_a_part_of_their_name(support: Client, workspa
     assert support.get(path_of(Workspace), {"q": "%"}).context["cl"].result_count == 0
 
 
-def test_an_agencys_deliveries_are_filtered_by_their_status(
+def found(support: Client, model: type, **query: str) -> int:
+    page = support.get(path_of(model), query)
+    assert page.status_code == 200
+    number: int = page.context["cl"].result_count
+    return number
+
+
+def test_deliveries_and_events_are_filtered_by_agency_status_and_day(
     support: Client, secrets_of: list[str], workspace: Workspace
 ) -> None:
-    own = {"agency__id__exact": str(workspace.agency_id)}
-    page = support.get(path_of(Delivery), {**own, "status": "pending"})
-    assert page.context["cl"].result_count == 1
-    assert b"By status" in page.content
-    assert support.get(path_of(Delivery), {**own, "status": "error"}).context["cl"].result_count == 0
-    assert b"By status" not in support.get(path_of(Delivery)).content
+    own, nobody = {"agency__id__exact": str(workspace.agency_id)}, {"agency__id__exact": "987654321"}
+    today, events = timezone.now().date(), Event.objects.count()
+    content = support.get(path_of(Delivery)).content.decode()
+    assert all(f"By {title}" in content for title in ("agency", "status", "day (UTC)"))
+    assert "pending" in content
+    assert found(support, Delivery, **own, status="pending") == found(support, Delivery, status="pending") == 1
+    assert found(support, Delivery, **own, status="error") == found(support, Delivery, status="success") == 0
+    assert found(support, Delivery, **own, day=str(today)) == 1
+    assert found(support, Event, **own, day=str(today)) == events
+    waiting = Event.objects.filter(fanned_out_at=None).count()
+    assert found(support, Event, **own, status="waiting") == found(support, Event, status="waiting") == waiting
+    assert found(support, Event, status="fanned out") == events - waiting > 0
+    for model in (Delivery, Event):
+        assert found(support, model, **nobody) == found(support, model, agency__id__exact="x") == 0
+        assert found(support, model, day=str(today - timedelta(days=1))) == found(support, model, day="x") == 0
+    Event.objects.update(fanned_out_at=None)
+    assert found(support, Event, status="waiting") == events
+    assert "waiting" in support.get(path_of(Event)).content.decode()
 
 
 def test_what_a_receiver_answered_is_shown_as_text(support: Client, secrets_of: list[str]) -> None:

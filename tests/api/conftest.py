@@ -24,6 +24,7 @@ def state() -> Iterator[SurfaceState]:
     surface_state.open, surface_state.looked_up = True, 0
     yield surface_state
     surface_state.holders.clear()
+    surface_state.prepared.clear()
 
 
 def an_address() -> str:

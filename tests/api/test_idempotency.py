@@ -96,6 +96,25 @@ def test_a_refused_request_is_not_remembered(agency: Client) -> None:
     assert once(agency, "key", name=a_name()).status_code == 201
 
 
+@pytest.mark.django_db
+@pytest.mark.parametrize("other", [{"name": ["no", "name"]}, {"refuse": True}, {"unknown": {"deep": [1, None]}}])
+def test_a_used_key_is_409_before_the_body_is_validated(agency: Client, other: dict[str, Any]) -> None:
+    name = a_name()
+    once(agency, "key", name=name)
+    assert once(agency, "key", **{"name": name, **other}).status_code == 409
+
+
+@pytest.mark.django_db
+def test_what_is_prepared_is_prepared_for_the_first_request_alone(agency: Client, state: SurfaceState) -> None:
+    name = a_name()
+    for _ in range(2):
+        assert once(agency, "key", f"{ONCE}/prepared", name=name).status_code == 201
+    assert state.prepared == [len(connection.savepoint_ids)]  # outside of the request's own transaction
+    assert once(agency, "key", f"{ONCE}/prepared", name=a_name()).status_code == 409
+    once(agency, None, f"{ONCE}/prepared", name=a_name())
+    assert len(state.prepared) == 2
+
+
 def grow_old(hours: int) -> None:
     with connection.cursor() as cursor:
         cursor.execute("UPDATE api_idempotencyrecord SET created_at = now() - make_interval(hours => %s)", [hours])

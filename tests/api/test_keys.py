@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from config.api.keys import checksum, display_prefix, key_digest, looks_like_key, new_key
-from tests.api.conftest import AGENCY
+from tests.api.conftest import AGENCY, WORKSPACE
 
 MISSING = 'API key missing. Send it as the "x-api-key" header or a Bearer token.'
 INVALID = "Invalid API key."
@@ -76,7 +76,7 @@ def test_no_value_is_a_missing_key(anonymous: Client, headers: dict[str, str]) -
     "presented",
     [
         "{key} ",
-        " {key}",
+        "\t{key}",
         "{key},{key}",
         "{key}\x00",
         "\x00",
@@ -96,9 +96,18 @@ def test_a_value_that_is_no_key_is_invalid(anonymous: Client, agency_key: str, p
 
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
-def test_a_bearer_token_is_as_good_as_the_header(anonymous: Client, agency_key: str, scheme: str) -> None:
-    answer = anonymous.get(f"{AGENCY}/things", headers={"Authorization": f"{scheme} {agency_key}"})
-    assert answer.status_code == 200
+@pytest.mark.parametrize("spaces", [" ", "  ", "     "])
+def test_a_bearer_token_is_as_good_as_the_header(
+    anonymous: Client, agency_key: str, workspace_key: str, scheme: str, spaces: str
+) -> None:
+    for surface, key in ((AGENCY, agency_key), (WORKSPACE, workspace_key)):
+        answer = anonymous.get(f"{surface}/things", headers={"Authorization": f"{scheme}{spaces}{key}"})
+        assert answer.status_code == 200
+
+
+def test_a_blank_before_a_key_is_part_of_it_in_the_header_of_its_own(anonymous: Client, agency_key: str) -> None:
+    answer = anonymous.get(f"{AGENCY}/things", HTTP_X_API_KEY=f" {agency_key}")
+    assert (answer.status_code, answer.json()) == (401, {"message": INVALID})
 
 
 def test_the_x_api_key_header_wins_over_the_bearer_token(anonymous: Client, agency_key: str) -> None:

@@ -16,6 +16,7 @@ from tests.routes import AGENCY, WRITES, Case, address, api_of, body_of, ids_of,
 from tests.tenants import Api, Tenant, a_new_customer
 
 MOST_BYTES = 1024 * 1024
+ENTRIES = ("missed-visit", "time-for-a-touch-up")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +85,24 @@ def a_disabled_endpoint(call: Call) -> int:
     return call.send()
 
 
+def an_unreadable_time(call: Call) -> int:
+    return call.send(path=f"{call.path}?created_after=yesterday")
+
+
+def one_endpoint_gone(call: Call) -> int:
+    made = call.api.call(call.method, call.path, call.body, idempotency_key="gone").json()["data"]
+    call.api.delete(f"/webhooks/{made['uuid']}")
+    return call.send(idempotency_key="gone")
+
+
 def one_pack_too_many(call: Call) -> int:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("packs.services.packs.MOST_PACKS", 1)
         return call.send()
+
+
+def another_entry_under_the_same_key(call: Call) -> int:
+    return [call.send({"template_id": f"salons-{name}"}, idempotency_key="one") for name in ENTRIES][1]
 
 
 def an_unknown_source(call: Call) -> int:
@@ -103,9 +118,14 @@ OF_THEIR_OWN: dict[str, tuple[Provocation, ...]] = {
     "POST workspaces": (an_unknown_plan,),
     "POST workspaces/<id:workspace>/addons": (a_new_addon,),
     "POST workspaces/<id:workspace>/channel-connections": (a_key_used_again,),
+    "POST webhooks": (one_endpoint_gone,),
+    "GET webhooks/deliveries": (an_unreadable_time,),
+    "GET webhooks/<id:webhook>/deliveries": (an_unreadable_time,),
     "POST webhooks/<id:webhook>/test": (a_disabled_endpoint,),
+    "POST webhooks/<id:webhook>/replay": (a_disabled_endpoint,),
     "POST webhooks/deliveries/<id:delivery>/redeliver": (a_disabled_endpoint,),
     "POST packs": (one_pack_too_many,),
+    "POST packs/<id:pack>/entries": (another_entry_under_the_same_key,),
     "GET packs/import/preview": (an_unknown_source, no_parameters),
 }
 

@@ -9,6 +9,7 @@ urlpatterns = [
     path("webhooks", endpoints.Webhooks.as_view(), name="webhooks"),
     path("webhooks/new", endpoints.WebhookNew.as_view(), name="webhook-new"),
     path("webhooks/redeliver-failed", deliveries.RedeliverFailed.as_view(), name="webhook-redeliver-failed"),
+    path("webhooks/redeliveries/<str:token>", deliveries.Redelivery.as_view(), name="webhook-redelivery"),
     path("webhooks/deliveries/<id:uuid>", deliveries.DeliveryPage.as_view(), name="webhook-delivery"),
     path("webhooks/deliveries/<id:uuid>/redeliver", deliveries.DeliveryRedeliver.as_view(), name="webhook-redeliver"),
     path("webhooks/<id:uuid>", endpoints.WebhookPage.as_view(), name="webhook"),

@@ -86,6 +86,10 @@ class AttemptsInFlight:
                 self._check(lookup.row, lookup.destination, answer, lookup.took_ms)
 
     def _check(self, row: LeasedDelivery, destination: Destination, answer: Addresses, dns_ms: float) -> None:
+        """Send to what the name resolves to. One without any address may have one again: that is no refusal."""
+        if not answer:
+            self._refuse(row, destination, DNS, dns_ms=dns_ms)
+            return
         try:
             vetted = destination.check(answer)
         except TargetRefused:

@@ -50,7 +50,8 @@ WITH found AS MATERIALIZED (
     FROM unnest(%(agencies)s::bigint[], %(workspaces)s::bigint[], %(positions)s::bigint[], %(ids)s::bigint[])
         WITH ORDINALITY AS asked (agency_id, workspace, position, id, turn)
     CROSS JOIN LATERAL (
-        SELECT id, position, agency_id, workspace_id, uuid, name, coalesce(fanned_out_to, 0) AS fanned_out_to
+        SELECT id, position, agency_id, workspace_id, workspace_uuid, uuid, name,
+            coalesce(fanned_out_to, 0) AS fanned_out_to
         FROM agency_event
         WHERE agency_event.agency_id = asked.agency_id AND coalesce(workspace_id, 0) = asked.workspace
             AND fanned_out_at IS NULL AND (agency_event.position, agency_event.id) > (asked.position, asked.id)
@@ -75,10 +76,10 @@ WITH found AS MATERIALIZED (
     SELECT found.turn, found.number, found.position, found.id, cut.turn IS NULL OR found.number < cut.number AS is_done
     FROM found LEFT JOIN cut ON cut.turn = found.turn WHERE cut.turn IS NULL OR found.number <= cut.number
 ), made AS (
-    INSERT INTO webhooks_delivery (uuid, agency_id, workspace_id, endpoint_id, event_id, event_name, envelope_id, kind,
-        status, attempts, max_attempts, created_at)
-    SELECT gen_random_uuid(), agency_id, workspace_id, endpoint_id, id, name, uuid, 'automatic', 'pending', 0, 3,
-        clock_timestamp()
+    INSERT INTO webhooks_delivery (uuid, agency_id, workspace_id, workspace_uuid, endpoint_id, event_id, event_name,
+        envelope_id, kind, status, attempts, max_attempts, created_at)
+    SELECT gen_random_uuid(), agency_id, workspace_id, workspace_uuid, endpoint_id, id, name, uuid, 'automatic',
+        'pending', 0, 3, clock_timestamp()
     FROM pairs
     ON CONFLICT DO NOTHING
     RETURNING id, agency_id, workspace_id, endpoint_id, created_at

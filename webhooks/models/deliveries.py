@@ -15,7 +15,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from agency.models import Agency, Event
-from agency.tenants import Audience, Tenant
+from agency.tenants import Tenant
 from webhooks.models.endpoints import Endpoint
 from webhooks.models.partitions import A_DAY, first_id
 from webhooks.signing import Signature, headers
@@ -37,26 +37,6 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def of_tenant(self, tenant: Tenant) -> Self:
         return self.filter(agency_id=tenant.agency_id, workspace_id=tenant.workspace_id)
 
-    def with_status(self, status: str) -> Self:
-        """Keep one status, each by the index that holds it."""
-        if status == Delivery.Status.ERROR:
-            return self.filter(failed_at__isnull=False)
-        if status == Delivery.Status.PENDING:
-            return self.filter(queued__isnull=False, status=status)
-        return self.filter(status=status)
-
-    def newest(
-        self, count: int, *, tenant: Tenant, endpoint: Endpoint | None = None, status: str = "", event: str = ""
-    ) -> "list[Delivery]":
-        """The newest of a tenant's, or of one of its endpoint's, with this status and of this event.
-
-        Those of two days answer most questions; planning a statement over all days costs more than its answer.
-        """
-        recent, older = self._by_age()
-        found = list(recent._newest(count, tenant, endpoint, status, event))
-        missing = count - len(found)
-        return [*found, *older._newest(missing, tenant, endpoint, status, event)] if missing else found
-
     def with_uuid(self, uuid: uuid.UUID) -> "Delivery | None":
         """The one with this public id, looked for among those of the last two days first."""
         recent, older = self._by_age()
@@ -68,31 +48,11 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         yesterday, end = first_id(day - A_DAY), first_id(day + 2 * A_DAY)
         return self.filter(id__gte=yesterday, id__lt=end), self.filter(id__lt=yesterday)
 
-    def _newest(self, count: int, tenant: Tenant, endpoint: Endpoint | None, status: str, event: str) -> Self:
-        """What the fitting index begins with is asked for as a range and named in the order.
-
-        As a plain equation it would let the planner walk the primary key past all the newer rows of everybody else.
-        """
-        filters: dict[str, int | str | None] = {"agency_id": tenant.agency_id, "workspace_id": tenant.workspace_id}
-        if endpoint:
-            filters["endpoint_id"] = endpoint.pk
-        if event:
-            filters["event_name"] = event
-        leading = "agency_id" if tenant.audience == Audience.AGENCY else "workspace_id"
-        if status != Delivery.Status.ERROR:
-            leading = next((field for field in ("endpoint_id", "event_name") if field in filters), leading)
-        found = self.with_status(status) if status else self
-        order = ["-id"]
-        if status != Delivery.Status.PENDING:  # the queue leads to those
-            only = filters.pop(leading)
-            found = found.filter(**{f"{leading}__gte": only, f"{leading}__lte": only})
-            order.insert(0, leading)
-        return found.filter(**filters).select_related("endpoint", "queued").order_by(*order)[:count]
-
 
 class Delivery(models.Model):
     """One envelope on its way to one endpoint; while it is pending, a `QueuedDelivery` says when and who.
 
+    `workspace_id` is set where it is a workspace's own; `workspace_uuid` says which workspace its event is about.
     `attempts` counts finished attempts. `body` is set where the delivery needs no event to hold the envelope: on tests
     and redeliveries. The primary key comes from the database and names the day. In each day's partition, `uuid` is
     unique, and so are event and endpoint of automatic deliveries: an event is fanned out once, under its row's lock.
@@ -111,6 +71,7 @@ class Delivery(models.Model):
     uuid = models.UUIDField(default=uuid.uuid4, editable=False)
     agency = models.ForeignKey(Agency, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False)
     workspace_id = models.BigIntegerField(null=True)
+    workspace_uuid = models.UUIDField(null=True)
     endpoint = models.ForeignKey(
         Endpoint, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="deliveries"
     )
@@ -145,7 +106,7 @@ class Delivery(models.Model):
         verbose_name_plural = "deliveries"
         indexes = [
             models.Index(fields=["endpoint", "-id"], name="delivery_of_endpoint"),
-            models.Index(fields=["envelope_id", "endpoint"], condition=Q(kind="redelivery"), name="delivery_again"),
+            models.Index(fields=["envelope_id", "endpoint"], condition=~Q(kind="automatic"), name="delivery_again"),
             # An agency's own, and its workspaces': each row stands in one of two, so two cost no more than one.
             models.Index(fields=["agency", "-id"], condition=_OWN, name="delivery_of_agency"),
             models.Index(fields=["workspace_id", "-id"], condition=_OF_WORKSPACE, name="delivery_of_workspace"),
@@ -159,7 +120,15 @@ class Delivery(models.Model):
             models.Index(
                 fields=["workspace_id", "-id"], condition=_FAILED & _OF_WORKSPACE, name="delivery_of_workspace_failed"
             ),
-            models.Index(fields=["agency", "failed_at"], condition=_FAILED & _OWN, name="delivery_failed_since"),
+            models.Index(fields=["endpoint", "-id"], condition=_FAILED, name="delivery_failed_of_endpoint"),
+            models.Index(
+                fields=["agency", "event_name", "-id"], condition=_FAILED & _OWN, name="delivery_failed_of_event_name"
+            ),
+            models.Index(
+                fields=["agency", "workspace_uuid", "-id"],
+                condition=_OWN & Q(workspace_uuid__isnull=False),
+                name="delivery_about_workspace",
+            ),
         ]
         constraints = [
             models.CheckConstraint(

@@ -9,21 +9,30 @@ from typing import Any, TypedDict, Unpack
 from django.db import transaction
 
 from agency.actors import Actor
+from agency.models import Agency
 from agency.services import record_activity
 from agency.services.events import DISPATCHER
 from agency.tenants import Tenant
 from config.celery import wake_up
 from config.db import CurrentTransaction
 from config.encryption import written
-from config.errors import NotFound
+from config.errors import Forbidden, NotFound
+from config.http.guard import VettedTarget
 from webhooks.models import Endpoint
 from webhooks.services.guarding import check_endpoint_url
 from webhooks.services.queueing import end_waiting
 from webhooks.signing import SECRET_PREFIX
 
+# An agency's own, or a workspace's.
+MOST_ENDPOINTS = 100
+
 
 class EndpointNotFound(NotFound):
     message = "Webhook not found."
+
+
+class TooManyEndpoints(Forbidden):
+    message = "The webhook limit is reached."
 
 
 def new_secret() -> str:
@@ -32,11 +41,23 @@ def new_secret() -> str:
 
 
 def register_endpoint(
-    *, tenant: Tenant, url: str, events: Collection[str], by: Actor, description: str = "", enabled: bool = True
+    *,
+    tenant: Tenant,
+    url: str,
+    events: Collection[str],
+    by: Actor,
+    description: str = "",
+    enabled: bool = True,
+    vetted: VettedTarget | None = None,
 ) -> Endpoint:
-    """Register a receiver; the endpoint carries its new secret. Raises `UrlRefused`."""
-    check_endpoint_url(url)
+    """Register a receiver; the endpoint carries its new secret. Raises `UrlRefused` and `TooManyEndpoints`.
+
+    `vetted` is what came of checking the URL, for callers inside a transaction.
+    """
+    if vetted is None:
+        check_endpoint_url(url)
     with transaction.atomic():
+        _require_room(tenant)
         endpoint = Endpoint.objects.create(
             agency_id=tenant.agency_id,
             workspace_id=tenant.workspace_id,
@@ -49,6 +70,13 @@ def register_endpoint(
         )
         _record(endpoint, "webhook.created", by, {"url": url, "events": endpoint.events})
     return endpoint
+
+
+def _require_room(tenant: Tenant) -> None:
+    """Refuse one endpoint too many, under the agency's lock: of many at once only so many as there is room for pass."""
+    Agency.objects.select_for_update(no_key=True).only("pk").get(pk=tenant.agency_id)
+    if Endpoint.objects.of_tenant(tenant).count() >= MOST_ENDPOINTS:
+        raise TooManyEndpoints
 
 
 class EndpointChanges(TypedDict, total=False):

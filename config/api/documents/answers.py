@@ -47,7 +47,6 @@ NAMES = {
     403: "Forbidden",
     404: "NotFound",
     409: "Conflict",
-    411: "LengthRequired",
     413: "TooLarge",
     415: "UnsupportedMedia",
     422: "Invalid",
@@ -60,7 +59,6 @@ EXAMPLES = {
     401: "Invalid API key.",
     404: "Not found.",
     409: "The state of the resource does not allow this.",
-    411: "Send the body with a Content-Length header.",
     413: "The body is larger than 1 MiB.",
     415: "Send the body as application/json in UTF-8.",
     429: "Too many requests. Retry after 12 seconds.",
@@ -72,7 +70,6 @@ MEANINGS = {
     401: "The API key is missing, unknown or revoked.",
     404: "No such resource, or it is somebody else's.",
     409: "The state of the resource does not allow this.",
-    411: "The body came without a Content-Length header.",
     413: "The body is larger than 1 MiB.",
     415: "The body is not JSON in UTF-8.",
     422: "Fields were refused.",
@@ -85,7 +82,7 @@ REFUSED_FIELDS = {
     "errors": {"name": ["The name field is required."]},
 }
 ALWAYS = (401, 403, 429, 500, 503)
-OF_A_WRITE = (400, 411, 413, 415, 422)
+OF_A_WRITE = (400, 413, 415, 422)
 WRITES = frozenset({"post", "put", "patch"})
 QUERY_TOO_LONG = "The query string has more than 1,000 parameters."
 

@@ -29,11 +29,6 @@ class Unauthorized(Refusal):
         super().__init__(message, headers={"WWW-Authenticate": "Bearer"})
 
 
-class LengthRequired(Refusal):
-    status = 411
-    message = "Send the body with a Content-Length header."
-
-
 class TooLarge(Refusal):
     status = 413
     message = "The body is larger than 1 MiB."

@@ -1,8 +1,10 @@
 """Short values with a meaning of their own: ids, one of a few texts, yes or no, numbers, times."""
 
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.utils.dateparse import parse_datetime
 from rest_framework import serializers
 
 from config.api.fields.base import Field
@@ -64,7 +66,18 @@ class FloatField(Field, serializers.FloatField):
 
 
 class DateTimeField(Field, serializers.DateTimeField):
-    """A time that is only read; the JSON writer gives it in UTC."""
+    """A time: ISO 8601 with an offset, without which it would be anybody's guess. The JSON writer gives it in UTC."""
+
+    default_error_messages = {"invalid": "{subject} must be an ISO 8601 time with an offset."}
+
+    def to_internal_value(self, data: Any) -> datetime:
+        try:
+            found = parse_datetime(data) if isinstance(data, str) else None
+        except ValueError:
+            found = None
+        if found is None or found.tzinfo is None:
+            self.fail("invalid")
+        return found
 
 
 class URLField(Field, serializers.URLField):

@@ -7,7 +7,7 @@ from typing import IO, Any
 from django.http import HttpRequest
 from rest_framework.parsers import BaseParser
 
-from config.api.errors.refusals import LengthRequired, Malformed, TooLarge, UnsupportedMedia
+from config.api.errors.refusals import Malformed, TooLarge, UnsupportedMedia
 from config.api.requests.strict_json import parse_object
 from config.api.responses.json import CONTENT_TYPE
 
@@ -28,41 +28,55 @@ def _is_json_in_utf_8(content_type: str) -> bool:
     return media.strip().lower() == CONTENT_TYPE and charsets <= UTF_8
 
 
-def _has_unmeasured_body(request: HttpRequest) -> bool:
-    """Say whether a body comes without a length: chunked, or as HTTP/2 frames."""
+def _read_unmeasured(request: HttpRequest) -> bytes:
+    """Give a body that came without a length: in chunks, or as HTTP/2 frames.
+
+    Our own server measures such bodies before any view runs (`config/serving/bodies.py`); another may hand them over
+    as a stream that ends where the body does. One that can do neither would lose them.
+    """
+    if request.META.get("wsgi.input_terminated"):
+        body: bytes = request.META["wsgi.input"].read(MOST_BYTES + 1)
+        return body
     if request.META.get("HTTP_TRANSFER_ENCODING"):
-        return True
-    return bool(request.META.get("wsgi.input_terminated") and request.META["wsgi.input"].read(1))
+        raise Malformed("This server cannot read a body that is sent in chunks.")
+    return b""
 
 
-def _length(request: HttpRequest) -> int:
+def _body(request: HttpRequest) -> bytes:
+    """Give the body, at most 1 MiB; a longer one is refused before it is read where its length is known."""
     given = request.META.get("CONTENT_LENGTH") or ""
     if not given:
-        if _has_unmeasured_body(request):
-            raise LengthRequired
-        return 0
+        body = _read_unmeasured(request)
+        if len(body) > MOST_BYTES:
+            raise TooLarge
+        return body
     if not LENGTH.fullmatch(given):
         raise Malformed("The Content-Length header is not a number.")
-    return int(given)
+    length = int(given)
+    if length > MOST_BYTES:
+        raise TooLarge
+    measured = request.body if length else b""
+    if len(measured) != length:
+        raise Malformed("The body is shorter than its Content-Length.")
+    return measured
+
+
+def _require_json(request: HttpRequest) -> None:
+    if request.META.get("HTTP_CONTENT_ENCODING", "").strip().lower() not in ("", "identity"):
+        raise UnsupportedMedia("Send the body without a Content-Encoding.")
+    if not _is_json_in_utf_8(request.META.get("CONTENT_TYPE", "")):
+        raise UnsupportedMedia
 
 
 def read_object(request: HttpRequest, *, may_be_empty: bool) -> dict[str, Any]:
     """Give the JSON object in a request's body; an empty body is `{}` where it may be empty, else 400."""
-    length = _length(request)
-    if length > MOST_BYTES:
-        raise TooLarge
-    if length == 0 and may_be_empty:
+    body = _body(request)
+    if body:
+        _require_json(request)
+        return parse_object(body)
+    if may_be_empty:
         return {}
-    if request.META.get("HTTP_CONTENT_ENCODING", "").strip().lower() not in ("", "identity"):
-        raise UnsupportedMedia("Send the body without a Content-Encoding.")
-    if length == 0:
-        raise Malformed("The body is empty; send a JSON object.")
-    if not _is_json_in_utf_8(request.META.get("CONTENT_TYPE", "")):
-        raise UnsupportedMedia
-    body = request.body
-    if len(body) != length:
-        raise Malformed("The body is shorter than its Content-Length.")
-    return parse_object(body)
+    raise Malformed("The body is empty; send a JSON object.")
 
 
 class StrictJSONParser(BaseParser):

@@ -44,12 +44,12 @@ class Page:
         return (self.number - 1) * self.size
 
 
-def read_page(parameters: Parameters, *, limit_alias: bool) -> Page:
+def read_page(parameters: Parameters, *, limit_alias: bool, usual_size: int = USUAL_SIZE) -> Page:
     """Read `page` and `per_page`; `limit` stands in for `per_page` where the surface knows it."""
     sized_by = "limit" if limit_alias and not parameters.sent("per_page") else "per_page"
     return Page(
         number=read_number(parameters.plain("page"), usual=1, highest=LAST_PAGE_IMAGINABLE),
-        size=read_number(parameters.plain(sized_by), usual=USUAL_SIZE, highest=LARGEST_SIZE),
+        size=read_number(parameters.plain(sized_by), usual=usual_size, highest=LARGEST_SIZE),
     )
 
 

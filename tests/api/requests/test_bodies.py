@@ -180,16 +180,31 @@ def test_a_length_that_is_no_number_is_400(agency: Client, length: str) -> None:
     assert answer.status_code == 400
 
 
-def test_a_body_without_a_length_is_411(agency: Client) -> None:
-    answer = agency.post(
-        f"{AGENCY}/suspend",
-        data=b'{"reason":"x"}',
-        content_type="application/json",
-        CONTENT_LENGTH="",
-        HTTP_TRANSFER_ENCODING="chunked",
-    )
-    assert answer.status_code == 411
-    assert answer.json() == {"message": "Send the body with a Content-Length header."}
+class Chunks(io.BytesIO):
+    """A body as a server hands it over that has put its chunks together: it ends where the body does."""
+
+
+def in_chunks(agency: Client, body: bytes, *, put_together: bool = True) -> Any:
+    server: dict[str, Any] = {
+        "wsgi.input": Chunks(body),
+        "wsgi.input_terminated": put_together,
+        "CONTENT_LENGTH": "",
+        "HTTP_TRANSFER_ENCODING": "chunked",
+    }
+    return agency.post(f"{AGENCY}/suspend", content_type="application/json", **server)
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [(b'{"reason":"x"}', 200), (b"", 200), (b'{"reason":', 400), (b'{"a":"%s"}' % (b"x" * 1024 * 1024), 413)],
+)
+def test_a_body_in_chunks_is_read_like_any_other(agency: Client, body: bytes, status: int) -> None:
+    assert in_chunks(agency, body).status_code == status
+
+
+def test_a_server_that_cannot_put_chunks_together_loses_no_body(agency: Client) -> None:
+    answer = in_chunks(agency, b'{"reason":"x"}', put_together=False)
+    assert (answer.status_code, list(answer.json())) == (400, ["message"])
 
 
 def test_bodies_of_reads_are_not_looked_at(agency: Client) -> None:

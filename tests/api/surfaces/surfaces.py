@@ -25,6 +25,7 @@ class SurfaceState:
     open: bool = True
     holders: dict[bytes, Holder] = field(default_factory=dict)
     looked_up: int = 0
+    prepared: list[int] = field(default_factory=list)
 
     def issue_key(self, prefix: str, holder: Holder) -> str:
         key = new_key(prefix)

@@ -16,6 +16,7 @@ agency = [
     path("faults/<str:fault>", views.Faults.as_view()),
     path("once", views.Once.as_view()),
     path("once/again", views.Once.as_view()),
+    path("once/prepared", views.Prepared.as_view()),
 ]
 workspace = [path("things", views.WorkspaceThings.as_view())]
 

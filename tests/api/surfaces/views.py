@@ -19,7 +19,7 @@ from config.api.operations import many, one, operation, pages
 from config.api.responses.json import json_response
 from config.errors import Conflict, Invalid, NotFound, Unavailable
 from tests.api.surfaces.serializers import ThingFilterSet, ThingSerializer, ThingWriteSerializer
-from tests.api.surfaces.surfaces import AgencyTestSurface, WorkspaceTestSurface
+from tests.api.surfaces.surfaces import AgencyTestSurface, WorkspaceTestSurface, surface_state
 
 MANY = 53
 
@@ -170,6 +170,30 @@ class Stray(APIView):
 
     def get(self, request: Request) -> Response:
         return Response({"data": "a secret"})
+
+
+def prepare(view: Any) -> None:
+    """Remember how many transactions were open, one in the other."""
+    surface_state.prepared.append(len(connection.savepoint_ids))
+
+
+class Prepared(AgencyTestSurface):
+    """Makes a group after something was found out outside of any transaction."""
+
+    schema = None
+
+    @operation(
+        operation_id="makePrepared",
+        summary="Make prepared",
+        answer=one(ThingSerializer),
+        request=ThingWriteSerializer,
+        idempotent=True,
+        prepare=prepare,
+    )
+    def post(self, request: Request) -> HttpResponse:
+        body: dict[str, Any] = dict(request.data)
+        group = Group.objects.create(name=body["name"])
+        return json_response({"data": {"number": group.pk, "name": group.name}}, status=201)
 
 
 class Once(AgencyTestSurface):

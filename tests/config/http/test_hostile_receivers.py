@@ -225,6 +225,36 @@ def test_an_answer_that_is_none_is_a_failure(
     assert result.error == error
 
 
+@pytest.mark.parametrize("status", [200, 204, 500])
+@pytest.mark.parametrize(
+    "framing",
+    [
+        b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
+        b"transfer-encoding: chunked\r\nX-Between: 1\r\ncontent-length: 5\r\n",
+        b"Content-Length: 0\r\nTransfer-Encoding: identity\r\n",
+    ],
+)
+def test_an_answer_that_says_its_length_in_two_ways_is_no_acknowledgement(
+    start_receiver: StartReceiver, sender: Sender, status: int, framing: bytes
+) -> None:
+    data = b"HTTP/1.1 %d Reason\r\n%b\r\n5\r\nhello\r\n0\r\n\r\n" % (status, framing)
+    receiver = start_receiver(answer(data))
+
+    results = [post(sender, receiver.vetted()) for _ in range(2)]
+
+    assert {(result.status, result.error) for result in results} == {(status, "invalid_answer")}
+    assert len(receiver.connections) == 2, "such a connection is not used again"
+
+
+def test_interim_answers_have_a_head_of_their_own(start_receiver: StartReceiver, sender: Sender) -> None:
+    interim = b"HTTP/1.1 103 Early Hints\r\nTransfer-Encoding: chunked\r\n\r\n"
+    receiver = start_receiver(answer(interim + OK + b"Content-Length: 2\r\n\r\nok"))
+
+    result = post(sender, receiver.vetted())
+
+    assert (result.status, result.error, result.response_body) == (200, None, b"ok")
+
+
 def test_binary_answers_become_text_that_a_database_takes(start_receiver: StartReceiver, sender: Sender) -> None:
     body = b"a\0b\xff\xfe\xed\xa0\x80\xc3\xa9"
     receiver = start_receiver(answer(OK + b"X-Odd: \xff\xe9\r\nContent-Length: %d\r\n\r\n" % len(body) + body))

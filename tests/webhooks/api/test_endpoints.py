@@ -2,12 +2,14 @@
 
 import json
 import re
+from collections import Counter
 from typing import Any
 
 import pytest
 from django.db import connection
 
 from agency.models import ActivityEntry
+from tests.parallel import at_once
 from tests.tenants import Tenant
 from tests.webhooks.conftest import Names
 from webhooks.models import Endpoint
@@ -240,3 +242,34 @@ def test_every_change_is_in_the_activity(a: Tenant) -> None:
         ActivityEntry.objects.filter(action__startswith="webhook.").order_by("id").values_list("action", flat=True)
     )
     assert list(actions) == ["webhook.created", "webhook.changed", "webhook.secret_rotated", "webhook.removed"]
+
+
+REACHED = {"message": "The webhook limit is reached."}
+
+
+def hold(tenant: Tenant, count: int) -> None:
+    """Have so many endpoints registered already."""
+    Endpoint.objects.bulk_create(
+        Endpoint(agency=tenant.agency, url=URL, events=["workspace.created"], secret="whsec_x") for _ in range(count)
+    )
+
+
+def test_an_agency_has_a_hundred_at_most(a: Tenant, b: Tenant) -> None:
+    hold(a, 99)
+    last = registered(a)
+    refusals = [a.api.post("/webhooks", NEW, **more) for more in ({}, {"idempotency_key": "one-more"})]
+    assert [(refused.status_code, refused.json()) for refused in refusals] == [(403, REACHED)] * 2
+    assert refused(a.api.post("/webhooks", {"url": URL}))  # what is wrong with the body is said first
+    assert registered(b)
+    assert len(a.api.get("/webhooks").json()["data"]) == 100
+    assert a.api.delete(f"/webhooks/{last['uuid']}").status_code == 200
+    assert registered(a)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_thirty_at_once_never_pass_the_limit(a: Tenant) -> None:
+    hold(a, 93)
+    answers = at_once(lambda _: a.api.post("/webhooks", NEW).status_code, times=30)
+    assert Counter(answers) == {201: 7, 403: 23}
+    assert Endpoint.objects.of(a.agency).count() == 100
+    assert ActivityEntry.objects.filter(action="webhook.created").count() == 7

@@ -6,11 +6,14 @@ from uuid import UUID, uuid4
 
 import pytest
 from django.urls import get_resolver, reverse
+from django.utils.timezone import now
 
 from tests import furnished
 from tests.agency.console.browsers import a_browser, at_the_console
 from tests.tenants import Tenant
 from tests.webhooks.factories import a_failed_delivery, an_endpoint
+from webhooks.console.views.deliveries import sign_redelivery
+from webhooks.services import Replayed
 
 a, b = furnished.a, furnished.b
 
@@ -18,7 +21,7 @@ pytestmark = pytest.mark.django_db
 ALL = {"owner", "admin", "viewer"}
 CHANGERS = {"owner", "admin"}
 NOBODY: set[str] = set()
-Id = Callable[[Tenant], UUID]
+Id = Callable[[Tenant], UUID | str]
 
 
 def endpoint(tenant: Tenant) -> UUID:
@@ -27,6 +30,10 @@ def endpoint(tenant: Tenant) -> UUID:
 
 def delivery(tenant: Tenant) -> UUID:
     return a_failed_delivery(tenant).uuid
+
+
+def redelivery(tenant: Tenant) -> str:
+    return sign_redelivery(tenant.agency, Replayed(1, 0, 1), now())
 
 
 @dataclass(frozen=True)
@@ -51,6 +58,7 @@ PAGES = {
     "webhook-remove": PageAccess(CHANGERS, CHANGERS, endpoint),
     "webhook-test": PageAccess(NOBODY, CHANGERS, endpoint),
     "webhook-delivery": PageAccess(ALL, NOBODY, delivery),
+    "webhook-redelivery": PageAccess(ALL, NOBODY, redelivery),
     "webhook-redeliver": PageAccess(NOBODY, CHANGERS, delivery),
 }
 every_page = pytest.mark.parametrize("name", PAGES)

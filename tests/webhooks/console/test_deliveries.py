@@ -1,14 +1,18 @@
-"""Deliveries in the console: the last thirty, one with its attempts, a test, once more, and all that failed."""
+"""Deliveries in the console: the log, one with its attempts, a test, once more, and all that failed."""
 
 from datetime import datetime, timedelta
+from typing import Any
+from uuid import uuid4
 
 import pytest
+from django.contrib.postgres.functions import RandomUUID
 from django.test import Client
 from django.utils.timezone import now
 
 from agency.models import ActivityEntry
 from tests.agency.console.browsers import at_the_console, flashes, text
 from tests.tenants import Tenant
+from tests.webhooks.api.test_log import fill
 from tests.webhooks.factories import EVENT, a_failed_delivery, an_endpoint
 from webhooks.models import Delivery
 
@@ -21,22 +25,58 @@ def staff(a: Tenant) -> Client:
     return at_the_console(a.agency)
 
 
-def test_the_list_holds_the_last_thirty_across_endpoints(a: Tenant, staff: Client) -> None:
+def test_the_list_holds_the_last_thirty_across_endpoints_and_leads_further(a: Tenant, staff: Client) -> None:
     endpoint = an_endpoint(a)
     deliveries = [a_failed_delivery(a, endpoint) for _ in range(31)]
     page = staff.get(PAGES).content.decode()
     assert str(deliveries[0].uuid) not in page
     assert all(str(delivery.uuid) in page for delivery in deliveries[1:])
+    assert "30 of 31" in page
+    for address in (f"{PAGES}?page=2", f"{PAGES}?page=999", f"{PAGES}/{endpoint.uuid}?page=2&status=error"):
+        page = staff.get(address).content.decode()
+        assert str(deliveries[0].uuid) in page
+        assert str(deliveries[1].uuid) not in page
 
 
 @pytest.mark.parametrize(
     ("query", "there"),
     [("status=error", True), ("status=success", False), (f"event={EVENT}", True), ("event=addon.granted", False),
-     ("status=nonsense", True), ("event=%00", True)],
+     ("status=nonsense", True), ("event=%00", True), ("envelope_id=zzz", True), (f"envelope_id={uuid4()}", False),
+     (f"workspace={uuid4()}", False), ("created_after=2020-01-01T00:00", True),
+     ("created_after=9999-12-31T23:59", False),
+     ("created_before=2020-01-01T00:00", False), ("created_before=yesterday", True)],
 )  # fmt: skip
 def test_filters_stand_in_the_address(a: Tenant, staff: Client, query: str, there: bool) -> None:
     delivery = a_failed_delivery(a)
     assert (str(delivery.uuid) in staff.get(f"{PAGES}?{query}").content.decode()) is there
+
+
+def test_each_filter_in_use_is_shown_with_a_way_to_clear_it_alone(a: Tenant, staff: Client) -> None:
+    a_failed_delivery(a)
+    page = staff.get(f"{PAGES}?status=error&event={EVENT}&created_before=2099-01-01T00:00&page=1")
+    shown = page.content.decode()
+    for name, rest in {
+        "Result": f"event={EVENT}&amp;created_before=2099-01-01T00%3A00",
+        "Event": "status=error&amp;created_before=2099-01-01T00%3A00",
+        "Before (UTC)": f"status=error&amp;event={EVENT}",
+    }.items():
+        assert f'<a href="{PAGES}?{rest}" aria-label="Clear the filter {name}">' in shown
+    assert f'<a href="{PAGES}">Clear all</a>' in shown
+    assert "Clear the filter" not in staff.get(PAGES).content.decode()
+    assert (
+        f'<a href="{PAGES}" aria-label="Clear the filter Result">'
+        in staff.get(f"{PAGES}?status=error").content.decode()
+    )
+
+
+def test_a_page_of_the_log_costs_the_same_however_long_it_is(
+    a: Tenant, staff: Client, django_assert_max_num_queries: Any
+) -> None:
+    endpoint = an_endpoint(a)
+    for _ in range(31):
+        a_failed_delivery(a, endpoint)
+    with django_assert_max_num_queries(13):
+        staff.get(f"{PAGES}?status=error")
 
 
 def test_a_delivery_shows_its_attempt_and_its_envelope_and_runs_nothing_of_the_answer(a: Tenant, staff: Client) -> None:
@@ -80,29 +120,61 @@ def since(moment: datetime) -> dict[str, str]:
     return {"since": moment.strftime("%Y-%m-%dT%H:%M")}
 
 
-def test_all_that_failed_since_a_moment_are_sent_again_once(a: Tenant, b: Tenant, staff: Client) -> None:
-    endpoint = an_endpoint(a)
+def test_all_that_failed_since_a_moment_are_counted_then_sent_again_once(a: Tenant, b: Tenant, staff: Client) -> None:
     recent = [a_failed_delivery(a, an_endpoint(a)) for _ in range(2)]
-    a_failed_delivery(a, endpoint, completed_at=now() - timedelta(days=2))
+    fill(a, an_endpoint(a), 1, status="error", at=now() - timedelta(days=1))
     a_failed_delivery(b)
     a_failed_delivery(a, an_endpoint(a, enabled=False))
-    answer = staff.post(f"{PAGES}/redeliver-failed", since(now() - timedelta(hours=1)), follow=True)
-    assert flashes(answer) == ["2 deliveries are on their way again."]
+    wanted = since(now() - timedelta(hours=1))
+    question = staff.get(f"{PAGES}/redeliver-failed", wanted)
+    assert "2 deliveries failed" in text(question)
+    assert "Redeliver 2 deliveries" in text(question)
+    assert not Delivery.objects.filter(kind="redelivery").exists()
+    progress = staff.post(f"{PAGES}/redeliver-failed", wanted, follow=True)
+    assert "0 of 2 have ended" in text(progress)
+    assert progress["Refresh"] == "2"
     again = Delivery.objects.filter(kind="redelivery")
     assert {delivery.endpoint_id for delivery in again} == {delivery.endpoint_id for delivery in recent}
     assert ActivityEntry.objects.filter(action="webhook.failed_redelivered", details__number=2).exists()
-    answer = staff.post(f"{PAGES}/redeliver-failed", since(now() - timedelta(hours=1)), follow=True)
-    assert flashes(answer) == ["0 deliveries are on their way again."]
+    assert "Nothing to send again" in text(staff.get(f"{PAGES}/redeliver-failed", wanted))
+    answer = staff.post(f"{PAGES}/redeliver-failed", wanted, follow=True)
+    assert flashes(answer) == ["There was nothing to send again."]
+
+
+def test_the_progress_says_what_became_of_them_until_all_have_ended(a: Tenant, staff: Client) -> None:
+    endpoint = an_endpoint(a)
+    for _ in range(3):
+        a_failed_delivery(a, endpoint)
+    Delivery.objects.update(envelope_id=RandomUUID())
+    answer = staff.post(f"{PAGES}/redeliver-failed", since(now() - timedelta(hours=1)))
+    address = answer["Location"]
+    again = list(Delivery.objects.filter(kind="redelivery").order_by("id"))
+    a_failed_delivery(a, endpoint)  # not of this redelivery
+    Delivery.objects.filter(pk=again[0].pk).update(status="success", completed_at=now())
+    page = staff.get(address)
+    assert "1 of 3 have ended" in text(page)
+    assert page["Refresh"] == "2"
+    Delivery.objects.filter(kind="redelivery", status="pending").update(
+        status="error", completed_at=now(), failed_at=now()
+    )
+    page = staff.get(address)
+    assert "All 3 have ended" in text(page)
+    assert "Refresh" not in page
+    assert '<progress max="3" value="3"' in page.content.decode()
 
 
 def test_failed_deliveries_of_one_webhook_can_be_chosen(a: Tenant, staff: Client) -> None:
     one, other = an_endpoint(a), an_endpoint(a)
     a_failed_delivery(a, one), a_failed_delivery(a, other)
     fields = {**since(now() - timedelta(hours=1)), "webhook": str(one.uuid)}
+    assert "1 delivery failed" in text(staff.get(f"{PAGES}/redeliver-failed", fields))
     staff.post(f"{PAGES}/redeliver-failed", fields)
     assert [delivery.endpoint for delivery in Delivery.objects.filter(kind="redelivery")] == [one]
+    chosen = staff.get(f"{PAGES}/redeliver-failed", {"webhook": str(one.uuid)}).content.decode()
+    assert f'<option value="{one.uuid}" selected>' in chosen
 
 
 @pytest.mark.parametrize("fields", [{}, {"since": "yesterday"}, {"since": "2026-01-01T00:00", "webhook": "zzz"}])
 def test_a_moment_that_cannot_be_read_is_refused(staff: Client, fields: dict[str, str]) -> None:
     assert staff.post(f"{PAGES}/redeliver-failed", fields).status_code == 422
+    assert staff.get(f"{PAGES}/redeliver-failed", fields).status_code == (422 if fields else 200)

@@ -1,4 +1,4 @@
-"""Deliveries: the last thirty, one with its attempts, and once more."""
+"""Deliveries: the log in pages, one with its attempts, and once more."""
 
 from typing import Any
 from uuid import UUID
@@ -11,15 +11,15 @@ from rest_framework.request import Request
 
 from agency.api.surface import AgencyViewSet
 from agency.tenants import Tenant
-from config.api.operations import many, one, operation
+from config.api.operations import one, operation, pages
 from config.errors import NotFound
 from webhooks.api.agency.serializers import DeliveryDetailSerializer, DeliverySerializer
 from webhooks.filters import DeliveryFilterSet
 from webhooks.models import Delivery, Endpoint
-from webhooks.services import DeliveryNotFound, redeliver
-from webhooks.services.deliveries import EndpointGone
+from webhooks.services import DeliveryNotFound, EndpointGone, LogFilters, read_log, redeliver
 
-SHOWN = 30
+PAGE_SIZE = 30
+UNREADABLE_TIME = "A date is malformed."
 QUEUED = {
     **DeliverySerializer.example(),
     "status": "pending",
@@ -30,11 +30,12 @@ QUEUED = {
 }
 
 
-def answer_newest(view: AgencyViewSet, endpoint: Endpoint | None = None) -> HttpResponse:
-    """Answer the newest deliveries that the filters ask for, of one endpoint or of all."""
-    filters = DeliveryFilterSet.values(view.parameters)
-    newest = Delivery.objects.newest(SHOWN, tenant=Tenant(view.agency.pk), endpoint=endpoint, **filters)
-    return view.answer(DeliverySerializer(newest, many=True))
+def answer_log(view: AgencyViewSet, endpoint: Endpoint | None = None) -> HttpResponse:
+    """Answer the page asked for of the deliveries that the filters ask for, of one endpoint or of all."""
+    asked = DeliveryFilterSet.values(view.parameters)
+    filters = LogFilters(tenant=Tenant(view.agency.pk), endpoint=endpoint, **asked)
+    rows, total = read_log(filters, offset=view.page.offset, size=view.page.size)
+    return view.paged(DeliverySerializer(rows, many=True), total)
 
 
 class DeliveryViewSet(AgencyViewSet):
@@ -43,6 +44,7 @@ class DeliveryViewSet(AgencyViewSet):
     path = "webhooks/deliveries"
     lookup_url_kwarg = "delivery"
     not_found = DeliveryNotFound
+    usual_page_size = PAGE_SIZE
 
     def get_queryset(self) -> "QuerySet[Delivery]":
         return Delivery.objects.of(self.agency).select_related("endpoint", "event", "queued")
@@ -55,12 +57,13 @@ class DeliveryViewSet(AgencyViewSet):
 
     @operation(
         operation_id="listDeliveries",
-        summary="List the last 30 deliveries across endpoints",
-        answer=many(DeliverySerializer),
+        summary="List the deliveries across endpoints, newest first; at most 10,000 are counted",
+        answer=pages(DeliverySerializer),
         filters=DeliveryFilterSet,
+        errors={422: UNREADABLE_TIME},
     )
     def list(self, request: Request) -> HttpResponse:
-        return answer_newest(self)
+        return answer_log(self)
 
     @operation(
         operation_id="readDelivery",
@@ -77,6 +80,7 @@ class DeliveryViewSet(AgencyViewSet):
         answer=one(DeliverySerializer),
         answer_example={"data": QUEUED},
         errors={409: EndpointGone.message},
+        idempotent=True,
     )
     @action(detail=True, methods=["post"])
     def redeliver(self, request: Request, delivery: UUID | None) -> HttpResponse:

@@ -28,6 +28,9 @@ URL = "https://crm.example.com/hooks/agency"
 SAMPLE = orjson.loads(sample_envelope(WORKSPACE_CREATED))
 
 
+REPLAYED = [("error", "What failed"), ("all", "Everything")]
+
+
 class EventField(ChoiceField):
     """The name of an event that the caller may subscribe to: one of `context["event_catalogue"]`."""
 
@@ -71,6 +74,27 @@ class WebhookTestSerializer(Serializer):
     """The event to sample; without one, the first that the endpoint is subscribed to."""
 
     event = EventField(required=False, allow_null=True, default=None, example=WORKSPACE_CREATED)
+
+
+class ReplaySerializer(Serializer):
+    """Since when deliveries are sent again: those that failed or all that have ended, of all events or of these."""
+
+    since = DateTimeField(example="2026-11-20T00:00:00Z")
+    status = ChoiceField(REPLAYED, required=False, allow_null=True, default="error", example="error")
+    events = ListField(
+        child=EventField(example=WORKSPACE_CREATED),
+        max_length=MOST_EVENTS,
+        allow_empty=False,
+        required=False,
+        allow_null=True,
+        default=None,
+    )
+
+
+class ReplayedSerializer(Serializer):
+    """How many new deliveries were made, 10,000 at most."""
+
+    count = IntegerField(example=12)
 
 
 class DeliveredToSerializer(Serializer):

@@ -1,5 +1,6 @@
 """Looking up endpoints and deliveries of the agency for the console's pages."""
 
+from functools import cached_property
 from typing import Any
 from uuid import UUID
 
@@ -7,20 +8,29 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy
 
 from agency.console.views.base import ConsoleView
-from agency.pages.lists import with_id
+from agency.event_types import event_catalogue
+from agency.pages.lists import LARGEST_ID, Pages, with_id
 from agency.tenants import Tenant
+from config.api.responses.pagination import read_number
+from webhooks.console.forms import LogForm
 from webhooks.models import Delivery, Endpoint
-from webhooks.services import DeliveryNotFound, EndpointNotFound
+from webhooks.services import DeliveryNotFound, EndpointNotFound, LogFilters, read_log
+from webhooks.services.log import MOST_COUNTED
 
 WEBHOOKS = gettext_lazy("Webhooks")
 LIST = "console:webhooks"
-SHOWN = 30
+PAGE_SIZE = 30
 
 
 class WebhookView(ConsoleView):
     """A page about webhooks."""
 
     nav = LIST
+
+    @cached_property
+    def catalogue(self) -> dict[str, str]:
+        """The events that the agency may subscribe to, with their labels."""
+        return event_catalogue(self.agency)
 
     def endpoints(self) -> "QuerySet[Endpoint]":
         return Endpoint.objects.of(self.agency).order_by("created_at", "id")
@@ -39,17 +49,17 @@ class WebhookView(ConsoleView):
         return found
 
     def deliveries(self, endpoint: Endpoint | None = None) -> dict[str, Any]:
-        """The last thirty, filtered by what the address says, with what the filters show."""
-        status, event = self.request.GET.get("status", ""), self.request.GET.get("event", "")
-        newest = Delivery.objects.newest(
-            SHOWN,
-            tenant=Tenant(self.agency.pk),
-            endpoint=endpoint,
-            status=status if status in Delivery.Status.values else "",
-            event="" if "\0" in event else event,
-        )
+        """A page of the log, filtered by what the address says, with what the filters show."""
+        form = LogForm(self.request.GET, auto_id="log_%s", catalogue=self.catalogue)
+        filters = LogFilters(tenant=Tenant(self.agency.pk), endpoint=endpoint, **form.filters)
+        asked = read_number(self.request.GET.get("page", ""), usual=1, highest=LARGEST_ID)
+        found = read_log(filters, offset=(asked - 1) * PAGE_SIZE, size=PAGE_SIZE)
+        pages = Pages(asked, found.total, PAGE_SIZE)
+        if pages.number != asked:  # past the end
+            found = read_log(filters, offset=pages.offset, size=PAGE_SIZE)
         return {
-            "deliveries": newest,
-            "filters": {"status": status, "event": event, "any": bool(status or event)},
-            "statuses": Delivery.Status.choices,
+            "deliveries": found.rows,
+            "pages": pages,
+            "log": form,
+            "is_cut": found.total == MOST_COUNTED,
         }

@@ -1,23 +1,37 @@
 """Deliveries in the console: one with its attempts, a test, once more, and all that failed."""
 
 import json
+from datetime import datetime
 from typing import Any
 
+from django.contrib import messages
+from django.core import signing
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
-from agency.console.views.base import FormPage, crumb
-from agency.event_types import event_catalogue
+from agency.models import Agency
+from agency.tenants import Tenant
 from webhooks.console.forms import RedeliverForm, TestForm
-from webhooks.console.views.base import LIST, WEBHOOKS, WebhookView
+from webhooks.console.views.base import LIST, WebhookView
 from webhooks.models import Delivery
-from webhooks.services import redeliver, redeliver_failed, send_test
+from webhooks.services import (
+    DeliveryNotFound,
+    Replay,
+    Replayed,
+    count_replay,
+    progress_of,
+    redeliver,
+    replay_deliveries,
+    send_test,
+)
+from webhooks.services.replays import MOST_REPLAYED
 
 ONE = "console:webhook-delivery"
 SECONDS_BETWEEN_LOOKS = 1
+SECONDS_BETWEEN_COUNTS = 2
+REDELIVERY = "webhooks.redelivery"
 
 
 class DeliveryPage(WebhookView):
@@ -30,7 +44,7 @@ class DeliveryPage(WebhookView):
             delivery=delivery,
             attempts=list(delivery.attempt_log.order_by("number")),
             envelope=json.dumps(json.loads(delivery.envelope), indent=2, ensure_ascii=False),
-            label=event_catalogue(self.agency).get(delivery.event_name, delivery.event_name),
+            label=self.catalogue.get(delivery.event_name, delivery.event_name),
             may_redeliver=delivery.endpoint.enabled and not delivery.endpoint.removed_at,
         )
         if delivery.status == Delivery.Status.PENDING and delivery.attempts == 0:
@@ -43,7 +57,7 @@ class WebhookTest(WebhookView):
 
     def post(self, request: HttpRequest, **ids: Any) -> HttpResponse:
         endpoint = self.endpoint_of(ids["uuid"])
-        form = TestForm(request.POST, events=endpoint.events, catalogue=event_catalogue(self.agency))
+        form = TestForm(request.POST, events=endpoint.events, catalogue=self.catalogue)
         event = form.cleaned_data["event"] if form.is_valid() else endpoint.events[0]
         delivery = send_test(endpoint=endpoint, event=event, now=timezone.now(), by=self.by)
         return redirect(ONE, delivery.uuid)
@@ -55,25 +69,64 @@ class DeliveryRedeliver(WebhookView):
         return self.done(_("The same envelope is on its way again."), ONE, again.uuid)
 
 
-class RedeliverFailed(FormPage[RedeliverForm], WebhookView):
-    """Sends everything again that ended as an error since a moment."""
+class RedeliverFailed(WebhookView):
+    """Sends everything again that ended as an error since a moment: asks since when, says how many, asks once more."""
 
-    def make_form(self, data: Any = None) -> RedeliverForm:
-        return RedeliverForm(data, endpoints=self.endpoints())
+    writers_only = True
 
-    def save(self, form: RedeliverForm) -> HttpResponse:
+    def get(self, request: HttpRequest) -> HttpResponse:
+        if "since" not in request.GET:
+            initial = {"webhook": request.GET.get("webhook")}
+            return self._ask(RedeliverForm(endpoints=self.endpoints(), initial=initial))
+        form = RedeliverForm(request.GET, endpoints=self.endpoints())
+        if not form.is_valid():
+            return self._ask(form, status=422)
+        number = count_replay(self._replay(form))
+        return self.page("webhooks/redeliver_confirm.html", form=form, number=number, most=MOST_REPLAYED)
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        form = RedeliverForm(request.POST, endpoints=self.endpoints())
+        if not form.is_valid():
+            return self._ask(form, status=422)
+        now = timezone.now()
+        replayed = replay_deliveries(self._replay(form), now=now, by=self.by)
+        if not replayed.number:
+            messages.info(request, _("There was nothing to send again."))
+            return redirect(LIST)
+        return redirect("console:webhook-redelivery", sign_redelivery(self.agency, replayed, now))
+
+    def _ask(self, form: RedeliverForm, *, status: int = 200) -> HttpResponse:
+        return self.page("webhooks/redeliver_failed.html", form=form, status=status)
+
+    def _replay(self, form: RedeliverForm) -> Replay:
         fields = form.cleaned_data
-        number = redeliver_failed(
-            agency=self.agency, since=fields["since"], endpoint=fields["webhook"], now=timezone.now(), by=self.by
-        )
-        one, many = "%(number)s delivery is on its way again.", "%(number)s deliveries are on their way again."
-        message = ngettext(one, many, number)
-        return self.done(message % {"number": f"{number:,}"}, LIST)
+        return Replay(tenant=Tenant(self.agency.pk), since=fields["since"], endpoint=fields["webhook"])
 
-    def context(self) -> dict[str, Any]:
-        return {
-            "crumbs": [crumb(WEBHOOKS, LIST)],
-            "heading": _("Redeliver what failed"),
-            "text": _("Each envelope that ended as an error is sent once more, with the same id, to the same webhook."),
-            "submit": _("Redeliver"),
-        }
+
+class Redelivery(WebhookView):
+    """How far a redelivery of many has come; looks again by itself until all of it has ended."""
+
+    def get(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+        replayed, at = read_redelivery(self.agency, ids["token"])
+        progress = progress_of(replayed, tenant=Tenant(self.agency.pk), at=at)
+        done = progress.succeeded + progress.failed
+        page = self.page("webhooks/redelivery.html", number=replayed.number, progress=progress, done=done)
+        if progress.pending:
+            page["Refresh"] = str(SECONDS_BETWEEN_COUNTS)
+        return page
+
+
+def sign_redelivery(agency: Agency, replayed: Replayed, at: datetime) -> str:
+    """Give the part of an address that names a redelivery: signed, as nothing else remembers it."""
+    return signing.dumps([agency.pk, *replayed, at.isoformat()], salt=REDELIVERY)
+
+
+def read_redelivery(agency: Agency, token: str) -> tuple[Replayed, datetime]:
+    """Read what `sign_redelivery` gave; any other text, and that of another agency, is not found."""
+    try:
+        owner, number, first, last, at = signing.loads(token, salt=REDELIVERY)
+    except signing.BadSignature:
+        raise DeliveryNotFound from None
+    if owner != agency.pk:
+        raise DeliveryNotFound
+    return Replayed(number, first, last), datetime.fromisoformat(at)

@@ -10,7 +10,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agency.console.views.base import FormPage, crumb
-from agency.event_types import event_catalogue
 from agency.pages.form_nonce import new_nonce, use_nonce
 from agency.pages.forms import Confirmation, NonceForm
 from agency.tenants import Tenant
@@ -25,15 +24,15 @@ from webhooks.services import (
     rotate_secret,
     update_endpoint,
 )
+from webhooks.services.endpoints import MOST_ENDPOINTS
 from webhooks.verification import samples
 
-MOST_ENDPOINTS = 1_000
 ONE = "console:webhook"
 USED = gettext_lazy("This form was used already: its secret is shown only once. Rotate it if you did not keep it.")
 
 
 class Webhooks(WebhookView):
-    """All endpoints with their state, and the last thirty deliveries across them."""
+    """All endpoints with their state, and the log of deliveries across them."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         endpoints = list(self.endpoints()[:MOST_ENDPOINTS])
@@ -41,7 +40,7 @@ class Webhooks(WebhookView):
         return self.page(
             "webhooks/endpoints.html",
             rows=[(endpoint, states[endpoint.pk]) for endpoint in endpoints],
-            catalogue=event_catalogue(self.agency),
+            catalogue=self.catalogue,
             **self.deliveries(),
         )
 
@@ -51,14 +50,13 @@ class WebhookPage(WebhookView):
 
     def get(self, request: HttpRequest, **ids: Any) -> HttpResponse:
         endpoint = self.endpoint_of(ids["uuid"])
-        catalogue = event_catalogue(self.agency)
         return self.page(
             "webhooks/endpoint.html",
             endpoint=endpoint,
             state=endpoint_states(endpoints=[endpoint], now=timezone.now())[endpoint.pk],
-            events=[(event, catalogue.get(event, event)) for event in endpoint.events],
-            catalogue=catalogue,
-            test_form=TestForm(events=endpoint.events, catalogue=catalogue),
+            events=[(event, self.catalogue.get(event, event)) for event in endpoint.events],
+            catalogue=self.catalogue,
+            test_form=TestForm(events=endpoint.events, catalogue=self.catalogue),
             samples=samples(),
             **self.deliveries(endpoint),
         )
@@ -69,7 +67,7 @@ class WebhookNew(FormPage[NewEndpointForm], WebhookView):
 
     def make_form(self, data: Any = None) -> NewEndpointForm:
         initial = {"enabled": True, "nonce": new_nonce(self.request)} if data is None else None
-        return NewEndpointForm(data, initial=initial, catalogue=event_catalogue(self.agency))
+        return NewEndpointForm(data, initial=initial, catalogue=self.catalogue)
 
     def save(self, form: NewEndpointForm) -> HttpResponse:
         fields = dict(form.cleaned_data)
@@ -92,7 +90,7 @@ class WebhookEdit(FormPage[EndpointForm], WebhookView):
 
     def make_form(self, data: Any = None) -> EndpointForm:
         now = {name: getattr(self.endpoint, name) for name in ("url", "events", "description", "enabled")}
-        return EndpointForm(data, initial=now, catalogue=event_catalogue(self.agency))
+        return EndpointForm(data, initial=now, catalogue=self.catalogue)
 
     def save(self, form: EndpointForm) -> HttpResponse:
         update_endpoint(endpoint=self.endpoint, by=self.by, **form.cleaned_data)

@@ -57,6 +57,7 @@ class PackEntryViewSet(CopyingViewSet):
         status=201,
         answer=one(PackEntrySerializer),
         errors={403: CannotCopy.message, 404: "No such pack; for a copy: no such sub-account, or no such automation."},
+        idempotent=True,
     )
     def create(self, request: Request, pack: UUID | None) -> HttpResponse:
         is_copy = NewPackEntrySerializer(data=request.data).is_copy

@@ -62,6 +62,7 @@ class PackViewSet(AgencyViewSet):
         status=201,
         answer=one(PackSerializer),
         errors={409: TooManyPacks.message},
+        idempotent=True,
     )
     def create(self, request: Request) -> HttpResponse:
         pack = create_pack(agency=self.agency, by=self.actor, **self.validated(PackSerializer).validated_data)

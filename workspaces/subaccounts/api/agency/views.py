@@ -177,6 +177,7 @@ class HeldAddonViewSet(SubAccountPartViewSet):
         answer=one(AddonSerializer),
         also={200: one(AddonSerializer)},
         errors={404: "No such sub-account, or no such add-on."},
+        idempotent=True,
     )
     def create(self, request: Request, workspace: UUID | None) -> HttpResponse:
         found = self.workspace

@@ -1,0 +1,185 @@
+"""Everything again that the log of 30 days holds for an endpoint, or of it what failed: each envelope once."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from django.db import connection, transaction
+from django.db.models import Count, Q
+from django.utils import timezone
+
+from agency.actors import Actor
+from agency.models import Agency
+from agency.services import record_activity
+from agency.services.events import DISPATCHER
+from agency.tenants import Tenant
+from config.celery import wake_up
+from webhooks.models import Delivery, Endpoint
+from webhooks.models.partitions import A_DAY, first_id
+from webhooks.services.deliveries import require_open
+from webhooks.services.log_times import CLOCKS_DIFFER, first_delivery_since
+
+MOST_REPLAYED = 10_000
+MOST_LOOKED_AT = 200_000
+BATCH = 2_000
+# An advisory lock of an agency: two replays at once would both find what neither has queued yet.
+REPLAYING = 7_105_004
+
+# Of an envelope only the newest delivery counts, and only one that has ended: what was sent again meanwhile has an
+# outcome of its own, or is on its way. Tests are no events.
+BATCH_OF_LOG = """
+WITH looked_at AS MATERIALIZED (
+    SELECT * FROM webhooks_delivery
+    WHERE {leading} AND id > %(after)s AND id < %(end)s ORDER BY {order}, id LIMIT {batch}
+), wanted AS MATERIALIZED (
+    SELECT delivery.* FROM looked_at delivery
+    WHERE kind <> 'test' AND status <> 'pending' AND created_at >= %(since)s
+        AND (%(events)s::text[] IS NULL OR event_name = ANY (%(events)s::text[]))
+        AND EXISTS (SELECT FROM webhooks_endpoint WHERE id = endpoint_id AND enabled AND removed_at IS NULL)
+        AND NOT EXISTS (SELECT FROM webhooks_delivery later WHERE later.kind = 'redelivery'
+            AND later.envelope_id = delivery.envelope_id AND later.endpoint_id = delivery.endpoint_id
+            AND later.id > delivery.id)
+    ORDER BY id LIMIT %(room)s
+)"""
+COUNT = """
+SELECT count(*), min(id), max(id), (SELECT max(id) FROM looked_at), (SELECT count(*) FROM looked_at) FROM wanted
+"""
+# A redelivery holds its envelope itself, as it may outlive the event.
+QUEUE = """, made AS (
+    INSERT INTO webhooks_delivery (uuid, agency_id, workspace_id, workspace_uuid, endpoint_id, event_id, event_name,
+        envelope_id, body, kind, status, attempts, max_attempts, created_at)
+    SELECT gen_random_uuid(), agency_id, workspace_id, workspace_uuid, endpoint_id, event_id, event_name, envelope_id,
+        coalesce(body, (SELECT event.body FROM agency_event event WHERE event.id = event_id)), 'redelivery', 'pending',
+        0, 3, %(now)s
+    FROM wanted ORDER BY wanted.id
+    RETURNING id, agency_id, workspace_id, endpoint_id, created_at
+), queued AS (
+    INSERT INTO webhooks_queueddelivery (delivery_id, agency_id, workspace_id, endpoint_id, due_at, is_ready,
+        is_suspect, lost_leases)
+    SELECT id, agency_id, workspace_id, endpoint_id, created_at, true, false, 0 FROM made
+)
+SELECT count(*), min(id), max(id), (SELECT max(id) FROM looked_at), (SELECT count(*) FROM looked_at) FROM made
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replay:
+    """What is to be sent again: to one endpoint or to all enabled ones, since when, what failed alone, which events."""
+
+    tenant: Tenant
+    since: datetime
+    endpoint: Endpoint | None = None
+    failed_only: bool = True
+    events: Collection[str] | None = None
+
+    @property
+    def leading(self) -> tuple[str, str]:
+        """What an index answers, and its order, the oldest first (see `services.log` for the range)."""
+        owner = "agency_id" if self.tenant.workspace_id is None else "workspace_id"
+        field = "endpoint_id" if self.endpoint else owner
+        conditions = [f"{field} >= %({field})s", f"{field} <= %({field})s"]
+        if field == "agency_id":
+            conditions.append("workspace_id IS NULL")
+        if self.failed_only:
+            conditions.append("failed_at IS NOT NULL")
+        return " AND ".join(conditions), f"{field} DESC"
+
+    def sql(self, then: str) -> str:
+        leading, order = self.leading
+        return BATCH_OF_LOG.format(leading=leading, order=order, batch=BATCH) + then
+
+    def values(self, now: datetime) -> dict[str, Any]:
+        return {
+            "agency_id": self.tenant.agency_id,
+            "workspace_id": self.tenant.workspace_id,
+            "endpoint_id": self.endpoint.pk if self.endpoint else None,
+            "since": self.since,
+            "events": list(self.events) if self.events else None,
+            "end": first_id(now.date() + 2 * A_DAY),
+            "now": now,
+        }
+
+
+class Replayed(NamedTuple):
+    """How many deliveries were made, and the numbers of the first and the last of them, among others."""
+
+    number: int = 0
+    first: int = 0
+    last: int = 0
+
+
+class ReplayProgress(NamedTuple):
+    """What became of the deliveries of a replay so far."""
+
+    pending: int
+    succeeded: int
+    failed: int
+
+
+def count_replay(replay: Replay) -> int:
+    """Say how many deliveries a replay would make now."""
+    return _in_batches(replay, COUNT, now=timezone.now()).number
+
+
+@transaction.atomic
+def replay_deliveries(replay: Replay, *, now: datetime, by: Actor) -> Replayed:
+    """Queue new deliveries of what the log holds, at most 10,000, the oldest first.
+
+    Whatever ends the process before all of them are committed leaves none of them. Raises `EndpointGone`.
+    """
+    if replay.endpoint:
+        require_open(replay.endpoint)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [REPLAYING, replay.tenant.agency_id % 2**31])
+    replayed = _in_batches(replay, QUEUE, now=now)
+    if replayed.number:
+        _record(replay, replayed.number, by)
+        wake_up(DISPATCHER)
+    return replayed
+
+
+def progress_of(replayed: Replayed, *, tenant: Tenant, at: datetime) -> ReplayProgress:
+    """Say what became of the deliveries that a replay made at this moment."""
+    made = Delivery.objects.of_tenant(tenant).filter(pk__gte=replayed.first, pk__lte=replayed.last)
+    counts = made.filter(kind=Delivery.Kind.REDELIVERY, created_at=at).aggregate(
+        **{status: Count("pk", filter=Q(status=status)) for status in Delivery.Status.values}
+    )
+    return ReplayProgress(counts["pending"], counts["success"], counts["error"])
+
+
+def _in_batches(replay: Replay, then: str, *, now: datetime) -> Replayed:
+    """Go through the log in statements that each look at some thousand rows, as far as there is room."""
+    values, sql = replay.values(now), replay.sql(then)
+    after = first_delivery_since(replay.since, now=now, aside=-CLOCKS_DIFFER) - 1
+    done = Replayed()
+    for _ in range(MOST_LOOKED_AT // BATCH):
+        with connection.cursor() as cursor:
+            cursor.execute(sql, {**values, "after": after, "room": MOST_REPLAYED - done.number})
+            found, first, last, after, looked_at = cursor.fetchone()
+        if found:
+            done = Replayed(done.number + found, done.first or first, last)
+        if looked_at < BATCH or done.number >= MOST_REPLAYED:
+            break
+    return done
+
+
+def _record(replay: Replay, number: int, by: Actor) -> None:
+    endpoint, tenant = replay.endpoint, replay.tenant
+    if endpoint:
+        target = ("webhook", endpoint.uuid, endpoint.url)
+    else:
+        agency = Agency.objects.only("uuid", "name").get(pk=tenant.agency_id)
+        target = ("agency", agency.uuid, agency.name)
+    record_activity(
+        by=by,
+        action="webhook.failed_redelivered" if replay.failed_only else "webhook.replayed",
+        agency_id=tenant.agency_id,
+        workspace_uuid=tenant.workspace_uuid,
+        target=target,
+        details={
+            "since": replay.since.isoformat(),
+            "number": number,
+            **({"events": [*replay.events]} if replay.events else {}),
+        },
+    )
