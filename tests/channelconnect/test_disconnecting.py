@@ -255,7 +255,7 @@ def test_neither_a_row_s_name_nor_the_log_holds_the_token(
     connecting: Tenant, customer: Customer, caplog: pytest.LogCaptureFixture
 ) -> None:
     channel = connected(connecting, customer)
-    token = ChannelCredential.objects.get().token
+    token = ChannelCredential.objects.get().token or ""
     disconnect(connecting, channel)
     customer.sandbox.play(faults=[{"call": "unsubscribe", "fault": "503"}])
     unsubscribe()
@@ -263,4 +263,5 @@ def test_neither_a_row_s_name_nor_the_log_holds_the_token(
     assert str(row) == f"whatsapp {BUSINESS}: waiting"
     lines = "\n".join(str(vars(record)) for record in caplog.records)
     assert "subscription not taken back" in lines
+    assert token
     assert token not in f"{row!r} {lines}"

@@ -93,13 +93,16 @@ def title(page: Page, text: str) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text(text)
 
 
-def connect(page: Page, session: ConnectSession) -> None:
+def connect(page: Page, session: ConnectSession) -> str:
+    """Walk the whole way; gives the address at which the account was chosen."""
     to_the_provider(page, session)
     approve(page)
     title(page, "Choose the account")
+    here = page.url
     page.get_by_role("radio").first.check()
     page.get_by_role("button", name="Connect").click()
     returned(page)
+    return here
 
 
 def returned(page: Page) -> None:
@@ -107,16 +110,21 @@ def returned(page: Page) -> None:
     expect(page).to_have_url(re.compile(r"^https://app\.example\.com/done\?"))
 
 
+def leads_back(page: Page, address: str) -> None:
+    """The browser that finished is led back from this address, too. (What a redirect leads to cannot be played.)"""
+    answer = page.context.request.get(address, max_redirects=0)
+    assert answer.status == 303
+    assert answer.headers["location"].startswith("https://app.example.com/done?")
+
+
 def test_a_customer_approves_chooses_and_comes_back(open_browser: Open, connecting: Tenant) -> None:
     session, page = a_session(connecting, state="ü &=#"), open_browser()
-    connect(page, session)
+    here = connect(page, session)
     assert parse_qs(urlsplit(page.url).query) == {"connection_id": [str(session.uuid)], "state": ["ü &=#"]}
     assert page.inner_text("body") == "none"
     assert outcome(session) == ("connected", None)
     assert connection_events(connecting) == ["channel.connection.completed"]
-    page.go_back()
-    page.reload()
-    returned(page)
+    leads_back(page, here)
     assert Channel.objects.count() == 1
 
 
@@ -144,7 +152,6 @@ def test_a_customer_unticks_a_permission_that_messages_need(open_browser: Open, 
     title(page, "A permission is missing")
     assert outcome(session) == ("failed", "required_permissions_missing")
     expect(page.get_by_role("link", name="Back to app.example.com")).to_be_visible()
-    expect(page).to_have_url(re.compile(r"^https://app\.example\.com/done\?"), timeout=12_000)
 
 
 def test_another_browser_cannot_take_the_session_over(open_browser: Open, connecting: Tenant) -> None:
@@ -208,10 +215,12 @@ def test_back_double_clicks_and_two_tabs_do_no_harm(open_browser: Open, connecti
     for one in (page, tab):
         title(one, "Choose the account")
         one.get_by_role("radio").first.check()
+    here = page.url
     page.get_by_role("button", name="Connect").dblclick()
-    returned(page)
+    expect(page).not_to_have_url(here)
     tab.get_by_role("button", name="Connect").click()
-    returned(tab)
+    expect(tab).not_to_have_url(here)
+    leads_back(tab, here)
     assert Channel.objects.count() == 1
     assert connection_events(connecting) == ["channel.connection.completed"]
 
