@@ -4,10 +4,11 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
+from django.db.models import Q
 from django.http import HttpRequest
 
 from agency.admin.base import ChangingAdmin, RecordAdmin, RowForm, copy_fields, staff_actor
-from channelconnect.models import ConnectSession, ConnectSettings, ProviderNotice
+from channelconnect.models import ConnectSession, ConnectSettings, ProviderNotice, Unsubscription
 from channelconnect.services import switch_connect
 from config.api.requests.ids import parse_uuid
 
@@ -78,6 +79,38 @@ class ConnectSessionAdmin(RecordAdmin):
         "expires_at",
         "ended_at",
     )
+
+
+@admin.register(Unsubscription)
+class UnsubscriptionAdmin(RecordAdmin):
+    """What is, was or could not be taken back at providers; never with its token."""
+
+    list_display = ("uuid", "workspace", "platform", "reason", "status", "fault", "tries", "due_at", "ended_at")
+    list_select_related = ("workspace",)
+    list_filter = ("status",)
+    search_help_text = "Its uuid, a sub-account's or a channel's."
+    fields = (
+        "uuid",
+        "workspace",
+        "channel",
+        "connection_id",
+        "platform",
+        "container_id",
+        "reason",
+        "status",
+        "fault",
+        "tries",
+        "created_at",
+        "due_at",
+        "in_flight_until",
+        "ended_at",
+    )
+
+    def search(self, queryset: Any, term: str) -> Any:
+        found = parse_uuid(term)
+        if found is None:
+            return queryset.none()
+        return queryset.filter(Q(uuid=found) | Q(workspace__uuid=found) | Q(channel__uuid=found))
 
 
 @admin.register(ProviderNotice)

@@ -13,10 +13,12 @@ from agency.pages.registry import (
 from channelconnect import events, metrics
 from channelconnect.api.agency.serializers import ConnectionSerializer
 from channelconnect.models import ConnectSettings
+from channelconnect.services import release_access
 from channelconnect.services.retention import RULES
 from config.metrics import METRICS
 from config.request_bodies import MIB, BodyRule, body_rules
 from config.retention import retention_rules
+from workspaces.subaccounts.services import DisconnectionHandler, disconnection_handlers
 
 # A batch of a thousand updates stays far below 4 MiB; without its signature a callback is refused unread.
 body_rules.add(
@@ -77,3 +79,4 @@ console_menu.add(
 )
 label_actions(ACTIONS)
 retention_rules.add(*RULES)
+disconnection_handlers.add(DisconnectionHandler(name="channelconnect.access", release=release_access))

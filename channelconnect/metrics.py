@@ -1,6 +1,7 @@
-"""What is measured of provider callbacks. Rows are counted up to ten thousand."""
+"""What is measured of provider callbacks and unsubscriptions. Rows are counted up to ten thousand."""
 
-from channelconnect.models import ProviderNotice
+from channelconnect.models import ProviderNotice, Unsubscription
+from channelconnect.models.unsubscriptions import OPEN
 from channelconnect.services.inbox import MOST_TRIES
 from config.metrics import Gauge, capped_count, oldest_seconds
 
@@ -22,5 +23,10 @@ METRICS = (
         "callbacks_given_up",
         "Provider callbacks that broke their reader five times, counted up to 10,000.",
         read=lambda: capped_count(UNREAD.filter(tries__gte=MOST_TRIES)),
+    ),
+    Gauge(
+        "unsubscriptions_retried",
+        "Subscriptions that a provider did not take back at the first try, counted up to 10,000.",
+        read=lambda: capped_count(Unsubscription.objects.filter(status__in=OPEN, tries__gt=0)),
     ),
 )

@@ -4,7 +4,7 @@ from celery import shared_task
 
 from agency.actors import SYSTEM
 from channelconnect.services import expire_sessions as expire_due_sessions
-from channelconnect.services import read_next_notices
+from channelconnect.services import read_next_notices, unsubscribe_next
 from channelconnect.services.retention import RULES
 from config.celery.tasks import in_batches, one_at_a_time
 from config.db import database_now
@@ -26,6 +26,13 @@ def expire_sessions() -> None:
 def read_notices() -> None:
     """Read everything that providers have sent."""
     in_batches(lambda: read_next_notices(now=database_now(), by=SYSTEM), seconds=RUN_SECONDS)
+
+
+@shared_task(name="channelconnect.unsubscribe")
+@one_at_a_time
+def unsubscribe() -> None:
+    """Take back at providers what no channel stands for."""
+    in_batches(lambda: unsubscribe_next(now=database_now()), seconds=RUN_SECONDS)
 
 
 @shared_task(name="channelconnect.forget_notices")

@@ -39,8 +39,9 @@ PULSE = Queue("pulse", 5, 10)
 MAIL = Queue("mail", 90, 120)
 CALLBACKS = Queue("callbacks", 60, 90)
 EXPIRY = Queue("expiry", 60, 90)
+SUBSCRIPTIONS = Queue("subscriptions", 60, 90)
 HOUSEKEEPING = Queue("housekeeping", 240, 300)
-QUEUES = (DISPATCHER, PULSE, MAIL, CALLBACKS, EXPIRY, HOUSEKEEPING)
+QUEUES = (DISPATCHER, PULSE, MAIL, CALLBACKS, EXPIRY, SUBSCRIPTIONS, HOUSEKEEPING)
 
 TASKS = (
     Task("webhooks.deliver", DISPATCHER),
@@ -48,6 +49,7 @@ TASKS = (
     Task("agency.send_mail", MAIL, every=2),
     Task("channelconnect.read_notices", CALLBACKS, every=2),
     Task("channelconnect.expire_sessions", EXPIRY, every=5),
+    Task("channelconnect.unsubscribe", SUBSCRIPTIONS, every=5),
     Task("channelconnect.forget_notices", HOUSEKEEPING, every=600),
     Task("agency.forget_records", HOUSEKEEPING, every=600),
     Task("api.forget_idempotency_records", HOUSEKEEPING, every=600),

@@ -22,6 +22,7 @@ SLOW = (
     "tests/clocks/",
     "tests/servers/",
     "tests/admin/test_records",
+    "tests/channelconnect/test_unsaved.py::test_a_process_that_is_killed",
     "tests/agency/console/test_access",
     "tests/operations/test_benchmarks",
     "tests/operations/test_backup",

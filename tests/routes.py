@@ -60,7 +60,7 @@ ROUTES: dict[str, dict[str, Case]] = {
     },
     f"{AGENCY}workspaces/<id:workspace>/addons/<id:addon>": {"DELETE": READ},
     f"{AGENCY}workspaces/<id:workspace>/channels": {"GET": READ},
-    f"{AGENCY}workspaces/<id:workspace>/channels/<id:channel>": {"GET": READ},
+    f"{AGENCY}workspaces/<id:workspace>/channels/<id:channel>": {"GET": READ, "DELETE": READ},
     f"{AGENCY}webhooks": {"GET": LIST, "POST": Case(201, _endpoint, others=201)},
     f"{AGENCY}webhooks/events": {"GET": LIST},
     f"{AGENCY}webhooks/<id:webhook>": {"GET": READ, "PATCH": Case(200, lambda _: {"enabled": False}), "DELETE": READ},

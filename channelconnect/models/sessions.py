@@ -49,6 +49,7 @@ class ConnectSession(models.Model):
 
     `browser_digest` is the browser that pressed Continue, `state_digest` the state at the provider until it is used.
     `grant` is what the provider gave (token and accounts, as JSON), encrypted and forgotten with the session's end.
+    `idempotency_key` is the agency's own name for the request that made it, `request_digest` what that request said.
     """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -70,6 +71,8 @@ class ConnectSession(models.Model):
     created_at = models.DateTimeField(default=timezone.now)
     expires_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True)
+    idempotency_key = models.CharField(max_length=255, null=True)
+    request_digest = models.BinaryField(null=True)
 
     objects: ClassVar[ConnectSessionQuerySet] = ConnectSessionQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
 
@@ -80,6 +83,12 @@ class ConnectSession(models.Model):
             models.Index(fields=["expires_at"], condition=Q(status__in=OPEN), name="connect_to_expire"),
         ]
         constraints = [
+            models.UniqueConstraint(fields=["agency", "idempotency_key"], name="connect_key_used_once"),
+            models.CheckConstraint(
+                condition=Q(idempotency_key=None, request_digest=None)
+                | Q(idempotency_key__isnull=False, request_digest__isnull=False),
+                name="connect_key_has_a_request",
+            ),
             models.CheckConstraint(condition=Q(platform__in=Platform.values), name="connect_platform_is_known"),
             models.CheckConstraint(condition=Q(status__in=Status.values), name="connect_status_is_known"),
             models.CheckConstraint(

@@ -4,14 +4,14 @@ from django.http import HttpRequest, HttpResponseBase
 from django.urls import reverse
 
 from channelconnect.pages.concurrency import PROVIDER_CALLS
-from channelconnect.pages.landing import SeeOther
-from channelconnect.pages.surface import ConnectPage, callback_address
+from channelconnect.pages.landing import StatusPage
+from channelconnect.pages.surface import callback_address
 from channelconnect.services import AuthorizationResponse, complete_authorization, session_by_state
 
 AGAIN_SECONDS = 2
 
 
-class Callback(ConnectPage):
+class Callback(StatusPage):
     """The one GET that moves a session. A parameter that comes twice counts as not sent: parsers could differ on it."""
 
     http_method_names = ["get", "head"]
@@ -35,7 +35,7 @@ class Callback(ConnectPage):
                 now=self.now,
                 by=self.by,
             )
-        return SeeOther(reverse("connect:session", args=[session.uuid]))
+        return self.leave(reverse("connect:session", args=[session.uuid]))
 
     def head(self, request: HttpRequest) -> HttpResponseBase:
         """Look without taking anything."""

@@ -7,7 +7,7 @@ from django.shortcuts import redirect
 
 from channelconnect.models import ConnectSession
 from channelconnect.models.sessions import Status
-from channelconnect.pages.outcome import outcome_context
+from channelconnect.pages.outcome import address_to_leave_for, outcome_context
 from channelconnect.pages.surface import ConnectPage, callback_address, remember_browser
 from channelconnect.services import (
     WrongStatus,
@@ -41,7 +41,16 @@ class StatusPage(ConnectPage):
         return page
 
     def show_outcome(self) -> HttpResponse:
-        return self.page("channelconnect/outcome.html", **outcome_context(self.session, self.now))
+        """What became of the session, with the way back; an end that is to be read leads back by itself in a while."""
+        context = outcome_context(self.session, self.now)
+        page = self.page("channelconnect/outcome.html", **context)
+        if context["return_seconds"]:
+            page.headers["Refresh"] = f"{context['return_seconds']}; url={context['return_url']}"
+        return page
+
+    def leave(self, address: str) -> HttpResponse:
+        """Send the browser back where the session has ended with nothing to read, else to this page of ours."""
+        return SeeOther(address_to_leave_for(self.session, self.now) or address)
 
 
 class Landing(StatusPage):
@@ -56,10 +65,13 @@ class Landing(StatusPage):
         return self.show_outcome()
 
 
-class ActionView(ConnectPage):
-    """A form's target; afterwards the browser looks at the page it came from."""
+class ActionView(StatusPage):
+    """A form's target; afterwards the browser looks at the page it came from, or is on its way back."""
 
     http_method_names = ["post"]
+
+    def go_on(self) -> HttpResponse:
+        return self.leave(self.request.path.rpartition("/")[0])
 
     def act(self, session: ConnectSession) -> HttpResponseBase:
         """Do what the button says. Each button has its own."""
@@ -71,7 +83,7 @@ class ByLink(ActionView):
         try:
             return self.act(self.require_session(session_by_link(link)))
         except WrongStatus:
-            return SeeOther(request.path.rpartition("/")[0])
+            return self.go_on()
 
 
 class ById(ActionView):
@@ -82,7 +94,7 @@ class ById(ActionView):
         try:
             return self.act(session)
         except WrongStatus:
-            return SeeOther(request.path.rpartition("/")[0])
+            return self.go_on()
 
 
 def bound_session(uuid: UUID | None) -> ConnectSession | None:
@@ -108,7 +120,7 @@ class Cancel(ActionView):
 
     def act(self, session: ConnectSession) -> HttpResponseBase:
         decline_session(session=session, browser=self.browser, now=self.now, by=self.by)
-        return SeeOther(self.request.path.rpartition("/")[0])
+        return self.go_on()
 
 
 class ContinueLink(Continue, ByLink):

@@ -1,4 +1,4 @@
-"""What the page of an ended session shows: the outcome, and where the browser returns."""
+"""What the page of an ended session shows: the outcome, and where and when the browser returns."""
 
 from datetime import datetime
 from typing import Any
@@ -7,10 +7,15 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from channelconnect.models import ConnectSession
-from channelconnect.models.sessions import Status
+from channelconnect.models.sessions import OPEN, Status
 from channelconnect.services import build_return_url, return_host, status_at
 
 Message = tuple[str | Promise, str | Promise]
+
+# How long people may read what went wrong before the browser returns by itself.
+READING_SECONDS = 10
+# Ends that say nothing new to the customer: it worked, the agency cancelled, or they did themselves.
+NOTHING_TO_READ = (None, "authorization_not_completed")
 
 STATUS_MESSAGES: dict[str, Message] = {
     Status.CONNECTED: (_("Connected"), _("Messages can now come in and go out through it.")),
@@ -90,14 +95,22 @@ ERROR_MESSAGES: dict[str, Message] = {
 }
 
 
+def address_to_leave_for(session: ConnectSession, now: datetime) -> str | None:
+    """Give the address that the browser returns to at once, None while the session is open or its end is to be read."""
+    status, code = status_at(session, now)
+    return build_return_url(session) if status not in OPEN and code in NOTHING_TO_READ else None
+
+
 def outcome_context(session: ConnectSession, now: datetime) -> dict[str, Any]:
-    """What the page of an ended session says, and where its button leads."""
+    """What the page of an ended session says, where its button leads, and after how many seconds the browser does."""
     status, code = status_at(session, now)
     title, text = ERROR_MESSAGES.get(code or "", STATUS_MESSAGES[status])
+    return_url = build_return_url(session)
     return {
         "code": code,
         "title": title,
         "text": text,
-        "return_url": build_return_url(session),
+        "return_url": return_url,
         "return_host": return_host(session),
+        "return_seconds": READING_SECONDS if return_url and code not in NOTHING_TO_READ else None,
     }

@@ -11,8 +11,16 @@ from agency.pages.lists import Pages, read_pages
 from channelconnect.models.sessions import Status
 from channelconnect.pages.concurrency import PROVIDER_CALLS
 from channelconnect.pages.landing import SeeOther, StatusPage, bound_session
+from channelconnect.pages.outcome import address_to_leave_for
 from channelconnect.providers import Account
-from channelconnect.services import WrongStatus, authorized_accounts, require_same_browser, select_account, status_at
+from channelconnect.services import (
+    AccountBusy,
+    WrongStatus,
+    authorized_accounts,
+    require_same_browser,
+    select_account,
+    status_at,
+)
 from config.db import name_key
 
 LOOK_AGAIN_SECONDS = 2
@@ -27,7 +35,8 @@ class SessionPage(StatusPage):
         if status == Status.SELECTING:
             return self.show_accounts()
         if status != Status.AUTHORIZING:
-            return self.show_outcome()
+            address = address_to_leave_for(session, self.now)
+            return SeeOther(address) if address else self.show_outcome()
         return self.show_landing() if session.state_digest else self.show_progress()
 
     def show_progress(self) -> HttpResponse:
@@ -89,13 +98,19 @@ class SelectAccount(SessionPage):
             chosen = request.POST.get("account", "")
             try:
                 select_account(session=session, browser=self.browser, external_id=chosen, now=self.now, by=self.by)
+            except AccountBusy:
+                refusal = _("This account is just being disconnected. Press Connect again in a moment.")
+                return self._again(refusal, status=503)
             except WrongStatus:
                 session.refresh_from_db()
                 return self._again(_("Choose one of the accounts."), status=422)
-        return SeeOther(reverse("connect:session", args=[session.uuid]))
+        return self.go_on()
+
+    def go_on(self) -> HttpResponse:
+        return self.leave(reverse("connect:session", args=[self.session.uuid]))
 
     def _again(self, refusal: str, *, status: int) -> HttpResponse:
         """Show the accounts once more, if the choice is still to be made."""
         if status_at(self.session, self.now)[0] != Status.SELECTING:
-            return SeeOther(reverse("connect:session", args=[self.session.uuid]))
+            return self.go_on()
         return self.show_accounts(refusal=refusal, status=status)

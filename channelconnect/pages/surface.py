@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
-from django.utils import timezone
 from django.views import View
 
 from agency.actors import Actor
@@ -17,12 +16,15 @@ from agency.request_actor import request_actor
 from agency.services import brand_of
 from channelconnect.models import ConnectSession
 from channelconnect.services import OtherBrowser, TenantSuspended
+from config.db import database_now
 
 COOKIE_SECONDS = 3600
 BROWSER = re.compile(r"[\w-]{43}", re.ASCII)
+# A form's answer may lead on to the provider or to the agency's page, and browsers hold every redirect on the way to
+# the list: where the agency's page leads in its turn cannot be known.
 POLICY = (
-    "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self' {provider}; base-uri 'none'; "
-    "frame-ancestors 'none'"
+    "default-src 'none'; style-src 'self'; img-src 'self' data:; "
+    "form-action 'self' https: {provider}; base-uri 'none'; frame-ancestors 'none'"
 )
 
 
@@ -67,7 +69,8 @@ class ConnectPage(View):
 
     @cached_property
     def now(self) -> datetime:
-        return timezone.now()
+        """The time by the clock that the session's end was written by."""
+        return database_now()
 
     @property
     def browser(self) -> str | None:

@@ -91,6 +91,7 @@ class Graph:
         path: str,
         *,
         token: str,
+        method: str = "POST",
         form: Mapping[str, str] | None = None,
         json: Mapping[str, Any] | None = None,
         repeats: bool = True,
@@ -99,7 +100,7 @@ class Graph:
         params = self._proven({}, token)
         call = Call(
             step=Step.SUBSCRIBE,
-            method="POST",
+            method=method,
             path=path,
             params=params,
             form=form,
@@ -108,7 +109,7 @@ class Graph:
             repeats=repeats,
         )
         if self.call(call).get("success") is not True:
-            raise ProviderFault("subscription_failed", call=f"POST {path}", reason="no_success")
+            raise ProviderFault("subscription_failed", call=f"{method} {path}", reason="no_success")
 
     def call(self, call: Call) -> Row:
         """Give the answer's object, after as many attempts as the call allows within a read's time."""

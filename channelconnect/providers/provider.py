@@ -92,6 +92,10 @@ class Provider(ABC):
     def subscribe(self, account: Account, grant: Grant) -> None:
         """Have the account's messages sent to us; safe to repeat."""
 
+    def unsubscribe(self, *, container_id: str, token: str) -> None:
+        """Have nothing of a business account or a Page sent to us any more; safe to repeat."""
+        self._graph().write(f"{container_id}/subscribed_apps", token=token, method="DELETE")
+
     def _graph(self) -> Graph:
         return Graph(self.settings, self.transport)
 

@@ -1,6 +1,6 @@
 """Every change of a connect session: one verb, one function, one transaction."""
 
-from channelconnect.services.creation import create_session
+from channelconnect.services.creation import KeyTaken, create_session, keep_idempotency_key
 from channelconnect.services.ending import cancel_session, end_session, expire_sessions
 from channelconnect.services.flow import (
     AuthorizationResponse,
@@ -16,7 +16,13 @@ from channelconnect.services.flow import (
     start_authorization,
 )
 from channelconnect.services.inbox import read_next_notices, store_notice
-from channelconnect.services.lookup import ConnectionNotFound, session_by_id, session_by_link, session_by_state
+from channelconnect.services.lookup import (
+    ConnectionNotFound,
+    session_by_id,
+    session_by_key,
+    session_by_link,
+    session_by_state,
+)
 from channelconnect.services.settings import (
     ConnectIsOff,
     build_return_url,
@@ -27,11 +33,15 @@ from channelconnect.services.settings import (
     switch_connect,
 )
 from channelconnect.services.snapshots import connect_url, pending_snapshot_of, snapshot_of, status_at
+from channelconnect.services.subscriptions import AccountBusy, release_access
+from channelconnect.services.unsubscribing import unsubscribe_next
 
 __all__ = [
+    "AccountBusy",
     "AuthorizationResponse",
     "ConnectIsOff",
     "ConnectionNotFound",
+    "KeyTaken",
     "OtherBrowser",
     "TenantSuspended",
     "WrongStatus",
@@ -45,13 +55,16 @@ __all__ = [
     "end_session",
     "expire_sessions",
     "is_bound_to",
+    "keep_idempotency_key",
     "pending_snapshot_of",
     "read_next_notices",
+    "release_access",
     "require_connect",
     "require_same_browser",
     "return_host",
     "select_account",
     "session_by_id",
+    "session_by_key",
     "session_by_link",
     "session_by_state",
     "set_return_urls",
@@ -61,4 +74,5 @@ __all__ = [
     "status_at",
     "store_notice",
     "switch_connect",
+    "unsubscribe_next",
 ]

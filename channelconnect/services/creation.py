@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from agency.actors import Actor
 from agency.models import Agency
@@ -13,6 +13,7 @@ from channelconnect.services.secrets import digest, new_secret
 from channelconnect.services.settings import require_connect
 from config.errors import Conflict, Invalid
 from workspaces.subaccounts.models import Channel, Workspace
+from workspaces.subaccounts.services import ChannelNotFound
 
 LIFETIME = timedelta(minutes=30)
 
@@ -26,9 +27,13 @@ class ReturnUrlNotRegistered(Invalid):
     message = "This return URL is not registered for the agency."
 
 
-class ChannelToReconnectNotFound(Invalid):
+class ChannelOfAnotherPlatform(Invalid):
     field = "channel_id"
-    message = "The sub-account has no such channel on this platform."
+    message = "This channel is of another platform."
+
+
+class KeyTaken(Exception):
+    """The agency has used this Idempotency-Key for another session."""
 
 
 @transaction.atomic
@@ -45,7 +50,8 @@ def create_session(
 ) -> ConnectSession:
     """Start a session; `reconnect` is the public id of the channel to connect again.
 
-    Raises `ConnectIsOff`, `SubAccountSuspended`, `ReturnUrlNotRegistered`, `ChannelToReconnectNotFound`.
+    Raises `ConnectIsOff`, `SubAccountSuspended`, `ReturnUrlNotRegistered`, `ChannelNotFound` for what is not the
+    sub-account's, `ChannelOfAnotherPlatform`. `now` is by the database's clock, as the session's end will be.
     """
     allowed = require_connect(agency)
     if not workspace.is_active:
@@ -79,7 +85,19 @@ def create_session(
 def _target(workspace: Workspace, platform: str, reconnect: UUID | None) -> Channel | None:
     if reconnect is None:
         return None
-    channel: Channel | None = workspace.channels.filter(uuid=reconnect, platform=platform).first()
+    channel: Channel | None = workspace.channels.filter(uuid=reconnect).first()
     if channel is None:
-        raise ChannelToReconnectNotFound
+        raise ChannelNotFound
+    if channel.platform != platform:
+        raise ChannelOfAnotherPlatform
     return channel
+
+
+def keep_idempotency_key(*, agency: Agency, connection_id: UUID, key: str, request_digest: bytes) -> None:
+    """Keep the key of the request that started a session with it. Raises `KeyTaken`."""
+    try:
+        with transaction.atomic():
+            started = ConnectSession.objects.of(agency).filter(uuid=connection_id)
+            started.update(idempotency_key=key, request_digest=request_digest)
+    except IntegrityError as error:
+        raise KeyTaken from error

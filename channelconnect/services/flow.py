@@ -20,6 +20,7 @@ from channelconnect.services.ending import end_session, expire_if_due
 from channelconnect.services.saving import Refused, check_choice, save_choice
 from channelconnect.services.secrets import digest, new_secret, new_state
 from config.encryption import sealed
+from channelconnect.services.subscriptions import expected_subscription
 from config.errors import Conflict, Forbidden
 
 logger = logging.getLogger(__name__)
@@ -171,8 +172,8 @@ def authorized_accounts(session: ConnectSession) -> tuple[Grant, list[Account]]:
 def select_account(*, session: ConnectSession, browser: str | None, external_id: str, now: datetime, by: Actor) -> None:
     """Connect the chosen account: check, subscribe, and only then save; whatever goes wrong ends the session.
 
-    Raises `OtherBrowser`, `TenantSuspended`, and `WrongStatus` when the session is not selecting or the account was
-    not listed.
+    Raises `OtherBrowser`, `TenantSuspended`, `WrongStatus` when the session is not selecting or the account was not
+    listed, and `AccountBusy` when the choice can be made again in a moment.
     """
     if not is_bound_to(session, browser):
         raise OtherBrowser
@@ -186,8 +187,9 @@ def select_account(*, session: ConnectSession, browser: str | None, external_id:
         if grant.has_expired(now):
             raise ProviderFault("credentials_expired", reason="grant_expired")
         check_choice(session=session, account=account)
-        provider_for(session.platform).subscribe(account, grant)
-        save_choice(session=session, account=account, grant=grant, now=now, by=by)
+        with expected_subscription(session=session, account=account, grant=grant) as expected:
+            provider_for(session.platform).subscribe(account, grant)
+            save_choice(session=session, account=account, grant=grant, expected=expected, now=now, by=by)
     except ProviderFault as fault:
         fail_session(session=session, fault=fault, now=now, by=by)
     except Refused as refusal:

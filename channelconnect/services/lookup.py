@@ -1,11 +1,11 @@
-"""Finding a session by what a browser brings: the secret link, the clean address's id, the provider's state."""
+"""Finding a session: by its secret link, its clean address, the provider's state, the agency's Idempotency-Key."""
 
 import re
 from uuid import UUID
 
-from django.db.models import QuerySet
-
+from agency.models import Agency
 from channelconnect.models import ConnectSession
+from channelconnect.models.sessions import ConnectSessionQuerySet
 from channelconnect.services.secrets import digest
 from config.errors import NotFound
 
@@ -16,7 +16,7 @@ class ConnectionNotFound(NotFound):
     message = "Connection not found."
 
 
-def _sessions() -> "QuerySet[ConnectSession]":
+def _sessions() -> ConnectSessionQuerySet:
     return ConnectSession.objects.select_related("agency", "workspace", "channel", "target")
 
 
@@ -32,3 +32,8 @@ def session_by_state(state: str) -> ConnectSession | None:
     """Find the session that a provider's state names, whether or not it is still good for anything."""
     found = STATE.fullmatch(state)
     return session_by_id(UUID(found[1])) if found else None
+
+
+def session_by_key(agency: Agency, key: str) -> ConnectSession | None:
+    """Find the session that the agency started with this Idempotency-Key."""
+    return _sessions().of(agency).filter(idempotency_key=key).first()

@@ -1,4 +1,4 @@
-"""How long ended connect sessions and providers' callbacks are kept."""
+"""How long ended connect sessions, what was taken back for them, and providers' callbacks are kept."""
 
 from datetime import timedelta
 
@@ -6,11 +6,10 @@ from django.conf import settings
 
 from config.retention import OldRows
 
-# A session stays a day longer than the Idempotency-Key that made it, so that no key leads to nothing.
+KEPT = timedelta(days=settings.CONNECT_SESSIONS_KEPT_DAYS)
 RULES = (
-    OldRows("channelconnect_connectsession", "ended_at", timedelta(days=settings.CONNECT_SESSIONS_KEPT_DAYS + 1)).rule(
-        "connect_sessions"
-    ),
+    OldRows("channelconnect_connectsession", "ended_at", KEPT).rule("connect_sessions"),
+    OldRows("channelconnect_unsubscription", "ended_at", KEPT).rule("unsubscriptions"),
     OldRows("channelconnect_providernotice", "received_at", timedelta(days=settings.PROVIDER_NOTICES_KEPT_DAYS)).rule(
         "provider_notices"
     ),

@@ -7,10 +7,12 @@ from datetime import datetime
 from django.db import transaction
 
 from agency.actors import Actor
-from channelconnect.models import ChannelCredential, ConnectSession
+from channelconnect.models import ChannelCredential, ConnectSession, Unsubscription
 from channelconnect.models.sessions import Status
+from channelconnect.models.unsubscriptions import Reason
 from channelconnect.providers import Account, Grant
 from channelconnect.services.ending import end_session
+from channelconnect.services.subscriptions import keep_subscription, release_access
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import (
     AccountConnectedElsewhere,
@@ -69,16 +71,28 @@ def _as_refusal() -> Iterator[None]:
 
 
 @transaction.atomic
-def save_choice(*, session: ConnectSession, account: Account, grant: Grant, now: datetime, by: Actor) -> None:
+def save_choice(
+    *, session: ConnectSession, account: Account, grant: Grant, expected: Unsubscription, now: datetime, by: Actor
+) -> None:
     """Save the channel and end the session connected, in one transaction. Raises `Refused` for a race that was lost.
 
-    A session that ended meanwhile, or whose time is over, leaves no channel behind.
+    A session that ended meanwhile, or whose time is over, leaves no channel behind. Raises `AccountBusy` where the
+    `expected` subscription was taken back already.
     """
     workspace = lock_workspace(session.workspace)
     locked = ConnectSession.objects.select_for_update(no_key=True).open().in_time().filter(pk=session.pk).first()
     if locked is None:
         return
+    keep_subscription(expected)
     channel = _save(session, account, now, by)
+    _keep_access(channel, account, grant, now)
+    session.workspace = workspace
+    end_session(session=session, status=Status.CONNECTED, channel=channel, now=now, by=by)
+
+
+def _keep_access(channel: Channel, account: Account, grant: Grant, now: datetime) -> None:
+    if ChannelCredential.objects.filter(channel=channel).exclude(container_id=account.container_id).exists():
+        release_access(channel=channel, reason=Reason.MOVED, now=now)
     ChannelCredential.objects.update_or_create(
         channel=channel,
         defaults={
@@ -87,15 +101,13 @@ def save_choice(*, session: ConnectSession, account: Account, grant: Grant, now:
             "expires_at": grant.expires_at,
         },
     )
-    session.workspace = workspace
-    end_session(session=session, status=Status.CONNECTED, channel=channel, now=now, by=by)
 
 
 def _save(session: ConnectSession, account: Account, now: datetime, by: Actor) -> Channel:
     channel = check_choice(session=session, account=account)
     with _as_refusal():
         if channel is not None:
-            return reconnect_channel(channel=channel, name=account.name, handle=account.handle, now=now)
+            return reconnect_channel(channel=channel, name=account.name, handle=account.handle, now=now, by=by)
         return connect_channel(
             workspace=session.workspace,
             platform=session.platform,

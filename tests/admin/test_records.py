@@ -17,6 +17,7 @@ from agency.actors import SYSTEM
 from agency.admin.base import MOST_ROWS, RecordAdmin
 from agency.models import ActivityEntry, AgencyKey, Event
 from agency.services import issue_agency_key
+from channelconnect.models import ChannelCredential
 from channelconnect.services import create_session, set_return_urls, store_notice, switch_connect
 from tests.webhooks.delivering import make_deliveries
 from webhooks.models import Attempt, Delivery, Endpoint
@@ -24,6 +25,7 @@ from webhooks.services.endpoints import new_secret
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import (
     connect_channel,
+    disconnect_channel,
     grant_addon,
     issue_workspace_key,
     restore_workspace,
@@ -45,9 +47,11 @@ def secrets_of(workspace: Workspace) -> list[str]:
     )
     suspend_workspace(workspace=workspace, now=now, by=SYSTEM)
     grant_addon(workspace=workspace, addon=agency.addons.get(), now=now, by=SYSTEM)
-    connect_channel(
+    channel = connect_channel(
         workspace=workspace, platform="whatsapp", external_id="1", name="Number", handle="+1", now=now, by=SYSTEM
     )
+    ChannelCredential.objects.create(channel=channel, token="a-channel-s-token", container_id="2")
+    disconnect_channel(channel=channel, now=now, by=SYSTEM)
     make_deliveries(connection.connection)
     Attempt.objects.create(
         delivery=Delivery.objects.get(),
@@ -67,7 +71,14 @@ def secrets_of(workspace: Workspace) -> list[str]:
         agency=agency, workspace=workspace, platform="whatsapp", return_url=address, now=now, by=SYSTEM
     )
     store_notice(body=b'{"text": "a customer\'s message"}', now=now)
-    return [agency_key, workspace_key, endpoint.secret or "", session.link or "", "a customer's message"]
+    return [
+        agency_key,
+        workspace_key,
+        endpoint.secret or "",
+        session.link or "",
+        "a customer's message",
+        "a-channel-s-token",
+    ]
 
 
 @contextmanager

@@ -121,6 +121,6 @@ def test_every_rule_says_how_far_behind_it_is(db: None) -> None:
     lags = {rule.name: rule.lag() for rule in retention_rules}
     assert set(lags) == {
         "events", "activity", "mail", "web_sessions", "idempotency_keys", "permanent_idempotency_keys",
-        "deliveries", "hourly_stats", "connect_sessions", "provider_notices",
+        "deliveries", "hourly_stats", "connect_sessions", "unsubscriptions", "provider_notices",
     }  # fmt: skip
     assert set(lags.values()) == {timedelta(0)}

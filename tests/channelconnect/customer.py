@@ -36,7 +36,11 @@ class Customer:
 
     def open(self, url: str) -> Any:
         """Open an address of ours and follow it to the page."""
-        self.page = self.browser.get(path_of(url))
+        return self.follow(self.browser.get(path_of(url)))
+
+    def follow(self, answer: Any) -> Any:
+        """Go where an answer of ours leads, to the page or until the browser leaves for another site."""
+        self.page = answer
         while self.page.status_code in (302, 303) and urlsplit(self.page["Location"]).netloc in ("", "testserver"):
             self.page = self.browser.get(path_of(self.page["Location"]))
         return self.page
@@ -71,8 +75,7 @@ class Customer:
 
     def select(self, external_id: str | None = None) -> Any:
         """Choose an account, by default the first one, and look at what became of it."""
-        answer = self.press("/choose", account=external_id or self.accounts()[0])
-        return self.open(answer["Location"]) if answer.status_code == 303 else answer
+        return self.follow(self.press("/choose", account=external_id or self.accounts()[0]))
 
     def authorize(self, session: ConnectSession, person: str = "ann", **scenario: Any) -> Any:
         """Walk from the link to where the provider sends the browser back to."""
@@ -90,7 +93,9 @@ class Customer:
 
     @property
     def return_link(self) -> str | None:
-        """Where the page's last button leads."""
+        """Where the browser leaves for, or the page's last button leads."""
+        if self.page.status_code == 303:
+            return str(self.page["Location"])
         found = re.search(r'<a class="button primary full" href="([^"]+)"', self.page.content.decode())
         return found[1].replace("&amp;", "&") if found else None
 

@@ -17,12 +17,10 @@ PLATFORMS = ("whatsapp", "facebook", "instagram")
 def test_a_customer_connects_an_account(connecting: Tenant, customer: Customer, platform: str) -> None:
     session = a_session(connecting, platform=platform, state="4711")
     page = customer.connect(session)
-    assert page.status_code == 200
+    assert page.status_code == 303
     assert outcome(session) == ("connected", None)
     channel = Channel.objects.get(platform=platform)
     assert (channel.workspace, channel.status) == (connecting.workspace, "active")
-    assert "Connected" in customer.shown_text
-    assert channel.name in customer.shown_text
     assert connection_events(connecting) == ["channel.connection.completed"]
     assert connecting.events[-1]["data"]["channel_id"] == str(channel.uuid)
     assert ChannelCredential.objects.get(channel=channel).token

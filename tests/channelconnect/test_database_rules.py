@@ -6,7 +6,7 @@ import pytest
 from django.db import DatabaseError, IntegrityError, transaction
 from django.utils.timezone import now
 
-from channelconnect.models import ChannelCredential, ConnectSession, ConnectSettings, ProviderNotice
+from channelconnect.models import ChannelCredential, ConnectSession, ConnectSettings, ProviderNotice, Unsubscription
 from tests.channelconnect.agencies import a_session
 from tests.factories import ChannelFactory
 from tests.tenants import Tenant
@@ -36,6 +36,38 @@ def test_a_session_obeys_its_rules(connecting: Tenant, b: Tenant) -> None:
     refuse(session, "sub-account of its agency", agency=b.agency)
     refuse(session, "sub-account of its agency", workspace=b.workspace)
     refuse(session, "channels of its sub-account", target=b.channel)
+
+
+def test_a_key_has_the_digest_of_its_request_and_starts_one_session(connecting: Tenant) -> None:
+    one, two, digest = a_session(connecting), a_session(connecting), b"x" * 32
+    refuse(one, "connect_key_has_a_request", idempotency_key="k")
+    refuse(one, "connect_request_is_sha256", idempotency_key="k", request_digest=b"short")
+    ConnectSession.objects.filter(pk=one.pk).update(idempotency_key="k", request_digest=digest)
+    refuse(two, "connect_key_used_once", idempotency_key="k", request_digest=digest)
+
+
+@pytest.mark.parametrize(
+    ("rule", "changes"),
+    [
+        ("unsubscription_status_is_known", {"status": "lost", "ended_at": now(), "token": None}),
+        ("unsubscription_reason_is_known", {"reason": "boredom"}),
+        ("unsubscription_end_has_a_time", {"status": "given_up", "token": None}),
+        ("unsubscription_end_has_a_time", {"ended_at": now()}),
+        ("unsubscription_end_forgets_the_token", {"status": "given_up", "ended_at": now()}),
+    ],
+)
+def test_an_unsubscription_obeys_its_rules(connecting: Tenant, rule: str, changes: dict[str, Any]) -> None:
+    row = Unsubscription.objects.create(
+        workspace=connecting.workspace,
+        platform="whatsapp",
+        container_id="1",
+        token="a token",
+        reason="disconnected",
+        status="waiting",
+        due_at=now(),
+    )
+    with pytest.raises(DatabaseError, match=rule), transaction.atomic():
+        Unsubscription.objects.filter(pk=row.pk).update(**changes)
 
 
 def test_no_two_sessions_share_a_link_or_a_state(connecting: Tenant) -> None:

@@ -1,10 +1,11 @@
 """Every way a session can end, each error code reached through the real client and the sandbox over HTTP."""
 
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+import time_machine
 from django.db import connection
 from django.test.utils import override_settings
 from django.utils.timezone import now
@@ -14,7 +15,8 @@ from channelconnect.codes import ERROR_CODES
 from channelconnect.models import ChannelCredential, ConnectSession
 from channelconnect.pages.outcome import ERROR_MESSAGES
 from channelconnect.services import expire_sessions
-from tests.channelconnect.agencies import a_session, connection_events, path_of, switch_on
+from config.db import database_now
+from tests.channelconnect.agencies import a_session, connection_events, path_of, switch_on, wanted
 from tests.channelconnect.customer import Customer, link_of, outcome
 from tests.factories import ChannelFactory, PlanFactory, plan_limits
 from tests.tenants import Tenant
@@ -88,7 +90,7 @@ def unconfigured(tenant: Tenant, customer: Customer) -> ConnectSession:
     session = a_session(tenant)
     with override_settings(META_WHATSAPP_CONFIG_ID=""):
         customer.open(link_of(session))
-        customer.open(customer.press("/continue")["Location"])
+        customer.follow(customer.press("/continue"))
     return session
 
 
@@ -134,10 +136,15 @@ def test_a_walk_ends_with_its_code_and_leaves_no_channel(connecting: Tenant, cus
     assert not ChannelCredential.objects.exists()
     assert (session.grant, session.link, session.state_digest, session.channel) == (None, None, None, None)
 
-    assert customer.page.status_code == 200
-    assert str(ERROR_MESSAGES[code][0]) in customer.shown_text
-    assert str(ERROR_MESSAGES[code][1]) in customer.shown_text
-    assert customer.return_link == f"{session.return_url}?connection_id={session.uuid}"
+    back = f"{session.return_url}?connection_id={session.uuid}"
+    assert customer.return_link == back
+    if code == "authorization_not_completed":
+        assert customer.page.status_code == 303
+    else:
+        assert (customer.page.status_code, customer.page["Refresh"]) == (200, f"10; url={back}")
+        assert str(ERROR_MESSAGES[code][0]) in customer.shown_text
+        assert str(ERROR_MESSAGES[code][1]) in customer.shown_text
+        assert "leads back by itself in 10 seconds" in customer.shown_text
 
     assert connection_events(connecting) == [f"channel.connection.{status}"]
     read = connecting.api.get(f"{path_of(connecting)}/{session.uuid}").json()["data"]
@@ -196,13 +203,13 @@ def test_exactly_500_accounts_are_listed_and_one_of_them_connects(connecting: Te
 def test_the_customer_cancels_before_the_provider_or_at_the_choice(connecting: Tenant, customer: Customer) -> None:
     early, later = a_session(connecting), a_session(connecting)
     customer.open(link_of(early))
-    answer = customer.press("/cancel")
-    customer.open(answer["Location"])
-    assert "Cancelled" in customer.shown_text
+    answers = [customer.press("/cancel")]
     customer.authorize(later)
-    customer.open(customer.press("/cancel")["Location"])
-    for session in (early, later):
+    answers.append(customer.press("/cancel"))
+    for session, answer in zip((early, later), answers, strict=True):
         assert outcome(session) == ("cancelled", "authorization_not_completed")
+        back = f"{session.return_url}?connection_id={session.uuid}"
+        assert (answer.status_code, answer["Location"]) == (303, back)
     assert connection_events(connecting) == ["channel.connection.cancelled"] * 2
 
 
@@ -314,6 +321,23 @@ def test_a_disconnected_channel_cannot_take_its_account_back_from_a_newer_one(
     assert outcome(session) == ("failed", "account_already_connected_elsewhere")
     old.refresh_from_db()
     assert old.status == "disconnected"
+
+
+@pytest.mark.parametrize("hours", [-2, 2])
+def test_a_web_host_s_wrong_clock_neither_prolongs_nor_ends_a_connection(
+    connecting: Tenant, customer: Customer, hours: int
+) -> None:
+    began = database_now()
+    with time_machine.travel(began + timedelta(hours=hours)):
+        made = connecting.api.post(path_of(connecting), wanted()).json()["data"]
+        expires = datetime.fromisoformat(made["expires_at"])
+        assert began + timedelta(minutes=30) <= expires <= database_now() + timedelta(minutes=30)
+        session = ConnectSession.objects.get()
+        assert connecting.api.get(f"{path_of(connecting)}/{session.uuid}").json()["data"]["status"] == "pending"
+        customer.connect(session)
+        assert outcome(session) == ("connected", None)
+        ended = [session.created_at, session.ended_at, session.channel.connected_at if session.channel else None]
+    assert all(at and began <= at <= database_now() for at in ended)
 
 
 TIME_RUNS_OUT = "UPDATE channelconnect_connectsession SET expires_at = now() - interval '1 hour'"

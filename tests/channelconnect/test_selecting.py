@@ -140,12 +140,14 @@ def test_nothing_goes_on_while_agency_or_sub_account_are_suspended(connecting: T
 def test_state_comes_back_with_whatever_characters_it_holds(connecting: Tenant, customer: Customer, state: str) -> None:
     session = a_session(connecting, state=state)
     customer.connect(session)
-    assert b"<script" not in customer.page.content
     back = customer.return_link or ""
     address, _, query = back.partition("?")
     assert address == RETURN_URL
     assert dict(parse_qsl(query, keep_blank_values=True)) == {"connection_id": str(session.uuid), "state": state}
     assert back.isascii()
+    customer.connect(a_session(connecting, state=state), "refused")
+    assert b"<script" not in customer.page.content
+    assert parse_qsl(urlsplit(customer.return_link or "").query, keep_blank_values=True)[1] == ("state", state)
 
 
 def test_without_a_state_none_is_sent_back(connecting: Tenant, customer: Customer) -> None:

@@ -12,7 +12,7 @@ from agency.event_types import event_labels, event_type
 from channelconnect.codes import ERROR_CODES
 from channelconnect.events import COMPLETED
 from channelconnect.models.sessions import Status
-from tests.channelconnect.agencies import a_session, switch_on
+from tests.channelconnect.agencies import RETURN_URL, a_session, switch_on
 from tests.channelconnect.customer import link_of, outcome
 from tests.tenants import Tenant
 from tools.sandbox import SandboxConfig, open_sandbox
@@ -36,8 +36,8 @@ def test_the_page_shows_the_connection_as_events_carry_it() -> None:
 @pytest.mark.parametrize(
     ("scenario", "text", "end"),
     [
-        ({"person": "ann", "decision": "approve"}, "Connected", ("connected", None)),
-        ({"person": "ann", "decision": "decline"}, "Cancelled", ("cancelled", "authorization_not_completed")),
+        ({"person": "ann", "decision": "approve"}, "?connection_id=", ("connected", None)),
+        ({"person": "ann", "decision": "decline"}, "?connection_id=", ("cancelled", "authorization_not_completed")),
         ({"person": "refused", "decision": "approve"}, "subscription_failed", ("failed", "subscription_failed")),
     ],
 )
@@ -52,6 +52,6 @@ def test_the_script_walks_over_plain_http(
         for name, value in sandbox.variables.items():
             setattr(settings, name, value)
         session = a_session(switch_on(Tenant()))
-        page = names["walk"](link_of(session), sandbox.url, **scenario)
+        page = names["walk"](link_of(session), sandbox.url, RETURN_URL, **scenario)
     assert text in page
     assert outcome(session) == end

@@ -205,7 +205,10 @@ def test_every_page_fits_a_phone_and_each_control_has_a_name_and_a_size(
     console += [f"{one}/entries/{entry.uuid}", f"{one}/archive", f"{one}/remove"]
     installed = install_pack(workspace=customer, pack=pack.uuid, now=now(), by=SYSTEM).added[-1]
     dashboard = ["/app/gallery", f"/app/gallery/{pack.uuid}", "/app/automations", f"/app/automations/{installed.uuid}"]
-    for email, pages in ((staff.user.email, console), (customer.owner.email, [*dashboard, "/app/channels"])):
+    question = f"channels/{customer.channels.get().uuid}/disconnect"
+    console += [f"/console/sub-accounts/{customer.uuid}", f"/console/sub-accounts/{customer.uuid}/{question}"]
+    dashboard += ["/app/channels", f"/app/{question}"]
+    for email, pages in ((staff.user.email, console), (customer.owner.email, dashboard)):
         phone = open_page(viewport={"width": 360, "height": 740})
         sign_in(phone, pages[0], email)
         for path in pages:

@@ -59,6 +59,8 @@ ACTIONS = {
     "addon.granted": _("Add-on granted"),
     "addon.revoked": _("Add-on revoked"),
     "channel.connected": _("Channel connected"),
+    "channel.reconnected": _("Channel connected again"),
+    "channel.disconnected": _("Channel disconnected"),
     "workspace_key.created": _("Workspace API key created"),
     "workspace_key.revoked": _("Workspace API key revoked"),
 }

@@ -1,16 +1,14 @@
 """Channel connect on the agency surface."""
 
-from typing import Any
 from uuid import UUID
 
-import orjson
 from django.db.models import QuerySet
 from django.http import HttpResponse
-from django.utils import timezone
 from rest_framework.decorators import action
 from rest_framework.request import Request
 
 from agency.api.surface import AgencyViewSet
+from channelconnect.api.agency.idempotency import ConnectionIdempotency
 from channelconnect.api.agency.serializers import (
     ConnectionSerializer,
     ConnectSettingsSerializer,
@@ -30,8 +28,8 @@ from channelconnect.services import (
     snapshot_of,
 )
 from channelconnect.services.creation import SubAccountSuspended
-from config.api.idempotency import Idempotency
 from config.api.operations import many, one, operation
+from config.db import database_now
 from workspaces.subaccounts.api.agency.views import SubAccountPartViewSet
 
 LIST_LENGTH = 100
@@ -61,23 +59,6 @@ class ConnectSettingsViewSet(AgencyViewSet):
         return self.answer(ConnectSettingsSerializer(saved))
 
 
-class ConnectionIdempotency(Idempotency):
-    """Remembers for good which connection a key has started, and never its secret address."""
-
-    is_permanent = True
-
-    def remembered(self, answer: HttpResponse) -> bytes:
-        connection_id: str = orjson.loads(answer.content)["data"]["id"]
-        return connection_id.encode()
-
-    def replayed(self, view: Any, status: int, stored: bytes) -> HttpResponse:
-        """Answer 200 with the connection as it is now."""
-        require_connect(view.agency)
-        session = view.find(view.get_queryset(), UUID(stored.decode()), missing=ConnectionNotFound)
-        answer: HttpResponse = view.answer_with_address(session, status=200)
-        return answer
-
-
 class ConnectionViewSet(SubAccountPartViewSet):
     """Channel connections of a sub-account."""
 
@@ -94,7 +75,7 @@ class ConnectionViewSet(SubAccountPartViewSet):
     )
     def list(self, request: Request, workspace: UUID | None) -> HttpResponse:
         newest = self.get_queryset().order_by("-created_at", "-id")[:LIST_LENGTH]
-        now = timezone.now()
+        now = database_now()
         return self.answer(ConnectionSerializer([snapshot_of(session, now=now) for session in newest], many=True))
 
     @operation(
@@ -104,7 +85,11 @@ class ConnectionViewSet(SubAccountPartViewSet):
         status=201,
         answer=one(PendingConnectionSerializer),
         also={200: one(RepeatedConnectionSerializer)},
-        errors={403: ConnectIsOff.message, 409: SubAccountSuspended.message},
+        errors={
+            403: ConnectIsOff.message,
+            404: "No such sub-account, or no such channel.",
+            409: SubAccountSuspended.message,
+        },
         idempotent=ConnectionIdempotency(),
     )
     def create(self, request: Request, workspace: UUID | None) -> HttpResponse:
@@ -118,14 +103,14 @@ class ConnectionViewSet(SubAccountPartViewSet):
             return_url=wanted["return_url"],
             state=wanted["state"],
             reconnect=wanted["channel_id"],
-            now=timezone.now(),
+            now=database_now(),
             by=self.actor,
         )
         return self.answer_with_address(session, status=201)
 
     @operation(operation_id="readConnection", summary="Read a connection", answer=one(ConnectionSerializer))
     def retrieve(self, request: Request, workspace: UUID | None, connection: UUID | None) -> HttpResponse:
-        return self.answer(ConnectionSerializer(snapshot_of(self.get_object(), now=timezone.now())))
+        return self.answer(ConnectionSerializer(snapshot_of(self.get_object(), now=database_now())))
 
     @operation(
         operation_id="cancelConnection",
@@ -134,13 +119,13 @@ class ConnectionViewSet(SubAccountPartViewSet):
     )
     @action(detail=True, methods=["post"])
     def cancel(self, request: Request, workspace: UUID | None, connection: UUID | None) -> HttpResponse:
-        now = timezone.now()
+        now = database_now()
         cancelled = cancel_session(session=self.get_object(), now=now, by=self.actor)
         return self.answer(ConnectionSerializer(snapshot_of(cancelled, now=now)))
 
     def answer_with_address(self, session: ConnectSession, *, status: int) -> HttpResponse:
         """Answer the connection, with its secret address while it is pending."""
-        now = timezone.now()
+        now = database_now()
         pending = pending_snapshot_of(session, now=now)
         if pending is not None:
             return self.answer(PendingConnectionSerializer(pending), status=status)

@@ -6,7 +6,6 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -26,6 +25,7 @@ from channelconnect.services import (
     settings_of,
     status_at,
 )
+from config.db import database_now
 from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.services import WorkspaceNotFound
 from workspaces.subaccounts.services.listing import rows_of
@@ -45,7 +45,7 @@ class Overview(ConsoleView):
     def get(self, request: HttpRequest) -> HttpResponse:
         found = ConnectSession.objects.of(self.agency).select_related("workspace", "channel")
         sessions = keyset_page(request, found)
-        now = timezone.now()
+        now = database_now()
         rows = [(session, *_status_columns(session, status_at(session, now))) for session in sessions.rows]
         settings = settings_of(self.agency)
         return self.page("channelconnect/sessions.html", settings=settings, rows=rows, sessions=sessions, now=now)
@@ -64,7 +64,7 @@ class Cancel(ConsoleView):
         found = with_id(ConnectSession.objects.of(self.agency).select_related("workspace", "channel"), uuid)
         if found is None:
             raise ConnectionNotFound
-        ended = cancel_session(session=found, now=timezone.now(), by=self.by)
+        ended = cancel_session(session=found, now=database_now(), by=self.by)
         if ended.status == Status.CANCELLED:
             return self.done(_("The connection was cancelled."), NAV)
         messages.info(request, _("The connection had ended before: nothing was changed."))
@@ -118,7 +118,7 @@ class Start(FormPage[StartForm]):
         if not use_nonce(self.request, given["nonce"]):
             messages.warning(self.request, USED)
             return redirect(NAV)
-        now = timezone.now()
+        now = database_now()
         session = create_session(
             agency=self.agency,
             workspace=self.workspace,

@@ -55,6 +55,10 @@ def held_addon(tenant: Tenant) -> list[Any]:
     return [tenant.workspace.uuid, tenant.addon.uuid]
 
 
+def channel(tenant: Tenant) -> list[Any]:
+    return [tenant.workspace.uuid, tenant.channel.uuid]
+
+
 @dataclass(frozen=True)
 class PageAccess:
     """Who may look at a page and who may post to it; nobody at all means that the method is not there."""
@@ -98,6 +102,7 @@ PAGES = {
     "sub-account-plan": PageAccess(CHANGERS, CHANGERS, workspace),
     "sub-account-addons": PageAccess(NOBODY, CHANGERS, workspace),
     "sub-account-addon-revoke": PageAccess(CHANGERS, CHANGERS, held_addon),
+    "sub-account-channel-disconnect": PageAccess(CHANGERS, CHANGERS, channel),
 }
 # The way to another agency has no role and stays open where the chosen agency is closed: test_switching.py.
 ELSEWHERE = {"switch"}

@@ -3,7 +3,7 @@
 from django.urls import path
 
 import config.api.requests.ids  # noqa: F401 - makes `<id:…>` known
-from workspaces.subaccounts.console.views import sub_account, sub_accounts, subscription
+from workspaces.subaccounts.console.views import channels, sub_account, sub_accounts, subscription
 
 urlpatterns = [
     path("sub-accounts", sub_accounts.SubAccounts.as_view(), name="sub-accounts"),
@@ -19,5 +19,10 @@ urlpatterns = [
         "sub-accounts/<id:uuid>/add-ons/<id:addon>/revoke",
         subscription.AddonRevoke.as_view(),
         name="sub-account-addon-revoke",
+    ),
+    path(
+        "sub-accounts/<id:uuid>/channels/<id:channel>/disconnect",
+        channels.ChannelDisconnect.as_view(),
+        name="sub-account-channel-disconnect",
     ),
 ]

@@ -10,4 +10,5 @@ urlpatterns = [
     path("choose", landing.ChooseWorkspace.as_view(), name="choose"),
     path("switch", landing.SwitchWorkspace.as_view(), name="switch"),
     path("channels", channels.Channels.as_view(), name="channels"),
+    path("channels/<id:uuid>/disconnect", channels.DisconnectChannel.as_view(), name="channel-disconnect"),
 ]

@@ -1,4 +1,4 @@
-"""Every change of a channel: connected, connected again, lost at its provider."""
+"""Every change of a channel: connected, connected again, lost at its provider, disconnected."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,7 +33,20 @@ class FirstChannelHandler:
     handle: Handle
 
 
+class Release(Protocol):
+    def __call__(self, *, channel: Channel, now: datetime) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class DisconnectionHandler:
+    """What a higher app gives up, in the same transaction, when a channel is disconnected."""
+
+    name: str
+    release: Release
+
+
 first_channel_handlers = Registry[FirstChannelHandler]("handlers of a first channel")
+disconnection_handlers = Registry[DisconnectionHandler]("handlers of a disconnection")
 
 
 class ChannelNotFound(NotFound):
@@ -61,8 +74,7 @@ def connect_channel(
             handle=handle,
             connected_at=now,
         )
-    details = {"platform": platform, "name": name}
-    record_workspace_activity(workspace=workspace, action="channel.connected", by=by, details=details)
+    _record(channel, "channel.connected", by)
     if is_first:
         for handler in first_channel_handlers:
             handler.handle(workspace=workspace, now=now, by=by)
@@ -70,7 +82,7 @@ def connect_channel(
 
 
 @transaction.atomic
-def reconnect_channel(*, channel: Channel, name: str, handle: str, now: datetime) -> Channel:
+def reconnect_channel(*, channel: Channel, name: str, handle: str, now: datetime, by: Actor) -> Channel:
     """Make a channel active again, under the name and handle that its account has now.
 
     Raises `LimitReached` where a disconnected one has no room, `AccountConnectedElsewhere` where its account is taken.
@@ -83,6 +95,25 @@ def reconnect_channel(*, channel: Channel, name: str, handle: str, now: datetime
     channel.name, channel.handle = name, handle
     with _account_taken_once():
         channel.save(update_fields=["status", "connected_at", "name", "handle"])
+    _record(channel, "channel.reconnected", by)
+    return channel
+
+
+@transaction.atomic
+def disconnect_channel(*, channel: Channel, now: datetime, by: Actor) -> Channel:
+    """Disconnect a channel, which frees its account and its room; a disconnected one stays as it is.
+
+    The row stays as well, so that connecting the account again brings the channel back with its id.
+    """
+    workspace = lock_workspace(channel.workspace)
+    channel = workspace.channels.select_for_update(no_key=True).get(pk=channel.pk)
+    if channel.status == Channel.Status.DISCONNECTED:
+        return channel
+    channel.status = Channel.Status.DISCONNECTED
+    channel.save(update_fields=["status"])
+    for handler in disconnection_handlers:
+        handler.release(channel=channel, now=now)
+    _record(channel, "channel.disconnected", by)
     return channel
 
 
@@ -93,8 +124,7 @@ def mark_channel_lost(*, channel: Channel, reason: str, by: Actor) -> bool:
     if not active.update(status=Channel.Status.ERROR):
         return False
     channel.status = Channel.Status.ERROR
-    details = {"platform": channel.platform, "name": channel.name, "reason": reason}
-    record_workspace_activity(workspace=channel.workspace, action="channel.lost", by=by, details=details)
+    _record(channel, "channel.lost", by, reason=reason)
     return True
 
 
@@ -102,6 +132,11 @@ def require_channel_room(*, workspace: Workspace, platform: str) -> None:
     """Raise `LimitReached` when one more channel of this type would pass the limit."""
     connected = workspace.channels.filter(platform=platform).exclude(status=Channel.Status.DISCONNECTED)
     require_room(workspace=workspace, name=f"channels.{platform}", used=connected.count())
+
+
+def _record(channel: Channel, action: str, by: Actor, **more: str) -> None:
+    details = {"platform": channel.platform, "name": channel.name, **more}
+    record_workspace_activity(workspace=channel.workspace, action=action, by=by, details=details)
 
 
 @contextmanager

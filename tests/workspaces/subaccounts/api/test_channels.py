@@ -126,7 +126,7 @@ def test_connecting_is_in_the_activity(a: Tenant) -> None:
 
 def test_a_channel_comes_back_under_its_new_name(a: Tenant) -> None:
     mark_channel_lost(channel=a.channel, reason="revoked", by=SYSTEM)
-    back = reconnect_channel(channel=a.channel, name="New name", handle="@new", now=now())
+    back = reconnect_channel(channel=a.channel, name="New name", handle="@new", now=now(), by=SYSTEM)
     a.channel.refresh_from_db()
     assert back == a.channel
     assert (a.channel.status, a.channel.name, a.channel.handle) == ("active", "New name", "@new")
@@ -138,14 +138,14 @@ def test_a_disconnected_channel_comes_back_only_where_there_is_room(db: None) ->
     Channel.objects.filter(pk=gone.pk).update(status="disconnected")
     ChannelFactory.create(workspace=workspace)
     with pytest.raises(LimitReached):
-        reconnect_channel(channel=gone, name=gone.name, handle=gone.handle, now=now())
+        reconnect_channel(channel=gone, name=gone.name, handle=gone.handle, now=now(), by=SYSTEM)
 
 
 def test_a_disconnected_channel_whose_account_is_taken_stays_away(a: Tenant, b: Tenant) -> None:
     Channel.objects.filter(pk=a.channel.pk).update(status="disconnected")
     ChannelFactory.create(workspace=b.workspace, external_id=a.channel.external_id)
     with pytest.raises(AccountConnectedElsewhere):
-        reconnect_channel(channel=a.channel, name="Again", handle="@again", now=now())
+        reconnect_channel(channel=a.channel, name="Again", handle="@again", now=now(), by=SYSTEM)
     a.channel.refresh_from_db()
     assert (a.channel.status, a.channel.name == "Again") == ("disconnected", False)
 

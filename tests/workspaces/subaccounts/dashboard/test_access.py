@@ -35,6 +35,10 @@ def automation(tenant: Tenant) -> list[UUID]:
     return [an_automation(tenant.workspace, name=f"Automation {tenant.mark}").uuid]
 
 
+def channel(tenant: Tenant) -> list[UUID]:
+    return [tenant.channel.uuid]
+
+
 def pack(tenant: Tenant) -> list[UUID]:
     pack = create_pack(agency=tenant.agency, name=f"Pack {tenant.mark}", by=SYSTEM)
     add_library_entry(pack=pack, template_id=an_item(), by=SYSTEM)
@@ -66,6 +70,7 @@ PAGES = {
     "automation-on": PageCase(405, 302, automation),
     "automation-off": PageCase(405, 302, automation),
     "channels": PageCase(200, 405),
+    "channel-disconnect": PageCase(200, 302, channel),
     "gallery": PageCase(200, 405),
     "pack": PageCase(200, 405, pack),
     "pack-install": PageCase(405, 302, pack),

@@ -33,6 +33,7 @@ from workspaces.subaccounts.services import (
     assign_plan,
     change_workspace,
     create_workspace,
+    disconnect_channel,
     grant_addon,
     restore_workspace,
     revoke_addon,
@@ -216,3 +217,12 @@ class SubAccountChannelViewSet(SubAccountPartViewSet):
     )
     def retrieve(self, request: Request, workspace: UUID | None, channel: UUID | None) -> HttpResponse:
         return self.answer(ChannelSerializer(self.get_object()))
+
+    @operation(
+        operation_id="disconnectSubAccountChannel",
+        summary="Disconnect a channel, which frees its account; a disconnected one stays as it is",
+        answer=one(ChannelSerializer),
+    )
+    def destroy(self, request: Request, workspace: UUID | None, channel: UUID | None) -> HttpResponse:
+        disconnected = disconnect_channel(channel=self.get_object(), now=timezone.now(), by=self.actor)
+        return self.answer(ChannelSerializer(disconnected))

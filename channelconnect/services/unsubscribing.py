@@ -1,0 +1,118 @@
+"""Taking subscriptions back that no channel stands for: retried with growing pauses, given up in the end."""
+
+import logging
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models.functions import Now
+
+from channelconnect.models import ChannelCredential, Unsubscription
+from channelconnect.models.unsubscriptions import OPEN, Status
+from channelconnect.providers import Limits, ProviderFault, provider_for
+from channelconnect.services.subscriptions import lock_container
+from config.db import UnreadableSecret
+from workspaces.subaccounts.models import Channel
+
+logger = logging.getLogger(__name__)
+
+# The rows are the retries.
+LIMITS = Limits(read=8.0, whole=10.0, operation=10.0, attempts=1)
+# After this long no call is under way any more, whatever became of its process.
+IN_FLIGHT = timedelta(minutes=1)
+FIRST_PAUSE = timedelta(minutes=1)
+LONGEST_PAUSE = timedelta(hours=6)
+# Some 30 hours in all.
+MOST_TRIES = 10
+A_MOMENT = timedelta(seconds=15)
+# The account is gone, the token is dead or may no longer do this: another try would be told the same.
+FINAL = frozenset({"credentials_expired", "subscription_failed"})
+
+
+def unsubscribe_next(*, now: datetime) -> bool:
+    """Take back what has been due for longest, unless it is in use; says whether anything was due."""
+    due = Unsubscription.objects.filter(status__in=OPEN, due_at__lte=now).order_by("due_at", "id")
+    found = due.values_list("pk", "container_id").first()
+    if found is None:
+        return False
+    claimed = _claim(*found, now)
+    if claimed is not None:
+        _take_back(claimed)
+    return True
+
+
+@transaction.atomic
+def _claim(pk: int, container_id: str, now: datetime) -> Unsubscription | None:
+    """Count a try and give the row; None where a channel uses the subscription, or may in a moment."""
+    lock_container(container_id)
+    locked = Unsubscription.objects.select_for_update(no_key=True).defer("token")
+    row = locked.filter(pk=pk, status__in=OPEN, due_at__lte=now).first()
+    if row is None:
+        return None
+    is_live, is_chosen = _uses(row, now)
+    if is_live:
+        _end(row, Status.STILL_USED)
+        return None
+    if is_chosen:
+        row.due_at = now + A_MOMENT
+        row.save(update_fields=["due_at"])
+        return None
+    row.status, row.tries = Status.WAITING, row.tries + 1
+    row.due_at = now + min(FIRST_PAUSE * 4 ** (row.tries - 1), LONGEST_PAUSE)
+    row.in_flight_until = now + IN_FLIGHT
+    row.save(update_fields=["status", "tries", "due_at", "in_flight_until"])
+    return row
+
+
+def _uses(row: Unsubscription, now: datetime) -> tuple[bool, bool]:
+    """Say whether a channel uses the subscription, and whether another choice of it is being saved.
+
+    One statement, so that a choice which is saved meanwhile is seen as one or the other.
+    """
+    credentials = ChannelCredential.objects.filter(container_id=OuterRef("container_id"))
+    live = credentials.exclude(channel__status=Channel.Status.DISCONNECTED)
+    others = Unsubscription.objects.filter(container_id=OuterRef("container_id")).exclude(pk=row.pk)
+    choices = others.filter(status=Status.SUBSCRIBING, due_at__gt=now)
+    looked = Unsubscription.objects.filter(pk=row.pk).annotate(is_live=Exists(live), is_chosen=Exists(choices))
+    is_live, is_chosen = looked.values_list("is_live", "is_chosen").get()
+    return is_live, is_chosen
+
+
+def _take_back(row: Unsubscription) -> None:
+    """Ask the provider and write down what it said; no transaction is open meanwhile."""
+    try:
+        provider = provider_for(row.platform, limits=LIMITS)
+        provider.unsubscribe(container_id=row.container_id, token=_token_of(row))
+    except ProviderFault as fault:
+        _record_fault(row, fault)
+    else:
+        _end(row, Status.UNSUBSCRIBED)
+
+
+def _token_of(row: Unsubscription) -> str:
+    try:
+        token = row.token
+    except UnreadableSecret:
+        token = None
+    if token is None:
+        raise ProviderFault("credentials_expired", reason="token_unreadable")
+    return token
+
+
+def _record_fault(row: Unsubscription, fault: ProviderFault) -> None:
+    is_final, is_last = fault.code in FINAL, row.tries >= MOST_TRIES
+    log = {**fault.log, "unsubscription": str(row.uuid), "code": fault.code, "tries": row.tries}
+    logger.warning("subscription not taken back", extra=log)
+    if is_final or is_last:
+        _end(row, Status.REFUSED if is_final else Status.GIVEN_UP, fault.code)
+    else:
+        _mine(row).update(fault=fault.code)
+
+
+def _end(row: Unsubscription, status: Status, fault: str = "") -> None:
+    _mine(row).update(status=status, fault=fault, token=None, ended_at=Now(), in_flight_until=None)
+
+
+def _mine(row: Unsubscription) -> "QuerySet[Unsubscription]":
+    """The row, as long as nobody has tried again since."""
+    return Unsubscription.objects.filter(pk=row.pk, tries=row.tries, status__in=OPEN)
