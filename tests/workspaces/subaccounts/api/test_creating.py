@@ -15,7 +15,10 @@ from tests.traces import traces
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.models.workspaces import BusinessType
 
-FIELDS = ["uuid", "name", "status", "plan", "owner", "business_type", "timezone", "created_at", "suspended_at"]
+FIELDS = [
+    "uuid", "name", "status", "plan", "owner", "business_type", "timezone", "created_at", "suspended_at",
+    "external_id", "metadata",
+]  # fmt: skip
 
 
 def test_the_answer_is_201_with_the_sub_account(a: Tenant) -> None:
@@ -35,6 +38,8 @@ def test_the_answer_is_201_with_the_sub_account(a: Tenant) -> None:
             "timezone": "Europe/Berlin",
             "created_at": row.created_at.isoformat().replace("+00:00", "Z"),
             "suspended_at": None,
+            "external_id": None,
+            "metadata": {},
         }
     }
     assert list(response.json()["data"]) == FIELDS
