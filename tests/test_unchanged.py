@@ -57,11 +57,13 @@ def the_workspace_key(tenant: Tenant) -> Any:
 
 
 def two_entries(tenant: Tenant) -> list[Any]:
+    first = tenant.entry
     second = add_library_entry(pack=tenant.pack, template_id="salons-birthday-offer", by=SYSTEM)
-    return [second.uuid, tenant.entry.uuid]
+    return [second.uuid, first.uuid]
 
 
 def a_colleague(tenant: Tenant) -> Any:
+    add_member(agency=tenant.agency, email="owner@example.com", name="Owner", role="owner", by=SYSTEM)
     return add_member(agency=tenant.agency, email="staff@example.com", name="Staff", role="admin", by=SYSTEM)
 
 
@@ -138,7 +140,7 @@ def left_behind() -> tuple[int, int]:
 
 @pytest.mark.parametrize("what", CHANGES)
 def test_the_same_change_again_leaves_nothing(a: Tenant, what: str) -> None:
-    assert a.workspace
+    assert all((a.workspace, a.addon, a.endpoint, a.entry))  # made before the change
     change = CHANGES[what](a)
     change()
     before = left_behind()
@@ -163,7 +165,7 @@ NOTHING_TO_CHANGE = frozenset(
 
 @pytest.mark.parametrize("what", CHANGES)
 def test_the_first_time_leaves_an_entry_where_it_changes_something(a: Tenant, what: str) -> None:
-    assert a.workspace
+    assert all((a.workspace, a.addon, a.endpoint, a.entry))  # made before the change
     change = CHANGES[what](a)
     before = left_behind()
     change()

@@ -211,6 +211,7 @@ class DefaultPlan(ConsoleView):
     def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         plan = PLANS.find(self.agency, uuid, live=True)
         chosen = request.POST.get("default") != "no"
-        choose_default_plan(agency=self.agency, plan=plan if chosen else None, by=self.by)
+        if isinstance(plan, Plan) and (chosen or plan.is_default):
+            choose_default_plan(agency=self.agency, plan=plan if chosen else None, by=self.by)
         message = _("New sub-accounts take %(name)s.") if chosen else _("New sub-accounts no longer take %(name)s.")
         return self.done(message % {"name": plan.name}, PLANS.item_url, plan.uuid)

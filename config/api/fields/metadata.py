@@ -20,7 +20,7 @@ class MetadataField(Field, serializers.DictField):
     default_error_messages = {
         "not_a_dict": "{subject} must be an object.",
         "too_many": "{subject} may have at most {most} names.",
-        "name": "Each name in {subject} must be a text of 1 to {longest} characters.",
+        "name": "{subject} must have names of 1 to {longest} characters.",
     }
 
     def __init__(self, **options: Any) -> None:

@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.db.models import QuerySet
@@ -14,6 +14,11 @@ from agency.pages.fields import EmailField, LineField, NameField
 from config.api.fields.texts import known_zones
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.models.workspaces import LONGEST_EXTERNAL_ID, BusinessType
+
+if TYPE_CHECKING:
+    _ModelChoiceField = forms.ModelChoiceField[Plan]
+else:
+    _ModelChoiceField = forms.ModelChoiceField
 
 OFF = {"autocomplete": "off"}
 ZoneChoices = list[tuple[str, Any]]
@@ -57,7 +62,7 @@ class SubAccountForm(forms.Form):
         return self.cleaned_data["business_type"] or None
 
 
-class PlanChoiceField(forms.ModelChoiceField):
+class PlanChoiceField(_ModelChoiceField):
     """A choice among plans that says which one is the default."""
 
     def label_from_instance(self, obj: Plan) -> str:
