@@ -110,6 +110,10 @@ def no_parameters(call: Call) -> int:
     return call.send(path=f"/{call.route}")
 
 
+def two_offers_with_one_key(call: Call) -> int:
+    return [call.send({"name": name, "limits": {}}, idempotency_key="offer") for name in ("One", "Two")][1]
+
+
 def a_malformed_date(call: Call) -> int:
     return call.send(path=f"/{call.route}?created_after=yesterday")
 
@@ -122,6 +126,8 @@ def the_default_plan(call: Call) -> int:
 
 # What only these operations answer; everything else follows from what an operation is.
 OF_THEIR_OWN: dict[str, tuple[Provocation, ...]] = {
+    "POST plans": (two_offers_with_one_key,),
+    "POST addons": (two_offers_with_one_key,),
     "DELETE plans/<id:plan>": (the_default_plan,),
     "GET workspaces": (a_malformed_date,),
     "POST workspaces": (an_unknown_plan,),
