@@ -80,7 +80,8 @@ def test_of_many_created_at_once_with_one_external_id_one_is_made(a: Tenant) -> 
 def test_the_database_itself_keeps_them_apart_and_metadata_an_object(a: Tenant) -> None:
     for _ in range(2):
         WorkspaceFactory.create(agency=a.agency)
-    for values in ({"external_id": "x"}, {"external_id": ""}, {"metadata": []}, {"owner_key": ""}):
+    refused: list[dict[str, Any]] = [{"external_id": "x"}, {"external_id": ""}, {"metadata": []}, {"owner_key": ""}]
+    for values in refused:
         with pytest.raises(IntegrityError), transaction.atomic():
             Workspace.objects.update(**values)
 
