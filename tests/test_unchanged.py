@@ -104,7 +104,9 @@ CHANGES: dict[str, Callable[[Tenant], Change]] = {
     "a restoration": lambda a: lambda: restore_workspace(workspace=a.workspace, now=now(), by=SYSTEM),
     "a plan assigned": lambda a: lambda: assign_plan(workspace=a.workspace, plan=a.plan, now=now(), by=SYSTEM),
     "an add-on granted": lambda a: lambda: grant_addon(workspace=a.workspace, addon=a.addon, now=now(), by=SYSTEM),
-    "an owner": lambda a: lambda: change_owner(workspace=a.workspace, name="New", email="N@example.com", by=SYSTEM),
+    "an owner": lambda a: (
+        lambda: change_owner(workspace=a.workspace, name="New", email="N@example.com", now=now(), by=SYSTEM)
+    ),
     "an owner's replacement": lambda a: (
         lambda user: lambda: replace_owner(workspace=a.workspace, owner=user, by=SYSTEM)
     )(UserFactory.create()),

@@ -1,5 +1,7 @@
 """The person who owns a sub-account: invited, replaced."""
 
+from datetime import datetime
+
 from django.db import transaction
 
 from agency.actors import Actor
@@ -14,7 +16,7 @@ from workspaces.subaccounts.services.recording import record_workspace_activity
 
 
 class OwnerHasPassword(Conflict):
-    message = "The owner has set a password already."
+    message = "The owner of this sub-account has set a password already."
 
 
 def set_owner(workspace: Workspace, *, owner: User, name: str) -> None:
@@ -33,7 +35,7 @@ def invite_owner(workspace: Workspace) -> bool:
 
 
 @transaction.atomic
-def change_owner(*, workspace: Workspace, name: str, email: str, by: Actor) -> Workspace:
+def change_owner(*, workspace: Workspace, name: str, email: str, now: datetime, by: Actor) -> Workspace:
     """Hand a sub-account over to the person with this e-mail, who is invited if they have no password yet."""
     owner, _ = find_or_create_user(email=email, name=name)
     is_another = lock_workspace(workspace).owner_id != owner.pk
@@ -51,13 +53,13 @@ def replace_owner(*, workspace: Workspace, owner: User, by: Actor, name: str = "
     set_owner(workspace, owner=owner, name=name or owner.name or owner.email)
     if (workspace.owner_id, workspace.owner_name, workspace.owner_email) != before:
         workspace.save(update_fields=["owner", "owner_name", "owner_email", "owner_key"])
-        details = {"owner": {"from": before[2], "to": workspace.owner_email}}
+        details = {"email": {"from": before[2], "to": workspace.owner_email}}
         record_workspace_activity(workspace=workspace, action="workspace.owner_replaced", by=by, details=details)
     return workspace
 
 
 @transaction.atomic
-def invite_owner_again(*, workspace: Workspace, by: Actor) -> Workspace:
+def invite_owner_again(*, workspace: Workspace, now: datetime, by: Actor) -> Workspace:
     """Send the owner another link to set a password. Raises `OwnerHasPassword`."""
     workspace = lock_workspace(workspace)
     if not invite_owner(workspace):

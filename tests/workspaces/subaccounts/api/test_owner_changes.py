@@ -13,6 +13,7 @@ from tests.factories import UserFactory, WorkspaceFactory
 from tests.tenants import Tenant, message
 from tests.traces import traces
 from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services import OwnerHasPassword
 
 GRACE = {"name": "Grace", "email": "grace@example.com"}
 
@@ -55,7 +56,7 @@ def test_one_entry_tells_of_it_and_no_event(a: Tenant) -> None:
     former = a.workspace.owner_email
     hand_over(a)
     entry = ActivityEntry.objects.get(action="workspace.owner_replaced")
-    assert entry.details == {"owner": {"from": former, "to": "grace@example.com"}}
+    assert entry.details["email"] == {"from": former, "to": "grace@example.com"}
     assert entry.workspace_uuid == a.workspace.uuid
     assert a.event_names() == ["workspace.created"]
 
@@ -104,7 +105,7 @@ def test_the_invitation_goes_out_again_until_there_is_a_password(a: Tenant) -> N
     owner.save()
     before = traces()
     refused = a.api.post(f"{a.path}/owner/invite", {})
-    assert (refused.status_code, message(refused)) == (409, "The owner has set a password already.")
+    assert (refused.status_code, message(refused)) == (409, OwnerHasPassword.message)
     assert traces() == before
 
 

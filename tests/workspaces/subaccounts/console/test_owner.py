@@ -7,6 +7,7 @@ from agency.models import Mail
 from tests.agency.console.browsers import flashes, text
 from tests.tenants import Tenant
 from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services import OwnerHasPassword
 
 pytestmark = pytest.mark.django_db
 AGAIN = "Send the invitation again"
@@ -40,13 +41,13 @@ def test_an_owner_who_cannot_be_is_refused_beside_the_field(
 def test_the_invitation_is_sent_again_while_there_is_no_password(a: Tenant, path: str, admin: Client) -> None:
     assert AGAIN in text(admin.get(path))
     page = admin.post(f"{path}/owner/invite", follow=True)
-    assert flashes(page) == [f"An invitation was sent to {a.workspace.owner_email}."]
+    assert flashes(page) == [f"The owner of {a.workspace.name} is invited again."]
     assert Mail.objects.filter(kind=Mail.Kind.OWNER_INVITATION).count() == 2
     a.workspace.owner.set_password("a-quite-long-pass-phrase")
     a.workspace.owner.save()
     assert AGAIN not in text(admin.get(path))
     late = admin.post(f"{path}/owner/invite", follow=True)
-    assert flashes(late) == ["The owner has set a password already."]
+    assert flashes(late) == [OwnerHasPassword.message]
     assert Mail.objects.filter(kind=Mail.Kind.OWNER_INVITATION).count() == 2
 
 

@@ -160,7 +160,9 @@ class SubAccountViewSet(AgencyViewSet):
     def owner(self, request: Request, workspace: UUID | None) -> HttpResponse:
         found = self.get_object()
         owner = self.validated(NewOwnerSerializer).validated_data
-        return self.answer(SubAccountSerializer(change_owner(workspace=found, **owner, by=self.actor)))
+        return self.answer(
+            SubAccountSerializer(change_owner(workspace=found, **owner, now=timezone.now(), by=self.actor))
+        )
 
     @operation(
         operation_id="inviteOwner",
@@ -172,7 +174,7 @@ class SubAccountViewSet(AgencyViewSet):
     )
     @action(detail=True, methods=["post"], url_path="owner/invite")
     def invite_owner(self, request: Request, workspace: UUID | None) -> HttpResponse:
-        invited = invite_owner_again(workspace=self.get_object(), by=self.actor)
+        invited = invite_owner_again(workspace=self.get_object(), now=timezone.now(), by=self.actor)
         return self.answer(SubAccountSerializer(invited), status=202)
 
     @operation(operation_id="readUsage", summary="Read how much of each limit is used", answer=one(UsageSerializer))

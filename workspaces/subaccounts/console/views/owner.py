@@ -6,6 +6,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from agency.console.views.base import FormPage
@@ -20,7 +21,7 @@ class OwnerChange(OneSubAccount, FormPage[OwnerForm]):
         return OwnerForm(data, initial=initial)
 
     def save(self, form: OwnerForm) -> HttpResponse:
-        self.workspace = change_owner(workspace=self.workspace, by=self.by, **form.cleaned_data)
+        self.workspace = change_owner(workspace=self.workspace, now=timezone.now(), by=self.by, **form.cleaned_data)
         message = _("%(owner)s now owns %(name)s.")
         return self.done(
             message % {"owner": self.workspace.owner_name, "name": self.workspace.name}, PAGE, self.workspace.uuid
@@ -41,9 +42,8 @@ class OwnerInvite(OneSubAccount):
     def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)
         try:
-            invite_owner_again(workspace=self.workspace, by=self.by)
+            invite_owner_again(workspace=self.workspace, now=timezone.now(), by=self.by)
         except OwnerHasPassword as refusal:
             messages.warning(request, refusal.message)
             return redirect(PAGE, self.workspace.uuid)
-        message = _("An invitation was sent to %(email)s.") % {"email": self.workspace.owner_email}
-        return self.done(message, PAGE, self.workspace.uuid)
+        return self.back(_("The owner of %(name)s is invited again."))
