@@ -52,6 +52,7 @@ ACTIONS = {
     "plan.created": _("Plan created"),
     "plan.changed": _("Plan edited"),
     "plan.archived": _("Plan archived"),
+    "plan.default_chosen": _("Default plan chosen"),
     "addon.created": _("Add-on created"),
     "addon.changed": _("Add-on edited"),
     "addon.archived": _("Add-on archived"),

@@ -62,6 +62,12 @@ def total(parts: Iterable[Mapping[str, Any]]) -> Limits:
     return build(sums)
 
 
+def changed(held: Mapping[str, Any], changes: Mapping[str, Any]) -> Limits:
+    """Give limits with these changes, in which any name may be missing."""
+    channels = {**held["channels"], **changes.get("channels", {})}
+    return in_order({**held, **changes, "channels": channels})
+
+
 def in_order(limits: Mapping[str, Any]) -> Limits:
     """Give limits with their names in the documented order, which the database does not keep."""
     return build({name: value(limits, name) for name in NAMES})

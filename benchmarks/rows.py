@@ -16,9 +16,10 @@ SECOND = (
 )
 INSERT = """
 INSERT INTO subaccounts_workspace (uuid, agency_id, name, name_key, status, suspended_at, suspension_reason, plan_id,
-    plan_limits, limits, owner_id, owner_name, owner_email, business_type, timezone, created_at)
+    plan_limits, limits, owner_id, owner_name, owner_email, owner_key, business_type, timezone, created_at)
 SELECT gen_random_uuid(), %(agency)s, named.name, lower(named.name), 'active', NULL, '', plan.id,
     plan.limits, plan.limits, %(owner)s, 'Owner ' || n, 'owner-' || n || '@example.com',
+    'owner ' || n || E'\\nowner-' || n || '@example.com',
     (ARRAY['salon_spa', 'real_estate', 'other', NULL])[1 + n %% 4], 'UTC', now() - n * interval '1 minute'
 FROM generate_series(1, %(count)s) n
 JOIN agency_plan plan ON plan.id = (%(plans)s::bigint[])[1 + n %% 2]

@@ -9,11 +9,13 @@ from django.db import IntegrityError, connection, models
 
 # A name has at most 120 characters, which few ligatures make more than four times as long; their rest is not compared.
 LONGEST_NAME_KEY = 480
+# Marks that keep the direction of a part of a text to itself and show nothing.
+ISOLATES = dict.fromkeys(range(0x2066, 0x206A))
 
 
 def name_key(name: str) -> str:
     """Give the form in which two spellings of a name are the same: trimmed, composed, without case."""
-    folded = unicodedata.normalize("NFKC", name.strip()).casefold()
+    folded = unicodedata.normalize("NFKC", name.translate(ISOLATES).strip()).casefold()
     return unicodedata.normalize("NFKC", folded)[:LONGEST_NAME_KEY]
 
 

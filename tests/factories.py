@@ -180,9 +180,10 @@ def many_workspaces(agency: Agency, count: int, *, since: datetime | None = None
     with connection.cursor() as cursor:
         cursor.execute(
             """INSERT INTO subaccounts_workspace (uuid, agency_id, name, name_key, status, suspension_reason, limits,
-                   owner_id, owner_name, owner_email, timezone, created_at, business_type)
+                   owner_id, owner_name, owner_email, owner_key, timezone, created_at, business_type)
                SELECT gen_random_uuid(), %(agency)s, 'Crowd ' || number, 'crowd ' || number, 'active', '', %(limits)s,
-                   %(owner)s, 'Owner', %(email)s, 'UTC', %(since)s + number * interval '1 second', 'other'
+                   %(owner)s, 'Owner', %(email)s, 'owner' || E'\\n' || %(email)s, 'UTC',
+                   %(since)s + number * interval '1 second', 'other'
                FROM generate_series(1, %(count)s) AS number""",
             {
                 "agency": agency.pk,

@@ -42,17 +42,26 @@ def _endpoint(_: Tenant) -> dict[str, Any]:
     return {"url": "https://93.184.215.14/new", "events": ["workspace.created"]}
 
 
+def _an_offer() -> dict[str, Any]:
+    return {"name": "Scale", "limits": {"contacts": 10}}
+
+
 READ = Case(200)
 LIST = Case(200, others=200)
 DO = Case(200, body=lambda _: {}, body_optional=True)
 
 ROUTES: dict[str, dict[str, Case]] = {
-    f"{AGENCY}plans": {"GET": LIST},
-    f"{AGENCY}addons": {"GET": LIST},
+    f"{AGENCY}plans": {"GET": LIST, "POST": Case(201, lambda _: _an_offer(), others=201)},
+    f"{AGENCY}plans/<id:plan>": {"GET": READ, "PATCH": Case(200, lambda _: {"name": "Renamed"}), "DELETE": READ},
+    f"{AGENCY}addons": {"GET": LIST, "POST": Case(201, lambda _: _an_offer(), others=201)},
+    f"{AGENCY}addons/<id:addon>": {"GET": READ, "PATCH": Case(200, lambda _: {"name": "Renamed"}), "DELETE": READ},
     f"{AGENCY}workspaces": {"GET": LIST, "POST": Case(201, lambda _: a_new_customer(), others=201)},
     f"{AGENCY}workspaces/<id:workspace>": {"GET": READ, "PATCH": Case(200, lambda _: {"name": "Renamed"})},
     f"{AGENCY}workspaces/<id:workspace>/suspend": {"POST": DO},
     f"{AGENCY}workspaces/<id:workspace>/restore": {"POST": DO},
+    f"{AGENCY}workspaces/<id:workspace>/owner": {"PUT": Case(200, lambda _: a_new_customer()["owner"])},
+    f"{AGENCY}workspaces/<id:workspace>/owner/invite": {"POST": Case(202, lambda _: {}, body_optional=True)},
+    f"{AGENCY}workspaces/<id:workspace>/usage": {"GET": READ},
     f"{AGENCY}workspaces/<id:workspace>/plan": {"PUT": Case(200, lambda a: {"plan": str(a.plan.uuid)})},
     f"{AGENCY}workspaces/<id:workspace>/addons": {
         "GET": READ,
@@ -138,6 +147,7 @@ def _make_ids(tenant: Tenant) -> dict[str, UUID]:
     delivery = send_test(endpoint=tenant.endpoint, event="workspace.created", now=now(), by=SYSTEM)
     return {
         "workspace": tenant.workspace.uuid,
+        "plan": tenant.plan.uuid,
         "addon": tenant.addon.uuid,
         "channel": tenant.channel.uuid,
         "webhook": tenant.endpoint.uuid,

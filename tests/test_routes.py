@@ -226,8 +226,6 @@ MALFORMED: dict[str, tuple[bytes, str, int]] = {
     "Infinity": (b'{"name": -Infinity}', "application/json", 400),
     "too deep": (b'{"a":' * 101 + b"1" + b"}" * 101, "application/json", 400),
     "no UTF-8": (b'{"name": "\xff"}', "application/json", 400),
-    "a NUL": (b'{"unknown": "\\u0000"}', "application/json", 422),
-    "half a character": (b'{"unknown": "\\ud800"}', "application/json", 422),
     "too long": (b'{"name": "' + b"x" * 1024 * 1024 + b'"}', "application/json", 413),
     "plain text": (b"{}", "text/plain", 415),
     "a form": (b"name=x", "application/x-www-form-urlencoded", 415),

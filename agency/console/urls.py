@@ -27,6 +27,7 @@ urlpatterns = [
     path("", home.Home.as_view(), name="home"),
     path("switch", home.switch_agency, name="switch"),
     *_catalogue_paths("plans", catalogue.PLANS),
+    path("plans/<id:uuid>/default", catalogue.DefaultPlan.as_view(), name="plan-default"),
     *_catalogue_paths("add-ons", catalogue.ADDONS),
     path("configuration/api", api_keys.KeyList.as_view(), name="api-keys"),
     path("configuration/api/new", api_keys.KeyNew.as_view(), name="api-key-new"),

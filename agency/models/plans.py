@@ -28,12 +28,19 @@ class CatalogueItem(models.Model):
 
 
 class Plan(CatalogueItem):
-    """A base plan; a sub-account has one or none."""
+    """A base plan; a sub-account has one or none. New ones take the default plan where none is named."""
 
     agency = models.ForeignKey(Agency, on_delete=models.PROTECT, related_name="plans")
+    is_default = models.BooleanField(default=False, db_default=False, editable=False)
 
     class Meta:
         constraints = [
+            models.UniqueConstraint(
+                fields=["agency"], condition=Q(is_default=True), name="plan_one_default_per_agency"
+            ),
+            models.CheckConstraint(
+                condition=Q(is_default=False) | Q(archived_at=None), name="plan_default_is_not_archived"
+            ),
             models.UniqueConstraint(
                 fields=["agency", "name_key"], condition=Q(archived_at=None), name="plan_name_once_per_agency"
             ),

@@ -6,7 +6,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from config.api.fields.texts import CONTROLS, CONTROLS_BUT_LINES, DIRECTIONS, is_seen
+from config.api.fields.texts import CONTROLS, CONTROLS_BUT_LINES, is_seen, misleads_in_direction
 
 LONGEST_NAME = 120
 
@@ -24,7 +24,7 @@ class LineField(forms.CharField):
         super().validate(value)
         if self.forbidden.search(value):
             raise ValidationError(_("Control characters are not allowed."), code="control")
-        if DIRECTIONS.search(value):
+        if misleads_in_direction(value):
             raise ValidationError(
                 _("Characters that override the direction of text are not allowed."), code="direction"
             )

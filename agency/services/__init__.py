@@ -4,11 +4,16 @@ from agency.services.activity import record_activity
 from agency.services.agencies import change_agency, create_agency, restore_agency, suspend_agency
 from agency.services.brands import brand_of, logo_named, remove_logo, set_accent, set_logo
 from agency.services.catalogue import (
+    AddonLimitReached,
     AddonNotFound,
+    PlanIsDefault,
+    PlanLimitReached,
     PlanNotFound,
     archive_item,
+    choose_default_plan,
     create_addon,
     create_plan,
+    default_plan_of,
     update_item,
 )
 from agency.services.events import envelope, record_event, write_event
@@ -18,18 +23,23 @@ from agency.services.members import MemberNotFound, add_member, change_role, rem
 from agency.services.switches import set_switch
 
 __all__ = [
+    "AddonLimitReached",
     "AddonNotFound",
     "KeyNotFound",
     "MemberNotFound",
+    "PlanIsDefault",
+    "PlanLimitReached",
     "PlanNotFound",
     "add_member",
     "archive_item",
     "brand_of",
     "change_agency",
     "change_role",
+    "choose_default_plan",
     "create_addon",
     "create_agency",
     "create_plan",
+    "default_plan_of",
     "due_mail",
     "envelope",
     "issue_agency_key",

@@ -33,10 +33,16 @@ def create_agency(*, name: str, by: Actor, max_sub_accounts: int | None = None) 
 @transaction.atomic
 def change_agency(*, agency: Agency, name: str, max_sub_accounts: int | None, by: Actor) -> Agency:
     """Rename an agency or change how many sub-accounts it may hold (None for no limit)."""
-    agency.name, agency.name_key, agency.max_sub_accounts = name.strip(), name_key(name), max_sub_accounts
+    agency = Agency.objects.select_for_update(no_key=True).get(pk=agency.pk)
+    values = {"name": name.strip(), "name_key": name_key(name), "max_sub_accounts": max_sub_accounts}
+    changed = {field: value for field, value in values.items() if getattr(agency, field) != value}
+    if not changed:
+        return agency
+    for field, value in changed.items():
+        setattr(agency, field, value)
     try:
         with transaction.atomic():
-            agency.save(update_fields=["name", "name_key", "max_sub_accounts"])
+            agency.save(update_fields=list(changed))
     except IntegrityError as error:
         raise AgencyNameTaken from error
     record_activity(by=by, action="agency.changed", agency_id=agency.id, target=("agency", agency.uuid, agency.name))

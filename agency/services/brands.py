@@ -43,7 +43,11 @@ def set_accent(*, agency: Agency, accent: str, by: Actor) -> None:
     accent = accent.lower()
     if accent and not ACCENT.fullmatch(accent):
         raise AccentRefused
-    Brand.objects.update_or_create(agency=agency, defaults={"accent": accent})
+    brand = _lock(agency)
+    if brand.accent == accent:
+        return
+    brand.accent = accent
+    brand.save(update_fields=["accent", "changed_at"])
     _record(agency, "brand.colour_changed", by, accent=accent)
 
 
@@ -61,8 +65,9 @@ def set_logo(*, agency: Agency, file: bytes, by: Actor) -> None:
         "logo_height": picture.height,
     }
     with transaction.atomic():
-        Brand.objects.update_or_create(agency=agency, defaults=values)
-        _record(agency, "brand.logo_changed", by, digest=digest)
+        if _lock(agency).logo_digest != digest:
+            Brand.objects.update_or_create(agency=agency, defaults=values)
+            _record(agency, "brand.logo_changed", by, digest=digest)
 
 
 @transaction.atomic
@@ -70,6 +75,12 @@ def remove_logo(*, agency: Agency, by: Actor) -> None:
     """Go back to the name's first letter; without a logo nothing happens."""
     if Brand.objects.filter(agency=agency).exclude(logo=None).update(**NO_LOGO):
         _record(agency, "brand.logo_removed", by)
+
+
+def _lock(agency: Agency) -> Brand:
+    """Lock the agency's row without the logo's bytes, creating it the first time."""
+    Brand.objects.bulk_create([Brand(agency=agency)], ignore_conflicts=True)
+    return Brand.objects.select_for_update(no_key=True).defer("logo").get(agency=agency)
 
 
 def _record(agency: Agency, action: str, by: Actor, **details: str) -> None:

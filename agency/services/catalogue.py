@@ -1,16 +1,21 @@
 """An agency's plans and add-ons. Editing one changes no sub-account until it is assigned again."""
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, TypeVar, Unpack
 
 from django.db import IntegrityError, transaction
 
+from agency import limits as limits_of_plans
 from agency.actors import Actor
 from agency.limits import Limits
 from agency.models import Addon, Agency, Plan
 from agency.services.activity import record_activity
-from config.db import name_key
-from config.errors import Invalid, NotFound
+from config.db import name_key, violated_constraint
+from config.errors import Conflict, Forbidden, Invalid, NotFound
+
+MOST_ITEMS = 200
+Item = TypeVar("Item", bound=Plan | Addon)
 
 
 class PlanNotFound(NotFound):
@@ -21,66 +26,142 @@ class AddonNotFound(NotFound):
     message = "Add-on not found."
 
 
+class PlanLimitReached(Forbidden):
+    message = "The plan limit is reached."
+
+
+class AddonLimitReached(Forbidden):
+    message = "The add-on limit is reached."
+
+
+class PlanIsDefault(Conflict):
+    message = "New sub-accounts take this plan. Choose another default plan first."
+
+
 class CatalogueNameTaken(Invalid):
     field = "name"
     message = "Another entry of the catalogue has this name."
 
 
 class CatalogueChanges(TypedDict, total=False):
-    """What can be changed of a plan or an add-on."""
+    """What can be changed of a plan or an add-on; limits that are not named stay."""
 
     name: str
     description: str
-    limits: Limits
+    limits: Mapping[str, Any]
 
 
-EDITABLE = ("name", "name_key", "description", "limits")
+def default_plan_of(agency: Agency) -> Plan | None:
+    """Give the plan that a new sub-account takes where none is named."""
+    return Plan.objects.filter(agency=agency, is_default=True).first()
 
 
 def create_plan(*, agency: Agency, name: str, limits: Limits, by: Actor, description: str = "") -> Plan:
-    """Add a plan to the agency's catalogue."""
+    """Add a plan to the agency's catalogue. Raises `CatalogueNameTaken`, `PlanLimitReached`."""
     plan = Plan(agency=agency, name=name.strip(), description=description, limits=limits)
-    _save(plan, action="plan.created", by=by)
-    return plan
+    return _add(plan, PlanLimitReached, by)
 
 
 def create_addon(*, agency: Agency, name: str, limits: Limits, by: Actor, description: str = "") -> Addon:
-    """Add an add-on to the agency's catalogue."""
+    """Add an add-on to the agency's catalogue. Raises `CatalogueNameTaken`, `AddonLimitReached`."""
     addon = Addon(agency=agency, name=name.strip(), description=description, limits=limits)
-    _save(addon, action="addon.created", by=by)
-    return addon
+    return _add(addon, AddonLimitReached, by)
 
 
-def update_item(*, item: Plan | Addon, by: Actor, **changes: Unpack[CatalogueChanges]) -> None:
-    """Change a plan or an add-on."""
-    for field, value in changes.items():
-        setattr(item, field, value)
-    _save(item, action=f"{_kind(item)}.changed", by=by)
+@transaction.atomic
+def update_item(*, item: Item, by: Actor, **changes: Unpack[CatalogueChanges]) -> Item:
+    """Change a plan or an add-on that is not archived; what is not named stays.
+
+    Raises `CatalogueNameTaken`, and `PlanNotFound` or `AddonNotFound` for one that was archived meanwhile.
+    """
+    item = _lock(item)
+    values: dict[str, Any] = {**changes}
+    if "name" in changes:
+        values["name"] = changes["name"].strip()
+    if "limits" in changes:
+        values["limits"] = limits_of_plans.changed(item.limits, changes["limits"])
+    changed = {field: value for field, value in values.items() if getattr(item, field) != value}
+    if changed:
+        for field, value in changed.items():
+            setattr(item, field, value)
+        _save(item, update_fields=[*changed, "name_key"])
+        _record(item, "changed", by)
+    return item
 
 
 @transaction.atomic
 def archive_item(*, item: Plan | Addon, now: datetime, by: Actor) -> None:
-    """Take a plan or an add-on out of the catalogue; sub-accounts that hold it keep it."""
-    if type(item).objects.filter(pk=item.pk, archived_at=None).update(archived_at=now):
-        _record(item, f"{_kind(item)}.archived", by)
+    """Take a plan or an add-on out of the catalogue; sub-accounts that hold it keep it. Raises `PlanIsDefault`."""
+    live = _live(item)
+    if live is not None:
+        if isinstance(live, Plan) and live.is_default:
+            raise PlanIsDefault
+        live.archived_at = now
+        live.save(update_fields=["archived_at"])
+        _record(live, "archived", by)
     item.refresh_from_db()
 
 
 @transaction.atomic
-def _save(item: Plan | Addon, *, action: str, by: Actor) -> None:
+def choose_default_plan(*, agency: Agency, plan: Plan | None, by: Actor) -> None:
+    """Let new sub-accounts take this plan where none is named, or none at all. Raises `PlanNotFound`."""
+    _lock_agency(agency)
+    before, after = default_plan_of(agency), None if plan is None else _lock(plan)
+    if before == after:
+        return
+    Plan.objects.filter(agency=agency, is_default=True).update(is_default=False)
+    if after is not None:
+        Plan.objects.filter(pk=after.pk).update(is_default=True)
+    names = {"from": before.name if before else None, "to": after.name if after else None}
+    target = ("agency", agency.uuid, agency.name)
+    details = {"default_plan": names}
+    record_activity(by=by, action="plan.default_chosen", agency_id=agency.pk, target=target, details=details)
+
+
+@transaction.atomic
+def _add(item: Item, full: type[Forbidden], by: Actor) -> Item:
+    _lock_agency(item.agency)
+    if type(item)._default_manager.filter(agency=item.agency, archived_at=None).count() >= MOST_ITEMS:
+        raise full
+    _save(item)
+    _record(item, "created", by)
+    return item
+
+
+def _save(item: Plan | Addon, update_fields: list[str] | None = None) -> None:
     item.name_key = name_key(item.name)
     try:
         with transaction.atomic():
-            # An archiving at the same moment stays: only what was edited is written.
-            item.save(update_fields=None if item._state.adding else EDITABLE)
+            item.save(update_fields=update_fields)
     except IntegrityError as error:
+        if "name_once" not in violated_constraint(error):
+            raise
         raise CatalogueNameTaken from error
-    _record(item, action, by)
+
+
+def _lock_agency(agency: Agency) -> None:
+    """Let changes that look at all of an agency's items come one after another."""
+    Agency.objects.select_for_update(no_key=True).only("pk").get(pk=agency.pk)
+
+
+def _lock(item: Item) -> Item:
+    """Re-read a live item under its lock. Raises `PlanNotFound` or `AddonNotFound`."""
+    found = _live(item)
+    if found is None:
+        raise PlanNotFound if isinstance(item, Plan) else AddonNotFound
+    return found
+
+
+def _live(item: Item) -> Item | None:
+    rows: Any = type(item)._default_manager.select_for_update(no_key=True)
+    found: Item | None = rows.filter(pk=item.pk, archived_at=None).first()
+    return found
 
 
 def _kind(item: Plan | Addon) -> str:
     return "plan" if isinstance(item, Plan) else "addon"
 
 
-def _record(item: Plan | Addon, action: str, by: Actor) -> None:
-    record_activity(by=by, action=action, agency_id=item.agency_id, target=(_kind(item), item.uuid, item.name))
+def _record(item: Plan | Addon, what: str, by: Actor) -> None:
+    action, target = f"{_kind(item)}.{what}", (_kind(item), item.uuid, item.name)
+    record_activity(by=by, action=action, agency_id=item.agency_id, target=target)

@@ -43,6 +43,8 @@ def add_member(*, agency: Agency, email: str, name: str, role: str, by: Actor, n
 def change_role(*, member: Member, role: str, by: Actor) -> Member:
     """Change what a person may do; the last owner stays one. Raises `MemberNotFound` for one who has left meanwhile."""
     member = _lock(member)
+    if member.role == role:
+        return member
     _keep_an_owner(member, leaves=role != Member.Role.OWNER)
     member.role = role
     member.save(update_fields=["role"])

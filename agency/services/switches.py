@@ -20,7 +20,11 @@ def switch_is_on(name: Switch.Name) -> bool:
 @transaction.atomic
 def set_switch(*, name: str, enabled: bool, reason: str, by: Actor) -> Switch:
     """Turn a surface on or off for everybody, from the next request on."""
-    switch, _ = Switch.objects.update_or_create(name=name, defaults={"enabled": enabled, "reason": reason})
+    switch, _ = Switch.objects.select_for_update(no_key=True).get_or_create(name=name)
+    if (switch.enabled, switch.reason) == (enabled, reason):
+        return switch
+    switch.enabled, switch.reason = enabled, reason
+    switch.save()
     action = "switch.turned_on" if enabled else "switch.turned_off"
     target = ("switch", name, switch.get_name_display())
     record_activity(by=by, action=action, agency_id=None, target=target, details={"reason": reason})

@@ -50,7 +50,11 @@ def set_return_urls(*, agency: Agency, return_urls: Sequence[str], by: Actor) ->
         if not is_return_url(url):
             raise ReturnUrlRefused(position)
     unique = list(dict.fromkeys(return_urls))
-    saved, _ = ConnectSettings.objects.update_or_create(agency=agency, defaults={"return_urls": unique})
+    saved = _lock(agency)
+    if saved.return_urls == unique:
+        return saved
+    saved.return_urls = unique
+    saved.save(update_fields=["return_urls", "changed_at"])
     target = ("connect_settings", agency.uuid, agency.name)
     details = {"return_urls": unique}
     record_activity(by=by, action="connect.return_urls_changed", agency_id=agency.pk, target=target, details=details)
@@ -60,11 +64,21 @@ def set_return_urls(*, agency: Agency, return_urls: Sequence[str], by: Actor) ->
 @transaction.atomic
 def switch_connect(*, agency: Agency, enabled: bool, reason: str, by: Actor) -> ConnectSettings:
     """Turn channel connect on or off for an agency; sessions that are under way may finish."""
-    saved, _ = ConnectSettings.objects.update_or_create(agency=agency, defaults={"enabled": enabled})
+    saved = _lock(agency)
+    if saved.enabled == enabled:
+        return saved
+    saved.enabled = enabled
+    saved.save(update_fields=["enabled", "changed_at"])
     action = "connect.turned_on" if enabled else "connect.turned_off"
     target = ("connect_settings", agency.uuid, agency.name)
     record_activity(by=by, action=action, agency_id=agency.pk, target=target, details={"reason": reason})
     return saved
+
+
+def _lock(agency: Agency) -> ConnectSettings:
+    """Lock the agency's row, creating it the first time."""
+    ConnectSettings.objects.bulk_create([ConnectSettings(agency=agency)], ignore_conflicts=True)
+    return ConnectSettings.objects.select_for_update(no_key=True).get(agency=agency)
 
 
 def is_return_url(url: str) -> bool:

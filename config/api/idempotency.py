@@ -6,7 +6,6 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any, NamedTuple
 
-import orjson
 from django.conf import settings
 from django.db import OperationalError, connection, transaction
 from django.http import HttpResponse
@@ -15,6 +14,7 @@ from rest_framework.response import Response
 
 from config.api.errors.faults import sqlstate
 from config.api.errors.refusals import Malformed
+from config.api.requests.strict_json import canonical_bytes
 from config.api.responses.json import CONTENT_TYPE, json_response
 from config.errors import Conflict
 from config.retention import OldRows
@@ -70,8 +70,8 @@ def presented_idempotency_key(request: Request) -> str | None:
 
 def fingerprint_of(request: Request) -> bytes:
     """Give the SHA-256 of method, path and body; the order of the body's keys does not matter."""
-    body = orjson.dumps(request.data, option=orjson.OPT_SORT_KEYS)
-    return hashlib.sha256(f"{request.method} {request.path}\n".encode() + body).digest()
+    head = f"{request.method} {request.path}\n".encode()
+    return hashlib.sha256(head + canonical_bytes(request.data)).digest()
 
 
 def _claim(claim: Claim) -> int | None:

@@ -7,6 +7,7 @@ from drf_spectacular.plumbing import build_parameter_type, is_list_serializer
 from drf_spectacular.utils import Direction
 from rest_framework import serializers
 
+from config.api.fields.metadata import LONGEST_NAME, MOST_NAMES, MetadataField
 from config.api.operations import operation_of
 from config.api.serializers import RelatedField
 
@@ -87,4 +88,7 @@ class OperationSchema(AutoSchema):
             schema.setdefault("minItems", 1)
         if getattr(field, "distinct", False):
             schema["uniqueItems"] = True
+        if isinstance(field, MetadataField):
+            schema |= {"maxProperties": MOST_NAMES, "propertyNames": {"minLength": 1, "maxLength": LONGEST_NAME}}
+            schema["type"] = "object" if direction == "response" else ["object", "null"]
         return schema

@@ -12,7 +12,7 @@ from agency.models import Agency
 from packs.models import Pack, PackEntry
 from packs.services.entries import add_entry
 from packs.services.errors import CopyRefused
-from workspaces.automations.flows.copies import Slot, cleaned, refusals_of
+from workspaces.automations.flows.copies import Slot, can_be_cleaned, cleaned, refusals_of
 from workspaces.automations.flows.flow import (
     Flow,
     has_ai,
@@ -92,19 +92,30 @@ def find_source(*, agency: Agency, workspace: UUID | None, automation: UUID | No
 
 
 def preview_copy(*, automation: Automation) -> Preview:
-    """Say what a copy would be; nothing is saved."""
-    flow = automation.published.flow if automation.published else None
-    refusals = [NOT_PUBLISHED] if flow is None else refusals_of(flow, platform=automation.platform)
-    if flow is None or refusals:
-        return Preview(automation.name, automation.platform, refusals, False, [])
-    kept, slots = cleaned(flow)
-    return Preview(copied_name(automation, kept), automation.platform, [], is_catch_all(kept), slots)
+    """Say what a copy would be, also where it is refused; nothing is saved. Of an unpublished one the draft is read."""
+    flow, refusals = published_flow(automation)
+    shown = automation.draft if flow is None else flow
+    kept, slots = cleaned(shown) if can_be_cleaned(shown) else (None, [])
+    return Preview(
+        name=automation.name if kept is None else copied_name(automation, kept),
+        platform=automation.platform,
+        refusals=refusals,
+        catch_all=is_catch_all(shown),
+        slots=slots,
+    )
+
+
+def published_flow(automation: Automation) -> tuple[Flow | None, list[str]]:
+    """Give the flow that would be copied, and why it cannot be."""
+    if automation.published is None:
+        return None, [NOT_PUBLISHED]
+    flow: Flow = automation.published.flow
+    return flow, refusals_of(flow, platform=automation.platform)
 
 
 def copy_automation(*, pack: Pack, automation: Automation, by: Actor) -> PackEntry:
     """Add a cleaned copy of an automation's published version. Raises `CopyRefused`, `EntryRefused` on `automation`."""
-    flow = automation.published.flow if automation.published else None
-    refusals = [NOT_PUBLISHED] if flow is None else refusals_of(flow, platform=automation.platform)
+    flow, refusals = published_flow(automation)
     if flow is None or refusals:
         raise CopyRefused(refusals)
     kept, slots = cleaned(flow)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -119,6 +119,7 @@ def change_entry(*, entry: PackEntry, by: Actor, **changes: Unpack[EntryChanges]
     """
     pack = lock_pack(entry.pack)
     entry = _entry_of(pack, entry)
+    before = _changeable(entry)
     if "name" in changes:
         _rename(entry, changes["name"])
     if "description" in changes:
@@ -127,9 +128,16 @@ def change_entry(*, entry: PackEntry, by: Actor, **changes: Unpack[EntryChanges]
         entry.requires = list(dict.fromkeys(changes["requires"]))
     if "tier" in changes:
         entry.tier = changes["tier"]
-    _save(entry, "name", "name_override", "name_key", "description_override", "requires", "tier")
-    record_pack_activity(pack, "pack.entry_changed", by, entry=str(entry))
+    changed = [field for field, value in _changeable(entry).items() if before[field] != value]
+    if changed:
+        _save(entry, "name", *changed)
+        record_pack_activity(pack, "pack.entry_changed", by, entry=str(entry))
     return entry
+
+
+def _changeable(entry: PackEntry) -> dict[str, Any]:
+    fields = ("name_override", "name_key", "description_override", "requires", "tier")
+    return {field: getattr(entry, field) for field in fields}
 
 
 def _rename(entry: PackEntry, name: str | None) -> None:

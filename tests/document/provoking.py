@@ -8,10 +8,13 @@ from uuid import uuid4
 import pytest
 from django.db import OperationalError
 
+from agency.actors import SYSTEM
 from agency.models import Switch
+from agency.services import choose_default_plan
 from config.api.surface import SurfaceView
 from tests.document.recording import documented_path, surface_of, validator_of
-from tests.factories import AddonFactory
+from tests.document.schemas import resolved
+from tests.factories import AddonFactory, PlanFactory
 from tests.routes import AGENCY, WRITES, Case, address, api_of, body_of, ids_of, suspend
 from tests.tenants import Api, Tenant, a_new_customer
 
@@ -46,6 +49,15 @@ class Call:
         document = surface_of(path)
         assert document is not None
         return validator_of(document).operations[self.method, path]
+
+    @property
+    def fields(self) -> list[str]:
+        """The fields of its body; none of them takes a number that is out of range."""
+        document = surface_of(documented_path(self.route))
+        if document is None or "requestBody" not in self.operation:
+            return []
+        schema = self.operation["requestBody"]["content"]["application/json"]["schema"]
+        return list(resolved(schema, validator_of(document).document)["properties"])
 
     def takes(self, kind: str, name: str = "") -> bool:
         """Whether it has a documented parameter of this kind, and of this name where one is asked for."""
@@ -113,8 +125,26 @@ def no_parameters(call: Call) -> int:
     return call.send(path=f"/{call.route}")
 
 
+def two_offers_with_one_key(call: Call) -> int:
+    return [call.send({"name": name, "limits": {}}, idempotency_key="offer") for name in ("One", "Two")][1]
+
+
+def a_malformed_date(call: Call) -> int:
+    return call.send(path=f"/{call.route}?created_after=yesterday")
+
+
+def the_default_plan(call: Call) -> int:
+    plan = PlanFactory.create(agency=call.tenant.agency)
+    choose_default_plan(agency=call.tenant.agency, plan=plan, by=SYSTEM)
+    return call.send(path=address(call.route, {"plan": plan.uuid}))
+
+
 # What only these operations answer; everything else follows from what an operation is.
 OF_THEIR_OWN: dict[str, tuple[Provocation, ...]] = {
+    "POST plans": (two_offers_with_one_key,),
+    "POST addons": (two_offers_with_one_key,),
+    "DELETE plans/<id:plan>": (the_default_plan,),
+    "GET workspaces": (a_malformed_date,),
     "POST workspaces": (an_unknown_plan,),
     "POST workspaces/<id:workspace>/addons": (a_new_addon,),
     "POST workspaces/<id:workspace>/channel-connections": (a_key_used_again,),
@@ -136,7 +166,8 @@ def by_the_body(call: Call) -> Iterator[int]:
     yield call.api.call(call.method, call.path, transfer_encoding="chunked").status_code
     yield call.send(b'"' + b"x" * MOST_BYTES + b'"')
     yield call.api.call(call.method, call.path, b"{}", content_type="text/plain").status_code
-    yield call.send(b'{"unknown": "\\u0000"}')
+    if call.fields:
+        yield call.send(b"{" + b",".join(b'"%s":1e999' % name.encode() for name in call.fields) + b"}")
 
 
 def by_the_address(call: Call) -> Iterator[int]:

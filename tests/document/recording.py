@@ -12,6 +12,7 @@ from django.core.handlers.base import BaseHandler
 from django.db.models.signals import post_save
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
+from django.test import override_settings
 
 from agency.models import Event
 from config.api.documents import building
@@ -29,8 +30,9 @@ found_mistakes: list[str] = []
 
 @lru_cache(maxsize=len(SURFACES))
 def validator_of(document: Document) -> DocumentValidator:
-    """Build the published document once per process, when the first answer asks for it."""
-    return DocumentValidator(orjson.loads(building.written(document, PUBLISHED)))
+    """Build the published document once per process, when the first answer or event asks for it, in whichever test."""
+    with override_settings(ROOT_URLCONF=PUBLISHED):
+        return DocumentValidator(orjson.loads(building.written(document, PUBLISHED)))
 
 
 def surface_of(path: str) -> Document | None:

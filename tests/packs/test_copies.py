@@ -221,6 +221,51 @@ def test_an_unpublished_automation_is_refused_on_automation(a: Tenant, packs: Pa
     assert preview(copier, automation).json()["data"]["refusals"] == expected
 
 
+def refused_preview(api: Api, automation: Automation) -> dict[str, Any]:
+    shown = dict(preview(api, automation).json()["data"])
+    assert shown.pop("refusals")
+    return shown
+
+
+def test_a_refused_preview_says_what_a_copy_would_be(a: Tenant, copier: Api) -> None:
+    text = a_step("x", "send_text", {"next": "y"}, text="Call +49 151 1234 5678")
+    call = a_step("y", "http_call", method="GET", url="https://shop.example/x")
+    for flow in (a_flow(text, call), a_flow(text, call, trigger="any_message")):
+        automation = an_automation(a.workspace, name="Mine", published=False)
+        automation.published = AutomationVersion.objects.create(automation=automation, number=1, flow=flow)
+        automation.save()
+        shown = refused_preview(copier, automation)
+        assert (shown["name"], shown["platform"]) == ("Mine", "whatsapp")
+        assert shown["catch_all"] is (flow["trigger"]["type"] == "any_message")
+        assert [slot.partition(":")[0] for slot in shown["slots"]] == ["Step 1", "Step 2"]
+
+
+def test_a_preview_of_an_unpublished_automation_reads_its_draft(a: Tenant, copier: Api) -> None:
+    automation = an_automation(a.workspace, name="For ada@example.com", flow=a_customers_flow(), published=False)
+    shown = refused_preview(copier, automation)
+    assert (shown["name"], shown["catch_all"]) == ("A message with a keyword", False)
+    assert shown["slots"][0] == "Step 1: Send a text (Text)"
+    assert len(shown["slots"]) == 4
+    catch_all = an_automation(a.workspace, flow=a_catch_all(), published=False)
+    assert refused_preview(copier, catch_all)["catch_all"] is True
+
+
+@pytest.mark.parametrize(
+    "flow",
+    [
+        a_flow(a_step("x", "teleport", secret="s")),
+        a_flow(a_step("x", "send_text", {"sent": "nowhere"}, text="Hi")),
+        a_flow(a_step("x", "send_text", text=["no", "text"])),
+        a_flow(a_step("x", "send_text", text="Hi"), a_step("x", "send_text", text="Twice")),
+        a_flow() | {"entry": "nowhere"},
+        a_flow(trigger="telepathy"),
+    ],
+)
+def test_a_preview_of_what_cannot_be_read_to_its_end_is_no_fault(a: Tenant, copier: Api, flow: Any) -> None:
+    shown = refused_preview(copier, an_automation(a.workspace, name="Draft", flow=flow, published=False))
+    assert shown == {"name": "Draft", "platform": "whatsapp", "catch_all": False, "slots": []}
+
+
 def test_a_copy_that_fails_the_packs_rules_is_refused_on_automation(a: Tenant, packs: PackClient, copier: Api) -> None:
     catch_all = an_automation(a.workspace, name="Catch all", flow=a_catch_all())
     plain = an_automation(a.workspace, name="Plain")

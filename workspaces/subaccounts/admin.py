@@ -14,7 +14,7 @@ class WorkspaceAdmin(RecordAdmin):
     list_display = ("name", "uuid", "agency", "status", "plan", "owner_email", "created_at")
     list_select_related = ("agency", "plan")
     search_fields = ("name",)
-    search_help_text = "A part of a name, three letters or more, or a uuid."
+    search_help_text = "A part of a name or of its owner's name or e-mail, three letters or more, or a uuid."
     fields = (
         "uuid",
         "agency",
@@ -29,11 +29,13 @@ class WorkspaceAdmin(RecordAdmin):
         "owner_email",
         "business_type",
         "timezone",
+        "external_id",
+        "metadata",
         "created_at",
     )
 
     def search(self, queryset: Any, term: str) -> Any:
-        return by_uuid(queryset, term) if parse_uuid(term) else queryset.named_like(term)
+        return by_uuid(queryset, term) if parse_uuid(term) else queryset.matching(term)
 
 
 @admin.register(HeldAddon)

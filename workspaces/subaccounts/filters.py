@@ -5,22 +5,36 @@ from typing import Any
 from django.db.models import QuerySet, Subquery
 
 from agency.models import Plan
-from config.api.filters import ChoiceFilter, FilterSet, TextFilter, UUIDFilter
-from config.db import like_pattern, name_key
+from config.api.filters import ChoiceFilter, DateTimeFilter, FilterSet, TextFilter, UUIDFilter
 from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.models.workspaces import BusinessType
+from workspaces.subaccounts.models.workspaces import BusinessType, found_by
 
 
 class SubAccountFilterSet(FilterSet):
     """All conditions are on the sub-account's own columns, as `services.listing` needs them."""
 
-    search = TextFilter(method="named_like", help_text="Part of the name, in any case and Unicode form.")
+    search = TextFilter(
+        method="matching",
+        help_text="Part of the name, the owner's name or the owner's e-mail, in any case and Unicode form; "
+        "or a uuid, its first eight digits at least.",
+    )
     status = ChoiceFilter(choices=Workspace.Status.choices, help_text="Only sub-accounts with this status.")
     plan = UUIDFilter(method="on_plan", help_text="Only sub-accounts on the plan with this uuid.")
     business_type = ChoiceFilter(choices=BusinessType.choices, help_text="Only sub-accounts of this type.")
+    external_id = TextFilter(help_text="Only the sub-account with this id of yours.")
+    owner_email = TextFilter(method="owned_by", help_text="Only sub-accounts whose owner has this e-mail, in any case.")
+    created_after = DateTimeFilter(
+        field_name="created_at", lookup_expr="gte", help_text="Only sub-accounts created at this time or later."
+    )
+    created_before = DateTimeFilter(
+        field_name="created_at", lookup_expr="lt", help_text="Only sub-accounts created before this time."
+    )
 
-    def named_like(self, rows: "QuerySet[Any]", name: str, fragment: str) -> "QuerySet[Any]":
-        return rows.filter(name_key__like=like_pattern(name_key(fragment)))
+    def matching(self, rows: "QuerySet[Any]", name: str, fragment: str) -> "QuerySet[Any]":
+        return rows.filter(found_by(fragment))
 
     def on_plan(self, rows: "QuerySet[Any]", name: str, uuid: Any) -> "QuerySet[Any]":
         return rows.filter(plan_id=Subquery(Plan.objects.filter(uuid=uuid).values("id")[:1]))
+
+    def owned_by(self, rows: "QuerySet[Any]", name: str, email: str) -> "QuerySet[Any]":
+        return rows.filter(owner_email=email.lower())

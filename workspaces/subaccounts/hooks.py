@@ -30,6 +30,8 @@ from workspaces.subaccounts.api.serializers import (
     SubscriptionChangedSerializer,
 )
 from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services import UsageSource, usage_sources
+from workspaces.subaccounts.services.usage import used_channels, used_seats
 
 
 def _event(
@@ -53,6 +55,7 @@ ACTIONS = {
     "workspace.created": _("Sub-account created"),
     "workspace.changed": _("Sub-account edited"),
     "workspace.owner_replaced": _("Sub-account owner replaced"),
+    "workspace.owner_invited": _("Sub-account owner invited again"),
     "workspace.suspended": _("Sub-account suspended"),
     "workspace.restored": _("Sub-account restored"),
     "plan.assigned": _("Plan assigned"),
@@ -106,4 +109,5 @@ first_steps.add(
 )
 figure_sources.add(FigureSource(name="workspaces", order=10, figures=figures))
 label_actions(ACTIONS)
+usage_sources.add(UsageSource("channels", used_channels), UsageSource("team", used_seats))
 activity_targets.add(ActivityTarget("workspace", "console:sub-account"))

@@ -16,7 +16,15 @@ from agency.models import Addon, Agency, Plan
 from agency.pages.forms import Confirmation
 from agency.pages.lists import paged, with_id
 from agency.pages.registry import StrOrPromise
-from agency.services import AddonNotFound, PlanNotFound, archive_item, create_addon, create_plan, update_item
+from agency.services import (
+    AddonNotFound,
+    PlanNotFound,
+    archive_item,
+    choose_default_plan,
+    create_addon,
+    create_plan,
+    update_item,
+)
 from config.errors import NotFound
 
 
@@ -36,6 +44,11 @@ class Catalogue:
     editing_note: StrOrPromise
     limit_help: StrOrPromise
     starting: limits.Limits
+
+    @property
+    def has_default(self) -> bool:
+        """Whether one of them may be what is taken where none is named."""
+        return self.model is Plan
 
     @property
     def list_url(self) -> str:
@@ -153,7 +166,7 @@ class CatalogueEdit(FormPage[CatalogueForm]):
         return CatalogueForm(data, initial=catalogue_values(self.item))
 
     def save(self, form: CatalogueForm) -> HttpResponse:
-        update_item(item=self.item, by=self.by, **form.changes())
+        self.item = update_item(item=self.item, by=self.by, **form.changes())
         return self.done(_("%(name)s was saved.") % {"name": self.item.name}, self.catalogue.item_url, self.item.uuid)
 
     def context(self) -> dict[str, Any]:
@@ -188,3 +201,17 @@ class CatalogueArchive(FormPage[Confirmation]):
             "submit": self.catalogue.archive_label,
             "danger": True,
         }
+
+
+class DefaultPlan(ConsoleView):
+    """Lets new sub-accounts take this plan where none is named, or no longer."""
+
+    nav = PLANS.list_url
+
+    def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        plan = PLANS.find(self.agency, uuid, live=True)
+        chosen = request.POST.get("default") != "no"
+        if isinstance(plan, Plan) and (chosen or plan.is_default):
+            choose_default_plan(agency=self.agency, plan=plan if chosen else None, by=self.by)
+        message = _("New sub-accounts take %(name)s.") if chosen else _("New sub-accounts no longer take %(name)s.")
+        return self.done(message % {"name": plan.name}, PLANS.item_url, plan.uuid)

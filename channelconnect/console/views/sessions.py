@@ -83,7 +83,7 @@ class ChooseSubAccount(ConsoleView):
         search = request.GET.get("search", "").strip()
         found = Workspace.objects.of(self.agency).filter(status=Workspace.Status.ACTIVE)
         if search:
-            found = found.none() if "\0" in search else found.named_like(search)
+            found = found.none() if "\0" in search else found.matching(search)
         total = found.count()
         rows = rows_of(
             self.agency, found, columns=COLUMNS, offset=0, limit=MOST_HITS, total=total, is_search=bool(search)

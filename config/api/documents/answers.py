@@ -139,6 +139,8 @@ def _errors(path: str, method: str, operation: dict[str, Any], refusals: Surface
         found[404] = ""
     if method in WRITES:
         found |= dict.fromkeys(OF_A_WRITE, "")
+        if "requestBody" not in operation:
+            del found[422]  # no field is looked at
     elif any(parameter["in"] == "query" for parameter in operation.get("parameters", [])):
         found[400] = QUERY_TOO_LONG
     own = operation.get("x-errors", {})

@@ -1,6 +1,7 @@
 """Fields of serializers: no JSON type is converted to another, texts must be seen and stored; all have examples."""
 
 from config.api.fields.lists import ListField
+from config.api.fields.metadata import MetadataField
 from config.api.fields.texts import CharField, EmailField, OpaqueField, TimezoneField
 from config.api.fields.values import (
     BooleanField,
@@ -23,6 +24,7 @@ __all__ = [
     "FloatField",
     "IntegerField",
     "ListField",
+    "MetadataField",
     "OpaqueField",
     "TimezoneField",
     "URLField",

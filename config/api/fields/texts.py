@@ -14,7 +14,11 @@ from config.api.fields.base import Field
 
 CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 CONTROLS_BUT_LINES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+# Overrides and embeddings, which can make a text read as another one.
+OVERRIDES = re.compile("[\u202a-\u202e]")
+ISOLATES = re.compile("[\u2066-\u2069]")
+END_OF_ISOLATE = "\u2069"
 # Letters by category that nobody can see: Hangul fillers and the empty Braille pattern.
 BLANK_LETTERS = frozenset("\u115f\u1160\u3164\uffa0\u2800")
 UNSEEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp", "Zs"})
@@ -32,6 +36,18 @@ def is_seen(text: str) -> bool:
     )
 
 
+def misleads_in_direction(text: str) -> bool:
+    """Say whether a text overrides or embeds a direction, or holds an isolate that is not one of a pair."""
+    if OVERRIDES.search(text):
+        return True
+    depth = 0
+    for mark in ISOLATES.findall(text):
+        depth += -1 if mark == END_OF_ISOLATE else 1
+        if depth < 0:
+            return True
+    return depth > 0
+
+
 class CharField(Field, serializers.CharField):
     """A JSON string, trimmed. `multiline` allows line breaks (CR LF becomes LF) and tabs.
 
@@ -42,6 +58,7 @@ class CharField(Field, serializers.CharField):
         "invalid": "{subject} must be a string.",
         "blank": "{subject} is required.",
         "max_length": "{subject} may have at most {max_length} characters.",
+        "unstorable": "{subject} holds characters that cannot be stored.",
         "control": "{subject} must not contain control characters.",
         "direction": "{subject} must not contain characters that override the direction of text.",
     }
@@ -60,6 +77,8 @@ class CharField(Field, serializers.CharField):
         if data is None and self.blank_as_null:
             return ""
         if isinstance(data, str):
+            if UNSTORABLE.search(data):
+                self.fail("unstorable")
             data = data.replace("\r\n", "\n").strip() if self.multiline else data.strip()
             if not is_seen(data):
                 return self._blank()
@@ -76,7 +95,7 @@ class CharField(Field, serializers.CharField):
             self.fail("invalid")
         if (CONTROLS_BUT_LINES if self.multiline else CONTROLS).search(data):
             self.fail("control")
-        if DIRECTIONS.search(data):
+        if misleads_in_direction(data):
             self.fail("direction")
         if self.max_length is not None and len(data) > self.max_length:
             self.fail("max_length", max_length=self.max_length)
@@ -125,6 +144,7 @@ class OpaqueField(Field, serializers.CharField):
 
     default_error_messages = {
         "invalid": "{subject} must be a string.",
+        "unstorable": "{subject} holds characters that cannot be stored.",
         "max_length": "{subject} may have at most {max_length} characters.",
     }
 
@@ -137,6 +157,8 @@ class OpaqueField(Field, serializers.CharField):
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
             self.fail("invalid")
+        if UNSTORABLE.search(data):
+            self.fail("unstorable")
         if self.max_length is not None and len(data) > self.max_length:
             self.fail("max_length", max_length=self.max_length)
         return data

@@ -9,6 +9,7 @@ from rest_framework import serializers
 
 from config.api.fields.base import Field
 from config.api.requests.ids import parse_uuid
+from config.api.requests.strict_json import OutOfRange
 
 LARGEST_INTEGER = 2**31 - 1
 
@@ -46,11 +47,14 @@ class IntegerField(Field, serializers.IntegerField):
 
     default_error_messages = {
         "invalid": "{subject} must be a whole number.",
+        "out_of_range": "{subject} is out of range.",
         "min_value": "{subject} must be at least {min_value}.",
         "max_value": "{subject} may be at most {max_value}.",
     }
 
     def to_internal_value(self, data: Any) -> int:
+        if isinstance(data, OutOfRange):
+            self.fail("out_of_range")
         if not isinstance(data, int) or isinstance(data, bool):
             self.fail("invalid")
         if self.min_value is not None and data < self.min_value:

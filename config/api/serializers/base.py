@@ -17,9 +17,9 @@ class Serializer(FieldErrors, serializers.Serializer[Any]):
 
     Reading: `Serializer(instance).data`, `Serializer(rows, many=True).data`, of model instances, of other objects with
     these attributes, and of rows as dicts (`.values(*columns())`, or a cursor with these column names).
-    Writing: unknown fields are ignored, no type is converted to another, refusals name the field. Related objects are
-    looked up when everything else is valid. Answers hold all fields but those of `may_be_absent` that an instance, a
-    row then, does not have.
+    Writing: unknown fields are ignored, no type is converted to another, refusals name the field; null in an optional
+    field is like leaving it out, but for a partial change. Related objects are looked up when everything else is valid.
+    Answers hold all fields but those of `may_be_absent` that an instance, a row then, does not have.
     """
 
     may_be_absent: ClassVar[tuple[str, ...]] = ()
@@ -30,11 +30,17 @@ class Serializer(FieldErrors, serializers.Serializer[Any]):
     def to_internal_value(self, data: Any) -> Any:
         if not isinstance(data, Mapping):
             raise serializers.ValidationError({WHOLE: [f"{subject_of(self)} must be an object."]})
-        values = super().to_internal_value(data)
+        values = super().to_internal_value(self._without_optional_nulls(data))
         for field in self._writable_fields:
             if isinstance(field, RelatedField) and field.source in values:
                 values[field.source] = field.find(values[field.source])
         return values
+
+    def _without_optional_nulls(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        if None not in data.values() or getattr(self.root, "partial", False):
+            return data
+        optional = {field.field_name for field in self._writable_fields if not (field.required or field.allow_null)}
+        return {name: value for name, value in data.items() if value is not None or name not in optional}
 
     @property
     def sent(self) -> frozenset[str]:

@@ -44,7 +44,7 @@ class CopySource(CopyPage):
         search = request.GET.get("search", "").strip()
         rows = Workspace.objects.of(self.agency).filter(automations__published__isnull=False)
         if search:
-            rows = rows.none() if "\0" in search else rows.named_like(search)
+            rows = rows.none() if "\0" in search else rows.matching(search)
         counted = rows.annotate(number=Count("automations", filter=Q(automations__published__isnull=False)))
         found, pages = paged(request, counted.order_by("name_key", "id"))
         return self.page(

@@ -12,6 +12,7 @@ from agency.pages.activity import action_label
 from agency.pages.registry import activity_actions, label_actions
 from agency.services import record_activity
 from tests.agency.console.browsers import a_browser, a_member, text
+from tests.factories import PlanFactory
 from tests.tenants import Tenant
 from workspaces.subaccounts.services import assign_plan, change_workspace, grant_addon
 
@@ -42,11 +43,11 @@ def test_a_change_is_there_with_who_when_and_from_where(a: Tenant) -> None:
 
 def test_details_are_shown_as_text(a: Tenant, admin: Client) -> None:
     change_workspace(workspace=a.workspace, name="After", by=SYSTEM)
-    assign_plan(workspace=a.workspace, plan=a.plan, now=now(), by=SYSTEM)
+    assign_plan(workspace=a.workspace, plan=PlanFactory.create(agency=a.agency, name="Gold"), now=now(), by=SYSTEM)
     grant_addon(workspace=a.workspace, addon=a.addon, now=now(), by=SYSTEM)
     page = text(admin.get(LOG))
     assert f"name: Customer {a.mark} → After" in page
-    assert f"change: Plan {a.mark} → Plan {a.mark}" in page
+    assert f"change: Plan {a.mark} → Gold" in page
     assert f"addon: Add-on {a.mark}" in page
     assert "can copy: no" in page
 

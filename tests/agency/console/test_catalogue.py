@@ -10,7 +10,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.limits import LABELS, nothing, unlimited
 from agency.models import ActivityEntry, Addon, Plan
-from agency.services import archive_item, update_item
+from agency.services import PlanNotFound, archive_item, update_item
 from tests.agency.console.browsers import flashes, text
 from tests.factories import AddonFactory, PlanFactory, addon_limits, plan_limits
 from tests.tenants import Tenant
@@ -124,7 +124,8 @@ def test_archiving_asks_first_and_then_takes_it_from_the_list(
 def test_an_edit_does_not_bring_back_what_was_archived_meanwhile(a: Tenant) -> None:
     stale = Plan.objects.get(pk=a.plan.pk)
     archive_item(item=a.plan, now=now(), by=SYSTEM)
-    update_item(item=stale, name="Edited late", by=SYSTEM)
+    with pytest.raises(PlanNotFound):
+        update_item(item=stale, name="Edited late", by=SYSTEM)
     assert Plan.objects.get().archived_at is not None
 
 

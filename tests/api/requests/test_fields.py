@@ -85,11 +85,45 @@ def test_control_characters_in_a_name_are_refused(create: Create, mark: str) -> 
     assert sentence == "The name field must not contain control characters."
 
 
-@pytest.mark.parametrize("mark", "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-def test_marks_that_override_the_direction_are_refused(create: Create, mark: str) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(f"a{mark}b" for mark in "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"),
+        "\u202aa\u202c",
+        "\u2069a\u2066",
+        "\u2066a\u2069\u2069",
+        "\u2066\u2067a\u2069",
+        "\u2068\u202ea\u2069",
+    ],
+)
+def test_marks_that_override_the_direction_are_refused(create: Create, text: str) -> None:
     for field in ("name", "note"):
-        sentence = refusal_of(create(**{field: f"a{mark}b"}), field)
+        sentence = refusal_of(create(**{field: text}), field)
         assert sentence.endswith("characters that override the direction of text.")
+
+
+@pytest.mark.parametrize(
+    "text", ["\u2067\u05d0\u05d1\u2069 Caf\u00e9", "\u2068a\u2069\u2068b\u2069", "\u2066a \u2067\u0645\u2069\u2069"]
+)
+def test_isolates_are_taken_in_pairs(create: Create, text: str) -> None:
+    shown = create(name=text, note=text).json()["data"]
+    assert (shown["name"], shown["note"]) == (text, text)
+
+
+@pytest.mark.parametrize("field", ["note", "owner", "plan", "business_type", "enabled", "size", "timezone", "order"])
+def test_null_in_an_optional_field_of_a_create_is_like_leaving_it_out(create: Create, field: str) -> None:
+    without, answer = create().json()["data"], create(**{field: None})
+    assert answer.status_code == 201
+    shown = answer.json()["data"]
+    assert {name: shown[name] for name in without if name != "sent"} == {
+        name: value for name, value in without.items() if name != "sent"
+    }
+
+
+@pytest.mark.parametrize("field", ["name", "note", "enabled", "size", "timezone", "order"])
+def test_null_in_a_change_is_no_value_of_a_field_that_knows_none(agency: Client, field: str) -> None:
+    answer = agency.patch(f"{AGENCY}/things/{ID}", {field: None}, content_type="application/json")
+    assert refusal_of(answer, field) == f"The {field} field is required."
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ class ThingWriteSerializer(Serializer):
     plan = UUIDField(required=False, allow_null=True)
     business_type = ChoiceField(choices=["retail", "other"], required=False)
     enabled = BooleanField(required=False)
+    size = IntegerField(required=False, min_value=0)
     timezone = TimezoneField(default="UTC")
     order = ListField(child=UUIDField(), max_length=3, distinct=True, required=False)
     events = ListField(child=CharField(max_length=10), max_length=3, min_length=1, required=False)

@@ -7,10 +7,16 @@ import pytest
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
-from agency.models import ActivityEntry
+from agency.models import ActivityEntry, Plan
 from tests.factories import PlanFactory, a_workspace_key
 from tests.tenants import Tenant, a_new_customer
 from workspaces.subaccounts.services import revoke_workspace_key
+
+
+def another_plan(tenant: Tenant) -> Plan:
+    plan: Plan = PlanFactory.create(agency=tenant.agency)
+    return plan
+
 
 CHANGES: dict[str, tuple[str, Callable[[Tenant], Any]]] = {
     "renaming": ("workspace.changed", lambda a: a.api.patch(a.path, {"name": "Renamed"}, x_request_id="call-7")),
@@ -20,7 +26,7 @@ CHANGES: dict[str, tuple[str, Callable[[Tenant], Any]]] = {
     ),
     "assigning a plan": (
         "plan.assigned",
-        lambda a: a.api.put(f"{a.path}/plan", {"plan": str(a.plan.uuid)}, x_request_id="call-7"),
+        lambda a: a.api.put(f"{a.path}/plan", {"plan": str(another_plan(a).uuid)}, x_request_id="call-7"),
     ),
     "granting": (
         "addon.granted",

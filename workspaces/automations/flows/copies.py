@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from workspaces.automations.flows.checks import problems_of
-from workspaces.automations.flows.fields import Cleared, clean
+from workspaces.automations.flows.checks import problems_of, structure_problems
+from workspaces.automations.flows.fields import Cleared, clean, flaws_of
 from workspaces.automations.flows.flow import TRIGGER_NODE, Flow, step_title, step_type, steps_of, trigger_type
 from workspaces.automations.flows.registry import STEPS, TRIGGERS
+from workspaces.automations.flows.types import StepType, TriggerType
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,26 @@ def _not_copyable(flow: Any) -> Iterator[str]:
             yield f"Step {position} is of a type that is not known, so it cannot go into a pack."
         elif declared.barred:
             yield f"Step {position} ({declared.label}) {declared.barred}, so it cannot go into a pack."
+
+
+def can_be_cleaned(flow: Any) -> bool:
+    """Say whether a flow can be read to its end: types known, ways that lead to steps, values that fit or are open."""
+    if any(structure_problems(flow)):
+        return False
+    steps = {step["id"]: step for step in steps_of(flow)}
+    ways = {target for step in steps_of(flow) for target in step.get("next", {}).values()}
+    return (
+        len(steps) == len(steps_of(flow))
+        and steps.keys() >= ways | {flow.get("entry")}
+        and _values_fit(TRIGGERS.get(flow["trigger"]["type"]), flow["trigger"])
+        and all(_values_fit(STEPS.get(step["type"]), step) for step in steps_of(flow))
+    )
+
+
+def _values_fit(declared: StepType | TriggerType | None, given: dict[str, Any]) -> bool:
+    if declared is None:
+        return False
+    return all(flaw.empty and len(flaw.path) == 1 for flaw in flaws_of(declared.fields, given.get("config", {})))
 
 
 def cleaned(flow: Flow) -> tuple[Flow, list[Slot]]:

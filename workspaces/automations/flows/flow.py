@@ -38,7 +38,9 @@ def has_ai(flow: Flow) -> bool:
 
 
 def is_catch_all(flow: Flow) -> bool:
-    return trigger_type(flow).catch_all
+    """Say whether it answers every message or comment; a start of a type that is not known answers none."""
+    declared = TRIGGERS.get(flow["trigger"]["type"])
+    return declared is not None and declared.catch_all
 
 
 def trigger_label(flow: Flow) -> str:

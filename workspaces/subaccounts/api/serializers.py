@@ -9,10 +9,20 @@ from agency.api.serializers import AddonReferenceSerializer, LimitsSerializer, P
 from agency.limits import CHANNEL_TYPES
 from agency.models import Addon, Plan
 from agency.services import AddonNotFound, PlanNotFound
-from config.api.fields import BooleanField, CharField, ChoiceField, DateTimeField, EmailField, TimezoneField, UUIDField
+from config.api.fields import (
+    BooleanField,
+    CharField,
+    ChoiceField,
+    DateTimeField,
+    EmailField,
+    IntegerField,
+    MetadataField,
+    TimezoneField,
+    UUIDField,
+)
 from config.api.serializers import RelatedField, Serializer
 from workspaces.subaccounts.models import Channel, Workspace
-from workspaces.subaccounts.models.workspaces import BusinessType
+from workspaces.subaccounts.models.workspaces import LONGEST_EXTERNAL_ID, BusinessType
 
 LONGEST_NAME = 120
 LONGEST_REASON = 500
@@ -24,6 +34,22 @@ def plans_of_caller(context: Mapping[str, Any]) -> "QuerySet[Plan]":
 
 def addons_of_caller(context: Mapping[str, Any]) -> "QuerySet[Addon]":
     return Addon.objects.filter(agency=context["view"].agency, archived_at=None)
+
+
+def external_id() -> CharField:
+    return CharField(
+        max_length=LONGEST_EXTERNAL_ID,
+        required=False,
+        allow_blank=True,
+        allow_null=True,
+        default=None,
+        help_text="Your own id of it; no two of your sub-accounts have the same.",
+        example="crm-4711",
+    )
+
+
+def metadata() -> MetadataField:
+    return MetadataField(help_text="Texts of your own by name.", example={"region": "north"})
 
 
 class OwnerSerializer(Serializer):
@@ -61,6 +87,8 @@ class SubAccountSerializer(SubAccountReferenceSerializer):
     )
     created_at = DateTimeField(read_only=True)
     suspended_at = DateTimeField(read_only=True, allow_null=True)
+    external_id = external_id()
+    metadata = metadata()
 
 
 class SubAccountEventSerializer(Serializer):
@@ -87,6 +115,38 @@ class SubAccountChangesSerializer(Serializer):
     name = CharField(max_length=LONGEST_NAME, example="Corner Salon and Spa")
     business_type = ChoiceField(BusinessType.choices, allow_null=True, example=BusinessType.SALON_SPA.value)
     timezone = TimezoneField(example="Europe/Berlin")
+    external_id = external_id()
+    metadata = metadata()
+
+
+class NewOwnerSerializer(Serializer):
+    """Who is to own the sub-account."""
+
+    name = CharField(max_length=LONGEST_NAME, example="Grace")
+    email = EmailField(example="grace@example.com")
+
+
+class UsageOfLimitSerializer(Serializer):
+    """How much of one limit is used."""
+
+    used = IntegerField(example=1)
+    limit = IntegerField(allow_null=True, help_text="Null means no limit.", example=5)
+
+
+class ChannelUsageSerializer(Serializer):
+    """How many channels of each type there are."""
+
+    def get_fields(self) -> dict[str, Any]:
+        return {name: UsageOfLimitSerializer() for name in CHANNEL_TYPES}
+
+
+class UsageSerializer(Serializer):
+    """How much a sub-account uses of what it may."""
+
+    contacts = UsageOfLimitSerializer()
+    team_members = UsageOfLimitSerializer()
+    broadcasts_per_month = UsageOfLimitSerializer()
+    channels = ChannelUsageSerializer()
 
 
 class ChannelSerializer(Serializer):

@@ -2,17 +2,23 @@
 
 from functools import lru_cache
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.db.models import QuerySet
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from agency.models import Addon, Plan
 from agency.pages.fields import EmailField, LineField, NameField
 from config.api.fields.texts import known_zones
 from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.models.workspaces import BusinessType
+from workspaces.subaccounts.models.workspaces import LONGEST_EXTERNAL_ID, BusinessType
+
+if TYPE_CHECKING:
+    _ModelChoiceField = forms.ModelChoiceField[Plan]
+else:
+    _ModelChoiceField = forms.ModelChoiceField
 
 OFF = {"autocomplete": "off"}
 ZoneChoices = list[tuple[str, Any]]
@@ -37,15 +43,30 @@ class SubAccountForm(forms.Form):
     business_type = forms.ChoiceField(
         label=_("Business type"), required=False, choices=[("", _("Not said")), *BusinessType.choices]
     )
+    external_id = LineField(
+        label=_("External ID"),
+        required=False,
+        max_length=LONGEST_EXTERNAL_ID,
+        widget=forms.TextInput(attrs=OFF | {"spellcheck": "false"}),
+        help_text=_("Your own id of it, such as the number in your CRM."),
+    )
 
     def __init__(self, *args: Any, zone: str = "UTC", **options: Any) -> None:
         """`zone` is the one held now, which stays a choice whatever its name."""
         super().__init__(*args, **options)
         odd = [] if zone == "UTC" or "/" in zone else [(zone, zone)]
         self.fields["timezone"] = forms.ChoiceField(label=_("Time zone"), choices=[*odd, *zone_choices()])
+        self.order_fields(["name", "business_type", "timezone", "external_id"])
 
     def clean_business_type(self) -> str | None:
         return self.cleaned_data["business_type"] or None
+
+
+class PlanChoiceField(_ModelChoiceField):
+    """A choice among plans that says which one is the default."""
+
+    def label_from_instance(self, obj: Plan) -> str:
+        return gettext("%(plan)s (default)") % {"plan": obj.name} if obj.is_default else obj.name
 
 
 class NewSubAccountForm(SubAccountForm):
@@ -57,10 +78,21 @@ class NewSubAccountForm(SubAccountForm):
 
     def __init__(self, *args: Any, plans: "QuerySet[Plan]", **options: Any) -> None:
         super().__init__(*args, **options)
-        self.fields["plan"] = forms.ModelChoiceField(
-            plans, to_field_name="uuid", label=_("Plan"), required=False, empty_label=_("No plan: nothing is limited")
+        default = plans.filter(is_default=True).first()
+        self.fields["plan"] = PlanChoiceField(
+            plans,
+            to_field_name="uuid",
+            label=_("Plan"),
+            required=False,
+            initial=default,
+            empty_label=None if default else _("No plan: nothing is limited"),
         )
-        self.order_fields(["name", "owner_name", "owner_email", "plan", "business_type", "timezone"])
+        self.order_fields(["name", "owner_name", "owner_email", "plan", "business_type", "timezone", "external_id"])
+
+
+class OwnerForm(forms.Form):
+    name = LineField(label=_("Name"), max_length=120, widget=forms.TextInput(attrs=OFF))
+    email = EmailField(help_text=_("Who has no password yet is sent a link to set one."))
 
 
 class PlanForm(forms.Form):
@@ -84,4 +116,5 @@ def initial_of(workspace: Workspace) -> dict[str, Any]:
         "name": workspace.name,
         "business_type": workspace.business_type or "",
         "timezone": workspace.timezone,
+        "external_id": workspace.external_id or "",
     }

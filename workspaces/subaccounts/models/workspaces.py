@@ -1,11 +1,12 @@
 """A customer's workspace, which an agency calls a sub-account."""
 
+import re
 import uuid
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from django.conf import settings
 from django.db import models
-from django.db.models import CharField, Lookup, Q
+from django.db.models import CharField, Lookup, Q, Value
 from django.utils.timezone import now
 
 from agency.models import Addon, Agency, Plan
@@ -30,6 +31,10 @@ class Like(_TextLookup):
 
 
 MOST_CHANNELS = 1_000
+LONGEST_EXTERNAL_ID = 200
+LONGEST_OWNER_KEY = 1_000
+# What somebody types of a uuid: its first eight digits at least, as shorter ones are also words and numbers.
+BEGINNING_OF_UUID = re.compile(r"[0-9a-f]{8}[0-9a-f-]{0,28}")
 
 
 class BusinessType(models.TextChoices):
@@ -43,14 +48,39 @@ class BusinessType(models.TextChoices):
     OTHER = "other", "Other"
 
 
+def owner_key(name: str, email: str) -> str:
+    """Give the form in which an owner is found by name and e-mail, each on a line."""
+    return f"{name_key(name)}\n{name_key(email)}"
+
+
+def uuids_beginning(fragment: str) -> tuple[uuid.UUID, uuid.UUID] | None:
+    """Give the first and the last uuid that begin like this, in any case; None for what begins none."""
+    text = fragment.strip().lower()
+    digits = text.replace("-", "")
+    if not BEGINNING_OF_UUID.fullmatch(text) or len(digits) > 32:
+        return None
+    first, last = uuid.UUID(digits.ljust(32, "0")), uuid.UUID(digits.ljust(32, "f"))
+    return (first, last) if str(first).startswith(text) else None
+
+
+def found_by(fragment: str) -> Q:
+    """Say what a search finds: the name, the owner's name or the owner's e-mail holds it, in any case and Unicode form.
+
+    Eight digits of a uuid or more find those whose own begins with them.
+    """
+    pattern, uuids = like_pattern(name_key(fragment)), uuids_beginning(fragment)
+    found = Q(name_key__like=pattern) | Q(owner_key__like=pattern)
+    return found | Q(uuid__range=uuids) if uuids else found
+
+
 class WorkspaceQuerySet(models.QuerySet["Workspace"]):
     def of(self, agency: Agency) -> Self:
         """Keep the sub-accounts of one agency: where every query of a view begins."""
         return self.filter(agency=agency)
 
-    def named_like(self, fragment: str) -> Self:
-        """Keep those whose name holds the fragment, whatever its case and Unicode form."""
-        return self.filter(name_key__like=like_pattern(name_key(fragment)))
+    def matching(self, fragment: str) -> Self:
+        """Keep those that a search for the fragment finds."""
+        return self.filter(found_by(fragment))
 
     def newest_first(self) -> Self:
         return self.order_by("-created_at", "-id")
@@ -76,8 +106,11 @@ class Workspace(models.Model):
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="owned_workspaces")
     owner_name = models.CharField(max_length=120)
     owner_email = models.EmailField()
+    owner_key = models.CharField(max_length=LONGEST_OWNER_KEY, editable=False)
     business_type = models.CharField(max_length=30, choices=BusinessType, null=True, blank=True)
     timezone = models.CharField(max_length=64, default="UTC")
+    external_id = models.CharField(max_length=LONGEST_EXTERNAL_ID, null=True, blank=True)
+    metadata = models.JSONField(default=dict, db_default=Value({}, models.JSONField()), blank=True)
     created_at = models.DateTimeField(default=now, editable=False)
 
     objects: ClassVar[Any] = WorkspaceQuerySet.as_manager()
@@ -90,12 +123,20 @@ class Workspace(models.Model):
                 name="workspace_suspension_has_a_time",
             ),
             models.CheckConstraint(condition=~Q(name="") & ~Q(name_key=""), name="workspace_has_a_name"),
+            models.CheckConstraint(condition=~Q(owner_key=""), name="workspace_owner_can_be_found"),
+            models.CheckConstraint(condition=~Q(external_id=""), name="workspace_external_id_is_not_empty"),
+            models.UniqueConstraint(
+                fields=["agency", "external_id"],
+                condition=Q(external_id__isnull=False),
+                name="workspace_external_id_once_per_agency",
+            ),
         ]
         indexes = [
             models.Index(fields=["agency", "-created_at", "-id"], name="workspace_newest"),
             models.Index(fields=["agency", "status", "-created_at", "-id"], name="workspace_by_status"),
             models.Index(fields=["agency", "plan", "-created_at", "-id"], name="workspace_by_plan"),
             models.Index(fields=["agency", "business_type", "-created_at", "-id"], name="workspace_by_business"),
+            models.Index(fields=["agency", "owner_email", "-created_at", "-id"], name="workspace_by_owner_email"),
         ]
 
     def __str__(self) -> str:

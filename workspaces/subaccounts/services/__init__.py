@@ -15,8 +15,14 @@ from workspaces.subaccounts.services.channels import (
     require_channel_room,
 )
 from workspaces.subaccounts.services.keys import issue_workspace_key, revoke_workspace_key
-from workspaces.subaccounts.services.limits import LimitReached, recompute_limits, require_room, usage
+from workspaces.subaccounts.services.limits import LimitReached, recompute_limits, require_room
 from workspaces.subaccounts.services.locking import lock_workspace
+from workspaces.subaccounts.services.owners import (
+    OwnerHasPassword,
+    change_owner,
+    invite_owner_again,
+    replace_owner,
+)
 from workspaces.subaccounts.services.plans import assign_plan
 from workspaces.subaccounts.services.provisioning import SubAccountLimitReached, create_workspace
 from workspaces.subaccounts.services.recording import (
@@ -25,11 +31,12 @@ from workspaces.subaccounts.services.recording import (
     record_workspace_activity,
     record_workspace_event,
 )
+from workspaces.subaccounts.services.usage import UsageSource, usage, usage_against_limits, usage_sources
 from workspaces.subaccounts.services.workspaces import (
+    ExternalIdTaken,
     WorkspaceChanges,
     WorkspaceNotFound,
     change_workspace,
-    replace_owner,
     restore_workspace,
     suspend_workspace,
 )
@@ -39,13 +46,17 @@ __all__ = [
     "AddonNotHeld",
     "ChannelNotFound",
     "DisconnectionHandler",
+    "ExternalIdTaken",
     "FirstChannelHandler",
     "LimitReached",
+    "OwnerHasPassword",
     "SubAccountLimitReached",
+    "UsageSource",
     "WorkspaceChanges",
     "WorkspaceNotFound",
     "addon_reference",
     "assign_plan",
+    "change_owner",
     "change_workspace",
     "connect_channel",
     "create_workspace",
@@ -53,6 +64,7 @@ __all__ = [
     "disconnection_handlers",
     "first_channel_handlers",
     "grant_addon",
+    "invite_owner_again",
     "issue_workspace_key",
     "lock_workspace",
     "mark_channel_lost",
@@ -69,4 +81,6 @@ __all__ = [
     "revoke_workspace_key",
     "suspend_workspace",
     "usage",
+    "usage_against_limits",
+    "usage_sources",
 ]

@@ -2,7 +2,7 @@
 
 from agency import limits
 from config.errors import Invalid
-from workspaces.subaccounts.models import Channel, Workspace
+from workspaces.subaccounts.models import Workspace
 
 
 class LimitReached(Invalid):
@@ -28,12 +28,3 @@ def require_room(*, workspace: Workspace, name: str, used: int, adding: int = 1)
     allowed = limits.value(workspace.limits, name)
     if allowed is not None and used + adding > allowed:
         raise LimitReached(name, allowed)
-
-
-def usage(workspace: Workspace) -> dict[str, int]:
-    """How much of each limit is used, by its dotted name; the owner is the first team member."""
-    used = dict.fromkeys(limits.NAMES, 0)
-    used["team_members"] = 1
-    for platform in workspace.channels.exclude(status=Channel.Status.DISCONNECTED).values_list("platform", flat=True):
-        used[f"channels.{platform}"] += 1
-    return used

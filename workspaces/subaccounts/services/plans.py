@@ -21,6 +21,8 @@ def assign_plan(*, workspace: Workspace, plan: Plan, now: datetime, by: Actor) -
     """
     workspace = lock_workspace(workspace)
     before = workspace.plan
+    if (before, workspace.plan_limits) == (plan, plan.limits):
+        return workspace
     workspace.plan, workspace.plan_limits = plan, plan.limits
     recompute_limits(workspace)
     workspace.save(update_fields=["plan", "plan_limits", "limits"])

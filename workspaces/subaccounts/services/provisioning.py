@@ -6,14 +6,16 @@ from django.db import transaction
 
 from agency.actors import Actor
 from agency.limits import unlimited
-from agency.models import Agency, Mail, Plan
-from agency.services import queue_mail
+from agency.models import Agency, Plan
+from agency.services import default_plan_of
 from agency.services.members import find_or_create_user
 from config.db import name_key
 from config.errors import Forbidden
 from workspaces.subaccounts import events
 from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services.owners import invite_owner, set_owner
 from workspaces.subaccounts.services.recording import record_workspace_activity, record_workspace_event
+from workspaces.subaccounts.services.workspaces import save_workspace
 
 
 class SubAccountLimitReached(Forbidden):
@@ -32,34 +34,36 @@ def create_workspace(
     plan: Plan | None = None,
     business_type: str | None = None,
     timezone: str = "UTC",
+    external_id: str | None = None,
+    metadata: dict[str, str] | None = None,
 ) -> Workspace:
-    """Create a sub-account; an owner who is new to the service gets an e-mail with a link to set a password.
+    """Create a sub-account; an owner who has no password yet gets an e-mail with a link to set one.
 
-    Raises `SubAccountLimitReached` past the agency's own limit. The sub-account itself comes last: it is counted in
-    its agency's row, whose lock all other creations wait for until this one is committed.
+    Without a plan it takes the agency's default plan, if there is one. Raises `SubAccountLimitReached` past the
+    agency's own limit, and `ExternalIdTaken`. The sub-account itself comes last: it is counted in its agency's row,
+    whose lock all other creations wait for until this one is committed.
     """
-    owner, is_new = find_or_create_user(email=owner_email, name=owner_name)
+    owner, _ = find_or_create_user(email=owner_email, name=owner_name)
+    plan = plan or default_plan_of(agency)
     workspace = Workspace(
         agency=agency,
         name=name.strip(),
         name_key=name_key(name),
-        owner=owner,
-        owner_name=owner_name,
-        owner_email=owner.email,
         plan=plan,
         plan_limits=plan.limits if plan else None,
         limits=plan.limits if plan else unlimited(),
         business_type=business_type,
         timezone=timezone,
+        external_id=external_id or None,
+        metadata=metadata or {},
         created_at=now,
     )
-    if is_new:
-        context = {"agency": agency.name, "workspace": workspace.name}
-        queue_mail(kind=Mail.Kind.OWNER_INVITATION, user=owner, context=context)
+    set_owner(workspace, owner=owner, name=owner_name)
+    invite_owner(workspace)
     record_workspace_activity(workspace=workspace, action="workspace.created", by=by)
     record_workspace_event(workspace=workspace, event=events.WORKSPACE_CREATED, now=now)
     _require_room(agency)
-    workspace.save(force_insert=True)
+    save_workspace(workspace, force_insert=True)
     return workspace
 
 

@@ -1,14 +1,13 @@
 """A sub-account's own fields and its suspension."""
 
 from datetime import datetime
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from agency.actors import Actor
-from agency.models import User
-from config.db import name_key
-from config.errors import NotFound
+from config.db import name_key, violated_constraint
+from config.errors import Invalid, NotFound
 from workspaces.subaccounts import events
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services.locking import lock_workspace
@@ -19,38 +18,54 @@ class WorkspaceNotFound(NotFound):
     message = "Sub-account not found."
 
 
+class ExternalIdTaken(Invalid):
+    field = "external_id"
+    message = "Another sub-account has this external id."
+
+
 class WorkspaceChanges(TypedDict, total=False):
     """What may be changed at any time; what is left out stays."""
 
     name: str
     business_type: str | None
     timezone: str
+    external_id: str | None
+    metadata: dict[str, str]
+
+
+def save_workspace(workspace: Workspace, **options: Any) -> None:
+    """Save a row; the caller's transaction ends with the refusal. Raises `ExternalIdTaken`."""
+    try:
+        workspace.save(**options)
+    except IntegrityError as error:
+        if violated_constraint(error) == "workspace_external_id_once_per_agency":
+            raise ExternalIdTaken from error
+        raise
 
 
 @transaction.atomic
 def change_workspace(*, workspace: Workspace, by: Actor, **changes: Unpack[WorkspaceChanges]) -> Workspace:
-    """Change name, business type or time zone; what is not named stays."""
+    """Change a sub-account's own fields; what is not named stays. Raises `ExternalIdTaken`."""
     workspace = lock_workspace(workspace)
+    if "external_id" in changes:
+        changes["external_id"] = changes["external_id"] or None
     before = {field: getattr(workspace, field) for field in changes}
     changed = {field: value for field, value in changes.items() if before[field] != value}
     for field, value in changed.items():
         setattr(workspace, field, value)
     if changed:
         workspace.name_key = name_key(workspace.name)
-        workspace.save(update_fields=[*changed, "name_key"])
-        details = {field: {"from": before[field], "to": value} for field, value in changed.items()}
+        save_workspace(workspace, update_fields=[*changed, "name_key"])
+        details = {field: _detail(field, before[field], value) for field, value in changed.items()}
         record_workspace_activity(workspace=workspace, action="workspace.changed", by=by, details=details)
     return workspace
 
 
-@transaction.atomic
-def replace_owner(*, workspace: Workspace, owner: User, by: Actor) -> Workspace:
-    """Hand a sub-account over to another person."""
-    workspace = lock_workspace(workspace)
-    workspace.owner, workspace.owner_name, workspace.owner_email = owner, owner.name or owner.email, owner.email
-    workspace.save(update_fields=["owner", "owner_name", "owner_email"])
-    record_workspace_activity(workspace=workspace, action="workspace.owner_replaced", by=by)
-    return workspace
+def _detail(field: str, before: Any, after: Any) -> Any:
+    """Say what a field was and is; of the metadata which names changed, as their texts may be long and personal."""
+    if field != "metadata":
+        return {"from": before, "to": after}
+    return sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
 
 
 @transaction.atomic

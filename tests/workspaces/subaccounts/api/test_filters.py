@@ -1,6 +1,7 @@
-"""`status`, `plan` and `business_type` of the list; an unknown value matches nothing."""
+"""The list's filters; an unknown value matches nothing, a malformed date is refused."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
@@ -99,3 +100,63 @@ def test_pages_of_a_filter_past_the_middle_keep_the_order(a: Tenant) -> None:
         for page in range(1, 5)
     ]
     assert pages == [["W6", "W5"], ["W4", "W3"], ["W2", "W1"], ["W0"]]
+
+
+def test_by_the_owner_s_e_mail_in_any_case(shop: Tenant) -> None:
+    WorkspaceFactory.create(agency=shop.agency, name="Ada's", owner_email="Ada@Example.com")
+    assert listed(shop, "owner_email=ADA@example.COM") == ["Ada's"]
+    assert listed(shop, "owner_email=ada@example") == listed(shop, "owner_email=%00") == []
+
+
+DAY = datetime(2026, 3, 1, tzinfo=UTC)
+ALL_DAYS = ["Day 3", "Day 2", "Day 1"]
+NO_TIMES = [
+    "yesterday",
+    "2026-03-01",
+    "2026-03-01T00:00:00",
+    "2026-02-30T00:00:00Z",
+    "2026-03-01T25:00:00Z",
+    "1e9",
+    "17",
+]
+
+
+@pytest.fixture
+def days(a: Tenant) -> Tenant:
+    """Three sub-accounts of three days, each made as its day begins."""
+    for number in range(1, 4):
+        WorkspaceFactory.create(agency=a.agency, name=f"Day {number}", now=DAY.replace(day=number))
+    return a
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("created_after=2026-03-02T00:00:00Z", ["Day 3", "Day 2"]),
+        ("created_after=2026-03-02T01:00:00%2B01:00", ["Day 3", "Day 2"]),
+        ("created_after=2026-03-02T00:00:00.000001Z", ["Day 3"]),
+        ("created_before=2026-03-02T00:00:00Z", ["Day 1"]),
+        ("created_after=2026-03-02T00:00:00Z&created_before=2026-03-03T00:00:00Z", ["Day 2"]),
+        ("created_after=2026-03-03T00:00:00Z&created_before=2026-03-01T00:00:00Z", []),
+        ("created_after=0001-01-01T00:00:00%2B14:00&created_before=9999-12-31T23:59:59-14:00", ALL_DAYS),
+        ("created_after=&created_before=", ALL_DAYS),
+    ],
+)
+def test_by_the_time_of_creation_from_one_until_before_the_other(days: Tenant, query: str, names: list[str]) -> None:
+    assert listed(days, query) == names
+
+
+@pytest.mark.parametrize("name", ["created_after", "created_before"])
+@pytest.mark.parametrize("date", NO_TIMES)
+def test_a_malformed_date_is_refused_at_its_parameter(days: Tenant, name: str, date: str) -> None:
+    response = days.api.get(f"/workspaces?{name}={date}&status=active")
+    sentence = f"The {name} parameter must be an ISO 8601 time with an offset."
+    assert (response.status_code, response.json()) == (422, {"message": sentence, "errors": {name: [sentence]}})
+
+
+def test_the_time_that_a_card_shows_finds_its_sub_account(days: Tenant) -> None:
+    created_at = days.api.get("/workspaces").json()["data"][0]["created_at"]
+    assert listed(days, f"created_after={created_at}") == ["Day 3"]
+    assert listed(days, f"created_before={created_at}") == ["Day 2", "Day 1"]
+    later = (DAY + timedelta(days=5)).isoformat().replace("+", "%2B")
+    assert listed(days, f"created_after={later}") == []

@@ -9,7 +9,7 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from pytest_django import DjangoDbBlocker
 
-from tests.factories import many_workspaces
+from tests.factories import WorkspaceFactory, many_workspaces
 from tests.tenants import Tenant
 
 CROWD = 100_000
@@ -80,13 +80,45 @@ def test_a_search_is_a_count_and_a_page_on_the_trigram_index(
     answer, (count, page) = statements_of(crowded, f"search={search}")
     assert (answer["data"][0]["name"], answer["meta"]["total"]) == (first, total)
     for statement in (count, page):
-        assert "Bitmap Index Scan on workspace_name_search" in plan_of(statement)
+        assert "Bitmap Index Scan on workspace_search" in plan_of(statement)
 
 
 def test_a_search_that_finds_most_of_them_reads_the_newest_alone(crowded: Tenant) -> None:
     answer, (_, page) = statements_of(crowded, "search=crowd")
     assert (answer["data"][0]["name"], answer["meta"]["total"]) == ("Crowd 100000", CROWD)
     assert "Index Scan using workspace_newest" in plan_of(page)
+
+
+@pytest.mark.parametrize(
+    ("query", "index"),
+    [
+        ("external_id=crm-4711", "workspace_external_id_once_per_agency"),
+        ("owner_email=nobody@example.com", "workspace_by_owner_email"),
+        ("created_after=2027-01-01T00:00:00Z", "workspace_newest"),
+        ("created_before=2026-01-01T00:00:00Z", "workspace_newest"),
+    ],
+)
+def test_a_filter_that_finds_nothing_is_one_look_into_its_index(crowded: Tenant, query: str, index: str) -> None:
+    answer, (count,) = statements_of(crowded, query)
+    assert answer["meta"]["total"] == 0
+    assert f"using {index}" in plan_of(count) or f"on {index}" in plan_of(count)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "created_after=2026-01-01T00:30:00Z&created_before=2026-01-01T01:00:00Z",
+        "owner_email=rare@example.com",
+        "search=rare@exam",
+        "search={uuid}",
+    ],
+)
+def test_what_is_rare_is_a_count_and_a_page_without_reading_the_table(crowded: Tenant, query: str) -> None:
+    rare = WorkspaceFactory.create(agency=crowded.agency, name="Rare", owner_email="rare@example.com")
+    _, statements = statements_of(crowded, query.format(uuid=rare.uuid))
+    assert len(statements) == 2
+    for statement in statements:
+        assert "Seq Scan on subaccounts_workspace" not in plan_of(statement)
 
 
 @pytest.mark.parametrize("query", ["status=suspended", "business_type=salon_spa"])

@@ -11,7 +11,10 @@ from tests.tenants import Tenant
 from tests.traces import traces
 from workspaces.subaccounts.models import Workspace
 
-FIELDS = ["uuid", "name", "status", "plan", "owner", "business_type", "timezone", "created_at", "suspended_at"]
+FIELDS = [
+    "uuid", "name", "status", "plan", "owner", "business_type", "timezone", "created_at", "suspended_at",
+    "external_id", "metadata",
+]  # fmt: skip
 GONE = {"message": "Sub-account not found."}
 
 

@@ -1,4 +1,4 @@
-"""`search`: a part of the name, in any case and Unicode form."""
+"""`search`: a part of the name, of its owner's name or e-mail, in any case and Unicode form; or a uuid."""
 
 from urllib.parse import quote
 
@@ -60,9 +60,49 @@ def test_signs_of_other_languages_are_plain_characters(a: Tenant, fragment: str)
     assert found(a, fragment) == []
 
 
-def test_only_the_name_is_searched(a: Tenant) -> None:
-    WorkspaceFactory.create(agency=a.agency, name="abc", owner_name="Zebra", owner_email="zebra@example.com")
-    assert found(a, "zebra") == []
+@pytest.mark.parametrize(
+    "fragment",
+    ["Zoë", "ZOE\u0308", "zebra", "ZEBRA@", "@stra\u00dfe", "strasse.example", "zoë zebra", "\uff3a\uff4f\u00eb"],
+)
+def test_a_fragment_finds_the_owner_by_name_and_e_mail(a: Tenant, fragment: str) -> None:
+    WorkspaceFactory.create(
+        agency=a.agency, name="abc", owner_name="Zoë Zebra", owner_email="z.Zebra@Stra\u00dfe.example"
+    )
+    WorkspaceFactory.create(agency=a.agency, name="Quite Different")
+    assert found(a, fragment) == ["abc"]
+
+
+def test_a_name_and_an_e_mail_are_not_read_as_one_text(a: Tenant) -> None:
+    WorkspaceFactory.create(agency=a.agency, owner_name="Ada", owner_email="x@example.com")
+    assert found(a, "adax") == found(a, "ada x") == []
+
+
+@pytest.mark.parametrize("length", [8, 9, 13, 20, 35, 36])
+def test_a_uuid_is_found_by_its_beginning_of_eight_digits_or_more(a: Tenant, length: int) -> None:
+    sought, _ = (WorkspaceFactory.create(agency=a.agency, name=name) for name in ("Sought", "Other"))
+    beginning = str(sought.uuid)[:length]
+    assert found(a, beginning) == found(a, beginning.upper()) == found(a, f" {beginning} ") == ["Sought"]
+
+
+@pytest.mark.parametrize("odd", ["{0}x", "{0}-", "x{0}", "{{{0}}}"])
+def test_what_is_no_beginning_of_a_uuid_finds_none(a: Tenant, odd: str) -> None:
+    workspace = WorkspaceFactory.create(agency=a.agency)
+    assert found(a, odd.format(workspace.uuid)) == []
+    assert found(a, str(workspace.uuid)[:7]) == []
+    assert found(a, str(workspace.uuid)[1:]) == []
+
+
+def test_a_fragment_finds_names_and_uuids_at_once(a: Tenant) -> None:
+    by_uuid = WorkspaceFactory.create(agency=a.agency, name="By uuid")
+    beginning = str(by_uuid.uuid)[:8]
+    WorkspaceFactory.create(agency=a.agency, name=f"Copy of {beginning}")
+    assert found(a, beginning) == ["By uuid", f"Copy of {beginning}"]
+
+
+def test_the_new_owner_is_found_and_the_old_no_longer(a: Tenant) -> None:
+    workspace = WorkspaceFactory.create(agency=a.agency, name="Shop", owner_name="Before")
+    a.api.put(f"/workspaces/{workspace.uuid}/owner", {"name": "After", "email": "after@example.com"})
+    assert (found(a, "before"), found(a, "after@")) == ([], ["Shop"])
 
 
 def test_the_new_name_is_found_and_the_old_no_longer(a: Tenant) -> None:

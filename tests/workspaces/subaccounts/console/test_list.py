@@ -2,6 +2,7 @@
 
 import re
 from typing import Any
+from urllib.parse import quote
 from uuid import uuid4
 
 import pytest
@@ -76,6 +77,30 @@ def test_search_and_filters_narrow_the_list(
     page = admin.get(LIST, query)
     assert names(page) == found
     assert f"of {len(found)}" in text(page)
+
+
+def test_the_search_finds_what_the_api_s_finds(four: Tenant, admin: Client) -> None:
+    sought = WorkspaceFactory.create(agency=four.agency, name="Sought", owner_name="Zoë", owner_email="zoe@example.com")
+    for words in ("ZOE\u0308", "zoe@ex", str(sought.uuid), str(sought.uuid)[:8].upper()):
+        page = admin.get(LIST, {"search": words})
+        over_the_api = four.api.get(f"/workspaces?search={quote(words)}").json()["data"]
+        assert names(page) == [row["name"] for row in over_the_api] == ["Sought"]
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ({"owner_email": "zoe@example.com"}, ["Sought"]),
+        ({"external_id": "crm-1"}, ["Sought"]),
+        ({"created_after": "2099-01-01T00:00:00Z"}, []),
+        ({"created_after": "nonsense"}, []),
+    ],
+)
+def test_the_api_s_other_filters_count_in_the_address(
+    query: dict[str, str], found: list[str], four: Tenant, admin: Client
+) -> None:
+    WorkspaceFactory.create(agency=four.agency, name="Sought", owner_email="zoe@example.com", external_id="crm-1")
+    assert names(admin.get(LIST, query)) == found
 
 
 def test_the_plan_filter_offers_the_agency_s_own_plans(four: Tenant, b: Tenant, admin: Client) -> None:

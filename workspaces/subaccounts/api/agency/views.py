@@ -17,27 +17,33 @@ from config.api.operations import many, one, operation, pages
 from workspaces.subaccounts.api.serializers import (
     AddonChoiceSerializer,
     ChannelSerializer,
+    NewOwnerSerializer,
     PlanChoiceSerializer,
     RevokedSerializer,
     SubAccountChangesSerializer,
     SubAccountDetailSerializer,
     SubAccountSerializer,
     SuspensionSerializer,
+    UsageSerializer,
 )
 from workspaces.subaccounts.filters import SubAccountFilterSet
 from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.services import (
     ChannelNotFound,
+    OwnerHasPassword,
     SubAccountLimitReached,
     WorkspaceNotFound,
     assign_plan,
+    change_owner,
     change_workspace,
     create_workspace,
     disconnect_channel,
     grant_addon,
+    invite_owner_again,
     restore_workspace,
     revoke_addon,
     suspend_workspace,
+    usage_against_limits,
 )
 from workspaces.subaccounts.services.listing import count_of, rows_of
 
@@ -58,6 +64,7 @@ class SubAccountViewSet(AgencyViewSet):
         summary="List the sub-accounts, newest first",
         answer=pages(SubAccountSerializer),
         filters=SubAccountFilterSet,
+        errors={422: "A date is malformed."},
     )
     def list(self, request: Request) -> HttpResponse:
         found = self.filtered(Workspace.objects.of(self.agency)) if self.is_filtered else None
@@ -97,7 +104,7 @@ class SubAccountViewSet(AgencyViewSet):
 
     @operation(
         operation_id="updateSubAccount",
-        summary="Change name, business type or time zone",
+        summary="Change name, business type, time zone, external id or metadata",
         request=SubAccountChangesSerializer,
         answer=one(SubAccountSerializer),
     )
@@ -143,6 +150,38 @@ class SubAccountViewSet(AgencyViewSet):
         plan = self.validated(PlanChoiceSerializer).validated_data["plan"]
         assigned = assign_plan(workspace=found, plan=plan, now=timezone.now(), by=self.actor)
         return self.answer(SubAccountSerializer(assigned))
+
+    @operation(
+        operation_id="replaceOwner",
+        summary="Hand a sub-account over to another owner, who is invited if they have no password yet",
+        request=NewOwnerSerializer,
+        answer=one(SubAccountSerializer),
+    )
+    @action(detail=True, methods=["put"])
+    def owner(self, request: Request, workspace: UUID | None) -> HttpResponse:
+        found = self.get_object()
+        owner = self.validated(NewOwnerSerializer).validated_data
+        return self.answer(
+            SubAccountSerializer(change_owner(workspace=found, **owner, now=timezone.now(), by=self.actor))
+        )
+
+    @operation(
+        operation_id="inviteOwner",
+        summary="Send the owner the invitation again",
+        status=202,
+        answer=one(SubAccountSerializer),
+        errors={409: OwnerHasPassword.message},
+        idempotent=True,
+    )
+    @action(detail=True, methods=["post"], url_path="owner/invite")
+    def invite_owner(self, request: Request, workspace: UUID | None) -> HttpResponse:
+        invited = invite_owner_again(workspace=self.get_object(), now=timezone.now(), by=self.actor)
+        return self.answer(SubAccountSerializer(invited), status=202)
+
+    @operation(operation_id="readUsage", summary="Read how much of each limit is used", answer=one(UsageSerializer))
+    @action(detail=True)
+    def usage(self, request: Request, workspace: UUID | None) -> HttpResponse:
+        return self.answer(UsageSerializer(usage_against_limits(self.get_object())))
 
 
 class SubAccountPartViewSet(AgencyViewSet):

@@ -43,7 +43,7 @@ class OneSubAccount(ConsoleView):
     workspace: Workspace
 
     def find(self, **ids: Any) -> None:
-        found = with_id(Workspace.objects.of(self.agency).select_related("plan"), ids["uuid"])
+        found = with_id(Workspace.objects.of(self.agency).select_related("plan", "owner"), ids["uuid"])
         if found is None:
             raise WorkspaceNotFound
         self.workspace = found

@@ -10,6 +10,7 @@ from agency.console.views.base import ConsoleView
 from agency.models import Plan
 from agency.pages.lists import read_pages
 from config.api.requests.parameters import NothingMatches, Parameters
+from config.errors import Invalid
 from workspaces.subaccounts.filters import SubAccountFilterSet
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.models.workspaces import BusinessType
@@ -22,7 +23,7 @@ MOST_PLANS = 200
 
 @dataclass(slots=True)
 class Filters:
-    """What the list was asked for, as it was written in the address."""
+    """What the list was asked for, as it was written in the address; the API's other filters count there, too."""
 
     query: str
     search: str
@@ -37,13 +38,13 @@ class Filters:
 
     @property
     def any(self) -> bool:
-        return any((self.search, self.status, self.plan, self.business_type))
+        return SubAccountFilterSet.is_sent(Parameters(self.query))
 
     def apply(self, rows: "QuerySet[Any]") -> "QuerySet[Any]":
         """Keep what is asked for; a value that no sub-account can have keeps nothing."""
         try:
             return SubAccountFilterSet.apply(Parameters(self.query), rows)
-        except NothingMatches:
+        except (NothingMatches, Invalid):
             return rows.none()
 
 

@@ -1,0 +1,50 @@
+"""How much of each limit a sub-account uses: each app counts what is its own."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count
+
+from agency import limits
+from config.hooks import Registry
+from workspaces.subaccounts.models import Channel, Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class UsageSource:
+    """What one app counts: numbers by the dotted names of limits, such as `channels.whatsapp`; one left out is 0."""
+
+    name: str
+    count: Callable[[Workspace], Mapping[str, int]]
+
+
+usage_sources = Registry[UsageSource]("sources of usage")
+
+
+def usage(workspace: Workspace) -> dict[str, int]:
+    """Count what is used of each limit, by its dotted name."""
+    used = dict.fromkeys(limits.NAMES, 0)
+    for source in usage_sources:
+        used |= source.count(workspace)
+    return used
+
+
+def usage_against_limits(workspace: Workspace) -> dict[str, Any]:
+    """Give `{used, limit}` for each limit, in the form of the limits themselves; None is no limit."""
+    used = usage(workspace)
+    pairs = {name: {"used": used[name], "limit": limits.value(workspace.limits, name)} for name in limits.NAMES}
+    channels = {kind: pairs[f"channels.{kind}"] for kind in limits.CHANNEL_TYPES}
+    return {**{name: pairs[name] for name in limits.COUNTS}, "channels": channels}
+
+
+def used_channels(workspace: Workspace) -> dict[str, int]:
+    """Count the channels of each type; a disconnected one takes no room."""
+    connected = workspace.channels.exclude(status=Channel.Status.DISCONNECTED)
+    counted = connected.order_by().values_list("platform").annotate(Count("id"))
+    return {f"channels.{platform}": number for platform, number in counted}
+
+
+def used_seats(workspace: Workspace) -> dict[str, int]:
+    """Count the people: the owner is the first team member."""
+    return {"team_members": 1}
