@@ -11,7 +11,7 @@ from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 
-from agency.account.attempt_limits import SIGN_INS_TO_ACCOUNT, account_digest
+from agency.account.attempt_limits import PASSWORD_CHANGES
 from agency.account.forms import NameForm
 from agency.account.landing import landing_page_of
 from agency.models import User
@@ -72,7 +72,7 @@ class ChangePassword(OwnPage):
         return PasswordChangeForm(self.user, data)
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        seconds = SIGN_INS_TO_ACCOUNT.count(account_digest(self.user.email))
+        seconds = PASSWORD_CHANGES.count(str(self.user.pk))
         if not seconds:
             return super().post(request)
         form = self.make_form({})
@@ -88,5 +88,5 @@ class ChangePassword(OwnPage):
         change_password(user=self.user, password=password, by=user_actor(self.request, self.user))
         self.user.refresh_from_db()
         update_session_auth_hash(self.request, self.user)
-        SIGN_INS_TO_ACCOUNT.reset(account_digest(self.user.email))
+        PASSWORD_CHANGES.reset(str(self.user.pk))
         return self.done(_("Your password was changed. Everywhere else you are signed out."), self.landing_page)
