@@ -12,6 +12,8 @@ from config.retention import BATCH, OldRows, RetentionRule
 
 # A day longer than the deliveries that read their bodies.
 EVENTS_KEPT = timedelta(days=32)
+# After the day until which they could have been answered.
+INVITATIONS_KEPT = timedelta(days=90)
 # The word by which the activity's trigger lets old rows go (migration 0006); it holds for this transaction only.
 ALLOW_FORGETTING = "SELECT set_config('agency.activity', 'retention', true)"
 
@@ -56,6 +58,7 @@ def forget_activity(batch: int = BATCH) -> int:
 RULES = (
     RetentionRule("events", EVENTS_KEPT, forget_events, events_lag),
     RetentionRule("activity", ACTIVITY.kept, forget_activity, ACTIVITY.lag),
+    OldRows("agency_invitation", "expires_at", INVITATIONS_KEPT, order="expires_at").rule("invitations"),
     OldRows("agency_mail", "created_at", timedelta(days=settings.MAIL_KEPT_DAYS)).rule("mail"),
     OldRows("django_session", "expire_date", timedelta(0), key="session_key", order="expire_date").rule("web_sessions"),
 )

@@ -14,6 +14,13 @@ from workspaces.subaccounts.services.channels import (
 from workspaces.subaccounts.services.keys import issue_workspace_key, revoke_workspace_key
 from workspaces.subaccounts.services.limits import LimitReached, recompute_limits, require_room, usage
 from workspaces.subaccounts.services.locking import lock_workspace
+from workspaces.subaccounts.services.owners import (
+    OwnerHasPassword,
+    attach_owner,
+    change_owner,
+    invite_owner_again,
+    leave_workspace,
+)
 from workspaces.subaccounts.services.plans import assign_plan
 from workspaces.subaccounts.services.provisioning import SubAccountLimitReached, create_workspace
 from workspaces.subaccounts.services.recording import (
@@ -37,17 +44,22 @@ __all__ = [
     "ChannelNotFound",
     "FirstChannelHandler",
     "LimitReached",
+    "OwnerHasPassword",
     "SubAccountLimitReached",
     "WorkspaceChanges",
     "WorkspaceNotFound",
     "addon_reference",
     "assign_plan",
+    "attach_owner",
+    "change_owner",
     "change_workspace",
     "connect_channel",
     "create_workspace",
     "first_channel_handlers",
     "grant_addon",
+    "invite_owner_again",
     "issue_workspace_key",
+    "leave_workspace",
     "lock_workspace",
     "mark_channel_lost",
     "plan_reference",

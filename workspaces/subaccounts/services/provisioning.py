@@ -6,13 +6,13 @@ from django.db import transaction
 
 from agency.actors import Actor
 from agency.limits import unlimited
-from agency.models import Agency, Mail, Plan
-from agency.services import queue_mail
-from agency.services.members import find_or_create_user
+from agency.models import Agency, Plan
+from agency.services.names import require_plain_names
 from config.db import name_key
 from config.errors import Forbidden
 from workspaces.subaccounts import events
 from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services.owners import attach_owner
 from workspaces.subaccounts.services.recording import record_workspace_activity, record_workspace_event
 
 
@@ -33,19 +33,16 @@ def create_workspace(
     business_type: str | None = None,
     timezone: str = "UTC",
 ) -> Workspace:
-    """Create a sub-account; an owner who is new to the service gets an e-mail with a link to set a password.
+    """Create a sub-account; an owner without a password gets an e-mail with a link to set one (`attach_owner`).
 
     Raises `SubAccountLimitReached` past the agency's own limit. The sub-account itself comes last: it is counted in
     its agency's row, whose lock all other creations wait for until this one is committed.
     """
-    owner, is_new = find_or_create_user(email=owner_email, name=owner_name)
+    require_plain_names(name=name)
     workspace = Workspace(
         agency=agency,
         name=name.strip(),
         name_key=name_key(name),
-        owner=owner,
-        owner_name=owner_name,
-        owner_email=owner.email,
         plan=plan,
         plan_limits=plan.limits if plan else None,
         limits=plan.limits if plan else unlimited(),
@@ -53,9 +50,7 @@ def create_workspace(
         timezone=timezone,
         created_at=now,
     )
-    if is_new:
-        context = {"agency": agency.name, "workspace": workspace.name}
-        queue_mail(kind=Mail.Kind.OWNER_INVITATION, user=owner, context=context)
+    attach_owner(workspace=workspace, name=owner_name, email=owner_email, now=now, by=by)
     record_workspace_activity(workspace=workspace, action="workspace.created", by=by)
     record_workspace_event(workspace=workspace, event=events.WORKSPACE_CREATED, now=now)
     _require_room(agency)

@@ -7,11 +7,13 @@ from django.db import transaction
 
 from agency.actors import Actor
 from agency.models import User
+from agency.services.names import require_plain_names
 from config.db import name_key
 from config.errors import NotFound
 from workspaces.subaccounts import events
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services.locking import lock_workspace
+from workspaces.subaccounts.services.owners import withdraw_ownership
 from workspaces.subaccounts.services.recording import record_workspace_activity, record_workspace_event
 
 
@@ -30,6 +32,7 @@ class WorkspaceChanges(TypedDict, total=False):
 @transaction.atomic
 def change_workspace(*, workspace: Workspace, by: Actor, **changes: Unpack[WorkspaceChanges]) -> Workspace:
     """Change name, business type or time zone; what is not named stays."""
+    require_plain_names(name=changes.get("name", ""))
     workspace = lock_workspace(workspace)
     before = {field: getattr(workspace, field) for field in changes}
     changed = {field: value for field, value in changes.items() if before[field] != value}
@@ -45,10 +48,12 @@ def change_workspace(*, workspace: Workspace, by: Actor, **changes: Unpack[Works
 
 @transaction.atomic
 def replace_owner(*, workspace: Workspace, owner: User, by: Actor) -> Workspace:
-    """Hand a sub-account over to another person."""
+    """Hand a sub-account over to another person without asking them: for the operator's commands alone."""
     workspace = lock_workspace(workspace)
+    withdraw_ownership(workspace)
     workspace.owner, workspace.owner_name, workspace.owner_email = owner, owner.name or owner.email, owner.email
-    workspace.save(update_fields=["owner", "owner_name", "owner_email"])
+    workspace.owner_pending_since = None
+    workspace.save(update_fields=["owner", "owner_name", "owner_email", "owner_pending_since"])
     record_workspace_activity(workspace=workspace, action="workspace.owner_replaced", by=by)
     return workspace
 

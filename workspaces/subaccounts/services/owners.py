@@ -1,0 +1,166 @@
+"""Who owns a sub-account: attached, asked first where they belong to another tenant, invited again, replaced."""
+
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.db.models.functions import Now
+
+from agency.actors import Actor
+from agency.models import Agency, Invitation, Mail, Member, User
+from agency.services import InvitationEnded, queue_mail, send_invitation_again
+from agency.services.agencies import lock_agency
+from agency.services.invitations import InvitationHandler, open_invitation, without_address
+from agency.services.members import find_or_create_user
+from agency.services.names import require_plain_names
+from config.errors import Conflict, NotFound
+from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services.locking import lock_workspace
+from workspaces.subaccounts.services.recording import record_workspace_activity
+
+
+class OwnerHasPassword(Conflict):
+    message = "The owner of this sub-account has set a password already."
+
+
+class NotTheOwner(NotFound):
+    message = "Sub-account not found."
+
+
+def attach_owner(*, workspace: Workspace, name: str, email: str, now: datetime, by: Actor) -> None:
+    """Name the owner of a sub-account that the caller then saves, and invite them as far as there is need.
+
+    Whoever is new to the service, or belongs to this agency already, owns it at once; without a password they are sent
+    a link to set one, with each sub-account anew. A person of another tenant owns nothing of it before they accept.
+    The sub-account shows what was sent, never what is stored of the person.
+    """
+    require_plain_names(owner__name=name)
+    owner, is_new = find_or_create_user(email=email, name=name)
+    workspace.owner, workspace.owner_name, workspace.owner_email = owner, name, owner.email
+    workspace.owner_pending_since = None if is_new or belongs_to(owner, workspace.agency) else now
+    if workspace.owner_pending_since:
+        _ask(workspace, now, by)
+    elif not owner.has_usable_password():
+        _send_link(workspace)
+
+
+def belongs_to(user: User, agency: Agency) -> bool:
+    """Say whether a person is in an agency's team or owns, with their consent, one of its sub-accounts."""
+    is_owner: bool = Workspace.objects.of(agency).owned_by(user).exists()
+    return is_owner or Member.objects.filter(user=user, agency=agency).exists()
+
+
+@transaction.atomic
+def invite_owner_again(*, workspace: Workspace, now: datetime, by: Actor) -> Workspace:
+    """Send a sub-account's owner the invitation again.
+
+    Raises `OwnerHasPassword` once the password is set; one who was asked first can be asked until they have accepted.
+    """
+    lock_agency(workspace.agency_id)
+    workspace = lock_workspace(workspace)
+    if workspace.owner_pending_since:
+        waiting = _waiting(workspace).first()
+        if waiting:
+            send_invitation_again(invitation=waiting, now=now, by=by)
+        else:
+            _ask(workspace, now, by)
+    elif workspace.owner.has_usable_password():
+        raise OwnerHasPassword
+    else:
+        _send_link(workspace)
+    record_workspace_activity(workspace=workspace, action="workspace.owner_invited", by=by)
+    return workspace
+
+
+@transaction.atomic
+def change_owner(*, workspace: Workspace, name: str, email: str, now: datetime, by: Actor) -> Workspace:
+    """Give a sub-account another owner, invited like that of a new one; the same address takes the name alone."""
+    lock_agency(workspace.agency_id)
+    workspace = lock_workspace(workspace)
+    before = {"name": workspace.owner_name, "email": workspace.owner_email}
+    if workspace.owner_email == email.strip().lower():
+        require_plain_names(owner__name=name)
+        workspace.owner_name = name
+    else:
+        withdraw_ownership(workspace)
+        attach_owner(workspace=workspace, name=name, email=email, now=now, by=by)
+    after = {"name": workspace.owner_name, "email": workspace.owner_email}
+    changes = {field: {"from": before[field], "to": after[field]} for field in after if before[field] != after[field]}
+    if changes:
+        workspace.save(update_fields=["owner", "owner_name", "owner_email", "owner_pending_since"])
+        record_workspace_activity(workspace=workspace, action="workspace.owner_replaced", by=by, details=changes)
+    return workspace
+
+
+@transaction.atomic
+def leave_workspace(*, workspace: Workspace, user: User, now: datetime, by: Actor) -> None:
+    """Let an owner give a sub-account up: it is theirs no longer, and its agency names another or asks them again."""
+    lock_agency(workspace.agency_id)
+    workspace = lock_workspace(workspace)
+    if workspace.owner_id != user.pk or workspace.owner_pending_since:
+        raise NotTheOwner
+    workspace.owner_pending_since = now
+    workspace.save(update_fields=["owner_pending_since"])
+    record_workspace_activity(workspace=workspace, action="workspace.owner_left", by=by)
+
+
+def withdraw_ownership(workspace: Workspace) -> None:
+    """End the question that an owner has not answered yet; the caller holds the workspace's lock."""
+    _waiting(workspace).update(status=Invitation.Status.WITHDRAWN, ended_at=Now())
+
+
+def _accept(*, invitation: Invitation, user: User, now: datetime, by: Actor) -> None:
+    workspace = _lock_asked(invitation, user)
+    workspace.owner_pending_since = None
+    workspace.save(update_fields=["owner_pending_since"])
+    record_workspace_activity(workspace=workspace, action="workspace.owner_accepted", by=by)
+
+
+def _decline(*, invitation: Invitation, user: User, now: datetime, by: Actor) -> None:
+    workspace = _lock_asked(invitation, user)
+    record_workspace_activity(workspace=workspace, action="workspace.owner_declined", by=without_address(by))
+
+
+def _lock_asked(invitation: Invitation, user: User) -> Workspace:
+    asked = Workspace.objects.select_for_update(no_key=True)
+    workspace: Workspace | None = asked.filter(uuid=invitation.workspace_uuid, owner=user).first()
+    if workspace is None:
+        raise InvitationEnded
+    return workspace
+
+
+def _names_of(invitation: Invitation) -> dict[str, str]:
+    workspace = Workspace.objects.filter(uuid=invitation.workspace_uuid).first()
+    return {"agency": invitation.agency.name, "workspace": workspace.name if workspace else ""}
+
+
+OWNERSHIP = InvitationHandler("workspace", Mail.Kind.OWNERSHIP_INVITATION, _accept, _decline, _names_of)
+
+
+def _waiting(workspace: Workspace) -> "QuerySet[Invitation]":
+    return Invitation.objects.filter(workspace_uuid=workspace.uuid, status=Invitation.Status.OPEN)
+
+
+def _ask(workspace: Workspace, now: datetime, by: Actor) -> None:
+    open_invitation(
+        agency=workspace.agency,
+        workspace_uuid=workspace.uuid,
+        email=workspace.owner_email,
+        name=workspace.owner_name,
+        names=_mail_names(workspace),
+        now=now,
+        by=by,
+    )
+
+
+def _send_link(workspace: Workspace) -> None:
+    queue_mail(
+        kind=Mail.Kind.OWNER_INVITATION,
+        user=workspace.owner,
+        agency=workspace.agency,
+        context=_mail_names(workspace),
+    )
+
+
+def _mail_names(workspace: Workspace) -> dict[str, str]:
+    return {"agency": workspace.agency.name, "workspace": workspace.name}
