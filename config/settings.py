@@ -239,6 +239,8 @@ EMAIL_TIMEOUT = 10
 EMAIL_BACKEND = "config.smtp.EmailBackend" if EMAIL_HOST else "django.core.mail.backends.console.EmailBackend"
 # An agency causes no more e-mails in an hour; what is too many for one waits for the next.
 AGENCY_MAIL_LIMIT = env.number("AGENCY_MAIL_LIMIT", 1_000)
+if AGENCY_MAIL_LIMIT < 1:
+    env.complaints.append("AGENCY_MAIL_LIMIT must be 1 or more.")
 DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL", "no-reply@localhost")
 
 LANGUAGE_CODE = "en"

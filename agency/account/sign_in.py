@@ -7,6 +7,7 @@ from django.contrib import messages
 from django.contrib.auth import authenticate, login, logout
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.decorators import method_decorator
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
@@ -17,6 +18,7 @@ from django.views.decorators.http import require_POST
 
 from agency.account.attempt_limits import account_digest, allow_sign_ins, sign_in_wait
 from agency.account.forms import SignInForm
+from agency.account.invitations import INVITATIONS, invitations_to
 from agency.account.known_browsers import remember_browser
 from agency.account.landing import landing_page_of
 from agency.models import User
@@ -55,6 +57,7 @@ class SignIn(View):
             return self._show(form, status=422)
         allow_sign_ins(request, email)
         login(request, user)
+        _mention_invitations(request, user)
         response = redirect(local_page(request, user))
         remember_browser(request, response, account_digest(email))
         return response
@@ -72,6 +75,12 @@ class SignIn(View):
             "next": self.request.POST.get("next") or self.request.GET.get("next", ""),
         }
         return render(self.request, "account/sign_in.html", context, status=status)
+
+
+def _mention_invitations(request: HttpRequest, user: User) -> None:
+    """Say that something waits for an answer; it moves nobody from where they were going."""
+    if local_page(request, user) != reverse(INVITATIONS) and invitations_to(user).exists():
+        messages.info(request, _("An invitation waits for your answer: see “Your account”."))
 
 
 @never_cache

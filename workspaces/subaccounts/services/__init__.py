@@ -20,6 +20,7 @@ from workspaces.subaccounts.services.owners import (
     change_owner,
     invite_owner_again,
     leave_workspace,
+    owner_state,
 )
 from workspaces.subaccounts.services.plans import assign_plan
 from workspaces.subaccounts.services.provisioning import SubAccountLimitReached, create_workspace
@@ -62,6 +63,7 @@ __all__ = [
     "leave_workspace",
     "lock_workspace",
     "mark_channel_lost",
+    "owner_state",
     "plan_reference",
     "recompute_limits",
     "reconnect_channel",

@@ -3,8 +3,9 @@
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import QuerySet, TextChoices
 from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
 
 from agency.actors import Actor
 from agency.models import Agency, Invitation, Mail, Member, User
@@ -17,6 +18,15 @@ from config.errors import Conflict, NotFound
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services.locking import lock_workspace
 from workspaces.subaccounts.services.recording import record_workspace_activity
+
+
+class OwnerState(TextChoices):
+    """Whether a sub-account has an owner who can use it."""
+
+    ASKED = "asked", _("Has not accepted it yet")
+    GONE = "gone", _("Has declined or left it")
+    INVITED = "invited", _("Has not set a password yet")
+    SIGNED_UP = "signed_up", ""
 
 
 class OwnerHasPassword(Conflict):
@@ -48,6 +58,14 @@ def belongs_to(user: User, agency: Agency) -> bool:
     """Say whether a person is in an agency's team or owns, with their consent, one of its sub-accounts."""
     is_owner: bool = Workspace.objects.of(agency).owned_by(user).exists()
     return is_owner or Member.objects.filter(user=user, agency=agency).exists()
+
+
+def owner_state(workspace: Workspace) -> OwnerState:
+    """Say how far the owner has come, as far as it is the agency's business."""
+    if workspace.owner_pending_since:
+        asked = Invitation.objects.filter(workspace_uuid=workspace.uuid).order_by("-id").first()
+        return OwnerState.ASKED if asked and asked.is_open else OwnerState.GONE
+    return OwnerState.SIGNED_UP if workspace.owner.has_usable_password() else OwnerState.INVITED
 
 
 @transaction.atomic
