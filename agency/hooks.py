@@ -6,7 +6,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from agency import metrics
-from agency.models import Agency, AgencyKey, Member, Plan, User
+from agency.models import Agency, AgencyKey, Invitation, Member, Plan, User
 from agency.pages.registry import (
     ActivityTarget,
     Belonging,
@@ -83,7 +83,8 @@ def _has_key(agency: Agency) -> bool:
 
 
 def _has_team(agency: Agency) -> bool:
-    return Member.objects.filter(agency=agency).count() > 1
+    others = Member.objects.filter(agency=agency).count() > 1
+    return others or Invitation.objects.filter(agency=agency, workspace_uuid=None).exists()
 
 
 def _is_member(user: User) -> bool:

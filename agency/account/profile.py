@@ -15,10 +15,12 @@ from agency.account.attempt_limits import PASSWORD_CHANGES
 from agency.account.forms import NameForm
 from agency.account.landing import landing_page_of
 from agency.models import User
+from agency.pages.forms import add_refusal
 from agency.pages.signed_in import SignedInView
 from agency.request_actor import user_actor
 from agency.services.passwords import change_password
 from agency.services.users import change_user
+from config.errors import DomainError
 
 
 @method_decorator(sensitive_post_parameters(), name="dispatch")
@@ -37,7 +39,12 @@ class OwnPage(SignedInView):
 
     def post(self, request: HttpRequest) -> HttpResponse:
         form = self.make_form(request.POST)
-        return self.save(form) if form.is_valid() else self.show(form, status=422)
+        if form.is_valid():
+            try:
+                return self.save(form)
+            except DomainError as error:
+                add_refusal(form, error)
+        return self.show(form, status=422)
 
     def make_form(self, data: Any = None) -> Any:
         """Make the page's form, bound to what was sent if there is anything. Every page has its own."""

@@ -25,7 +25,7 @@ COMMON_ENDS = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://|\bmailto:\S|\bwww\d*\.\w", re.IGNORECASE)
+SCHEME = re.compile(r"[a-z0-9]://|\bmailto:\S|\bwww\d*\.\w", re.IGNORECASE)
 HOST = re.compile(r"(?<![\w@.-])(?:[\w-]+\.)+([^\W\d_]{2,}|xn--[\w-]+)\.?(?![\w@-])([/:?#]?)")
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from tests.agency.console.browsers import a_browser
+from tests.tenants import an_address
 
 pytestmark = pytest.mark.django_db
 FIELDS = {f"field-{number}": "x" for number in range(1_001)}
@@ -29,7 +29,8 @@ MANY = "&".join(f"a{number}=1" for number in range(1_001))
 def test_too_many_fields_write_no_trace(
     method: str, path: str, support: Client, caplog: pytest.LogCaptureFixture
 ) -> None:
-    browser: Any = support if path.startswith("/admin/agency") else a_browser()
+    browser: Any = Client(enforce_csrf_checks=True, REMOTE_ADDR=an_address())
+    browser.cookies = support.cookies
     caplog.set_level(logging.INFO)
     answer = browser.post(path, FIELDS) if method == "post" else browser.get(path)
     assert answer.status_code == 400
