@@ -39,6 +39,7 @@ from agency.services.invitations import (
     handler_of,
     invitation_of_link,
 )
+from config.api.requests.ids import parse_uuid
 from config.errors import Invalid
 
 if TYPE_CHECKING:
@@ -135,9 +136,11 @@ class AnswerLink(View):
 
 def _named_in(request: HttpRequest) -> Invitation | None:
     """Give the invitation whose link this browser has opened, while it can be answered."""
-    uuid = request.session.get(SESSION_KEY)
-    answerable = Invitation.objects.select_related("agency").filter(uuid=uuid, status=Invitation.Status.OPEN)
-    return answerable.filter(expires_at__gt=timezone.now()).first() if uuid else None
+    uuid = parse_uuid(request.session.get(SESSION_KEY, ""))
+    if uuid is None:
+        return None
+    named = Invitation.objects.select_related("agency").filter(uuid=uuid, status=Invitation.Status.OPEN)
+    return named.filter(expires_at__gt=timezone.now()).first()
 
 
 class Invitations(SignedInView):

@@ -24,7 +24,7 @@ def browser_id(request: HttpRequest, account: str) -> str | None:
 def remember_browser(request: HttpRequest, response: HttpResponseBase, account: str) -> None:
     """Make this browser known for an account that has shown its password, or the link in its e-mail."""
     known = _accounts(request)
-    known[account] = known.pop(account, None) or secrets.token_urlsafe(12)
+    known[account] = known.pop(account, "") or secrets.token_urlsafe(12)
     latest = dict(list(known.items())[-MOST_ACCOUNTS:])
     response.set_cookie(
         settings.KNOWN_BROWSER_COOKIE_NAME,

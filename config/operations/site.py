@@ -43,7 +43,9 @@ class SupportSite(admin.AdminSite):
             request.session[SIGNED_IN_HERE] = True
         return response
 
-    def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+    def password_change(  # type: ignore[override]  # it leads away
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
         """Lead to the one page on which people change their password, with its limit and its entry in the log."""
         return redirect("account:password")
 

@@ -30,7 +30,7 @@ def columns(model: type[models.Model], depth: int = 2) -> Iterator[str]:
         if getattr(field, "remote_field", None) is None and field.concrete:
             yield name
         elif depth and field.related_model and field.related_model is not model:
-            yield from (f"{name}__{column}" for column in columns(field.related_model, depth - 1))  # type: ignore[arg-type]
+            yield from (f"{name}__{column}" for column in columns(field.related_model, depth - 1))
 
 
 @every_list

@@ -1,6 +1,8 @@
 """Who owns a sub-account: attached, asked first where they belong to another tenant, invited again, replaced."""
 
 from datetime import datetime
+from typing import cast
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import QuerySet, TextChoices
@@ -141,14 +143,14 @@ def _decline(*, invitation: Invitation, user: User, now: datetime, by: Actor) ->
 
 def _lock_asked(invitation: Invitation, user: User) -> Workspace:
     asked = Workspace.objects.select_for_update(no_key=True)
-    workspace: Workspace | None = asked.filter(uuid=invitation.workspace_uuid, owner=user).first()
+    workspace: Workspace | None = asked.filter(uuid=cast(UUID, invitation.workspace_uuid), owner=user).first()
     if workspace is None:
         raise InvitationEnded
     return workspace
 
 
 def _names_of(invitation: Invitation) -> dict[str, str]:
-    workspace = Workspace.objects.filter(uuid=invitation.workspace_uuid).first()
+    workspace = Workspace.objects.filter(uuid=cast(UUID, invitation.workspace_uuid)).first()
     return {"agency": invitation.agency.name, "workspace": workspace.name if workspace else ""}
 
 
