@@ -83,8 +83,10 @@ def _lock(member: Member) -> Member:
 
 
 def _keep_an_owner(member: Member, *, leaves: bool) -> None:
+    if not leaves or member.role != Member.Role.OWNER:
+        return
     owners = Member.objects.filter(agency_id=member.agency_id, role=Member.Role.OWNER)
-    if leaves and not owners.exclude(pk=member.pk).exists():
+    if not owners.exclude(pk=member.pk).exists():
         raise LastOwner
 
 

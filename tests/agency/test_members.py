@@ -56,6 +56,13 @@ def test_the_last_owner_neither_steps_down_nor_leaves() -> None:
     assert roles(owner) == ["owner"]
 
 
+def test_whoever_is_no_owner_leaves_an_agency_that_has_none() -> None:
+    member = MemberFactory.create(role="admin")
+    change_role(member=member, role="viewer", by=SYSTEM)
+    remove_member(member=member, by=SYSTEM)
+    assert roles(member) == []
+
+
 def test_the_last_owner_may_be_made_owner_again() -> None:
     owner = MemberFactory.create(role="owner")
     change_role(member=owner, role="owner", by=SYSTEM)

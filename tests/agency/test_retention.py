@@ -135,10 +135,8 @@ def test_an_invitation_is_kept_as_long_as_the_mail_that_brought_it(a: Tenant) ->
         if not has_mail:
             made.mails.all().delete()
     forget_records()
-    assert set(Invitation.objects.values_list("email", flat=True)) == {
-        "p91True@example.com".lower(),
-        "p89false@example.com",
-    }
+    kept = Invitation.objects.order_by("id").values_list("email", flat=True)
+    assert list(kept) == ["p91true@example.com", "p89false@example.com"]
     Mail.objects.update(created_at=now() - timedelta(days=91))
     forget_records()
     forget_records()
