@@ -9,6 +9,7 @@ from datetime import timedelta
 from django.conf import settings
 from django.core import signing
 from django.http import HttpRequest, HttpResponseBase
+from django.utils.crypto import salted_hmac
 
 # The longest that browsers keep a cookie.
 KEPT = timedelta(days=400)
@@ -18,13 +19,14 @@ SALT = "agency.account.known_browsers"
 
 def browser_id(request: HttpRequest, account: str) -> str | None:
     """Give the id under which this browser is known for an account (its digest); None for a stranger's."""
-    return _accounts(request).get(account)
+    return _accounts(request).get(_mark(account))
 
 
 def remember_browser(request: HttpRequest, response: HttpResponseBase, account: str) -> None:
     """Make this browser known for an account that has shown its password, or the link in its e-mail."""
     known = _accounts(request)
-    known[account] = known.pop(account, "") or secrets.token_urlsafe(12)
+    mark = _mark(account)
+    known[mark] = known.pop(mark, "") or secrets.token_urlsafe(12)
     latest = dict(list(known.items())[-MOST_ACCOUNTS:])
     response.set_cookie(
         settings.KNOWN_BROWSER_COOKIE_NAME,
@@ -34,6 +36,11 @@ def remember_browser(request: HttpRequest, response: HttpResponseBase, account: 
         httponly=True,
         samesite="Lax",
     )
+
+
+def _mark(account: str) -> str:
+    """Name an account so that whoever reads the cookie learns nobody's address by guessing."""
+    return salted_hmac(SALT, account).hexdigest()[:24]
 
 
 def _accounts(request: HttpRequest) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from django.core import signing
@@ -47,11 +48,16 @@ class HasAPassword(Conflict):
 Answer = Callable[..., None]
 
 
+def _nothing(**_: Any) -> None:
+    """Do nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class InvitationHandler:
     """What the answers to invitations of one kind do, in the same transaction, and the e-mail that brings the link.
 
-    Both are called with `invitation`, `user`, `now` and `by`; `names` gives what the e-mail and the page name.
+    All three are called with `invitation`, `user`, `now` and `by`: `first_password` when somebody sets their first one
+    with the link of any invitation. `names` gives what the e-mail and the page name.
     """
 
     name: str
@@ -59,6 +65,7 @@ class InvitationHandler:
     accept: Answer
     decline: Answer
     names: Callable[[Invitation], dict[str, str]]
+    first_password: Answer = _nothing
 
 
 invitation_handlers = Registry[InvitationHandler]("handlers of invitations")
@@ -123,13 +130,22 @@ def open_invitation(
 
 @transaction.atomic
 def send_invitation_again(*, invitation: Invitation, now: datetime, by: Actor) -> Invitation:
-    """Send the link again; it is good for another seven days, an expired one too. Raises `InvitationNotFound`."""
+    """Send the link to a team again; it is good for another seven days, an expired one too.
+
+    Raises `InvitationNotFound` for one that was answered.
+    """
+    invitation = renew_invitation(invitation, now)
+    record_invitation(invitation, "invitation.sent_again", by)
+    return invitation
+
+
+def renew_invitation(invitation: Invitation, now: datetime) -> Invitation:
+    """Send a link again, for another seven days; the caller is inside a transaction and records it."""
     invitation = _lock(invitation)
     invitation.expires_at = now + ANSWERED_WITHIN
     invitation.save(update_fields=["expires_at"])
     handler = handler_of(invitation)
     queue_invitation(kind=handler.mail_kind, invitation=invitation, context=handler.names(invitation))
-    record_invitation(invitation, "invitation.sent_again", by)
     return invitation
 
 
@@ -177,6 +193,8 @@ def accept_with_password(*, invitation: Invitation, name: str, password: str, no
     user.set_password(password)
     user.save(update_fields=["name", "password"])
     record_activity(by=by, action="password.set", agency_id=None, target=("user", user.pk, user.email))
+    for handler in invitation_handlers:
+        handler.first_password(invitation=invitation, user=user, now=now, by=by)
     accept_invitation(invitation=invitation, user=user, now=now, by=by)
     return user
 

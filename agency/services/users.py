@@ -87,6 +87,7 @@ def erase_user(*, user: User, email: str, by: Actor) -> None:
     user.groups.clear()
     user.user_permissions.clear()
     user.email, user.name, user.last_login = email, "", None
+    user.landing, user.chosen_agency, user.chosen_workspace = "", None, None
     user.is_active = user.is_staff = user.is_superuser = False
     user.set_unusable_password()
     user.save()

@@ -1,5 +1,6 @@
 """A person of another tenant owns nothing before they accept it, and the agency learns nothing of them."""
 
+import re
 from typing import Any
 
 import pytest
@@ -116,20 +117,40 @@ def test_an_owner_leaves_and_is_asked_again(a: Tenant, owner: Client) -> None:
     assert browser.get("/app/channels").status_code == 200
 
 
-def test_without_a_password_the_link_of_the_second_agency_sets_one_and_accepts_its_own(a: Tenant, b: Tenant) -> None:
-    first = WorkspaceFactory.create(agency=b.agency, owner_email="ada@example.com")
-    new_one(a)
-    link = mailed_link()
+def test_the_link_of_a_second_agency_sets_a_password_and_accepts_nothing_of_the_first(a: Tenant, b: Tenant) -> None:
+    """Whoever wrote an unknown address down first does not thereby have a customer."""
+    pushed = WorkspaceFactory.create(agency=b.agency, owner_email="ada@example.com", name="Pushed first")
+    wanted = new_one(a)
     assert Mail.objects.latest("id").kind == "ownership_invitation"
-    assert join(a_browser(), link)["Location"] == "/app/"
-    owned = Workspace.objects.owned_by(first.owner)
-    assert {one.agency_id for one in owned} == {a.agency.pk, b.agency.pk}
+    Mail.objects.filter(kind="owner_invitation").delete()
+    browser = a_browser()
+    assert join(browser, mailed_link())["Location"] == "/app/"
+    person = User.objects.get(email="ada@example.com")
+    assert list(Workspace.objects.owned_by(person)) == [wanted]
+    assert "Pushed first" not in text(browser.get("/app/", follow=True))
+    assert "has set up “Pushed first” for you." in text(browser.get(INVITATIONS))
+    answer(browser, Invitation.objects.get(workspace_uuid=pushed.uuid), "accept")
+    assert Workspace.objects.owned_by(person).count() == 2
+
+
+def test_an_agency_cannot_tell_who_is_known_elsewhere(a: Tenant, ada: User, owner: Client) -> None:
+    pages, logs = [], []
+    for email in (ada.email, "new@example.com"):
+        workspace = new_one(a, email)
+        invite_owner_again(workspace=workspace, now=now(), by=SYSTEM)
+        card = a.api.get(f"/workspaces/{workspace.uuid}").content.decode()
+        shown = page_of(a, workspace, owner) + card
+        pages.append(shown.replace(email, "X").replace(str(workspace.uuid), "ID"))
+        entries = ActivityEntry.objects.filter(workspace_uuid=workspace.uuid).order_by("id")
+        logs.append(list(entries.values_list("action", "target_kind", "details", "actor_label")))
+    assert re.sub(r'"created_at":"[^"]+"', "", pages[0]) == re.sub(r'"created_at":"[^"]+"', "", pages[1])
+    assert logs[0] == logs[1]
 
 
 def test_an_owner_is_invited_again_until_the_password_is_set(a: Tenant, owner: Client) -> None:
     workspace = a.workspace
     Mail.objects.all().delete()
-    assert "Has not set a password yet" in page_of(a, workspace, owner)
+    assert "Has not accepted it yet" in page_of(a, workspace, owner)
     done = owner.post(f"/console/sub-accounts/{workspace.uuid}/owner/invite", follow=True)
     assert flashes(done) == [f"The owner of {workspace.name} is invited again."]
     assert invite_owner_again(workspace=workspace, now=now(), by=SYSTEM) == workspace

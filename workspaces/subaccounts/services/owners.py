@@ -9,11 +9,11 @@ from django.db.models import QuerySet, TextChoices
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
-from agency.actors import Actor
+from agency.actors import SYSTEM, Actor
 from agency.models import Agency, Invitation, Mail, Member, User
-from agency.services import InvitationEnded, queue_mail, send_invitation_again
+from agency.services import InvitationEnded, queue_mail
 from agency.services.agencies import lock_agency
-from agency.services.invitations import InvitationHandler, open_invitation, without_address
+from agency.services.invitations import InvitationHandler, open_invitation, renew_invitation, without_address
 from agency.services.members import find_or_create_user
 from agency.services.names import require_plain_names
 from config.errors import Conflict, NotFound
@@ -23,11 +23,10 @@ from workspaces.subaccounts.services.recording import record_workspace_activity
 
 
 class OwnerState(TextChoices):
-    """Whether a sub-account has an owner who can use it."""
+    """Whether a sub-account has an owner who can use it; who is new and who is asked first read alike."""
 
-    ASKED = "asked", _("Has not accepted it yet")
+    WAITING = "waiting", _("Has not accepted it yet")
     GONE = "gone", _("Has declined or left it")
-    INVITED = "invited", _("Has not set a password yet")
     SIGNED_UP = "signed_up", ""
 
 
@@ -66,8 +65,8 @@ def owner_state(workspace: Workspace) -> OwnerState:
     """Say how far the owner has come, as far as it is the agency's business."""
     if workspace.owner_pending_since:
         asked = Invitation.objects.filter(workspace_uuid=workspace.uuid).order_by("-id").first()
-        return OwnerState.ASKED if asked and asked.is_open else OwnerState.GONE
-    return OwnerState.SIGNED_UP if workspace.owner.has_usable_password() else OwnerState.INVITED
+        return OwnerState.WAITING if asked and asked.is_open else OwnerState.GONE
+    return OwnerState.SIGNED_UP if workspace.owner.has_usable_password() else OwnerState.WAITING
 
 
 @transaction.atomic
@@ -81,7 +80,7 @@ def invite_owner_again(*, workspace: Workspace, now: datetime, by: Actor) -> Wor
     if workspace.owner_pending_since:
         waiting = _waiting(workspace).first()
         if waiting:
-            send_invitation_again(invitation=waiting, now=now, by=by)
+            renew_invitation(waiting, now)
         else:
             _ask(workspace, now, by)
     elif workspace.owner.has_usable_password():
@@ -141,6 +140,18 @@ def _decline(*, invitation: Invitation, user: User, now: datetime, by: Actor) ->
     record_workspace_activity(workspace=workspace, action="workspace.owner_declined", by=without_address(by))
 
 
+def _ask_about_the_rest(*, invitation: Invitation, user: User, now: datetime, by: Actor) -> None:
+    """Ask about what other agencies have set up for somebody who comes for the first time, and for another reason.
+
+    It was theirs for want of anybody to ask; whose link they have used says nothing about the others.
+    """
+    others = Workspace.objects.owned_by(user).exclude(agency=invitation.agency).select_related("agency", "owner")
+    for workspace in others.select_for_update(no_key=True, of=("self",)).order_by("pk"):
+        workspace.owner_pending_since = now
+        workspace.save(update_fields=["owner_pending_since"])
+        _ask(workspace, now, SYSTEM)
+
+
 def _lock_asked(invitation: Invitation, user: User) -> Workspace:
     asked = Workspace.objects.select_for_update(no_key=True)
     workspace: Workspace | None = asked.filter(uuid=cast(UUID, invitation.workspace_uuid), owner=user).first()
@@ -154,7 +165,9 @@ def _names_of(invitation: Invitation) -> dict[str, str]:
     return {"agency": invitation.agency.name, "workspace": workspace.name if workspace else ""}
 
 
-OWNERSHIP = InvitationHandler("workspace", Mail.Kind.OWNERSHIP_INVITATION, _accept, _decline, _names_of)
+OWNERSHIP = InvitationHandler(
+    "workspace", Mail.Kind.OWNERSHIP_INVITATION, _accept, _decline, _names_of, first_password=_ask_about_the_rest
+)
 
 
 def _waiting(workspace: Workspace) -> "QuerySet[Invitation]":
