@@ -68,7 +68,7 @@ def parameters_of(declared: Any) -> set[str]:
     if isinstance(declared, type) and issubclass(declared, admin.SimpleListFilter):
         return {str(declared.parameter_name)}
     column = declared[0] if isinstance(declared, list | tuple) else declared
-    return {f"{column}{look_up}" for look_up in ("__exact", "__id__exact", "__isnull", "__gte", "__lt")}
+    return {f"{column}{look_up}" for look_up in ("", "__exact", "__id__exact", "__isnull", "__gte", "__lt")}
 
 
 class SupportAdmin(DeclaredLookups):

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.core import mail as outbox
 from django.db import transaction
+from django.template.loader import get_template
 from django.utils.timezone import now
 
 from agency.models import Mail
@@ -121,3 +122,9 @@ def test_a_mail_in_another_worker_s_hands_holds_up_no_other() -> None:
 def test_a_mail_names_itself_in_lists(queued: Mail) -> None:
     assert str(queued) == f"owner_invitation to {queued.user_id}"
     assert isinstance(queued.created_at, datetime)
+
+
+@pytest.mark.parametrize("kind", Mail.Kind.values)
+def test_a_subject_is_the_same_for_everybody_and_a_text_is_not(kind: str) -> None:
+    assert "{{" not in get_template(f"mail/{kind}_subject.txt").template.source  # type: ignore[attr-defined]  # Django's own
+    assert "{{ link }}" in get_template(f"mail/{kind}.txt").template.source  # type: ignore[attr-defined]  # Django's own
