@@ -21,6 +21,7 @@ SLOW = (
     "tests/chaos/",
     "tests/clocks/",
     "tests/servers/",
+    "tests/admin/test_permissions",
     "tests/admin/test_records",
     "tests/agency/console/test_access",
     "tests/operations/test_benchmarks",
