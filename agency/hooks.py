@@ -2,15 +2,18 @@
 
 from collections.abc import Iterable
 
+from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from agency import metrics
-from agency.models import Agency, AgencyKey, Member, Plan
+from agency.models import Agency, AgencyKey, Invitation, Member, Plan, User
 from agency.pages.registry import (
     ActivityTarget,
+    Belonging,
     Figure,
     FigureSource,
     FirstStep,
+    LandingPlace,
     MenuEntry,
     Section,
     activity_targets,
@@ -18,7 +21,9 @@ from agency.pages.registry import (
     figure_sources,
     first_steps,
     label_actions,
+    landing_places,
 )
+from agency.services.invitations import TEAM, invitation_handlers
 from agency.services.mail import mail_keeps_up
 from agency.services.retention import RULES
 from config.health import Degradation, parts
@@ -58,9 +63,14 @@ ACTIONS = {
     "addon.archived": _("Add-on archived"),
     "agency_key.created": _("API key created"),
     "agency_key.revoked": _("API key revoked"),
-    "member.added": _("Member added"),
+    "member.invited": _("Member invited"),
+    "invitation.sent_again": _("Invitation sent again"),
+    "invitation.withdrawn": _("Invitation withdrawn"),
+    "invitation.declined": _("Invitation declined"),
+    "member.added": _("Member joined"),
     "member.role_changed": _("Role changed"),
     "member.removed": _("Member removed"),
+    "member.left": _("Member left"),
     "user.erased": _("Person erased"),
 }
 
@@ -74,7 +84,24 @@ def _has_key(agency: Agency) -> bool:
 
 
 def _has_team(agency: Agency) -> bool:
-    return Member.objects.filter(agency=agency).count() > 1
+    others = Member.objects.filter(agency=agency).count() > 1
+    return others or Invitation.objects.filter(agency=agency, workspace_uuid=None).exists()
+
+
+def _is_member(user: User) -> bool:
+    return Member.objects.filter(user=user).exists()
+
+
+def _memberships(user: User) -> Iterable[Belonging]:
+    for member in Member.objects.filter(user=user).select_related("agency").order_by("agency__name_key", "id"):
+        yield Belonging(
+            label=member.agency.name,
+            note=member.get_role_display(),
+            open_url=reverse("console:switch"),
+            field="agency",
+            value=str(member.agency.uuid),
+            leave_url=reverse("account:leave-team", args=[member.pk]),
+        )
 
 
 STEPS = [
@@ -113,6 +140,11 @@ def figures(agency: Agency) -> Iterable[Figure]:
     yield Figure(label=_("Live API keys"), value=keys, url_name="console:api-keys")
 
 
+invitation_handlers.add(TEAM)
+landing_places.add(
+    LandingPlace(name="console", url_name="console:home", order=10, is_open=_is_member, belongings=_memberships),
+    LandingPlace(name="admin", url_name="admin:index", order=20, is_open=lambda user: user.is_staff),
+)
 console_menu.add(*MENU)
 first_steps.add(*STEPS)
 figure_sources.add(FigureSource(name="agency", order=20, figures=figures))

@@ -11,7 +11,8 @@ request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 CALLERS_ID = re.compile(r"[A-Za-z0-9._-]{1,128}\Z")
 
 SECRET = re.compile(
-    r"svc_(?:ag_)?[0-9A-Za-z]{20,}|whsec_[\w+/=-]{20,}|(?<=/set-password/)[\w-]+/[\w-]{20,}|(?<=/connect/)[\w-]{40,}"
+    r"svc_(?:ag_)?[0-9A-Za-z]{20,}|whsec_[\w+/=-]{20,}|(?<=/set-password/)[\w-]+/[\w-]{20,}"
+    r"|(?<=/connect/)[\w-]{40,}|(?<=/account/invitation/)[\w:-]{20,}"
 )
 PLAIN = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "request", "color_message"}
 

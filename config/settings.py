@@ -201,6 +201,7 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _https
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_NAME = "__Host-csrf" if _https else "csrf"
+KNOWN_BROWSER_COOKIE_NAME = "__Host-known" if _https else "known"
 CONNECT_COOKIE_NAME = "__Host-connect" if _https else "connect"
 CSRF_FAILURE_VIEW = "agency.pages.errors.csrf_failure"
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
@@ -232,6 +233,10 @@ EMAIL_HOST_PASSWORD = env.text("EMAIL_HOST_PASSWORD", "")
 EMAIL_USE_TLS = env.flag("EMAIL_USE_TLS", default=True)
 EMAIL_TIMEOUT = 10
 EMAIL_BACKEND = "config.smtp.EmailBackend" if EMAIL_HOST else "django.core.mail.backends.console.EmailBackend"
+# An agency causes no more e-mails in an hour; what is too many for one waits for the next.
+AGENCY_MAIL_LIMIT = env.number("AGENCY_MAIL_LIMIT", 1_000)
+if AGENCY_MAIL_LIMIT < 1:
+    env.complaints.append("AGENCY_MAIL_LIMIT must be 1 or more.")
 DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL", "no-reply@localhost")
 
 LANGUAGE_CODE = "en"
@@ -283,8 +288,10 @@ LOGGING = {
     "loggers": {
         # Several wake-ups a second: their coming and going would drown everything else.
         "celery": {"level": "WARNING"},
-        # Every request has its own line already; only a fault adds another.
+        # Every request has its own line already; only a fault adds another. What a request is refused for is a line of
+        # ours (agency.pages.errors), without the trace that Django would write of it.
         "django.request": {"level": "ERROR"},
+        "django.security": {"level": "CRITICAL"},
         # Its debug lines quote whole addresses, and a provider's may hold a token.
         "urllib3": {"level": "WARNING"},
     },

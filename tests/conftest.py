@@ -21,6 +21,7 @@ SLOW = (
     "tests/chaos/",
     "tests/clocks/",
     "tests/servers/",
+    "tests/admin/test_permissions",
     "tests/admin/test_records",
     "tests/channelconnect/test_unsaved.py::test_a_process_that_is_killed",
     "tests/agency/console/test_access",

@@ -10,8 +10,8 @@ from factory.declarations import LazyFunction, Sequence, SubFactory
 
 from agency import limits
 from agency.actors import SYSTEM
-from agency.models import Addon, Agency, AgencyKey, Member, Plan, User
-from agency.services import add_member, create_addon, create_agency, create_plan, issue_agency_key
+from agency.models import Addon, Agency, AgencyKey, Invitation, Member, Plan, User
+from agency.services import accept_invitation, add_member, create_addon, create_agency, create_plan, issue_agency_key
 from agency.tenants import Tenant
 from webhooks.models import Endpoint
 from webhooks.services import register_endpoint
@@ -116,7 +116,13 @@ class WorkspaceFactory(ByService[Workspace]):
 
     @classmethod
     def make(cls, **values: Any) -> Workspace:
-        return create_workspace(**values)
+        """Make one that is its owner's: whoever has to be asked first has accepted."""
+        workspace = create_workspace(**values)
+        if workspace.owner_pending_since:
+            asked = Invitation.objects.get(workspace_uuid=workspace.uuid)
+            accept_invitation(invitation=asked, user=workspace.owner, now=now(), by=SYSTEM)
+            workspace.refresh_from_db()
+        return workspace
 
 
 class ChannelFactory(ByService[Channel]):

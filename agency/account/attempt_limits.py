@@ -6,6 +6,7 @@ from typing import cast
 
 from django.http import HttpRequest
 
+from agency.account.known_browsers import browser_id
 from config.api.requests.clients import address_bucket_of, client_address
 from config.api.throttling import SCRIPT
 from config.redis import RedisAway, attempt
@@ -41,10 +42,18 @@ class AttemptLimit:
             return
 
 
+# Guesses at one account are counted for whoever makes them, and more loosely for all together: nobody shuts an account
+# out from one place, and no number of places guesses for long. A browser that the account has signed in with before has
+# a limit of its own instead, which nobody else can use up.
 SIGN_INS_FROM_ADDRESS = AttemptLimit("sign-in-from", 100)
-SIGN_INS_TO_ACCOUNT = AttemptLimit("sign-in-to", 10)
+SIGN_INS_TO_ACCOUNT_FROM_ADDRESS = AttemptLimit("sign-in-to-from", 10)
+SIGN_INS_TO_ACCOUNT = AttemptLimit("sign-in-to", 100)
+SIGN_INS_OF_KNOWN_BROWSER = AttemptLimit("sign-in-of", 10)
+PASSWORD_CHANGES = AttemptLimit("password-change", 10)
 RESETS_FROM_ADDRESS = AttemptLimit("reset-from", 20)
-RESETS_OF_ACCOUNT = AttemptLimit("reset-of", 3)
+RESETS_OF_ACCOUNT_FROM_ADDRESS = AttemptLimit("reset-of-from", 3)
+RESETS_OF_ACCOUNT = AttemptLimit("reset-of", 12)
+RESETS_OF_KNOWN_BROWSER = AttemptLimit("reset-by", 3)
 
 
 def address_bucket(request: HttpRequest) -> str:
@@ -53,3 +62,38 @@ def address_bucket(request: HttpRequest) -> str:
 
 def account_digest(email: str) -> str:
     return hashlib.sha256(email.strip().lower().encode()).hexdigest()
+
+
+def sign_in_wait(request: HttpRequest, email: str) -> int:
+    """Count an attempt to sign in; give how many seconds to wait when it was one too many, else 0.
+
+    What is refused by a tighter limit does not count against a looser one.
+    """
+    account, address = account_digest(email), address_bucket(request)
+    known = browser_id(request, account)
+    if known:
+        return SIGN_INS_OF_KNOWN_BROWSER.count(known)
+    return (
+        SIGN_INS_FROM_ADDRESS.count(address)
+        or SIGN_INS_TO_ACCOUNT_FROM_ADDRESS.count(f"{account}:{address}")
+        or SIGN_INS_TO_ACCOUNT.count(account)
+    )
+
+
+def allow_sign_ins(request: HttpRequest, email: str) -> None:
+    """Give a person their attempts back who has shown the password, or the link in an e-mail."""
+    account = account_digest(email)
+    SIGN_INS_TO_ACCOUNT_FROM_ADDRESS.reset(f"{account}:{address_bucket(request)}")
+    known = browser_id(request, account)
+    if known:
+        SIGN_INS_OF_KNOWN_BROWSER.reset(known)
+
+
+def may_be_sent_a_link(request: HttpRequest, email: str) -> bool:
+    """Count a request for a link to set a password; False when the account has been asked for enough of them."""
+    account, address = account_digest(email), address_bucket(request)
+    known = browser_id(request, account)
+    if known:
+        return not RESETS_OF_KNOWN_BROWSER.count(known)
+    tight = RESETS_OF_ACCOUNT_FROM_ADDRESS.count(f"{account}:{address}")
+    return not (tight or RESETS_OF_ACCOUNT.count(account))

@@ -14,12 +14,14 @@ from django.views.decorators.debug import sensitive_post_parameters
 
 from agency.account.attempt_limits import (
     RESETS_FROM_ADDRESS,
-    RESETS_OF_ACCOUNT,
     SIGN_INS_TO_ACCOUNT,
     account_digest,
     address_bucket,
+    allow_sign_ins,
+    may_be_sent_a_link,
 )
 from agency.account.forms import ResetForm
+from agency.account.known_browsers import remember_browser
 from agency.models import User
 from agency.request_actor import user_actor
 from agency.services.passwords import LinkUsed, request_password_reset, set_password
@@ -27,7 +29,7 @@ from agency.services.passwords import LinkUsed, request_password_reset, set_pass
 
 @method_decorator(never_cache, name="dispatch")
 class PasswordReset(View):
-    """Answers the same for every address; an account is sent at most three e-mails in a quarter of an hour."""
+    """Answers the same for every address; nobody has an account sent more than three e-mails in 15 minutes."""
 
     http_method_names = ["get", "head", "post"]
 
@@ -40,7 +42,7 @@ class PasswordReset(View):
         if form.is_valid():
             email = form.cleaned_data["email"]
             if not RESETS_FROM_ADDRESS.count(address_bucket(request)):
-                if not RESETS_OF_ACCOUNT.count(account_digest(email)):
+                if may_be_sent_a_link(request, email):
                     request_password_reset(email=email)
                 return redirect("account:password-reset-sent")
             status = 429
@@ -77,8 +79,12 @@ class SetPassword(PasswordResetConfirmView):
             )
         except LinkUsed:
             return render(self.request, self.template_name, {"validlink": False}, status=410)
-        SIGN_INS_TO_ACCOUNT.reset(account_digest(self.user.email))
-        return redirect(self.success_url)
+        account = account_digest(self.user.email)
+        allow_sign_ins(self.request, self.user.email)
+        SIGN_INS_TO_ACCOUNT.reset(account)
+        response = redirect(self.success_url)
+        remember_browser(self.request, response, account)
+        return response
 
     def render_to_response(self, context: dict[str, Any], **options: Any) -> HttpResponse:
         status = 410 if not context["validlink"] else 422 if context["form"].errors else 200

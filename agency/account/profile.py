@@ -11,14 +11,16 @@ from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 
-from agency.account.attempt_limits import SIGN_INS_TO_ACCOUNT, account_digest
+from agency.account.attempt_limits import PASSWORD_CHANGES
 from agency.account.forms import NameForm
 from agency.account.landing import landing_page_of
 from agency.models import User
+from agency.pages.forms import add_refusal
 from agency.pages.signed_in import SignedInView
 from agency.request_actor import user_actor
 from agency.services.passwords import change_password
 from agency.services.users import change_user
+from config.errors import DomainError
 
 
 @method_decorator(sensitive_post_parameters(), name="dispatch")
@@ -37,7 +39,12 @@ class OwnPage(SignedInView):
 
     def post(self, request: HttpRequest) -> HttpResponse:
         form = self.make_form(request.POST)
-        return self.save(form) if form.is_valid() else self.show(form, status=422)
+        if form.is_valid():
+            try:
+                return self.save(form)
+            except DomainError as error:
+                add_refusal(form, error)
+        return self.show(form, status=422)
 
     def make_form(self, data: Any = None) -> Any:
         """Make the page's form, bound to what was sent if there is anything. Every page has its own."""
@@ -72,7 +79,7 @@ class ChangePassword(OwnPage):
         return PasswordChangeForm(self.user, data)
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        seconds = SIGN_INS_TO_ACCOUNT.count(account_digest(self.user.email))
+        seconds = PASSWORD_CHANGES.count(str(self.user.pk))
         if not seconds:
             return super().post(request)
         form = self.make_form({})
@@ -88,5 +95,5 @@ class ChangePassword(OwnPage):
         change_password(user=self.user, password=password, by=user_actor(self.request, self.user))
         self.user.refresh_from_db()
         update_session_auth_hash(self.request, self.user)
-        SIGN_INS_TO_ACCOUNT.reset(account_digest(self.user.email))
+        PASSWORD_CHANGES.reset(str(self.user.pk))
         return self.done(_("Your password was changed. Everywhere else you are signed out."), self.landing_page)

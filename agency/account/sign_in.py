@@ -7,6 +7,7 @@ from django.contrib import messages
 from django.contrib.auth import authenticate, login, logout
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.decorators import method_decorator
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
@@ -15,8 +16,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
-from agency.account.attempt_limits import SIGN_INS_FROM_ADDRESS, SIGN_INS_TO_ACCOUNT, account_digest, address_bucket
+from agency.account.attempt_limits import account_digest, allow_sign_ins, sign_in_wait
 from agency.account.forms import SignInForm
+from agency.account.invitations import INVITATIONS, invitations_to
+from agency.account.known_browsers import remember_browser
 from agency.account.landing import landing_page_of
 from agency.models import User
 
@@ -27,11 +30,6 @@ def local_page(request: HttpRequest, user: User) -> str:
     if asked.startswith("/") and url_has_allowed_host_and_scheme(asked, allowed_hosts=None):
         return asked
     return landing_page_of(user)
-
-
-def seconds_to_wait(request: HttpRequest, email: str) -> int:
-    """Count an attempt against the address and, only if that may go on, against the account."""
-    return SIGN_INS_FROM_ADDRESS.count(address_bucket(request)) or SIGN_INS_TO_ACCOUNT.count(account_digest(email))
 
 
 @method_decorator([never_cache, sensitive_post_parameters("password")], name="dispatch")
@@ -50,16 +48,19 @@ class SignIn(View):
         if not form.is_valid():
             return self._show(form, status=422)
         email = form.cleaned_data["email"].lower()
-        seconds = seconds_to_wait(request, email)
+        seconds = sign_in_wait(request, email)
         if seconds:
             return self._refuse_for(seconds, form)
         user = authenticate(request, username=email, password=form.cleaned_data["password"])
         if not isinstance(user, User):
             form.add_error(None, _("The e-mail address or the password is wrong."))
             return self._show(form, status=422)
-        SIGN_INS_TO_ACCOUNT.reset(account_digest(email))
+        allow_sign_ins(request, email)
         login(request, user)
-        return redirect(local_page(request, user))
+        _mention_invitations(request, user)
+        response = redirect(local_page(request, user))
+        remember_browser(request, response, account_digest(email))
+        return response
 
     def _refuse_for(self, seconds: int, form: SignInForm) -> HttpResponse:
         message = _("Too many tries. Wait %(minutes)s minutes, or set a new password.")
@@ -74,6 +75,12 @@ class SignIn(View):
             "next": self.request.POST.get("next") or self.request.GET.get("next", ""),
         }
         return render(self.request, "account/sign_in.html", context, status=status)
+
+
+def _mention_invitations(request: HttpRequest, user: User) -> None:
+    """Say that something waits for an answer; it moves nobody from where they were going."""
+    if local_page(request, user) != reverse(INVITATIONS) and invitations_to(user).exists():
+        messages.info(request, _("An invitation waits for your answer: see “Your account”."))
 
 
 @never_cache

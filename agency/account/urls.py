@@ -3,7 +3,8 @@
 from django.urls import path
 from django.views.generic import TemplateView
 
-from agency.account import passwords, profile, sign_in
+import config.api.requests.ids  # noqa: F401 - makes `<id:…>` known
+from agency.account import invitations, passwords, profile, sign_in
 
 app_name = "account"
 urlpatterns = [
@@ -17,6 +18,22 @@ urlpatterns = [
     ),
     path("set-password/<uidb64>/<token>", passwords.SetPassword.as_view(), name="set-password"),
     path("password-set", TemplateView.as_view(template_name="account/password_set.html"), name="password-set"),
+    path("invitation/<str:token>", invitations.open_link, name="invitation-link"),
+    path("invitation", invitations.AnswerLink.as_view(), name="invitation"),
+    path("invitations", invitations.Invitations.as_view(), name="invitations"),
+    path(
+        "invitations/<id:uuid>/accept",
+        invitations.AnswerInvitation.as_view(),
+        {"answer": "accept"},
+        name="invitation-accept",
+    ),
+    path(
+        "invitations/<id:uuid>/decline",
+        invitations.AnswerInvitation.as_view(),
+        {"answer": "decline"},
+        name="invitation-decline",
+    ),
+    path("teams/<int:pk>/leave", invitations.LeaveTeam.as_view(), name="leave-team"),
     path("profile", profile.Profile.as_view(), name="profile"),
     path("password", profile.ChangePassword.as_view(), name="password"),
 ]

@@ -1,6 +1,6 @@
 """Agencies: created, renamed, limited, suspended and restored."""
 
-from typing import Any, cast
+from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from agency.admin.base import ChangingAdmin, RowForm, by_uuid, copy_fields, staff_actor
+from agency.admin.base import ChangingAdmin, NamedForm, by_uuid, copy_fields, staff_actor
 from agency.models import Agency
 from agency.services import change_agency, create_agency, restore_agency, suspend_agency
 from agency.services.agencies import AgencyNameTaken
@@ -25,6 +25,7 @@ from config.db import name_key
 RELATED = (
     ("Sub-accounts", "subaccounts_workspace"),
     ("Members", "agency_member"),
+    ("Invitations", "agency_invitation"),
     ("API keys", "agency_agencykey"),
     ("Plans", "agency_plan"),
     ("Add-ons", "agency_addon"),
@@ -37,13 +38,13 @@ RELATED = (
 )
 
 
-class AgencyForm(RowForm):
+class AgencyForm(NamedForm):
     class Meta:
         model = Agency
         fields = ("name", "max_sub_accounts")
 
     def clean_name(self) -> str:
-        name = cast(str, self.cleaned_data["name"])
+        name = super().clean_name()
         if Agency.objects.filter(name_key=name_key(name)).exclude(pk=self.instance.pk).exists():
             raise ValidationError(AgencyNameTaken.message)
         return name

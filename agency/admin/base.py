@@ -1,10 +1,11 @@
 """What every page of the support admin shares: bounded lists, exact searches, changes through services only."""
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 from uuid import UUID
 
 from django import forms
 from django.contrib import admin, messages
+from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -13,6 +14,7 @@ from django.utils.functional import cached_property
 
 from agency.actors import Actor
 from agency.request_actor import user_actor
+from agency.services.names import MESSAGE, holds_web_address
 from config.api.requests.ids import parse_uuid
 from config.errors import DomainError
 
@@ -28,6 +30,16 @@ else:
 MOST_ROWS = 1_000
 
 
+class NamedForm(RowForm):
+    """A form with a `name` that ends in e-mails."""
+
+    def clean_name(self) -> str:
+        name = cast(str, self.cleaned_data["name"])
+        if holds_web_address(name):
+            raise ValidationError(MESSAGE)
+        return name
+
+
 class BoundedPaginator(_Paginator):
     """Counts no further than the list goes, so that a list of millions costs what a short one does."""
 
@@ -37,7 +49,29 @@ class BoundedPaginator(_Paginator):
         return rows.order_by().values("pk")[:MOST_ROWS].count()
 
 
-class SupportAdmin(_ModelAdmin):
+class DeclaredLookups(_ModelAdmin):
+    """A list whose address may name its declared filters, and `linked_by`, and no other column.
+
+    Django itself lets an address name any column of the table, as `?password__startswith=…`: a secret could be read
+    letter by letter from what the list then shows.
+    """
+
+    linked_by: ClassVar[tuple[str, ...]] = ("agency__id__exact", "workspace_id__exact")
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
+        declared = self.get_list_filter(request) if request else ()
+        return lookup in self.linked_by or any(lookup in parameters_of(one) for one in declared)
+
+
+def parameters_of(declared: Any) -> set[str]:
+    """Give what one entry of `list_filter` reads from an address: a class its own parameter, a column its look-ups."""
+    if isinstance(declared, type) and issubclass(declared, admin.SimpleListFilter):
+        return {str(declared.parameter_name)}
+    column = declared[0] if isinstance(declared, list | tuple) else declared
+    return {f"{column}{look_up}" for look_up in ("", "__exact", "__id__exact", "__isnull", "__gte", "__lt")}
+
+
+class SupportAdmin(DeclaredLookups):
     """Newest first, in the order of the primary key; what is found is found by an index."""
 
     ordering = ("-pk",)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib import admin
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
@@ -37,6 +38,8 @@ class SwitchAdmin(ChangingAdmin):
         return Switch.objects.filter(pk=object_id).first() or Switch(name=object_id)
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        if not self.has_view_or_change_permission(request):
+            raise PermissionDenied
         context = {
             **self.admin_site.each_context(request),
             "title": "Fleet-wide switches",

@@ -3,22 +3,38 @@
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.auth.admin import GroupAdmin
+from django.contrib.auth.models import Group
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
 
-from agency.admin.base import ChangingAdmin, RowForm, copy_fields, staff_actor
+from agency.admin.base import ChangingAdmin, DeclaredLookups, NamedForm, copy_fields, staff_actor
 from agency.models import User
 from agency.services.passwords import request_password_reset
 from agency.services.users import change_user, invite_user
+
+admin.site.unregister(Group)
+
+
+@admin.register(Group)
+class SupportGroupAdmin(DeclaredLookups, GroupAdmin):
+    """Groups of rights, as Django's own admin has them."""
+
 
 RIGHTS = ("is_staff", "is_superuser", "groups")
 FACTS = ("email", "last_login", "date_joined")
 
 
-class NewUserForm(RowForm):
+class PersonForm(NamedForm):
+    class Meta:
+        model = User
+        fields = ("name",)
+
+
+class NewUserForm(NamedForm):
     class Meta:
         model = User
         fields = ("email", "name")
@@ -31,6 +47,7 @@ class NewUserForm(RowForm):
 class UserAdmin(ChangingAdmin):
     """Only superusers give rights, invite colleagues and touch the accounts of support staff."""
 
+    form = PersonForm
     list_display = ("email", "name", "is_active", "is_staff", "last_login")
     list_filter = ("is_staff",)
     search_fields = ("email",)

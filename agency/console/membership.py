@@ -32,9 +32,14 @@ def memberships_of(user: User) -> list[Member]:
 
 
 def current_membership(request: HttpRequest, user: User, memberships: list[Member]) -> CurrentMembership | None:
-    """Find the membership that the session names, else take the first; None for a person who is no member there."""
+    """Find the membership that the session names, else the one chosen last, else the oldest.
+
+    None for a person who is no member of the agency that the session names.
+    """
     chosen = request.session.get(CHOSEN)
     if chosen is None and memberships:
-        chosen = request.session[CHOSEN] = str(memberships[0].agency.uuid)
+        last = (one for one in memberships if one.agency.uuid == user.chosen_agency)
+        first = next(last, None) or min(memberships, key=lambda one: (one.created_at, one.pk))
+        chosen = request.session[CHOSEN] = str(first.agency.uuid)
     member = next((one for one in memberships if str(one.agency.uuid) == chosen), None)
     return CurrentMembership(user, member, [one for one in memberships if one != member]) if member else None

@@ -4,6 +4,7 @@ from agency.models.activity import ActivityEntry
 from agency.models.agencies import Agency, Member
 from agency.models.brands import Brand
 from agency.models.events import Event
+from agency.models.invitations import Invitation
 from agency.models.keys import AgencyKey
 from agency.models.mail import Mail
 from agency.models.plans import Addon, Plan
@@ -17,6 +18,7 @@ __all__ = [
     "AgencyKey",
     "Brand",
     "Event",
+    "Invitation",
     "Mail",
     "Member",
     "Plan",

@@ -25,13 +25,19 @@ class UserManager(BaseUserManager["User"]):
 
 
 class User(AbstractBaseUser, PermissionsMixin):
-    """One person with one e-mail address, whatever number of agencies and sub-accounts they belong to."""
+    """One person with one e-mail address, whatever number of agencies and sub-accounts they belong to.
+
+    `landing`, `chosen_agency` and `chosen_workspace` are what they chose last, and no one else ever sets them.
+    """
 
     email = models.EmailField(unique=True)
     name = models.CharField(max_length=120, blank=True)
     is_staff = models.BooleanField(default=False, help_text="May sign in to the support admin.")
     is_active = models.BooleanField(default=True)
     date_joined = models.DateTimeField(default=timezone.now)
+    landing = models.CharField(max_length=20, blank=True, editable=False)
+    chosen_agency = models.UUIDField(null=True, editable=False)
+    chosen_workspace = models.UUIDField(null=True, editable=False)
 
     objects: ClassVar[UserManager] = UserManager()
 

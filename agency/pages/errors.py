@@ -11,6 +11,8 @@ from config.api.errors.handler import answer_exception, path_not_found
 from config.api.responses.json import error_response
 from config.logs import request_id
 
+logger = logging.getLogger(__name__)
+
 MESSAGES = {
     400: ("This request cannot be understood", "Go back and try again."),
     403: ("This is not allowed", "The page may be out of date, or your role does not include this."),
@@ -31,6 +33,8 @@ def error_page(status: int) -> HttpResponse:
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer what no view may see (too many fields, a look-up that is not declared), with one line and no trace."""
+    logger.warning("request refused", extra={"reason": type(exception).__name__})
     return answer_exception(exception, {}) if is_api(request) else error_page(400)
 
 

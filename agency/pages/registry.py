@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from django.db.models import TextChoices
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from agency.models import Agency
+from agency.models import Agency, User
 from config.hooks import Registry
 
 # Promises are what `gettext_lazy` gives: translated when a page is rendered.
@@ -91,10 +92,37 @@ class ActivityTarget:
     url_name: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Belonging:
+    """Something that a person belongs to: `value` is posted to `open_url` as `field` to go there.
+
+    `leave_url` is the page on which they leave it.
+    """
+
+    label: str
+    note: StrOrPromise
+    open_url: str
+    field: str
+    value: str
+    leave_url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LandingPlace:
+    """A part of the product in which people arrive after signing in, for those to whom it is open."""
+
+    name: str
+    url_name: str
+    order: int
+    is_open: Callable[[User], bool]
+    belongings: Callable[[User], Iterable[Belonging]] = lambda _: ()
+
+
 console_menu = Registry[MenuEntry]("entries of the console's menu")
 dashboard_menu = Registry[MenuEntry]("entries of the dashboard's menu")
 figure_sources = Registry[FigureSource]("sources of figures")
 first_steps = Registry[FirstStep]("first steps")
+landing_places = Registry[LandingPlace]("landing places")
 activity_actions = Registry[ActivityAction]("actions of the activity log")
 activity_targets = Registry[ActivityTarget]("targets of the activity log")
 
@@ -110,7 +138,15 @@ class MenuSection:
     entries: list[MenuEntry]
 
 
-def in_order(entries: Iterable[MenuEntry]) -> list[MenuEntry]:
+class Ordered(Protocol):
+    @property
+    def order(self) -> int: ...
+
+
+Entry = TypeVar("Entry", bound=Ordered)
+
+
+def in_order(entries: Iterable[Entry]) -> list[Entry]:
     return sorted(entries, key=lambda entry: entry.order)
 
 

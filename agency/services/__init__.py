@@ -17,6 +17,16 @@ from agency.services.catalogue import (
     update_item,
 )
 from agency.services.events import envelope, record_event, write_event
+from agency.services.invitations import (
+    InvitationEnded,
+    InvitationNotFound,
+    accept_invitation,
+    accept_with_password,
+    decline_invitation,
+    invite_member,
+    send_invitation_again,
+    withdraw_invitation,
+)
 from agency.services.keys import KeyNotFound, issue_agency_key, revoke_agency_key
 from agency.services.mail import due_mail, queue_mail, send_due_mail, send_next_mail
 from agency.services.members import MemberNotFound, add_member, change_role, remove_member
@@ -25,11 +35,15 @@ from agency.services.switches import set_switch
 __all__ = [
     "AddonLimitReached",
     "AddonNotFound",
+    "InvitationEnded",
+    "InvitationNotFound",
     "KeyNotFound",
     "MemberNotFound",
     "PlanIsDefault",
     "PlanLimitReached",
     "PlanNotFound",
+    "accept_invitation",
+    "accept_with_password",
     "add_member",
     "archive_item",
     "brand_of",
@@ -40,8 +54,10 @@ __all__ = [
     "create_agency",
     "create_plan",
     "default_plan_of",
+    "decline_invitation",
     "due_mail",
     "envelope",
+    "invite_member",
     "issue_agency_key",
     "logo_named",
     "queue_mail",
@@ -52,11 +68,13 @@ __all__ = [
     "restore_agency",
     "revoke_agency_key",
     "send_due_mail",
+    "send_invitation_again",
     "send_next_mail",
     "set_accent",
     "set_logo",
     "set_switch",
     "suspend_agency",
     "update_item",
+    "withdraw_invitation",
     "write_event",
 ]

@@ -7,6 +7,7 @@ from django.db import IntegrityError, transaction
 from agency.actors import Actor
 from agency.models import Agency
 from agency.services.activity import record_activity
+from agency.services.names import require_plain_names
 from config.db import name_key
 from config.errors import Invalid
 
@@ -16,9 +17,15 @@ class AgencyNameTaken(Invalid):
     message = "Another agency has this name."
 
 
+def lock_agency(pk: int) -> None:
+    """Take an agency's lock, for changes of its people one after another; the caller is inside a transaction."""
+    Agency.objects.select_for_update(no_key=True).get(pk=pk)
+
+
 @transaction.atomic
 def create_agency(*, name: str, by: Actor, max_sub_accounts: int | None = None) -> Agency:
-    """Create an agency; the name must be free."""
+    """Create an agency; the name must be free and hold no web address."""
+    require_plain_names(name=name)
     try:
         with transaction.atomic():
             agency = Agency.objects.create(
@@ -33,6 +40,7 @@ def create_agency(*, name: str, by: Actor, max_sub_accounts: int | None = None) 
 @transaction.atomic
 def change_agency(*, agency: Agency, name: str, max_sub_accounts: int | None, by: Actor) -> Agency:
     """Rename an agency or change how many sub-accounts it may hold (None for no limit)."""
+    require_plain_names(name=name)
     agency = Agency.objects.select_for_update(no_key=True).get(pk=agency.pk)
     values = {"name": name.strip(), "name_key": name_key(name), "max_sub_accounts": max_sub_accounts}
     changed = {field: value for field, value in values.items() if getattr(agency, field) != value}

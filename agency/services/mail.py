@@ -1,4 +1,7 @@
-"""E-mails: queued as rows with the change that causes them, sent by a worker, tried again when the server is away."""
+"""E-mails: queued as rows with the change that causes them, sent by a worker, tried again when the server is away.
+
+One worker sends them one after another, so that `mail_limits` counts exactly.
+"""
 
 import logging
 from datetime import datetime, timedelta
@@ -6,6 +9,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.tokens import default_token_generator
+from django.core import signing
 from django.core.mail import EmailMessage
 from django.db import transaction
 from django.db.models.functions import Now
@@ -14,7 +18,8 @@ from django.urls import reverse
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
-from agency.models import Mail, User
+from agency.models import Agency, Invitation, Mail, User
+from agency.services.mail_limits import has_enough, room_at
 from config.db import database_now
 
 logger = logging.getLogger(__name__)
@@ -27,9 +32,24 @@ OVERDUE = timedelta(minutes=2)
 FAILING_TRIES = FAILING_MAILS = 3
 
 
-def queue_mail(*, kind: Mail.Kind, user: User, context: dict[str, Any]) -> Mail:
-    """Queue an e-mail; it leaves only if the change around it is committed."""
-    return Mail.objects.create(kind=kind, user=user, context=context, created_at=Now(), next_attempt_at=Now())
+# The links of invitations are good as long as their rows say; nothing of a link is stored.
+INVITATION_LINKS = signing.Signer(salt="agency.invitation")
+
+
+def queue_mail(*, kind: Mail.Kind, user: User, context: dict[str, Any], agency: Agency | None = None) -> Mail:
+    """Queue an e-mail to a person; it leaves only if the change around it is committed."""
+    return _queue(kind=kind, user=user, recipient=user.email, agency=agency, context=context)
+
+
+def queue_invitation(*, kind: Mail.Kind, invitation: Invitation, context: dict[str, Any]) -> Mail:
+    """Queue an e-mail with the link to an invitation, to whoever reads at its address."""
+    return _queue(
+        kind=kind, invitation=invitation, recipient=invitation.email, agency=invitation.agency, context=context
+    )
+
+
+def _queue(**fields: Any) -> Mail:
+    return Mail.objects.create(created_at=Now(), next_attempt_at=Now(), **fields)
 
 
 def due_mail(*, now: datetime) -> Mail | None:
@@ -37,7 +57,7 @@ def due_mail(*, now: datetime) -> Mail | None:
     with transaction.atomic():
         mail = (
             Mail.objects.select_for_update(skip_locked=True, of=("self",))
-            .select_related("user")
+            .select_related("user", "invitation")
             .filter(sent_at=None, given_up_at=None, attempts__lt=ATTEMPTS, next_attempt_at__lte=now)
             .order_by("next_attempt_at")
             .first()
@@ -58,7 +78,19 @@ def send_next_mail() -> bool:
 
 
 def send_due_mail(*, mail: Mail, now: datetime) -> bool:
-    """Send one leased e-mail; on failure wait longer each time and give up after twelve tries."""
+    """Send one leased e-mail; on failure wait longer each time and give up after twelve tries.
+
+    One that is out of date by now, or one too many for its recipient, is given up unsent; one that is too many for its
+    agency's hour waits for the next.
+    """
+    if _is_out_of_date(mail, now) or has_enough(mail, now):
+        Mail.objects.filter(pk=mail.pk).update(given_up_at=now)
+        logger.info("mail withheld", extra={"mail": mail.pk, "kind": mail.kind})
+        return False
+    room = room_at(mail, now)
+    if room > now:
+        Mail.objects.filter(pk=mail.pk).update(next_attempt_at=room, attempts=mail.attempts - 1)
+        return False
     try:
         write_mail(mail).send()
     except OSError as error:  # every failure of smtplib and of the socket below it
@@ -69,11 +101,11 @@ def send_due_mail(*, mail: Mail, now: datetime) -> bool:
 
 
 def write_mail(mail: Mail) -> EmailMessage:
-    """Render an e-mail; the link to set a password is made here and kept nowhere."""
-    links = {"link": password_link(mail.user), "console": f"{settings.PUBLIC_URL}{reverse('console:home')}"}
-    context = {**mail.context, **links, "user": mail.user, "kind": mail.kind}
-    subject = " ".join(render_to_string(f"mail/{mail.kind}_subject.txt", context).split())
-    return EmailMessage(subject, render_to_string(f"mail/{mail.kind}.txt", context), to=[mail.user.email])
+    """Render an e-mail; its link is made here and kept nowhere. No subject holds what a tenant has written."""
+    link = invitation_link(mail.invitation) if mail.invitation else password_link(mail.user) if mail.user else ""
+    context = {**mail.context, "link": link, "user": mail.user}
+    subject = render_to_string(f"mail/{mail.kind}_subject.txt").strip()
+    return EmailMessage(subject, render_to_string(f"mail/{mail.kind}.txt", context), to=[mail.recipient])
 
 
 def password_link(user: User) -> str:
@@ -81,6 +113,19 @@ def password_link(user: User) -> str:
     uid = urlsafe_base64_encode(force_bytes(user.pk))
     path = reverse("account:set-password", args=[uid, default_token_generator.make_token(user)])
     return f"{settings.PUBLIC_URL}{path}"
+
+
+def invitation_link(invitation: Invitation) -> str:
+    """Give the address at which an invitation is answered, as long as it is open."""
+    path = reverse("account:invitation-link", args=[INVITATION_LINKS.sign(invitation.uuid.hex)])
+    return f"{settings.PUBLIC_URL}{path}"
+
+
+def _is_out_of_date(mail: Mail, now: datetime) -> bool:
+    """Say whether what an e-mail asks for has been done, or cannot be done any more."""
+    if mail.invitation:
+        return not mail.invitation.is_open or mail.invitation.expires_at <= now
+    return mail.kind == Mail.Kind.OWNER_INVITATION and bool(mail.user and mail.user.has_usable_password())
 
 
 def _put_off(mail: Mail, now: datetime, reason: str) -> None:

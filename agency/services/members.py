@@ -3,9 +3,10 @@
 from django.db import transaction
 
 from agency.actors import Actor
-from agency.models import Agency, Mail, Member, User
+from agency.models import Agency, Member, User
 from agency.services.activity import record_activity
-from agency.services.mail import queue_mail
+from agency.services.agencies import lock_agency
+from agency.services.names import require_plain_names
 from config.errors import Conflict, Invalid, NotFound
 
 
@@ -23,18 +24,17 @@ class LastOwner(Conflict):
 
 
 @transaction.atomic
-def add_member(*, agency: Agency, email: str, name: str, role: str, by: Actor, notify: bool = True) -> Member:
-    """Give a person a role and notify them by e-mail; who has no password yet gets a link to set one.
-
-    Without `notify` no e-mail is sent: whoever calls hands the password over.
-    """
+def add_member(*, agency: Agency, email: str, name: str, role: str, by: Actor) -> Member:
+    """Give a person a role without asking them: for whoever hands their password over. Everybody else is invited."""
     user, _ = find_or_create_user(email=email, name=name)
-    member, added = Member.objects.get_or_create(agency=agency, user=user, defaults={"role": role})
-    if not added:
+    return join_team(agency=agency, user=user, role=role, by=by)
+
+
+def join_team(*, agency: Agency, user: User, role: str, by: Actor) -> Member:
+    """Make a person a member; the caller is inside a transaction. Raises `AlreadyAMember`."""
+    member, is_new = Member.objects.get_or_create(agency=agency, user=user, defaults={"role": role})
+    if not is_new:
         raise AlreadyAMember
-    if notify:
-        kind = Mail.Kind.MEMBER_ADDED if user.has_usable_password() else Mail.Kind.MEMBER_INVITATION
-        queue_mail(kind=kind, user=user, context={"agency": agency.name})
     _record(member, "member.added", by)
     return member
 
@@ -54,15 +54,20 @@ def change_role(*, member: Member, role: str, by: Actor) -> Member:
 
 @transaction.atomic
 def remove_member(*, member: Member, by: Actor) -> None:
-    """Take a person out of the agency; their next page shows it. Raises `MemberNotFound` for one who has left."""
+    """Take a person out of the agency; their next page shows it. Raises `MemberNotFound` for one who has left.
+
+    The last owner stays; everybody else may leave by themselves, which the log tells apart.
+    """
     member = _lock(member)
     _keep_an_owner(member, leaves=True)
-    _record(member, "member.removed", by)
+    leaves_alone = by.kind == "user" and by.id == str(member.user_id)
+    _record(member, "member.left" if leaves_alone else "member.removed", by)
     member.delete()
 
 
 def find_or_create_user(*, email: str, name: str) -> tuple[User, bool]:
     """Find the person with this e-mail address, or create one who has yet to set a password."""
+    require_plain_names(name=name)
     user, is_new = User.objects.get_or_create(email=email.strip().lower(), defaults={"name": name})
     if is_new:
         user.set_unusable_password()
@@ -72,7 +77,7 @@ def find_or_create_user(*, email: str, name: str) -> tuple[User, bool]:
 
 def _lock(member: Member) -> Member:
     """Re-read a member under the agency's lock, so that changes of its team come one after another."""
-    Agency.objects.select_for_update(no_key=True).get(pk=member.agency_id)
+    lock_agency(member.agency_id)
     found = Member.objects.select_related("user").filter(pk=member.pk).first()
     if found is None:
         raise MemberNotFound
@@ -80,8 +85,10 @@ def _lock(member: Member) -> Member:
 
 
 def _keep_an_owner(member: Member, *, leaves: bool) -> None:
+    if not leaves or member.role != Member.Role.OWNER:
+        return
     owners = Member.objects.filter(agency_id=member.agency_id, role=Member.Role.OWNER)
-    if leaves and not owners.exclude(pk=member.pk).exists():
+    if not owners.exclude(pk=member.pk).exists():
         raise LastOwner
 
 

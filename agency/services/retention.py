@@ -12,6 +12,9 @@ from config.retention import BATCH, OldRows, RetentionRule
 
 # A day longer than the deliveries that read their bodies.
 EVENTS_KEPT = timedelta(days=32)
+# After the day until which they could have been answered, and not before the e-mails that brought their links.
+INVITATIONS_KEPT = timedelta(days=settings.MAIL_KEPT_DAYS)
+HAS_NO_MAIL = "NOT EXISTS (SELECT FROM agency_mail WHERE invitation_id = oldest.id)"
 # The word by which the activity's trigger lets old rows go (migration 0006); it holds for this transaction only.
 ALLOW_FORGETTING = "SELECT set_config('agency.activity', 'retention', true)"
 
@@ -53,9 +56,11 @@ def forget_activity(batch: int = BATCH) -> int:
     return ACTIVITY.forget(batch)
 
 
+INVITATIONS = OldRows("agency_invitation", "expires_at", INVITATIONS_KEPT, order="expires_at", only=HAS_NO_MAIL)
 RULES = (
     RetentionRule("events", EVENTS_KEPT, forget_events, events_lag),
     RetentionRule("activity", ACTIVITY.kept, forget_activity, ACTIVITY.lag),
     OldRows("agency_mail", "created_at", timedelta(days=settings.MAIL_KEPT_DAYS)).rule("mail"),
+    INVITATIONS.rule("invitations"),
     OldRows("django_session", "expire_date", timedelta(0), key="session_key", order="expire_date").rule("web_sessions"),
 )

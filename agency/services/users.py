@@ -2,15 +2,17 @@
 
 from collections.abc import Iterable
 from typing import Any, TypedDict, Unpack
+from uuid import UUID
 
 from django.contrib.auth.models import Group
 from django.db import transaction
 
 from agency.actors import Actor
-from agency.models import Mail, User
+from agency.models import Invitation, Mail, User
 from agency.services.activity import record_activity
 from agency.services.mail import queue_mail
 from agency.services.members import find_or_create_user, remove_member
+from agency.services.names import require_plain_names
 from config.errors import Invalid
 
 
@@ -44,6 +46,7 @@ def change_user(
     *, user: User, by: Actor, groups: Iterable[Group] | None = None, **changes: Unpack[UserChanges]
 ) -> User:
     """Change a person or their groups of rights; shutting out acts at once."""
+    require_plain_names(name=changes.get("name", ""))
     user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     details: dict[str, Any] = {}
     for field, value in changes.items():
@@ -60,6 +63,16 @@ def change_user(
     return user
 
 
+def remember_landing(
+    *, user: User, landing: str, agency_uuid: UUID | None = None, workspace_uuid: UUID | None = None
+) -> None:
+    """Keep where a person has chosen to be: they arrive there when they sign in the next time."""
+    user.landing = landing
+    user.chosen_agency = agency_uuid or user.chosen_agency
+    user.chosen_workspace = workspace_uuid or user.chosen_workspace
+    user.save(update_fields=["landing", "chosen_agency", "chosen_workspace"])
+
+
 @transaction.atomic
 def erase_user(*, user: User, email: str, by: Actor) -> None:
     """Take a person out of every team and leave a row without name, address and rights, which can never sign in.
@@ -69,10 +82,12 @@ def erase_user(*, user: User, email: str, by: Actor) -> None:
     user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     for member in user.memberships.select_related("user"):
         remove_member(member=member, by=by)
-    user.mails.all().delete()
+    Invitation.objects.filter(email=user.email).delete()
+    Mail.objects.filter(recipient=user.email).delete()
     user.groups.clear()
     user.user_permissions.clear()
     user.email, user.name, user.last_login = email, "", None
+    user.landing, user.chosen_agency, user.chosen_workspace = "", None, None
     user.is_active = user.is_staff = user.is_superuser = False
     user.set_unusable_password()
     user.save()

@@ -5,13 +5,14 @@ from typing import Any
 from django.contrib import admin
 from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 
-from agency.account.attempt_limits import SIGN_INS_TO_ACCOUNT, account_digest
-from agency.account.sign_in import seconds_to_wait
+from agency.account.attempt_limits import account_digest, allow_sign_ins, sign_in_wait
+from agency.account.known_browsers import remember_browser
 
 SIGNED_IN_HERE = "signed_in_to_support"
 
@@ -31,15 +32,22 @@ class SupportSite(admin.AdminSite):
         """Sign in, with the console's own limits on attempts."""
         email = request.POST.get("username", "")
         if request.method == "POST":
-            seconds = seconds_to_wait(request, email)
+            seconds = sign_in_wait(request, email)
             if seconds:
                 return self._refuse_for(request, seconds)
             request.user = AnonymousUser()
         response = super().login(request, extra_context)
         if request.method == "POST" and super().has_permission(request):
-            SIGN_INS_TO_ACCOUNT.reset(account_digest(email))
+            allow_sign_ins(request, email)
+            remember_browser(request, response, account_digest(email))
             request.session[SIGNED_IN_HERE] = True
         return response
+
+    def password_change(  # type: ignore[override]  # it leads away
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Lead to the one page on which people change their password, with its limit and its entry in the log."""
+        return redirect("account:password")
 
     def _refuse_for(self, request: HttpRequest, seconds: int) -> HttpResponse:
         context = {**self.each_context(request), "title": "Too many tries", "minutes": -(-seconds // 60)}

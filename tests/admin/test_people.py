@@ -7,8 +7,9 @@ from django.contrib.auth.models import Group, Permission
 from django.test import Client
 
 from agency.actors import SYSTEM
-from agency.models import ActivityEntry, Agency, Mail, Member, User
+from agency.models import ActivityEntry, Agency, Invitation, Mail, Member, User
 from agency.services import add_member
+from tests.agency.invitations import invited
 
 pytestmark = pytest.mark.django_db
 
@@ -23,20 +24,34 @@ def people_staff(person: Callable[..., User]) -> User:
     return colleague
 
 
-def test_an_agency_gets_its_first_owner_who_is_invited(support: Client, agency: Agency) -> None:
+def test_support_invites_an_agencys_first_owner(support: Client, agency: Agency, superuser: User) -> None:
     fields = {"agency": agency.pk, "email": "New@Example.com", "name": "New Owner", "role": "owner"}
-    assert support.post("/admin/agency/member/add/", fields).status_code == 302
-    member = Member.objects.get(agency=agency)
-    assert (member.user.email, member.role) == ("new@example.com", "owner")
-    assert Mail.objects.get(user=member.user).kind == Mail.Kind.MEMBER_INVITATION
+    assert support.post("/admin/agency/invitation/add/", fields).status_code == 302
+    invitation = Invitation.objects.get(agency=agency)
+    assert (invitation.email, invitation.role, invitation.invited_by) == ("new@example.com", "owner", superuser.email)
+    assert Mail.objects.get(invitation=invitation).kind == Mail.Kind.MEMBER_INVITATION
+    assert not Member.objects.exists()
+    page = support.post("/admin/agency/invitation/add/", fields, follow=True)
+    assert b"This address is invited already." in page.content
+    for wrong in ({"role": ""}, {"name": "evil.com"}, {"email": "x"}):
+        assert support.post("/admin/agency/invitation/add/", {**fields, **wrong}).status_code == 200
+    assert Invitation.objects.count() == 1
 
 
-def test_a_person_is_added_to_an_agency_once(support: Client, agency: Agency) -> None:
+def test_support_withdraws_an_invitation_and_the_row_stays(support: Client, agency: Agency) -> None:
+    invitation = invited(agency, "new@example.com")
+    page = f"/admin/agency/invitation/{invitation.pk}"
+    assert support.get(f"{page}/change/").status_code == 200
+    assert support.post(f"{page}/change/", {"role": "owner"}).status_code == 403
+    assert support.post(f"{page}/delete/", {"post": "yes"}).status_code == 302
+    assert Invitation.objects.get().status == "withdrawn"
+    assert support.post(f"{page}/delete/", {"post": "yes"}).status_code == 403
+
+
+def test_nobody_is_made_a_member_unasked(support: Client, agency: Agency) -> None:
     fields = {"agency": agency.pk, "email": "new@example.com", "name": "New", "role": "viewer"}
-    support.post("/admin/agency/member/add/", fields)
-    page = support.post("/admin/agency/member/add/", fields, follow=True)
-    assert b"This person is already in the team." in page.content
-    assert Member.objects.filter(agency=agency).count() == 1
+    assert support.post("/admin/agency/member/add/", fields).status_code == 403
+    assert not Member.objects.exists()
 
 
 def test_a_role_is_changed_but_the_last_owner_stays(support: Client, agency: Agency) -> None:

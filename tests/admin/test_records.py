@@ -190,5 +190,5 @@ def test_an_agencys_page_leads_to_what_belongs_to_it(
 ) -> None:
     content = support.get(f"/admin/agency/agency/{workspace.agency_id}/change/").content.decode()
     links = re.findall(r'href="(/admin/[^"]+agency__id__exact=\d+)"', content)
-    assert len(links) == 11
+    assert len(links) == 12
     assert {support.get(link).status_code for link in links} == {200}

@@ -7,6 +7,7 @@ from django.test import Client
 
 from agency.models import User
 from tests.admin.conftest import PASSWORD, an_address
+from tests.agency.console.browsers import strangers_guess
 
 pytestmark = pytest.mark.django_db
 
@@ -37,13 +38,35 @@ def test_a_session_of_another_site_opens_nothing_here_even_for_staff(superuser: 
     assert answer["Location"].startswith("/admin/login/")
 
 
-def test_wrong_passwords_are_limited_for_an_account_from_anywhere(superuser: User) -> None:
-    fields = {"username": superuser.email, "password": "wrong"}
-    answers = [Client(REMOTE_ADDR=an_address()).post("/admin/login/", fields) for _ in range(11)]
+def test_wrong_passwords_are_limited_for_whoever_guesses_and_shut_no_account(superuser: User) -> None:
+    fields, stranger = {"username": superuser.email, "password": "wrong"}, Client(REMOTE_ADDR=an_address())
+    answers = [stranger.post("/admin/login/", fields) for _ in range(11)]
     assert [answer.status_code for answer in answers] == [200] * 10 + [429]
     assert int(answers[-1]["Retry-After"]) > 0
+    assert stranger.post("/admin/login/", {**fields, "password": PASSWORD}).status_code == 429
     right = Client(REMOTE_ADDR=an_address()).post("/admin/login/", {**fields, "password": PASSWORD})
-    assert right.status_code == 429
+    assert right.status_code == 302
+
+
+def test_many_places_shut_out_strangers_but_no_browser_that_was_in_before(superuser: User, support: Client) -> None:
+    fields = {"username": superuser.email, "password": "wrong"}
+    support.post("/admin/logout/")
+    strangers_guess(superuser.email)
+    assert Client(REMOTE_ADDR=an_address()).post("/admin/login/", {**fields, "password": PASSWORD}).status_code == 429
+    assert support.post("/admin/login/", {**fields, "password": PASSWORD, "next": "/admin/"}).status_code == 302
+    assert support.get("/admin/").status_code == 200
+
+
+def test_the_password_is_changed_where_everybody_changes_theirs(support: Client, superuser: User) -> None:
+    """With its limit, which strangers do not use up, and its entry in the log."""
+    page = support.get("/admin/password_change/")
+    assert page["Location"] == "/account/password"
+    fields = {"old_password": "guess", "new_password1": "a-new-battery", "new_password2": "a-new-battery"}
+    assert support.post("/admin/password_change/", {**fields, "old_password": PASSWORD}).status_code == 302
+    superuser.refresh_from_db()
+    assert superuser.check_password(PASSWORD)
+    answers = [support.post("/account/password", fields) for _ in range(11)]
+    assert [answer.status_code for answer in answers] == [422] * 10 + [429]
 
 
 def test_a_failed_sign_in_ends_at_the_form_although_a_console_session_is_open(superuser: User) -> None:

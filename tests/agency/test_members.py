@@ -1,14 +1,12 @@
 """The people of an agency."""
 
 import pytest
-from django.core import mail as outbox
 
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry, Mail, Member, User
 from agency.services import MemberNotFound, add_member, change_role, remove_member
 from agency.services.members import AlreadyAMember, LastOwner
-from agency.tasks import send_mail
-from tests.factories import AgencyFactory, MemberFactory, UserFactory
+from tests.factories import AgencyFactory, MemberFactory
 from tests.parallel import at_once
 
 pytestmark = pytest.mark.django_db
@@ -18,31 +16,12 @@ def roles(member: Member) -> list[str]:
     return sorted(Member.objects.filter(agency=member.agency).values_list("role", flat=True))
 
 
-def test_a_new_person_is_invited_and_cannot_sign_in_before_setting_a_password() -> None:
+def test_whoever_is_added_without_being_asked_is_somebody_who_cannot_sign_in_yet() -> None:
     member = MemberFactory.create(email=" New@Example.COM ", name="New")
     assert member.user.email == "new@example.com"
     assert not member.user.has_usable_password()
-    assert Mail.objects.get().kind == "member_invitation"
+    assert not Mail.objects.exists()
     assert str(member) == "New (admin)"
-
-
-def test_a_person_whom_the_service_knows_is_mailed_and_keeps_name_and_password() -> None:
-    known = UserFactory.create(email="known@example.com", name="Known", password="kept")
-    member = MemberFactory.create(email="KNOWN@example.com", name="Another name")
-    assert (member.user_id, Mail.objects.get().kind) == (known.pk, "member_added")
-    send_mail()
-    (sent,) = outbox.outbox
-    assert sent.subject == f"You are now in the team of {member.agency.name}"
-    assert "http://testserver/console/" in sent.body
-    assert "set-password" not in sent.body
-    known.refresh_from_db()
-    assert (known.name, known.check_password("kept")) == ("Known", True)
-
-
-def test_a_person_who_has_set_no_password_yet_is_invited_to_the_next_team_too() -> None:
-    first = MemberFactory.create(email="new@example.com")
-    MemberFactory.create(email="new@example.com", agency=AgencyFactory.create())
-    assert [mail.kind for mail in Mail.objects.filter(user=first.user)] == ["member_invitation"] * 2
 
 
 def test_nobody_is_added_twice() -> None:
@@ -58,7 +37,7 @@ def test_owners_and_admins_may_change_things_and_viewers_may_not(role: str, may:
     assert MemberFactory.create(role=role).may_change_things is may
 
 
-def test_roles_change_and_people_leave_with_an_entry_each() -> None:
+def test_roles_change_and_people_are_removed_with_an_entry_each() -> None:
     owner = MemberFactory.create(role="owner")
     other = MemberFactory.create(agency=owner.agency, role="viewer")
     change_role(member=other, role="admin", by=SYSTEM)
@@ -75,6 +54,13 @@ def test_the_last_owner_neither_steps_down_nor_leaves() -> None:
     with pytest.raises(LastOwner):
         remove_member(member=owner, by=SYSTEM)
     assert roles(owner) == ["owner"]
+
+
+def test_whoever_is_no_owner_leaves_an_agency_that_has_none() -> None:
+    member = MemberFactory.create(role="admin")
+    change_role(member=member, role="viewer", by=SYSTEM)
+    remove_member(member=member, by=SYSTEM)
+    assert roles(member) == []
 
 
 def test_the_last_owner_may_be_made_owner_again() -> None:
@@ -103,8 +89,7 @@ def test_one_new_person_added_by_two_agencies_at_once_is_one_person() -> None:
     agencies = [AgencyFactory.create() for _ in range(4)]
     at_once(lambda number: MemberFactory.create(agency=agencies[number], email="x@example.com").pk, times=4)
     assert User.objects.filter(email="x@example.com").count() == 1
-    names = {mail.context["agency"] for mail in Mail.objects.all()}
-    assert names == {agency.name for agency in agencies}
+    assert Member.objects.filter(user__email="x@example.com").count() == 4
 
 
 def test_a_member_who_has_left_meanwhile_is_neither_changed_nor_removed_again() -> None:

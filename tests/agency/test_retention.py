@@ -9,8 +9,8 @@ from django.utils.timezone import now
 
 from agency import tenants
 from agency.actors import SYSTEM
-from agency.models import ActivityEntry, Event, Mail, User
-from agency.services import record_activity, write_event
+from agency.models import ActivityEntry, Event, Invitation, Mail, User
+from agency.services import invite_member, record_activity, write_event
 from agency.services.retention import ACTIVITY, EventReader, event_readers, forget_activity
 from agency.tasks import forget_records
 from config.retention import OldRows, RetentionRule, forget, retention_rules
@@ -120,7 +120,24 @@ def test_a_run_ends_after_its_time_and_says_that_something_is_left(a: Tenant) ->
 def test_every_rule_says_how_far_behind_it_is(db: None) -> None:
     lags = {rule.name: rule.lag() for rule in retention_rules}
     assert set(lags) == {
-        "events", "activity", "mail", "web_sessions", "idempotency_keys", "permanent_idempotency_keys",
+        "events", "activity", "mail", "invitations", "web_sessions", "idempotency_keys", "permanent_idempotency_keys",
         "deliveries", "hourly_stats", "connect_sessions", "unsubscriptions", "provider_notices",
     }  # fmt: skip
     assert set(lags.values()) == {timedelta(0)}
+
+
+def test_an_invitation_is_kept_as_long_as_the_mail_that_brought_it(a: Tenant) -> None:
+    for days, has_mail in ((91, False), (91, True), (89, False)):
+        sent = now() - timedelta(days=days + 7)
+        made = invite_member(
+            agency=a.agency, email=f"p{days}{has_mail}@example.com", name="P", role="admin", now=sent, by=SYSTEM
+        )
+        if not has_mail:
+            made.mails.all().delete()
+    forget_records()
+    kept = Invitation.objects.order_by("id").values_list("email", flat=True)
+    assert list(kept) == ["p91true@example.com", "p89false@example.com"]
+    Mail.objects.update(created_at=now() - timedelta(days=91))
+    forget_records()
+    forget_records()
+    assert Invitation.objects.get().email == "p89false@example.com"

@@ -1,4 +1,4 @@
-"""Setting a password in a real browser, whose forms tell no origin under a strict referrer policy."""
+"""Setting a password, new or first, in a real browser, whose forms tell no origin under a strict referrer policy."""
 
 import re
 from typing import Any
@@ -10,6 +10,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from agency.tasks import send_mail
 from tests.agency.console.browsers import a_member
+from tests.agency.invitations import invited, mailed_link
 from tests.tenants import Tenant
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -31,4 +32,21 @@ def test_a_person_sets_a_new_password(browser: Browser, live_server: LiveServer,
         field.fill(PASSWORD)
     page.get_by_role("button", name="Set the password").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Password set")
+    page.close()
+
+
+def test_somebody_new_accepts_an_invitation(browser: Browser, live_server: LiveServer) -> None:
+    agency = Tenant().agency
+    invited(agency, "nora@example.com")
+    page = browser.new_page(base_url=live_server.url)
+    page.goto(mailed_link())
+    expect(page.get_by_label("Your name")).to_have_value("Nora")
+    for field in page.locator("input[type=password]").all():
+        field.fill(PASSWORD)
+    page.get_by_role("button", name="Accept and set the password").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Home")
+    page.goto("/account/invitations")
+    page.get_by_role("link", name=f"Leave {agency.name}").click()
+    page.get_by_role("button", name="Leave").click()
+    expect(page.get_by_text("You are in no team and own no workspace.")).to_be_visible()
     page.close()

@@ -3,16 +3,19 @@
 from collections.abc import Iterable
 from datetime import timedelta
 
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import EventType, event_types
-from agency.models import Agency
+from agency.models import Agency, User
 from agency.pages.registry import (
     ActivityTarget,
+    Belonging,
     Figure,
     FigureSource,
     FirstStep,
+    LandingPlace,
     MenuEntry,
     Section,
     activity_targets,
@@ -21,7 +24,9 @@ from agency.pages.registry import (
     figure_sources,
     first_steps,
     label_actions,
+    landing_places,
 )
+from agency.services.invitations import invitation_handlers
 from config.api.serializers import Serializer
 from workspaces.subaccounts import events
 from workspaces.subaccounts.api.serializers import (
@@ -32,6 +37,7 @@ from workspaces.subaccounts.api.serializers import (
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import UsageSource, usage_sources
 from workspaces.subaccounts.services.usage import used_channels, used_seats
+from workspaces.subaccounts.services.owners import OWNERSHIP
 
 
 def _event(
@@ -50,12 +56,16 @@ EVENTS = (
     _event(events.ADDON_GRANTED, "Add-on granted", AddonEventSerializer),
     _event(events.ADDON_REVOKED, "Add-on revoked", AddonEventSerializer),
 )
+MOST_SHOWN = 100
 RECENTLY = timedelta(days=30)
 ACTIONS = {
     "workspace.created": _("Sub-account created"),
     "workspace.changed": _("Sub-account edited"),
     "workspace.owner_replaced": _("Sub-account owner replaced"),
     "workspace.owner_invited": _("Sub-account owner invited again"),
+    "workspace.owner_accepted": _("Sub-account owner accepted"),
+    "workspace.owner_declined": _("Sub-account owner declined"),
+    "workspace.owner_left": _("Sub-account owner left"),
     "workspace.suspended": _("Sub-account suspended"),
     "workspace.restored": _("Sub-account restored"),
     "plan.assigned": _("Plan assigned"),
@@ -92,7 +102,26 @@ def figures(agency: Agency) -> Iterable[Figure]:
     )
 
 
+def _owns_something(user: User) -> bool:
+    return Workspace.objects.owned_by(user).exists()
+
+
+def _workspaces(user: User) -> Iterable[Belonging]:
+    """The first few; all of them are on the page on which they are chosen."""
+    owned = Workspace.objects.owned_by(user).select_related("agency").order_by("name_key", "id")
+    for workspace in owned[:MOST_SHOWN]:
+        yield Belonging(
+            label=workspace.name,
+            note=_("Owner, at %(agency)s") % {"agency": workspace.agency.name},
+            open_url=reverse("app:switch"),
+            field="workspace",
+            value=str(workspace.uuid),
+            leave_url=reverse("app:leave", args=[workspace.uuid]),
+        )
+
+
 event_types.add(*EVENTS)
+invitation_handlers.add(OWNERSHIP)
 console_menu.add(
     MenuEntry(url_name="console:sub-accounts", label=_("Sub-accounts"), icon="accounts", section=Section.MAIN, order=20)
 )
@@ -106,6 +135,9 @@ first_steps.add(
         is_done=lambda agency: agency.sub_account_count > 0,
         order=20,
     )
+)
+landing_places.add(
+    LandingPlace(name="app", url_name="app:home", order=30, is_open=_owns_something, belongings=_workspaces)
 )
 figure_sources.add(FigureSource(name="workspaces", order=10, figures=figures))
 label_actions(ACTIONS)

@@ -14,6 +14,7 @@ from agency.console.views.base import ConsoleView
 from agency.models import ActivityEntry, Agency
 from agency.pages.activity import action_label
 from agency.pages.registry import Figure, FirstStep, figure_sources, first_steps
+from agency.services.users import remember_landing
 
 LATEST = 6
 
@@ -45,6 +46,7 @@ def switch_agency(request: HttpRequest) -> HttpResponse:
         messages.error(request, _("You are not in this agency's team."))
     else:
         request.session[CHOSEN] = choice
+        remember_landing(user=request.user, landing="console", agency_uuid=chosen.agency.uuid)
     return redirect("console:home")
 
 

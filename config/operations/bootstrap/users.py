@@ -67,9 +67,7 @@ def ensure_owner(agency: Agency, *, given: str | None, rotate: bool) -> SignIn:
         _refuse_examples("--owner-email", "the agency's owner")
     if owner is None or (rotate and owner.user.email == address):
         user, password = _sign_in_as(address, f"Owner of {agency.name}"[:120], agency, rotate=rotate)
-        owner = owner or add_member(
-            agency=agency, email=address, name=user.name, role=Member.Role.OWNER, by=BOOTSTRAP, notify=False
-        )
+        owner = owner or add_member(agency=agency, email=address, name=user.name, role=Member.Role.OWNER, by=BOOTSTRAP)
     return SignIn(url=f"{settings.PUBLIC_URL}/console/", email=owner.user.email, password=password)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.test import Client
 
+from agency.account.attempt_limits import SIGN_INS_TO_ACCOUNT, account_digest
 from agency.models import Agency, Member, User
 from tests.factories import MemberFactory, UserFactory
 from tests.tenants import HANDLER, an_address
@@ -33,6 +34,14 @@ def a_member(agency: Agency, role: str = "admin", **fields: Any) -> Member:
     member.user.set_password(PASSWORD)
     member.user.save()
     return member
+
+
+def strangers_guess(email: str) -> None:
+    """As many wrong guesses at an account, each from a place of its own, as anybody may make."""
+    tries = 1
+    while not SIGN_INS_TO_ACCOUNT.count(account_digest(email)):
+        tries += 1
+    assert tries > 90
 
 
 def at_the_console(agency: Agency, role: str = "admin") -> Client:

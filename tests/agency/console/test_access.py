@@ -10,7 +10,7 @@ from django.urls import get_resolver, reverse
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
-from agency.services import suspend_agency
+from agency.services import invite_member, suspend_agency
 from tests import furnished
 from tests.agency.console.browsers import a_browser, a_member, a_person, at_the_console
 from tests.tenants import Tenant
@@ -44,6 +44,13 @@ def key(tenant: Tenant) -> list[Any]:
 
 def member(tenant: Tenant) -> list[Any]:
     return [a_member(tenant.agency, "viewer").pk]
+
+
+def invitation(tenant: Tenant) -> list[Any]:
+    made = invite_member(
+        agency=tenant.agency, email=f"{tenant.mark}@example.com", name="Nora", role="viewer", now=now(), by=SYSTEM
+    )
+    return [made.uuid]
 
 
 def workspace(tenant: Tenant) -> list[Any]:
@@ -90,6 +97,8 @@ PAGES = {
     "brand-logo-remove": PageAccess(CHANGERS, CHANGERS),
     "team": PageAccess(ALL, NOBODY),
     "team-invite": PageAccess(OWNERS, OWNERS),
+    "invitation-again": PageAccess(NOBODY, OWNERS, invitation),
+    "invitation-withdraw": PageAccess(NOBODY, OWNERS, invitation),
     "member": PageAccess(OWNERS, OWNERS, member),
     "member-remove": PageAccess(OWNERS, OWNERS, member),
     "activity": PageAccess(ALL, NOBODY),

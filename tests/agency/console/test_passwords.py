@@ -10,8 +10,8 @@ from django.test import Client
 from agency.models import ActivityEntry, Mail, Member, User
 from agency.tasks import send_mail
 from config.logs import JSONFormatter
-from tests.agency.console.browsers import PASSWORD, a_browser, a_member, a_person, text
-from tests.factories import MemberFactory, WorkspaceFactory
+from tests.agency.console.browsers import PASSWORD, a_browser, a_member, a_person, strangers_guess, text
+from tests.factories import WorkspaceFactory
 from tests.parallel import at_once
 from tests.tenants import Tenant
 
@@ -173,17 +173,22 @@ def test_every_session_of_the_person_ends(member: Member) -> None:
 
 
 def test_a_new_password_opens_an_account_that_guessing_closed(member: Member, link: str) -> None:
-    for _ in range(11):
-        can_sign_in(member.user, "wrong")
-    choose(a_browser(), link)
+    strangers_guess(member.user.email)
+    assert not can_sign_in(member.user, PASSWORD)
+    browser = a_browser()
+    choose(browser, link)
     assert can_sign_in(member.user, NEW)
+    strangers_guess(member.user.email)
+    assert not can_sign_in(member.user, NEW)
+    assert browser.post("/account/sign-in", {"email": member.user.email, "password": NEW}).status_code == 302
 
 
 def test_a_customer_sets_a_password_and_is_shown_the_way_to_the_dashboard(a: Tenant) -> None:
     WorkspaceFactory.create(agency=a.agency, owner_email="new-owner@example.com", name='Bread & "Butter"')
     path = the_link()
     sent = outbox.outbox[-1]
-    assert sent.subject == 'Bread & "Butter": set your password'
+    assert sent.subject == "Your workspace is ready: set your password"
+    assert 'Bread & "Butter"' in sent.body
     assert a.agency.name in sent.body
     browser = a_browser()
     assert choose(browser, path).status_code == 302
@@ -193,18 +198,21 @@ def test_a_customer_sets_a_password_and_is_shown_the_way_to_the_dashboard(a: Ten
     assert browser.get("/account/sign-in")["Location"] == "/app/"
 
 
-def test_an_invited_member_sets_the_first_password(a: Tenant) -> None:
-    member = MemberFactory.create(agency=a.agency)
-    path = the_link()
-    assert outbox.outbox[-1].subject == f"You are invited to the team of {a.agency.name}"
-    choose(a_browser(), path)
-    assert can_sign_in(member.user, NEW)
-
-
-def test_an_account_is_sent_three_mails_in_a_quarter_of_an_hour_without_saying_so(member: Member) -> None:
-    answers = [ask(member.user.email) for _ in range(5)]
+def test_one_place_has_an_account_sent_three_mails_in_a_quarter_of_an_hour_without_hearing_so(member: Member) -> None:
+    browser = a_browser()
+    answers = [ask(member.user.email, browser) for _ in range(5)]
     assert {answer.status_code for answer in answers} == {302}
     assert Mail.objects.filter(kind=Mail.Kind.PASSWORD_RESET).count() == 3
+
+
+def test_strangers_do_not_use_up_what_the_person_may_ask_for(member: Member) -> None:
+    known = a_browser()
+    known.post("/account/sign-in", {"email": member.user.email, "password": PASSWORD})
+    asked = [ask(member.user.email) for _ in range(20)]  # each from a place of its own
+    assert {answer.status_code for answer in asked} == {302}
+    assert Mail.objects.filter(kind=Mail.Kind.PASSWORD_RESET).count() == 12
+    ask(member.user.email, known)
+    assert Mail.objects.filter(kind=Mail.Kind.PASSWORD_RESET).count() == 13
 
 
 def test_one_address_may_ask_twenty_times_in_a_quarter_of_an_hour(db: None) -> None:

@@ -23,6 +23,9 @@ OTHERS = [
     "/account/password-reset",
     "/account/profile",
     "/account/password",
+    "/account/invitations/0b7f8a52-6f0e-4d86-9c56-0d1f4c9a7b11/accept",
+    "/account/invitations/0b7f8a52-6f0e-4d86-9c56-0d1f4c9a7b11/decline",
+    "/account/teams/1/leave",
     "/console/switch",
 ]
 

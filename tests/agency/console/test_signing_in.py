@@ -8,7 +8,7 @@ from django.test import Client
 
 from agency.models import Member
 from config import redis
-from tests.agency.console.browsers import PASSWORD, a_browser, a_member, a_person, flashes, text
+from tests.agency.console.browsers import PASSWORD, a_browser, a_member, a_person, flashes, strangers_guess, text
 from tests.factories import WorkspaceFactory
 from tests.tenants import Tenant
 
@@ -114,20 +114,65 @@ def test_an_empty_form_says_what_is_missing_and_keeps_where_to_go() -> None:
     assert b'name="next" value="/console/team"' in page.content
 
 
-def test_after_ten_tries_an_account_is_closed_for_everybody_known_or_not(member: Member) -> None:
+def test_after_ten_tries_one_place_is_done_with_an_account_known_or_not(member: Member) -> None:
     for email in (member.user.email, "stranger@example.com"):
-        answers = [sign_in(a_browser(), email, "wrong") for _ in range(11)]
+        browser = a_browser()
+        answers = [sign_in(browser, email, "wrong") for _ in range(11)]
         assert [answer.status_code for answer in answers] == [422] * 10 + [429]
         assert "Too many tries. Wait 15 minutes, or set a new password." in text(answers[-1])
         assert 0 < int(answers[-1]["Retry-After"]) <= 900
+        assert sign_in(browser, email).status_code == 429
+        assert sign_in(browser, a_person().email).status_code == 302  # its tries at another account are left
+
+
+def test_one_place_shuts_nobody_out(member: Member) -> None:
+    stranger = a_browser()
+    answers = {sign_in(stranger, member.user.email, "wrong").status_code for _ in range(40)}
+    assert answers == {422, 429}
+    assert sign_in(a_browser(), member.user.email).status_code == 302
+
+
+def test_many_places_shut_out_strangers_but_no_browser_that_was_in_before(member: Member) -> None:
+    known = a_browser()
+    sign_in(known, member.user.email)
+    known.post("/account/sign-out")
+    assert sign_in(a_browser(), member.user.email, "wrong").status_code == 422
+    strangers_guess(member.user.email)
     assert sign_in(a_browser(), member.user.email).status_code == 429
+    assert sign_in(known, member.user.email).status_code == 302
+
+
+def test_a_known_browser_guesses_ten_times_too(member: Member) -> None:
+    known = a_browser()
+    sign_in(known, member.user.email)
+    known.post("/account/sign-out")
+    answers = [sign_in(known, member.user.email, "wrong") for _ in range(11)]
+    assert [answer.status_code for answer in answers] == [422] * 10 + [429]
+
+
+def test_a_browser_is_known_for_the_accounts_that_signed_in_with_it_and_for_no_other(member: Member) -> None:
+    other, known = a_person(), a_browser()
+    strangers_guess(other.email)
+    sign_in(known, member.user.email)
+    known.post("/account/sign-out")
+    assert sign_in(known, other.email).status_code == 429
+    cookie = known.cookies["known"]
+    assert (cookie["httponly"], cookie["samesite"], cookie["max-age"]) == (True, "Lax", 400 * 24 * 3600)
+    for forged in (cookie.value[:-1] + "x", "nonsense", ""):
+        browser = a_browser()
+        browser.cookies["known"] = forged
+        assert sign_in(browser, other.email).status_code == 429
 
 
 def test_the_right_password_gives_an_account_its_tries_back(member: Member) -> None:
+    browser = a_browser()
     for _ in range(9):
-        sign_in(a_browser(), member.user.email, "wrong")
-    assert sign_in(a_browser(), member.user.email).status_code == 302
-    assert sign_in(a_browser(), member.user.email, "wrong").status_code == 422
+        sign_in(browser, member.user.email, "wrong")
+    assert sign_in(browser, member.user.email).status_code == 302
+    stranger = a_browser()
+    stranger.defaults["REMOTE_ADDR"] = browser.defaults["REMOTE_ADDR"]
+    answers = [sign_in(stranger, member.user.email, "wrong").status_code for _ in range(10)]
+    assert answers == [422] * 10
 
 
 def test_one_address_has_a_hundred_tries_and_then_closes_no_account_any_more(member: Member) -> None:

@@ -116,3 +116,10 @@ def test_a_form_from_before_a_switch_in_another_tab_changes_nothing(person: User
     answer = browser.post("/console/plans/new", {"name": "For the other one", "made_for": made_for}, follow=True)
     assert flashes(answer) == [f"You have switched to {b.agency.name} meanwhile. Nothing was changed."]
     assert not Plan.objects.exists()
+
+
+def test_signing_in_again_leads_to_the_agency_chosen_last(person: User, a: Tenant, b: Tenant) -> None:
+    assert a.agency.name in text(a_browser(person).get("/console/plans"))  # the one they have been in for longest
+    switch(a_browser(person), b)
+    person.refresh_from_db()
+    assert "Plans " + b.agency.name in text(a_browser(person).get("/console/plans")).replace("· ", "")

@@ -1,11 +1,13 @@
 """The team: seen by all, managed by owners, never without one."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils.timezone import now
 
-from agency.models import Mail, Member
+from agency.models import ActivityEntry, Invitation, Mail, Member, User
 from tests.agency.console.browsers import a_browser, a_member, a_person, flashes, text
 from tests.tenants import Tenant
 
@@ -17,27 +19,71 @@ def invite(browser: Client, email: str = "new@example.com", role: str = "admin",
     return browser.post(f"{TEAM}/invite", {"email": email, "name": name, "role": role}, follow=True)
 
 
-def test_an_owner_invites_a_person_who_gets_an_e_mail(a: Tenant, owner: Client) -> None:
-    Mail.objects.all().delete()
+def test_an_owner_invites_an_address_which_is_in_the_team_only_once_it_has_accepted(a: Tenant, owner: Client) -> None:
     answer = invite(owner, "  Nora@Example.com ")
-    member = Member.objects.get(user__email="nora@example.com")
-    assert (member.agency, member.role, member.user.name) == (a.agency, "admin", "Nora")
-    assert Mail.objects.get().user == member.user
-    assert "nora@example.com is in the team." in flashes(answer)[0]
+    assert flashes(answer) == ["nora@example.com is invited, and is in the team as soon as the invitation is accepted."]
+    invitation = Invitation.objects.get()
+    assert (invitation.agency, invitation.role, invitation.email) == (a.agency, "admin", "nora@example.com")
+    assert Mail.objects.get().recipient == "nora@example.com"
+    assert not User.objects.filter(email="nora@example.com").exists()
+    assert not Member.objects.filter(user__email="nora@example.com").exists()
 
 
-def test_inviting_does_not_say_whether_the_person_was_known(a: Tenant, owner: Client) -> None:
-    known = a_person(email="known@example.com")
-    said = [flashes(invite(owner, email))[0] for email in (known.email, "fresh@example.com")]
-    assert said[0].replace("known@", "fresh@") == said[1]
+def test_inviting_shows_nothing_but_the_address_whoever_it_belongs_to(a: Tenant, b: Tenant, owner: Client) -> None:
+    known = a_person(email="known@example.com", name="Stored Name", last_login=now())
+    b_member = a_member(b.agency, email="b@example.com", name="Known Elsewhere")
+    b_member.user.last_login = now()
+    b_member.user.save()
+    emails = [known.email, b_member.user.email, "fresh@example.com"]
+    pages = [invite(owner, email, name="Nora") for email in emails]
+    said = [flashes(page)[0].replace(email, "X") for page, email in zip(pages, emails, strict=True)]
+    assert len(set(said)) == 1
+    rows = text(owner.get(TEAM)).split("Invitations without an answer")[1]
+    for email in emails:
+        assert f"{email} Admin just now" in rows
+    for hidden_text in ("Stored Name", "Known Elsewhere", "Nora", "signed in"):
+        assert hidden_text not in rows
 
 
-def test_a_member_cannot_be_invited_twice(a: Tenant, owner: Client) -> None:
+def test_an_address_is_invited_once(a: Tenant, owner: Client) -> None:
     invite(owner)
     again = invite(owner, "NEW@example.com", role="viewer")
     assert again.status_code == 422
+    assert "E-mail: This address is invited already." in text(again)
+    assert Invitation.objects.get().role == "admin"
+
+
+def test_a_member_cannot_be_invited(a: Tenant, owner: Client) -> None:
+    member = a_member(a.agency)
+    again = invite(owner, member.user.email)
+    assert again.status_code == 422
     assert "E-mail: This person is already in the team." in text(again)
-    assert Member.objects.get(user__email="new@example.com").role == "admin"
+
+
+def test_a_name_that_a_mail_program_would_make_a_link_of_is_refused(a: Tenant, owner: Client) -> None:
+    for name in ("https://evil.example/x", "Win at evil.com", "www.evil"):
+        answer = invite(owner, name=name)
+        assert answer.status_code == 422
+        assert "Name: A name must not hold a web address." in text(answer)
+    assert not Invitation.objects.exists()
+
+
+def test_an_invitation_is_sent_again_and_withdrawn_by_owners(a: Tenant, owner: Client, admin: Client) -> None:
+    invite(owner)
+    invitation = Invitation.objects.get()
+    Invitation.objects.update(expires_at=now() - timedelta(days=1))
+    assert "Expired" in text(owner.get(TEAM))
+    assert "Expired" in text(admin.get(TEAM))
+    path = f"{TEAM}/invitations/{invitation.uuid}"
+    assert flashes(owner.post(f"{path}/again", follow=True)) == ["new@example.com is invited again."]
+    invitation.refresh_from_db()
+    assert invitation.expires_at > now() + timedelta(days=6)
+    assert Mail.objects.filter(invitation=invitation).count() == 2
+    assert flashes(owner.post(f"{path}/withdraw", follow=True)) == ["The invitation to new@example.com was withdrawn."]
+    assert "new@example.com" not in text(owner.get(TEAM))
+    assert owner.post(f"{path}/again").status_code == owner.post(f"{path}/withdraw").status_code == 404
+    actions = ActivityEntry.objects.filter(target_kind="invitation").order_by("id").values_list("action", flat=True)
+    assert list(actions) == ["member.invited", "invitation.sent_again", "invitation.withdrawn"]
 
 
 @pytest.mark.parametrize("role", ["", "root", "Owner", "is_staff"])

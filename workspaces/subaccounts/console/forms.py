@@ -72,7 +72,8 @@ class PlanChoiceField(_ModelChoiceField):
 class NewSubAccountForm(SubAccountForm):
     owner_name = LineField(label=_("Owner's name"), max_length=120, widget=forms.TextInput(attrs=OFF))
     owner_email = EmailField(
-        label=_("Owner's e-mail"), help_text=_("An owner who is new to the service is sent a link to set a password.")
+        label=_("Owner's e-mail"),
+        help_text=_("They get an e-mail with a link, and own the sub-account once they have accepted it."),
     )
     nonce = forms.CharField(widget=forms.HiddenInput, required=False)
 

@@ -7,6 +7,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from agency.models import Agency, Brand, User
+from agency.services.users import remember_landing
 from config.api.requests.ids import parse_uuid
 from workspaces.subaccounts.models import Workspace
 
@@ -38,15 +39,15 @@ class CurrentWorkspace:
 
 def workspaces_of(user: User) -> "QuerySet[Workspace]":
     """Give what a person owns, with its agencies, by name."""
-    rows: QuerySet[Workspace] = Workspace.objects.filter(owner=user).select_related("agency__brand")
+    rows: QuerySet[Workspace] = Workspace.objects.owned_by(user).select_related("agency__brand")
     return rows.defer("agency__brand__logo").order_by("name_key", "id")
 
 
 def find_current_workspace(request: HttpRequest, user: User) -> CurrentWorkspace | None:
-    """Enter the workspace that the session names, or the only one; None where there is none or none was chosen."""
+    """Enter the workspace that the session names, or the one chosen last, or the only one; None where there is none."""
     rows = workspaces_of(user)
     few = list(rows[: MOST_OTHERS + 1])
-    chosen = parse_uuid(request.session.get(CHOSEN, ""))
+    chosen = parse_uuid(request.session.get(CHOSEN, "")) or user.chosen_workspace
     found = _with(few, chosen)
     if found is None and chosen and len(few) > MOST_OTHERS:
         found = rows.filter(uuid=chosen).first()
@@ -59,6 +60,7 @@ def _with(rows: list[Workspace], uuid: UUID | None) -> Workspace | None:
     return next((one for one in rows if one.uuid == uuid), None)
 
 
-def choose_workspace(request: HttpRequest, workspace: Workspace) -> None:
-    """Keep the choice for the session."""
+def choose_workspace(request: HttpRequest, user: User, workspace: Workspace) -> None:
+    """Keep the choice, for the session and as the place to arrive at."""
     request.session[CHOSEN] = str(workspace.uuid)
+    remember_landing(user=user, landing="app", workspace_uuid=workspace.uuid)

@@ -9,6 +9,7 @@ urlpatterns = [
     path("", landing.LandingPage.as_view(), name="home"),
     path("choose", landing.ChooseWorkspace.as_view(), name="choose"),
     path("switch", landing.SwitchWorkspace.as_view(), name="switch"),
+    path("leave/<id:uuid>", landing.LeaveWorkspace.as_view(), name="leave"),
     path("channels", channels.Channels.as_view(), name="channels"),
     path("channels/<id:uuid>/disconnect", channels.DisconnectChannel.as_view(), name="channel-disconnect"),
 ]

@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import CharField, Lookup, Q, Value
 from django.utils.timezone import now
 
-from agency.models import Addon, Agency, Plan
+from agency.models import Addon, Agency, Plan, User
 from config.db import like_pattern, name_key
 
 if TYPE_CHECKING:
@@ -78,6 +78,10 @@ class WorkspaceQuerySet(models.QuerySet["Workspace"]):
         """Keep the sub-accounts of one agency: where every query of a view begins."""
         return self.filter(agency=agency)
 
+    def owned_by(self, user: User) -> Self:
+        """Keep those that are a person's own: not those whose ownership they have yet to accept."""
+        return self.filter(owner=user, owner_pending_since=None)
+
     def matching(self, fragment: str) -> Self:
         """Keep those that a search for the fragment finds."""
         return self.filter(found_by(fragment))
@@ -87,7 +91,11 @@ class WorkspaceQuerySet(models.QuerySet["Workspace"]):
 
 
 class Workspace(models.Model):
-    """Holds its own copy of its plan's limits; `limits` is the sum of that copy and those of its add-ons."""
+    """Holds its own copy of its plan's limits; `limits` is the sum of that copy and those of its add-ons.
+
+    `owner_name` and `owner_email` are what was sent. With `owner_pending_since` the owner has not accepted it, or has
+    declined or left it: it is not among their workspaces.
+    """
 
     class Status(models.TextChoices):
         ACTIVE = "active", "Active"
@@ -107,6 +115,7 @@ class Workspace(models.Model):
     owner_name = models.CharField(max_length=120)
     owner_email = models.EmailField()
     owner_key = models.CharField(max_length=LONGEST_OWNER_KEY, editable=False)
+    owner_pending_since = models.DateTimeField(null=True, blank=True, editable=False)
     business_type = models.CharField(max_length=30, choices=BusinessType, null=True, blank=True)
     timezone = models.CharField(max_length=64, default="UTC")
     external_id = models.CharField(max_length=LONGEST_EXTERNAL_ID, null=True, blank=True)

@@ -19,8 +19,11 @@ from workspaces.subaccounts.services.limits import LimitReached, recompute_limit
 from workspaces.subaccounts.services.locking import lock_workspace
 from workspaces.subaccounts.services.owners import (
     OwnerHasPassword,
+    attach_owner,
     change_owner,
     invite_owner_again,
+    leave_workspace,
+    owner_state,
     replace_owner,
 )
 from workspaces.subaccounts.services.plans import assign_plan
@@ -56,6 +59,7 @@ __all__ = [
     "WorkspaceNotFound",
     "addon_reference",
     "assign_plan",
+    "attach_owner",
     "change_owner",
     "change_workspace",
     "connect_channel",
@@ -66,8 +70,10 @@ __all__ = [
     "grant_addon",
     "invite_owner_again",
     "issue_workspace_key",
+    "leave_workspace",
     "lock_workspace",
     "mark_channel_lost",
+    "owner_state",
     "plan_reference",
     "recompute_limits",
     "reconnect_channel",

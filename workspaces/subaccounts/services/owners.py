@@ -1,22 +1,44 @@
-"""The person who owns a sub-account: invited, replaced."""
+"""Who owns a sub-account: attached, asked first where they belong to another tenant, invited again, replaced."""
 
 from datetime import datetime
+from typing import cast
+from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet, TextChoices
+from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
 
-from agency.actors import Actor
-from agency.models import Mail, User
-from agency.services import queue_mail
+from agency.actors import SYSTEM, Actor
+from agency.models import Agency, Invitation, Mail, Member, User
+from agency.services import InvitationEnded, queue_mail
+from agency.services.agencies import lock_agency
+from agency.services.invitations import InvitationHandler, open_invitation, renew_invitation, without_address
 from agency.services.members import find_or_create_user
-from config.errors import Conflict
+from agency.services.names import require_plain_names
+from config.errors import Conflict, NotFound
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.models.workspaces import owner_key
 from workspaces.subaccounts.services.locking import lock_workspace
 from workspaces.subaccounts.services.recording import record_workspace_activity
 
+OWNER_FIELDS = ("owner", "owner_name", "owner_email", "owner_key", "owner_pending_since")
+
+
+class OwnerState(TextChoices):
+    """Whether a sub-account has an owner who can use it; who is new and who is asked first read alike."""
+
+    WAITING = "waiting", _("Has not accepted it yet")
+    GONE = "gone", _("Has declined or left it")
+    SIGNED_UP = "signed_up", ""
+
 
 class OwnerHasPassword(Conflict):
     message = "The owner of this sub-account has set a password already."
+
+
+class NotTheOwner(NotFound):
+    message = "Sub-account not found."
 
 
 def set_owner(workspace: Workspace, *, owner: User, name: str) -> None:
@@ -25,44 +47,176 @@ def set_owner(workspace: Workspace, *, owner: User, name: str) -> None:
     workspace.owner_key = owner_key(name, owner.email)
 
 
-def invite_owner(workspace: Workspace) -> bool:
-    """Queue the e-mail with a link to set a password; says whether the owner has none yet and so gets one."""
-    if workspace.owner.has_usable_password():
-        return False
-    context = {"agency": workspace.agency.name, "workspace": workspace.name}
-    queue_mail(kind=Mail.Kind.OWNER_INVITATION, user=workspace.owner, context=context)
-    return True
+def attach_owner(*, workspace: Workspace, name: str, email: str, now: datetime, by: Actor) -> None:
+    """Name the owner of a sub-account that the caller then saves, and invite them as far as there is need.
+
+    Whoever is new to the service, or belongs to this agency already, owns it at once; without a password they are sent
+    a link to set one, with each sub-account anew. A person of another tenant owns nothing of it before they accept.
+    The sub-account shows what was sent, never what is stored of the person.
+    """
+    require_plain_names(owner__name=name)
+    owner, is_new = find_or_create_user(email=email, name=name)
+    set_owner(workspace, owner=owner, name=name)
+    workspace.owner_pending_since = None if is_new or belongs_to(owner, workspace.agency) else now
+    if workspace.owner_pending_since:
+        _ask(workspace, now, by)
+    elif not owner.has_usable_password():
+        _send_link(workspace)
 
 
-@transaction.atomic
-def change_owner(*, workspace: Workspace, name: str, email: str, now: datetime, by: Actor) -> Workspace:
-    """Hand a sub-account over to the person with this e-mail, who is invited if they have no password yet."""
-    owner, _ = find_or_create_user(email=email, name=name)
-    is_another = lock_workspace(workspace).owner_id != owner.pk
-    workspace = replace_owner(workspace=workspace, owner=owner, name=name, by=by)
-    if is_another:
-        invite_owner(workspace)
-    return workspace
+def belongs_to(user: User, agency: Agency) -> bool:
+    """Say whether a person is in an agency's team or owns, with their consent, one of its sub-accounts."""
+    is_owner: bool = Workspace.objects.of(agency).owned_by(user).exists()
+    return is_owner or Member.objects.filter(user=user, agency=agency).exists()
 
 
-@transaction.atomic
-def replace_owner(*, workspace: Workspace, owner: User, by: Actor, name: str = "") -> Workspace:
-    """Hand a sub-account over to another person, called by this name or their own; the owner it has changes nothing."""
-    workspace = lock_workspace(workspace)
-    before = (workspace.owner_id, workspace.owner_name, workspace.owner_email)
-    set_owner(workspace, owner=owner, name=name or owner.name or owner.email)
-    if (workspace.owner_id, workspace.owner_name, workspace.owner_email) != before:
-        workspace.save(update_fields=["owner", "owner_name", "owner_email", "owner_key"])
-        details = {"email": {"from": before[2], "to": workspace.owner_email}}
-        record_workspace_activity(workspace=workspace, action="workspace.owner_replaced", by=by, details=details)
-    return workspace
+def owner_state(workspace: Workspace) -> OwnerState:
+    """Say how far the owner has come, as far as it is the agency's business."""
+    if workspace.owner_pending_since:
+        asked = Invitation.objects.filter(workspace_uuid=workspace.uuid).order_by("-id").first()
+        return OwnerState.WAITING if asked and asked.is_open else OwnerState.GONE
+    return OwnerState.SIGNED_UP if workspace.owner.has_usable_password() else OwnerState.WAITING
 
 
 @transaction.atomic
 def invite_owner_again(*, workspace: Workspace, now: datetime, by: Actor) -> Workspace:
-    """Send the owner another link to set a password. Raises `OwnerHasPassword`."""
+    """Send a sub-account's owner the invitation again.
+
+    Raises `OwnerHasPassword` once the password is set; one who was asked first can be asked until they have accepted.
+    """
+    lock_agency(workspace.agency_id)
     workspace = lock_workspace(workspace)
-    if not invite_owner(workspace):
+    if workspace.owner_pending_since:
+        waiting = _waiting(workspace).first()
+        if waiting:
+            renew_invitation(waiting, now)
+        else:
+            _ask(workspace, now, by)
+    elif workspace.owner.has_usable_password():
         raise OwnerHasPassword
+    else:
+        _send_link(workspace)
     record_workspace_activity(workspace=workspace, action="workspace.owner_invited", by=by)
     return workspace
+
+
+@transaction.atomic
+def change_owner(*, workspace: Workspace, name: str, email: str, now: datetime, by: Actor) -> Workspace:
+    """Give a sub-account another owner, invited like that of a new one; the same address takes the name alone."""
+    lock_agency(workspace.agency_id)
+    workspace = lock_workspace(workspace)
+    before = {"name": workspace.owner_name, "email": workspace.owner_email}
+    if workspace.owner_email == email.strip().lower():
+        require_plain_names(owner__name=name)
+        set_owner(workspace, owner=workspace.owner, name=name)
+    else:
+        withdraw_ownership(workspace)
+        attach_owner(workspace=workspace, name=name, email=email, now=now, by=by)
+    after = {"name": workspace.owner_name, "email": workspace.owner_email}
+    changes = {field: {"from": before[field], "to": after[field]} for field in after if before[field] != after[field]}
+    if changes:
+        workspace.save(update_fields=OWNER_FIELDS)
+        record_workspace_activity(workspace=workspace, action="workspace.owner_replaced", by=by, details=changes)
+    return workspace
+
+
+@transaction.atomic
+def replace_owner(*, workspace: Workspace, owner: User, by: Actor) -> Workspace:
+    """Hand a sub-account over to another person without asking them: for the operator's commands alone."""
+    workspace = lock_workspace(workspace)
+    before = [getattr(workspace, field) for field in OWNER_FIELDS]
+    withdraw_ownership(workspace)
+    set_owner(workspace, owner=owner, name=owner.name or owner.email)
+    workspace.owner_pending_since = None
+    if [getattr(workspace, field) for field in OWNER_FIELDS] != before:
+        workspace.save(update_fields=OWNER_FIELDS)
+        record_workspace_activity(workspace=workspace, action="workspace.owner_replaced", by=by)
+    return workspace
+
+
+@transaction.atomic
+def leave_workspace(*, workspace: Workspace, user: User, now: datetime, by: Actor) -> None:
+    """Let an owner give a sub-account up: it is theirs no longer, and its agency names another or asks them again."""
+    lock_agency(workspace.agency_id)
+    workspace = lock_workspace(workspace)
+    if workspace.owner_id != user.pk or workspace.owner_pending_since:
+        raise NotTheOwner
+    workspace.owner_pending_since = now
+    workspace.save(update_fields=["owner_pending_since"])
+    record_workspace_activity(workspace=workspace, action="workspace.owner_left", by=by)
+
+
+def withdraw_ownership(workspace: Workspace) -> None:
+    """End the question that an owner has not answered yet; the caller holds the workspace's lock."""
+    _waiting(workspace).update(status=Invitation.Status.WITHDRAWN, ended_at=Now())
+
+
+def _accept(*, invitation: Invitation, user: User, now: datetime, by: Actor) -> None:
+    workspace = _lock_asked(invitation, user)
+    workspace.owner_pending_since = None
+    workspace.save(update_fields=["owner_pending_since"])
+    record_workspace_activity(workspace=workspace, action="workspace.owner_accepted", by=by)
+
+
+def _decline(*, invitation: Invitation, user: User, now: datetime, by: Actor) -> None:
+    workspace = _lock_asked(invitation, user)
+    record_workspace_activity(workspace=workspace, action="workspace.owner_declined", by=without_address(by))
+
+
+def _ask_about_the_rest(*, invitation: Invitation, user: User, now: datetime, by: Actor) -> None:
+    """Ask about what other agencies have set up for somebody who comes for the first time, and for another reason.
+
+    It was theirs for want of anybody to ask; whose link they have used says nothing about the others.
+    """
+    others = Workspace.objects.owned_by(user).exclude(agency=invitation.agency).select_related("agency", "owner")
+    for workspace in others.select_for_update(no_key=True, of=("self",)).order_by("pk"):
+        workspace.owner_pending_since = now
+        workspace.save(update_fields=["owner_pending_since"])
+        _ask(workspace, now, SYSTEM)
+
+
+def _lock_asked(invitation: Invitation, user: User) -> Workspace:
+    asked = Workspace.objects.select_for_update(no_key=True)
+    workspace: Workspace | None = asked.filter(uuid=cast(UUID, invitation.workspace_uuid), owner=user).first()
+    if workspace is None:
+        raise InvitationEnded
+    return workspace
+
+
+def _names_of(invitation: Invitation) -> dict[str, str]:
+    workspace = Workspace.objects.filter(uuid=cast(UUID, invitation.workspace_uuid)).first()
+    return {"agency": invitation.agency.name, "workspace": workspace.name if workspace else ""}
+
+
+OWNERSHIP = InvitationHandler(
+    "workspace", Mail.Kind.OWNERSHIP_INVITATION, _accept, _decline, _names_of, first_password=_ask_about_the_rest
+)
+
+
+def _waiting(workspace: Workspace) -> "QuerySet[Invitation]":
+    return Invitation.objects.filter(workspace_uuid=workspace.uuid, status=Invitation.Status.OPEN)
+
+
+def _ask(workspace: Workspace, now: datetime, by: Actor) -> None:
+    open_invitation(
+        agency=workspace.agency,
+        workspace_uuid=workspace.uuid,
+        email=workspace.owner_email,
+        name=workspace.owner_name,
+        names=_mail_names(workspace),
+        now=now,
+        by=by,
+    )
+
+
+def _send_link(workspace: Workspace) -> None:
+    queue_mail(
+        kind=Mail.Kind.OWNER_INVITATION,
+        user=workspace.owner,
+        agency=workspace.agency,
+        context=_mail_names(workspace),
+    )
+
+
+def _mail_names(workspace: Workspace) -> dict[str, str]:
+    return {"agency": workspace.agency.name, "workspace": workspace.name}

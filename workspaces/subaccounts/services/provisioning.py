@@ -8,12 +8,12 @@ from agency.actors import Actor
 from agency.limits import unlimited
 from agency.models import Agency, Plan
 from agency.services import default_plan_of
-from agency.services.members import find_or_create_user
+from agency.services.names import require_plain_names
 from config.db import name_key
 from config.errors import Forbidden
 from workspaces.subaccounts import events
 from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.services.owners import invite_owner, set_owner
+from workspaces.subaccounts.services.owners import attach_owner
 from workspaces.subaccounts.services.recording import record_workspace_activity, record_workspace_event
 from workspaces.subaccounts.services.workspaces import save_workspace
 
@@ -37,13 +37,13 @@ def create_workspace(
     external_id: str | None = None,
     metadata: dict[str, str] | None = None,
 ) -> Workspace:
-    """Create a sub-account; an owner who has no password yet gets an e-mail with a link to set one.
+    """Create a sub-account; an owner without a password gets an e-mail with a link to set one (`attach_owner`).
 
     Without a plan it takes the agency's default plan, if there is one. Raises `SubAccountLimitReached` past the
     agency's own limit, and `ExternalIdTaken`. The sub-account itself comes last: it is counted in its agency's row,
     whose lock all other creations wait for until this one is committed.
     """
-    owner, _ = find_or_create_user(email=owner_email, name=owner_name)
+    require_plain_names(name=name)
     plan = plan or default_plan_of(agency)
     workspace = Workspace(
         agency=agency,
@@ -58,8 +58,7 @@ def create_workspace(
         metadata=metadata or {},
         created_at=now,
     )
-    set_owner(workspace, owner=owner, name=owner_name)
-    invite_owner(workspace)
+    attach_owner(workspace=workspace, name=owner_name, email=owner_email, now=now, by=by)
     record_workspace_activity(workspace=workspace, action="workspace.created", by=by)
     record_workspace_event(workspace=workspace, event=events.WORKSPACE_CREATED, now=now)
     _require_room(agency)

@@ -6,6 +6,7 @@ from typing import Any, TypedDict, Unpack
 from django.db import IntegrityError, transaction
 
 from agency.actors import Actor
+from agency.services.names import require_plain_names
 from config.db import name_key, violated_constraint
 from config.errors import Invalid, NotFound
 from workspaces.subaccounts import events
@@ -46,6 +47,7 @@ def save_workspace(workspace: Workspace, **options: Any) -> None:
 @transaction.atomic
 def change_workspace(*, workspace: Workspace, by: Actor, **changes: Unpack[WorkspaceChanges]) -> Workspace:
     """Change a sub-account's own fields; what is not named stays. Raises `ExternalIdTaken`."""
+    require_plain_names(name=changes.get("name", ""))
     workspace = lock_workspace(workspace)
     if "external_id" in changes:
         changes["external_id"] = changes["external_id"] or None

@@ -1,4 +1,4 @@
-"""The owner of a new sub-account: attached when known, invited when new."""
+"""The owner of a new sub-account: attached when known, invited when new. Who is asked first: test_owner_consent.py."""
 
 import re
 from datetime import timedelta
@@ -48,14 +48,23 @@ def set_password(link: str, password: str = PASSWORD) -> Any:
     return browser.post(address, {"new_password1": password, "new_password2": password})
 
 
-def test_a_known_owner_is_attached_and_hears_nothing(a: Tenant) -> None:
+def test_a_known_owner_is_attached_and_keeps_name_and_password(a: Tenant) -> None:
     known = UserFactory.create(email="known@example.com", name="Known", password="kept")
     sub_account = create(a, "Known@Example.com", "Called otherwise")
     assert owner_of(sub_account) == known
     assert sub_account["owner"] == {"name": "Called otherwise", "email": "known@example.com"}
-    assert not Mail.objects.exists()
     known.refresh_from_db()
     assert (known.name, known.check_password("kept")) == ("Known", True)
+
+
+def test_an_owner_whom_the_agency_has_already_owns_the_next_at_once_and_hears_nothing(a: Tenant) -> None:
+    known = a.workspace.owner
+    known.set_password(PASSWORD)
+    known.save()
+    Mail.objects.all().delete()
+    sub_account = create(a, known.email)
+    assert Workspace.objects.owned_by(known).filter(uuid=sub_account["uuid"]).exists()
+    assert not Mail.objects.exists()
 
 
 def test_an_agency_never_learns_the_name_that_another_knows(a: Tenant, b: Tenant) -> None:
@@ -72,9 +81,14 @@ def test_a_new_owner_becomes_a_user_without_a_password_and_one_mail(a: Tenant) -
     assert (mail.kind, mail.user, mail.sent_at) == ("owner_invitation", owner, None)
 
 
-def test_the_same_new_owner_twice_is_one_user_who_is_invited_to_both(a: Tenant) -> None:
+def test_an_owner_without_a_password_is_invited_again_with_each_new_sub_account(a: Tenant) -> None:
     first, second = create(a, "ada@example.com"), create(a, "ADA@example.com")
-    assert owner_of(first) == owner_of(second)
+    owner = owner_of(first)
+    assert owner == owner_of(second)
+    assert [mail.kind for mail in Mail.objects.all()] == ["owner_invitation"] * 2
+    owner.set_password(PASSWORD)
+    owner.save()
+    create(a, "ada@example.com")
     assert Mail.objects.count() == 2
 
 
@@ -126,11 +140,15 @@ def test_a_refused_creation_invites_nobody(a: Tenant) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_one_new_owner_of_many_sub_accounts_created_at_once_is_one_user(a: Tenant, b: Tenant) -> None:
+def test_one_new_owner_of_many_sub_accounts_created_at_once_is_one_user_of_one_agency(a: Tenant, b: Tenant) -> None:
     tenants = (a, b)
     owner = {"name": "Ada", "email": "ada@example.com"}
     answers = at_once(
         lambda number: tenants[number % 2].api.post("/workspaces", a_new_customer(owner=owner)).status_code, times=8
     )
     assert answers == [201] * 8
-    assert User.objects.filter(email="ada@example.com").count() == 1
+    person = User.objects.get(email="ada@example.com")
+    owned = Workspace.objects.owned_by(person)
+    assert owned.values("agency").distinct().count() == 1  # whoever was first; the other has to ask
+    assert (owned.count(), Workspace.objects.filter(owner=person).count()) == (4, 8)
+    assert Mail.objects.filter(recipient=person.email).count() == 8

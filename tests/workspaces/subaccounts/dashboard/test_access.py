@@ -76,7 +76,11 @@ PAGES = {
     "pack-install": PageCase(405, 302, pack),
 }
 # Open to whoever has signed in and owns something: they lead into a workspace.
-LANDING = {"choose": PageCase(200, 405), "switch": PageCase(405, 302)}
+LANDING = {
+    "choose": PageCase(200, 405),
+    "switch": PageCase(405, 302),
+    "leave": PageCase(200, 302, lambda tenant: [tenant.workspace.uuid]),
+}
 every_workspace_page = pytest.mark.parametrize("name", PAGES)
 every_page = pytest.mark.parametrize("name", [*PAGES, *LANDING])
 pages_with_ids = pytest.mark.parametrize("name", [name for name, case in PAGES.items() if case.ids is not no_ids])

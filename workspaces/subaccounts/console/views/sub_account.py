@@ -24,6 +24,8 @@ from workspaces.subaccounts.services import (
     WorkspaceNotFound,
     change_workspace,
     create_workspace,
+    invite_owner_again,
+    owner_state,
     restore_workspace,
     suspend_workspace,
     usage,
@@ -69,6 +71,7 @@ class SubAccountPage(OneSubAccount):
             limits=limits_against_use(self.workspace),
             held_addons=held_addons,
             addon_form=AddonForm(addons=free.order_by("name_key", "id")),
+            owner_state=owner_state(self.workspace),
             channels=self.workspace.channels.order_by("connected_at", "id")[:MOST_CHANNELS],
             latest=[(entry, action_label(entry.action)) for entry in self.activity().order_by("-id")[:LATEST]],
         )
@@ -150,6 +153,17 @@ class SubAccountSuspend(OneSubAccount, FormPage[ReasonForm]):
             "submit": _("Suspend"),
             "danger": True,
         }
+
+
+class SubAccountInviteOwner(OneSubAccount):
+    """Sends the owner's invitation again."""
+
+    http_method_names = ["post"]
+
+    def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        self.find(uuid=uuid)
+        invite_owner_again(workspace=self.workspace, now=timezone.now(), by=self.by)
+        return self.back(_("The owner of %(name)s is invited again."))
 
 
 class SubAccountRestore(OneSubAccount):

@@ -1,17 +1,23 @@
 """Where a customer arrives, and changes between workspaces."""
 
+from uuid import UUID
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
-from agency.pages.lists import paged
+from agency.pages.lists import paged, with_id
 from agency.pages.registry import dashboard_menu, in_order
+from agency.request_actor import user_actor
 from config.api.requests.ids import parse_uuid
 from workspaces.subaccounts.dashboard.current_workspace import choose_workspace, workspaces_of
 from workspaces.subaccounts.dashboard.surface import CustomerView, DashboardView
+from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services import WorkspaceNotFound, leave_workspace
 
 
 def page_of_ours(request: HttpRequest) -> str:
@@ -48,5 +54,23 @@ class SwitchWorkspace(CustomerView):
         if chosen is None:
             messages.error(request, _("This workspace is not yours."))
             return redirect("app:home")
-        choose_workspace(request, chosen)
+        choose_workspace(request, self.user, chosen)
         return redirect(page_of_ours(request))
+
+
+class LeaveWorkspace(CustomerView):
+    """Gives a workspace up; its agency names another owner, or invites this one again."""
+
+    def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        return render(request, "account/leave.html", {"name": self._own(uuid).name})
+
+    def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        workspace = self._own(uuid)
+        leave_workspace(workspace=workspace, user=self.user, now=now(), by=user_actor(request, self.user))
+        return self.done(_("You have left %(name)s.") % {"name": workspace.name}, "account:invitations")
+
+    def _own(self, uuid: UUID | None) -> Workspace:
+        found = with_id(workspaces_of(self.user), uuid)
+        if found is None:
+            raise WorkspaceNotFound
+        return found

@@ -1,0 +1,206 @@
+"""Answering invitations: by the link in the e-mail, or signed in, on the page of what one belongs to."""
+
+from typing import TYPE_CHECKING, Any, cast
+from uuid import UUID
+
+from django.contrib.auth import login
+from django.contrib.auth.forms import SetPasswordForm
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.decorators import method_decorator
+from django.utils.http import urlencode
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views import View
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_safe
+
+from agency.account.attempt_limits import account_digest
+from agency.account.known_browsers import remember_browser
+from agency.account.landing import keep_landing, landing_page_of
+from agency.models import Invitation, Member, User
+from agency.pages.fields import NameField
+from agency.pages.forms import add_refusal
+from agency.pages.lists import LARGEST_ID, paged
+from agency.pages.registry import in_order, landing_places
+from agency.pages.signed_in import SignedInView
+from agency.request_actor import request_actor, user_actor
+from agency.services import MemberNotFound, remove_member
+from agency.services.invitations import (
+    HasAPassword,
+    InvitationEnded,
+    InvitationNotFound,
+    accept_invitation,
+    accept_with_password,
+    decline_invitation,
+    handler_of,
+    invitation_of_link,
+)
+from config.api.requests.ids import parse_uuid
+from config.errors import Invalid
+
+if TYPE_CHECKING:
+    _SetPasswordForm = SetPasswordForm[User]
+else:
+    _SetPasswordForm = SetPasswordForm
+
+SESSION_KEY = "invitation"
+INVITATIONS = "account:invitations"
+ANSWERS = {"accept": accept_invitation, "decline": decline_invitation}
+
+
+class FirstPasswordForm(_SetPasswordForm):
+    """What somebody new says about themselves."""
+
+    name = NameField(label=gettext_lazy("Your name"))
+    field_order = ["name", "new_password1", "new_password2"]
+
+
+@never_cache
+@require_safe
+def open_link(request: HttpRequest, token: str) -> HttpResponse:
+    """Keep which invitation the link names in the session, and its token out of the address. Answers nothing."""
+    invitation = invitation_of_link(token)
+    if invitation is None:
+        return _ended(request)
+    request.session[SESSION_KEY] = str(invitation.uuid)
+    response = redirect("account:invitation")
+    response.headers["Referrer-Policy"] = "no-referrer"
+    return response
+
+
+def _ended(request: HttpRequest) -> HttpResponse:
+    return render(request, "account/invitation_ended.html", status=410)
+
+
+@method_decorator([never_cache, sensitive_post_parameters()], name="dispatch")
+class AnswerLink(View):
+    """Leads whoever has an account to their invitations, and lets whoever has no password yet in with a new one."""
+
+    http_method_names = ["get", "head", "post"]
+    invitation: Invitation
+    person: User
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        found = _named_in(request)
+        if found is None:
+            return _ended(request)
+        self.invitation = found
+        person = User.objects.filter(email=found.email).first()
+        if request.user.is_authenticated:
+            return redirect(INVITATIONS) if person == request.user else self._for_somebody_else()
+        if person and not person.is_active:
+            return _ended(request)
+        if person and person.has_usable_password():
+            return redirect(f"{reverse('account:sign-in')}?{urlencode({'next': reverse(INVITATIONS)})}")
+        self.person = person or User(email=found.email, name=found.name)
+        return super().dispatch(request, *args, **kwargs)
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return self._show(FirstPasswordForm(self.person, initial={"name": self.invitation.name}))
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        form = FirstPasswordForm(self.person, request.POST)
+        if not form.is_valid():
+            return self._show(form, status=422)
+        try:
+            user = accept_with_password(
+                invitation=self.invitation,
+                name=form.cleaned_data["name"],
+                password=form.cleaned_data["new_password1"],
+                now=timezone.now(),
+                by=request_actor(request, kind="user", id=self.person.pk or "", label=self.invitation.email),
+            )
+        except (HasAPassword, InvitationEnded):
+            return _ended(request)
+        except Invalid as refusal:
+            add_refusal(form, refusal)
+            return self._show(form, status=422)
+        request.session.pop(SESSION_KEY, None)
+        login(request, user)
+        response = redirect(landing_page_of(user))
+        remember_browser(request, response, account_digest(user.email))
+        return response
+
+    def _show(self, form: FirstPasswordForm, *, status: int = 200) -> HttpResponse:
+        names = handler_of(self.invitation).names(self.invitation)
+        context = {"form": form, "invitation": self.invitation, "names": names}
+        return render(self.request, "account/accept_invitation.html", context, status=status)
+
+    def _for_somebody_else(self) -> HttpResponse:
+        return render(self.request, "account/invitation_of_another.html", {"invitation": self.invitation}, status=403)
+
+
+def _named_in(request: HttpRequest) -> Invitation | None:
+    """Give the invitation whose link this browser has opened, while it can be answered."""
+    uuid = parse_uuid(request.session.get(SESSION_KEY, ""))
+    if uuid is None:
+        return None
+    named = Invitation.objects.select_related("agency").filter(uuid=uuid, status=Invitation.Status.OPEN)
+    return named.filter(expires_at__gt=timezone.now()).first()
+
+
+class Invitations(SignedInView):
+    """What a person is invited to, and what they belong to and may leave."""
+
+    landing_page = INVITATIONS
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        user = cast(User, request.user)
+        rows, pages = paged(request, invitations_to(user))
+        context = {
+            "user": user,
+            "rows": [(row, handler_of(row).names(row)) for row in rows],
+            "pages": pages,
+            "belongings": [one for place in in_order(landing_places) for one in place.belongings(user)],
+            "back": landing_page_of(user),
+        }
+        return render(request, "account/invitations.html", context)
+
+
+def invitations_to(user: User) -> Any:
+    """Give what is waiting for this person's answer, the newest first."""
+    waiting = Invitation.objects.filter(email=user.email, status=Invitation.Status.OPEN)
+    return waiting.filter(expires_at__gt=timezone.now()).select_related("agency").order_by("-id")
+
+
+class AnswerInvitation(SignedInView):
+    """Accepts or declines; joining something moves nobody's landing page."""
+
+    landing_page = INVITATIONS
+
+    def post(self, request: HttpRequest, uuid: UUID | None, answer: str) -> HttpResponse:
+        user = cast(User, request.user)
+        invitation = invitations_to(user).filter(uuid=uuid).first() if uuid else None
+        if invitation is None:
+            raise InvitationNotFound
+        names = handler_of(invitation).names(invitation)
+        if answer == "accept":
+            keep_landing(user)
+        ANSWERS[answer](invitation=invitation, user=user, now=timezone.now(), by=user_actor(request, user))
+        done = _("You have accepted: %(name)s.") if answer == "accept" else _("You have declined: %(name)s.")
+        return self.done(done % {"name": names.get("workspace") or names["agency"]}, INVITATIONS)
+
+
+class LeaveTeam(SignedInView):
+    """Leaving an agency's team: everybody may, but its last owner."""
+
+    landing_page = nav = INVITATIONS
+
+    def get(self, request: HttpRequest, pk: int) -> HttpResponse:
+        return render(request, "account/leave.html", {"name": self._own(pk).agency.name})
+
+    def post(self, request: HttpRequest, pk: int) -> HttpResponse:
+        member = self._own(pk)
+        remove_member(member=member, by=user_actor(request, request.user))
+        return self.done(_("You have left %(name)s.") % {"name": member.agency.name}, INVITATIONS)
+
+    def _own(self, pk: int) -> Member:
+        own = Member.objects.filter(user=cast(User, self.request.user), pk=min(pk, LARGEST_ID))
+        member = own.select_related("agency").first()
+        if member is None:
+            raise MemberNotFound
+        return member

@@ -1,0 +1,94 @@
+"""An address that was asked to join: its person is and sees nothing until they accept."""
+
+import uuid
+from datetime import datetime
+from typing import ClassVar, Self
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from agency.models.agencies import Agency, Member
+
+
+class InvitationQuerySet(models.QuerySet["Invitation"]):
+    def waiting(self) -> Self:
+        """Keep those that nobody has answered or withdrawn; some of them may have expired."""
+        return self.filter(status=Invitation.Status.OPEN)
+
+    def answerable(self, now: datetime) -> Self:
+        return self.waiting().filter(expires_at__gt=now)
+
+    def to_team(self, agency: Agency) -> Self:
+        return self.filter(agency=agency, workspace_uuid=None)
+
+
+class Invitation(models.Model):
+    """To an agency's team with a `role`, or to own the workspace `workspace_uuid`, which then has no role.
+
+    `email` is what was written; whether somebody has an account with it is nobody's business before they accept.
+    """
+
+    class Status(models.TextChoices):
+        OPEN = "open", "Waiting for an answer"
+        ACCEPTED = "accepted", "Accepted"
+        DECLINED = "declined", "Declined"
+        WITHDRAWN = "withdrawn", "Withdrawn"
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    agency = models.ForeignKey(Agency, on_delete=models.PROTECT, db_index=False, related_name="invitations")
+    workspace_uuid = models.UUIDField(null=True, blank=True, editable=False)
+    email = models.EmailField()
+    name = models.CharField(max_length=120, blank=True)
+    role = models.CharField(max_length=10, choices=Member.Role, blank=True)
+    status = models.CharField(max_length=10, choices=Status, default=Status.OPEN, editable=False)
+    invited_by = models.CharField(max_length=254, editable=False)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    expires_at = models.DateTimeField(editable=False)
+    ended_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    objects: ClassVar[models.Manager["Invitation"]] = InvitationQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["agency", "email"],
+                condition=Q(status="open", workspace_uuid=None),
+                name="invitation_open_once_per_address",
+            ),
+            models.UniqueConstraint(
+                fields=["workspace_uuid"], condition=Q(status="open"), name="invitation_open_once_per_workspace"
+            ),
+            models.CheckConstraint(
+                condition=Q(workspace_uuid=None, role__in=["owner", "admin", "viewer"])
+                | Q(workspace_uuid__isnull=False, role=""),
+                name="invitation_is_to_a_team_or_a_workspace",
+            ),
+            models.CheckConstraint(
+                condition=Q(status="open", ended_at=None)
+                | Q(status__in=["accepted", "declined", "withdrawn"], ended_at__isnull=False),
+                name="invitation_end_has_a_time",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["email"], condition=Q(status="open"), name="invitation_of_address"),
+            models.Index(fields=["workspace_uuid", "-id"], name="invitation_of_workspace"),
+            models.Index(fields=["agency", "-id"], name="invitation_of_agency"),
+            models.Index(fields=["expires_at"], name="invitation_by_end"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.email} ({self.role or 'workspace'})"
+
+    @property
+    def kind(self) -> str:
+        """Which handler its answer has."""
+        return "team" if self.workspace_uuid is None else "workspace"
+
+    @property
+    def is_open(self) -> bool:
+        return self.status == self.Status.OPEN
+
+    @property
+    def has_expired(self) -> bool:
+        return self.is_open and self.expires_at <= timezone.now()
