@@ -60,7 +60,7 @@ def by_agency(queryset: Any, term: str) -> Any:
 
 @admin.register(ConnectSession)
 class ConnectSessionAdmin(RecordAdmin):
-    list_display = ("uuid", "agency", "workspace", "platform", "status", "error_code", "created_at")
+    list_display = ("uuid", "status", "error_code", "agency", "workspace", "platform", "created_at")
     list_select_related = ("agency", "workspace")
     fields = (
         "uuid",
