@@ -2,18 +2,23 @@
 
 from collections.abc import Iterable
 
+from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
+from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from agency import metrics
 from agency.models import Agency, AgencyKey, Member, Plan
 from agency.pages.registry import (
     ActivityTarget,
+    Concern,
+    ConcernSource,
     Figure,
     FigureSource,
     FirstStep,
     MenuEntry,
     Section,
     activity_targets,
+    concern_sources,
     console_menu,
     figure_sources,
     first_steps,
@@ -112,7 +117,32 @@ def figures(agency: Agency) -> Iterable[Figure]:
     yield Figure(label=_("Live API keys"), value=keys, url_name="console:api-keys")
 
 
+MOST_NAMED = 3
+
+
+def concerns(agency: Agency) -> Iterable[Concern]:
+    """An invitation that is open, and the agency's own limit when nine tenths of it are used."""
+    waiting = Member.objects.filter(agency=agency, user__password__startswith=UNUSABLE_PASSWORD_PREFIX)
+    emails = list(waiting.order_by("id").values_list("user__email", flat=True)[: MOST_NAMED + 1])
+    if emails:
+        names = ", ".join(emails[:MOST_NAMED]) + (" …" if len(emails) > MOST_NAMED else "")
+        yield Concern(
+            text=_("Invited to the team and not here yet: %(names)s") % {"names": names},
+            url=reverse("console:team"),
+            action=_("Team"),
+        )
+    most = agency.max_sub_accounts
+    if most is not None and agency.sub_account_count * 10 >= most * 9:
+        yield Concern(
+            text=_("%(number)s of %(most)s sub-accounts are used.")
+            % {"number": f"{agency.sub_account_count:,}", "most": f"{most:,}"},
+            url=reverse("console:sub-accounts"),
+            action=_("Sub-accounts"),
+        )
+
+
 console_menu.add(*MENU)
+concern_sources.add(ConcernSource(name="agency", order=30, concerns=concerns))
 first_steps.add(*STEPS)
 figure_sources.add(FigureSource(name="agency", order=20, figures=figures))
 label_actions(ACTIONS)

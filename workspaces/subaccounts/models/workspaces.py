@@ -30,6 +30,7 @@ class Like(_TextLookup):
 
 
 MOST_CHANNELS = 1_000
+DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 
 class BusinessType(models.TextChoices):
@@ -57,7 +58,11 @@ class WorkspaceQuerySet(models.QuerySet["Workspace"]):
 
 
 class Workspace(models.Model):
-    """Holds its own copy of its plan's limits; `limits` is the sum of that copy and those of its add-ons."""
+    """Holds its own copy of its plan's limits; `limits` is the sum of that copy and those of its add-ons.
+
+    `opening_hours` names all seven days, each with its intervals: `{"monday": [["09:00", "17:00"]], …}`; it is empty
+    until it has been set.
+    """
 
     class Status(models.TextChoices):
         ACTIVE = "active", "Active"
@@ -78,6 +83,15 @@ class Workspace(models.Model):
     owner_email = models.EmailField()
     business_type = models.CharField(max_length=30, choices=BusinessType, null=True, blank=True)
     timezone = models.CharField(max_length=64, default="UTC")
+    currency = models.CharField(max_length=3, default="USD", db_default="USD")
+    opening_hours = models.JSONField(default=dict, db_default={})
+    address = models.CharField(max_length=500, blank=True, db_default="")
+    phone = models.CharField(max_length=40, blank=True, db_default="")
+    email = models.CharField(max_length=254, blank=True, db_default="")
+    website = models.CharField(max_length=500, blank=True, db_default="")
+    booking_link = models.CharField(max_length=500, blank=True, db_default="")
+    review_link = models.CharField(max_length=500, blank=True, db_default="")
+    menu_link = models.CharField(max_length=500, blank=True, db_default="")
     created_at = models.DateTimeField(default=now, editable=False)
 
     objects: ClassVar[Any] = WorkspaceQuerySet.as_manager()
@@ -112,6 +126,11 @@ class Workspace(models.Model):
         """Its channels, the oldest first; at most a thousand."""
         channels: models.QuerySet[Any] = self.channels.order_by("connected_at", "id")
         return channels[:MOST_CHANNELS]
+
+    @property
+    def weekly_hours(self) -> dict[str, list[list[str]]]:
+        """Its opening hours with all seven days, whether they were set or not."""
+        return {day: self.opening_hours.get(day, []) for day in DAYS}
 
     @property
     def is_active(self) -> bool:

@@ -14,6 +14,7 @@ from workspaces.subaccounts.services.channels import (
 from workspaces.subaccounts.services.keys import issue_workspace_key, revoke_workspace_key
 from workspaces.subaccounts.services.limits import LimitReached, recompute_limits, require_room, usage
 from workspaces.subaccounts.services.locking import lock_workspace
+from workspaces.subaccounts.services.opening_hours import OpeningHoursRefused
 from workspaces.subaccounts.services.plans import assign_plan
 from workspaces.subaccounts.services.provisioning import SubAccountLimitReached, create_workspace
 from workspaces.subaccounts.services.recording import (
@@ -22,6 +23,7 @@ from workspaces.subaccounts.services.recording import (
     record_workspace_activity,
     record_workspace_event,
 )
+from workspaces.subaccounts.services.settings import SettingRefused, settings_in_texts
 from workspaces.subaccounts.services.workspaces import (
     WorkspaceChanges,
     WorkspaceNotFound,
@@ -37,6 +39,8 @@ __all__ = [
     "ChannelNotFound",
     "FirstChannelHandler",
     "LimitReached",
+    "OpeningHoursRefused",
+    "SettingRefused",
     "SubAccountLimitReached",
     "WorkspaceChanges",
     "WorkspaceNotFound",
@@ -61,6 +65,7 @@ __all__ = [
     "restore_workspace",
     "revoke_addon",
     "revoke_workspace_key",
+    "settings_in_texts",
     "suspend_workspace",
     "usage",
 ]

@@ -1,7 +1,8 @@
 """A sub-account's own fields and its suspension."""
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 from django.db import transaction
 
@@ -12,7 +13,9 @@ from config.errors import NotFound
 from workspaces.subaccounts import events
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services.locking import lock_workspace
+from workspaces.subaccounts.services.opening_hours import hours_as_text
 from workspaces.subaccounts.services.recording import record_workspace_activity, record_workspace_event
+from workspaces.subaccounts.services.settings import checked_settings
 
 
 class WorkspaceNotFound(NotFound):
@@ -25,22 +28,42 @@ class WorkspaceChanges(TypedDict, total=False):
     name: str
     business_type: str | None
     timezone: str
+    currency: str
+    opening_hours: Mapping[str, list[list[str]]]
+    address: str
+    phone: str
+    email: str
+    website: str
+    booking_link: str
+    review_link: str
+    menu_link: str
 
 
 @transaction.atomic
 def change_workspace(*, workspace: Workspace, by: Actor, **changes: Unpack[WorkspaceChanges]) -> Workspace:
-    """Change name, business type or time zone; what is not named stays."""
+    """Change name, business type, time zone or settings; what is not named stays.
+
+    Raises `OpeningHoursRefused`, `SettingRefused`.
+    """
+    wanted = checked_settings(changes)
     workspace = lock_workspace(workspace)
-    before = {field: getattr(workspace, field) for field in changes}
-    changed = {field: value for field, value in changes.items() if before[field] != value}
+    before = {field: getattr(workspace, field) for field in wanted}
+    changed = {field: value for field, value in wanted.items() if before[field] != value}
     for field, value in changed.items():
         setattr(workspace, field, value)
     if changed:
         workspace.name_key = name_key(workspace.name)
         workspace.save(update_fields=[*changed, "name_key"])
-        details = {field: {"from": before[field], "to": value} for field, value in changed.items()}
+        details = {
+            field: {"from": _for_people(before[field]), "to": _for_people(value)} for field, value in changed.items()
+        }
         record_workspace_activity(workspace=workspace, action="workspace.changed", by=by, details=details)
     return workspace
+
+
+def _for_people(value: Any) -> Any:
+    """Give a value as the activity log keeps it: hours in one line."""
+    return hours_as_text(value) if isinstance(value, dict) else value
 
 
 @transaction.atomic
