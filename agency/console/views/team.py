@@ -30,6 +30,7 @@ class Team(ConsoleView):
 
 class Invite(FormPage[InvitationForm]):
     nav = TEAM
+    creates = True
     writers = OWNERS
     template_name = "agency/member_form.html"
 

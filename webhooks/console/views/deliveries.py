@@ -41,6 +41,9 @@ class DeliveryPage(WebhookView):
 class WebhookTest(WebhookView):
     """Sends a sample and shows its delivery, where the answer appears by itself."""
 
+    creates = True
+    form_page = "console:webhook"
+
     def post(self, request: HttpRequest, **ids: Any) -> HttpResponse:
         endpoint = self.endpoint_of(ids["uuid"])
         form = TestForm(request.POST, events=endpoint.events, catalogue=event_catalogue(self.agency))
@@ -50,6 +53,9 @@ class WebhookTest(WebhookView):
 
 
 class DeliveryRedeliver(WebhookView):
+    creates = True
+    form_page = ONE
+
     def post(self, request: HttpRequest, **ids: Any) -> HttpResponse:
         again = redeliver(delivery=self.delivery_of(ids["uuid"]), now=timezone.now(), by=self.by)
         return self.done(_("The same envelope is on its way again."), ONE, again.uuid)
@@ -57,6 +63,8 @@ class DeliveryRedeliver(WebhookView):
 
 class RedeliverFailed(FormPage[RedeliverForm], WebhookView):
     """Sends everything again that ended as an error since a moment."""
+
+    creates = True
 
     def make_form(self, data: Any = None) -> RedeliverForm:
         return RedeliverForm(data, endpoints=self.endpoints())

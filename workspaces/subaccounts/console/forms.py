@@ -53,7 +53,6 @@ class NewSubAccountForm(SubAccountForm):
     owner_email = EmailField(
         label=_("Owner's e-mail"), help_text=_("An owner who is new to the service is sent a link to set a password.")
     )
-    nonce = forms.CharField(widget=forms.HiddenInput, required=False)
 
     def __init__(self, *args: Any, plans: "QuerySet[Plan]", **options: Any) -> None:
         super().__init__(*args, **options)
