@@ -64,12 +64,21 @@ def _unavailable(request: HttpRequest, fault: BaseException) -> HttpResponse:
     return answer
 
 
+def comes_from_here(request: HttpRequest) -> bool:
+    """Say whether a browser vouches for it that a page of ours sent this."""
+    site = request.headers.get("Sec-Fetch-Site")
+    if site is not None:
+        return site == "same-origin"
+    return request.headers.get("Origin") == f"{request.scheme}://{request.get_host()}"
+
+
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Answer a form without the browser's own token; one of ours, from before a new sign-in, is shown again.
 
-    That it is ours, and this person's, its nonce says, which no other site can have. Nothing is done with it.
+    It must come from a page of ours, or another site could end people's sessions: a browser sends no cookie with that
+    site's form, and takes the new one. For whom it was shown its nonce says. Nothing is done with it.
     """
     view: Any = getattr(request.resolver_match and request.resolver_match.func, "view_class", None)
-    if getattr(view, "keeps_words", False) and keep_words(request):
+    if getattr(view, "keeps_words", False) and comes_from_here(request) and keep_words(request):
         return redirect(view.address_of_form(request))
     return error_page(403)

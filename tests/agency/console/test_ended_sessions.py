@@ -7,7 +7,7 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 from django.utils.timezone import now
 
-from agency.models import Plan
+from agency.models import Plan, User
 from agency.pages.form_nonce import new_nonce
 from agency.pages.kept_words import MOST_CHARACTERS, SESSION_KEY
 from tests.agency.console.browsers import PASSWORD, a_browser, a_member, a_person, flashes, hidden, text
@@ -134,24 +134,52 @@ def test_the_dashboard_does_the_same(a: Tenant) -> None:
     assert second.address == ""
 
 
-def test_a_form_from_before_a_new_sign_in_is_shown_again(a: Tenant) -> None:
+OLD_TOKEN = "o" * 64
+FROM_HERE = ({"Sec-Fetch-Site": "same-origin"}, {"Origin": "http://testserver"})
+FROM_ELSEWHERE = (
+    {},
+    {"Sec-Fetch-Site": "cross-site"},
+    {"Sec-Fetch-Site": "same-site"},
+    {"Origin": "https://evil.example"},
+)
+
+
+def strict_browser(user: User | None = None) -> Client:
+    """A browser with which the CSRF check is as in production."""
+    browser = Client(enforce_csrf_checks=True, REMOTE_ADDR=an_address())
+    if user:
+        browser.force_login(user)
+    return browser
+
+
+def with_an_old_token(browser: Client, user: User, headers: dict[str, str]) -> Any:
+    sent = {"name": "Growth", "nonce": new_nonce(user.pk), "csrfmiddlewaretoken": OLD_TOKEN}
+    return browser.post(NEW_PLAN, sent, headers=headers)
+
+
+@pytest.mark.parametrize("headers", FROM_HERE)
+def test_a_form_from_before_a_new_sign_in_is_shown_again(a: Tenant, headers: dict[str, str]) -> None:
     user = a_member(a.agency).user
-    strict = Client(enforce_csrf_checks=True, REMOTE_ADDR=an_address())
-    strict.force_login(user)
-    sent = {"name": "Growth", "nonce": new_nonce(user.pk), "made_for": str(a.agency.uuid), "csrfmiddlewaretoken": "old"}
-    answer = strict.post(NEW_PLAN, sent)
-    assert answer["Location"] == NEW_PLAN
-    assert 'value="Growth"' in strict.get(NEW_PLAN).content.decode()
+    browser = strict_browser(user)
+    assert with_an_old_token(browser, user, headers)["Location"] == NEW_PLAN
+    assert 'value="Growth"' in browser.get(NEW_PLAN).content.decode()
     assert not Plan.objects.exists()
 
 
-def test_but_a_form_of_another_site_is_not(a: Tenant) -> None:
-    user, other = a_member(a.agency).user, a_member(a.agency).user
-    strict = Client(enforce_csrf_checks=True, REMOTE_ADDR=an_address())
-    strict.force_login(user)
-    for nonce in ("", "made-up", new_nonce(other.pk)):
-        assert strict.post(NEW_PLAN, {"name": "Growth", "nonce": nonce}).status_code == 403
-    assert "Growth" not in strict.get(NEW_PLAN).content.decode()
+@pytest.mark.parametrize("headers", FROM_ELSEWHERE)
+def test_but_a_form_of_another_site_is_not_and_ends_no_session(a: Tenant, headers: dict[str, str]) -> None:
+    user = a_member(a.agency).user
+    for browser in (strict_browser(user), strict_browser()):
+        answer = with_an_old_token(browser, user, headers)
+        assert answer.status_code == 403
+        assert not answer.cookies
+    assert not any(SESSION_KEY in session.get_decoded() for session in Session.objects.all())
+
+
+def test_nor_is_one_that_was_shown_to_somebody_else(a: Tenant) -> None:
+    browser, other = strict_browser(a_member(a.agency).user), a_member(a.agency).user
+    assert with_an_old_token(browser, other, FROM_HERE[0]).status_code == 403
+    assert "Growth" not in browser.get(NEW_PLAN).content.decode()
 
 
 def test_a_page_is_the_same_again_after_signing_in_and_a_button_leads_to_its_page(a: Tenant) -> None:
