@@ -40,7 +40,7 @@ class ConsoleView(SignedInView):
         if refusal:
             return refusal
         kept = kept_words(request)
-        if kept:
+        if kept and kept.made_for:
             request.session[CHOSEN] = kept.made_for
         user = cast(User, request.user)
         memberships = memberships_of(user)

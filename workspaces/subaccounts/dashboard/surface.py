@@ -46,7 +46,7 @@ class DashboardView(CustomerView):
         if refusal:
             return refusal
         kept = kept_words(request)
-        if kept:
+        if kept and kept.made_for:
             request.session[CHOSEN] = kept.made_for
         current = find_current_workspace(request, self.user)
         if current is None:
