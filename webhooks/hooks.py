@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from django.urls import reverse
+from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 
 from agency.models import Agency
@@ -47,6 +48,7 @@ def _has_endpoint(agency: Agency) -> bool:
 
 
 MOST_NAMED = 3
+LONGEST_SHOWN = 100
 
 
 def concerns(agency: Agency) -> Iterable[Concern]:
@@ -54,7 +56,7 @@ def concerns(agency: Agency) -> Iterable[Concern]:
     failing = Endpoint.objects.of(agency).filter(enabled=True, last_outcome=Endpoint.Outcome.ERROR)
     for endpoint in failing.order_by("id").only("uuid", "url")[:MOST_NAMED]:
         yield Concern(
-            text=_("The webhook to %(url)s fails.") % {"url": endpoint.url},
+            text=_("The webhook to %(url)s fails.") % {"url": Truncator(endpoint.url).chars(LONGEST_SHOWN)},
             url=reverse("console:webhook", args=[endpoint.uuid]),
             action=_("Webhook"),
         )

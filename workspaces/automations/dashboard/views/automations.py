@@ -89,8 +89,10 @@ class AutomationPage(OneAutomation, DashboardForm[SlotForm]):
         return SlotForm(data, automation=self.automation, met=self.capabilities.met)
 
     def save(self, form: SlotForm) -> HttpResponse:
+        filled, values = self.automation, form.changes()
         try:
-            filled = fill_slots(automation=self.automation, values=form.changes(), now=timezone.now(), by=self.by)
+            if values or filled.published is None:
+                filled = fill_slots(automation=filled, values=values, now=timezone.now(), by=self.by)
         except SlotRefused as error:
             form.add_refusal(error)
             return self.show(form, status=422)
