@@ -84,7 +84,7 @@ class ConnectSessionAdmin(RecordAdmin):
 class ProviderNoticeAdmin(RecordAdmin):
     """Their bodies are customers' messages, which support does not read."""
 
-    list_display = ("id", "received_at", "read_at", "fault")
+    list_display = ("id", "status", "received_at", "read_at", "fault")
     fields = ("id", "received_at", "read_at", "fault", "size")
     readonly_fields = ("size",)
     search_fields = ("id",)
@@ -92,6 +92,10 @@ class ProviderNoticeAdmin(RecordAdmin):
 
     def search(self, queryset: Any, term: str) -> Any:
         return queryset.filter(pk=int(term)) if term.isdecimal() and len(term) < 19 else queryset.none()
+
+    @admin.display
+    def status(self, notice: ProviderNotice) -> str:
+        return "Not readable" if notice.fault else "Read" if notice.read_at else "Waiting"
 
     @admin.display(description="bytes")
     def size(self, notice: ProviderNotice) -> int:
