@@ -123,14 +123,12 @@ class EntryAdd(PackDetailView):
         self.find(uuid=uuid)
         chosen = list(dict.fromkeys(request.POST.getlist("template_id")))[:MOST_CHOSEN]
         added, refused = self._add(chosen)
-        if not chosen:
-            messages.error(request, _("Choose at least one automation."))
-        for name in added[:1] if len(added) == 1 else []:
-            messages.success(request, _("%(name)s was added.") % {"name": name})
-        if len(added) > 1:
+        if len(added) == 1:
+            messages.success(request, _("%(name)s was added.") % {"name": added[0]})
+        elif added:
             message = _("%(number)s automations were added: %(names)s.")
             messages.success(request, message % {"number": len(added), "names": ", ".join(added)})
-        for refusal in refused:
+        for refusal in refused if chosen else [_("Choose at least one automation.")]:
             messages.error(request, refusal)
         return redirect(self._library(request, chosen))
 
