@@ -10,6 +10,8 @@ from agency.models import Agency, AgencyKey, Invitation, Member, Plan, User
 from agency.pages.registry import (
     ActivityTarget,
     Belonging,
+    Concern,
+    ConcernSource,
     Figure,
     FigureSource,
     FirstStep,
@@ -17,6 +19,7 @@ from agency.pages.registry import (
     MenuEntry,
     Section,
     activity_targets,
+    concern_sources,
     console_menu,
     figure_sources,
     first_steps,
@@ -140,12 +143,37 @@ def figures(agency: Agency) -> Iterable[Figure]:
     yield Figure(label=_("Live API keys"), value=keys, url_name="console:api-keys")
 
 
+MOST_NAMED = 3
+
+
+def concerns(agency: Agency) -> Iterable[Concern]:
+    """An invitation that is open, and the agency's own limit when nine tenths of it are used."""
+    waiting = Invitation.objects.filter(agency=agency, status=Invitation.Status.OPEN, workspace_uuid=None)
+    emails = list(waiting.order_by("id").values_list("email", flat=True)[: MOST_NAMED + 1])
+    if emails:
+        names = ", ".join(emails[:MOST_NAMED]) + (" …" if len(emails) > MOST_NAMED else "")
+        yield Concern(
+            text=_("Invited to the team and not here yet: %(names)s") % {"names": names},
+            url=reverse("console:team"),
+            action=_("Team"),
+        )
+    most = agency.max_sub_accounts
+    if most is not None and agency.sub_account_count * 10 >= most * 9:
+        yield Concern(
+            text=_("%(number)s of %(most)s sub-accounts are used.")
+            % {"number": f"{agency.sub_account_count:,}", "most": f"{most:,}"},
+            url=reverse("console:sub-accounts"),
+            action=_("Sub-accounts"),
+        )
+
+
 invitation_handlers.add(TEAM)
 landing_places.add(
     LandingPlace(name="console", url_name="console:home", order=10, is_open=_is_member, belongings=_memberships),
     LandingPlace(name="admin", url_name="admin:index", order=20, is_open=lambda user: user.is_staff),
 )
 console_menu.add(*MENU)
+concern_sources.add(ConcernSource(name="agency", order=30, concerns=concerns))
 first_steps.add(*STEPS)
 figure_sources.add(FigureSource(name="agency", order=20, figures=figures))
 label_actions(ACTIONS)

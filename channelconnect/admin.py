@@ -61,7 +61,7 @@ def by_agency(queryset: Any, term: str) -> Any:
 
 @admin.register(ConnectSession)
 class ConnectSessionAdmin(RecordAdmin):
-    list_display = ("uuid", "agency", "workspace", "platform", "status", "error_code", "created_at")
+    list_display = ("uuid", "status", "error_code", "agency", "workspace", "platform", "created_at")
     list_select_related = ("agency", "workspace")
     fields = (
         "uuid",
@@ -117,7 +117,7 @@ class UnsubscriptionAdmin(RecordAdmin):
 class ProviderNoticeAdmin(RecordAdmin):
     """Their bodies are customers' messages, which support does not read."""
 
-    list_display = ("id", "received_at", "read_at", "fault")
+    list_display = ("id", "status", "received_at", "read_at", "fault")
     fields = ("id", "received_at", "read_at", "fault", "size")
     readonly_fields = ("size",)
     search_fields = ("id",)
@@ -125,6 +125,10 @@ class ProviderNoticeAdmin(RecordAdmin):
 
     def search(self, queryset: Any, term: str) -> Any:
         return queryset.filter(pk=int(term)) if term.isdecimal() and len(term) < 19 else queryset.none()
+
+    @admin.display
+    def status(self, notice: ProviderNotice) -> str:
+        return "Not readable" if notice.fault else "Read" if notice.read_at else "Waiting"
 
     @admin.display(description="bytes")
     def size(self, notice: ProviderNotice) -> int:

@@ -23,6 +23,7 @@ ACTIONS = {
     "pack.created": _("Pack created"),
     "pack.changed": _("Pack edited"),
     "pack.removed": _("Pack removed"),
+    "pack.installed": _("Pack installed"),
     "pack.unpublished": _("Pack unpublished"),
     "pack.entry_added": _("Automation added to a pack"),
     "pack.entry_changed": _("Automation of a pack edited"),
@@ -46,8 +47,8 @@ first_steps.add(
     FirstStep(
         title=_("Publish a pack"),
         text=_("Ready-made automations that your customers install in one click."),
-        url_name="console:packs",
-        action=_("Packs"),
+        url_name="console:pack-new",
+        action=_("New pack"),
         is_done=_has_published,
         order=35,
     )

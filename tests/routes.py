@@ -102,6 +102,7 @@ ROUTES: dict[str, dict[str, Case]] = {
     },
     f"{WORKSPACE}automations": {"GET": LIST},
     f"{WORKSPACE}automations/<id:automation>": {"GET": READ},
+    f"{WORKSPACE}workspace": {"GET": LIST, "PATCH": Case(200, lambda _: {"currency": "EUR"}, others=200)},
     f"{WORKSPACE}channels": {"GET": LIST},
     f"{WORKSPACE}channels/<id:channel>": {"GET": READ},
 }

@@ -1,14 +1,21 @@
 """What webhooks add elsewhere: events of the document; the console's menu, a first step, labels of the activity log."""
 
+from collections.abc import Iterable
+
+from django.urls import reverse
+from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 
 from agency.models import Agency
 from agency.pages.registry import (
     ActivityTarget,
+    Concern,
+    ConcernSource,
     FirstStep,
     MenuEntry,
     Section,
     activity_targets,
+    concern_sources,
     console_menu,
     first_steps,
     label_actions,
@@ -41,7 +48,23 @@ def _has_endpoint(agency: Agency) -> bool:
     return Endpoint.objects.of(agency).exists()
 
 
+MOST_NAMED = 3
+LONGEST_SHOWN = 100
+
+
+def concerns(agency: Agency) -> Iterable[Concern]:
+    """Endpoints whose newest delivery failed."""
+    failing = Endpoint.objects.of(agency).filter(enabled=True, last_outcome=Endpoint.Outcome.ERROR)
+    for endpoint in failing.order_by("id").only("uuid", "url")[:MOST_NAMED]:
+        yield Concern(
+            text=_("The webhook to %(url)s fails.") % {"url": Truncator(endpoint.url).chars(LONGEST_SHOWN)},
+            url=reverse("console:webhook", args=[endpoint.uuid]),
+            action=_("Webhook"),
+        )
+
+
 METRICS.add(*metrics.METRICS)
+concern_sources.add(ConcernSource(name="webhooks", order=10, concerns=concerns))
 subscriber_checks.add(SubscriberCheck("webhooks", has_subscribers))
 documented_events.add(
     DocumentedEvents("agency events", "agency", events_of(Audience.AGENCY)),

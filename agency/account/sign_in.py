@@ -14,7 +14,6 @@ from django.utils.translation import gettext as _
 from django.views import View
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_POST
 
 from agency.account.attempt_limits import account_digest, allow_sign_ins, sign_in_wait
 from agency.account.forms import SignInForm
@@ -84,9 +83,10 @@ def _mention_invitations(request: HttpRequest, user: User) -> None:
 
 
 @never_cache
-@require_POST
 def sign_out(request: HttpRequest) -> HttpResponse:
-    """End the session on the server."""
+    """End the session on the server. Opened as a page, it ends nothing."""
+    if request.method != "POST":
+        return redirect(settings.LOGIN_URL)
     logout(request)
     messages.success(request, _("You are signed out."))
     return redirect(settings.LOGIN_URL)

@@ -57,7 +57,7 @@ class ReasonForm(forms.Form):
 @admin.register(Agency)
 class AgencyAdmin(ChangingAdmin):
     form = AgencyForm
-    list_display = ("name", "id", "status", "sub_account_count", "max_sub_accounts", "created_at")
+    list_display = ("name", "status", "id", "sub_account_count", "max_sub_accounts", "created_at")
     list_filter = ("status",)
     search_fields = ("name",)
     search_help_text = "The beginning of a name, or a uuid."

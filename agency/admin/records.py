@@ -11,14 +11,18 @@ from config.api.requests.ids import parse_uuid
 
 @admin.register(Plan, Addon)
 class CatalogueAdmin(RecordAdmin):
-    list_display = ("name", "agency", "archived_at", "created_at")
+    list_display = ("name", "status", "agency", "created_at")
     list_select_related = ("agency",)
     fields = ("uuid", "agency", "name", "description", "limits", "archived_at", "created_at")
+
+    @admin.display
+    def status(self, item: Plan | Addon) -> str:
+        return "Archived" if item.archived_at else "Live"
 
 
 @admin.register(AgencyKey)
 class AgencyKeyAdmin(RecordAdmin):
-    list_display = ("name", "prefix", "agency", "can_copy", "last_used_at", "revoked_at")
+    list_display = ("name", "status", "prefix", "agency", "can_copy", "last_used_at")
     list_select_related = ("agency",)
     fields = (
         "uuid",
@@ -31,6 +35,10 @@ class AgencyKeyAdmin(RecordAdmin):
         "last_used_at",
         "revoked_at",
     )
+
+    @admin.display
+    def status(self, key: AgencyKey) -> str:
+        return "Revoked" if key.revoked_at else "Live"
 
 
 @admin.register(ActivityEntry)

@@ -12,7 +12,6 @@ from django.utils.translation import gettext_lazy as _
 from agency import limits
 from agency.models import Addon, Member, Plan
 from agency.pages.fields import EmailField, LineField, MultilineField, NameField
-from agency.pages.forms import NonceForm
 from agency.services.catalogue import CatalogueChanges
 from agency.services.pictures import MOST_BYTES, TOO_LARGE
 
@@ -85,7 +84,7 @@ def limit_values(held: limits.Limits) -> dict[str, Any]:
     return {field_name(name): limits.value(held, name) for name in limits.NAMES}
 
 
-class KeyForm(NonceForm):
+class KeyForm(forms.Form):
     name = NameField(help_text=_("What uses this key, so that you know it again: “CRM sync”, “Zapier”."))
     can_copy = forms.BooleanField(
         label=_("May copy automations out of sub-accounts"),

@@ -8,6 +8,7 @@ from agency.models.invitations import Invitation
 from agency.models.keys import AgencyKey
 from agency.models.mail import Mail
 from agency.models.plans import Addon, Plan
+from agency.models.sent_forms import SentForm
 from agency.models.switches import Switch
 from agency.models.users import User
 
@@ -22,6 +23,7 @@ __all__ = [
     "Mail",
     "Member",
     "Plan",
+    "SentForm",
     "Switch",
     "User",
 ]

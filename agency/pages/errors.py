@@ -2,10 +2,13 @@
 
 import logging
 import sys
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.template.loader import render_to_string
 
+from agency.pages.kept_words import keep_words
 from config.api.errors.faults import RETRY_AFTER_SECONDS, SERVER_ERROR, is_unavailable, log_fault
 from config.api.errors.handler import answer_exception, path_not_found
 from config.api.responses.json import error_response
@@ -17,6 +20,7 @@ MESSAGES = {
     400: ("This request cannot be understood", "Go back and try again."),
     403: ("This is not allowed", "The page may be out of date, or your role does not include this."),
     404: ("There is nothing here", "The address may be mistyped, or what it showed is gone."),
+    405: ("This address cannot be opened like this", "Go back and use the buttons of the page that you came from."),
     503: ("We cannot answer at the moment", "Nothing you did is at fault. Please try again in a few seconds."),
     500: ("Something went wrong on our side", "Nothing you did is at fault. Please try again in a moment."),
 }
@@ -64,5 +68,21 @@ def _unavailable(request: HttpRequest, fault: BaseException) -> HttpResponse:
     return answer
 
 
+def comes_from_here(request: HttpRequest) -> bool:
+    """Say whether a browser vouches for it that a page of ours sent this."""
+    site = request.headers.get("Sec-Fetch-Site")
+    if site is not None:
+        return site == "same-origin"
+    return request.headers.get("Origin") == f"{request.scheme}://{request.get_host()}"
+
+
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Answer a form without the browser's own token; one of ours, from before a new sign-in, is shown again.
+
+    It must come from a page of ours, or another site could end people's sessions: a browser sends no cookie with that
+    site's form, and takes the new one. For whom it was shown its nonce says. Nothing is done with it.
+    """
+    view: Any = getattr(request.resolver_match and request.resolver_match.func, "view_class", None)
+    if getattr(view, "keeps_words", False) and comes_from_here(request) and keep_words(request):
+        return redirect(view.address_of_form(request))
     return error_page(403)

@@ -1,32 +1,45 @@
-"""Forms that count once: they make what must not be made twice, so neither a reload nor a double click repeats them."""
+"""The nonce in every form: signed for one person, it counts a form that makes something once.
+
+It also says for whom a form was shown, without which nothing that came in after the end of a session is kept.
+"""
 
 import secrets
+from dataclasses import dataclass
 
-from django.contrib.sessions.models import Session
-from django.db import transaction
+from django.core import signing
 from django.http import HttpRequest
 
-SESSION_KEY = "form_nonces"
-MOST_OPEN = 20
+from agency.services.sent_forms import FORMS_LAST
+
+FIELD = "nonce"
+# In the address of a page whose form makes something, so that the browser's Back comes back to the same form.
+PARAMETER = "form"
+SALT = "agency.pages.form_nonce"
 
 
-def new_nonce(request: HttpRequest) -> str:
-    """Give a nonce to a form that is about to be shown."""
-    nonce = secrets.token_urlsafe(16)
-    request.session[SESSION_KEY] = [*request.session.get(SESSION_KEY, []), nonce][-MOST_OPEN:]
-    return nonce
+@dataclass(frozen=True, slots=True)
+class FormNonce:
+    """A nonce that we have signed: for which person, and its random part."""
+
+    user: int
+    value: str
 
 
-def use_nonce(request: HttpRequest, nonce: str) -> bool:
-    """Use a form's nonce up; False when it was used before. Of two submissions at once exactly one gets True."""
-    with transaction.atomic():
-        row = Session.objects.select_for_update().filter(session_key=request.session.session_key).first()
-        stored = row.get_decoded() if row else {}
-        nonces: list[str] = stored.get(SESSION_KEY, [])
-        is_unused = nonce in nonces
-        left = [one for one in nonces if one != nonce]
-        if row and is_unused:
-            row.session_data = Session.objects.encode({**stored, SESSION_KEY: left})
-            row.save(update_fields=["session_data"])
-    request.session[SESSION_KEY] = left
-    return is_unused
+def new_nonce(user: int) -> str:
+    """Give a nonce for a form that is about to be shown to this person."""
+    return signing.dumps([user, secrets.token_urlsafe(12)], salt=SALT)
+
+
+def read_nonce(text: str) -> FormNonce | None:
+    """Read what a form sent; None for what we have not signed, or for a form that is too old."""
+    try:
+        user, value = signing.loads(text, salt=SALT, max_age=FORMS_LAST)
+    except signing.BadSignature:
+        return None
+    return FormNonce(user, value)
+
+
+def nonce_of(request: HttpRequest, text: str) -> FormNonce | None:
+    """Read a nonce of the person who has signed in; another's counts for nothing."""
+    found = read_nonce(text)
+    return found if found and found.user == request.user.pk else None

@@ -11,12 +11,6 @@ class Confirmation(forms.Form):
     """A question that is answered by its button alone."""
 
 
-class NonceForm(forms.Form):
-    """A form that counts once: `new_nonce` gives its initial value, `use_nonce` takes what was sent."""
-
-    nonce = forms.CharField(widget=forms.HiddenInput)
-
-
 class ReasonForm(forms.Form):
     reason = MultilineField(
         label=_("Reason"),

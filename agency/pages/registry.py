@@ -76,6 +76,24 @@ class FirstStep:
         return self.url_name
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Concern:
+    """Something that somebody should look at: a sentence, and the address of the page where it is put right."""
+
+    text: StrOrPromise
+    url: str
+    action: StrOrPromise
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConcernSource:
+    """What one app finds that needs attention at an agency, in a bounded number of statements."""
+
+    name: str
+    order: int
+    concerns: Callable[[Agency], Iterable[Concern]]
+
+
 @dataclass(frozen=True, slots=True)
 class ActivityAction:
     """An action of the activity log (`workspace.suspended`) and how people read it; the log can be filtered by it."""
@@ -120,6 +138,7 @@ class LandingPlace:
 
 console_menu = Registry[MenuEntry]("entries of the console's menu")
 dashboard_menu = Registry[MenuEntry]("entries of the dashboard's menu")
+concern_sources = Registry[ConcernSource]("sources of concerns")
 figure_sources = Registry[FigureSource]("sources of figures")
 first_steps = Registry[FirstStep]("first steps")
 landing_places = Registry[LandingPlace]("landing places")

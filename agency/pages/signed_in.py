@@ -1,26 +1,46 @@
-"""The base of every page for somebody who has signed in: who they are, how a refusal reads."""
+"""The base of every page for somebody who has signed in: who they are, how a refusal reads, what is sent once."""
 
 from typing import Any, ClassVar
 from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
-from django.urls import reverse
+from django.urls import NoReverseMatch, reverse
+from django.utils import timezone
 from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views import View
 
+from agency.models import User
+from agency.pages.errors import error_page
+from agency.pages.form_nonce import FIELD, FormNonce, new_nonce, nonce_of
+from agency.pages.kept_words import keep_words
+from agency.pages.registry import StrOrPromise
+from agency.services.sent_forms import claim_form, finish_form
 from config.errors import DomainError, NotFound
+
+OUT_OF_DATE = gettext_lazy("This form is out of date. Nothing was done: look through it and send it again.")
+SIGNED_OUT = gettext_lazy("You were signed out. Nothing was done: sign in, and what you typed is there again.")
 
 
 class SignedInView(View):
-    """A page that no cache keeps. Refusals of a rule lead back to the page named `nav`, else `landing_page`."""
+    """A page that no cache keeps. Refusals of a rule lead back to the page named `nav`, else `landing_page`.
+
+    A view whose POST makes something says `creates`: each of its forms counts once, and a second submit leads to
+    where the first one led. A view without GET names with `form_page` the page on which its form stands.
+    """
 
     http_method_names = ["get", "head", "post"]
     landing_page: ClassVar[str]
     nav: ClassVar[str] = ""
+    form_page: ClassVar[str] = ""
+    creates: ClassVar[bool] = False
+    sent_already: ClassVar[StrOrPromise] = gettext_lazy("This form was sent already: this is what it made.")
+    keeps_words: ClassVar[bool] = False
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         response = self.check_access(request) or self._run(request, *args, **kwargs)
@@ -31,7 +51,11 @@ class SignedInView(View):
         """Find out who this is; an answer means that they do not see the page."""
         if request.user.is_authenticated:
             return None
-        return redirect_to_login(request.get_full_path() if request.method == "GET" else reverse(self.landing_page))
+        if request.method != "POST":
+            return redirect_to_login(request.get_full_path())
+        if self.keeps_words and keep_words(request):
+            messages.info(request, SIGNED_OUT)
+        return redirect_to_login(self.address_of_form(request))
 
     def refuse_other(self, made_for: UUID, name: str) -> HttpResponse | None:
         """Forms name what they were made for: one from before a switch in another tab changes nothing."""
@@ -41,8 +65,33 @@ class SignedInView(View):
         messages.error(self.request, message % {"name": name})
         return redirect(self.landing_page)
 
+    @classmethod
+    def address_of_form(cls, request: HttpRequest) -> str:
+        """Give the address of the page on which the form of this one stands."""
+        if hasattr(cls, "get") or request.resolver_match is None:
+            return request.get_full_path()
+        ids = request.resolver_match.kwargs
+        if None in ids.values():
+            raise Http404
+        for number in range(len(ids), -1, -1):
+            try:
+                return reverse(cls.form_page or cls.nav, kwargs=dict(list(ids.items())[:number]))
+            except NoReverseMatch:
+                continue
+        return reverse(cls.landing_page)
+
+    def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Lead whoever opens the address of a button to the page on which it stands."""
+        if request.method in {"GET", "HEAD"}:
+            return redirect(self.address_of_form(request))
+        answer = error_page(405)
+        answer.headers["Allow"] = ", ".join(name.upper() for name in self.http_method_names if hasattr(self, name))
+        return answer
+
     def _run(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         try:
+            if request.method == "POST" and self.creates and FIELD in request.POST:
+                return self._send_once(request, *args, **kwargs)
             return super().dispatch(request, *args, **kwargs)
         except NotFound as error:
             raise Http404 from error
@@ -50,7 +99,51 @@ class SignedInView(View):
             messages.error(request, error.message)
             return redirect(self.nav or self.landing_page)
 
+    def _send_once(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        nonce = nonce_of(request, request.POST[FIELD])
+        if nonce is None:
+            return self.refuse_out_of_date(request, **kwargs)
+        with transaction.atomic():
+            form, is_new = claim_form(user=person_of(request), nonce=nonce.value, now=timezone.now())
+            if not is_new:
+                return self.lead_to_first(form.landing)
+            response = super().dispatch(request, *args, **kwargs)
+            if response.status_code >= 400:
+                transaction.set_rollback(True)
+            else:
+                finish_form(form=form, landing=self._landing_after(response))
+        return response
+
+    def _landing_after(self, response: HttpResponseBase) -> str:
+        """Give where a second submit leads: what is shown in the answer itself is not shown again."""
+        return response.headers.get("Location", "") or reverse(self.nav or self.landing_page)
+
+    def lead_to_first(self, landing: str) -> HttpResponse:
+        """Answer a form that was sent before."""
+        messages.warning(self.request, str(self.sent_already))
+        return redirect(landing)
+
+    def refuse_out_of_date(self, request: HttpRequest, **ids: Any) -> HttpResponseBase:
+        """Answer a form whose nonce is not this person's, or too old."""
+        messages.warning(request, OUT_OF_DATE)
+        return redirect(self.address_of_form(request))
+
+    def own_nonce(self, text: str) -> FormNonce | None:
+        return nonce_of(self.request, text)
+
+    def new_nonce(self) -> str:
+        return new_nonce(person_of(self.request).pk)
+
+    def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
+        """Render a page inside its area's frame. Each area has its own."""
+        raise NotImplementedError
+
     def done(self, message: str, to: str, *args: object) -> HttpResponse:
         """Say what was done and go on to the page named `to`."""
         messages.success(self.request, message)
         return redirect(to, *args)
+
+
+def person_of(request: HttpRequest) -> User:
+    assert isinstance(request.user, User)  # noqa: S101  # whoever gets here has signed in
+    return request.user

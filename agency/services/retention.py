@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db import connection, transaction
 
+from agency.services.sent_forms import SENT_FORMS_KEPT
 from config.hooks import Registry
 from config.retention import BATCH, OldRows, RetentionRule
 
@@ -62,5 +63,6 @@ RULES = (
     RetentionRule("activity", ACTIVITY.kept, forget_activity, ACTIVITY.lag),
     OldRows("agency_mail", "created_at", timedelta(days=settings.MAIL_KEPT_DAYS)).rule("mail"),
     INVITATIONS.rule("invitations"),
+    OldRows("agency_sentform", "sent_at", SENT_FORMS_KEPT).rule("sent_forms"),
     OldRows("django_session", "expire_date", timedelta(0), key="session_key", order="expire_date").rule("web_sessions"),
 )

@@ -57,7 +57,6 @@ class StartForm(forms.Form):
         strip=False,
         help_text=_("Comes back to the return URL unchanged, so that your systems know whose connection it is."),
     )
-    nonce = forms.CharField(widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, return_urls: Iterable[str], channels: Any, **options: Any) -> None:
         super().__init__(*args, **options)

@@ -23,6 +23,7 @@ from workspaces.automations.flows.requirements import REQUIREMENTS
 from workspaces.automations.flows.summary import StepSummary, summarize
 from workspaces.subaccounts.dashboard.surface import DashboardView
 from workspaces.subaccounts.models import CHANNEL_NAMES
+from workspaces.subaccounts.services import settings_in_texts
 
 GALLERY = "app:gallery"
 PACK = "app:pack"
@@ -64,7 +65,7 @@ class EntryRow:
         return self.entry.fits and self.entry.installed is None
 
 
-def entry_row(entry: GalleryEntry, platforms: list[str], flow: Flow | None) -> EntryRow:
+def entry_row(entry: GalleryEntry, platforms: list[str], flow: Flow | None, settings: dict[str, str]) -> EntryRow:
     kinds = entry.offered.channels
     platform = entry.installed.platform if entry.installed else next((kind for kind in platforms if kind in kinds), "")
     return EntryRow(
@@ -72,7 +73,7 @@ def entry_row(entry: GalleryEntry, platforms: list[str], flow: Flow | None) -> E
         channel=CHANNEL_NAMES.get(platform, ""),
         channels=[CHANNEL_NAMES[kind] for kind in kinds],
         requires=[(REQUIREMENTS[name], name not in entry.missing) for name in entry.offered.requires],
-        steps=summarize(flow) if flow else [],
+        steps=summarize(flow, settings) if flow else [],
     )
 
 
@@ -104,7 +105,8 @@ class PackPage(PackDetailView):
         pack = self.find(uuid)
         platforms = connected_platforms(self.workspace)
         flows = flows_of(pack.offered)
-        entry_rows = [entry_row(entry, platforms, flows.get(entry.offered.uuid)) for entry in pack.entries]
+        settings = settings_in_texts(self.workspace)
+        entry_rows = [entry_row(entry, platforms, flows.get(entry.offered.uuid), settings) for entry in pack.entries]
         return self.page(
             "packs/dashboard/pack.html",
             row=PackRow(pack),
@@ -116,6 +118,8 @@ class PackPage(PackDetailView):
 
 class PackInstall(PackDetailView):
     """Adds the chosen automations that are not there yet; without a choice all of them."""
+
+    form_page = PACK
 
     def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         pack = self.find(uuid)

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db import transaction
 
 from agency.actors import Actor
+from agency.services import record_activity
 from packs.library import library
 from packs.models import StarterPack
 from packs.services.errors import PackNotFound
@@ -21,6 +22,7 @@ from packs.services.offered_packs import (
     published_packs,
 )
 from packs.services.visibility import replaces_platform
+from workspaces.automations.flows.flow import Flow, digest_of
 from workspaces.automations.models import Automation
 from workspaces.automations.services import Origin, install_automation
 from workspaces.subaccounts.models import Channel, Workspace
@@ -92,23 +94,43 @@ def _install(
         # A copy without a flow was taken out of the pack a moment ago.
         if entry.uuid in held or entry.uuid not in flows or (entries is not None and entry.uuid not in entries):
             continue
+        flow = flows[entry.uuid]
         platform = next((kind for kind in platforms if kind in entry.channels), None)
         if platform is None:
             done.unfitting.append(entry)
             continue
         added = install_automation(
             workspace=workspace,
-            origin=Origin(pack=pack.uuid, entry=entry.uuid),
+            origin=Origin(pack=pack.uuid, entry=entry.uuid, pack_name=pack.name, original=original_of(entry, flow)),
             name=entry.name,
             platform=platform,
-            flow=flows[entry.uuid],
+            flow=flow,
             slots=entry.slots,
             requires=entry.requires,
             now=now,
             by=by,
         )
         done.added.extend([added] if added else [])
+    if done.added:
+        record_install(workspace, pack, done.added, by)
     return done
+
+
+def original_of(entry: OfferedEntry, flow: Flow) -> str:
+    """Name what an entry is one of: a library automation, else the copy, which may stand in several packs."""
+    return entry.template_id or f"copy:{digest_of(flow)}"
+
+
+def record_install(workspace: Workspace, pack: OfferedPack, added: list[Automation], by: Actor) -> None:
+    """Add one entry for everything that an install added; the service's own packs have no page in the console."""
+    record_activity(
+        by=by,
+        action="pack.installed",
+        agency_id=workspace.agency_id,
+        workspace_uuid=workspace.uuid,
+        target=("platform_pack" if pack.is_platform else "pack", pack.uuid, pack.name),
+        details={"sub-account": workspace.name, "automations": [automation.name for automation in added]},
+    )
 
 
 def connected_platforms(workspace: Workspace) -> list[str]:

@@ -16,6 +16,7 @@ class OfferedEntry:
     """An automation that a customer can install; `flow` is the library's, None for a copy until `flows_of` reads it."""
 
     uuid: UUID
+    template_id: str | None
     name: str
     description: str
     tier: str
@@ -73,6 +74,7 @@ def _agency_entry(entry: PackEntry) -> OfferedEntry | None:
     item = library().items.get(view.template_id or "")
     return OfferedEntry(
         uuid=view.uuid,
+        template_id=view.template_id,
         name=view.name,
         description=view.description,
         tier=view.tier,
@@ -110,6 +112,7 @@ def _platform_entry(entry: PlatformEntry) -> OfferedEntry:
     item = entry.item
     return OfferedEntry(
         uuid=entry.uuid,
+        template_id=item.id,
         name=item.name,
         description=item.description,
         tier=entry.tier,

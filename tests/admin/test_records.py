@@ -16,7 +16,7 @@ from django.utils import timezone
 from agency.actors import SYSTEM
 from agency.admin.base import MOST_ROWS, RecordAdmin
 from agency.models import ActivityEntry, AgencyKey, Event
-from agency.services import issue_agency_key
+from agency.services import issue_agency_key, revoke_agency_key
 from channelconnect.models import ChannelCredential
 from channelconnect.services import create_session, set_return_urls, store_notice, switch_connect
 from tests.webhooks.delivering import make_deliveries
@@ -192,3 +192,21 @@ def test_an_agencys_page_leads_to_what_belongs_to_it(
     links = re.findall(r'href="(/admin/[^"]+agency__id__exact=\d+)"', content)
     assert len(links) == 12
     assert {support.get(link).status_code for link in links} == {200}
+
+
+OWN = ("agency", "subaccounts", "channelconnect")
+WITH_A_STATUS = [
+    page for page in admin.site._registry.values() if page.opts.app_label in OWN and "status" in page.list_display
+]
+
+
+@pytest.mark.parametrize("page", WITH_A_STATUS, ids=lambda page: page.model.__name__)
+def test_a_list_says_the_status_where_it_is_seen_first(page: admin.ModelAdmin) -> None:  # type: ignore[type-arg]
+    assert page.list_display.index("status") == 1
+
+
+def test_keys_and_plans_say_whether_they_are_live(workspace: Workspace, support: Client) -> None:
+    key, _ = issue_agency_key(agency=workspace.agency, name="Key", can_copy=True, by=SYSTEM)
+    assert "Live" in support.get(path_of(AgencyKey)).content.decode()
+    revoke_agency_key(key=key, now=timezone.now(), by=SYSTEM)
+    assert "Revoked" in support.get(path_of(AgencyKey)).content.decode()

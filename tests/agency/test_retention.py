@@ -120,8 +120,9 @@ def test_a_run_ends_after_its_time_and_says_that_something_is_left(a: Tenant) ->
 def test_every_rule_says_how_far_behind_it_is(db: None) -> None:
     lags = {rule.name: rule.lag() for rule in retention_rules}
     assert set(lags) == {
-        "events", "activity", "mail", "invitations", "web_sessions", "idempotency_keys", "permanent_idempotency_keys",
-        "deliveries", "hourly_stats", "connect_sessions", "unsubscriptions", "provider_notices",
+        "events", "activity", "mail", "invitations", "sent_forms", "web_sessions", "idempotency_keys",
+        "permanent_idempotency_keys", "deliveries", "hourly_stats", "connect_sessions", "unsubscriptions",
+        "provider_notices",
     }  # fmt: skip
     assert set(lags.values()) == {timedelta(0)}
 

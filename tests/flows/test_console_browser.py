@@ -8,12 +8,13 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
+from django.contrib.sessions.models import Session
 from django.utils.timezone import now
 from playwright.sync_api import Browser, BrowserContext, FilePayload, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from agency.actors import SYSTEM
-from agency.models import User
+from agency.models import Plan, User
 from tests.agency.console.browsers import PASSWORD, a_member
 from tests.factories import EndpointFactory, WorkspaceFactory, many_workspaces
 from tests.pictures import a_picture
@@ -121,6 +122,7 @@ def a_first_customer(page: Page) -> None:
     page.get_by_label("Plan").select_option(label="Starter")
     page.get_by_role("button", name="Create sub-account").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Corner Salon")
+    expect(page.locator(".flashes:focus")).to_contain_text("Corner Salon was created.")
     expect(page.get_by_role("row", name="Contacts 0 1,000")).to_be_visible()
 
     page.get_by_role("link", name="Suspend").click()
@@ -128,7 +130,7 @@ def a_first_customer(page: Page) -> None:
     page.get_by_role("button", name="Suspend").click()
     expect(page.get_by_text("Invoice unpaid")).to_be_visible()
     page.get_by_role("button", name="Restore").click()
-    expect(page.get_by_text("Corner Salon was restored.")).to_be_visible()
+    expect(page.locator(".flashes:focus")).to_contain_text("Corner Salon was restored.")
 
 
 def test_a_logo_is_uploaded_and_looked_at(open_browser: Open) -> None:
@@ -155,6 +157,7 @@ def test_a_day_at_the_console(open_browser: Open, live_server: LiveServer) -> No
     page.get_by_role("link", name="New API key").first.click()
     page.get_by_label("Name").fill("CRM sync")
     page.get_by_role("button", name="Create key").click()
+    expect(page.locator(".page-title")).to_be_focused()
     key = page.locator(".secret code").inner_text()
     assert call(live_server, key) == 1
 
@@ -177,9 +180,26 @@ def test_a_day_at_the_console(open_browser: Open, live_server: LiveServer) -> No
     expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
 
 
-def test_nothing_needs_a_script(open_browser: Open) -> None:
+def a_session_that_ends_while_somebody_types(page: Page, person: User) -> None:
+    page.goto("/console/plans/new")
+    page.get_by_label("Name").fill("Typed too late")
+    Session.objects.all().delete()
+    page.get_by_role("button", name="Create").click()
+    expect(page.get_by_text("You were signed out. Nothing was done")).to_be_visible()
+    page.get_by_label("E-mail").fill(person.email)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.locator(".flashes:focus")).to_contain_text("You were signed out before this was sent.")
+    expect(page.get_by_label("Name")).to_have_value("Typed too late")
+    assert not Plan.objects.filter(name="Typed too late").exists()
+    page.get_by_role("button", name="Create").click()
+    expect(page.locator(".flashes:focus")).to_contain_text("Typed too late was created.")
+
+
+def test_nothing_needs_a_script(open_browser: Open, person: User) -> None:
     page = open_browser(java_script_enabled=False)
     a_first_customer(page)
+    a_session_that_ends_while_somebody_types(page, person)
     page.locator("header details.drop").last.locator("summary").click()
     page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_role("status").filter(has_text="You are signed out.")).to_be_visible()

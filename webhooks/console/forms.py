@@ -9,7 +9,6 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from agency.pages.fields import LineField
-from agency.pages.forms import NonceForm
 from agency.pages.registry import StrOrPromise
 from webhooks.models import Delivery, Endpoint
 
@@ -38,10 +37,6 @@ class EndpointForm(forms.Form):
         events = self.fields["events"]
         assert isinstance(events, forms.MultipleChoiceField)  # noqa: S101  # tells the type checker what is declared above
         events.choices = [(event, f"{label} ({event})") for event, label in catalogue.items()]
-
-
-class NewEndpointForm(NonceForm, EndpointForm):
-    """A new receiver: the answer shows its secret, so it counts once."""
 
 
 class TestForm(forms.Form):

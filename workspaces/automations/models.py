@@ -30,7 +30,11 @@ class Automation(models.Model):
     `draft` is what is being edited, `published` the frozen version that runs. `requires` is what the workspace must
     have before it can be switched on; `slots` what an installed copy still asks of the customer, as
     `{node, path, label, step}`. `from_pack` and `from_entry` name where it was installed from: public ids only, as
-    the pack may be gone.
+    the pack may be gone, whose name at that time is kept. `from_original` is the library's id of what was installed,
+    or a digest of the copy: two of one original, from two packs, have the same.
+
+    `trigger_digest` and `catch_all` say what starts the published version. Of two that would answer the same, one may
+    be on: two of one original with the same trigger on one channel type, or two with the same catch-all trigger there.
     """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -47,6 +51,10 @@ class Automation(models.Model):
     slots = models.JSONField(default=list)
     from_pack = models.UUIDField(null=True, blank=True)
     from_entry = models.UUIDField(null=True, blank=True)
+    from_pack_name = models.CharField(max_length=120, blank=True)
+    from_original = models.CharField(max_length=80, blank=True)
+    trigger_digest = models.CharField(max_length=64, blank=True)
+    catch_all = models.BooleanField(default=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
 
@@ -67,6 +75,16 @@ class Automation(models.Model):
                 fields=["workspace", "from_entry"],
                 condition=Q(from_entry__isnull=False),
                 name="automation_installed_once",
+            ),
+            models.UniqueConstraint(
+                fields=["workspace", "platform", "from_original", "trigger_digest"],
+                condition=Q(enabled=True) & ~Q(from_original=""),
+                name="automation_original_on_once",
+            ),
+            models.UniqueConstraint(
+                fields=["workspace", "platform", "trigger_digest"],
+                condition=Q(enabled=True, catch_all=True),
+                name="automation_catch_all_on_once",
             ),
         ]
         indexes = [

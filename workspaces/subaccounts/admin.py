@@ -11,7 +11,7 @@ from workspaces.subaccounts.models import Channel, HeldAddon, Workspace, Workspa
 
 @admin.register(Workspace)
 class WorkspaceAdmin(RecordAdmin):
-    list_display = ("name", "uuid", "agency", "status", "plan", "owner_email", "created_at")
+    list_display = ("name", "status", "agency", "plan", "owner_email", "created_at", "uuid")
     list_select_related = ("agency", "plan")
     search_fields = ("name",)
     search_help_text = "A part of a name or of its owner's name or e-mail, three letters or more, or a uuid."
@@ -52,7 +52,7 @@ class HeldAddonAdmin(RecordAdmin):
 
 @admin.register(Channel)
 class ChannelAdmin(RecordAdmin):
-    list_display = ("name", "platform", "handle", "status", "workspace", "connected_at")
+    list_display = ("name", "status", "platform", "handle", "workspace", "connected_at")
     list_select_related = ("workspace",)
     search_help_text = "The channel's uuid, or its sub-account's."
     fields = ("uuid", "workspace", "platform", "external_id", "name", "handle", "status", "connected_at")
@@ -63,10 +63,14 @@ class ChannelAdmin(RecordAdmin):
 
 @admin.register(WorkspaceKey)
 class WorkspaceKeyAdmin(RecordAdmin):
-    list_display = ("name", "prefix", "workspace", "last_used_at", "revoked_at")
+    list_display = ("name", "status", "prefix", "workspace", "last_used_at")
     list_select_related = ("workspace",)
     search_help_text = "The key's uuid, or its sub-account's."
     fields = ("uuid", "workspace", "name", "prefix", "created_by", "created_at", "last_used_at", "revoked_at")
+
+    @admin.display
+    def status(self, key: WorkspaceKey) -> str:
+        return "Revoked" if key.revoked_at else "Live"
 
     def search(self, queryset: Any, term: str) -> Any:
         return by_uuid(queryset, term) | of_workspace(queryset, term)

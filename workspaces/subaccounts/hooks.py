@@ -7,11 +7,14 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from agency import limits
 from agency.event_types import EventType, event_types
 from agency.models import Agency, User
 from agency.pages.registry import (
     ActivityTarget,
     Belonging,
+    Concern,
+    ConcernSource,
     Figure,
     FigureSource,
     FirstStep,
@@ -19,6 +22,7 @@ from agency.pages.registry import (
     MenuEntry,
     Section,
     activity_targets,
+    concern_sources,
     console_menu,
     dashboard_menu,
     figure_sources,
@@ -34,10 +38,11 @@ from workspaces.subaccounts.api.serializers import (
     SubAccountEventSerializer,
     SubscriptionChangedSerializer,
 )
-from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.services import UsageSource, usage_sources
-from workspaces.subaccounts.services.usage import used_channels, used_seats
+from workspaces.subaccounts.services.near_limits import sub_accounts_near_limits
 from workspaces.subaccounts.services.owners import OWNERSHIP
+from workspaces.subaccounts.services.usage import used_channels, used_seats
 
 
 def _event(
@@ -120,12 +125,39 @@ def _workspaces(user: User) -> Iterable[Belonging]:
         )
 
 
+MOST_NAMED = 3
+
+
+def concerns(agency: Agency) -> Iterable[Concern]:
+    """Sub-accounts with a channel that its provider has closed, and those that are at a limit of their channels."""
+    broken = Channel.objects.filter(status=Channel.Status.ERROR, workspace__agency=agency)
+    columns = ("workspace__name", "workspace__uuid", "name")
+    for name, uuid, channel in broken.order_by("workspace", "id").values_list(*columns)[:MOST_NAMED]:
+        yield Concern(
+            text=_("%(channel)s of %(name)s is broken: its owner has to connect it again.")
+            % {"channel": channel, "name": name},
+            url=reverse("console:sub-account", args=[uuid]),
+            action=_("Sub-account"),
+        )
+    for full in sub_accounts_near_limits(agency=agency, most=MOST_NAMED):
+        yield Concern(
+            text=_("%(name)s uses %(used)s of %(allowed)s %(label)s.")
+            % {"name": full.name, "used": full.used, "allowed": full.allowed, "label": limits.LABELS[full.limit]},
+            url=reverse("console:sub-account-plan", args=[full.uuid]),
+            action=_("Plan"),
+        )
+
+
+concern_sources.add(ConcernSource(name="workspaces", order=20, concerns=concerns))
 event_types.add(*EVENTS)
 invitation_handlers.add(OWNERSHIP)
 console_menu.add(
     MenuEntry(url_name="console:sub-accounts", label=_("Sub-accounts"), icon="accounts", section=Section.MAIN, order=20)
 )
-dashboard_menu.add(MenuEntry(url_name="app:channels", label=_("Channels"), icon="connect", order=30))
+dashboard_menu.add(
+    MenuEntry(url_name="app:channels", label=_("Channels"), icon="connect", order=30),
+    MenuEntry(url_name="app:settings", label=_("Settings"), icon="settings", order=95),
+)
 first_steps.add(
     FirstStep(
         title=_("Create a sub-account"),

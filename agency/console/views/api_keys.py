@@ -3,10 +3,8 @@
 from typing import Any
 
 from django.conf import settings
-from django.contrib import messages
 from django.db.models import F, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -14,7 +12,6 @@ from django.utils.translation import gettext_lazy
 from agency.console.forms import KeyForm
 from agency.console.views.base import ConsoleView, FormPage, crumb
 from agency.models import Agency, AgencyKey
-from agency.pages.form_nonce import new_nonce, use_nonce
 from agency.pages.forms import Confirmation
 from agency.pages.lists import paged, with_id
 from agency.services import KeyNotFound, issue_agency_key, revoke_agency_key
@@ -45,17 +42,14 @@ class KeyNew(FormPage[KeyForm]):
     """Creates a key and shows it in the answer itself: no page can show it a second time."""
 
     nav = KEYS
+    creates = True
+    sent_already = USED
 
     def make_form(self, data: Any = None) -> KeyForm:
-        if data is not None:
-            return KeyForm(data)
-        return KeyForm(initial={"nonce": new_nonce(self.request)})
+        return KeyForm(data)
 
     def save(self, form: KeyForm) -> HttpResponse:
         given = form.cleaned_data
-        if not use_nonce(self.request, given["nonce"]):
-            messages.warning(self.request, USED)
-            return redirect(KEYS)
         key, plaintext = issue_agency_key(
             agency=self.agency, name=given["name"], can_copy=given["can_copy"], by=self.by
         )

@@ -139,6 +139,7 @@ class CatalogueItemPage(ConsoleView):
 
 
 class CatalogueNew(FormPage[CatalogueForm]):
+    creates = True
     catalogue: ClassVar[Catalogue] = PLANS
     template_name = "agency/catalogue_form.html"
 

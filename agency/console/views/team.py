@@ -48,6 +48,7 @@ def invitations_of(agency: Agency) -> "QuerySet[Invitation]":
 
 class Invite(FormPage[InvitationForm]):
     nav = TEAM
+    creates = True
     writers = OWNERS
     template_name = "agency/member_form.html"
 

@@ -10,7 +10,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agency.console.views.base import ConsoleView, FormPage, crumb
-from agency.pages.form_nonce import new_nonce, use_nonce
 from agency.pages.lists import keyset_page, with_id
 from channelconnect.codes import ERROR_CODES
 from channelconnect.console.forms import StartForm
@@ -96,6 +95,8 @@ class Start(FormPage[StartForm]):
     """Starts a connection and shows its secret link in the answer itself: no page can show it a second time."""
 
     nav = NAV
+    creates = True
+    sent_already = USED
     workspace: Workspace
 
     def find(self, **ids: Any) -> None:
@@ -106,18 +107,15 @@ class Start(FormPage[StartForm]):
 
     def make_form(self, data: Any = None) -> StartForm:
         return StartForm(
-            data.dict() if data is not None else None,
+            data,
             return_urls=settings_of(self.agency).return_urls,
             channels=self.workspace.channels.filter(platform__in=Platform.values).order_by("platform", "id"),
-            initial=None if data is not None else {"nonce": new_nonce(self.request), "platform": Platform.WHATSAPP},
+            initial={"platform": Platform.WHATSAPP},
         )
 
     def save(self, form: StartForm) -> HttpResponse:
         given = form.cleaned_data
         channel: Channel | None = given["reconnect"]
-        if not use_nonce(self.request, given["nonce"]):
-            messages.warning(self.request, USED)
-            return redirect(NAV)
         now = database_now()
         session = create_session(
             agency=self.agency,
@@ -130,12 +128,6 @@ class Start(FormPage[StartForm]):
             by=self.by,
         )
         return self.page("channelconnect/link.html", session=session, link=connect_url(session, now=now))
-
-    def show(self, form: StartForm, *, status: int = 200) -> HttpResponse:
-        """Show the form; one that was refused gets a nonce of its own, as the old one may be used up."""
-        if form.is_bound:
-            form.data = {**form.data, "nonce": new_nonce(self.request)}
-        return super().show(form, status=status)
 
     def context(self) -> dict[str, Any]:
         settings = settings_of(self.agency)

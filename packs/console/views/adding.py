@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from agency.pages.lists import Pages, read_pages
 from config.db import name_key
 from config.errors import Invalid
-from packs.console.views.base import PackDetailView, channel_names
+from packs.console.views.base import LIBRARY, PackDetailView, channel_names
 from packs.library import Industry, LibraryItem, library
 from packs.models import PackEntry
 from packs.models.entries import MOST_ENTRIES
@@ -23,6 +23,7 @@ from workspaces.automations.flows.summary import summarize
 from workspaces.subaccounts.models import CHANNEL_NAMES
 
 NAMES = ("search", "industry", "channel", "requires", "ai")
+MOST_CHOSEN = 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +64,16 @@ class PackLibrary(PackDetailView):
         self.find(uuid=uuid)
         filters = Filters.of(request)
         found = [item for item in library().items.values() if filters.keep(item)]
+        found.sort(key=lambda item: item.industry != self.pack.industry)
         pages = read_pages(request, len(found))
         held = list(self.pack.entries.only("template_id", "catch_all", "name_key"))
+        rows = [self._row(item, held) for item in _of(pages, found)]
         return self.page(
             "packs/console/library.html",
             pack=self.pack,
             crumbs=self.crumbs(),
-            rows=[self._row(item, held) for item in _of(pages, found)],
+            rows=rows,
+            can_add=not all(row["obstacle"] for row in rows),
             pages=pages,
             filters=filters,
             industries=Industry.choices,
@@ -86,6 +90,7 @@ class PackLibrary(PackDetailView):
             "requires": [REQUIREMENTS[name] for name in item.requires],
             "steps": summarize(item.flow),
             "obstacle": obstacle_of(item, held),
+            "held": any(entry.template_id == item.id for entry in held),
         }
 
 
@@ -107,19 +112,39 @@ def obstacle_of(item: LibraryItem, held: list[PackEntry]) -> str:
 
 
 class EntryAdd(PackDetailView):
-    """Adds an automation of the library and goes back to where the library stood."""
+    """Adds automations of the library, one or several, and goes back to where the library stood.
+
+    One that was added a moment ago is there: the same request twice adds nothing and says so.
+    """
+
+    form_page = LIBRARY
 
     def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)
-        try:
-            entry = add_library_entry(pack=self.pack, template_id=request.POST.get("template_id", ""), by=self.by)
-        except Invalid as error:
-            messages.error(request, error.message)
-            return redirect(self._library(request))
-        messages.success(request, _("%(name)s was added.") % {"name": entry.name})
-        return redirect(self._library(request))
+        chosen = list(dict.fromkeys(request.POST.getlist("template_id")))[:MOST_CHOSEN]
+        added, refused = self._add(chosen)
+        if len(added) == 1:
+            messages.success(request, _("%(name)s was added.") % {"name": added[0]})
+        elif added:
+            message = _("%(number)s automations were added: %(names)s.")
+            messages.success(request, message % {"number": len(added), "names": ", ".join(added)})
+        for refusal in refused if chosen else [_("Choose at least one automation.")]:
+            messages.error(request, refusal)
+        return redirect(self._library(request, chosen))
 
-    def _library(self, request: HttpRequest) -> str:
+    def _add(self, chosen: list[str]) -> tuple[list[str], list[str]]:
+        """Add each that can be added; give the names of those, and what keeps the others out."""
+        added, refused = [], []
+        for template_id in chosen:
+            item = library().items.get(template_id)
+            try:
+                added.append(add_library_entry(pack=self.pack, template_id=template_id, by=self.by).name)
+            except Invalid as error:
+                refused.append(f"{item.name}: {error.message}" if item and len(chosen) > 1 else error.message)
+        return added, refused
+
+    def _library(self, request: HttpRequest, chosen: list[str]) -> str:
         query = request.POST.get("query", "")
-        address = reverse("console:pack-library", args=[self.pack.uuid])
-        return f"{address}?{query}" if query else address
+        address = reverse(LIBRARY, args=[self.pack.uuid])
+        place = f"#item-{chosen[0]}" if chosen and chosen[0] in library().items else ""
+        return f"{address}?{query}{place}" if query else f"{address}{place}"

@@ -19,6 +19,7 @@ from workspaces.subaccounts.models import CHANNEL_NAMES
 PACKS = gettext_lazy("Packs")
 LIST = "console:packs"
 ONE = "console:pack"
+LIBRARY = "console:pack-library"
 
 
 class PackConsoleView(ConsoleView):

@@ -81,6 +81,7 @@ class CopyPreview(CopyPage, FormPage[Confirmation]):
     """What the copy would be, before anything is saved; confirming makes it."""
 
     template_name = "packs/console/copy_preview.html"
+    creates = True
     automation: Automation
 
     def find(self, **ids: Any) -> None:

@@ -42,6 +42,8 @@ class PackPage(PackDetailView):
 
 
 class EntriesOrder(PackDetailView):
+    form_page = ONE
+
     def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)
         try:

@@ -11,7 +11,15 @@ from django.utils.translation import gettext_noop
 from agency.console.views.base import FormPage, crumb
 from agency.pages.forms import Confirmation
 from packs.console.forms import PackForm, pack_values
-from packs.console.views.base import LIST, ONE, PACKS, PackConsoleView, PackDetailView, posted_order, redirect_to_moved
+from packs.console.views.base import (
+    LIBRARY,
+    LIST,
+    PACKS,
+    PackConsoleView,
+    PackDetailView,
+    posted_order,
+    redirect_to_moved,
+)
 from packs.library import library
 from packs.models import Pack
 from packs.models.entries import MOST_ENTRIES
@@ -66,12 +74,14 @@ class PacksVisibility(PackConsoleView):
 
 
 class PackNew(PackConsoleView, FormPage[PackForm]):
+    creates = True
+
     def make_form(self, data: Any = None) -> PackForm:
         return PackForm(data)
 
     def save(self, form: PackForm) -> HttpResponse:
         pack = create_pack(agency=self.agency, by=self.by, **form.changes())
-        return self.done(_("%(name)s was created. Now add automations.") % {"name": pack.name}, ONE, pack.uuid)
+        return self.done(_("%(name)s was created. Now add automations.") % {"name": pack.name}, LIBRARY, pack.uuid)
 
     def context(self) -> dict[str, Any]:
         return {"crumbs": [crumb(PACKS, LIST)], "heading": _("New pack"), "submit": _("Create pack")}

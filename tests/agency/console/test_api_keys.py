@@ -63,13 +63,17 @@ def test_a_reload_neither_shows_the_key_again_nor_makes_a_second_one(a: Tenant) 
 
 @pytest.mark.parametrize("nonce", ["made-up", "x" * 1000])
 def test_a_made_up_nonce_makes_no_key(nonce: str, a: Tenant) -> None:
-    assert create(at_the_console(a.agency), nonce)["Location"] == KEYS
+    answer = create(at_the_console(a.agency), nonce)
+    assert answer.status_code == 422
+    assert "This form is out of date. Nothing was done" in text(answer)
+    assert 'value="CRM sync"' in answer.content.decode()
     assert not AgencyKey.objects.filter(name="CRM sync").exists()
 
 
 def test_another_person_s_nonce_makes_no_key(a: Tenant) -> None:
     nonce = hidden(at_the_console(a.agency).get(f"{KEYS}/new"), "nonce")
-    assert create(at_the_console(a.agency), nonce)["Location"] == KEYS
+    assert create(at_the_console(a.agency), nonce).status_code == 422
+    assert not AgencyKey.objects.filter(name="CRM sync").exists()
 
 
 def test_a_form_that_was_refused_may_be_sent_again(a: Tenant) -> None:

@@ -10,10 +10,22 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.models import AgencyKey
 from agency.pages.registry import MenuEntry, Section, console_menu, in_sections
+from agency.services import add_member
 from packs.models import Pack
 from tests.agency.console.browsers import a_member, at_the_console, text
-from tests.factories import AgencyFactory, WorkspaceFactory, an_agency_key
+from tests.factories import (
+    AgencyFactory,
+    ChannelFactory,
+    EndpointFactory,
+    PlanFactory,
+    WorkspaceFactory,
+    an_agency_key,
+    many_workspaces,
+    plan_limits,
+)
 from tests.tenants import Tenant
+from webhooks.models import Endpoint
+from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import suspend_workspace
 
 pytestmark = pytest.mark.django_db
@@ -59,12 +71,70 @@ def test_a_step_that_a_role_may_not_do_has_no_button() -> None:
     assert b"/console/team/invite" not in at_the_console(other, "admin").get("/console/").content
 
 
+def test_what_needs_attention_is_said_with_the_page_where_it_is_put_right(a: Tenant, admin: Client) -> None:
+    assert "Needs attention" not in text(admin.get("/console/"))
+    add_member(agency=a.agency, email="late@example.com", name="Late", role="viewer", by=SYSTEM)
+    Endpoint.objects.filter(pk=a.endpoint.pk).update(last_outcome="error")
+    Channel.objects.filter(pk=a.channel.pk).update(status="error")
+    shown = admin.get("/console/")
+    for sentence in (
+        f"The webhook to {a.endpoint.url} fails. Webhook",
+        f"{a.channel.name} of {a.workspace.name} is broken: its owner has to connect it again. Sub-account",
+        "Invited to the team and not here yet: late@example.com Team",
+    ):
+        assert sentence in text(shown)
+    for address in (f"/console/webhooks/{a.endpoint.uuid}", f"/console/sub-accounts/{a.workspace.uuid}"):
+        assert f'href="{address}"' in shown.content.decode()
+
+
+def test_limits_that_are_nearly_used_need_attention(a: Tenant) -> None:
+    tenant = Tenant(max_sub_accounts=10)
+    many_workspaces(tenant.agency, 8)
+    console = at_the_console(tenant.agency)
+    assert "sub-accounts are used" not in text(console.get("/console/"))
+    plan = PlanFactory.create(agency=tenant.agency, limits=plan_limits(channels__whatsapp=5, channels__gbp=1))
+    shop = WorkspaceFactory.create(agency=tenant.agency, plan=plan, name="Busy shop")
+    ChannelFactory.create(workspace=shop, platform="gbp")
+    for _ in range(4):
+        ChannelFactory.create(workspace=shop)
+    page = text(console.get("/console/"))
+    assert "9 of 10 sub-accounts are used. Sub-accounts" in page
+    assert "Busy shop uses" not in page
+    ChannelFactory.create(workspace=shop)
+    assert "Busy shop uses 5 of 5 WhatsApp channels. Plan" in text(console.get("/console/"))
+    assert "Google" not in text(console.get("/console/"))
+
+
+def test_another_agency_s_concerns_are_not_shown(b: Tenant, admin: Client) -> None:
+    Endpoint.objects.filter(pk=b.endpoint.pk).update(last_outcome="error")
+    Channel.objects.filter(pk=b.channel.pk).update(status="error")
+    add_member(agency=b.agency, email="late@example.com", name="Late", role="viewer", by=SYSTEM)
+    assert "Needs attention" not in text(admin.get("/console/"))
+
+
+def test_many_concerns_of_a_kind_are_named_in_part_and_cost_the_same(
+    a: Tenant, admin: Client, django_assert_max_num_queries: Any
+) -> None:
+    for number in range(6):
+        EndpointFactory.create(agency=a.agency)
+        shop = WorkspaceFactory.create(agency=a.agency)
+        ChannelFactory.create(workspace=shop)
+        add_member(agency=a.agency, email=f"late-{number}@example.com", name="Late", role="viewer", by=SYSTEM)
+    Endpoint.objects.update(last_outcome="error")
+    Channel.objects.update(status="error")
+    admin.get("/console/")
+    with django_assert_max_num_queries(17):
+        page = text(admin.get("/console/"))
+    assert (page.count(" fails. "), page.count("is broken")) == (3, 3)
+    assert "late-0@example.com, late-1@example.com, late-2@example.com …" in page
+
+
 def test_home_takes_few_statements(a: Tenant, admin: Client, django_assert_max_num_queries: Any) -> None:
     a.workspace.refresh_from_db()
     for _ in range(10):
         a_member(a.agency)
     admin.get("/console/")
-    with django_assert_max_num_queries(13):
+    with django_assert_max_num_queries(17):
         admin.get("/console/")
 
 

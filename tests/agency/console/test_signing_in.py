@@ -201,7 +201,7 @@ def test_signing_out_ends_the_session_on_the_server(member: Member) -> None:
 
 def test_signing_out_takes_a_post(member: Member) -> None:
     browser = a_browser(member.user)
-    assert browser.get("/account/sign-out").status_code == 405
+    assert browser.get("/account/sign-out")["Location"] == "/account/sign-in"
     assert browser.get("/console/").status_code == 200
 
 

@@ -114,7 +114,7 @@ def test_each_role_sees_the_pages_that_are_for_it(name: str, role: str, a: Tenan
     if role in page.looks:
         assert answer.status_code == (302 if name in LED_BACK else 200)
     else:
-        assert answer.status_code == (403 if page.looks else 405)
+        assert answer.status_code == (403 if page.looks else 302)
 
 
 @every_role
@@ -141,7 +141,7 @@ def test_another_agency_s_ids_read_like_ids_that_nobody_has(name: str, a: Tenant
         second = [*own[:position], uuid4(), *own[position + 1 :]]
         for method in (browser.get, browser.post):
             answers = [method(address(name, ids), headers={"X-Request-Id": "same"}) for ids in (first, second)]
-            if answers[0].status_code == 405:
+            if answers[0].status_code == (302 if method == browser.get else 405):
                 continue
             assert [answer.status_code for answer in answers] == [404, 404]
             assert answers[0].content == answers[1].content

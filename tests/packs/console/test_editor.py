@@ -27,7 +27,7 @@ def test_an_automation_is_added_from_the_library(packs: PackClient, admin: Clien
     pack = packs.new()
     answer = add(admin, pack, BOOKING, query="search=visit")
     assert flashes(answer) == ["Book a visit was added."]
-    assert answer.redirect_chain == [(f"/console/packs/{pack}/library?search=visit", 302)]
+    assert answer.redirect_chain == [(f"/console/packs/{pack}/library?search=visit#item-{BOOKING}", 302)]
     assert packs.names(pack) == ["Book a visit"]
     shown = text(admin.get(f"/console/packs/{pack}"))
     assert "Automations 1 of 9" in shown

@@ -55,6 +55,9 @@ class DeliveryPage(WebhookView):
 class WebhookTest(WebhookView):
     """Sends a sample and shows its delivery, where the answer appears by itself."""
 
+    creates = True
+    form_page = "console:webhook"
+
     def post(self, request: HttpRequest, **ids: Any) -> HttpResponse:
         endpoint = self.endpoint_of(ids["uuid"])
         form = TestForm(request.POST, events=endpoint.events, catalogue=self.catalogue)
@@ -64,6 +67,9 @@ class WebhookTest(WebhookView):
 
 
 class DeliveryRedeliver(WebhookView):
+    creates = True
+    form_page = ONE
+
     def post(self, request: HttpRequest, **ids: Any) -> HttpResponse:
         again = redeliver(delivery=self.delivery_of(ids["uuid"]), now=timezone.now(), by=self.by)
         return self.done(_("The same envelope is on its way again."), ONE, again.uuid)
@@ -73,6 +79,7 @@ class RedeliverFailed(WebhookView):
     """Sends everything again that ended as an error since a moment: asks since when, says how many, asks once more."""
 
     writers_only = True
+    creates = True
 
     def get(self, request: HttpRequest) -> HttpResponse:
         if "since" not in request.GET:

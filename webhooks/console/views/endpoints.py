@@ -2,22 +2,18 @@
 
 from typing import Any
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agency.console.views.base import FormPage, crumb
-from agency.pages.form_nonce import new_nonce, use_nonce
-from agency.pages.forms import Confirmation, NonceForm
+from agency.pages.forms import Confirmation
 from agency.tenants import Tenant
-from webhooks.console.forms import EndpointForm, NewEndpointForm, TestForm
+from webhooks.console.forms import EndpointForm, TestForm
 from webhooks.console.views.base import LIST, WEBHOOKS, WebhookView
 from webhooks.models import Endpoint
 from webhooks.services import (
-    check_endpoint_url,
     endpoint_states,
     register_endpoint,
     remove_endpoint,
@@ -62,20 +58,17 @@ class WebhookPage(WebhookView):
         )
 
 
-class WebhookNew(FormPage[NewEndpointForm], WebhookView):
+class WebhookNew(FormPage[EndpointForm], WebhookView):
     """Registers an endpoint and shows its secret in the answer itself."""
 
-    def make_form(self, data: Any = None) -> NewEndpointForm:
-        initial = {"enabled": True, "nonce": new_nonce(self.request)} if data is None else None
-        return NewEndpointForm(data, initial=initial, catalogue=self.catalogue)
+    creates = True
+    sent_already = USED
 
-    def save(self, form: NewEndpointForm) -> HttpResponse:
-        fields = dict(form.cleaned_data)
-        check_endpoint_url(fields["url"])  # a refused URL must not use the form up
-        if not use_nonce(self.request, fields.pop("nonce")):
-            messages.warning(self.request, USED)
-            return redirect(LIST)
-        endpoint = register_endpoint(tenant=Tenant(self.agency.pk), by=self.by, **fields)
+    def make_form(self, data: Any = None) -> EndpointForm:
+        return EndpointForm(data, initial={"enabled": True}, catalogue=self.catalogue)
+
+    def save(self, form: EndpointForm) -> HttpResponse:
+        endpoint = register_endpoint(tenant=Tenant(self.agency.pk), by=self.by, **form.cleaned_data)
         return self.page("webhooks/secret.html", endpoint=endpoint, rotated=False, samples=samples())
 
     def context(self) -> dict[str, Any]:
@@ -101,21 +94,20 @@ class WebhookEdit(FormPage[EndpointForm], WebhookView):
         return {"crumbs": crumbs, "heading": _("Edit webhook"), "submit": _("Save")}
 
 
-class WebhookRotate(FormPage[NonceForm], WebhookView):
+class WebhookRotate(FormPage[Confirmation], WebhookView):
     """Replaces the secret and shows the new one in the answer itself."""
 
+    creates = True
+    sent_already = USED
     endpoint: Endpoint
 
     def find(self, **ids: Any) -> None:
         self.endpoint = self.endpoint_of(ids["uuid"])
 
-    def make_form(self, data: Any = None) -> NonceForm:
-        return NonceForm(data, initial={"nonce": new_nonce(self.request)} if data is None else None)
+    def make_form(self, data: Any = None) -> Confirmation:
+        return Confirmation(data)
 
-    def save(self, form: NonceForm) -> HttpResponse:
-        if not use_nonce(self.request, form.cleaned_data["nonce"]):
-            messages.warning(self.request, USED)
-            return redirect(ONE, self.endpoint.uuid)
+    def save(self, form: Confirmation) -> HttpResponse:
         endpoint = rotate_secret(endpoint=self.endpoint, by=self.by)
         return self.page("webhooks/secret.html", endpoint=endpoint, rotated=True, samples=samples())
 

@@ -83,9 +83,9 @@ class PrerequisitesForm(forms.Form):
 
 
 class SlotForm(forms.Form):
-    """One input for each slot whose step is still in the flow."""
+    """One input for each slot whose step is still in the flow, and a tick for each requirement that is not `met`."""
 
-    def __init__(self, *args: Any, automation: Automation, **options: Any) -> None:
+    def __init__(self, *args: Any, automation: Automation, met: set[str], **options: Any) -> None:
         super().__init__(*args, **options)
         self.slot_keys: dict[str, SlotKey] = {}
         for number, slot in enumerate(automation.slots, 1):
@@ -100,6 +100,19 @@ class SlotForm(forms.Form):
             self.fields[name] = input_for(
                 declared, label=slot["label"], hint=slot["step"], value="" if value is None else str(value)
             )
+        asked = asked_requirements()
+        choices = [(name, asked[name]) for name in automation.requires if name in asked and name not in met]
+        if choices:
+            self.fields["has"] = forms.MultipleChoiceField(
+                label=_("We have"),
+                required=False,
+                widget=forms.CheckboxSelectMultiple,
+                choices=[(name, label[:1].upper() + label[1:]) for name, label in choices],
+            )
+
+    def readiness(self) -> ReadinessChanges:
+        """Give what the customer ticked."""
+        return cast(ReadinessChanges, dict.fromkeys(self.cleaned_data.get("has", []), True))
 
     def changes(self) -> dict[SlotKey, Any]:
         """Give the values that are new; one that was emptied is None."""

@@ -3,7 +3,10 @@
 Whoever reads a flow has checked it before: see `checks.problems_of`.
 """
 
+import hashlib
 from typing import Any
+
+import orjson
 
 from workspaces.automations.flows import requirements
 from workspaces.automations.flows.registry import STEPS, TRIGGERS
@@ -41,6 +44,18 @@ def is_catch_all(flow: Flow) -> bool:
     """Say whether it answers every message or comment; a start of a type that is not known answers none."""
     declared = TRIGGERS.get(flow["trigger"]["type"])
     return declared is not None and declared.catch_all
+
+
+def digest_of(value: Any) -> str:
+    """Give a digest that two values of JSON share when they say the same, whatever the order of their names."""
+    return hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def trigger_digest(flow: Flow) -> str:
+    """Give a digest of what starts the flow: its type, with everything that narrows it and is not empty."""
+    config = flow["trigger"].get("config") or {}
+    narrowing = {name: value for name, value in config.items() if value not in (None, "", [], {}, False)}
+    return digest_of([flow["trigger"]["type"], narrowing])
 
 
 def trigger_label(flow: Flow) -> str:

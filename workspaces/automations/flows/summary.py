@@ -1,12 +1,13 @@
 """A flow, a draft as well, as people read it: step by step, its texts, its settings, where each answer leads."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from workspaces.automations.flows.fields import Choice, Field, Many, Number, Text, Variable, is_empty
 from workspaces.automations.flows.flow import Flow, steps_of
 from workspaces.automations.flows.registry import STEPS
+from workspaces.automations.flows.settings import with_settings
 
 Branches = list[tuple[str, int]]
 
@@ -25,20 +26,23 @@ class StepSummary:
     branches: Branches
 
 
-def summarize(flow: Flow) -> list[StepSummary]:
-    """Summarize a flow in the order of its steps; only its structure must have been checked."""
+def summarize(flow: Flow, settings: Mapping[str, str] | None = None) -> list[StepSummary]:
+    """Summarize a flow in the order of its steps; only its structure must have been checked.
+
+    `settings` are the workspace's own, which its texts show; without them, texts name what will stand there.
+    """
     numbers = {step["id"]: number for number, step in enumerate(steps_of(flow), 1)}
-    return [_summary(step, numbers) for step in steps_of(flow)]
+    return [_summary(step, numbers, settings or {}) for step in steps_of(flow)]
 
 
-def _summary(step: dict[str, Any], numbers: dict[str, int]) -> StepSummary:
+def _summary(step: dict[str, Any], numbers: dict[str, int], settings: Mapping[str, str]) -> StepSummary:
     declared, config = STEPS.get(step["type"]), _config(step)
     answers = declared.port_per[1] if declared and declared.port_per else ""
     fields = [field for field in declared.fields if field.name != answers] if declared else []
     return StepSummary(
         number=numbers[step["id"]],
         label=declared.label if declared else step["type"],
-        texts=[text for field in fields for text in _texts(field, config.get(field.name))],
+        texts=[with_settings(text, settings) for field in fields for text in _texts(field, config.get(field.name))],
         settings=" · ".join(setting for field in fields if (setting := _setting(field, config.get(field.name)))),
         branches=_branches(step, numbers),
     )

@@ -11,17 +11,18 @@ from agency.actors import Actor
 from config.db import violated_constraint
 from workspaces.automations.flows.flow import Flow
 from workspaces.automations.models import Automation
-from workspaces.automations.services.activity import record_automation_activity
-from workspaces.automations.services.publishing import publish_locked, publishing_problems
+from workspaces.automations.services.publishing import freeze_draft, publishing_problems
 from workspaces.subaccounts.models import Workspace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """Which entry of which pack an automation comes from."""
+    """Which entry of which pack an automation comes from; `original` is the library's id, or a digest of the copy."""
 
     pack: UUID
     entry: UUID
+    pack_name: str = ""
+    original: str = ""
 
 
 def install_automation(
@@ -38,7 +39,7 @@ def install_automation(
 ) -> Automation | None:
     """Add an automation, switched off; published at once if it asks nothing. None if its entry is installed already.
 
-    The caller is inside a transaction and holds the workspace's lock.
+    The caller is inside a transaction, holds the workspace's lock and records what it installed, in one entry.
     """
     try:
         with transaction.atomic():
@@ -52,6 +53,8 @@ def install_automation(
                 requires=requires,
                 from_pack=origin.pack,
                 from_entry=origin.entry,
+                from_pack_name=origin.pack_name,
+                from_original=origin.original,
                 created_at=now,
                 updated_at=now,
             )
@@ -59,7 +62,6 @@ def install_automation(
         if violated_constraint(error) != "automation_installed_once":
             raise
         return None
-    record_automation_activity(automation, "automation.installed", by, pack=str(origin.pack))
     if not publishing_problems(automation):
-        publish_locked(automation, now=now, by=by)
+        freeze_draft(automation, now=now, by=by)
     return automation

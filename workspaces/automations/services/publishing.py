@@ -7,11 +7,12 @@ from django.db.models import Max
 
 from agency.actors import Actor
 from workspaces.automations.flows.checks import problems_of
-from workspaces.automations.flows.flow import requires_of
+from workspaces.automations.flows.flow import is_catch_all, requires_of, trigger_digest
 from workspaces.automations.flows.problem import Problem
 from workspaces.automations.flows.slots import open_slots
 from workspaces.automations.models import Automation, AutomationVersion
 from workspaces.automations.services.activity import record_automation_activity
+from workspaces.automations.services.answering import ANSWERED, save_once_answered
 from workspaces.automations.services.errors import FlowRefused
 from workspaces.automations.services.locking import lock_automation
 
@@ -39,14 +40,24 @@ def publish_automation(*, automation: Automation, now: datetime, by: Actor) -> A
 
 
 def publish_locked(automation: Automation, *, now: datetime, by: Actor) -> None:
-    """Publish a draft that was checked; the caller holds its lock. An installed one keeps its pack's requirements."""
+    """Publish a draft that was checked; the caller holds its lock. Raises `FlowRefused` beside one that answers it."""
+    freeze_draft(automation, now=now, by=by)
+    version = automation.published_version
+    record_automation_activity(automation, "automation.published", by, version=version)
+
+
+def freeze_draft(automation: Automation, *, now: datetime, by: Actor) -> None:
+    """Make the draft the next version, without a word of it. An installed one keeps its pack's requirements."""
     newest = automation.versions.aggregate(newest=Max("number"))["newest"] or 0
     automation.published = AutomationVersion.objects.create(
         automation=automation, number=newest + 1, flow=automation.draft, published_at=now, published_by=by.label
     )
     automation.trigger = automation.draft["trigger"]["type"]
+    automation.trigger_digest, automation.catch_all = trigger_digest(automation.draft), is_catch_all(automation.draft)
     if automation.from_pack is None:
         automation.requires = requires_of(automation.draft)
     automation.updated_at = now
-    automation.save(update_fields=["published", "trigger", "requires", "updated_at"])
-    record_automation_activity(automation, "automation.published", by, version=newest + 1)
+    if not save_once_answered(
+        automation, "published", "trigger", "trigger_digest", "catch_all", "requires", "updated_at"
+    ):
+        raise FlowRefused([Problem(ANSWERED)])

@@ -7,27 +7,46 @@ from django.db import transaction
 
 from agency.actors import Actor
 from workspaces.automations.flows.requirements import REQUIREMENTS
+from workspaces.automations.flows.settings import SETTING_LABELS, settings_used
 from workspaces.automations.flows.slots import open_slots
 from workspaces.automations.models import Automation
 from workspaces.automations.services.activity import record_automation_activity
+from workspaces.automations.services.answering import (
+    ANSWERED,
+    Answering,
+    answering_in,
+    doubled_by,
+    save_once_answered,
+)
 from workspaces.automations.services.errors import NotReady
 from workspaces.automations.services.locking import lock_automation
 from workspaces.automations.services.readiness import met_requirements
 from workspaces.subaccounts.models import CHANNEL_NAMES, Channel, Workspace
+from workspaces.subaccounts.services import settings_in_texts
 
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a workspace can run automations with: requirements it meets, channel types it has an active channel of."""
+    """What a workspace can run automations with: requirements it meets, channel types it has an active channel of.
+
+    `answering` are those that are on, of which none may be doubled; `settings` what its texts may say of it.
+    """
 
     met: set[str]
     platforms: set[str]
+    answering: list[Answering]
+    settings: dict[str, str]
 
 
 def capabilities_of(workspace: Workspace) -> Capabilities:
     """Look up what the workspace has, once for all of its automations."""
     active = workspace.channels.filter(status=Channel.Status.ACTIVE)
-    return Capabilities(met_requirements(workspace), set(active.values_list("platform", flat=True)))
+    return Capabilities(
+        met_requirements(workspace),
+        set(active.values_list("platform", flat=True)),
+        answering_in(workspace),
+        settings_in_texts(workspace),
+    )
 
 
 def reasons_not_ready(automation: Automation, capabilities: Capabilities | None = None) -> list[str]:
@@ -39,7 +58,13 @@ def reasons_not_ready(automation: Automation, capabilities: Capabilities | None 
     reasons += [f"This needs {REQUIREMENTS[name]}." for name in automation.requires if name not in capabilities.met]
     if automation.platform not in capabilities.platforms:
         reasons.append(f"Connect a {CHANNEL_NAMES[automation.platform]} channel first.")
-    return reasons
+    reasons += [
+        f"Fill in {SETTING_LABELS[name]} in the settings: {where} needs it."
+        for name, where in settings_used(automation.draft).items()
+        if not capabilities.settings[name]
+    ]
+    double = doubled_by(automation, capabilities.answering)
+    return [*reasons, double.sentence] if double else reasons
 
 
 @transaction.atomic
@@ -50,7 +75,8 @@ def switch_on(*, automation: Automation, now: datetime, by: Actor) -> Automation
         reasons = reasons_not_ready(automation)
         if reasons:
             raise NotReady(reasons)
-        _set(automation, enabled=True, now=now)
+        if not _set(automation, enabled=True, now=now):
+            raise NotReady([ANSWERED])
         record_automation_activity(automation, "automation.switched_on", by)
     return automation
 
@@ -65,6 +91,7 @@ def switch_off(*, automation: Automation, now: datetime, by: Actor) -> Automatio
     return automation
 
 
-def _set(automation: Automation, *, enabled: bool, now: datetime) -> None:
+def _set(automation: Automation, *, enabled: bool, now: datetime) -> bool:
+    """Save it; False where another one was switched on a moment ago that answers the same."""
     automation.enabled, automation.updated_at = enabled, now
-    automation.save(update_fields=["enabled", "updated_at"])
+    return save_once_answered(automation, "enabled", "updated_at")

@@ -75,7 +75,6 @@ class NewSubAccountForm(SubAccountForm):
         label=_("Owner's e-mail"),
         help_text=_("They get an e-mail with a link, and own the sub-account once they have accepted it."),
     )
-    nonce = forms.CharField(widget=forms.HiddenInput, required=False)
 
     def __init__(self, *args: Any, plans: "QuerySet[Plan]", **options: Any) -> None:
         super().__init__(*args, **options)

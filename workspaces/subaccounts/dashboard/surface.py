@@ -9,10 +9,17 @@ from django.utils.http import urlencode
 
 from agency.actors import Actor
 from agency.models import User
+from agency.pages.form_page import FormOf, FormView
+from agency.pages.kept_words import kept_words
 from agency.pages.registry import dashboard_menu, in_order
 from agency.pages.signed_in import SignedInView
 from agency.request_actor import user_actor
-from workspaces.subaccounts.dashboard.current_workspace import CurrentWorkspace, find_current_workspace, workspaces_of
+from workspaces.subaccounts.dashboard.current_workspace import (
+    CHOSEN,
+    CurrentWorkspace,
+    find_current_workspace,
+    workspaces_of,
+)
 from workspaces.subaccounts.models import Workspace
 
 
@@ -38,6 +45,9 @@ class DashboardView(CustomerView):
         refusal = super().check_access(request)
         if refusal:
             return refusal
+        kept = kept_words(request)
+        if kept and kept.made_for:
+            request.session[CHOSEN] = kept.made_for
         current = find_current_workspace(request, self.user)
         if current is None:
             return self._without_workspace(request)
@@ -67,5 +77,10 @@ class DashboardView(CustomerView):
             "brand": self.current.brand,
             "menu": in_order(dashboard_menu),
             "nav": self.nav,
+            "is_answer": self.request.method == "POST",
         }
         return render(self.request, template, {**frame, **context}, status=status)
+
+
+class DashboardForm(FormView[FormOf], DashboardView):
+    """A page of the dashboard that is a form."""

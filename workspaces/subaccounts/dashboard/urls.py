@@ -3,13 +3,14 @@
 from django.urls import path
 
 import config.api.requests.ids  # noqa: F401 - makes `<id:…>` known
-from workspaces.subaccounts.dashboard.views import channels, landing
+from workspaces.subaccounts.dashboard.views import channels, landing, settings
 
 urlpatterns = [
     path("", landing.LandingPage.as_view(), name="home"),
     path("choose", landing.ChooseWorkspace.as_view(), name="choose"),
     path("switch", landing.SwitchWorkspace.as_view(), name="switch"),
     path("leave/<id:uuid>", landing.LeaveWorkspace.as_view(), name="leave"),
+    path("settings", settings.Settings.as_view(), name="settings"),
     path("channels", channels.Channels.as_view(), name="channels"),
     path("channels/<id:uuid>/disconnect", channels.DisconnectChannel.as_view(), name="channel-disconnect"),
 ]

@@ -39,6 +39,7 @@ class Channel(models.Model):
     connected_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
+        indexes = [models.Index(fields=["workspace"], condition=Q(status="error"), name="channel_broken")]
         constraints = [
             models.UniqueConstraint(
                 fields=["platform", "external_id"],

@@ -35,6 +35,7 @@ LONGEST_EXTERNAL_ID = 200
 LONGEST_OWNER_KEY = 1_000
 # What somebody types of a uuid: its first eight digits at least, as shorter ones are also words and numbers.
 BEGINNING_OF_UUID = re.compile(r"[0-9a-f]{8}[0-9a-f-]{0,28}")
+DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 
 class BusinessType(models.TextChoices):
@@ -94,7 +95,8 @@ class Workspace(models.Model):
     """Holds its own copy of its plan's limits; `limits` is the sum of that copy and those of its add-ons.
 
     `owner_name` and `owner_email` are what was sent. With `owner_pending_since` the owner has not accepted it, or has
-    declined or left it: it is not among their workspaces.
+    declined or left it: it is not among their workspaces. `opening_hours` names all seven days, each with its
+    intervals: `{"monday": [["09:00", "17:00"]], …}`; it is empty until it has been set.
     """
 
     class Status(models.TextChoices):
@@ -120,6 +122,15 @@ class Workspace(models.Model):
     timezone = models.CharField(max_length=64, default="UTC")
     external_id = models.CharField(max_length=LONGEST_EXTERNAL_ID, null=True, blank=True)
     metadata = models.JSONField(default=dict, db_default=Value({}, models.JSONField()), blank=True)
+    currency = models.CharField(max_length=3, default="USD", db_default="USD")
+    opening_hours = models.JSONField(default=dict, db_default={})
+    address = models.CharField(max_length=500, blank=True, db_default="")
+    phone = models.CharField(max_length=40, blank=True, db_default="")
+    email = models.CharField(max_length=254, blank=True, db_default="")
+    website = models.CharField(max_length=500, blank=True, db_default="")
+    booking_link = models.CharField(max_length=500, blank=True, db_default="")
+    review_link = models.CharField(max_length=500, blank=True, db_default="")
+    menu_link = models.CharField(max_length=500, blank=True, db_default="")
     created_at = models.DateTimeField(default=now, editable=False)
 
     objects: ClassVar[Any] = WorkspaceQuerySet.as_manager()
@@ -162,6 +173,11 @@ class Workspace(models.Model):
         """Its channels, the oldest first; at most a thousand."""
         channels: models.QuerySet[Any] = self.channels.order_by("connected_at", "id")
         return channels[:MOST_CHANNELS]
+
+    @property
+    def weekly_hours(self) -> dict[str, list[list[str]]]:
+        """Its opening hours with all seven days, whether they were set or not."""
+        return {day: self.opening_hours.get(day, []) for day in DAYS}
 
     @property
     def is_active(self) -> bool:

@@ -17,6 +17,7 @@ from workspaces.subaccounts.services.channels import (
 from workspaces.subaccounts.services.keys import issue_workspace_key, revoke_workspace_key
 from workspaces.subaccounts.services.limits import LimitReached, recompute_limits, require_room
 from workspaces.subaccounts.services.locking import lock_workspace
+from workspaces.subaccounts.services.opening_hours import OpeningHoursRefused
 from workspaces.subaccounts.services.owners import (
     OwnerHasPassword,
     attach_owner,
@@ -34,6 +35,7 @@ from workspaces.subaccounts.services.recording import (
     record_workspace_activity,
     record_workspace_event,
 )
+from workspaces.subaccounts.services.settings import SettingRefused, settings_in_texts
 from workspaces.subaccounts.services.usage import UsageSource, usage, usage_against_limits, usage_sources
 from workspaces.subaccounts.services.workspaces import (
     ExternalIdTaken,
@@ -52,7 +54,9 @@ __all__ = [
     "ExternalIdTaken",
     "FirstChannelHandler",
     "LimitReached",
+    "OpeningHoursRefused",
     "OwnerHasPassword",
+    "SettingRefused",
     "SubAccountLimitReached",
     "UsageSource",
     "WorkspaceChanges",
@@ -85,6 +89,7 @@ __all__ = [
     "restore_workspace",
     "revoke_addon",
     "revoke_workspace_key",
+    "settings_in_texts",
     "suspend_workspace",
     "usage",
     "usage_against_limits",

@@ -1,5 +1,6 @@
 """A sub-account's own fields and its suspension."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, TypedDict, Unpack
 
@@ -12,7 +13,9 @@ from config.errors import Invalid, NotFound
 from workspaces.subaccounts import events
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services.locking import lock_workspace
+from workspaces.subaccounts.services.opening_hours import hours_as_text
 from workspaces.subaccounts.services.recording import record_workspace_activity, record_workspace_event
+from workspaces.subaccounts.services.settings import checked_settings
 
 
 class WorkspaceNotFound(NotFound):
@@ -32,6 +35,15 @@ class WorkspaceChanges(TypedDict, total=False):
     timezone: str
     external_id: str | None
     metadata: dict[str, str]
+    currency: str
+    opening_hours: Mapping[str, list[list[str]]]
+    address: str
+    phone: str
+    email: str
+    website: str
+    booking_link: str
+    review_link: str
+    menu_link: str
 
 
 def save_workspace(workspace: Workspace, **options: Any) -> None:
@@ -46,13 +58,17 @@ def save_workspace(workspace: Workspace, **options: Any) -> None:
 
 @transaction.atomic
 def change_workspace(*, workspace: Workspace, by: Actor, **changes: Unpack[WorkspaceChanges]) -> Workspace:
-    """Change a sub-account's own fields; what is not named stays. Raises `ExternalIdTaken`."""
+    """Change a sub-account's own fields and settings; what is not named stays.
+
+    Raises `ExternalIdTaken`, `OpeningHoursRefused`, `SettingRefused`.
+    """
     require_plain_names(name=changes.get("name", ""))
+    wanted = checked_settings(changes)
     workspace = lock_workspace(workspace)
-    if "external_id" in changes:
-        changes["external_id"] = changes["external_id"] or None
-    before = {field: getattr(workspace, field) for field in changes}
-    changed = {field: value for field, value in changes.items() if before[field] != value}
+    if "external_id" in wanted:
+        wanted["external_id"] = wanted["external_id"] or None
+    before = {field: getattr(workspace, field) for field in wanted}
+    changed = {field: value for field, value in wanted.items() if before[field] != value}
     for field, value in changed.items():
         setattr(workspace, field, value)
     if changed:
@@ -65,9 +81,11 @@ def change_workspace(*, workspace: Workspace, by: Actor, **changes: Unpack[Works
 
 def _detail(field: str, before: Any, after: Any) -> Any:
     """Say what a field was and is; of the metadata which names changed, as their texts may be long and personal."""
-    if field != "metadata":
-        return {"from": before, "to": after}
-    return sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+    if field == "metadata":
+        return sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+    if field == "opening_hours":
+        return {"from": hours_as_text(before), "to": hours_as_text(after)}
+    return {"from": before, "to": after}
 
 
 @transaction.atomic

@@ -19,7 +19,12 @@ from tests.packs.client import an_automation
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.automations.models import Automation
-from workspaces.automations.services import change_readiness, publish_automation, remove_automation
+from workspaces.automations.services import (
+    change_readiness,
+    met_requirements,
+    publish_automation,
+    remove_automation,
+)
 from workspaces.subaccounts.models import Workspace
 
 pytestmark = pytest.mark.django_db
@@ -92,7 +97,7 @@ def test_the_list_costs_the_same_whatever_its_length(
         an_automation(customer, name=f"More {number}")
     with django_assert_max_num_queries(len(one)):
         owner.get("/app/automations")
-    assert len(one) <= 7
+    assert len(one) <= 8
 
 
 def test_each_slot_is_asked_for_with_its_label_and_step(owner: Client, copied: Automation) -> None:
@@ -217,3 +222,26 @@ def test_what_is_removed_between_two_looks_is_not_found(owner: Client, customer:
         with connection.execute_wrapper(let_in):
             answer = owner.post(f"/app/automations/{made.uuid}/{ending}".rstrip("/"))
         assert (ending, gone, answer.status_code) == (ending, True, 404)
+
+
+def test_one_click_saves_says_what_there_is_and_switches_on(
+    owner: Client, customer: Workspace, copied: Automation
+) -> None:
+    path = f"/app/automations/{copied.uuid}"
+    answer = owner.post(path, {**FILLED, "then": "on"}, follow=True)
+    assert flashes(answer)[0].startswith("It cannot be switched on yet: This needs")
+    copied.refresh_from_db()
+    assert (copied.enabled, copied.published_version) == (False, 1)
+    assert "A service or product to sell" in text(answer)
+    answer = owner.post(path, {**FILLED, "has": copied.requires, "then": "on"}, follow=True)
+    assert flashes(answer) == ["Booking is on."]
+    assert met_requirements(customer) >= set(copied.requires)
+    copied.refresh_from_db()
+    assert (copied.enabled, copied.published_version) == (True, 1)
+
+
+def test_what_is_not_asked_for_cannot_be_ticked(owner: Client, customer: Workspace, copied: Automation) -> None:
+    answer = owner.post(f"/app/automations/{copied.uuid}", {**FILLED, "has": ["template"], "then": "on"})
+    assert "template" not in copied.requires
+    assert answer.status_code == 422
+    assert met_requirements(customer) == set()

@@ -7,12 +7,14 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
+from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
 from agency.pages.lists import paged
 from workspaces.automations.dashboard.forms import SlotForm
 from workspaces.automations.flows.flow import trigger_label
 from workspaces.automations.flows.requirements import REQUIREMENTS
+from workspaces.automations.flows.settings import settings_used
 from workspaces.automations.flows.slots import open_slots
 from workspaces.automations.flows.summary import summarize
 from workspaces.automations.models import Automation
@@ -22,13 +24,14 @@ from workspaces.automations.services import (
     NotReady,
     SlotRefused,
     capabilities_of,
+    change_readiness,
     fill_slots,
     reasons_not_ready,
     remove_automation,
     switch_off,
     switch_on,
 )
-from workspaces.subaccounts.dashboard.surface import DashboardView
+from workspaces.subaccounts.dashboard.surface import DashboardForm, DashboardView
 from workspaces.subaccounts.models import CHANNEL_NAMES
 
 LIST = "app:automations"
@@ -51,53 +54,70 @@ class OneAutomation(DashboardView):
     """A page about one automation of the workspace; malformed, unknown and foreign ids read alike."""
 
     nav = LIST
+    form_page = ONE
+    automation: Automation
 
-    def find(self, uuid: UUID | None) -> Automation:
+    def find(self, **ids: Any) -> None:
         rows = self.workspace.automations.select_related("published")
-        found = rows.filter(uuid=uuid).first() if uuid else None
+        found = rows.filter(uuid=ids["uuid"]).first() if ids["uuid"] else None
         if found is None:
             raise AutomationNotFound
         found.workspace = self.workspace
-        return found
+        self.automation = found
 
-
-class AutomationPage(OneAutomation):
-    """Shows what the automation needs and takes what the customer fills into its slots."""
-
-    def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
-        automation = self.find(uuid)
-        return self._show(automation, SlotForm(automation=automation))
-
-    def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
-        automation = self.find(uuid)
-        form = SlotForm(request.POST, automation=automation)
-        if not form.is_valid():
-            return self._show(automation, form, status=422)
+    def switch_on(self) -> HttpResponse:
+        """Switch it on, or say on its page what is missing."""
         try:
-            filled = fill_slots(automation=automation, values=form.changes(), now=timezone.now(), by=self.by)
+            switch_on(automation=self.automation, now=timezone.now(), by=self.by)
+        except NotReady as error:
+            message = _("It cannot be switched on yet: %(reasons)s") % {"reasons": " ".join(error.reasons)}
+            messages.error(self.request, message)
+            return redirect(ONE, self.automation.uuid)
+        return self.done(_("%(name)s is on.") % {"name": self.automation.name}, ONE, self.automation.uuid)
+
+
+class AutomationPage(OneAutomation, DashboardForm[SlotForm]):
+    """Shows what the automation needs, takes what the customer says to that, and switches it on if they want it so."""
+
+    template_name = "automations/automation.html"
+
+    @cached_property
+    def capabilities(self) -> Capabilities:
+        return capabilities_of(self.workspace)
+
+    def make_form(self, data: Any = None) -> SlotForm:
+        return SlotForm(data, automation=self.automation, met=self.capabilities.met)
+
+    def save(self, form: SlotForm) -> HttpResponse:
+        filled, values = self.automation, form.changes()
+        try:
+            if values or filled.published is None:
+                filled = fill_slots(automation=filled, values=values, now=timezone.now(), by=self.by)
         except SlotRefused as error:
             form.add_refusal(error)
-            return self._show(automation, form, status=422)
+            return self.show(form, status=422)
+        if form.readiness():
+            change_readiness(workspace=self.workspace, by=self.by, **form.readiness())
+        if self.request.POST.get("then") == "on":
+            return self.switch_on()
         left = len(open_slots(filled.draft, filled.slots))
         message = (
             _("Saved. %(left)s still to fill in.") % {"left": left} if left else _("Saved. Everything is filled in.")
         )
-        return self.done(message, ONE, automation.uuid)
+        return self.done(message, ONE, self.automation.uuid)
 
-    def _show(self, automation: Automation, form: SlotForm, status: int = 200) -> HttpResponse:
-        capabilities = capabilities_of(self.workspace)
-        return self.page(
-            "automations/automation.html",
-            status=status,
-            automation=automation,
-            trigger=trigger_label(automation.draft),
-            channel=CHANNEL_NAMES[automation.platform],
-            form=form,
-            steps=summarize(automation.draft),
-            missing=reasons_not_ready(automation, capabilities),
-            prerequisites=prerequisites(automation, capabilities),
-            open_slot_count=len(open_slots(automation.draft, automation.slots)),
-        )
+    def context(self) -> dict[str, Any]:
+        automation, capabilities = self.automation, self.capabilities
+        return {
+            "automation": automation,
+            "trigger": trigger_label(automation.draft),
+            "channel": CHANNEL_NAMES[automation.platform],
+            "steps": summarize(automation.draft, capabilities.settings),
+            "missing": reasons_not_ready(automation, capabilities),
+            "prerequisites": prerequisites(automation, capabilities),
+            "settings_missing": any(not capabilities.settings[name] for name in settings_used(automation.draft)),
+            "open_slot_count": len(open_slots(automation.draft, automation.slots)),
+        }
 
 
 def prerequisites(automation: Automation, capabilities: Capabilities) -> list[tuple[str, bool]]:
@@ -110,31 +130,25 @@ def prerequisites(automation: Automation, capabilities: Capabilities) -> list[tu
 
 class AutomationOn(OneAutomation):
     def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
-        automation = self.find(uuid)
-        try:
-            switch_on(automation=automation, now=timezone.now(), by=self.by)
-        except NotReady as error:
-            messages.error(
-                request, _("It cannot be switched on yet: %(reasons)s") % {"reasons": " ".join(error.reasons)}
-            )
-            return redirect(ONE, automation.uuid)
-        return self.done(_("%(name)s is on.") % {"name": automation.name}, ONE, automation.uuid)
+        self.find(uuid=uuid)
+        return self.switch_on()
 
 
 class AutomationOff(OneAutomation):
     def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
-        automation = self.find(uuid)
-        switch_off(automation=automation, now=timezone.now(), by=self.by)
-        return self.done(_("%(name)s is off.") % {"name": automation.name}, ONE, automation.uuid)
+        self.find(uuid=uuid)
+        switch_off(automation=self.automation, now=timezone.now(), by=self.by)
+        return self.done(_("%(name)s is off.") % {"name": self.automation.name}, ONE, self.automation.uuid)
 
 
 class AutomationRemove(OneAutomation):
     """Asks first; what came from a pack can be added again."""
 
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
-        return self.page("automations/remove.html", automation=self.find(uuid))
+        self.find(uuid=uuid)
+        return self.page("automations/remove.html", automation=self.automation)
 
     def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
-        automation = self.find(uuid)
-        remove_automation(automation=automation, by=self.by)
-        return self.done(_("%(name)s was removed.") % {"name": automation.name}, LIST)
+        self.find(uuid=uuid)
+        remove_automation(automation=self.automation, by=self.by)
+        return self.done(_("%(name)s was removed.") % {"name": self.automation.name}, LIST)

@@ -1,27 +1,26 @@
 """What the workspace has that its automations may require, as its owner says."""
 
-from django.http import HttpRequest, HttpResponse
+from typing import Any
+
+from django.http import HttpResponse
 from django.utils.translation import gettext as _
 
 from workspaces.automations.dashboard.forms import PrerequisitesForm
 from workspaces.automations.services import change_readiness, met_requirements
-from workspaces.subaccounts.dashboard.surface import DashboardView
+from workspaces.subaccounts.dashboard.surface import DashboardForm
 
 PAGE = "app:prerequisites"
 
 
-class Prerequisites(DashboardView):
+class Prerequisites(DashboardForm[PrerequisitesForm]):
     """One tick for each; what a feature answers for itself is shown and cannot be ticked."""
 
     nav = PAGE
+    template_name = "automations/prerequisites.html"
 
-    def get(self, request: HttpRequest) -> HttpResponse:
-        form = PrerequisitesForm(met=met_requirements(self.workspace))
-        return self.page("automations/prerequisites.html", form=form)
+    def make_form(self, data: Any = None) -> PrerequisitesForm:
+        return PrerequisitesForm(data, met=met_requirements(self.workspace))
 
-    def post(self, request: HttpRequest) -> HttpResponse:
-        form = PrerequisitesForm(request.POST, met=met_requirements(self.workspace))
-        if not form.is_valid():
-            return self.page("automations/prerequisites.html", form=form, status=422)
+    def save(self, form: PrerequisitesForm) -> HttpResponse:
         change_readiness(workspace=self.workspace, by=self.by, **form.changes())
         return self.done(_("Saved. Automations that need nothing else can be switched on now."), PAGE)

@@ -1,4 +1,4 @@
-"""The workspace's own channels."""
+"""The workspace itself, and its channels."""
 
 from uuid import UUID
 
@@ -8,9 +8,32 @@ from rest_framework.request import Request
 
 from config.api.operations import one, operation, pages
 from workspaces.subaccounts.api.serializers import ChannelSerializer
+from workspaces.subaccounts.api.workspace.serializers import WorkspaceChangesSerializer, WorkspaceSerializer
 from workspaces.subaccounts.api.workspace.surface import WorkspaceViewSet
-from workspaces.subaccounts.models import Channel
-from workspaces.subaccounts.services import ChannelNotFound
+from workspaces.subaccounts.models import Channel, Workspace
+from workspaces.subaccounts.services import ChannelNotFound, change_workspace
+
+
+class CurrentWorkspaceViewSet(WorkspaceViewSet):
+    """The workspace that the key belongs to."""
+
+    path = "workspace"
+    is_single = True
+
+    @operation(operation_id="readWorkspace", summary="Read the workspace", answer=one(WorkspaceSerializer))
+    def retrieve(self, request: Request) -> HttpResponse:
+        return self.answer(WorkspaceSerializer(Workspace.objects.get(pk=self.workspace.pk)))
+
+    @operation(
+        operation_id="changeWorkspace",
+        summary="Change the workspace; what is left out stays",
+        request=WorkspaceChangesSerializer,
+        answer=one(WorkspaceSerializer),
+    )
+    def partial_update(self, request: Request) -> HttpResponse:
+        changes = self.validated(WorkspaceChangesSerializer, partial=True).changes
+        changed = change_workspace(workspace=self.workspace, by=self.actor, **changes)
+        return self.answer(WorkspaceSerializer(changed))
 
 
 class ChannelViewSet(WorkspaceViewSet):

@@ -3,9 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -14,7 +12,6 @@ from agency import limits
 from agency.console.views.base import ConsoleView, FormPage, crumb
 from agency.models import ActivityEntry, Addon, Plan
 from agency.pages.activity import action_label
-from agency.pages.form_nonce import new_nonce, use_nonce
 from agency.pages.forms import ReasonForm
 from agency.pages.lists import keyset_page, with_id
 from workspaces.subaccounts.console.forms import AddonForm, NewSubAccountForm, SubAccountForm, initial_of
@@ -32,7 +29,6 @@ from workspaces.subaccounts.services import (
 )
 
 TITLE = gettext_lazy("Sub-accounts")
-SENT = gettext_lazy("This form was sent already: its sub-account is in the list.")
 PAGE = "console:sub-account"
 LATEST = 6
 MOST_CHANNELS = 100
@@ -95,26 +91,15 @@ class SubAccountActivity(OneSubAccount):
 
 class SubAccountNew(FormPage[NewSubAccountForm]):
     nav = NAV
+    creates = True
 
     def make_form(self, data: Any = None) -> NewSubAccountForm:
         plans = Plan.objects.filter(agency=self.agency, archived_at=None).order_by("name_key", "id")
-        initial = {"timezone": "UTC", "nonce": new_nonce(self.request)} if data is None else None
-        return NewSubAccountForm(data.dict() if data is not None else None, plans=plans, initial=initial)
+        return NewSubAccountForm(data, plans=plans, initial={"timezone": "UTC"})
 
     def save(self, form: NewSubAccountForm) -> HttpResponse:
-        given = dict(form.cleaned_data)
-        nonce = given.pop("nonce")
-        if nonce and not use_nonce(self.request, nonce):
-            messages.warning(self.request, SENT)
-            return redirect(NAV)
-        workspace = create_workspace(agency=self.agency, now=timezone.now(), by=self.by, **given)
+        workspace = create_workspace(agency=self.agency, now=timezone.now(), by=self.by, **form.cleaned_data)
         return self.done(_("%(name)s was created.") % {"name": workspace.name}, PAGE, workspace.uuid)
-
-    def show(self, form: NewSubAccountForm, *, status: int = 200) -> HttpResponse:
-        """Show the form; one that was refused gets a nonce of its own, as the old one may be used up."""
-        if form.is_bound:
-            form.data = {**form.data, "nonce": new_nonce(self.request)}
-        return super().show(form, status=status)
 
     def context(self) -> dict[str, Any]:
         return {"crumbs": [crumb(TITLE, NAV)], "heading": _("New sub-account"), "submit": _("Create sub-account")}
@@ -167,6 +152,8 @@ class SubAccountInviteOwner(OneSubAccount):
 
 
 class SubAccountRestore(OneSubAccount):
+    form_page = PAGE
+
     def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)
         restore_workspace(workspace=self.workspace, now=timezone.now(), by=self.by)

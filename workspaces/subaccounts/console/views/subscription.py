@@ -46,6 +46,8 @@ class PlanChoice(OneSubAccount, FormPage[PlanForm]):
 class AddonGrant(OneSubAccount):
     """Grants an add-on that was chosen on the sub-account's page."""
 
+    form_page = PAGE
+
     def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)
         form = AddonForm(request.POST, addons=Addon.objects.filter(agency=self.agency, archived_at=None))

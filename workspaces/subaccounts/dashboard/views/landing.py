@@ -48,6 +48,8 @@ class ChooseWorkspace(CustomerView):
 class SwitchWorkspace(CustomerView):
     """Enters another of the person's workspaces; the session keeps the choice."""
 
+    form_page = "app:choose"
+
     def post(self, request: HttpRequest) -> HttpResponse:
         asked = parse_uuid(request.POST.get("workspace", ""))
         chosen = workspaces_of(self.user).filter(uuid=asked).first() if asked else None

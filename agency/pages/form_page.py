@@ -1,0 +1,102 @@
+"""A page that is a form, of the console and of the dashboard alike."""
+
+from typing import Any, ClassVar, Generic, TypeVar
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.shortcuts import redirect
+from django.utils.translation import gettext_lazy
+
+from agency.pages.form_nonce import FIELD, PARAMETER
+from agency.pages.forms import add_refusal
+from agency.pages.kept_words import forget_words, kept_words
+from agency.pages.signed_in import OUT_OF_DATE, SignedInView, person_of
+from agency.services.sent_forms import landing_of
+from config.errors import DomainError, NotFound
+
+FormOf = TypeVar("FormOf", bound=forms.BaseForm)
+LOOK_THROUGH = gettext_lazy(
+    "You were signed out before this was sent. Nothing was done yet: look through what you typed and send it."
+)
+
+
+class FormView(SignedInView, Generic[FormOf]):
+    """`make_form` makes the form, `save` calls the service, a refusal becomes the form's error."""
+
+    template_name: ClassVar[str]
+    keeps_words: ClassVar[bool] = True
+
+    def make_form(self, data: Any = None) -> FormOf:
+        """Make the page's form, bound to what was sent if there is anything. Every page has its own."""
+        raise NotImplementedError
+
+    def save(self, form: FormOf) -> HttpResponse:
+        """Call the service with the valid form, and answer. Every page has its own."""
+        raise NotImplementedError
+
+    def context(self) -> dict[str, Any]:
+        """Give the template what it needs beside the form: `heading`, `back`, `submit` and such."""
+        return {}
+
+    def find(self, **ids: Any) -> None:
+        """Look up what the address names, or raise `NotFound`."""
+
+    def get(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+        self.find(**ids)
+        elsewhere = self._keep_in_history(request) if self.creates else None
+        return elsewhere or self.show(self.make_form(self.words_again()))
+
+    def post(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+        self.find(**ids)
+        form = self.make_form(request.POST)
+        if form.is_valid():
+            try:
+                return self.save(form)
+            except NotFound:
+                raise
+            except DomainError as error:
+                add_refusal(form, error)
+        return self.show(form, status=422)
+
+    def show(self, form: FormOf, *, status: int = 200) -> HttpResponse:
+        return self.page(self.template_name, form=form, status=status, nonce=self._nonce(), **self.context())
+
+    def words_again(self) -> QueryDict | None:
+        """Give what was typed when the session had ended, once, with a notice that nothing was done yet."""
+        kept = kept_words(self.request)
+        if kept is None:
+            return None
+        forget_words(self.request)
+        messages.info(self.request, LOOK_THROUGH)
+        return kept.data
+
+    def refuse_out_of_date(self, request: HttpRequest, **ids: Any) -> HttpResponseBase:
+        """Show the form again with what was typed."""
+        self.find(**ids)
+        form = self.make_form(request.POST)
+        form.add_error(None, OUT_OF_DATE)
+        return self.show(form, status=422)
+
+    def _nonce(self) -> str:
+        """Give the nonce that the form had before, as long as it counts, else a new one."""
+        for text in (self.request.POST.get(FIELD, ""), self.request.GET.get(PARAMETER, "")):
+            if self.own_nonce(text):
+                return text
+        return self.new_nonce()
+
+    def _keep_in_history(self, request: HttpRequest) -> HttpResponse | None:
+        """Put a nonce into the address that a browser goes to: only so does its Back find the form that it sent.
+
+        A form that was sent leads to what it made. Programs, which have no history, get the form at any address.
+        """
+        text = request.GET.get(PARAMETER, "")
+        nonce = self.own_nonce(text)
+        if nonce:
+            landing = landing_of(user=person_of(request), nonce=nonce.value)
+            return self.lead_to_first(landing) if landing else None
+        if not text and request.headers.get("Sec-Fetch-Mode") != "navigate":
+            return None
+        query = request.GET.copy()
+        query[PARAMETER] = self.new_nonce()
+        return redirect(f"{request.path}?{query.urlencode()}")

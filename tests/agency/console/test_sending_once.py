@@ -1,0 +1,185 @@
+"""Forms that make something count once, whoever sends them how often, and lead back to what they made."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from django.core import signing
+from django.db.models import Model
+from django.test import Client
+from django.urls import URLPattern, get_resolver, reverse
+from django.utils.timezone import now
+
+from agency.models import Addon, AgencyKey, Member, Plan, SentForm
+from agency.pages.form_nonce import SALT, new_nonce
+from agency.services.sent_forms import FORMS_LAST, SENT_FORMS_KEPT
+from channelconnect.models import ConnectSession
+from packs.models import Pack, PackEntry
+from tests.agency.console.browsers import a_browser, a_member, flashes, hidden, text
+from tests.channelconnect.agencies import RETURN_URL, switch_on
+from tests.packs.client import an_automation
+from tests.parallel import at_once
+from tests.tenants import Tenant
+from tests.webhooks.factories import a_failed_delivery
+from webhooks.models import Delivery, Endpoint
+from workspaces.subaccounts.models import Workspace
+
+pytestmark = pytest.mark.django_db
+
+
+@dataclass(frozen=True)
+class Making:
+    """A page that makes a row of `model`; `ids` and `data` are those of a form that does so."""
+
+    model: type[Model]
+    ids: Callable[[Tenant], list[Any]] = lambda _: []
+    data: Callable[[Tenant], dict[str, Any]] = lambda _: {}
+
+
+def of_failed(tenant: Tenant) -> list[Any]:
+    return [a_failed_delivery(tenant, tenant.endpoint).uuid]
+
+
+def since_yesterday(tenant: Tenant) -> dict[str, Any]:
+    a_failed_delivery(tenant, tenant.endpoint)
+    return {"since": (now() - timedelta(days=1)).strftime("%Y-%m-%dT%H:%M")}
+
+
+def of_copy(tenant: Tenant) -> list[Any]:
+    return [tenant.pack.uuid, tenant.workspace.uuid, an_automation(tenant.workspace).uuid]
+
+
+def of_connecting(tenant: Tenant) -> list[Any]:
+    switch_on(tenant)
+    return [tenant.workspace.uuid]
+
+
+def an_owner(_: Tenant) -> dict[str, Any]:
+    return {"name": "Shop", "owner_name": "Ada", "owner_email": "ada@example.com", "timezone": "UTC"}
+
+
+def an_endpoint(_: Tenant) -> dict[str, Any]:
+    return {"url": "https://93.184.215.14/new", "events": ["workspace.created"], "enabled": "on"}
+
+
+MAKING = {
+    "plan-new": Making(Plan, data=lambda _: {"name": "Growth"}),
+    "addon-new": Making(Addon, data=lambda _: {"name": "More"}),
+    "api-key-new": Making(AgencyKey, data=lambda _: {"name": "CRM"}),
+    "team-invite": Making(Member, data=lambda _: {"name": "N", "email": "new@example.com", "role": "viewer"}),
+    "sub-account-new": Making(Workspace, data=an_owner),
+    "webhook-new": Making(Endpoint, data=an_endpoint),
+    "webhook-rotate": Making(Endpoint, ids=lambda a: [a.endpoint.uuid]),
+    "webhook-test": Making(Delivery, ids=lambda a: [a.endpoint.uuid]),
+    "webhook-redeliver": Making(Delivery, ids=of_failed),
+    "webhook-redeliver-failed": Making(Delivery, data=since_yesterday),
+    "pack-new": Making(Pack, data=lambda _: {"name": "Starter"}),
+    "pack-copy-preview": Making(PackEntry, ids=of_copy),
+    "channel-connect-start-for": Making(
+        ConnectSession, ids=of_connecting, data=lambda _: {"platform": "whatsapp", "return_url": RETURN_URL}
+    ),
+}
+NAMED_LIKE_ONE = ("-new", "-invite", "-redeliver", "-copy-preview", "-start-for")
+
+
+def views_of(namespace: str) -> Iterator[tuple[str, Any]]:
+    _, resolver = get_resolver().namespace_dict[namespace]
+    for pattern in resolver.url_patterns:
+        if isinstance(pattern, URLPattern) and pattern.name:
+            yield pattern.name, getattr(pattern.callback, "view_class", None)
+
+
+def test_every_page_that_makes_something_says_so() -> None:
+    views = [*views_of("console"), *views_of("app")]
+    assert {name for name, view in views if view and view.creates} == MAKING.keys()
+    assert {name for name, _ in views if name.endswith(NAMED_LIKE_ONE)} <= MAKING.keys()
+
+
+def test_every_form_of_a_page_can_be_told_from_another(a: Tenant, owner: Client) -> None:
+    page = owner.get(f"/console/sub-accounts/{a.workspace.uuid}/edit")
+    assert hidden(page, "nonce") != hidden(owner.get(f"/console/sub-accounts/{a.workspace.uuid}/edit"), "nonce")
+
+
+@pytest.mark.parametrize("name", MAKING)
+def test_sent_twice_it_makes_one_and_leads_to_it(name: str, a: Tenant) -> None:
+    making, user = MAKING[name], a_member(a.agency, "owner").user
+    browser, path = a_browser(user), reverse(f"console:{name}", args=making.ids(a))
+    data = {**making.data(a), "nonce": new_nonce(user.pk)}
+    first = browser.post(path, data)
+    assert first.status_code in {200, 302}, text(first)
+    made = making.model._default_manager.count()
+    secrets = list(Endpoint.objects.values_list("secret", flat=True))
+    again = browser.post(path, data)
+    assert making.model._default_manager.count() == made
+    assert list(Endpoint.objects.values_list("secret", flat=True)) == secrets
+    assert again.status_code == 302
+    assert again["Location"] == first.headers.get("Location", SentForm.objects.get().landing)
+    assert "This form was" in flashes(browser.get(again["Location"]))[-1]
+
+
+def test_two_forms_make_two(a: Tenant) -> None:
+    user = a_member(a.agency).user
+    for _ in range(2):
+        answer = a_browser(user).post("/console/packs/new", {"name": "Starter", "nonce": new_nonce(user.pk)})
+        assert answer.status_code == 302
+    assert Pack.objects.count() == 2
+
+
+def test_back_in_a_browser_comes_back_to_the_same_form(a: Tenant, admin: Client) -> None:
+    browsing = {"Sec-Fetch-Mode": "navigate"}
+    opened = admin.get("/console/packs/new", headers=browsing)
+    path = opened["Location"]
+    assert path.startswith("/console/packs/new?form=")
+    page = admin.get(path, headers=browsing)
+    assert page.status_code == 200
+    nonce = hidden(page, "nonce")
+    assert hidden(admin.get(path, headers=browsing), "nonce") == nonce
+    made = admin.post(path, {"name": "Starter", "nonce": nonce})["Location"]
+    assert admin.get(path, headers=browsing)["Location"] == made
+    assert admin.get("/console/packs/new", headers=browsing)["Location"] != path
+
+
+def test_a_refused_form_keeps_its_nonce_and_may_be_sent_again(a: Tenant, admin: Client) -> None:
+    path = admin.get("/console/packs/new", headers={"Sec-Fetch-Mode": "navigate"})["Location"]
+    nonce = hidden(admin.get(path), "nonce")
+    refused = admin.post(path, {"name": "", "nonce": nonce})
+    assert (refused.status_code, hidden(refused, "nonce")) == (422, nonce)
+    assert not SentForm.objects.exists()
+    assert admin.post(path, {"name": "Starter", "nonce": nonce}).status_code == 302
+    assert Pack.objects.count() == 1
+
+
+class LongAgo(signing.TimestampSigner):
+    """Signs as it was done before a form could last so long."""
+
+    def timestamp(self) -> str:
+        return signing.b62_encode(int((now() - FORMS_LAST).timestamp()) - 1)
+
+
+def test_a_form_that_was_open_for_too_long_is_shown_again(a: Tenant) -> None:
+    user = a_member(a.agency).user
+    nonce = LongAgo(salt=SALT).sign_object([user.pk, "abc"])
+    answer = a_browser(user).post("/console/packs/new", {"name": "Starter", "nonce": nonce})
+    assert answer.status_code == 422
+    assert "This form is out of date." in text(answer)
+    assert 'value="Starter"' in answer.content.decode()
+    assert not Pack.objects.exists()
+    a_browser(user).post("/console/packs/new", {"name": "Starter", "nonce": hidden(answer, "nonce")})
+    assert Pack.objects.count() == 1
+
+
+def test_sent_forms_are_remembered_for_longer_than_a_form_may_be_sent() -> None:
+    assert timedelta(days=1) <= SENT_FORMS_KEPT - FORMS_LAST
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_several_submits_at_once_one_makes_it_and_all_land_there(a: Tenant) -> None:
+    user = a_member(a.agency).user
+    browsers = [a_browser(user) for _ in range(4)]
+    data = {"name": "Starter", "nonce": new_nonce(user.pk)}
+    answers = at_once(lambda number: browsers[number].post("/console/packs/new", data), times=4)
+    pack = Pack.objects.get()
+    assert {urlsplit(answer["Location"]).path for answer in answers} == {f"/console/packs/{pack.uuid}/library"}

@@ -1,0 +1,75 @@
+"""Opening hours: what is taken, and how they read."""
+
+from typing import Any
+
+import pytest
+
+from workspaces.subaccounts.services.opening_hours import OpeningHoursRefused, checked_hours, hours_as_text, read_day
+
+WORK = [["09:00", "17:00"]]
+
+
+def test_all_seven_days_are_kept_in_order_and_those_left_out_are_closed() -> None:
+    hours = checked_hours({"sunday": [], "monday": [["14:00", "18:00"], ["09:00", "12:00"]]})
+    assert list(hours) == ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+    assert hours["monday"] == [["09:00", "12:00"], ["14:00", "18:00"]]
+    assert hours["tuesday"] == []
+
+
+@pytest.mark.parametrize("given", [{}, {"monday": []}])
+def test_no_open_day_at_all_is_not_set(given: Any) -> None:
+    assert checked_hours(given) == {}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "always",
+        {"montag": WORK},
+        {"monday": "09:00-17:00"},
+        {"monday": [["09:00"]]},
+        {"monday": [["9:00", "17:00"]]},
+        {"monday": [["09:00", "24:30"]]},
+        {"monday": [["24:00", "24:00"]]},
+        {"monday": [["17:00", "09:00"]]},
+        {"monday": [["09:00", "09:00"]]},
+        {"monday": [["09:00", "12:00"], ["11:59", "13:00"]]},
+        {"monday": [["09:00", None]]},
+        {"monday": [[f"{hour:02}:00", f"{hour:02}:30"] for hour in range(7)]},
+    ],
+)
+def test_what_is_no_opening_hours_is_refused(given: Any) -> None:
+    with pytest.raises(OpeningHoursRefused):
+        checked_hours(given)
+
+
+def test_they_read_with_days_alike_together() -> None:
+    week = dict.fromkeys(("monday", "tuesday", "wednesday", "thursday", "friday"), WORK)
+    saturday = [["10:00", "12:00"], ["13:00", "24:00"]]
+    text = hours_as_text(checked_hours({**week, "saturday": saturday}))
+    assert text == "Mon\u2013Fri 09:00\u201317:00, Sat 10:00\u201312:00 and 13:00\u201324:00"
+    assert hours_as_text(checked_hours({"monday": WORK, "wednesday": WORK})).count("09:00") == 2
+    assert hours_as_text({}) == ""
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("", []),
+        ("09:00-17:00", [["09:00", "17:00"]]),
+        ("9-12, 14-18", [["09:00", "12:00"], ["14:00", "18:00"]]),
+        ("9.30 \u2013 17.00", [["09:30", "17:00"]]),
+        ("9am to 5 pm", [["09:00", "17:00"]]),
+        ("12 am - 12 pm and 18-24", [["00:00", "12:00"], ["18:00", "24:00"]]),
+        ("9:00\u201312:00 and 13:00\u201324:00", [["09:00", "12:00"], ["13:00", "24:00"]]),
+    ],
+)
+def test_people_write_them_in_many_ways(written: str, read: list[list[str]]) -> None:
+    assert read_day("monday", written) == read
+
+
+@pytest.mark.parametrize("written", ["always", "9", "9-", "25-26", "9:75-10", "17-9", "13pm-14pm", "24-24", "9-12-15"])
+def test_what_cannot_be_read_is_refused(written: str) -> None:
+    with pytest.raises(OpeningHoursRefused) as refusal:
+        read_day("monday", written)
+    assert set(refusal.value.errors) == {"opening_hours.monday"}

@@ -1,0 +1,69 @@
+"""One trigger, one answer: which automations that are on would answer the same."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+
+from config.db import violated_constraint
+from workspaces.automations.models import Automation
+from workspaces.subaccounts.models import CHANNEL_NAMES, Workspace
+
+ANSWERED_ONCE = frozenset({"automation_original_on_once", "automation_catch_all_on_once"})
+ANSWERED = "Another automation that is on answers the same already."
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """An automation that is on and that no other may double."""
+
+    pk: int
+    name: str
+    from_pack_name: str
+    platform: str
+    from_original: str
+    trigger_digest: str
+    catch_all: bool
+
+    def doubles(self, other: Automation) -> bool:
+        """Say whether both would answer the same: the rule of the two constraints that hold it."""
+        return (
+            self.pk != other.pk
+            and (self.platform, self.trigger_digest) == (other.platform, other.trigger_digest)
+            and ((self.catch_all and other.catch_all) or self.from_original == other.from_original != "")
+        )
+
+    @property
+    def sentence(self) -> str:
+        origin = f" from the pack \u201c{self.from_pack_name}\u201d" if self.from_pack_name else ""
+        channel = CHANNEL_NAMES[self.platform]
+        return f"\u201c{self.name}\u201d{origin} answers the same on {channel} and is on. Switch that one off first."
+
+
+COLUMNS = ("pk", "name", "from_pack_name", "platform", "from_original", "trigger_digest", "catch_all")
+
+
+def answering_in(workspace: Workspace) -> list[Answering]:
+    """Give the automations that are on and that no other may double: one statement."""
+    on = Automation.objects.filter(~Q(from_original="") | Q(catch_all=True), workspace=workspace, enabled=True)
+    return [Answering(*row) for row in on.order_by("pk").values_list(*COLUMNS)]
+
+
+def doubled_by(automation: Automation, answering: Iterable[Answering]) -> Answering | None:
+    """Find one that is on and answers the same as this one, which is off."""
+    if automation.enabled or not automation.trigger_digest:
+        return None
+    return next((one for one in answering if one.doubles(automation)), None)
+
+
+def save_once_answered(automation: Automation, *fields: str) -> bool:
+    """Save these fields; False where the database says that another one answers the same, as the check would."""
+    try:
+        with transaction.atomic():
+            automation.save(update_fields=fields)
+    except IntegrityError as error:
+        if violated_constraint(error) not in ANSWERED_ONCE:
+            raise
+        return False
+    return True

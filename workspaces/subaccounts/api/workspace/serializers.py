@@ -1,0 +1,56 @@
+"""The workspace itself, as its own keys read and change it."""
+
+from typing import Any
+
+from config.api.fields import CharField, ChoiceField, DateTimeField, ListField, TimezoneField, UUIDField
+from config.api.serializers import Serializer
+from workspaces.subaccounts.models.workspaces import DAYS, BusinessType
+from workspaces.subaccounts.services.currencies import CURRENCIES
+from workspaces.subaccounts.services.opening_hours import MOST_INTERVALS
+
+LONGEST_NAME = 120
+LONGEST_TEXT = 500
+LONGEST_PHONE = 40
+OPEN = [["09:00", "13:00"], ["14:00", "17:00"]]
+WEEK = {day: [] if day in DAYS[5:] else OPEN for day in DAYS}
+
+
+class OpeningHoursSerializer(Serializer):
+    """Pairs of times for each day, by the workspace's clock, from `00:00` to `24:00`; a day without pairs is closed."""
+
+    def get_fields(self) -> dict[str, Any]:
+        return {day: self._day(WEEK[day]) for day in DAYS}
+
+    def _day(self, example: list[list[str]]) -> ListField:
+        interval = ListField(child=CharField(max_length=5, example="09:00"), min_length=2, max_length=2)
+        return ListField(child=interval, max_length=MOST_INTERVALS, required=False, example=example)
+
+
+class WorkspaceSerializer(Serializer):
+    """The workspace of the key."""
+
+    id = UUIDField(source="uuid", example="8d1f3b1e-52b4-4c8e-9a3e-2f6c7d8e9f10")
+    name = CharField(example="Corner Salon")
+    timezone = TimezoneField(example="Europe/Berlin")
+    business_type = ChoiceField(BusinessType.choices, allow_null=True, example=BusinessType.SALON_SPA.value)
+    currency = ChoiceField(CURRENCIES, example="EUR")
+    opening_hours = OpeningHoursSerializer(source="weekly_hours")
+    address = CharField(blank_as_null=True, multiline=True, example="1 High Street, 10115 Berlin")
+    website = CharField(blank_as_null=True, example="https://corner-salon.example")
+    phone = CharField(blank_as_null=True, example="+49 30 1234567")
+    created_at = DateTimeField()
+
+
+class WorkspaceChangesSerializer(Serializer):
+    """What can be changed of the workspace. Opening hours are replaced as a whole: a day left out is closed."""
+
+    name = CharField(max_length=LONGEST_NAME, example="Corner Salon")
+    timezone = TimezoneField(help_text="IANA name, such as Europe/Berlin.", example="Europe/Berlin")
+    business_type = ChoiceField(BusinessType.choices, allow_null=True, example=BusinessType.SALON_SPA.value)
+    currency = ChoiceField(CURRENCIES, help_text="A code of ISO 4217.", example="EUR")
+    opening_hours = OpeningHoursSerializer()
+    address = CharField(
+        blank_as_null=True, multiline=True, max_length=LONGEST_TEXT, example="1 High Street, 10115 Berlin"
+    )
+    website = CharField(blank_as_null=True, max_length=LONGEST_TEXT, example="https://corner-salon.example")
+    phone = CharField(blank_as_null=True, max_length=LONGEST_PHONE, example="+49 30 1234567")

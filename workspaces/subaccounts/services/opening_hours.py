@@ -1,0 +1,107 @@
+"""Opening hours: checked, brought into one form, and written for people."""
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from itertools import groupby, pairwise
+from typing import Any
+
+from config.errors import Invalid
+from workspaces.subaccounts.models.workspaces import DAYS
+
+Interval = list[str]
+OpeningHours = dict[str, list[Interval]]
+
+MOST_INTERVALS = 6
+DASH = "\u2013"
+TIME = re.compile(r"(?:[01]\d|2[0-3]):[0-5]\d|24:00")
+
+
+class OpeningHoursRefused(Invalid):
+    """`day` is what is wrong, where it is one day alone."""
+
+    field = "opening_hours"
+
+    def __init__(self, message: str, day: str = "") -> None:
+        self.day = day
+        super().__init__(message, field=f"opening_hours.{day}" if day else "opening_hours")
+
+
+def checked_hours(given: Any) -> OpeningHours:
+    """Give all seven days with their intervals in order; days left out are closed, no open day at all is not set.
+
+    Raises `OpeningHoursRefused`.
+    """
+    if not isinstance(given, Mapping):
+        raise OpeningHoursRefused("The opening hours field must be an object of days.")
+    unknown = sorted(str(name) for name in given if name not in DAYS)
+    if unknown:
+        raise OpeningHoursRefused("The opening hours field takes the days monday to sunday.")
+    hours = {day: _checked_day(day, given.get(day) or []) for day in DAYS}
+    return hours if any(hours.values()) else {}
+
+
+def _checked_day(day: str, intervals: Any) -> list[Interval]:
+    if not isinstance(intervals, list) or not all(map(_is_interval, intervals)):
+        raise OpeningHoursRefused(f'The hours of {day} must be a list of pairs such as ["09:00", "17:00"].', day)
+    if len(intervals) > MOST_INTERVALS:
+        raise OpeningHoursRefused(f"The hours of {day} may have at most {MOST_INTERVALS} intervals.", day)
+    ordered = sorted(intervals)
+    if any(start >= end for start, end in ordered):
+        raise OpeningHoursRefused(f"On {day} an interval must end after it starts; midnight is 24:00.", day)
+    if any(earlier[1] > later[0] for earlier, later in pairwise(ordered)):
+        raise OpeningHoursRefused(f"The hours of {day} must not overlap.", day)
+    return ordered
+
+
+def _is_interval(value: Any) -> bool:
+    return (
+        isinstance(value, list)
+        and len(value) == 2
+        and all(isinstance(time, str) and TIME.fullmatch(time) for time in value)
+        and value[0] != "24:00"
+    )
+
+
+def hours_as_text(hours: Mapping[str, list[Interval]]) -> str:
+    """Write opening hours in one line, days alike together, such as `Mon-Fri 09:00-17:00, Sat 10:00-14:00`."""
+    runs = groupby(DAYS, key=lambda day: hours.get(day) or [])
+    return ", ".join(f"{_days_as_text(list(days))} {day_as_text(alike)}" for alike, days in runs if alike)
+
+
+def _days_as_text(days: list[str]) -> str:
+    first, last = days[0][:3].capitalize(), days[-1][:3].capitalize()
+    return first if first == last else first + DASH + last
+
+
+def day_as_text(intervals: list[Interval]) -> str:
+    return " and ".join(start + DASH + end for start, end in intervals)
+
+
+# 9, 09, 9:30, 9.30, 9am, 9:30 pm
+WRITTEN_TIME = r"(\d{1,2})(?:[:.](\d{2}))?\s*([ap]m)?"
+WRITTEN = re.compile(rf"{WRITTEN_TIME}\s*(?:[-\u2013\u2014]|to|until)\s*{WRITTEN_TIME}", re.IGNORECASE)
+BETWEEN = re.compile(r"\s*(?:,|;|&|\band\b)\s*", re.IGNORECASE)
+
+
+def read_day(day: str, text: str) -> list[Interval]:
+    """Read what people write for a day: `9-12:30, 14-18`, `9am to 5 pm`; nothing is closed. Raises when it cannot."""
+    intervals = []
+    for part in filter(None, BETWEEN.split(text.strip())):
+        found = WRITTEN.fullmatch(part)
+        if found is None:
+            raise OpeningHoursRefused("Write hours such as 09:00-17:00 or 9-12, 14-18; leave it empty if closed.", day)
+        intervals.append([_time(day, *found.groups()[:3]), _time(day, *found.groups()[3:])])
+    return _checked_day(day, intervals)
+
+
+def _time(day: str, hour: str, minute: str | None, half: str | None) -> str:
+    if hour == "24" and not half and minute in (None, "00"):
+        return "24:00"
+    try:
+        written = f"{int(hour):02}:{minute or '00'}"
+        if half:
+            return datetime.strptime(f"{written} {half}", "%I:%M %p").strftime("%H:%M")  # noqa: DTZ007  # a wall clock
+        return datetime.strptime(written, "%H:%M").strftime("%H:%M")  # noqa: DTZ007  # the same
+    except ValueError as error:
+        raise OpeningHoursRefused("A time must be between 00:00 and 24:00.", day) from error
