@@ -19,7 +19,7 @@ from agency.account.attempt_limits import (
     account_digest,
     address_bucket,
 )
-from agency.account.forms import ResetForm
+from agency.account.forms import NewPasswordForm, ResetForm
 from agency.models import User
 from agency.request_actor import user_actor
 from agency.services.passwords import LinkUsed, request_password_reset, set_password
@@ -53,6 +53,7 @@ class SetPassword(PasswordResetConfirmView):
     """Keeps the link's token in the session and out of the address; only setting the password uses it up."""
 
     template_name = "account/set_password.html"
+    form_class = NewPasswordForm
     success_url = reverse_lazy("account:password-set")
     reset_url_token = "choose"  # noqa: S105 - stands in the address where the token was
     user: User

@@ -8,7 +8,8 @@ function say(words) {
 }
 
 async function copy(button) {
-  await navigator.clipboard.writeText(button.dataset.copy);
+  // Without a text of its own, a button copies the code beside it.
+  await navigator.clipboard.writeText(button.dataset.copy || button.parentElement.querySelector("code").textContent);
   const label = button.textContent;
   button.textContent = button.dataset.said;
   say(button.dataset.said);

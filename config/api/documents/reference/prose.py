@@ -1,0 +1,17 @@
+"""The documents' prose as HTML: paragraphs, and code between backticks."""
+
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+
+def inline(text: str) -> SafeString:
+    """Escape a text and set what stands between backticks as code."""
+    parts = " ".join(text.split()).split("`")
+    return format_html_join(
+        "", "{}", ((format_html("<code>{}</code>", part) if number % 2 else part,) for number, part in enumerate(parts))
+    )
+
+
+def paragraphs(text: str) -> SafeString:
+    """Give a text's paragraphs."""
+    return format_html_join("", "<p>{}</p>", ((inline(part),) for part in text.strip().split("\n\n")))

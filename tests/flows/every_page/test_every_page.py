@@ -1,0 +1,129 @@
+"""Each page is loaded once, then seen at every width from a phone's to a desk's, in both themes, and by axe."""
+
+from collections.abc import Callable, Iterable, Iterator
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings as project
+from django.contrib.auth.tokens import default_token_generator
+from django.test import Client
+from django.urls import reverse
+from django.utils.encoding import force_bytes
+from django.utils.http import urlsafe_base64_encode
+from playwright.sync_api import Browser, Page
+from pytest_django.live_server_helper import LiveServer
+
+from agency.models import User
+from tests.agency.console.browsers import a_person
+from tests.flows.every_page.checks import examine, examine_menus, prepare
+from tests.flows.every_page.extremes import ENDLESS, ExtremeTenant
+from tests.flows.every_page.routes import (
+    ANONYMOUS,
+    CONNECT,
+    NOT_LOOKED_AT,
+    names_in,
+    pages_of,
+)
+from tests.packs.small_library import write_library
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+Open = Callable[[User | None], Page]
+# The form of a page, if there is anything to be filled in.
+FORM = "main form[novalidate]:has(input:not([type=hidden], [type=checkbox], [type=radio]), textarea)"
+SEND_EMPTY = """form => {
+    for (const field of form.elements) {
+        if (field.type !== "hidden" && field.type !== "file" && "value" in field && field.type !== "checkbox"
+            && field.type !== "radio") field.value = "";
+        if (field.type === "checkbox" || field.type === "radio") field.checked = false;
+    }
+    form.requestSubmit();
+}"""
+
+
+@pytest.fixture(autouse=True)
+def _installation(settings: Any, tmp_path: Path) -> None:
+    settings.PACK_LIBRARY = write_library(tmp_path / "library")
+    settings.WEBHOOK_ALLOWED_NETWORKS = [ip_network("127.0.0.0/8")]
+
+
+@pytest.fixture
+def a(transactional_db: None, _installation: None) -> ExtremeTenant:
+    return ExtremeTenant()
+
+
+@pytest.fixture
+def open_page(browser: Browser, live_server: LiveServer) -> Iterator[Open]:
+    """Open the page in which everything is looked at, as somebody who has signed in or as nobody."""
+    context = browser.new_context(base_url=live_server.url)
+    prepare(context)
+    page = context.new_page()
+
+    def open_as(person: User | None) -> Page:
+        context.clear_cookies()
+        if person:
+            client = Client()
+            client.force_login(person)
+            session = client.cookies[project.SESSION_COOKIE_NAME].value
+            context.add_cookies([{"name": project.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}])
+        return page
+
+    yield open_as
+    context.close()
+
+
+def visit(page: Page, addresses: Iterable[str]) -> dict[str, list[str]]:
+    """Examine every page, and once more with the errors of its form; give what is wrong by address."""
+    wrong = {}
+    for address in addresses:
+        page.goto(address)
+        found = examine(page) if page.url.endswith(address) else [f"it led to {page.url}"]
+        if page.locator(FORM).count():
+            found += [f"with errors, {one}" for one in examine_errors(page)]
+        if found:
+            wrong[address] = found
+    return wrong
+
+
+def examine_errors(page: Page) -> list[str]:
+    """Send the page's form with nothing filled in; some are content with that."""
+    with page.expect_navigation():
+        page.locator(FORM).first.evaluate(SEND_EMPTY)
+    return examine(page) if page.locator(".summary").count() else []
+
+
+def test_the_tables_know_every_route() -> None:
+    assert {name for namespace in ("console", "app", "account") for name in names_in(namespace)} >= NOT_LOOKED_AT
+    assert names_in("connect") == CONNECT
+
+
+def test_pages_of_the_console(open_page: Open, a: ExtremeTenant) -> None:
+    page = open_page(a.owner)
+    assert visit(page, pages_of("console", a)) == {}
+    page.goto("/console/")
+    assert examine_menus(page) == []
+
+
+def test_pages_of_the_dashboard(open_page: Open, a: ExtremeTenant) -> None:
+    page = open_page(a.customer.owner)
+    assert visit(page, pages_of("app", a)) == {}
+    page.goto("/app/automations")
+    assert examine_menus(page) == []
+
+
+def test_pages_about_accounts(open_page: Open, a: ExtremeTenant) -> None:
+    page = open_page(None)
+    assert visit(page, [*(reverse(name) for name in ANONYMOUS), "/account/nothing-here"]) == {}
+    page.goto(f"/account/set-password/{urlsafe_base64_encode(force_bytes(a.owner.pk))}/none")
+    assert examine(page) == []
+    token = default_token_generator.make_token(a.owner)
+    page.goto(f"/account/set-password/{urlsafe_base64_encode(force_bytes(a.owner.pk))}/{token}")
+    assert examine(page) + examine_errors(page) == []
+    assert visit(open_page(a.owner), pages_of("account", a)) == {}
+    page = open_page(a_person(name=ENDLESS))
+    assert visit(page, ["/console/", "/app/"]) == {}
+
+
+def test_pages_of_the_reference(open_page: Open, transactional_db: None) -> None:
+    assert visit(open_page(None), ["/api/docs/agency", "/api/docs/workspace"]) == {}
