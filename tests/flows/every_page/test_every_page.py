@@ -103,6 +103,10 @@ def test_pages_of_the_console(open_page: Open, a: ExtremeTenant) -> None:
     assert visit(page, pages_of("console", a)) == {}
     page.goto("/console/")
     assert examine_menus(page) == []
+    page.goto(reverse("console:webhooks"))
+    box = page.locator(".sparkline").first.bounding_box()
+    assert box
+    assert (box["width"], box["height"]) == (120, 24)
 
 
 def test_pages_of_the_dashboard(open_page: Open, a: ExtremeTenant) -> None:
@@ -122,7 +126,7 @@ def test_pages_about_accounts(open_page: Open, a: ExtremeTenant) -> None:
     assert examine(page) + examine_errors(page) == []
     assert visit(open_page(a.owner), pages_of("account", a)) == {}
     page = open_page(a_person(name=ENDLESS))
-    assert visit(page, ["/console/", "/app/"]) == {}
+    assert visit(page, ["/console/", "/app/", f"/connect/{'x' * 43}"]) == {}
 
 
 def test_pages_of_the_reference(open_page: Open, transactional_db: None) -> None:
