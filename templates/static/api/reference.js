@@ -13,10 +13,18 @@ const unfold = () => { folded.open = wide.matches; };
 wide.addEventListener("change", unfold);
 unfold();
 
-// The language is kept from one visit to the next.
+// The language is kept from one visit to the next, where the browser lets us.
+function storage() {
+  try {
+    return localStorage;
+  } catch {
+    return null;
+  }
+}
+
 for (const radio of document.querySelectorAll("[name=language]")) {
-  if (localStorage.getItem("language") === radio.value) radio.checked = true;
-  radio.addEventListener("change", () => localStorage.setItem("language", radio.value));
+  if (storage()?.getItem("language") === radio.value) radio.checked = true;
+  radio.addEventListener("change", () => storage()?.setItem("language", radio.value));
 }
 
 // Search: names, paths, fields and what is said of them.
@@ -112,6 +120,7 @@ function build(article, place) {
   const form = make("form", {}, field(`${article.id}-key`, "API key (kept in this page only)", secret));
   for (const { name, input } of parameters) form.append(field(`${article.id}-${name}`, name, input));
   if (body) form.append(field(`${article.id}-body`, "Body", body));
+  form.append(make("p", { className: "hint" }, "This is a real request, on your real data."));
   form.append(make("button", { className: "button primary" }, "Send"), output);
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
@@ -129,9 +138,9 @@ function requestOf({ method, path }, parameters, body) {
     else if (input.value && where === "query") query.set(name, input.value);
     else if (input.value) headers[name] = input.value;
   }
-  if (body) headers["Content-Type"] = "application/json";
+  if (body?.value) headers["Content-Type"] = "application/json";
   const address = query.size ? `${path}?${query}` : path;
-  return [address, { method, headers, body: body?.value, credentials: "omit" }];
+  return [address, { method, headers, body: body?.value || undefined, credentials: "omit" }];
 }
 
 async function send(operation, parameters, body) {

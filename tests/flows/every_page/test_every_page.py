@@ -33,10 +33,9 @@ Open = Callable[[User | None], Page]
 # The form of a page, if there is anything to be filled in.
 FORM = "main form[novalidate]:has(input:not([type=hidden], [type=checkbox], [type=radio]), textarea)"
 SEND_EMPTY = """form => {
-    for (const field of form.elements) {
-        if (field.type !== "hidden" && field.type !== "file" && "value" in field && field.type !== "checkbox"
-            && field.type !== "radio") field.value = "";
-        if (field.type === "checkbox" || field.type === "radio") field.checked = false;
+    for (const field of form.querySelectorAll("input:not([type=hidden], [type=file]), textarea")) {
+        if (["checkbox", "radio"].includes(field.type)) field.checked = false;
+        else field.value = "";
     }
     form.requestSubmit();
 }"""
@@ -74,16 +73,17 @@ def open_page(browser: Browser, live_server: LiveServer) -> Iterator[Open]:
 
 
 def visit(page: Page, addresses: Iterable[str]) -> dict[str, list[str]]:
-    """Examine every page, and once more with the errors of its form; give what is wrong by address."""
-    wrong = {}
+    """Examine every page, then each form with its errors; give what is wrong by address."""
+    wrong, forms = {}, []
     for address in addresses:
         page.goto(address)
-        found = examine(page) if page.url.endswith(address) else [f"it led to {page.url}"]
+        wrong[address] = examine(page) if page.url.endswith(address) else [f"it led to {page.url}"]
         if page.locator(FORM).count():
-            found += [f"with errors, {one}" for one in examine_errors(page)]
-        if found:
-            wrong[address] = found
-    return wrong
+            forms.append(address)
+    for address in forms:
+        page.goto(address)
+        wrong[address] += [f"with errors, {one}" for one in examine_errors(page)]
+    return {address: found for address, found in wrong.items() if found}
 
 
 def examine_errors(page: Page) -> list[str]:
