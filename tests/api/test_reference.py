@@ -26,7 +26,7 @@ def test_sections_hold_their_operations_in_the_document_s_order_and_events_come_
     sections = reference(anonymous).sections
     assert [section.title for section in sections] == ["Things", "Echo", "Events"]
     assert [one.anchor for one in sections[0].operations] == ["listThings", "createThing", "readThing", "changeThing"]
-    assert (sections[2].operations[0].method, sections[2].operations[0].path) == ("EVENT", "thing.created")
+    assert (sections[2].operations[-1].method, sections[2].operations[-1].path) == ("EVENT", "thing.created")
 
 
 def test_parameters_stand_where_they_are_sent(anonymous: Client) -> None:
@@ -43,7 +43,7 @@ def test_a_body_s_fields_are_named_down_to_the_last_with_what_they_may_hold(anon
     assert not fields["owner"].is_required
     assert fields["name"].notes == "1 to 20 characters."
     assert fields["plan"].type == "string (uuid) or null"
-    assert fields["business_type"].type == '"retail" or "other"'
+    assert fields["business_type"].type == "one of retail, other"
     assert fields["order"].notes == "At most 3 entries. No repetitions."
     assert "Default: <code>&quot;UTC&quot;</code>." in fields["timezone"].notes
 

@@ -33,8 +33,8 @@ def test_every_operation_is_there_with_a_sample_in_each_language(anonymous: Api,
     for operation in operations:
         assert f'<article class="operation" id="{operation["operationId"]}"' in page
     for language in ("curl", "python", "node"):
-        assert page.count(f'<figure class="sample {language}">') == len(operations)
-    for sample in re.findall(r'sample python">.*?<code>(.*?)</code>', page, re.DOTALL):
+        assert page.count(f'<pre class="{language}">') == len(operations)
+    for sample in re.findall(r'<pre class="python">(.*?)</pre>', page, re.DOTALL):
         compile(html.unescape(sample), "sample.py", "exec")
 
 
@@ -54,13 +54,13 @@ def test_a_page_weighs_less_than_300_kb_with_everything_that_it_loads(anonymous:
     loaded = 0
     for address in re.findall(r'(?:src|href)="(/static/[^"]+)"', page):
         with closing(anonymous.get(address)) as file:
-            loaded += len(b"".join(file.streaming_content))
+            loaded += len(b"".join(file))
     assert len(page.encode()) + loaded < HEAVIEST
 
 
 def sample_of(page: str, operation: str, language: str) -> str:
     article = page[page.index(f'id="{operation}"') :]
-    found = re.search(rf'sample {language}">.*?<code>(.*?)</code>', article, re.DOTALL)
+    found = re.search(rf'<pre class="{language}">(.*?)</pre>', article, re.DOTALL)
     assert found
     return html.unescape(found[1])
 
@@ -73,7 +73,7 @@ def test_the_samples_work_as_they_stand(
     command = {"curl": ["bash", "-e"], "python": [sys.executable], "node": ["node", "--input-type=module"]}[language]
     if shutil.which("curl" if language == "curl" else command[0]) is None:
         pytest.skip(f"{language} is not installed")
-    script = sample_of(page_of(anonymous, "agency"), "createWorkspace", language)
+    script = sample_of(page_of(anonymous, "agency"), "createSubAccount", language)
     script = script.replace(settings.PUBLIC_URL, live_server.url)
     script = re.sub(r'^\s*"plan": .*\n', "", script, flags=re.MULTILINE)  # the example's is nobody's
     ran = subprocess.run(

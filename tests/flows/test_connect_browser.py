@@ -234,7 +234,7 @@ def test_every_page_fits_every_window_and_both_themes(open_browser: Open, connec
     set_logo(agency=connecting.agency, file=a_picture(480, 100), by=SYSTEM)
     change_agency(agency=connecting.agency, name=ENDLESS, max_sub_accounts=None, by=SYSTEM)
     Workspace.objects.filter(pk=connecting.workspace.pk).update(name=RIGHT_TO_LEFT)
-    session, page = a_session(connecting, platform="facebook"), open_browser()
+    session, page = a_session(connecting, platform="facebook"), open_browser(reduced_motion="reduce")
     prepare(page.context)
     page.goto(link_of(session))
     assert examine(page) == []

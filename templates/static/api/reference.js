@@ -109,13 +109,17 @@ function field(id, label, control) {
   return make("div", { className: "field" }, make("label", { htmlFor: id }, label), control);
 }
 
+const pathOf = (article) => article.querySelector(".address code").textContent;
+const methodOf = (article) => article.querySelector(".method").textContent;
+
 function build(article, place) {
   const parameters = [...article.querySelectorAll("[data-parameter]")].map((term) => {
     const { parameter: name, place: where } = term.dataset;
     return { name, where, input: make("input", { autocomplete: "off", required: where === "path" }) };
   });
   const secret = make("input", { type: "password", autocomplete: "off", value: key, required: true });
-  const body = place.dataset.body ? make("textarea", { value: place.dataset.body, spellcheck: false }) : null;
+  const example = place.querySelector("template")?.content.textContent;
+  const body = example ? make("textarea", { value: example, spellcheck: false }) : null;
   const output = make("output");
   const form = make("form", {}, field(`${article.id}-key`, "API key (kept in this page only)", secret));
   for (const { name, input } of parameters) form.append(field(`${article.id}-${name}`, name, input));
@@ -125,12 +129,13 @@ function build(article, place) {
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     key = secret.value;
-    output.replaceChildren(await send(article.dataset, parameters, body));
+    output.replaceChildren(await send(article, parameters, body));
   });
   place.append(form);
 }
 
-function requestOf({ method, path }, parameters, body) {
+function requestOf(article, parameters, body) {
+  let path = pathOf(article);
   const headers = { "x-api-key": key };
   const query = new URLSearchParams();
   for (const { name, where, input } of parameters) {
@@ -140,19 +145,32 @@ function requestOf({ method, path }, parameters, body) {
   }
   if (body?.value) headers["Content-Type"] = "application/json";
   const address = query.size ? `${path}?${query}` : path;
-  return [address, { method, headers, body: body?.value || undefined, credentials: "omit" }];
+  return [address, { method: methodOf(article), headers, body: body?.value || undefined, credentials: "omit" }];
 }
 
-async function send(operation, parameters, body) {
+async function send(article, parameters, body) {
   const began = performance.now();
   try {
-    const answer = await fetch(...requestOf(operation, parameters, body));
+    const answer = await fetch(...requestOf(article, parameters, body));
     const text = await answer.text();
     const said = `${answer.status} in ${Math.round(performance.now() - began)} ms · ${answer.headers.get("X-Request-Id") ?? ""}`;
     const shown = text.startsWith("{") ? JSON.stringify(JSON.parse(text), null, 2) : text;
-    return make("div", {}, make("p", { className: "small muted" }, said), make("pre", { className: "block" }, shown));
+    return make("div", {}, make("p", { className: "small muted" }, said), make("pre", {}, shown));
   } catch (error) {
     return make("p", { className: "wrong" }, String(error));
+  }
+}
+
+// A button to copy beside each sample.
+if (navigator.clipboard) {
+  for (const sample of document.querySelectorAll(".curl, .python, .node")) {
+    const title = sample.closest("article").querySelector("h3").textContent;
+    const block = make("div", { className: `code-block ${sample.className}` });
+    const button = make("button", { className: "button tiny", type: "button", ariaLabel: `Copy the sample: ${title}` }, "Copy");
+    Object.assign(button.dataset, { copy: "", said: "Copied" });
+    sample.className = "";
+    sample.replaceWith(block);
+    block.append(sample, button);
   }
 }
 

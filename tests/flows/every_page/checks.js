@@ -12,9 +12,10 @@ const shown = (selector) => [...document.querySelectorAll(selector)]
 globalThis.outside = () => {
   const { scrollWidth } = document.documentElement;
   const wide = scrollWidth > innerWidth ? [`the page is ${scrollWidth} wide`] : [];
-  const boxes = shown(BOXES).filter((box) => {
-    const style = getComputedStyle(box);
-    return style.display !== "inline" && style.overflowX === "visible" && box.scrollWidth > box.clientWidth + 1;
+  const overfull = [...document.querySelectorAll(BOXES)].filter((box) => box.scrollWidth > box.clientWidth + 1);
+  const boxes = overfull.filter((box) => {
+    const { display, overflowX } = getComputedStyle(box);
+    return display !== "inline" && overflowX === "visible" && box.checkVisibility() && !box.closest(".unseen");
   });
   return [...wide, ...boxes.map((box) => `${box.scrollWidth} in ${box.clientWidth}: ${start(box)}`)];
 };

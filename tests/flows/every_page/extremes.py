@@ -1,7 +1,5 @@
 """A tenant whose every text is as long and as foreign as it may be."""
 
-from datetime import timedelta
-
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
@@ -76,9 +74,7 @@ class ExtremeTenant(Tenant):
     def make_deliveries(self) -> None:
         a_session(self, state=ENDLESS)
         self.long_endpoint: Endpoint = an_endpoint(self, url=LONGEST_URL, description=ENDLESS)
-        self.removed: Endpoint = an_endpoint(self)
         self.failed: Delivery = a_failed_delivery(self, self.long_endpoint)
-        a_failed_delivery(self, status="pending", error=None, completed_at=None, next_attempt_at=now() + timedelta(1))
         hour = now().replace(minute=0, second=0, microsecond=0)
         HourlyStats.objects.create(endpoint=self.long_endpoint, hour=hour, successes=5, errors=3)
 

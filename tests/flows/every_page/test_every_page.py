@@ -55,7 +55,7 @@ def a(transactional_db: None, _installation: None) -> ExtremeTenant:
 @pytest.fixture
 def open_page(browser: Browser, live_server: LiveServer) -> Iterator[Open]:
     """Open the page in which everything is looked at, as somebody who has signed in or as nobody."""
-    context = browser.new_context(base_url=live_server.url)
+    context = browser.new_context(base_url=live_server.url, reduced_motion="reduce")
     prepare(context)
     page = context.new_page()
 

@@ -8,13 +8,14 @@ from django.utils.text import slugify
 
 from config.api.documents.answers import NAMES
 from config.api.documents.reference.entries import (
+    NOTHING,
     AnswerEntry,
     ObjectEntry,
     OperationEntry,
     Reference,
     SectionEntry,
 )
-from config.api.documents.reference.prose import inline, paragraphs
+from config.api.documents.reference.prose import inline, paragraphs, verbatim
 from config.api.documents.reference.samples import SampleRequest, laid_out, samples_of
 from config.api.documents.reference.schemas import FieldRow, Schemas
 
@@ -69,7 +70,7 @@ class ReferenceBuilder:
             summary=operation["summary"],
             parameters=self._parameters(parameters),
             body=tuple(self.schemas.rows(content["schema"], into=True)) if content else (),
-            body_example="" if body is None else laid_out(body),
+            body_example=NOTHING if body is None else verbatim(laid_out(body)),
             answers=tuple(self._answer(status, answer) for status, answer in answers.items() if "$ref" not in answer),
             errors=tuple(
                 AnswerEntry(status, inline(answer["description"]))
@@ -100,7 +101,7 @@ class ReferenceBuilder:
             summary=operation["summary"],
             parameters=self._parameters(operation.get("parameters", [])),
             body=tuple(self.schemas.rows(content["schema"])),
-            body_example=laid_out(example_in(content)),
+            body_example=verbatim(laid_out(example_in(content))),
             answers=(),
             errors=(),
             usual_errors=(),
@@ -130,7 +131,7 @@ class ReferenceBuilder:
             status=status,
             text=inline(answer["description"]),
             fields=tuple(self.schemas.rows(content["schema"])) if content else (),
-            example="" if example is None else laid_out(example),
+            example=NOTHING if example is None else verbatim(laid_out(example)),
         )
 
     def _objects(self, sections: tuple[SectionEntry, ...]) -> Iterator[ObjectEntry]:

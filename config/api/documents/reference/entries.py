@@ -8,6 +8,8 @@ from django.utils.safestring import SafeString
 from config.api.documents.reference.samples import Sample
 from config.api.documents.reference.schemas import FieldRow
 
+NOTHING = SafeString("")
+
 
 @dataclass(frozen=True, slots=True)
 class AnswerEntry:
@@ -16,7 +18,7 @@ class AnswerEntry:
     status: str
     text: SafeString
     fields: tuple[FieldRow, ...] = ()
-    example: str = ""
+    example: SafeString = NOTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,7 @@ class OperationEntry:
     summary: str
     parameters: Mapping[str, tuple[FieldRow, ...]]
     body: tuple[FieldRow, ...]
-    body_example: str
+    body_example: SafeString
     answers: tuple[AnswerEntry, ...]
     errors: tuple[AnswerEntry, ...]
     usual_errors: tuple[str, ...]

@@ -1,4 +1,6 @@
-"""The documents' prose as HTML: paragraphs, and code between backticks."""
+"""The documents' prose as HTML: paragraphs, and code between backticks; and code as it is."""
+
+import html
 
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -15,3 +17,8 @@ def inline(text: str) -> SafeString:
 def paragraphs(text: str) -> SafeString:
     """Give a text's paragraphs."""
     return format_html_join("", "<p>{}</p>", ((inline(part),) for part in text.strip().split("\n\n")))
+
+
+def verbatim(text: str) -> SafeString:
+    """Escape code for the inside of an element, where quotes may stand: there are thousands of them."""
+    return SafeString(html.escape(text, quote=False))

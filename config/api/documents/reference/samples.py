@@ -6,6 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.safestring import SafeString
+
+from config.api.documents.reference.prose import verbatim
+
 LANGUAGES = {"curl": "curl", "python": "Python", "node": "Node"}
 TIMEOUT_SECONDS = 10
 
@@ -25,14 +29,17 @@ class Sample:
     """A request in a language; `slug` is its short name."""
 
     slug: str
-    language: str
     text: str
+
+    @property
+    def shown(self) -> SafeString:
+        return verbatim(self.text)
 
 
 def samples_of(request: SampleRequest) -> tuple[Sample, ...]:
     """Write a request in every language."""
     texts: Mapping[str, str] = {"curl": _curl(request), "python": _python(request), "node": _node(request)}
-    return tuple(Sample(slug, language, texts[slug]) for slug, language in LANGUAGES.items())
+    return tuple(Sample(slug, texts[slug]) for slug in LANGUAGES)
 
 
 def laid_out(value: Any) -> str:

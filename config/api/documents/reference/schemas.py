@@ -60,9 +60,9 @@ class Schemas:
         if "oneOf" in whole:
             return " or ".join(dict.fromkeys(self.words(part) for part in whole["oneOf"]))
         if "const" in whole:
-            return json.dumps(whole["const"])
+            return f"always {whole['const']}"
         if "enum" in whole:
-            return " or ".join(json.dumps(value) for value in whole["enum"])
+            return "one of " + ", ".join(map(str, whole["enum"]))
         return self._plain_words(whole)
 
     def _plain_words(self, schema: Schema) -> str:
