@@ -17,7 +17,7 @@ from channelconnect.models import ConnectSession
 from channelconnect.services import connect_url
 from tests.channelconnect.agencies import a_session, connection_events, switch_on
 from tests.channelconnect.customer import outcome
-from tests.flows.every_page.checks import examine, prepare
+from tests.flows.every_page.checks import OPTIONS, examine
 from tests.flows.every_page.extremes import ENDLESS, RIGHT_TO_LEFT
 from tests.pictures import a_picture
 from tests.tenants import Tenant
@@ -234,8 +234,7 @@ def test_every_page_fits_every_window_and_both_themes(open_browser: Open, connec
     set_logo(agency=connecting.agency, file=a_picture(480, 100), by=SYSTEM)
     change_agency(agency=connecting.agency, name=ENDLESS, max_sub_accounts=None, by=SYSTEM)
     Workspace.objects.filter(pk=connecting.workspace.pk).update(name=RIGHT_TO_LEFT)
-    session, page = a_session(connecting, platform="facebook"), open_browser(reduced_motion="reduce")
-    prepare(page.context)
+    session, page = a_session(connecting, platform="facebook"), open_browser(**OPTIONS)
     page.goto(link_of(session))
     assert examine(page) == []
     assert page.evaluate("getComputedStyle(document.querySelector('.primary')).backgroundColor") == "rgb(255, 204, 0)"

@@ -3,21 +3,39 @@
 const BOXES = "main, .panel, .sheet, .top, .side, .contents, .drop-panel, td, th, dd, li, .actions, .crumbs, .field";
 const CONTROLS = "button, input:not([type=hidden]), select, textarea, summary, .menu a, .button";
 const SMALLEST_TARGET = 24;
+const SCRIPTS = /<script[^>]*><\/script>/g;
 
 const start = (element) => element.outerHTML.slice(0, 100);
 const shown = (selector) => [...document.querySelectorAll(selector)]
   .filter((one) => one.checkVisibility({ visibilityProperty: true }) && !one.closest(".unseen"));
 
-// Whether the page runs sideways, and what runs out of the box in which it stands.
-globalThis.outside = () => {
-  const { scrollWidth } = document.documentElement;
-  const wide = scrollWidth > innerWidth ? [`the page is ${scrollWidth} wide`] : [];
-  const overfull = [...document.querySelectorAll(BOXES)].filter((box) => box.scrollWidth > box.clientWidth + 1);
+// Whether a page runs sideways, and what runs out of the box in which it stands.
+function outside(view) {
+  const { scrollWidth, clientWidth } = view.document.documentElement;
+  const wide = scrollWidth > clientWidth ? [`the page is ${scrollWidth} wide`] : [];
+  const overfull = [...view.document.querySelectorAll(BOXES)].filter((box) => box.scrollWidth > box.clientWidth + 1);
   const boxes = overfull.filter((box) => {
-    const { display, overflowX } = getComputedStyle(box);
+    const { display, overflowX } = view.getComputedStyle(box);
     return display !== "inline" && overflowX === "visible" && box.checkVisibility() && !box.closest(".unseen");
   });
   return [...wide, ...boxes.map((box) => `${box.scrollWidth} in ${box.clientWidth}: ${start(box)}`)];
+}
+
+// The page as it stands, in a frame that takes every width in turn: layout alone, without drawing any of them.
+globalThis.outsideAt = async (widths) => {
+  const frame = document.createElement("iframe");
+  Object.assign(frame.style, { position: "fixed", top: 0, left: 0, height: "900px", border: 0 });
+  frame.srcdoc = document.documentElement.outerHTML.replace(SCRIPTS, "");
+  const loaded = new Promise((resolve) => { frame.onload = resolve; });
+  document.body.append(frame);
+  await loaded;
+  const found = widths.map((width) => {
+    frame.style.width = `${width}px`;
+    const view = frame.contentWindow;
+    return view.innerWidth === width ? outside(view).map((one) => `at ${width}: ${one}`) : [`no window of ${width}`];
+  });
+  frame.remove();
+  return found.flat();
 };
 
 // What has no name or is too small to be hit.
@@ -37,12 +55,14 @@ globalThis.unusable = () => {
 };
 
 // What axe finds serious or critical, in the whole page or in a part of it.
-globalThis.findings = async (options = {}, part = document) => {
-  const { violations } = await axe.run(part, { resultTypes: ["violations"], ...options });
+globalThis.findings = async ([options, part]) => {
+  const { violations } = await axe.run(part || document, { resultTypes: ["violations"], ...options });
   return violations.filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(({ id, nodes }) => `${id} (${nodes.length}): ${start(nodes[0].element ?? { outerHTML: nodes[0].html })}`);
+    .map(({ id, nodes }) => `${id} (${nodes.length}): ${nodes[0].html.slice(0, 100)}`);
 };
 
-globalThis.openMenus = () => {
-  for (const menu of document.querySelectorAll("details.drop")) menu.open = true;
+const setMenus = (open) => {
+  for (const menu of document.querySelectorAll("details.drop")) menu.open = open;
 };
+globalThis.openMenus = () => setMenus(true);
+globalThis.closeMenus = () => setMenus(false);

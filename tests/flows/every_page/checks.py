@@ -1,54 +1,54 @@
 """What must be true of every page, asked of the browser: it fits, it can be named and hit, and axe finds nothing."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from axe_playwright_python.base import AXE_SCRIPT
-from playwright.sync_api import BrowserContext, Page
+from playwright.sync_api import Page, ViewportSize
 
-WIDTHS = (*range(320, 1440, 64), 1440)
-PHONE, DESK = 320, 1440
-HEIGHT = 900
-CHECKS = Path(__file__).with_suffix(".js").read_text()
-# A theme changes colours and nothing else.
+Theme = Literal["dark", "light"]
+WIDTHS = [*range(320, 1440, 64), 1440]
+PHONE: ViewportSize = {"width": 320, "height": 900}
+DESK: ViewportSize = {"width": 1440, "height": 900}
+SCRIPTS = AXE_SCRIPT + Path(__file__).with_suffix(".js").read_text()
+# Without transitions, so that no colour is looked at on its way.
+THEMES: tuple[Theme, ...] = ("dark", "light")
+OPTIONS: dict[str, Any] = {"viewport": PHONE, "reduced_motion": "reduce"}
+# A theme changes colours and nothing else; looking at them is most of axe's work.
 COLOURS = {"runOnly": ["color-contrast"]}
+ALL_BUT_COLOURS = {"rules": {"color-contrast": {"enabled": False}}}
 
 
-def prepare(context: BrowserContext) -> None:
-    """Give every page of a browser axe and the checks."""
-    context.add_init_script(AXE_SCRIPT + CHECKS)
+def examine(page: Page, part: str = "", coloured: str = "") -> list[str]:
+    """Look at a loaded page at every width, and by axe, at all of it or at a part; give what is wrong.
+
+    `coloured` names a part that has all the colours of the page, where there is too much of it.
+    """
+    page.evaluate(SCRIPTS)
+    found: list[str] = page.evaluate("outsideAt", WIDTHS)
+    found += page.evaluate("unusable()") + page.evaluate("findings", [ALL_BUT_COLOURS, part])
+    return found + in_both_themes(page, coloured or part)
 
 
-def examine(page: Page) -> list[str]:
-    """Look at the loaded page at every width and in both themes; give what is wrong with it."""
+def in_both_themes(page: Page, part: str = "") -> list[str]:
+    """Give the contrasts that are too low in either theme."""
     found = []
-    for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": HEIGHT})
-        found += [f"at {width}: {one}" for one in page.evaluate("outside()")]
-        if width == PHONE:
-            found += page.evaluate("unusable()") + findings(page)
-    return found + in_the_dark(page)
-
-
-def in_the_dark(page: Page, part: str = "") -> list[str]:
-    page.emulate_media(color_scheme="dark")
-    found = [f"dark: {one}" for one in findings(page, COLOURS, part)]
-    page.emulate_media(color_scheme="light")
+    for theme in THEMES:
+        page.emulate_media(color_scheme=theme)
+        found += [f"{theme}: {one}" for one in page.evaluate("findings", [COLOURS, part])]
     return found
 
 
-def findings(page: Page, options: dict[str, Any] | None = None, part: str = "") -> list[str]:
-    """Give what axe finds serious or critical, in the whole page or in what a selector names."""
-    found: list[str] = page.evaluate("([options, part]) => findings(options, part || document)", [options or {}, part])
-    return found
-
-
-def examine_menus(page: Page) -> list[str]:
-    """Open the menus, on a phone and at a desk."""
+def examine_frame(page: Page) -> list[str]:
+    """Look at the frame of an area, which is the same around all of its pages: at a desk, and with open menus."""
+    page.evaluate(SCRIPTS)
     found = []
-    for width in (PHONE, DESK):
-        page.set_viewport_size({"width": width, "height": HEIGHT})
+    for size in (PHONE, DESK):
+        page.set_viewport_size(size)
         page.evaluate("openMenus()")
-        opened = page.evaluate("outside()") + findings(page, part=".drop") + in_the_dark(page, part=".drop")
-        found += [f"menus at {width}: {one}" for one in opened]
+        found += page.evaluate("outsideAt", [size["width"]]) + page.evaluate("findings", [ALL_BUT_COLOURS, ".drop"])
+        found += in_both_themes(page, ".drop")
+    page.evaluate("closeMenus()")
+    found += in_both_themes(page)
+    page.set_viewport_size(PHONE)
     return found
