@@ -92,7 +92,7 @@ const watch = new IntersectionObserver((changes) => {
     if (article === first) link.setAttribute("aria-current", "location");
     else link.removeAttribute("aria-current");
   }
-}, { rootMargin: "-80px 0px -60% 0px" });
+}, { rootMargin: "-100px 0px -60% 0px" });
 for (const article of linkOf.keys()) watch.observe(article);
 
 // Trying a request out: the key stays in this page.

@@ -1,5 +1,7 @@
 """A tenant whose every text is as long and as foreign as it may be."""
 
+from typing import Any
+
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
@@ -53,7 +55,7 @@ class ExtremeTenant(Tenant):
     def make_customers(self) -> None:
         """Customers on plans with add-ons and channels; the one that every page is about comes last."""
         for name in NAMES:
-            more = {"agency": self.agency, "description": ENDLESS * 4, "by": SYSTEM}
+            more: dict[str, Any] = {"agency": self.agency, "description": ENDLESS * 4, "by": SYSTEM}
             self.endless_plan = create_plan(name=name, limits=plan_limits(contacts=10**9), **more)
             self.endless_addon = create_addon(name=name, limits=addon_limits(contacts=10**9), **more)
             self.customer: Workspace = WorkspaceFactory.create(
@@ -82,17 +84,16 @@ class ExtremeTenant(Tenant):
         for name in NAMES:
             self.draft: Pack = create_pack(agency=self.agency, name=name, summary=ENDLESS, by=SYSTEM)
         self.first_entry = add_library_entry(pack=self.draft, template_id=BOOKING, by=SYSTEM)
-        texts = {"name_override": ENDLESS, "description_override": ENDLESS * 4}
-        change_entry(entry=self.first_entry, by=SYSTEM, **texts)  # type: ignore[typeddict-item]
+        change_entry(entry=self.first_entry, name=ENDLESS, description=ENDLESS * 4, by=SYSTEM)
         self.published: Pack = create_pack(agency=self.agency, name="P" * 120, summary=RIGHT_TO_LEFT, by=SYSTEM)
         for item, name in ((BOOKING, ENDLESS), (WELCOME, EMOJI)):
             entry = add_library_entry(pack=self.published, template_id=item, by=SYSTEM)
-            change_entry(entry=entry, name_override=name, by=SYSTEM)
+            change_entry(entry=entry, name=name, by=SYSTEM)
         change_pack(pack=self.published, status="published", by=SYSTEM)
         install_pack(workspace=self.customer, pack=self.published.uuid, now=now(), by=SYSTEM)
         self.installed: Automation = Automation.objects.filter(workspace=self.customer).latest("pk")
         self.own: Automation = an_automation(self.customer, name=ENDLESS, flow=a_customers_flow())
 
     @property
-    def workspace(self) -> Workspace:  # type: ignore[override]  # a plain tenant makes one when asked
+    def workspace(self) -> Workspace:
         return self.customer

@@ -62,7 +62,7 @@ class Schemas:
         if "const" in whole:
             return f"always {whole['const']}"
         if "enum" in whole:
-            return "one of " + ", ".join(map(str, whole["enum"]))
+            return "one of " + ", ".join("null" if value is None else str(value) for value in whole["enum"])
         return self._plain_words(whole)
 
     def _plain_words(self, schema: Schema) -> str:
