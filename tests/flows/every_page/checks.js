@@ -16,7 +16,9 @@ function outside(view) {
   const overfull = [...view.document.querySelectorAll(BOXES)].filter((box) => box.scrollWidth > box.clientWidth + 1);
   const boxes = overfull.filter((box) => {
     const { display, overflowX } = view.getComputedStyle(box);
-    return display !== "inline" && overflowX === "visible" && box.checkVisibility() && !box.closest(".unseen");
+    const head = box.closest("thead");
+    const unseen = box.closest(".unseen") || (head && view.getComputedStyle(head).position === "absolute");
+    return display !== "inline" && overflowX === "visible" && box.checkVisibility() && !unseen;
   });
   return [...wide, ...boxes.map((box) => `${box.scrollWidth} in ${box.clientWidth}: ${start(box)}`)];
 }

@@ -53,8 +53,10 @@ class ExtremeTenant(Tenant):
         self.make_packs()
 
     def make_customers(self) -> None:
-        """Customers on plans with add-ons and channels; the one that every page is about comes last."""
-        for name in NAMES:
+        """Customers on plans with add-ons and channels; the one that every page is about comes last,
+        and shares its owner with the one before.
+        """
+        for number, name in enumerate(NAMES):
             more: dict[str, Any] = {"agency": self.agency, "description": ENDLESS * 4, "by": SYSTEM}
             self.endless_plan = create_plan(name=name, limits=plan_limits(contacts=10**9), **more)
             self.endless_addon = create_addon(name=name, limits=addon_limits(contacts=10**9), **more)
@@ -62,7 +64,7 @@ class ExtremeTenant(Tenant):
                 agency=self.agency,
                 name=name,
                 owner_name=name,
-                owner_email=f"{len(name)}.{EMAIL}",
+                owner_email=f"{(number + 1) // 2}.{EMAIL}",
                 plan=self.endless_plan,
                 business_type="other",
             )

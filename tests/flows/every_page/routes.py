@@ -1,6 +1,6 @@
 """Every page by its name, and how to get there. A route that stands nowhere here fails the tests."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from django.urls import NoReverseMatch, get_resolver, reverse
@@ -90,9 +90,7 @@ def address_of(name: str, tenant: ExtremeTenant) -> str:
         return reverse(name, args=ARGUMENTS[max(known, key=len)](tenant))
 
 
-def pages_of(namespace: str, tenant: ExtremeTenant) -> Iterator[str]:
+def pages_of(namespace: str, tenant: ExtremeTenant) -> list[str]:
     """Give the address of every page of a namespace that is for whoever has signed in."""
-    for name in sorted(names_in(namespace) - NOT_LOOKED_AT - {*ANONYMOUS}):
-        yield address_of(name, tenant)
-    for state in STATES.get(namespace, ()):
-        yield state(tenant)
+    names = sorted(names_in(namespace) - NOT_LOOKED_AT - {*ANONYMOUS})
+    return [*(address_of(name, tenant) for name in names), *(state(tenant) for state in STATES.get(namespace, ()))]

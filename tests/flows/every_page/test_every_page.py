@@ -30,6 +30,7 @@ from tests.packs.small_library import write_library
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Open = Callable[[User | None], Page]
+WITH_ERRORS = ".summary, .field:has([aria-invalid=true])"
 # The form of a page, if there is anything to be filled in.
 FORM = "main form[novalidate]:has(input:not([type=hidden], [type=checkbox], [type=radio]), textarea)"
 SEND_EMPTY = """form => {
@@ -71,25 +72,30 @@ def open_page(browser: Browser, live_server: LiveServer) -> Iterator[Open]:
     context.close()
 
 
-def visit(page: Page, addresses: Iterable[str]) -> dict[str, list[str]]:
-    """Examine every page, then each form with its errors; give what is wrong by address."""
-    wrong, forms = {}, []
+def visit(page: Page, addresses: Iterable[str]) -> list[str]:
+    """Examine every page, then each form with its errors; give what is wrong."""
+    found, forms = [], []
     for address in addresses:
         page.goto(address)
-        wrong[address] = examine(page) if page.url.endswith(address) else [f"it led to {page.url}"]
+        wrong = examine(page, coloured="main") if page.url.endswith(address) else [f"it led to {page.url}"]
+        found += [f"{address}: {one}" for one in wrong]
         if page.locator(FORM).count():
             forms.append(address)
     for address in forms:
         page.goto(address)
-        wrong[address] += [f"with errors, {one}" for one in examine_errors(page)]
-    return {address: found for address, found in wrong.items() if found}
+        found += [f"{address}, with errors: {one}" for one in examine_errors(page)]
+    return found
 
 
 def examine_errors(page: Page) -> list[str]:
     """Send the page's form with nothing filled in; some are content with that."""
     with page.expect_navigation():
         page.locator(FORM).first.evaluate(SEND_EMPTY)
-    return examine(page, "main") if page.locator(".summary").count() else []
+    return examine(page, "main", coloured=WITH_ERRORS) if page.locator(".summary").count() else []
+
+
+def require_none(found: list[str]) -> None:
+    assert not found, "\n".join(found)
 
 
 def test_the_tables_know_every_route() -> None:
@@ -97,11 +103,15 @@ def test_the_tables_know_every_route() -> None:
     assert names_in("connect") == CONNECT
 
 
-def test_pages_of_the_console(open_page: Open, a: ExtremeTenant) -> None:
+@pytest.mark.parametrize("half", [0, 1])
+def test_pages_of_the_console(open_page: Open, a: ExtremeTenant, half: int) -> None:
+    require_none(visit(open_page(a.owner), pages_of("console", a)[half::2]))
+
+
+def test_the_frame_of_the_console(open_page: Open, a: ExtremeTenant) -> None:
     page = open_page(a.owner)
-    assert visit(page, pages_of("console", a)) == {}
     page.goto("/console/")
-    assert examine_frame(page) == []
+    require_none(examine_frame(page))
     page.goto(reverse("console:webhooks"))
     box = page.locator(".sparkline").first.bounding_box()
     assert box
@@ -110,26 +120,28 @@ def test_pages_of_the_console(open_page: Open, a: ExtremeTenant) -> None:
 
 def test_pages_of_the_dashboard(open_page: Open, a: ExtremeTenant) -> None:
     page = open_page(a.customer.owner)
-    assert visit(page, pages_of("app", a)) == {}
+    page.goto("/app/choose")
+    page.get_by_role("button", name=ENDLESS).first.click()
+    require_none(visit(page, pages_of("app", a)))
     page.goto("/app/automations")
-    assert examine_frame(page) == []
+    require_none(examine_frame(page))
 
 
 def test_pages_about_accounts(open_page: Open, a: ExtremeTenant) -> None:
     page = open_page(None)
-    assert visit(page, [*(reverse(name) for name in ANONYMOUS), "/account/nothing-here"]) == {}
+    require_none(visit(page, [*(reverse(name) for name in ANONYMOUS), "/account/nothing-here"]))
     page.goto(f"/account/set-password/{urlsafe_base64_encode(force_bytes(a.owner.pk))}/none")
-    assert examine(page) == []
+    require_none(examine(page))
     token = default_token_generator.make_token(a.owner)
     page.goto(f"/account/set-password/{urlsafe_base64_encode(force_bytes(a.owner.pk))}/{token}")
-    assert examine(page) + examine_errors(page) == []
-    assert visit(open_page(a.owner), pages_of("account", a)) == {}
+    require_none(examine(page) + examine_errors(page))
+    require_none(visit(open_page(a.owner), pages_of("account", a)))
     page = open_page(a_person(name=ENDLESS))
-    assert visit(page, ["/console/", "/app/", f"/connect/{'x' * 43}"]) == {}
+    require_none(visit(page, ["/console/", "/app/", f"/connect/{'x' * 43}"]))
 
 
 def test_pages_of_the_reference(open_page: Open, transactional_db: None) -> None:
     page = open_page(None)
-    assert visit(page, ["/api/docs/workspace"]) == {}
+    require_none(visit(page, ["/api/docs/workspace"]))
     page.goto("/api/docs/agency")
-    assert examine(page, coloured=".top, .contents, .intro, #createSubAccount, #onAddonGranted") == []
+    require_none(examine(page, coloured=".top, .contents, .intro, #createSubAccount, #onAddonGranted"))
