@@ -8,6 +8,7 @@ from playwright.sync_api import Page, ViewportSize
 
 Theme = Literal["dark", "light"]
 WIDTHS = [*range(320, 1440, 64), 1440]
+SOME_WIDTHS = WIDTHS[::6]
 PHONE: ViewportSize = {"width": 320, "height": 900}
 DESK: ViewportSize = {"width": 1440, "height": 900}
 SCRIPTS = AXE_SCRIPT + Path(__file__).with_suffix(".js").read_text()
@@ -19,13 +20,13 @@ COLOURS = {"runOnly": ["color-contrast"]}
 ALL_BUT_COLOURS = {"rules": {"color-contrast": {"enabled": False}}}
 
 
-def examine(page: Page, part: str = "", coloured: str = "") -> list[str]:
+def examine(page: Page, part: str = "", coloured: str = "", widths: list[int] = WIDTHS) -> list[str]:
     """Look at a loaded page at every width, and by axe, at all of it or at a part; give what is wrong.
 
     `coloured` names a part that has all the colours of the page, where there is too much of it.
     """
     page.evaluate(SCRIPTS)
-    found: list[str] = page.evaluate("outsideAt", WIDTHS)
+    found: list[str] = page.evaluate("outsideAt", widths)
     found += page.evaluate("unusable()") + page.evaluate("findings", [ALL_BUT_COLOURS, part])
     return found + in_both_themes(page, coloured or part)
 

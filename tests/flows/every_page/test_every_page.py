@@ -17,7 +17,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from agency.models import User
 from tests.agency.console.browsers import a_person
-from tests.flows.every_page.checks import OPTIONS, examine, examine_frame
+from tests.flows.every_page.checks import OPTIONS, SOME_WIDTHS, examine, examine_frame
 from tests.flows.every_page.extremes import ENDLESS, ExtremeTenant
 from tests.flows.every_page.routes import (
     ANONYMOUS,
@@ -91,7 +91,9 @@ def examine_errors(page: Page) -> list[str]:
     """Send the page's form with nothing filled in; some are content with that."""
     with page.expect_navigation():
         page.locator(FORM).first.evaluate(SEND_EMPTY)
-    return examine(page, "main", coloured=WITH_ERRORS) if page.locator(".summary").count() else []
+    if not page.locator(".summary").count():
+        return []
+    return examine(page, "main", coloured=WITH_ERRORS, widths=SOME_WIDTHS)
 
 
 def require_none(found: list[str]) -> None:
