@@ -64,7 +64,6 @@ INSTALLED_APPS = [
     "rest_framework",
     "django_filters",
     "drf_spectacular",
-    "drf_spectacular_sidecar",
     "config.api",
     "agency",
     "workspaces.subaccounts",

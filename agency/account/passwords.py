@@ -20,7 +20,7 @@ from agency.account.attempt_limits import (
     allow_sign_ins,
     may_be_sent_a_link,
 )
-from agency.account.forms import ResetForm
+from agency.account.forms import NewPasswordForm, ResetForm
 from agency.account.known_browsers import remember_browser
 from agency.models import User
 from agency.request_actor import user_actor
@@ -55,6 +55,7 @@ class SetPassword(PasswordResetConfirmView):
     """Keeps the link's token in the session and out of the address; only setting the password uses it up."""
 
     template_name = "account/set_password.html"
+    form_class = NewPasswordForm
     success_url = reverse_lazy("account:password-set")
     reset_url_token = "choose"  # noqa: S105 - stands in the address where the token was
     user: User

@@ -4,7 +4,6 @@ from typing import Any, ClassVar, cast
 
 from django import forms
 from django.contrib.auth import update_session_auth_hash
-from django.contrib.auth.forms import PasswordChangeForm
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.decorators import method_decorator
@@ -12,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 
 from agency.account.attempt_limits import PASSWORD_CHANGES
-from agency.account.forms import NameForm
+from agency.account.forms import NameForm, OwnPasswordForm
 from agency.account.landing import landing_page_of
 from agency.models import User
 from agency.pages.forms import add_refusal
@@ -75,8 +74,8 @@ class ChangePassword(OwnPage):
 
     template_name = "account/change_password.html"
 
-    def make_form(self, data: Any = None) -> PasswordChangeForm:
-        return PasswordChangeForm(self.user, data)
+    def make_form(self, data: Any = None) -> OwnPasswordForm:
+        return OwnPasswordForm(self.user, data)
 
     def post(self, request: HttpRequest) -> HttpResponse:
         seconds = PASSWORD_CHANGES.count(str(self.user.pk))
@@ -90,7 +89,7 @@ class ChangePassword(OwnPage):
         response["Retry-After"] = str(seconds)
         return response
 
-    def save(self, form: PasswordChangeForm) -> HttpResponse:
+    def save(self, form: OwnPasswordForm) -> HttpResponse:
         password = form.cleaned_data["new_password1"]
         change_password(user=self.user, password=password, by=user_actor(self.request, self.user))
         self.user.refresh_from_db()

@@ -154,18 +154,15 @@ def test_a_page_shows_the_document_without_scripts_or_files_of_others(
     html = answer.content.decode()
     assert answer.status_code == 200
     assert f'data-document="{surface}/openapi.json"' in html
-    assert not re.search(r"https?://", html)
-    assert not re.search(r"<script(?![^>]*\ssrc=)|\son\w+=|<style", html)
-    policy = answer["Content-Security-Policy"]
-    assert "script-src 'self';" in policy
-    assert "style-src 'self' 'unsafe-inline'" in policy
+    assert not re.search(r"""(?:src|href|action)=["'](?:https?:)?//""", html)
+    assert not re.search(r"<script(?![^>]*\ssrc=)|\son\w+=|<style|\sstyle=", html)
 
 
 @pytest.mark.django_db  # closing a served file looks after the database connections
 def test_everything_a_page_loads_is_served_by_ourselves(anonymous: Client) -> None:
     html = anonymous.get("/api/docs/agency").content.decode()
     addresses = re.findall(r'(?:src|href)="(/static/[^"]+)"', html)
-    assert len(addresses) == 4
+    assert len(addresses) == 5
     for address in addresses:
         with closing(anonymous.get(address)) as file:
             assert file.status_code == 200

@@ -12,16 +12,17 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 from pytest_django.live_server_helper import LiveServer
 
 from agency.actors import SYSTEM
-from agency.services import set_accent, set_logo
+from agency.services import change_agency, set_accent, set_logo
 from channelconnect.models import ConnectSession
 from channelconnect.services import connect_url
 from tests.channelconnect.agencies import a_session, connection_events, switch_on
 from tests.channelconnect.customer import outcome
-from tests.flows.test_console_browser import CONTROLS, PHONE, SMALLEST_TARGET, TOO_SMALL, WITHOUT_A_NAME
+from tests.flows.every_page.checks import OPTIONS, examine
+from tests.flows.every_page.extremes import ENDLESS, RIGHT_TO_LEFT
 from tests.pictures import a_picture
 from tests.tenants import Tenant
 from tools.sandbox import RunningSandbox, SandboxConfig, open_sandbox
-from workspaces.subaccounts.models import Channel
+from workspaces.subaccounts.models import Channel, Workspace
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Open = Callable[..., Page]
@@ -239,15 +240,16 @@ def test_nothing_needs_a_script(open_browser: Open, connecting: Tenant) -> None:
     assert outcome(session) == ("connected", None)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_page_fits_a_phone_and_can_be_named_and_hit(
-    open_browser: Open, connecting: Tenant, sandbox: RunningSandbox, scheme: str
+def test_every_page_fits_every_window_and_both_themes(
+    open_browser: Open, connecting: Tenant, sandbox: RunningSandbox
 ) -> None:
     set_accent(agency=connecting.agency, accent="#ffcc00", by=SYSTEM)
     set_logo(agency=connecting.agency, file=a_picture(480, 100), by=SYSTEM)
-    session, page = a_session(connecting, platform="facebook"), open_browser(viewport=PHONE, color_scheme=scheme)
+    change_agency(agency=connecting.agency, name=ENDLESS, max_sub_accounts=None, by=SYSTEM)
+    Workspace.objects.filter(pk=connecting.workspace.pk).update(name=RIGHT_TO_LEFT)
+    session, page = a_session(connecting, platform="facebook"), open_browser(**OPTIONS)
     page.goto(link_of(session))
-    judge(page)
+    assert examine(page) == []
     assert page.evaluate("getComputedStyle(document.querySelector('.primary')).backgroundColor") == "rgb(255, 204, 0)"
     heights = [button.bounding_box() for button in page.get_by_role("button").all()]
     assert len({(box["width"], box["height"]) for box in heights if box}) == 1
@@ -255,17 +257,13 @@ def test_every_page_fits_a_phone_and_can_be_named_and_hit(
     page.get_by_role("link", name="many", exact=True).click()
     approve(page)
     title(page, "Choose the account")
-    judge(page)
+    assert examine(page) == []
     page.get_by_role("radio").first.check()
     sandbox.play(faults=[{"call": "subscribe", "fault": "permission_missing"}])
     page.get_by_role("button", name="Connect").click()
     title(page, "The messages could not be switched on")
-    judge(page)
-
-
-def judge(page: Page) -> None:
-    page.wait_for_load_state()  # its stylesheets too
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{page.url} is too wide"
-    assert page.locator("h1").count() == 1
-    assert page.evaluate(WITHOUT_A_NAME, CONTROLS) == []
-    assert page.evaluate(TOO_SMALL, [CONTROLS, SMALLEST_TARGET]) == []
+    assert examine(page) == []
+    page.context.clear_cookies()
+    page.reload()
+    title(page, "Another browser has begun this")
+    assert examine(page) == []

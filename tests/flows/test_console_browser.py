@@ -9,54 +9,20 @@ from urllib.request import Request, urlopen
 
 import pytest
 from django.contrib.sessions.models import Session
-from django.utils.timezone import now
 from playwright.sync_api import Browser, BrowserContext, FilePayload, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from agency.actors import SYSTEM
 from agency.models import Plan, User
 from tests.agency.console.browsers import PASSWORD, a_member
-from tests.factories import EndpointFactory, WorkspaceFactory, many_workspaces
+from tests.factories import many_workspaces
 from tests.pictures import a_picture
 from tests.tenants import Tenant
-from workspaces.subaccounts.services import suspend_workspace
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PHONE = {"width": 360, "height": 740}
-SMALLEST_TARGET = 24
 Open = Callable[..., Page]
 # Browsers log every answer of 422; one form is sent empty on purpose.
 A_REFUSED_FORM = "status of 422"
-PAGES = [
-    "",
-    "sub-accounts",
-    "sub-accounts?search=nothing+like+it",
-    "sub-accounts/new",
-    "plans",
-    "plans/new",
-    "add-ons",
-    "add-ons/new",
-    "configuration/api",
-    "configuration/api/new",
-    "configuration/channel-connect",
-    "configuration/channel-connect/return-urls",
-    "configuration/channel-connect/start",
-    "configuration/brand",
-    "configuration/brand/colour",
-    "configuration/brand/logo",
-    "team",
-    "team/invite",
-    "activity",
-]
-CONTROLS = "button, input:not([type=hidden]), select, textarea, summary"
-WITHOUT_A_NAME = """controls => [...document.querySelectorAll(controls + ', a')]
-    .filter(one => one.checkVisibility() && !(one.labels?.length || one.ariaLabel || one.textContent.trim()))
-    .map(one => one.outerHTML)"""
-TOO_SMALL = """([controls, least]) => [...document.querySelectorAll(controls + ', .menu a, .button')]
-    .filter(one => one.checkVisibility({visibilityProperty: true}) && !one.closest('label'))
-    .map(one => [one, one.getBoundingClientRect()])
-    .filter(([one, box]) => box.width && (box.width < least || box.height < least) && !one.labels?.length)
-    .map(([one]) => one.outerHTML)"""
 
 
 @pytest.fixture
@@ -203,39 +169,6 @@ def test_nothing_needs_a_script(open_browser: Open, person: User) -> None:
     page.locator("header details.drop").last.locator("summary").click()
     page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_role("status").filter(has_text="You are signed out.")).to_be_visible()
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_page_fits_a_phone_and_can_be_named_and_hit(open_browser: Open, a: Tenant, scheme: str) -> None:
-    many_workspaces(a.agency, 60)
-    page = open_browser(viewport=PHONE, color_scheme=scheme)
-    paths = [
-        *PAGES,
-        f"sub-accounts/{a.workspace.uuid}",
-        f"sub-accounts/{a.workspace.uuid}/plan",
-        f"configuration/channel-connect/start/{a.workspace.uuid}",
-        f"plans/{a.plan.uuid}",
-    ]
-    for path in paths:
-        page.goto(f"/console/{path}")
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{path} is too wide"
-        assert page.locator("h1").count() == 1
-        assert page.evaluate(WITHOUT_A_NAME, CONTROLS) == []
-        assert page.evaluate(TOO_SMALL, [CONTROLS, SMALLEST_TARGET]) == []
-
-
-@pytest.mark.parametrize("width", [360, 1280])
-def test_texts_without_a_blank_in_them_widen_no_page(open_browser: Open, a: Tenant, width: int) -> None:
-    owner = {"owner_name": "N" * 120, "owner_email": f"{'e' * 60}@{'d' * 60}.example.com"}
-    endless = WorkspaceFactory.create(agency=a.agency, name="W" * 120, **owner)
-    suspend_workspace(workspace=endless, reason="R" * 500, now=now(), by=SYSTEM)
-    url = f"https://93.184.215.14/{'p' * 1500}"
-    EndpointFactory.create(agency=a.agency, url=url, description="D" * 200)
-    page = open_browser(viewport={"width": width, "height": 800})
-    one = f"sub-accounts/{endless.uuid}"
-    for path in ("", "sub-accounts", one, f"{one}/edit", f"{one}/activity", "activity", "webhooks"):
-        page.goto(f"/console/{path}")
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{path} is too wide"
 
 
 def test_on_a_phone_rows_are_cards_and_the_menu_unfolds(open_browser: Open, a: Tenant) -> None:

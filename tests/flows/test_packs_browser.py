@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.utils.timezone import now
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
@@ -16,9 +15,8 @@ from packs.services import add_library_entry, change_pack, copy_automation, crea
 from tests.agency.console.browsers import PASSWORD, a_member
 from tests.factories import ChannelFactory, WorkspaceFactory
 from tests.flow_factories import a_customers_flow
-from tests.flows.test_console_browser import CONTROLS, SMALLEST_TARGET, TOO_SMALL, WITHOUT_A_NAME
 from tests.packs.client import an_automation
-from tests.packs.small_library import BOOKING, write_library
+from tests.packs.small_library import write_library
 from tests.tenants import Tenant
 from workspaces.automations.models import Automation
 from workspaces.automations.services import change_readiness
@@ -197,31 +195,3 @@ def put_to_work(page: Page, customer: Workspace) -> None:
     assert "https://second-salon.example/" in str(running.published.flow)
     for secret in SECRETS:
         assert secret not in str(running.published.flow)
-
-
-def test_every_page_fits_a_phone_and_each_control_has_a_name_and_a_size(
-    a: Tenant, source: Automation, customer: Workspace, open_page: Open
-) -> None:
-    staff = a_member(a.agency, "admin")
-    pack = create_pack(agency=a.agency, name="Salon essentials", by=SYSTEM)
-    add_library_entry(pack=pack, template_id=BOOKING, by=SYSTEM)
-    entry = copy_automation(pack=pack, automation=source, by=SYSTEM)
-    create_pack(agency=a.agency, name="Another", by=SYSTEM)
-    change_pack(pack=pack, status="published", by=SYSTEM)
-    one, found = f"/console/packs/{pack.uuid}", f"{source.workspace.uuid}/{source.uuid}"
-    console = ["/console/packs", "/console/packs/new", one, f"{one}/library", f"{one}/copy", f"{one}/copy/{found}"]
-    console += [f"{one}/entries/{entry.uuid}", f"{one}/archive", f"{one}/remove"]
-    installed = install_pack(workspace=customer, pack=pack.uuid, now=now(), by=SYSTEM).added[-1]
-    dashboard = ["/app/gallery", f"/app/gallery/{pack.uuid}", "/app/automations", f"/app/automations/{installed.uuid}"]
-    question = f"channels/{customer.channels.get().uuid}/disconnect"
-    console += [f"/console/sub-accounts/{customer.uuid}", f"/console/sub-accounts/{customer.uuid}/{question}"]
-    dashboard += ["/app/channels", f"/app/{question}"]
-    for email, pages in ((staff.user.email, console), (customer.owner.email, dashboard)):
-        phone = open_page(viewport={"width": 360, "height": 740})
-        sign_in(phone, pages[0], email)
-        for path in pages:
-            phone.goto(path)
-            assert phone.url.partition("?")[0].endswith(path)
-            assert phone.evaluate("document.documentElement.scrollWidth") == 360, path
-            assert phone.evaluate(WITHOUT_A_NAME, CONTROLS) == [], path
-            assert phone.evaluate(TOO_SMALL, [CONTROLS, SMALLEST_TARGET]) == [], path

@@ -1,23 +1,22 @@
 """The documents and their pages; no key is needed, and nothing comes from another host."""
 
+import json
 from collections.abc import Callable
-from functools import wraps
+from functools import lru_cache, wraps
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.gzip import gzip_page
 
 from config.api.documents.building import AGENCY, WORKSPACE, Document, written
+from config.api.documents.reference.building import ReferenceBuilder
+from config.api.documents.reference.samples import LANGUAGES
 from config.api.responses.json import CONTENT_TYPE, error_response
 
 View = Callable[[HttpRequest], HttpResponse]
 ALLOWED = ("GET", "HEAD")
-# Swagger UI writes style attributes; everything else is as strict as on any page.
-CONTENT_SECURITY_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
 
 
 def _read_only(view: View) -> View:
@@ -42,11 +41,19 @@ def _document_view(document: Document) -> View:
     return serve_document
 
 
+@lru_cache(maxsize=8)
+def _page(document: Document, urlconf: str) -> str:
+    """Write the page that shows a document; like the document it is the same for everybody."""
+    reference = ReferenceBuilder(json.loads(written(document, urlconf))).build()
+    context = {"document": document, "documents": (AGENCY, WORKSPACE), "reference": reference, "languages": LANGUAGES}
+    return render_to_string("api/reference.html", context)
+
+
 def _page_view(document: Document) -> View:
     @_read_only
+    @gzip_page
     def show_document(request: HttpRequest) -> HttpResponse:
-        page = render(request, "api/docs.html", {"document": document})
-        page["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
+        page = HttpResponse(_page(document, str(settings.ROOT_URLCONF)))
         page["Cache-Control"] = "no-store"
         return page
 

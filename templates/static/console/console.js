@@ -8,7 +8,8 @@ function say(words) {
 }
 
 async function copy(button) {
-  await navigator.clipboard.writeText(button.dataset.copy);
+  // Without a text of its own, a button copies what it stands beside.
+  await navigator.clipboard.writeText(button.dataset.copy || button.parentElement.querySelector("pre").textContent);
   const label = button.textContent;
   button.textContent = button.dataset.said;
   say(button.dataset.said);
@@ -18,8 +19,11 @@ async function copy(button) {
 if (navigator.clipboard) {
   for (const button of document.querySelectorAll("[data-copy]")) {
     button.hidden = false;
-    button.addEventListener("click", () => copy(button));
   }
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-copy]");
+    if (button) copy(button);
+  });
 }
 
 // An open drop-down closes on Escape and on a click elsewhere.

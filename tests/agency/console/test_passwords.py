@@ -164,6 +164,19 @@ def test_a_password_that_is_too_weak_or_not_repeated_is_refused_and_the_link_sta
     assert browser.post(form, {"new_password1": NEW, "new_password2": NEW}).status_code == 302
 
 
+def test_rules_and_errors_stand_at_the_field_that_they_are_about(member: Member, link: str) -> None:
+    browser = a_browser()
+    weak, unlike = choose(browser, link, "12345"), {"new_password1": NEW, "new_password2": "something else"}
+    page = weak.content.decode()
+    described = re.search(r'<input[^>]*name="new_password1"[^>]*aria-describedby="([^"]*)"', page)
+    assert described
+    assert described[1].split() == ["id_new_password1_helptext", "id_new_password1_error"]
+    assert "too short" in page.split('id="id_new_password1_error"')[1].split("</p>")[0]
+    assert 'id="id_new_password2_error"' not in page
+    assert not re.search(r"<p[^>]*>(?:(?!</p>).)*<ul", page, re.DOTALL)
+    assert b'id="id_new_password2_error"' in browser.post(browser.get(link)["Location"], unlike).content
+
+
 def test_every_session_of_the_person_ends(member: Member) -> None:
     browser = a_browser(member.user)
     assert browser.get("/console/").status_code == 200

@@ -1,0 +1,161 @@
+"""Reads a document into what its page shows."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django.utils.text import slugify
+
+from config.api.documents.answers import NAMES
+from config.api.documents.reference.entries import (
+    NOTHING,
+    AnswerEntry,
+    ObjectEntry,
+    OperationEntry,
+    Reference,
+    SectionEntry,
+)
+from config.api.documents.reference.prose import inline, paragraphs, verbatim
+from config.api.documents.reference.samples import SampleRequest, laid_out, samples_of
+from config.api.documents.reference.schemas import FieldRow, Schemas
+
+JSON = Mapping[str, Any]
+NAME_IN_PATH = re.compile(r"{(\w+)}")
+PLACES = {"path": "Path", "query": "Query", "header": "Headers"}
+
+
+class ReferenceBuilder:
+    """Reads one document."""
+
+    def __init__(self, document: JSON) -> None:
+        self.document = document
+        self.schemas = Schemas(document["components"]["schemas"])
+        self.server = document["servers"][0]["url"].rstrip("/")
+
+    def build(self) -> Reference:
+        info, usual = self.document["info"], self.document["components"]["responses"]
+        summary, _, conventions = info["description"].partition("\n")
+        sections = tuple(self._sections())
+        return Reference(
+            title=info["title"],
+            version=info["version"],
+            server=self.server,
+            summary=summary,
+            conventions=paragraphs(conventions),
+            sections=sections,
+            objects=tuple(self._objects(sections)),
+            errors=tuple(
+                AnswerEntry(str(status), inline(usual[name]["description"])) for status, name in NAMES.items()
+            ),
+        )
+
+    def _sections(self) -> Iterator[SectionEntry]:
+        by_tag: dict[str, list[OperationEntry]] = {}
+        for path, methods in self.document["paths"].items():
+            for method, operation in methods.items():
+                by_tag.setdefault(operation["tags"][0], []).append(self._operation(path, method.upper(), operation))
+        for name, methods in self.document.get("webhooks", {}).items():
+            by_tag.setdefault("Events", []).append(self._event(name, methods["post"]))
+        for tag, operations in by_tag.items():
+            yield SectionEntry(f"section-{slugify(tag)}", tag, tuple(operations))
+
+    def _operation(self, path: str, method: str, operation: JSON) -> OperationEntry:
+        parameters, content = operation.get("parameters", []), json_content(operation.get("requestBody", {}))
+        body = example_in(content)
+        answers = operation["responses"]
+        return OperationEntry(
+            anchor=operation["operationId"],
+            method=method,
+            path=path,
+            summary=operation["summary"],
+            parameters=self._parameters(parameters),
+            body=tuple(self.schemas.rows(content["schema"], into=True)) if content else (),
+            body_example=NOTHING if body is None else verbatim(laid_out(body)),
+            answers=tuple(self._answer(status, answer) for status, answer in answers.items() if "$ref" not in answer),
+            errors=tuple(
+                AnswerEntry(status, inline(answer["description"]))
+                for status, answer in answers.items()
+                if "$ref" in answer and "description" in answer
+            ),
+            usual_errors=tuple(status for status, answer in answers.items() if set(answer) == {"$ref"}),
+            samples=samples_of(self._sample_request(path, method, parameters, body)),
+        )
+
+    def _sample_request(self, path: str, method: str, parameters: list[JSON], body: Any) -> SampleRequest:
+        filled = NAME_IN_PATH.sub(lambda found: f"{found[1].upper()}_ID", path)
+        needed = [one["name"] for one in parameters if one["in"] == "query" and one.get("required")]
+        query = "&".join(f"{name}={name.upper()}_ID" for name in needed)
+        return SampleRequest(
+            method=method,
+            url=f"{self.server}{filled}{'?' if query else ''}{query}",
+            body=body,
+            is_idempotent=any(one["name"] == "Idempotency-Key" for one in parameters),
+        )
+
+    def _event(self, name: str, operation: JSON) -> OperationEntry:
+        content = json_content(operation["requestBody"])
+        return OperationEntry(
+            anchor=operation["operationId"],
+            method="EVENT",
+            path=name,
+            summary=operation["summary"],
+            parameters=self._parameters(operation.get("parameters", [])),
+            body=tuple(self.schemas.rows(content["schema"])),
+            body_example=verbatim(laid_out(example_in(content))),
+            answers=(),
+            errors=(),
+            usual_errors=(),
+            samples=(),
+        )
+
+    def _parameters(self, parameters: list[JSON]) -> dict[str, tuple[FieldRow, ...]]:
+        """Give an operation's parameters by where they stand."""
+        rows: dict[str, list[FieldRow]] = {}
+        for one in parameters:
+            schema = {**one["schema"], "description": one.get("description", "")}
+            row = FieldRow(
+                name=one["name"],
+                type=self.schemas.words(schema),
+                object="",
+                is_required=bool(one.get("required")),
+                notes=self.schemas.notes(schema),
+                place=one["in"],
+            )
+            rows.setdefault(PLACES[one["in"]], []).append(row)
+        return {title: tuple(found) for title, found in rows.items()}
+
+    def _answer(self, status: str, answer: JSON) -> AnswerEntry:
+        content = json_content(answer)
+        example = example_in(content)
+        return AnswerEntry(
+            status=status,
+            text=inline(answer["description"]),
+            fields=tuple(self.schemas.rows(content["schema"])) if content else (),
+            example=NOTHING if example is None else verbatim(laid_out(example)),
+        )
+
+    def _objects(self, sections: tuple[SectionEntry, ...]) -> Iterator[ObjectEntry]:
+        """Describe every object that a field on the page leads to, and those that these lead to."""
+        waiting = [row.object for section in sections for one in section.operations for row in one.rows()]
+        seen: dict[str, ObjectEntry] = {}
+        while waiting:
+            name = waiting.pop(0)
+            if not name or name in seen:
+                continue
+            fields = tuple(self.schemas.rows(self.schemas.components[name]))
+            text = self.schemas.components[name].get("description", "")
+            seen[name] = ObjectEntry(name, inline(text), fields)
+            waiting += [row.object for row in fields]
+        return iter(sorted(seen.values(), key=lambda one: one.name))
+
+
+def json_content(holder: JSON) -> JSON:
+    """Give what a body or an answer holds as JSON."""
+    content: JSON = holder.get("content", {}).get("application/json", {})
+    return content
+
+
+def example_in(content: JSON) -> Any:
+    """Give the example of a body, or None."""
+    examples = [one["value"] for one in content.get("examples", {}).values()]
+    return examples[0] if examples else content.get("example")

@@ -1,0 +1,136 @@
+"""JSON schemas in the words of a table: what type a field has, what it may hold, and the fields of an object."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.safestring import SafeString
+
+from config.api.documents.reference.prose import inline
+
+Schema = Mapping[str, Any]
+DEEPEST = 4
+LENGTHS = (
+    ("minLength", "maxLength", "character"),
+    ("minItems", "maxItems", "entry"),
+    ("minimum", "maximum", ""),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FieldRow:
+    """A field with its dotted name; `object` names the object that is described by itself, where it is one."""
+
+    name: str
+    type: str
+    object: str
+    is_required: bool
+    notes: SafeString
+    place: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Schemas:
+    """The schemas of a document by name."""
+
+    components: Mapping[str, Schema]
+
+    def resolved(self, schema: Schema) -> Schema:
+        """Follow a reference; what stands beside it goes before what it leads to."""
+        while "$ref" in schema or len(schema.get("allOf", ())) == 1:
+            beside = {name: part for name, part in schema.items() if name not in ("$ref", "allOf")}
+            target = self.components[name_in(schema["$ref"])] if "$ref" in schema else schema["allOf"][0]
+            schema = {**target, **beside}
+        return schema
+
+    def object_in(self, schema: Schema) -> str:
+        """Name the object that a field holds, alone, as one of a list, or beside null."""
+        for part in (schema, schema.get("items", {}), *schema.get("oneOf", ()), *schema.get("allOf", ())):
+            if "$ref" in part and self.components[name_in(part["$ref"])].get("properties"):
+                return name_in(part["$ref"])
+        return ""
+
+    def words(self, schema: Schema) -> str:
+        """Say the type of a value."""
+        name = self.object_in(schema) if "$ref" in schema else ""
+        whole = self.resolved(schema)
+        if name:
+            return name
+        if "oneOf" in whole:
+            return " or ".join(dict.fromkeys(self.words(part) for part in whole["oneOf"]))
+        if "const" in whole:
+            return f"always {whole['const']}"
+        if "enum" in whole:
+            return "one of " + ", ".join("null" if value is None else str(value) for value in whole["enum"])
+        return self._plain_words(whole)
+
+    def _plain_words(self, schema: Schema) -> str:
+        kinds = schema.get("type", "anything")
+        kinds = kinds if isinstance(kinds, list) else [kinds]
+        return " or ".join(self._kind(kind, schema) for kind in kinds)
+
+    def _kind(self, kind: str, schema: Schema) -> str:
+        if kind == "array":
+            return f"list of {self.words(schema.get('items', {}))}"
+        shape = schema.get("format") if kind == "string" else None
+        return f"{kind} ({shape})" if shape else kind
+
+    def rows(self, schema: Schema, *, prefix: str = "", into: bool = False, depth: int = 0) -> Iterator[FieldRow]:
+        """Give the fields of an object; with `into` those of the objects in it too, by dotted name."""
+        whole = self.resolved(schema)
+        needed = whole.get("required", ())
+        for name, part in whole.get("properties", {}).items():
+            inner = self._object_within(part)
+            expands = depth < DEEPEST and bool(inner) and (into or not self.object_in(part))
+            yield FieldRow(
+                name=f"{prefix}{name}",
+                type=self.words(part),
+                object="" if expands else self.object_in(part),
+                is_required=name in needed,
+                notes=self.notes(part),
+            )
+            if expands:
+                yield from self.rows(inner, prefix=f"{prefix}{name}.", into=into, depth=depth + 1)
+
+    def _object_within(self, schema: Schema) -> Schema:
+        """Give the object that a field holds, alone or beside null."""
+        whole = self.resolved(schema)
+        candidates = [whole, *(self.resolved(part) for part in whole.get("oneOf", ()))]
+        return next((one for one in candidates if one.get("properties")), {})
+
+    def notes(self, schema: Schema) -> SafeString:
+        """Say what a value means and what it may be."""
+        whole = self.resolved(schema)
+        said = [str(whole["description"])] if whole.get("description") else []
+        said += [f"{text}." for text in limits_of(whole)]
+        return inline(" ".join(said))
+
+
+def name_in(reference: str) -> str:
+    return reference.rpartition("/")[2]
+
+
+def limits_of(schema: Schema) -> Iterator[str]:
+    """Say what a schema allows beyond its type."""
+    for least, most, unit in LENGTHS:
+        text = between(schema.get(least), schema.get(most))
+        if text:
+            yield f"{text} {plural(unit, schema.get(most) or schema.get(least))}".strip()
+    if schema.get("uniqueItems"):
+        yield "No repetitions"
+    if schema.get("default") is not None:
+        yield f"Default: `{json.dumps(schema['default'])}`"
+
+
+def between(least: Any, most: Any) -> str:
+    """Say a range; that a text is not empty goes without saying."""
+    if most is None:
+        return f"At least {least}" if least and least > 1 else ""
+    return f"{least} to {most:,}" if least else f"At most {most:,}"
+
+
+def plural(unit: str, number: Any) -> str:
+    if not unit or number == 1:
+        return unit
+    return "entries" if unit == "entry" else f"{unit}s"

@@ -1,0 +1,55 @@
+"""What must be true of every page, asked of the browser: it fits, it can be named and hit, and axe finds nothing."""
+
+from pathlib import Path
+from typing import Any, Literal
+
+from axe_playwright_python.base import AXE_SCRIPT
+from playwright.sync_api import Page, ViewportSize
+
+Theme = Literal["dark", "light"]
+WIDTHS = [*range(320, 1440, 64), 1440]
+SOME_WIDTHS = WIDTHS[::6]
+PHONE: ViewportSize = {"width": 320, "height": 900}
+DESK: ViewportSize = {"width": 1440, "height": 900}
+SCRIPTS = AXE_SCRIPT + Path(__file__).with_suffix(".js").read_text()
+# Without transitions, so that no colour is looked at on its way.
+THEMES: tuple[Theme, ...] = ("dark", "light")
+OPTIONS: dict[str, Any] = {"viewport": PHONE, "reduced_motion": "reduce"}
+# A theme changes colours and nothing else; looking at them is most of axe's work.
+COLOURS = {"runOnly": ["color-contrast"]}
+ALL_BUT_COLOURS = {"rules": {"color-contrast": {"enabled": False}}}
+
+
+def examine(page: Page, part: str = "", coloured: str = "", widths: list[int] = WIDTHS) -> list[str]:
+    """Look at a loaded page at every width, and by axe, at all of it or at a part; give what is wrong.
+
+    `coloured` names a part that has all the colours of the page, where there is too much of it.
+    """
+    page.evaluate(SCRIPTS)
+    found: list[str] = page.evaluate("outsideAt", widths)
+    found += page.evaluate("unusable()") + page.evaluate("findings", [ALL_BUT_COLOURS, part])
+    return found + in_both_themes(page, coloured or part)
+
+
+def in_both_themes(page: Page, part: str = "") -> list[str]:
+    """Give the contrasts that are too low in either theme."""
+    found = []
+    for theme in THEMES:
+        page.emulate_media(color_scheme=theme)
+        found += [f"{theme}: {one}" for one in page.evaluate("findings", [COLOURS, part])]
+    return found
+
+
+def examine_frame(page: Page) -> list[str]:
+    """Look at the frame of an area, which is the same around all of its pages: at a desk, and with open menus."""
+    page.evaluate(SCRIPTS)
+    found = []
+    for size in (PHONE, DESK):
+        page.set_viewport_size(size)
+        page.evaluate("openMenus()")
+        found += page.evaluate("outsideAt", [size["width"]]) + page.evaluate("findings", [ALL_BUT_COLOURS, ".drop"])
+        found += in_both_themes(page, ".drop")
+    page.evaluate("closeMenus()")
+    found += in_both_themes(page)
+    page.set_viewport_size(PHONE)
+    return found

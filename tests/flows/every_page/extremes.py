@@ -1,0 +1,101 @@
+"""A tenant whose every text is as long and as foreign as it may be."""
+
+from typing import Any
+
+from django.utils.timezone import now
+
+from agency.actors import SYSTEM
+from agency.services import change_agency, create_addon, create_plan, set_accent, set_logo
+from packs.models import Pack
+from packs.services import add_library_entry, change_entry, change_pack, create_pack, install_pack
+from tests.agency.console.browsers import PASSWORD, a_member
+from tests.channelconnect.agencies import a_session, switch_on
+from tests.factories import (
+    ChannelFactory,
+    WorkspaceFactory,
+    addon_limits,
+    an_agency_key,
+    plan_limits,
+)
+from tests.flow_factories import a_customers_flow
+from tests.packs.client import an_automation
+from tests.packs.small_library import BOOKING, WELCOME
+from tests.pictures import a_picture
+from tests.tenants import Tenant
+from tests.webhooks.factories import a_failed_delivery, an_endpoint
+from webhooks.models import Delivery, Endpoint, HourlyStats
+from workspaces.automations.models import Automation
+from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services import grant_addon, suspend_workspace
+
+ENDLESS = "W" * 120
+RIGHT_TO_LEFT = ("صالون الزاوية للتجميل والعناية بالشعر " * 4)[:119].strip()
+EMOJI = ("💇🏽‍♀️✨🧑🏿‍🤝‍🧑🏻" * 20)[:120]
+NAMES = (RIGHT_TO_LEFT, EMOJI, ENDLESS)
+LONGEST_URL = "http://127.0.0.1:9009/".ljust(2048, "p")
+EMAIL = f"{'e' * 60}@{'d' * 60}.{'c' * 60}.example.com"
+
+
+class ExtremeTenant(Tenant):
+    """Its agency, customers, plans and packs are named with 120 characters without a blank, in Arabic, in emoji."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        change_agency(agency=self.agency, name=ENDLESS, max_sub_accounts=None, by=SYSTEM)
+        set_accent(agency=self.agency, accent="#ffcc00", by=SYSTEM)
+        set_logo(agency=self.agency, file=a_picture(480, 120), by=SYSTEM)
+        switch_on(self, "https://app.example.com/done", f"https://app.example.com/{'r' * 1000}")
+        self.owner = a_member(self.agency, "owner", name=ENDLESS, email=f"owner.{EMAIL}").user
+        self.member = a_member(self.agency, "viewer", name=RIGHT_TO_LEFT)
+        self.named_key = an_agency_key(self.agency, name=ENDLESS, can_copy=True)[0]
+        self.make_customers()
+        self.make_deliveries()
+        self.make_packs()
+
+    def make_customers(self) -> None:
+        """Customers on plans with add-ons and channels; the one that every page is about comes last,
+        and shares its owner with the one before.
+        """
+        for number, name in enumerate(NAMES):
+            more: dict[str, Any] = {"agency": self.agency, "description": ENDLESS * 4, "by": SYSTEM}
+            self.endless_plan = create_plan(name=name, limits=plan_limits(contacts=10**9), **more)
+            self.endless_addon = create_addon(name=name, limits=addon_limits(contacts=10**9), **more)
+            self.customer: Workspace = WorkspaceFactory.create(
+                agency=self.agency,
+                name=name,
+                owner_name=name,
+                owner_email=f"{(number + 1) // 2}.{EMAIL}",
+                plan=self.endless_plan,
+                business_type="other",
+            )
+            ChannelFactory.create(workspace=self.customer, name=name, handle=ENDLESS)
+            grant_addon(workspace=self.customer, addon=self.endless_addon, now=now(), by=SYSTEM)
+        self.suspended: Workspace = WorkspaceFactory.create(agency=self.agency, name="S" * 120)
+        suspend_workspace(workspace=self.suspended, reason=ENDLESS * 4, now=now(), by=SYSTEM)
+        self.customer.owner.set_password(PASSWORD)
+        self.customer.owner.save()
+
+    def make_deliveries(self) -> None:
+        a_session(self, state=ENDLESS)
+        self.long_endpoint: Endpoint = an_endpoint(self, url=LONGEST_URL, description=ENDLESS)
+        self.failed: Delivery = a_failed_delivery(self, self.long_endpoint)
+        hour = now().replace(minute=0, second=0, microsecond=0)
+        HourlyStats.objects.create(endpoint=self.long_endpoint, hour=hour, successes=5, errors=3)
+
+    def make_packs(self) -> None:
+        for name in NAMES:
+            self.draft: Pack = create_pack(agency=self.agency, name=name, summary=ENDLESS, by=SYSTEM)
+        self.first_entry = add_library_entry(pack=self.draft, template_id=BOOKING, by=SYSTEM)
+        change_entry(entry=self.first_entry, name=ENDLESS, description=ENDLESS * 4, by=SYSTEM)
+        self.published: Pack = create_pack(agency=self.agency, name="P" * 120, summary=RIGHT_TO_LEFT, by=SYSTEM)
+        for item, name in ((BOOKING, ENDLESS), (WELCOME, EMOJI)):
+            entry = add_library_entry(pack=self.published, template_id=item, by=SYSTEM)
+            change_entry(entry=entry, name=name, by=SYSTEM)
+        change_pack(pack=self.published, status="published", by=SYSTEM)
+        install_pack(workspace=self.customer, pack=self.published.uuid, now=now(), by=SYSTEM)
+        self.installed: Automation = Automation.objects.filter(workspace=self.customer).latest("pk")
+        self.own: Automation = an_automation(self.customer, name=ENDLESS, flow=a_customers_flow())
+
+    @property
+    def workspace(self) -> Workspace:
+        return self.customer

@@ -1,0 +1,96 @@
+"""Every page by its name, and how to get there. A route that stands nowhere here fails the tests."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.urls import NoReverseMatch, get_resolver, reverse
+
+from tests.flows.every_page.extremes import ExtremeTenant
+
+Arguments = Callable[[ExtremeTenant], list[Any]]
+
+# What a page is about, by the longest beginning of its name; pages about nothing in particular need no entry.
+ARGUMENTS: dict[str, Arguments] = {
+    "console:plan": lambda a: [a.endless_plan.uuid],
+    "console:addon": lambda a: [a.endless_addon.uuid],
+    "console:api-key": lambda a: [a.named_key.uuid],
+    "console:member": lambda a: [a.member.pk],
+    "console:sub-account": lambda a: [a.customer.uuid],
+    "console:sub-account-addon-revoke": lambda a: [a.customer.uuid, a.endless_addon.uuid],
+    "console:webhook": lambda a: [a.long_endpoint.uuid],
+    "console:webhook-delivery": lambda a: [a.failed.uuid],
+    "console:pack": lambda a: [a.draft.uuid],
+    "console:pack-draft": lambda a: [a.published.uuid],
+    "console:pack-copy-from": lambda a: [a.draft.uuid, a.customer.uuid],
+    "console:pack-copy-preview": lambda a: [a.draft.uuid, a.customer.uuid, a.own.uuid],
+    "console:pack-entry": lambda a: [a.draft.uuid, a.first_entry.uuid],
+    "console:channel-connect": lambda a: [a.customer.uuid],
+    "app:automation": lambda a: [a.installed.uuid],
+    "app:pack": lambda a: [a.published.uuid],
+}
+# Targets of forms, and what only leads elsewhere.
+NOT_LOOKED_AT = {
+    "account:set-password",  # its link is made where it is looked at
+    "account:sign-out",
+    "app:automation-off",
+    "app:automation-on",
+    "app:home",
+    "app:pack-install",
+    "app:switch",
+    "console:channel-connect-cancel",
+    "console:pack-add",
+    "console:pack-order",
+    "console:packs-order",
+    "console:packs-visibility",
+    "console:sub-account-addons",
+    "console:sub-account-restore",
+    "console:switch",
+    "console:webhook-redeliver",
+    "console:webhook-test",
+}
+# A customer's way through a connection is walked in `test_connect_browser`.
+CONNECT = {
+    "connect:callback",
+    "connect:cancel",
+    "connect:continue",
+    "connect:landing",
+    "connect:provider-events",
+    "connect:select-account",
+    "connect:session",
+    "connect:session-cancel",
+    "connect:session-continue",
+}
+# Pages for whoever has not signed in.
+ANONYMOUS = ("account:sign-in", "account:password-reset", "account:password-reset-sent", "account:password-set")
+# The same pages in other states.
+STATES: dict[str, list[Callable[[ExtremeTenant], str]]] = {
+    "console": [
+        lambda a: reverse("console:sub-account", args=[a.suspended.uuid]),
+        lambda a: reverse("console:pack", args=[a.published.uuid]),
+        lambda a: f"{reverse('console:sub-accounts')}?search={'x' * 120}",
+        lambda a: "/console/nothing-here",
+    ],
+    "app": [lambda a: reverse("app:automation", args=[a.own.uuid])],
+}
+
+
+def names_in(namespace: str) -> set[str]:
+    """Every route of a namespace by its name."""
+    _, resolver = get_resolver().namespace_dict[namespace]
+    return {f"{namespace}:{name}" for name in resolver.reverse_dict if isinstance(name, str)}
+
+
+def address_of(name: str, tenant: ExtremeTenant) -> str:
+    """Give a page's address; a page about something needs an entry above."""
+    try:
+        return reverse(name)
+    except NoReverseMatch:
+        known = [beginning for beginning in ARGUMENTS if name.startswith(beginning)]
+        assert known, f"{name} is about something, and ARGUMENTS does not say of what"
+        return reverse(name, args=ARGUMENTS[max(known, key=len)](tenant))
+
+
+def pages_of(namespace: str, tenant: ExtremeTenant) -> list[str]:
+    """Give the address of every page of a namespace that is for whoever has signed in."""
+    names = sorted(names_in(namespace) - NOT_LOOKED_AT - {*ANONYMOUS})
+    return [*(address_of(name, tenant) for name in names), *(state(tenant) for state in STATES.get(namespace, ()))]
