@@ -6,7 +6,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from config.db import EncryptedTextField
+from config.encryption import EncryptedTextField
 from workspaces.subaccounts.models import Channel, Workspace
 
 
@@ -43,7 +43,7 @@ class Unsubscription(models.Model):
     connection_id = models.UUIDField(null=True)
     platform = models.CharField(max_length=20)
     container_id = models.CharField(max_length=100)
-    token = EncryptedTextField(null=True)
+    token = EncryptedTextField(bound_to="uuid", null=True)
     reason = models.CharField(max_length=20, choices=Reason)
     status = models.CharField(max_length=20, choices=Status)
     fault = models.CharField(max_length=60, blank=True)

@@ -19,8 +19,8 @@ from channelconnect.providers import Account, Grant, ProviderFault, provider_for
 from channelconnect.services.ending import end_session, expire_if_due
 from channelconnect.services.saving import Refused, check_choice, save_choice
 from channelconnect.services.secrets import digest, new_secret, new_state
-from config.encryption import sealed
 from channelconnect.services.subscriptions import expected_subscription
+from config.encryption import sealed
 from config.errors import Conflict, Forbidden
 
 logger = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ from django.db.models.functions import Now
 from channelconnect.models import ChannelCredential, ConnectSession, Unsubscription
 from channelconnect.models.unsubscriptions import Reason, Status
 from channelconnect.providers import Account, Grant
-from config.db import UnreadableSecret
+from config.encryption import UnreadableSecret
 from config.errors import Conflict
 from workspaces.subaccounts.models import Channel
 

@@ -11,7 +11,7 @@ from channelconnect.models import ChannelCredential, Unsubscription
 from channelconnect.models.unsubscriptions import OPEN, Status
 from channelconnect.providers import Limits, ProviderFault, provider_for
 from channelconnect.services.subscriptions import lock_container
-from config.db import UnreadableSecret
+from config.encryption import UnreadableSecret
 from workspaces.subaccounts.models import Channel
 
 logger = logging.getLogger(__name__)

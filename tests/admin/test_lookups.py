@@ -12,7 +12,7 @@ from django.test import Client
 
 from agency.admin.base import DeclaredLookups
 from agency.models import User
-from config.db import EncryptedTextField
+from config.encryption import EncryptedTextField
 
 pytestmark = pytest.mark.django_db
 PAGES = admin.site._registry

@@ -11,7 +11,6 @@ from pytest_django.live_server_helper import LiveServer
 
 from agency.actors import SYSTEM
 from packs.models import Pack
-from packs.services import add_library_entry, change_pack, copy_automation, create_pack, install_pack
 from tests.agency.console.browsers import PASSWORD, a_member
 from tests.factories import ChannelFactory, WorkspaceFactory
 from tests.flow_factories import a_customers_flow

@@ -11,11 +11,6 @@ urlpatterns = [
     path("sub-accounts/<id:uuid>", sub_account.SubAccountPage.as_view(), name="sub-account"),
     path("sub-accounts/<id:uuid>/edit", sub_account.SubAccountEdit.as_view(), name="sub-account-edit"),
     path("sub-accounts/<id:uuid>/suspend", sub_account.SubAccountSuspend.as_view(), name="sub-account-suspend"),
-    path(
-        "sub-accounts/<id:uuid>/owner/invite",
-        sub_account.SubAccountInviteOwner.as_view(),
-        name="sub-account-owner-invite",
-    ),
     path("sub-accounts/<id:uuid>/restore", sub_account.SubAccountRestore.as_view(), name="sub-account-restore"),
     path("sub-accounts/<id:uuid>/activity", sub_account.SubAccountActivity.as_view(), name="sub-account-activity"),
     path("sub-accounts/<id:uuid>/owner", owner.OwnerChange.as_view(), name="sub-account-owner"),

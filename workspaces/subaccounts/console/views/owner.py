@@ -22,7 +22,7 @@ class OwnerChange(OneSubAccount, FormPage[OwnerForm]):
 
     def save(self, form: OwnerForm) -> HttpResponse:
         self.workspace = change_owner(workspace=self.workspace, now=timezone.now(), by=self.by, **form.cleaned_data)
-        message = _("%(owner)s now owns %(name)s.")
+        message = _("%(owner)s is the owner of %(name)s.")
         return self.done(
             message % {"owner": self.workspace.owner_name, "name": self.workspace.name}, PAGE, self.workspace.uuid
         )
@@ -31,7 +31,7 @@ class OwnerChange(OneSubAccount, FormPage[OwnerForm]):
         return {
             "crumbs": self.crumbs(),
             "heading": _("Owner of %(name)s") % {"name": self.workspace.name},
-            "text": _("Another owner takes over at once: whoever owned it before can no longer open it."),
+            "text": _("Whoever owns it now can no longer open it. A person of another agency is asked first."),
             "submit": _("Save owner"),
         }
 

@@ -21,7 +21,6 @@ from workspaces.subaccounts.services import (
     WorkspaceNotFound,
     change_workspace,
     create_workspace,
-    invite_owner_again,
     owner_state,
     restore_workspace,
     suspend_workspace,
@@ -138,17 +137,6 @@ class SubAccountSuspend(OneSubAccount, FormPage[ReasonForm]):
             "submit": _("Suspend"),
             "danger": True,
         }
-
-
-class SubAccountInviteOwner(OneSubAccount):
-    """Sends the owner's invitation again."""
-
-    http_method_names = ["post"]
-
-    def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
-        self.find(uuid=uuid)
-        invite_owner_again(workspace=self.workspace, now=timezone.now(), by=self.by)
-        return self.back(_("The owner of %(name)s is invited again."))
 
 
 class SubAccountRestore(OneSubAccount):

@@ -11,7 +11,7 @@ FROM agency_event event WHERE event.uuid = delivery.envelope_id AND event.worksp
 
 
 class Migration(migrations.Migration):
-    dependencies = [("webhooks", "0004_ending_runs")]
+    dependencies = [("webhooks", "0005_secrets_bound_to_rows")]
 
     operations = [
         migrations.AddField("delivery", "workspace_uuid", models.UUIDField(null=True)),

@@ -10,7 +10,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("agency", "0006_retention"),
+        ("agency", "0007_default_plan"),
     ]
 
     operations = [

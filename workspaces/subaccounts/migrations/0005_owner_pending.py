@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("subaccounts", "0003_redundant_index"),
+        ("subaccounts", "0004_external_ids_and_owner_search"),
     ]
 
     operations = [

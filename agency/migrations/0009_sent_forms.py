@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("agency", "0006_retention")]
+    dependencies = [("agency", "0008_invitations")]
 
     operations = [
         migrations.CreateModel(

@@ -18,7 +18,7 @@ def a_text(length: int) -> models.CharField:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("subaccounts", "0003_redundant_index")]
+    dependencies = [("subaccounts", "0005_owner_pending")]
 
     operations = [
         migrations.AddField("workspace", "currency", models.CharField(db_default="USD", default="USD", max_length=3)),

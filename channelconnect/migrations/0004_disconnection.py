@@ -6,7 +6,7 @@ import django.db.models.deletion
 import django.utils.timezone
 from django.db import migrations, models
 
-import config.db
+import config.encryption
 
 TABLE = "channelconnect_connectsession"
 DIGEST = (
@@ -18,7 +18,7 @@ DIGEST = (
 class Migration(migrations.Migration):
     dependencies = [
         ("agency", "0006_retention"),
-        ("channelconnect", "0002_database_rules"),
+        ("channelconnect", "0003_secrets_bound_to_rows"),
         ("subaccounts", "0003_redundant_index"),
     ]
 
@@ -31,7 +31,7 @@ class Migration(migrations.Migration):
                 ("connection_id", models.UUIDField(null=True)),
                 ("platform", models.CharField(max_length=20)),
                 ("container_id", models.CharField(max_length=100)),
-                ("token", config.db.EncryptedTextField(null=True)),
+                ("token", config.encryption.EncryptedTextField(bound_to="uuid", null=True)),
                 (
                     "reason",
                     models.CharField(
