@@ -201,7 +201,7 @@ WITH_A_STATUS = [
 
 
 @pytest.mark.parametrize("page", WITH_A_STATUS, ids=lambda page: page.model.__name__)
-def test_a_list_says_the_status_where_it_is_seen_first(page: admin.ModelAdmin) -> None:  # type: ignore[type-arg]
+def test_a_list_says_the_status_where_it_is_seen_first(page: admin.ModelAdmin) -> None:
     assert page.list_display.index("status") == 1
 
 

@@ -153,9 +153,10 @@ def test_a_copy_goes_back_to_a_moment_between_two_changes(a: Tenant, server: lis
         assert a.api.patch(f"/workspaces/{a.workspace.uuid}", {"name": "Before"}).status_code == 200
         with connection.cursor() as cursor:
             cursor.execute("SELECT clock_timestamp()::text")
-            [moment] = cursor.fetchone() or ()
+            moment = cursor.fetchone()
+        assert moment
         assert a.api.patch(f"/workspaces/{a.workspace.uuid}", {"name": "After"}).status_code == 200
-    go_back_to(moment, folder)
+    go_back_to(moment[0], folder)
     account = servers_account()
     with socket_folder(folder, account) as sockets:
         copy = Postgres(folder, sockets, account, durable=False)

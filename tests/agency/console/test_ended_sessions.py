@@ -136,7 +136,7 @@ def test_the_dashboard_does_the_same(a: Tenant) -> None:
 
 OLD_TOKEN = "o" * 64
 FROM_HERE = ({"Sec-Fetch-Site": "same-origin"}, {"Origin": "http://testserver"})
-FROM_ELSEWHERE = (
+FROM_ELSEWHERE: tuple[dict[str, str], ...] = (
     {},
     {"Sec-Fetch-Site": "cross-site"},
     {"Sec-Fetch-Site": "same-site"},
