@@ -5,7 +5,15 @@ from typing import Any
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
-from agency.services import change_agency, create_addon, create_plan, set_accent, set_logo
+from agency.services import (
+    change_agency,
+    create_addon,
+    create_agency,
+    create_plan,
+    invite_member,
+    set_accent,
+    set_logo,
+)
 from packs.models import Pack
 from packs.services import add_library_entry, change_entry, change_pack, create_pack, install_pack
 from tests.agency.console.browsers import PASSWORD, a_member
@@ -45,9 +53,13 @@ class ExtremeTenant(Tenant):
         set_accent(agency=self.agency, accent="#ffcc00", by=SYSTEM)
         set_logo(agency=self.agency, file=a_picture(480, 120), by=SYSTEM)
         switch_on(self, "https://app.example.com/done", f"https://app.example.com/{'r' * 1000}")
-        self.owner = a_member(self.agency, "owner", name=ENDLESS, email=f"owner.{EMAIL}").user
+        self.membership = a_member(self.agency, "owner", name=ENDLESS, email=f"owner.{EMAIL}")
+        self.owner = self.membership.user
         self.member = a_member(self.agency, "viewer", name=RIGHT_TO_LEFT)
         self.named_key = an_agency_key(self.agency, name=ENDLESS, can_copy=True)[0]
+        invite_member(agency=self.agency, email=f"invited.{EMAIL}", name=EMOJI, role="admin", now=now(), by=SYSTEM)
+        other = create_agency(name=RIGHT_TO_LEFT, by=SYSTEM)
+        invite_member(agency=other, email=self.owner.email, name=ENDLESS, role="viewer", now=now(), by=SYSTEM)
         self.make_customers()
         self.make_deliveries()
         self.make_packs()

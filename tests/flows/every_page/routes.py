@@ -6,6 +6,8 @@ from typing import Any
 from django.urls import NoReverseMatch, get_resolver, reverse
 
 from tests.flows.every_page.extremes import ExtremeTenant
+from webhooks.console.views.deliveries import sign_redelivery
+from webhooks.services.replays import Replayed
 
 Arguments = Callable[[ExtremeTenant], list[Any]]
 
@@ -16,20 +18,30 @@ ARGUMENTS: dict[str, Arguments] = {
     "console:api-key": lambda a: [a.named_key.uuid],
     "console:member": lambda a: [a.member.pk],
     "console:sub-account": lambda a: [a.customer.uuid],
+    "console:sub-account-channel-disconnect": lambda a: [a.customer.uuid, a.customer.channels.get().uuid],
     "console:sub-account-addon-revoke": lambda a: [a.customer.uuid, a.endless_addon.uuid],
     "console:webhook": lambda a: [a.long_endpoint.uuid],
     "console:webhook-delivery": lambda a: [a.failed.uuid],
+    "console:webhook-redelivery": lambda a: [
+        sign_redelivery(a.agency, Replayed(1, a.failed.pk, a.failed.pk), a.failed.created_at)
+    ],
     "console:pack": lambda a: [a.draft.uuid],
     "console:pack-draft": lambda a: [a.published.uuid],
     "console:pack-copy-from": lambda a: [a.draft.uuid, a.customer.uuid],
     "console:pack-copy-preview": lambda a: [a.draft.uuid, a.customer.uuid, a.own.uuid],
     "console:pack-entry": lambda a: [a.draft.uuid, a.first_entry.uuid],
     "console:channel-connect": lambda a: [a.customer.uuid],
+    "account:leave-team": lambda a: [a.membership.pk],
     "app:automation": lambda a: [a.installed.uuid],
+    "app:channel-disconnect": lambda a: [a.customer.channels.get().uuid],
+    "app:leave": lambda a: [a.customer.uuid],
     "app:pack": lambda a: [a.published.uuid],
 }
 # Targets of forms, and what only leads elsewhere.
 NOT_LOOKED_AT = {
+    "account:invitation-accept",
+    "account:invitation-decline",
+    "account:invitation-link",
     "account:set-password",  # its link is made where it is looked at
     "account:sign-out",
     "app:automation-off",
@@ -38,11 +50,15 @@ NOT_LOOKED_AT = {
     "app:pack-install",
     "app:switch",
     "console:channel-connect-cancel",
+    "console:invitation-again",
+    "console:invitation-withdraw",
     "console:pack-add",
     "console:pack-order",
     "console:packs-order",
     "console:packs-visibility",
+    "console:plan-default",
     "console:sub-account-addons",
+    "console:sub-account-owner-invite",
     "console:sub-account-restore",
     "console:switch",
     "console:webhook-redeliver",
