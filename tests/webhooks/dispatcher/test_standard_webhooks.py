@@ -92,7 +92,9 @@ def test_a_secret_of_the_first_form_signs_both_ways(
     old = SECRET_PREFIX + base64.urlsafe_b64encode(key).decode().rstrip("=")
     receiver = start_receiver()
     subscribe(a, receiver)
-    Endpoint.objects.update(secret=old)
+    endpoint = Endpoint.objects.get()
+    endpoint.secret = old
+    endpoint.save(update_fields=["secret"])
     start_dispatcher()
     record_events(a)
     [request] = until(lambda: receiver.requests)
