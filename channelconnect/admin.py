@@ -85,7 +85,7 @@ class ConnectSessionAdmin(RecordAdmin):
 class UnsubscriptionAdmin(RecordAdmin):
     """What is, was or could not be taken back at providers; never with its token."""
 
-    list_display = ("uuid", "workspace", "platform", "reason", "status", "fault", "tries", "due_at", "ended_at")
+    list_display = ("uuid", "status", "workspace", "platform", "reason", "fault", "tries", "due_at", "ended_at")
     list_select_related = ("workspace",)
     list_filter = ("status",)
     search_help_text = "Its uuid, a sub-account's or a channel's."

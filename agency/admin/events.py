@@ -41,7 +41,7 @@ class EventDayFilter(DayFilter):
 
 @admin.register(Event)
 class EventAdmin(FilteredRecordAdmin):
-    list_display = ("name", "uuid", "agency", "status", "occurred_at", "fanned_out_at")
+    list_display = ("name", "status", "uuid", "agency", "occurred_at", "fanned_out_at")
     list_select_related = ("agency",)
     list_filter = (AgencyFilter, EventStatusFilter, EventDayFilter)
     fields = (

@@ -30,7 +30,7 @@ class NewInvitationForm(NamedForm):
 
 @admin.register(Invitation)
 class InvitationAdmin(ChangingAdmin):
-    list_display = ("email", "agency", "role", "workspace_uuid", "status", "created_at", "expires_at")
+    list_display = ("email", "status", "agency", "role", "workspace_uuid", "created_at", "expires_at")
     list_select_related = ("agency",)
     list_filter = ("status",)
     search_fields = ("email",)

@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.contrib import admin
@@ -200,9 +201,9 @@ WITH_A_STATUS = [
 ]
 
 
-@pytest.mark.parametrize("page", WITH_A_STATUS, ids=lambda page: page.model.__name__)
-def test_a_list_says_the_status_where_it_is_seen_first(page: admin.ModelAdmin) -> None:
-    assert page.list_display.index("status") == 1
+@pytest.mark.parametrize("listed", WITH_A_STATUS, ids=lambda listed: listed.model.__name__)
+def test_a_list_says_the_status_where_it_is_seen_first(listed: Any) -> None:
+    assert listed.list_display.index("status") == 1
 
 
 def test_keys_and_plans_say_whether_they_are_live(workspace: Workspace, support: Client) -> None:

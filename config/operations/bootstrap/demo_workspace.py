@@ -49,6 +49,7 @@ def _create(agency: Agency, customer: User, now: datetime) -> Workspace:
         owner_email=customer.email,
         plan=last_plan(agency),
         business_type="salon_spa",
+        ask_owner=False,
         now=now,
         by=BOOTSTRAP,
     )

@@ -10,7 +10,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.models import AgencyKey
 from agency.pages.registry import MenuEntry, Section, console_menu, in_sections
-from agency.services import add_member
+from agency.services import invite_member
 from packs.models import Pack
 from tests.agency.console.browsers import a_member, at_the_console, text
 from tests.factories import (
@@ -73,7 +73,7 @@ def test_a_step_that_a_role_may_not_do_has_no_button() -> None:
 
 def test_what_needs_attention_is_said_with_the_page_where_it_is_put_right(a: Tenant, admin: Client) -> None:
     assert "Needs attention" not in text(admin.get("/console/"))
-    add_member(agency=a.agency, email="late@example.com", name="Late", role="viewer", by=SYSTEM)
+    invite_member(agency=a.agency, email="late@example.com", name="Late", role="viewer", now=now(), by=SYSTEM)
     Endpoint.objects.filter(pk=a.endpoint.pk).update(last_outcome="error")
     Channel.objects.filter(pk=a.channel.pk).update(status="error")
     shown = admin.get("/console/")
@@ -108,7 +108,7 @@ def test_limits_that_are_nearly_used_need_attention(a: Tenant) -> None:
 def test_another_agency_s_concerns_are_not_shown(b: Tenant, admin: Client) -> None:
     Endpoint.objects.filter(pk=b.endpoint.pk).update(last_outcome="error")
     Channel.objects.filter(pk=b.channel.pk).update(status="error")
-    add_member(agency=b.agency, email="late@example.com", name="Late", role="viewer", by=SYSTEM)
+    invite_member(agency=b.agency, email="late@example.com", name="Late", role="viewer", now=now(), by=SYSTEM)
     assert "Needs attention" not in text(admin.get("/console/"))
 
 
@@ -119,11 +119,12 @@ def test_many_concerns_of_a_kind_are_named_in_part_and_cost_the_same(
         EndpointFactory.create(agency=a.agency)
         shop = WorkspaceFactory.create(agency=a.agency)
         ChannelFactory.create(workspace=shop)
-        add_member(agency=a.agency, email=f"late-{number}@example.com", name="Late", role="viewer", by=SYSTEM)
+        email = f"late-{number}@example.com"
+        invite_member(agency=a.agency, email=email, name="Late", role="viewer", now=now(), by=SYSTEM)
     Endpoint.objects.update(last_outcome="error")
     Channel.objects.update(status="error")
     admin.get("/console/")
-    with django_assert_max_num_queries(17):
+    with django_assert_max_num_queries(18):
         page = text(admin.get("/console/"))
     assert (page.count(" fails. "), page.count("is broken")) == (3, 3)
     assert "late-0@example.com, late-1@example.com, late-2@example.com …" in page

@@ -13,7 +13,7 @@ from django.test import Client
 from django.urls import URLPattern, get_resolver, reverse
 from django.utils.timezone import now
 
-from agency.models import Addon, AgencyKey, Member, Plan, SentForm
+from agency.models import Addon, AgencyKey, Invitation, Mail, Plan, SentForm
 from agency.pages.form_nonce import SALT, new_nonce
 from agency.services.sent_forms import FORMS_LAST, SENT_FORMS_KEPT
 from channelconnect.models import ConnectSession
@@ -52,6 +52,12 @@ def of_copy(tenant: Tenant) -> list[Any]:
     return [tenant.pack.uuid, tenant.workspace.uuid, an_automation(tenant.workspace).uuid]
 
 
+def of_newcomer(tenant: Tenant) -> list[Any]:
+    tenant.workspace.owner.set_unusable_password()
+    tenant.workspace.owner.save()
+    return [tenant.workspace.uuid]
+
+
 def of_connecting(tenant: Tenant) -> list[Any]:
     switch_on(tenant)
     return [tenant.workspace.uuid]
@@ -69,7 +75,8 @@ MAKING = {
     "plan-new": Making(Plan, data=lambda _: {"name": "Growth"}),
     "addon-new": Making(Addon, data=lambda _: {"name": "More"}),
     "api-key-new": Making(AgencyKey, data=lambda _: {"name": "CRM"}),
-    "team-invite": Making(Member, data=lambda _: {"name": "N", "email": "new@example.com", "role": "viewer"}),
+    "team-invite": Making(Invitation, data=lambda _: {"name": "N", "email": "new@example.com", "role": "viewer"}),
+    "sub-account-owner-invite": Making(Mail, ids=of_newcomer),
     "sub-account-new": Making(Workspace, data=an_owner),
     "webhook-new": Making(Endpoint, data=an_endpoint),
     "webhook-rotate": Making(Endpoint, ids=lambda a: [a.endpoint.uuid]),

@@ -47,16 +47,21 @@ def set_owner(workspace: Workspace, *, owner: User, name: str) -> None:
     workspace.owner_key = owner_key(name, owner.email)
 
 
-def attach_owner(*, workspace: Workspace, name: str, email: str, now: datetime, by: Actor) -> None:
+def attach_owner(
+    *, workspace: Workspace, name: str, email: str, now: datetime, by: Actor, ask_owner: bool = True
+) -> None:
     """Name the owner of a sub-account that the caller then saves, and invite them as far as there is need.
 
     Whoever is new to the service, or belongs to this agency already, owns it at once; without a password they are sent
     a link to set one, with each sub-account anew. A person of another tenant owns nothing of it before they accept.
-    The sub-account shows what was sent, never what is stored of the person.
+    The sub-account shows what was sent, never what is stored of the person. Without `ask_owner`, which is for the
+    operator's commands alone, they own it at once and nothing is sent.
     """
     require_plain_names(owner__name=name)
     owner, is_new = find_or_create_user(email=email, name=name)
     set_owner(workspace, owner=owner, name=name)
+    if not ask_owner:
+        return
     workspace.owner_pending_since = None if is_new or belongs_to(owner, workspace.agency) else now
     if workspace.owner_pending_since:
         _ask(workspace, now, by)
@@ -105,18 +110,19 @@ def change_owner(*, workspace: Workspace, name: str, email: str, now: datetime, 
     """Give a sub-account another owner, invited like that of a new one; the same address takes the name alone."""
     lock_agency(workspace.agency_id)
     workspace = lock_workspace(workspace)
-    before = {"name": workspace.owner_name, "email": workspace.owner_email}
+    before = [getattr(workspace, field) for field in OWNER_FIELDS]
+    former = workspace.owner_email
     if workspace.owner_email == email.strip().lower():
         require_plain_names(owner__name=name)
         set_owner(workspace, owner=workspace.owner, name=name)
     else:
         withdraw_ownership(workspace)
         attach_owner(workspace=workspace, name=name, email=email, now=now, by=by)
-    after = {"name": workspace.owner_name, "email": workspace.owner_email}
-    changes = {field: {"from": before[field], "to": after[field]} for field in after if before[field] != after[field]}
-    if changes:
+    if [getattr(workspace, field) for field in OWNER_FIELDS] != before:
         workspace.save(update_fields=OWNER_FIELDS)
-        record_workspace_activity(workspace=workspace, action="workspace.owner_replaced", by=by, details=changes)
+        # Whoever is erased is found by their address; a name of the past is found by nothing.
+        details = {"email": {"from": former, "to": workspace.owner_email}} if workspace.owner_email != former else {}
+        record_workspace_activity(workspace=workspace, action="workspace.owner_replaced", by=by, details=details)
     return workspace
 
 

@@ -36,6 +36,7 @@ def create_workspace(
     timezone: str = "UTC",
     external_id: str | None = None,
     metadata: dict[str, str] | None = None,
+    ask_owner: bool = True,
 ) -> Workspace:
     """Create a sub-account; an owner without a password gets an e-mail with a link to set one (`attach_owner`).
 
@@ -58,7 +59,7 @@ def create_workspace(
         metadata=metadata or {},
         created_at=now,
     )
-    attach_owner(workspace=workspace, name=owner_name, email=owner_email, now=now, by=by)
+    attach_owner(workspace=workspace, name=owner_name, email=owner_email, now=now, by=by, ask_owner=ask_owner)
     record_workspace_activity(workspace=workspace, action="workspace.created", by=by)
     record_workspace_event(workspace=workspace, event=events.WORKSPACE_CREATED, now=now)
     _require_room(agency)

@@ -22,8 +22,8 @@ def test_another_owner_takes_over_and_is_invited(a: Tenant, path: str, admin: Cl
     form = admin.get(f"{path}/owner").context["form"]
     assert (form["name"].value(), form["email"].value()) == (a.workspace.owner_name, a.workspace.owner_email)
     page = admin.post(f"{path}/owner", {"name": "Grace", "email": " Grace@Example.com "}, follow=True)
-    assert flashes(page) == [f"Grace now owns {a.workspace.name}."]
-    assert "Grace grace@example.com Has not set a password yet." in text(page)
+    assert flashes(page) == [f"Grace is the owner of {a.workspace.name}."]
+    assert "Grace grace@example.com Has not accepted it yet" in text(page)
     assert Mail.objects.latest("id").user == Workspace.objects.get().owner
     assert f"{a.workspace.owner_email} → grace@example.com" in text(admin.get(f"{path}/activity"))
 

@@ -39,6 +39,9 @@ class OwnerChange(OneSubAccount, FormPage[OwnerForm]):
 class OwnerInvite(OneSubAccount):
     """Sends the owner another link, from the button on the sub-account's page."""
 
+    creates = True
+    form_page = PAGE
+
     def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)
         try:
