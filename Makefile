@@ -1,7 +1,7 @@
 # Everything a contributor needs. `make` alone lists it.
 # Variables: PORT (web), DATABASE_URL and REDIS_URL (use these instead of own servers), PYTHON (3.11 or newer; each has its
 # own virtual environment),
-# ARGS (more arguments for pytest, demo, chaos and manage, or names of benchmarks).
+# ARGS (more arguments for pytest, demo, chaos and manage, or names of benchmarks), WORKERS (how many run tests at once).
 
 # A Python that is named has a virtual environment for its version alone, so that changing over needs no cleaning.
 VENV := .venv$(if $(PYTHON),-$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null))
@@ -16,6 +16,10 @@ BENCH := $(VENV)/.installed-bench-$(call checksum,bench)
 
 INSTALL := $(BIN)/python -m pip --disable-pip-version-check --no-input install --quiet --require-hashes
 WITH_SERVERS := $(BIN)/python -m tools.local.command --throwaway --
+# Tests wait often: for processes, receivers and browsers. So there is one worker more than there are cores.
+WORKERS ?= $(shell expr 1 + $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2))
+# Tests start many processes, and none is to compile what the last one has compiled.
+export PYTHONDONTWRITEBYTECODE :=
 # When make itself is killed, what it runs is made to end.
 PDEATHSIG := $(shell setpriv --pdeathsig TERM -- true 2>/dev/null && echo setpriv --pdeathsig TERM --)
 
@@ -29,10 +33,10 @@ run: $(LOCAL)  ## start the whole system; ^C ends it (PORT=8001 for another port
 	@exec $(PDEATHSIG) $(BIN)/python -m tools.local.run
 
 test: $(DEV)  ## run all tests in parallel, with branch coverage (ARGS="-k name" for more arguments)
-	@exec $(PDEATHSIG) $(BIN)/python -m pytest -n auto --cov --cov-branch --cov-report=term --cov-fail-under=95 $(ARGS)
+	@exec $(PDEATHSIG) $(BIN)/python -m pytest -n $(WORKERS) --cov --cov-branch --cov-report=term --cov-fail-under=95 $(ARGS)
 
 fast: $(DEV)  ## run the tests that need neither a browser nor patience, without coverage
-	@exec $(PDEATHSIG) $(BIN)/python -m pytest -n auto -m "not slow" $(ARGS)
+	@exec $(PDEATHSIG) $(BIN)/python -m pytest -n $(WORKERS) -m "not slow" $(ARGS)
 
 lint: $(DEV)  ## check style, types, imports, migrations, deployment settings and lock files
 	$(BIN)/ruff check .
