@@ -34,7 +34,8 @@ WITH self AS MATERIALIZED (
     )) AND EXISTS (SELECT FROM self)
     RETURNING number
 )
-SELECT most, ARRAY (SELECT number FROM mine), ARRAY (SELECT number FROM taken) FROM share
+SELECT most, ARRAY (SELECT number FROM mine), ARRAY (SELECT number FROM taken),
+    ARRAY (SELECT number FROM {shards} WHERE run IN (SELECT number FROM {runs} WHERE is_ending)) FROM share
 """
 RELEASE = "UPDATE {shards} SET run = NULL WHERE number = ANY (%(numbers)s::smallint[]) AND run = %(run)s"
 
@@ -45,10 +46,15 @@ def shard_of(key: int) -> int:
 
 
 class OwnedShards:
-    """The shards of one run, over a table of `QueueShard` rows. `held` are those in which it may lease."""
+    """The shards of one run, over a table of `QueueShard` rows. `held` are those in which it may lease.
+
+    `watched` are those beside, in which nothing may be leased yet: its own that close, and those of runs that end. What
+    only finds work, and can be done by two at once without harm, is done in all of both.
+    """
 
     def __init__(self, *, run: int, shards: str, runs: str) -> None:
         self.held: frozenset[int] = frozenset()
+        self.watched: frozenset[int] = frozenset()
         self._run = run
         self._closing: frozenset[int] = frozenset()
         self._create, self._balance, self._release = (
@@ -81,6 +87,7 @@ class OwnedShards:
         beyond = order[: max(0, len(mine) - most)]
         self._closing = frozenset(beyond)
         before, self.held = self.held, frozenset(mine | taken) - self._closing
+        self.watched = self._closing | frozenset(row[3])
         return self.held - before
 
     def close(self) -> None:

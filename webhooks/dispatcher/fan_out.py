@@ -44,7 +44,7 @@ class TenantsWithEvents(Backlog):
         self._shards = shards
 
     def is_ours(self, path: Path) -> bool:
-        return shard_of(path[0]) in self._shards.held
+        return shard_of(path[0]) in self._shards.held | self._shards.watched
 
     def look_for_new(self, connection: Connection, unread: dict[str, int | str], limit: int) -> Look:
         rows = connection.execute(statements.NEW_EVENTS, {**unread, "limit": limit}, prepare=True).fetchall()
@@ -86,7 +86,7 @@ class FanOut(DatabaseThread):
     def __init__(self, run: int, shards: OwnedShards, on_made: Callable[[], None]) -> None:
         super().__init__(run)
         self.tenants = TenantsWithEvents(shards)
-        self._shards, self._held = shards, shards.held
+        self._shards, self._seen = shards, shards.held
         self._on_made = on_made
         self._wake_up = Event()
         self._batch = Batch()
@@ -98,8 +98,8 @@ class FanOut(DatabaseThread):
     def work(self) -> None:
         connection = self.connection
         self._wake_up.clear()
-        if self._held != self._shards.held:
-            self._held = self._shards.held
+        if self._seen != (seen := self._shards.held | self._shards.watched):
+            self._seen = seen
             self.tenants.forget()
         self.tenants.refresh(connection)
         if not self.fan_out(connection):

@@ -5,6 +5,7 @@ import time
 from collections import Counter
 
 from agency.models import Event
+from config.leases.shards import SHARDS
 from tests.config.http.receivers import Connection, Receiver
 from tests.tenants import Tenant
 from tests.webhooks.conftest import StartDispatcher, StartReceiver
@@ -136,7 +137,11 @@ def test_a_fault_of_the_database_makes_nobody_wait_for_what_hangs(
 ) -> None:
     """The next run takes over what the last one has nothing in flight for, at once; the limits hold over both."""
     hanging, healthy = start_receiver(Connection.hang), start_receiver()
-    subscribe(a, hanging)
+    url = f"http://127.0.0.1:{hanging.port}/hooks"
+    # In the shard of the other agency's events.
+    Endpoint.objects.create(
+        pk=b.agency.pk + 1_000 * SHARDS, agency=a.agency, url=url, events=[EVENT], secret=new_secret()
+    )
     endpoints(b, healthy, 100)
     start_dispatcher()
     record_events(a, 30)

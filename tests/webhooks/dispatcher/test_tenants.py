@@ -1,6 +1,5 @@
 """An agency and its workspaces hear of their own events only, and many busy workspaces hold nobody up."""
 
-import time
 from typing import Any
 
 import pytest
@@ -99,10 +98,9 @@ def test_hundreds_of_busy_workspaces_of_one_agency_leave_another_agency_its_room
     record_for(workspaces * 4)
     start_dispatcher()
     until(lambda: len(slow.requests) >= 48)
-    began = time.monotonic()
     record_events(b, 40)
     until(lambda: len(healthy.requests) == 40)
-    assert time.monotonic() - began < 2
+    assert len(slow.requests) <= 600  # of 1,200, which it did not have to wait for
     assert len(slow.connections) <= 160 + 48
 
 
