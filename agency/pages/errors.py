@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
 
-from agency.pages.kept_words import keep_words
+from agency.pages.kept_form_data import keep_form_data
 from config.api.errors.faults import RETRY_AFTER_SECONDS, SERVER_ERROR, is_unavailable, log_fault
 from config.api.errors.handler import answer_exception, path_not_found
 from config.api.responses.json import error_response
@@ -83,6 +83,6 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     site's form, and takes the new one. For whom it was shown its nonce says. Nothing is done with it.
     """
     view: Any = getattr(request.resolver_match and request.resolver_match.func, "view_class", None)
-    if getattr(view, "keeps_words", False) and comes_from_here(request) and keep_words(request):
+    if getattr(view, "keeps_form_data", False) and comes_from_here(request) and keep_form_data(request):
         return redirect(view.address_of_form(request))
     return error_page(403)

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from agency.pages.form_nonce import FIELD, PARAMETER
 from agency.pages.forms import add_refusal
-from agency.pages.kept_words import forget_words, kept_words
+from agency.pages.kept_form_data import forget_form_data, kept_form_data
 from agency.pages.signed_in import OUT_OF_DATE, SignedInView, person_of
 from agency.services.sent_forms import landing_of
 from config.errors import DomainError, NotFound
@@ -25,7 +25,7 @@ class FormView(SignedInView, Generic[FormOf]):
     """`make_form` makes the form, `save` calls the service, a refusal becomes the form's error."""
 
     template_name: ClassVar[str]
-    keeps_words: ClassVar[bool] = True
+    keeps_form_data: ClassVar[bool] = True
 
     def make_form(self, data: Any = None) -> FormOf:
         """Make the page's form, bound to what was sent if there is anything. Every page has its own."""
@@ -45,7 +45,7 @@ class FormView(SignedInView, Generic[FormOf]):
     def get(self, request: HttpRequest, **ids: Any) -> HttpResponse:
         self.find(**ids)
         elsewhere = self._keep_in_history(request) if self.creates else None
-        return elsewhere or self.show(self.make_form(self.words_again()))
+        return elsewhere or self.show(self.make_form(self.form_data_again()))
 
     def post(self, request: HttpRequest, **ids: Any) -> HttpResponse:
         self.find(**ids)
@@ -62,12 +62,12 @@ class FormView(SignedInView, Generic[FormOf]):
     def show(self, form: FormOf, *, status: int = 200) -> HttpResponse:
         return self.page(self.template_name, form=form, status=status, nonce=self._nonce(), **self.context())
 
-    def words_again(self) -> QueryDict | None:
+    def form_data_again(self) -> QueryDict | None:
         """Give what was typed when the session had ended, once, with a notice that nothing was done yet."""
-        kept = kept_words(self.request)
+        kept = kept_form_data(self.request)
         if kept is None:
             return None
-        forget_words(self.request)
+        forget_form_data(self.request)
         messages.info(self.request, LOOK_THROUGH)
         return kept.data
 

@@ -18,7 +18,7 @@ from django.views import View
 from agency.models import User
 from agency.pages.errors import error_page
 from agency.pages.form_nonce import FIELD, FormNonce, new_nonce, nonce_of
-from agency.pages.kept_words import keep_words
+from agency.pages.kept_form_data import keep_form_data
 from agency.pages.registry import StrOrPromise
 from agency.services.sent_forms import claim_form, finish_form
 from config.errors import DomainError, NotFound
@@ -40,7 +40,7 @@ class SignedInView(View):
     form_page: ClassVar[str] = ""
     creates: ClassVar[bool] = False
     sent_already: ClassVar[StrOrPromise] = gettext_lazy("This form was sent already: this is what it made.")
-    keeps_words: ClassVar[bool] = False
+    keeps_form_data: ClassVar[bool] = False
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         response = self.check_access(request) or self._run(request, *args, **kwargs)
@@ -53,7 +53,7 @@ class SignedInView(View):
             return None
         if request.method != "POST":
             return redirect_to_login(request.get_full_path())
-        if self.keeps_words and keep_words(request):
+        if self.keeps_form_data and keep_form_data(request):
             messages.info(request, SIGNED_OUT)
         return redirect_to_login(self.address_of_form(request))
 

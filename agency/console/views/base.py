@@ -11,7 +11,7 @@ from agency.actors import Actor
 from agency.console.membership import CHOSEN, CurrentMembership, current_membership, memberships_of
 from agency.models import Agency, Member, User
 from agency.pages.form_page import FormOf, FormView
-from agency.pages.kept_words import kept_words
+from agency.pages.kept_form_data import kept_form_data
 from agency.pages.registry import StrOrPromise, console_menu, in_sections
 from agency.pages.signed_in import SignedInView
 from agency.request_actor import user_actor
@@ -39,7 +39,7 @@ class ConsoleView(SignedInView):
         refusal = super().check_access(request)
         if refusal:
             return refusal
-        kept = kept_words(request)
+        kept = kept_form_data(request)
         if kept and kept.made_for:
             request.session[CHOSEN] = kept.made_for
         user = cast(User, request.user)

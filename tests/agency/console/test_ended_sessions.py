@@ -9,7 +9,7 @@ from django.utils.timezone import now
 
 from agency.models import Plan, User
 from agency.pages.form_nonce import new_nonce
-from agency.pages.kept_words import MOST_CHARACTERS, SESSION_KEY
+from agency.pages.kept_form_data import MOST_CHARACTERS, SESSION_KEY
 from tests.agency.console.browsers import PASSWORD, a_browser, a_member, a_person, flashes, hidden, text
 from tests.factories import AgencyFactory, MemberFactory, WorkspaceFactory
 from tests.tenants import Tenant, an_address
@@ -106,7 +106,7 @@ def test_nor_of_one_that_is_very_long(a: Tenant) -> None:
     assert not Session.objects.exists()
 
 
-def test_words_that_nobody_fetches_end_with_their_session(a: Tenant) -> None:
+def test_form_data_that_nobody_fetches_end_with_their_session(a: Tenant) -> None:
     member = a_member(a.agency)
     browser = a_browser(member.user)
     typed_after_the_end(browser, NEW_PLAN, name="Growth")

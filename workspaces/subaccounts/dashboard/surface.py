@@ -10,7 +10,7 @@ from django.utils.http import urlencode
 from agency.actors import Actor
 from agency.models import User
 from agency.pages.form_page import FormOf, FormView
-from agency.pages.kept_words import kept_words
+from agency.pages.kept_form_data import kept_form_data
 from agency.pages.registry import dashboard_menu, in_order
 from agency.pages.signed_in import SignedInView
 from agency.request_actor import user_actor
@@ -45,7 +45,7 @@ class DashboardView(CustomerView):
         refusal = super().check_access(request)
         if refusal:
             return refusal
-        kept = kept_words(request)
+        kept = kept_form_data(request)
         if kept and kept.made_for:
             request.session[CHOSEN] = kept.made_for
         current = find_current_workspace(request, self.user)

@@ -115,7 +115,7 @@ class ReferenceBuilder:
             schema = {**one["schema"], "description": one.get("description", "")}
             row = FieldRow(
                 name=one["name"],
-                type=self.schemas.words(schema),
+                type=self.schemas.type_name(schema),
                 object="",
                 is_required=bool(one.get("required")),
                 notes=self.schemas.notes(schema),

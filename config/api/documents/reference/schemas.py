@@ -51,14 +51,14 @@ class Schemas:
                 return name_in(part["$ref"])
         return ""
 
-    def words(self, schema: Schema) -> str:
+    def type_name(self, schema: Schema) -> str:
         """Say the type of a value."""
         name = self.object_in(schema) if "$ref" in schema else ""
         whole = self.resolved(schema)
         if name:
             return name
         if "oneOf" in whole:
-            return " or ".join(dict.fromkeys(self.words(part) for part in whole["oneOf"]))
+            return " or ".join(dict.fromkeys(self.type_name(part) for part in whole["oneOf"]))
         if "const" in whole:
             return f"always {whole['const']}"
         if "enum" in whole:
@@ -72,7 +72,7 @@ class Schemas:
 
     def _kind(self, kind: str, schema: Schema) -> str:
         if kind == "array":
-            return f"list of {self.words(schema.get('items', {}))}"
+            return f"list of {self.type_name(schema.get('items', {}))}"
         shape = schema.get("format") if kind == "string" else None
         return f"{kind} ({shape})" if shape else kind
 
@@ -85,7 +85,7 @@ class Schemas:
             expands = depth < DEEPEST and bool(inner) and (into or not self.object_in(part))
             yield FieldRow(
                 name=f"{prefix}{name}",
-                type=self.words(part),
+                type=self.type_name(part),
                 object="" if expands else self.object_in(part),
                 is_required=name in needed,
                 notes=self.notes(part),
