@@ -20,6 +20,16 @@ from webhooks.api.agency.urls import urlpatterns as webhook_paths
 from webhooks.console.urls import urlpatterns as webhook_pages
 from workspaces.automations.api.workspace.urls import urlpatterns as automation_paths
 from workspaces.automations.dashboard.urls import urlpatterns as automation_pages
+from workspaces.catalogue.api.workspace.urls import urlpatterns as catalogue_paths
+from workspaces.catalogue.dashboard.urls import urlpatterns as catalogue_pages
+from workspaces.classes.api.workspace.urls import urlpatterns as classes_paths
+from workspaces.classes.dashboard.urls import urlpatterns as classes_pages
+from workspaces.contacts.api.workspace.urls import urlpatterns as contacts_paths
+from workspaces.contacts.dashboard.urls import urlpatterns as contacts_pages
+from workspaces.conversations.api.workspace.urls import urlpatterns as conversations_paths
+from workspaces.conversations.dashboard.urls import urlpatterns as conversations_pages
+from workspaces.media.api.workspace.urls import urlpatterns as media_paths
+from workspaces.media.dashboard.urls import urlpatterns as media_pages
 from workspaces.subaccounts.api.agency.urls import urlpatterns as sub_account_paths
 from workspaces.subaccounts.api.workspace.surface import WorkspaceSurface
 from workspaces.subaccounts.api.workspace.urls import urlpatterns as workspace_paths
@@ -36,6 +46,11 @@ agency_surface: list[URLPattern | URLResolver] = [
 ]
 workspace_surface: list[URLPattern | URLResolver] = [
     *workspace_paths,
+    *contacts_paths,
+    *conversations_paths,
+    *catalogue_paths,
+    *classes_paths,
+    *media_paths,
     *automation_paths,
     re_path(r"^[\s\S]*\Z", unknown_path(WorkspaceSurface), name="unknown"),
 ]
@@ -46,7 +61,16 @@ console: list[URLPattern | URLResolver] = [
     *pack_pages,
     *connection_pages,
 ]
-dashboard: list[URLPattern | URLResolver] = [*workspace_pages, *automation_pages, *gallery_pages]
+dashboard: list[URLPattern | URLResolver] = [
+    *workspace_pages,
+    *contacts_pages,
+    *conversations_pages,
+    *catalogue_pages,
+    *classes_pages,
+    *media_pages,
+    *automation_pages,
+    *gallery_pages,
+]
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz),

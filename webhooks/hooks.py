@@ -29,7 +29,7 @@ from config.retention import retention_rules
 from webhooks import metrics
 from webhooks.documented_events import events_of
 from webhooks.models import Endpoint
-from webhooks.services import has_subscribers
+from webhooks.services import has_subscribers, subscriptions
 from webhooks.services.retention import RULES, events_needed_since
 
 ACTIONS = {
@@ -65,7 +65,7 @@ def concerns(agency: Agency) -> Iterable[Concern]:
 
 METRICS.add(*metrics.METRICS)
 concern_sources.add(ConcernSource(name="webhooks", order=10, concerns=concerns))
-subscriber_checks.add(SubscriberCheck("webhooks", has_subscribers))
+subscriber_checks.add(SubscriberCheck("webhooks", has_subscribers, subscriptions))
 documented_events.add(
     DocumentedEvents("agency events", "agency", events_of(Audience.AGENCY)),
     DocumentedEvents("workspace events", "workspace", events_of(Audience.WORKSPACE)),

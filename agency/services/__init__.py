@@ -16,7 +16,14 @@ from agency.services.catalogue import (
     default_plan_of,
     update_item,
 )
-from agency.services.events import envelope, record_event, write_event
+from agency.services.events import (
+    NewEvent,
+    envelope,
+    record_event,
+    record_events,
+    subscribed_events,
+    write_event,
+)
 from agency.services.invitations import (
     InvitationEnded,
     InvitationNotFound,
@@ -39,6 +46,7 @@ __all__ = [
     "InvitationNotFound",
     "KeyNotFound",
     "MemberNotFound",
+    "NewEvent",
     "PlanIsDefault",
     "PlanLimitReached",
     "PlanNotFound",
@@ -63,6 +71,7 @@ __all__ = [
     "queue_mail",
     "record_activity",
     "record_event",
+    "record_events",
     "remove_logo",
     "remove_member",
     "restore_agency",
@@ -73,6 +82,7 @@ __all__ = [
     "set_accent",
     "set_logo",
     "set_switch",
+    "subscribed_events",
     "suspend_agency",
     "update_item",
     "withdraw_invitation",

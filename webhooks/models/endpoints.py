@@ -58,6 +58,11 @@ class Endpoint(models.Model):
         indexes = [
             models.Index(fields=["edited_in"], name="endpoint_edited"),
             models.Index(fields=["agency", "workspace_id"], name="endpoint_of_tenant"),
+            models.Index(
+                fields=["workspace_id"],
+                condition=Q(enabled=True, removed_at=None, workspace_id__isnull=False),
+                name="endpoint_open_of_workspace",
+            ),
             # The fan-out's: a comparison that finds NULL too, which an index of the plain column cannot serve.
             models.Index(
                 F("agency"),

@@ -8,6 +8,7 @@ from webhooks.services.endpoints import (
     register_endpoint,
     remove_endpoint,
     rotate_secret,
+    subscriptions,
     update_endpoint,
 )
 from webhooks.services.guarding import UrlRefused, check_endpoint_url
@@ -38,5 +39,6 @@ __all__ = [
     "replay_deliveries",
     "rotate_secret",
     "send_test",
+    "subscriptions",
     "update_endpoint",
 ]

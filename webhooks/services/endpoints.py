@@ -160,3 +160,12 @@ def _record(endpoint: Endpoint, action: str, by: Actor, details: dict[str, Any] 
 def has_subscribers(tenant: Tenant, event: str) -> bool:
     """Whether any enabled endpoint of the tenant wants this event."""
     return Endpoint.objects.of_tenant(tenant).filter(enabled=True, events__contains=[event]).exists()
+
+
+def subscriptions(workspaces: Collection[int]) -> dict[int, set[str]]:
+    """Give the events that any enabled endpoint of each of these workspaces wants."""
+    wanted: dict[int, set[str]] = {}
+    open_ones = Endpoint.objects.filter(workspace_id__in=list(workspaces), enabled=True, removed_at=None)
+    for endpoint in open_ones.only("workspace_id", "events"):
+        wanted.setdefault(endpoint.workspace_id or 0, set()).update(endpoint.events)
+    return wanted

@@ -32,8 +32,10 @@ from workspaces.subaccounts.services.provisioning import SubAccountLimitReached,
 from workspaces.subaccounts.services.recording import (
     addon_reference,
     plan_reference,
+    record_sub_account_event,
     record_workspace_activity,
     record_workspace_event,
+    tenant_of,
 )
 from workspaces.subaccounts.services.settings import SettingRefused, settings_in_texts
 from workspaces.subaccounts.services.usage import UsageSource, usage, usage_against_limits, usage_sources
@@ -81,6 +83,7 @@ __all__ = [
     "plan_reference",
     "recompute_limits",
     "reconnect_channel",
+    "record_sub_account_event",
     "record_workspace_activity",
     "record_workspace_event",
     "replace_owner",
@@ -91,6 +94,7 @@ __all__ = [
     "revoke_workspace_key",
     "settings_in_texts",
     "suspend_workspace",
+    "tenant_of",
     "usage",
     "usage_against_limits",
     "usage_sources",

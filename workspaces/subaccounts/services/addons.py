@@ -11,7 +11,11 @@ from workspaces.subaccounts import events
 from workspaces.subaccounts.models import HeldAddon, Workspace
 from workspaces.subaccounts.services.limits import recompute_limits
 from workspaces.subaccounts.services.locking import lock_workspace
-from workspaces.subaccounts.services.recording import addon_reference, record_workspace_activity, record_workspace_event
+from workspaces.subaccounts.services.recording import (
+    addon_reference,
+    record_sub_account_event,
+    record_workspace_activity,
+)
 
 
 class AddonNotHeld(NotFound):
@@ -44,4 +48,4 @@ def _settle(workspace: Workspace, addon: Addon, event: str, now: datetime, by: A
     recompute_limits(workspace)
     workspace.save(update_fields=["limits"])
     record_workspace_activity(workspace=workspace, action=event, by=by, details={"addon": addon_reference(addon)})
-    record_workspace_event(workspace=workspace, event=event, now=now, addon=addon)
+    record_sub_account_event(workspace=workspace, event=event, now=now, addon=addon)

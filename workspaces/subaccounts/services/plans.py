@@ -10,7 +10,11 @@ from workspaces.subaccounts import events
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services.limits import recompute_limits
 from workspaces.subaccounts.services.locking import lock_workspace
-from workspaces.subaccounts.services.recording import plan_reference, record_workspace_activity, record_workspace_event
+from workspaces.subaccounts.services.recording import (
+    plan_reference,
+    record_sub_account_event,
+    record_workspace_activity,
+)
 
 
 @transaction.atomic
@@ -29,5 +33,5 @@ def assign_plan(*, workspace: Workspace, plan: Plan, now: datetime, by: Actor) -
     details = {"from": plan_reference(before), "to": plan_reference(plan)}
     record_workspace_activity(workspace=workspace, action="plan.assigned", by=by, details=details)
     if before != plan:
-        record_workspace_event(workspace=workspace, event=events.SUBSCRIPTION_CHANGED, now=now, plan=plan)
+        record_sub_account_event(workspace=workspace, event=events.SUBSCRIPTION_CHANGED, now=now, plan=plan)
     return workspace

@@ -14,7 +14,7 @@ from config.errors import Forbidden
 from workspaces.subaccounts import events
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services.owners import attach_owner
-from workspaces.subaccounts.services.recording import record_workspace_activity, record_workspace_event
+from workspaces.subaccounts.services.recording import record_sub_account_event, record_workspace_activity
 from workspaces.subaccounts.services.workspaces import save_workspace
 
 
@@ -61,7 +61,7 @@ def create_workspace(
     )
     attach_owner(workspace=workspace, name=owner_name, email=owner_email, now=now, by=by, ask_owner=ask_owner)
     record_workspace_activity(workspace=workspace, action="workspace.created", by=by)
-    record_workspace_event(workspace=workspace, event=events.WORKSPACE_CREATED, now=now)
+    record_sub_account_event(workspace=workspace, event=events.WORKSPACE_CREATED, now=now)
     _require_room(agency)
     save_workspace(workspace, force_insert=True)
     return workspace

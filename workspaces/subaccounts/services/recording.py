@@ -1,4 +1,4 @@
-"""What every change of a sub-account leaves behind: an activity entry and, where there is one, its event."""
+"""What changes leave behind: an activity entry and, where there is one, an event of the agency or of the workspace."""
 
 from datetime import datetime
 from typing import Any
@@ -10,7 +10,7 @@ from agency.tenants import Tenant
 from workspaces.subaccounts.models import Workspace
 
 
-def record_workspace_event(*, workspace: Workspace, event: str, now: datetime, **more: Any) -> None:
+def record_sub_account_event(*, workspace: Workspace, event: str, now: datetime, **more: Any) -> None:
     """Record an agency event about a sub-account; `more` (a plan, an add-on) joins the workspace in its data."""
     record_event(
         tenant=Tenant(workspace.agency_id),
@@ -19,6 +19,19 @@ def record_workspace_event(*, workspace: Workspace, event: str, now: datetime, *
         now=now,
         workspace_uuid=workspace.uuid,
     )
+
+
+def tenant_of(workspace: Workspace) -> Tenant:
+    """Give the workspace as whose events, endpoints and deliveries are known."""
+    return Tenant(workspace.agency_id, workspace.pk, workspace.uuid)
+
+
+def record_workspace_event(*, workspace: Workspace, name: str, now: datetime, **data: Any) -> None:
+    """Record an event of the workspace's own webhooks, in the change's transaction; none where nobody wants it.
+
+    `data` are the things concerned by the names that its type gives them: `product=product, changes={…}`.
+    """
+    record_event(tenant=tenant_of(workspace), name=name, data=data, now=now)
 
 
 def record_workspace_activity(

@@ -14,7 +14,7 @@ from workspaces.subaccounts import events
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services.locking import lock_workspace
 from workspaces.subaccounts.services.opening_hours import hours_as_text
-from workspaces.subaccounts.services.recording import record_workspace_activity, record_workspace_event
+from workspaces.subaccounts.services.recording import record_sub_account_event, record_workspace_activity
 from workspaces.subaccounts.services.settings import checked_settings
 
 
@@ -97,7 +97,7 @@ def suspend_workspace(*, workspace: Workspace, now: datetime, by: Actor, reason:
         workspace.suspension_reason = reason
         workspace.save(update_fields=["status", "suspended_at", "suspension_reason"])
         record_workspace_activity(workspace=workspace, action="workspace.suspended", by=by, details={"reason": reason})
-        record_workspace_event(workspace=workspace, event=events.WORKSPACE_SUSPENDED, now=now)
+        record_sub_account_event(workspace=workspace, event=events.WORKSPACE_SUSPENDED, now=now)
     return workspace
 
 
@@ -110,5 +110,5 @@ def restore_workspace(*, workspace: Workspace, now: datetime, by: Actor) -> Work
         workspace.suspension_reason = ""
         workspace.save(update_fields=["status", "suspended_at", "suspension_reason"])
         record_workspace_activity(workspace=workspace, action="workspace.restored", by=by)
-        record_workspace_event(workspace=workspace, event=events.WORKSPACE_RESTORED, now=now)
+        record_sub_account_event(workspace=workspace, event=events.WORKSPACE_RESTORED, now=now)
     return workspace

@@ -1,0 +1,1 @@
+"""What a workspace sells: products with their stock, services and their categories."""

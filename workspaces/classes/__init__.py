@@ -1,0 +1,1 @@
+"""Group classes: staff, sessions with seats, and who takes part."""

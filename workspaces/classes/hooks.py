@@ -1,0 +1,1 @@
+"""What group classes add elsewhere."""

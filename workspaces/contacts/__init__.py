@@ -1,0 +1,1 @@
+"""A workspace's contacts, and who they are on its channels."""

@@ -1,0 +1,1 @@
+"""Contacts in the customers' dashboard."""

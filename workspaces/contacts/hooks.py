@@ -1,0 +1,1 @@
+"""What contacts add elsewhere."""

@@ -1,0 +1,123 @@
+"""People whom a workspace writes to."""
+
+import uuid
+from typing import ClassVar, Self
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q, Value
+from django.utils.timezone import now
+
+from workspaces.subaccounts.models import Channel, Workspace
+
+LONGEST_NAME = 200
+LONGEST_TAG = 50
+
+
+class ContactQuerySet(models.QuerySet["Contact"]):
+    def of(self, workspace: Workspace) -> Self:
+        """Keep the contacts of one workspace: where every query of a view begins."""
+        return self.filter(workspace=workspace)
+
+    def newest_first(self) -> Self:
+        return self.order_by("-created_at", "-id")
+
+
+class Contact(models.Model):
+    """A person; `phone` is E.164 and may be empty, as networks need not tell it.
+
+    `email_key` is the e-mail in the form in which two spellings are the same, `search_key` what a search looks in:
+    name, phone and e-mail, each on a line. A contact that opted out (`opted_out_at`) is sent nothing;
+    one that opted out of marketing (`marketing_opted_out_at`) gets no broadcast.
+    """
+
+    class OptOutSource(models.TextChoices):
+        KEYWORD = "keyword", "Their own message"
+        BUTTON = "button", "A button of a message"
+        PROVIDER = "provider", "The provider"
+        API = "api", "The API"
+        DASHBOARD = "dashboard", "The dashboard"
+        IMPORT = "import", "An import"
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="contacts", db_index=False)
+    name = models.CharField(max_length=LONGEST_NAME, blank=True)
+    phone = models.CharField(max_length=16, null=True, blank=True)
+    email = models.CharField(max_length=254, null=True, blank=True)
+    email_key = models.CharField(max_length=254, null=True, editable=False)
+    country = models.CharField(max_length=2, null=True, blank=True)
+    timezone = models.CharField(max_length=64, null=True, blank=True)
+    tags = ArrayField(models.CharField(max_length=LONGEST_TAG), default=list, blank=True)
+    attributes = models.JSONField(default=dict, db_default=Value({}, models.JSONField()), blank=True)
+    search_key = models.TextField(editable=False)
+    opted_out_at = models.DateTimeField(null=True, blank=True)
+    opt_out_source = models.CharField(max_length=20, choices=OptOutSource, null=True, blank=True)
+    marketing_opted_out_at = models.DateTimeField(null=True, blank=True)
+    last_inbound_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(default=now, editable=False)
+    updated_at = models.DateTimeField(default=now, editable=False)
+
+    objects: ClassVar[ContactQuerySet] = ContactQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace", "phone"], condition=Q(phone__isnull=False), name="contact_phone_once_per_workspace"
+            ),
+            models.UniqueConstraint(
+                fields=["workspace", "email_key"],
+                condition=Q(email_key__isnull=False),
+                name="contact_email_once_per_workspace",
+            ),
+            models.CheckConstraint(
+                condition=Q(email=None, email_key=None) | Q(email__isnull=False, email_key__isnull=False),
+                name="contact_email_has_its_key",
+            ),
+            models.CheckConstraint(
+                condition=Q(opted_out_at=None, opt_out_source=None)
+                | Q(opted_out_at__isnull=False, opt_out_source__isnull=False),
+                name="contact_opt_out_has_a_source",
+            ),
+        ]
+        indexes = [models.Index(fields=["workspace", "-created_at", "-id"], name="contact_newest")]
+
+    def __str__(self) -> str:
+        return self.name or self.phone or self.email or f"contact {self.pk}"
+
+
+class ContactIdentity(models.Model):
+    """Who a contact is on one channel: `external_id` is the network's id there (wa_id, PSID, IGSID).
+
+    `user_id` is WhatsApp's business-scoped id, the only one of a person whose number is hidden. A callback that
+    carries both links them. A contact may be several persons on one channel after two contacts became one.
+    """
+
+    contact = models.ForeignKey(Contact, on_delete=models.CASCADE, related_name="identities")
+    workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="+", db_index=False)
+    channel = models.ForeignKey(Channel, on_delete=models.PROTECT, related_name="identities", db_index=False)
+    external_id = models.CharField(max_length=140, null=True)
+    user_id = models.CharField(max_length=160, null=True)
+    username = models.CharField(max_length=200, blank=True)
+    name = models.CharField(max_length=LONGEST_NAME, blank=True)
+    created_at = models.DateTimeField(default=now, editable=False)
+
+    class Meta:
+        verbose_name_plural = "contact identities"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["channel", "external_id"],
+                condition=Q(external_id__isnull=False),
+                name="contact_identity_once_per_channel",
+            ),
+            models.UniqueConstraint(
+                fields=["channel", "user_id"],
+                condition=Q(user_id__isnull=False),
+                name="contact_user_id_once_per_channel",
+            ),
+            models.CheckConstraint(
+                condition=Q(external_id__isnull=False) | Q(user_id__isnull=False), name="contact_identity_has_an_id"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.external_id or self.user_id} on channel {self.channel_id}"

@@ -1,0 +1,1 @@
+"""What a workspace and its contacts write to each other."""

@@ -1,0 +1,1 @@
+"""What conversations add elsewhere."""

@@ -1,0 +1,142 @@
+"""What was written, in either direction."""
+
+import uuid
+from typing import ClassVar, Self
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from workspaces.conversations.models.conversations import Conversation
+from workspaces.media.models import Media
+from workspaces.subaccounts.models import Workspace
+
+LONGEST_PROVIDER_ID = 512
+
+
+class Direction(models.TextChoices):
+    IN = "in", "In"
+    OUT = "out", "Out"
+
+
+class Type(models.TextChoices):
+    TEXT = "text", "Text"
+    IMAGE = "image", "Image"
+    VIDEO = "video", "Video"
+    AUDIO = "audio", "Audio"
+    DOCUMENT = "document", "Document"
+    STICKER = "sticker", "Sticker"
+    LOCATION = "location", "Location"
+    CONTACTS = "contacts", "Contacts"
+    TEMPLATE = "template", "Template"
+    INTERACTIVE = "interactive", "Interactive"
+    REACTION = "reaction", "Reaction"
+    UNSUPPORTED = "unsupported", "Unsupported"
+
+
+class Status(models.TextChoices):
+    RECEIVED = "received", "Received"
+    PENDING = "pending", "Pending"
+    SENT = "sent", "Sent"
+    DELIVERED = "delivered", "Delivered"
+    READ = "read", "Read"
+    FAILED = "failed", "Failed"
+
+
+class MessageQuerySet(models.QuerySet["Message"]):
+    def of(self, workspace: Workspace) -> Self:
+        """Keep the messages of one workspace."""
+        return self.filter(workspace_id=workspace.pk)
+
+    def newest_first(self) -> Self:
+        """By the provider's time, then ours."""
+        return self.order_by("-provider_time", "-id")
+
+
+class Message(models.Model):
+    """One message. `provider_time` orders it: the provider's where it has told one, else ours.
+
+    `details` holds what a type carries beside its text (a location, cards, buttons, what it replies to, the ad it came
+    from), as the API shows it; `reactions` who reacted how. `sent_by` is empty for what came in. `sent_elsewhere`
+    marks what left through another app. `opaque` goes to the provider with a message of ours and comes back in its
+    statuses: our public id. References that the statement that writes a row has read itself are not checked again.
+    """
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    workspace_id = models.BigIntegerField()
+    channel_id = models.BigIntegerField()
+    conversation = models.ForeignKey(
+        Conversation, on_delete=models.CASCADE, db_constraint=False, db_index=False, related_name="messages"
+    )
+    direction = models.CharField(max_length=3, choices=Direction)
+    type = models.CharField(max_length=12, choices=Type)
+    text = models.TextField(blank=True)
+    details = models.JSONField(default=dict, db_default={})
+    reactions = models.JSONField(default=list, db_default=[])
+    template = models.JSONField(null=True)
+    media = models.ForeignKey(Media, null=True, on_delete=models.SET_NULL, related_name="+")
+    status = models.CharField(max_length=10, choices=Status)
+    error_code = models.CharField(max_length=60, null=True)
+    error_message = models.CharField(max_length=1_000, null=True)
+    provider_message_id = models.CharField(max_length=LONGEST_PROVIDER_ID, null=True)
+    sent_elsewhere = models.BooleanField(default=False)
+    sent_by_kind = models.CharField(max_length=20, blank=True)
+    sent_by_label = models.CharField(max_length=254, blank=True)
+    provider_time = models.DateTimeField()
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    sent_at = models.DateTimeField(null=True)
+    delivered_at = models.DateTimeField(null=True)
+    read_at = models.DateTimeField(null=True)
+    edited_at = models.DateTimeField(null=True)
+    removed_at = models.DateTimeField(null=True)
+
+    objects: ClassVar[MessageQuerySet] = MessageQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["channel_id", "provider_message_id"],
+                condition=Q(provider_message_id__isnull=False),
+                name="message_once_per_channel",
+            ),
+            models.CheckConstraint(
+                condition=Q(direction="in", status="received") | (Q(direction="out") & ~Q(status="received")),
+                name="message_status_fits_its_direction",
+            ),
+        ]
+        indexes = [models.Index(fields=["conversation", "-provider_time", "-id"], name="message_newest")]
+
+    def __str__(self) -> str:
+        return f"message {self.pk}"
+
+
+class MediaFetch(models.Model):
+    """A file that came with a message and is still to be fetched from the provider, or what became of that.
+
+    `reference` is WhatsApp's media id, or the address that Messenger or Instagram gave.
+    """
+
+    class Status(models.TextChoices):
+        PENDING = "pending", "To be fetched"
+        READY = "ready", "Kept"
+        FAILED = "failed", "Could not be fetched"
+        EXPIRED = "expired", "No longer there"
+        NOT_KEPT = "not_kept", "May not be kept"
+
+    message = models.OneToOneField(Message, primary_key=True, on_delete=models.CASCADE, related_name="fetch")
+    channel_id = models.BigIntegerField()
+    reference = models.CharField(max_length=4_096)
+    content_type = models.CharField(max_length=200, blank=True)
+    sha256 = models.CharField(max_length=100, blank=True)
+    filename = models.CharField(max_length=300, blank=True)
+    status = models.CharField(max_length=10, choices=Status, default=Status.PENDING)
+    fault = models.CharField(max_length=60, blank=True)
+    tries = models.SmallIntegerField(default=0)
+    due_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        verbose_name_plural = "media fetches"
+        indexes = [models.Index(fields=["due_at"], condition=Q(status="pending"), name="media_fetch_due")]
+
+    def __str__(self) -> str:
+        return f"file of message {self.message_id}"

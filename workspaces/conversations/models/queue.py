@@ -1,0 +1,44 @@
+"""Messages that are still to be sent."""
+
+from django.db import models
+from django.db.models import Q
+
+from config.db import CurrentTransaction
+from workspaces.conversations.models.messages import Message
+
+
+class QueuedMessage(models.Model):
+    """A message that is to be sent; removed when its sending has ended.
+
+    `run` is the sender's run that has leased it: from then on the provider may have it. Where that run died before it
+    had an answer, nobody sends it again: it waits until `due_at` for the provider's status (`is_unknown`).
+    """
+
+    message = models.OneToOneField(
+        Message, primary_key=True, on_delete=models.CASCADE, db_constraint=False, related_name="queued"
+    )
+    agency_id = models.BigIntegerField()
+    workspace_id = models.BigIntegerField()
+    channel_id = models.BigIntegerField()
+    conversation_id = models.BigIntegerField()
+    due_at = models.DateTimeField()
+    is_ready = models.BooleanField(default=True)
+    is_unknown = models.BooleanField(default=False)
+    run = models.BigIntegerField(null=True)
+    tries = models.SmallIntegerField(default=0)
+    position = models.BigIntegerField(db_default=CurrentTransaction())
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=~Q(is_ready=True, is_unknown=True), name="queued_unknown_is_not_ready")
+        ]
+        indexes = [
+            models.Index(
+                fields=["channel_id", "position", "message"], condition=Q(is_ready=True), name="queued_message_ready"
+            ),
+            models.Index(fields=["due_at"], condition=Q(is_ready=False), name="queued_message_waiting"),
+            models.Index(fields=["conversation_id", "message"], name="queued_message_in_order"),
+        ]
+
+    def __str__(self) -> str:
+        return f"message {self.message_id}, due at {self.due_at}"

@@ -1,0 +1,1 @@
+"""What media add elsewhere."""

@@ -1,0 +1,49 @@
+"""Files that a workspace keeps."""
+
+import uuid
+from typing import ClassVar, Self
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from workspaces.subaccounts.models import Workspace
+
+LONGEST_FILENAME = 200
+
+
+class MediaQuerySet(models.QuerySet["Media"]):
+    def of(self, workspace: Workspace) -> Self:
+        """Keep the files of one workspace: where every query of a view begins."""
+        return self.filter(workspace=workspace)
+
+    def newest_first(self) -> Self:
+        return self.order_by("-created_at", "-id")
+
+
+class Media(models.Model):
+    """A file, which `storage_name` finds in the storage; `content_type` was told by its content, not by its sender."""
+
+    class Source(models.TextChoices):
+        UPLOADED = "uploaded", "Uploaded"
+        RECEIVED = "received", "Received in a message"
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="media", db_index=False)
+    storage_name = models.CharField(max_length=200, unique=True)
+    filename = models.CharField(max_length=LONGEST_FILENAME)
+    content_type = models.CharField(max_length=100)
+    size = models.BigIntegerField()
+    sha256 = models.BinaryField()
+    source = models.CharField(max_length=10, choices=Source, default=Source.UPLOADED)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects: ClassVar[MediaQuerySet] = MediaQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+
+    class Meta:
+        verbose_name_plural = "media"
+        indexes = [models.Index(fields=["workspace", "-created_at", "-id"], name="media_newest")]
+        constraints = [models.CheckConstraint(condition=Q(size__gte=0), name="media_has_a_size")]
+
+    def __str__(self) -> str:
+        return self.filename
