@@ -83,8 +83,8 @@ def connect_async() -> "redis.asyncio.Redis":
     address = sentinel_address(settings.REDIS_URL)
     if address is None:
         return redis.asyncio.Redis.from_url(settings.REDIS_URL, **options)
-    sentinels = AsyncSentinel(address.nodes, sentinel_kwargs={**options, **address.sentinel})
-    return cast("redis.asyncio.Redis", sentinels.master_for(address.primary, **address.server, **options))  # type: ignore[no-untyped-call]  # redis-py's
+    sentinels = AsyncSentinel(address.nodes, sentinel_kwargs={**options, **address.sentinel})  # type: ignore[no-untyped-call]  # redis-py's
+    return cast("redis.asyncio.Redis", sentinels.master_for(address.primary, **address.server, **options))
 
 
 @lru_cache(maxsize=1)
