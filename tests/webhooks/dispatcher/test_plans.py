@@ -1,4 +1,4 @@
-"""Whatever the statistics say of the outbox and the queue, a statement of the dispatcher reads what it is after alone."""
+"""Whatever the statistics say of outbox and queue, a statement of the dispatcher reads what it is after alone."""
 
 import re
 from collections.abc import Iterator
