@@ -74,7 +74,7 @@ class Message(models.Model):
     details = models.JSONField(default=dict, db_default={})
     reactions = models.JSONField(default=list, db_default=[])
     template = models.JSONField(null=True)
-    media = models.ForeignKey(Media, null=True, on_delete=models.SET_NULL, related_name="+")
+    media = models.ForeignKey(Media, null=True, on_delete=models.SET_NULL, related_name="+", db_index=False)
     status = models.CharField(max_length=10, choices=Status)
     error_code = models.CharField(max_length=60, null=True)
     error_message = models.CharField(max_length=1_000, null=True)
@@ -104,10 +104,20 @@ class Message(models.Model):
                 name="message_status_fits_its_direction",
             ),
         ]
-        indexes = [models.Index(fields=["conversation", "-provider_time", "-id"], name="message_newest")]
+        # Nothing that a status changes stands in an index, so that its new version stays on the row's page.
+        indexes = [
+            models.Index(fields=["conversation", "-provider_time", "-id"], name="message_newest"),
+            models.Index(fields=["media"], condition=Q(media__isnull=False), name="message_of_media"),
+        ]
 
     def __str__(self) -> str:
         return f"message {self.pk}"
+
+    @property
+    def media_status(self) -> str | None:
+        """What became of the file that came with it; None where none came."""
+        fetch: MediaFetch | None = getattr(self, "fetch", None)
+        return fetch.status if fetch else None
 
 
 class MediaFetch(models.Model):
