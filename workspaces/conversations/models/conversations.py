@@ -126,6 +126,11 @@ class Note(models.Model):
     def __str__(self) -> str:
         return f"note {self.pk}"
 
+    @property
+    def author(self) -> dict[str, str]:
+        """Who wrote it."""
+        return {"kind": self.author_kind, "label": self.author_label}
+
 
 class ConversationSettings(models.Model):
     """What a workspace has chosen; one without a row has chosen nothing.

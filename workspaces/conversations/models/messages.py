@@ -114,6 +114,24 @@ class Message(models.Model):
         return f"message {self.pk}"
 
     @property
+    def shown_error(self) -> dict[str, str] | None:
+        """Why it failed; None where it did not."""
+        return {"code": self.error_code, "message": self.error_message or ""} if self.error_code else None
+
+    @property
+    def shown_reactions(self) -> list[dict[str, str]]:
+        """Reactions that were not taken back."""
+        return [one for one in self.reactions if one["emoji"]]
+
+    @property
+    def sender(self) -> dict[str, str]:
+        """Who sent it: its contact, another app (`elsewhere`), or what `sent_by_kind` says."""
+        if self.direction == Direction.IN:
+            contact = self.conversation.contact
+            return {"kind": "contact", "label": contact.name or contact.phone or ""}
+        return {"kind": self.sent_by_kind or "elsewhere", "label": self.sent_by_label}
+
+    @property
     def media_status(self) -> str | None:
         """What became of the file that came with it; None where none came."""
         fetch: MediaFetch | None = getattr(self, "fetch", None)
