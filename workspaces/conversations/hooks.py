@@ -1,4 +1,6 @@
-"""What conversations add elsewhere: topics of the workspace's webhooks, metrics, and what becomes of merged contacts."""
+"""What conversations add elsewhere: topics of webhooks, metrics, and what becomes of merged contacts."""
+
+from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
@@ -15,13 +17,13 @@ from workspaces.subaccounts.event_types import workspace_event_type
 SENT = {"direction": "out", "sent_by": {"kind": "workspace_key", "label": "Shop"}}
 
 
-def _conversation(name: str, label: str, **beside: object) -> EventType:
+def _conversation(name: str, label: str, **beside: Any) -> EventType:
     return workspace_event_type(
         name, label, group="Conversations", resource="conversation", serializer=ConversationSerializer, **beside
     )
 
 
-def _message(name: str, label: str, **sample: object) -> EventType:
+def _message(name: str, label: str, **sample: Any) -> EventType:
     return workspace_event_type(
         name, label, group="Messages", resource="message", serializer=MessageSerializer, sample=sample
     )

@@ -6,7 +6,6 @@ from typing import Any
 from django.db.models import QuerySet
 
 from config.api.fields import (
-    BooleanField,
     CharField,
     ChoiceField,
     DateTimeField,
@@ -238,5 +237,6 @@ class ConversationSettingsSerializer(Serializer):
     opt_out_words = ListField(
         child=CharField(max_length=LONGEST_OPT_OUT_WORD, example="stopp"),
         max_length=MOST_OPT_OUT_WORDS,
-        help_text="Words that opt a contact out, as a whole message, as STOP, STOPALL, UNSUBSCRIBE, REVOKE and OPT OUT do.",
+        help_text="Words that, as a whole message, opt a contact out as STOP, STOPALL, UNSUBSCRIBE, REVOKE and "
+        "OPT OUT do.",
     )

@@ -35,7 +35,10 @@ def send_message(*, conversation: Conversation, content: Content, by: Actor, now
 def send_message_to_contact(
     *, workspace: Workspace, contact: Contact, channel: Channel, content: Content, by: Actor, now: datetime
 ) -> Message:
-    """Write to a contact on a channel, and open their conversation where there is none. Raises what `send_message` does."""
+    """Write to a contact on a channel, and open their conversation where there is none.
+
+    Raises what `send_message` does.
+    """
     conversation, is_new = Conversation.objects.get_or_create(
         channel=channel,
         contact=contact,

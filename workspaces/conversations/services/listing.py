@@ -1,15 +1,14 @@
 """Conversations and messages with what is shown of them, in one statement each."""
 
-from django.db.models import QuerySet
+from workspaces.conversations.models.conversations import ConversationQuerySet
+from workspaces.conversations.models.messages import MessageQuerySet
 
-from workspaces.conversations.models import Conversation, Message
 
-
-def shown_conversations(rows: "QuerySet[Conversation]") -> "QuerySet[Conversation]":
+def shown_conversations(rows: ConversationQuerySet) -> ConversationQuerySet:
     """Join what a conversation shows beside its own columns."""
     return rows.select_related("channel", "contact", "assigned_to")
 
 
-def shown_messages(rows: "QuerySet[Message]") -> "QuerySet[Message]":
+def shown_messages(rows: MessageQuerySet) -> MessageQuerySet:
     """Join what a message shows beside its own columns."""
     return rows.select_related("conversation__contact", "media", "fetch")

@@ -10,7 +10,7 @@ from workspaces.conversations.models import ConversationSettings
 OPT_OUT = frozenset({"stop", "stopall", "unsubscribe", "revoke", "opt out"})
 OPT_IN = frozenset({"start", "unstop"})
 LONGEST = 60
-FINAL_PUNCTUATION = re.compile(r"[\s.!?,;:…。！？]+\Z")
+FINAL_PUNCTUATION = re.compile(r"[\s.!?,;:。]+\Z")
 SPACES = re.compile(r"\s+")
 
 

@@ -70,9 +70,9 @@ def record_send_results(results: Sequence[SendResult], *, now: datetime) -> int:
             cursor.execute(FORGET_ECHOES, [integers(accepted), texts(accepted.values())])
         cursor.execute(RECORD, _columns([by_id[row[0]] for row in rows]))
     QueuedMessage.objects.filter(pk__in=list(by_id)).delete()
-    moved = [(id, workspace, conversation) for id, workspace, conversation, status in rows if status == "pending"]
-    record_message_events([(MESSAGE_TOPICS[by_id[id].status], workspace, id) for id, workspace, _ in moved], now=now)
-    announce_changes((workspace, conversation) for _, workspace, conversation in moved)
+    moved = [row for row in rows if row[3] == "pending"]
+    record_message_events([(MESSAGE_TOPICS[by_id[row[0]].status], row[1], row[0]) for row in moved], now=now)
+    announce_changes((workspace, conversation) for _, workspace, conversation, _ in moved)
     return len(rows)
 
 

@@ -32,8 +32,6 @@ def change_opt_out_words(*, workspace: Workspace, words: Sequence[str], by: Acto
     before = settings_of(workspace)
     if before.opt_out_words == chosen:
         return before
-    changed, _ = ConversationSettings.objects.update_or_create(
-        workspace=workspace, defaults={"opt_out_words": chosen}
-    )
+    changed, _ = ConversationSettings.objects.update_or_create(workspace=workspace, defaults={"opt_out_words": chosen})
     record_workspace_activity(workspace=workspace, action="conversations.opt_out_words_changed", by=by)
     return changed

@@ -110,12 +110,12 @@ def _columns(activities: Collection[Activity]) -> list[str]:
         integers([one.conversation.id for one in activities]),
         booleans([one.reopens for one in activities]),
         integers([one.unread for one in activities]),
-        integers([one and one.id for one in last]),
-        uuids([one and one.uuid for one in last]),
-        moments([one and one.at for one in last]),
-        texts([one and one.direction for one in last]),
-        texts([one and one.type for one in last]),
-        texts([one and one.text[:LONGEST_PREVIEW] for one in last]),
+        integers([one.id if one else None for one in last]),
+        uuids([one.uuid if one else None for one in last]),
+        moments([one.at if one else None for one in last]),
+        texts([one.direction if one else None for one in last]),
+        texts([one.type if one else None for one in last]),
+        texts([one.text[:LONGEST_PREVIEW] if one else None for one in last]),
         moments([one.inbound_at for one in activities]),
     ]
 

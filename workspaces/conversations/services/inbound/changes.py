@@ -30,7 +30,7 @@ FROM target
 WHERE message.id = target.id AND message.removed_at IS NULL
     AND (message.edited_at IS NULL OR message.edited_at <= target.at)
 RETURNING message.workspace_id, message.conversation_id, message.id
-"""
+"""  # noqa: S608  # texts of our own
 REMOVE = f"""
 WITH target AS ({TARGETS}), forgotten AS (
     DELETE FROM conversations_mediafetch WHERE message_id IN (SELECT id FROM target)
@@ -39,7 +39,7 @@ UPDATE conversations_message message
 SET text = '', details = '{{}}', reactions = '[]', template = NULL, media_id = NULL, removed_at = target.at
 FROM target WHERE message.id = target.id AND message.removed_at IS NULL
 RETURNING message.workspace_id, message.conversation_id, message.id
-"""
+"""  # noqa: S608  # texts of our own
 # A contact has one reaction to a message; one that was taken back stays as an empty one, so that an older one that
 # comes late does not bring it back.
 REACT = f"""
@@ -54,7 +54,7 @@ WHERE message.id = target.id AND message.removed_at IS NULL AND NOT EXISTS (
     SELECT FROM jsonb_array_elements(message.reactions) AS known
     WHERE known ->> 'by' = 'contact' AND (known ->> 'at')::timestamptz > target.at)
 RETURNING message.workspace_id, message.conversation_id, message.id
-"""
+"""  # noqa: S608  # texts of our own
 PREVIEW = """
 UPDATE conversations_conversation conversation SET last_message_preview = left(message.text, %s), updated_at = %s
 FROM (

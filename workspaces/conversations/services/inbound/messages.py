@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 import orjson
@@ -67,10 +68,13 @@ def write_messages(drafts: Sequence[Draft], *, direction: str, now: datetime) ->
     with connection.cursor() as cursor:
         cursor.execute(INSERT, _values(ordered, direction, now))
         rows: list[tuple[int, str, int, UUID]] = cursor.fetchall()
-    return {(channel, message): _new(once[channel, message], id, uuid, direction) for channel, message, id, uuid in rows}
+    return {
+        (channel, message): _new(once[channel, message], number, uuid, direction)
+        for channel, message, number, uuid in rows
+    }
 
 
-def _values(drafts: Sequence[Draft], direction: str, now: datetime) -> dict[str, object]:
+def _values(drafts: Sequence[Draft], direction: str, now: datetime) -> dict[str, Any]:
     conversations = [one.conversation for one in drafts]
     return {
         "now": now,

@@ -86,8 +86,8 @@ def read_up_to(facts: Sequence[ReadUpTo], *, now: datetime) -> int:
         return 0
     at = {mark.conversation: mark for mark in marks}
     moving = []
-    for *row, time in _passed(marks):
-        message = Moving(*row)
+    for number, workspace, conversation, status, time in _passed(marks):
+        message = Moving(number, workspace, conversation, status)
         if _pass(message, at[message.conversation_id], time):
             moving.append(message)
     move_on(moving, now=now)

@@ -176,9 +176,6 @@ def move_on(messages: Sequence[Moving], *, now: datetime) -> None:
     with connection.cursor() as cursor:
         cursor.execute(ADVANCE, columns)
     moved = [one for one in messages if one.steps]
-    happened: list[Happened] = [
-        (MESSAGE_TOPICS[step], one.workspace_id, one.id) for one in moved for step in one.steps
-    ]
+    happened: list[Happened] = [(MESSAGE_TOPICS[step], one.workspace_id, one.id) for one in moved for step in one.steps]
     record_message_events(happened, now=now)
     announce_changes((one.workspace_id, one.conversation_id) for one in moved)
-
