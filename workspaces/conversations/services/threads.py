@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 
 from agency.models import User
 from config.db import like_pattern, name_key
 from workspaces.conversations.models import Conversation, Message, Note
+from workspaces.conversations.models.conversations import ConversationQuerySet
 from workspaces.conversations.services.listing import shown_conversations, shown_messages
 from workspaces.subaccounts.models import Workspace
 
@@ -47,7 +48,7 @@ class Piece:
     older: Position | None
 
 
-def conversations_in(view: View, *, workspace: Workspace, user: User) -> "QuerySet[Conversation]":
+def conversations_in(view: View, *, workspace: Workspace, user: User) -> ConversationQuerySet:
     """Give the conversations of a view, newest activity first."""
     own = Conversation.objects.of(workspace)
     if view is View.CLOSED:

@@ -59,7 +59,7 @@ class ConversationViewSet(WorkspaceViewSet):
         filters=ConversationFilterSet,
     )
     def list(self, request: Request) -> HttpResponse:
-        return self.page_of(self.filtered(self.get_queryset()).newest_activity_first(), ConversationSerializer)
+        return self.page_of(self.filtered(self.get_queryset()).order_by("-updated_at", "-id"), ConversationSerializer)
 
     @operation(operation_id="readConversation", summary="Read a conversation", answer=one(ConversationSerializer))
     def retrieve(self, request: Request, conversation: UUID | None) -> HttpResponse:
