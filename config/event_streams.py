@@ -20,9 +20,12 @@ DATA: Final = "data"
 # An entry that says: more may have changed than can be told.
 REFETCH: Final = "refetch"
 PUBLISH: Final = """
-local id = redis.call('XADD', KEYS[1], 'MAXLEN', ARGV[2], '*', 'data', ARGV[1])
-redis.call('EXPIRE', KEYS[1], ARGV[3])
-redis.call('PUBLISH', KEYS[1], id .. ' ' .. ARGV[1])
+for number, key in ipairs(KEYS) do
+    local data = ARGV[number + 2]
+    local id = redis.call('XADD', key, 'MAXLEN', ARGV[1], '*', 'data', data)
+    redis.call('EXPIRE', key, ARGV[2])
+    redis.call('PUBLISH', key, id .. ' ' .. data)
+end
 """
 
 
@@ -33,9 +36,14 @@ def stream_key(topic: str) -> str:
 
 def publish(topic: str, data: Mapping[str, Any]) -> None:
     """Tell whoever has the topic open. Called after the commit; without Redis nobody is told, and pages ask later."""
-    body = orjson.dumps(data)
+    publish_all({topic: data})
+
+
+def publish_all(entries: Mapping[str, Mapping[str, Any]]) -> None:
+    """Tell whoever has these topics open, an entry for each, in one call."""
+    keys, bodies = [stream_key(topic) for topic in entries], [orjson.dumps(data) for data in entries.values()]
     try:
-        attempt(lambda client: client.eval(PUBLISH, 1, stream_key(topic), body, KEPT_ENTRIES, KEPT_SECONDS))
+        attempt(lambda client: client.eval(PUBLISH, len(keys), *keys, KEPT_ENTRIES, KEPT_SECONDS, *bodies))
     except RedisAway:
         return
 
