@@ -21,7 +21,7 @@ from benchmarks.rows import agency_with
 from benchmarks.servers import Bench
 from benchmarks.web.client import allow_files, calling, cpu_seconds, server
 from config.event_streams import publish
-from workspaces.conversations.services import changes_topic
+from workspaces.conversations.services.announcing import inbox_topic
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import create_workspace
 
@@ -40,9 +40,8 @@ def run(_: Bench) -> list[Figure]:
     _agency, (key,) = agency_with(25)
     workspace, session = _signed_in()
     with server() as port:
-        found = interleave(
-            {name: partial(_p99, port, key, session, name) for name in ("alone", "beside")}, rounds=ROUNDS
-        )
+        cases = {name: partial(_p99, port, key, session, name) for name in ("alone", "beside")}
+        found = interleave(cases, rounds=ROUNDS)
         with open_streams(port, session) as streams:
             statements, cpu = _idle(port)
             heard = [_change(workspace, streams, number) for number in range(CHANGES)]
@@ -126,7 +125,7 @@ def _change(workspace: Workspace, streams: list[socket.socket], number: int) -> 
         stream.setblocking(False)
         waiting.register(stream, selectors.EVENT_READ, bytearray())
     begun = time.monotonic()
-    publish(changes_topic(workspace.pk), {"number": number})
+    publish(inbox_topic(workspace.pk), {"number": number})
     while waiting.get_map():
         ready = waiting.select(timeout=10)
         if not ready:

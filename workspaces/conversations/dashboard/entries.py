@@ -1,14 +1,13 @@
 """A thread as a page shows it: messages and notes in the order in which they were written."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.utils.dateparse import parse_datetime
 
 from workspaces.conversations.models import Conversation, Message, Note
-from workspaces.conversations.services import shown_messages
-
-SHOWN = 50
+from workspaces.conversations.services.threads import Position, thread_piece
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,30 +23,32 @@ class Entry:
 class Thread:
     """A part of a thread, the oldest entry first; `earlier` says where the part before it ends, if there is one."""
 
-    entries: list[Entry]
+    entries: Sequence[Entry]
     earlier: str
 
 
-def read_entries(conversation: Conversation, *, before: str = "") -> Thread:
-    """Give the newest entries, or the newest before a time, of messages and notes together."""
-    until = _moment(before)
-    messages = shown_messages(Message.objects.filter(conversation=conversation))
-    notes = Note.objects.filter(conversation=conversation)
-    if until is not None:
-        messages, notes = messages.filter(provider_time__lt=until), notes.filter(created_at__lt=until)
-    newest = [
-        *(Entry(at=message.provider_time, message=message) for message in messages.newest_first()[: SHOWN + 1]),
-        *(Entry(at=note.created_at, note=note) for note in notes.order_by("-created_at", "-id")[: SHOWN + 1]),
+def read_entries(conversation: Conversation, *, before: Position | None = None) -> Thread:
+    """Give the newest entries, or the newest before a position, of messages and notes together."""
+    piece = thread_piece(conversation, before=before)
+    entries = [
+        *(Entry(at=message.provider_time, message=message) for message in reversed(piece.messages)),
+        *(Entry(at=note.created_at, note=note) for note in reversed(piece.notes)),
     ]
-    newest.sort(key=lambda entry: entry.at, reverse=True)
-    shown = newest[:SHOWN]
-    earlier = shown[-1].at.isoformat() if len(newest) > SHOWN else ""
-    return Thread(shown[::-1], earlier)
+    return Thread(sorted(entries, key=lambda entry: entry.at), write_position(piece.older))
 
 
-def _moment(text: str) -> datetime | None:
+def write_position(position: Position | None) -> str:
+    """Write a position as a link holds it; nothing where there is none."""
+    return f"{position.at.isoformat()}_{position.id}" if position else ""
+
+
+def read_position(text: str) -> Position | None:
+    """Read a position from a link; None for anything else."""
+    moment, _, number = text.partition("_")
     try:
-        found = parse_datetime(text)
+        at = parse_datetime(moment)
     except ValueError:
         return None
-    return found if found is not None and found.tzinfo is not None else None
+    if at is None or at.tzinfo is None or not (number.isascii() and number.isdigit()) or len(number) > 18:
+        return None
+    return Position(at, int(number))

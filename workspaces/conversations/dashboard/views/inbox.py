@@ -1,29 +1,57 @@
 """The list of conversations, and one of them with all that was written."""
 
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.http import urlencode
+from django.utils.translation import gettext_lazy as _
 
 from config.event_streams import EventStreamResponse, newest_entry
 from workspaces.conversations.dashboard.composer import Composer, composer_of
-from workspaces.conversations.dashboard.entries import read_entries
+from workspaces.conversations.dashboard.entries import read_entries, read_position, write_position
 from workspaces.conversations.models import Conversation
-from workspaces.conversations.services import (
-    ConversationNotFound,
-    InboxQuery,
-    changes_topic,
-    inbox_views,
-    read_inbox,
-    shown_conversations,
+from workspaces.conversations.services import ConversationNotFound, shown_conversations
+from workspaces.conversations.services.announcing import inbox_topic
+from workspaces.conversations.services.threads import (
+    MOST_COUNTED,
+    PAGE,
+    Position,
+    View,
+    list_page,
+    search_conversations,
+    view_counts,
 )
 from workspaces.subaccounts.dashboard.surface import DashboardView
 
 LIST = "app:inbox"
 ONE = "app:conversation"
 LONGEST_SEARCH = 100
+LABELS = {
+    View.ALL: _("Open"),
+    View.MINE: _("Mine"),
+    View.UNASSIGNED: _("Unassigned"),
+    View.CLOSED: _("Closed"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What the list shows: a view, or what a search has found."""
+
+    view: View
+    search: str
+    rows: list[Conversation]
+    older: str
+
+    @property
+    def kept(self) -> str:
+        """The query that links of the page keep."""
+        asked = {"view": "" if self.view is View.ALL else self.view.value, "search": self.search}
+        kept = {name: value for name, value in asked.items() if value}
+        return f"?{urlencode(kept)}" if kept else ""
 
 
 class InboxPage(DashboardView):
@@ -38,56 +66,47 @@ class InboxPage(DashboardView):
         *,
         composer: Composer | None = None,
         status: int = 200,
-        nonce: str | None = None,
+        **more: Any,
     ) -> HttpResponse:
         """Render the inbox; `composer` is one that was refused, with what was typed."""
-        newest = newest_entry(changes_topic(self.workspace.pk))
-        query = self._query()
-        found = read_inbox(self.workspace, query)
-        context: dict[str, Any] = {
-            "newest_entry": newest,
-            "views": inbox_views(self.workspace, self.user),
-            "view": query.view,
-            "search": query.search,
-            "rows": found.rows,
-            "older": urlencode(self._kept(query) | {"before": found.before}) if found.before else "",
-            "kept_query": f"?{urlencode(self._kept(query))}" if self._kept(query) else "",
-            "has_conversations": bool(found.rows) or self._has_any(),
-        }
+        context: dict[str, Any] = {"newest_entry": newest_entry(inbox_topic(self.workspace.pk))}
         if conversation is not None:
             context |= self._thread(conversation, composer)
-        if nonce:
-            context["nonce"] = nonce
-        return self.page("conversations/inbox.html", status=status, **context)
+        context |= {"listed": self._list(), "views": self._views()}
+        context["has_conversations"] = bool(context["listed"].rows) or self._has_any()
+        return self.page("conversations/inbox.html", status=status, **context, **more)
 
-    def _query(self) -> InboxQuery:
+    def _list(self) -> Listed:
         asked = self.request.GET
+        name = asked.get("view", "")
+        view = View(name) if name in set(View) else View.ALL
         search = asked.get("search", "").replace("\0", "").strip()[:LONGEST_SEARCH]
-        return InboxQuery(view=asked.get("view", "open"), search=search, before=asked.get("before", ""), user=self.user)
+        if search:
+            return Listed(view, search, search_conversations(search, workspace=self.workspace), "")
+        rows = list_page(view, workspace=self.workspace, user=self.user, after=read_position(asked.get("after", "")))
+        more = Position(rows[-1].updated_at, rows[-1].pk) if len(rows) == PAGE else None
+        older = {"view": view.value, "after": write_position(more)}
+        return Listed(view, "", rows, urlencode(older) if more else "")
 
-    def _kept(self, query: InboxQuery) -> dict[str, str]:
-        kept = {"view": query.view if query.view != "open" else "", "search": query.search}
-        return {name: value for name, value in kept.items() if value}
+    def _views(self) -> list[tuple[View, Any, str]]:
+        counts = view_counts(workspace=self.workspace, user=self.user)
+        return [
+            (view, label, f"{MOST_COUNTED - 1}+" if counts[view] >= MOST_COUNTED else str(counts[view]))
+            for view, label in LABELS.items()
+        ]
 
     def _has_any(self) -> bool:
         return Conversation.objects.of(self.workspace).exists()
 
     def _thread(self, conversation: Conversation, composer: Composer | None) -> dict[str, Any]:
         asked = self.request.GET
-        before = asked.get("earlier", "")
-        thread = read_entries(conversation, before=before)
+        before = read_position(asked.get("earlier", ""))
+        mode, template = asked.get("mode", ""), asked.get("template", "")
         return {
             "conversation": conversation,
-            "entries": thread.entries,
-            "earlier": thread.earlier,
-            "before": before,
-            "composer": composer
-            or composer_of(
-                conversation,
-                now=timezone.now(),
-                mode=asked.get("mode", ""),
-                template=asked.get("template", ""),
-            ),
+            "thread": read_entries(conversation, before=before),
+            "is_earlier": before is not None,
+            "composer": composer or composer_of(conversation, now=timezone.now(), mode=mode, template=template),
         }
 
 
@@ -106,6 +125,7 @@ class OneConversation(InboxPage):
         found = rows.filter(uuid=uuid).first() if uuid else None
         if found is None:
             raise ConversationNotFound
+        found.workspace = self.workspace
         return found
 
 
@@ -123,4 +143,4 @@ class InboxStream(DashboardView):
 
     def get(self, request: HttpRequest) -> EventStreamResponse:
         after = request.headers.get("Last-Event-ID") or request.GET.get("after", "")
-        return EventStreamResponse(changes_topic(self.workspace.pk), after=after)
+        return EventStreamResponse(inbox_topic(self.workspace.pk), after=after)
