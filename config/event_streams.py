@@ -6,11 +6,11 @@ an entry says what changed, never what it holds, and whoever reads it asks for t
 """
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, cast
 
 import orjson
-from django.http import HttpResponseBase
+from django.http import StreamingHttpResponse
 
 from config.redis import RedisAway, attempt
 
@@ -20,9 +20,12 @@ DATA: Final = "data"
 # An entry that says: more may have changed than can be told.
 REFETCH: Final = "refetch"
 PUBLISH: Final = """
-local id = redis.call('XADD', KEYS[1], 'MAXLEN', ARGV[2], '*', 'data', ARGV[1])
-redis.call('EXPIRE', KEYS[1], ARGV[3])
-redis.call('PUBLISH', KEYS[1], id .. ' ' .. ARGV[1])
+for number, key in ipairs(KEYS) do
+    local data = ARGV[number + 2]
+    local id = redis.call('XADD', key, 'MAXLEN', ARGV[1], '*', 'data', data)
+    redis.call('EXPIRE', key, ARGV[2])
+    redis.call('PUBLISH', key, id .. ' ' .. data)
+end
 """
 
 
@@ -33,9 +36,14 @@ def stream_key(topic: str) -> str:
 
 def publish(topic: str, data: Mapping[str, Any]) -> None:
     """Tell whoever has the topic open. Called after the commit; without Redis nobody is told, and pages ask later."""
-    body = orjson.dumps(data)
+    publish_all({topic: data})
+
+
+def publish_all(entries: Mapping[str, Mapping[str, Any]]) -> None:
+    """Tell whoever has these topics open, an entry for each, in one call."""
+    keys, bodies = [stream_key(topic) for topic in entries], [orjson.dumps(data) for data in entries.values()]
     try:
-        attempt(lambda client: client.eval(PUBLISH, 1, stream_key(topic), body, KEPT_ENTRIES, KEPT_SECONDS))
+        attempt(lambda client: client.eval(PUBLISH, len(keys), *keys, KEPT_ENTRIES, KEPT_SECONDS, *bodies))
     except RedisAway:
         return
 
@@ -52,25 +60,15 @@ def newest_entry(topic: str) -> str:
     return found[0][0].decode() if found else f"{time.time_ns() // 1_000_000 - 1_000}-0"
 
 
-class EventStreamResponse(HttpResponseBase):
+class EventStreamResponse(StreamingHttpResponse):
     """Leaves its thread at once: the server goes on with it on the event loop for as long as the client listens.
 
     `after` is the id of the last entry that the client has, as `Last-Event-ID` or the page says it. A server of another
     kind ends the stream after its first line, and the client comes back.
     """
 
-    streaming = True
-
     def __init__(self, topic: str, *, after: str = "") -> None:
-        super().__init__(content_type="text/event-stream")
+        super().__init__([b"retry: 10000\n\n"], content_type="text/event-stream")
         self.topic, self.after = topic, after
         self.headers["Cache-Control"] = "no-store"
         self.headers["X-Accel-Buffering"] = "no"
-
-    def __iter__(self) -> Iterator[bytes]:
-        yield b"retry: 10000\n\n"
-
-    @property
-    def streaming_content(self) -> Iterator[bytes]:
-        """What middlewares may look at: there is nothing yet."""
-        return iter(self)
