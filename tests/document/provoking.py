@@ -12,6 +12,7 @@ from agency.actors import SYSTEM
 from agency.models import Switch
 from agency.services import choose_default_plan
 from config.api.surface import SurfaceView
+from tests.document import catalogue
 from tests.document.recording import documented_path, surface_of, validator_of
 from tests.document.schemas import resolved
 from tests.factories import AddonFactory, PlanFactory
@@ -157,6 +158,7 @@ OF_THEIR_OWN: dict[str, tuple[Provocation, ...]] = {
     "POST packs": (one_pack_too_many,),
     "POST packs/<id:pack>/entries": (another_entry_under_the_same_key,),
     "GET packs/import/preview": (an_unknown_source, no_parameters),
+    **catalogue.OF_THEIR_OWN,
 }
 
 
