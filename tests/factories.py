@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
+from io import BytesIO
 from typing import Any, TypeVar
 
 from django.utils.timezone import now
@@ -15,6 +16,8 @@ from agency.services import accept_invitation, add_member, create_addon, create_
 from agency.tenants import Tenant
 from webhooks.models import Endpoint
 from webhooks.services import register_endpoint
+from workspaces.media.models import Media
+from workspaces.media.services import store_media
 from workspaces.subaccounts.models import Channel, Workspace, WorkspaceKey
 from workspaces.subaccounts.services import connect_channel, create_workspace, issue_workspace_key
 
@@ -200,3 +203,9 @@ def many_workspaces(agency: Agency, count: int, *, since: datetime | None = None
                 "count": count,
             },
         )
+
+
+def a_file(workspace: Workspace, content: bytes = b"%PDF-1.7\n", filename: str = "bill.pdf") -> Media:
+    return store_media(
+        workspace=workspace, file=BytesIO(content), filename=filename, source=Media.Source.UPLOADED, now=now()
+    )

@@ -12,7 +12,9 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.services import suspend_agency
 from tests.channelconnect.agencies import RETURN_URL, a_session, switch_on, wanted
-from tests.tenants import NOTHING, Api, Tenant, a_new_customer
+from tests.factories import a_file
+from tests.tenants import NOTHING, Api, Multipart, Tenant, a_new_customer
+from tests.workspaces.media.files import PDF
 from webhooks.services import send_test
 from workspaces.subaccounts.services import grant_addon, suspend_workspace
 
@@ -25,7 +27,7 @@ ID = re.compile(r"<id:(\w+)>")
 QUERIES = {f"{AGENCY}packs/import/preview": "?workspace=<id:workspace>&automation=<id:automation>"}
 
 # Pages for people (the bare address leads to them), and what asks whether the process lives: not of the API.
-PAGES = ("account/", "app", "brand/", "connect/", "console", "admin", "healthz", "readyz")
+PAGES = ("account/", "app", "brand/", "connect/", "console", "media/", "admin", "healthz", "readyz")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,7 @@ class Case:
     body: Callable[[Tenant], Any] | None = None
     others: int = 404
     body_optional: bool = False
+    is_upload: bool = False
 
 
 def _endpoint(_: Tenant) -> dict[str, Any]:
@@ -105,6 +108,8 @@ ROUTES: dict[str, dict[str, Case]] = {
     f"{WORKSPACE}workspace": {"GET": LIST, "PATCH": Case(200, lambda _: {"currency": "EUR"}, others=200)},
     f"{WORKSPACE}channels": {"GET": LIST},
     f"{WORKSPACE}channels/<id:channel>": {"GET": READ},
+    f"{WORKSPACE}media": {"GET": LIST, "POST": Case(201, lambda _: Multipart.of(PDF), others=201, is_upload=True)},
+    f"{WORKSPACE}media/<id:media>": {"GET": READ, "DELETE": READ},
 }
 # No key is asked for, and no caller's data is in them.
 DOCUMENTS = (f"{AGENCY}openapi.json", f"{WORKSPACE}openapi.json", "api/docs/agency", "api/docs/workspace")
@@ -157,6 +162,7 @@ def _make_ids(tenant: Tenant) -> dict[str, UUID]:
         "pack": tenant.pack.uuid,
         "entry": tenant.entry.uuid,
         "automation": tenant.automation.uuid,
+        "media": a_file(tenant.workspace, filename=f"{tenant.mark}.pdf").uuid,
     }
 
 
