@@ -65,7 +65,7 @@ class JSONRequest(Request):
         untyped: Any = super()
         untyped._load_data_and_files()
         if self.upload:  # DRF's own way of joining the two leaves a list in each field
-            self._full_data = dict(self._files.items())
+            self._full_data = dict(untyped._files.items())
 
 
 class SurfaceView(APIView, Generic[Caller]):
