@@ -50,6 +50,7 @@ TASKS = (
     Task("channelconnect.read_notices", CALLBACKS, every=2),
     Task("channelconnect.expire_sessions", EXPIRY, every=5),
     Task("channelconnect.unsubscribe", SUBSCRIPTIONS, every=5),
+    Task("classes.complete_ended", HOUSEKEEPING, every=60),
     Task("channelconnect.forget_notices", HOUSEKEEPING, every=600),
     Task("agency.forget_records", HOUSEKEEPING, every=600),
     Task("api.forget_idempotency_records", HOUSEKEEPING, every=600),

@@ -12,7 +12,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.services import suspend_agency
 from tests.channelconnect.agencies import RETURN_URL, a_session, switch_on, wanted
-from tests.factories import a_file
+from tests.factories import a_file, catalogue_ids
 from tests.tenants import NOTHING, Api, Multipart, Tenant, a_new_customer
 from tests.workspaces.media.files import PDF
 from webhooks.services import send_test
@@ -47,6 +47,14 @@ def _endpoint(_: Tenant) -> dict[str, Any]:
 
 def _an_offer() -> dict[str, Any]:
     return {"name": "Scale", "limits": {"contacts": 10}}
+
+
+def _a_product() -> dict[str, Any]:
+    return {"name": "Shampoo", "price": 9.5, "track_stock": True, "stock_quantity": 3}
+
+
+def _a_class(tenant: Tenant) -> dict[str, Any]:
+    return {"service": str(ids_of(tenant)["class_service"]), "starts_at": "2026-12-01T18:00:00Z", "capacity": 5}
 
 
 READ = Case(200)
@@ -105,6 +113,39 @@ ROUTES: dict[str, dict[str, Case]] = {
     },
     f"{WORKSPACE}automations": {"GET": LIST},
     f"{WORKSPACE}automations/<id:automation>": {"GET": READ},
+    f"{WORKSPACE}products": {"GET": LIST, "POST": Case(201, lambda _: _a_product(), others=201)},
+    f"{WORKSPACE}products/<id:product>": {
+        "GET": READ,
+        "PUT": Case(200, lambda _: _a_product()),
+        "PATCH": Case(200, lambda _: {"price": 12.5}),
+        "DELETE": READ,
+    },
+    f"{WORKSPACE}products/<id:product>/stock-movements": {"GET": READ},
+    f"{WORKSPACE}service-categories": {"GET": LIST, "POST": Case(201, lambda _: {"name": "New"}, others=201)},
+    f"{WORKSPACE}service-categories/<id:category>": {
+        "GET": READ,
+        "PATCH": Case(200, lambda _: {"name": "Renamed"}),
+        "DELETE": READ,
+    },
+    f"{WORKSPACE}services": {
+        "GET": LIST,
+        "POST": Case(201, lambda _: {"name": "Cut", "kind": "appointment"}, others=201),
+    },
+    f"{WORKSPACE}services/<id:service>": {
+        "GET": READ,
+        "PATCH": Case(200, lambda _: {"duration_minutes": 30}),
+        "DELETE": READ,
+    },
+    f"{WORKSPACE}staff": {"GET": LIST, "POST": Case(201, lambda _: {"name": "New"}, others=201)},
+    f"{WORKSPACE}staff/<id:staff>": {"GET": READ, "PATCH": Case(200, lambda _: {"name": "Renamed"}), "DELETE": READ},
+    f"{WORKSPACE}classes": {"GET": LIST, "POST": Case(201, _a_class)},
+    f"{WORKSPACE}classes/<id:session>": {"GET": READ},
+    f"{WORKSPACE}classes/<id:session>/cancel": {"POST": DO},
+    f"{WORKSPACE}classes/<id:session>/participants": {
+        "GET": READ,
+        "POST": Case(200, lambda a: {"contact": str(ids_of(a)["contact"])}),
+    },
+    f"{WORKSPACE}classes/<id:session>/participants/<id:contact>": {"DELETE": READ},
     f"{WORKSPACE}workspace": {"GET": LIST, "PATCH": Case(200, lambda _: {"currency": "EUR"}, others=200)},
     f"{WORKSPACE}channels": {"GET": LIST},
     f"{WORKSPACE}channels/<id:channel>": {"GET": READ},
@@ -163,6 +204,7 @@ def _make_ids(tenant: Tenant) -> dict[str, UUID]:
         "entry": tenant.entry.uuid,
         "automation": tenant.automation.uuid,
         "media": a_file(tenant.workspace, filename=f"{tenant.mark}.pdf").uuid,
+        **catalogue_ids(tenant.workspace, tenant.mark),
     }
 
 
