@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
+from io import BytesIO
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -22,6 +23,8 @@ from workspaces.catalogue.services import create_category, create_product, creat
 from workspaces.classes.models import ClassSession, Staff
 from workspaces.classes.services import add_participant, create_staff, schedule_class
 from workspaces.contacts.models import Contact
+from workspaces.media.models import Media
+from workspaces.media.services import store_media
 from workspaces.subaccounts.models import Channel, Workspace, WorkspaceKey
 from workspaces.subaccounts.services import connect_channel, create_workspace, issue_workspace_key
 
@@ -207,6 +210,12 @@ def many_workspaces(agency: Agency, count: int, *, since: datetime | None = None
                 "count": count,
             },
         )
+
+
+def a_file(workspace: Workspace, content: bytes = b"%PDF-1.7\n", filename: str = "bill.pdf") -> Media:
+    return store_media(
+        workspace=workspace, file=BytesIO(content), filename=filename, source=Media.Source.UPLOADED, now=now()
+    )
 
 
 class ServiceCategoryFactory(ByService[ServiceCategory]):

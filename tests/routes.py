@@ -12,9 +12,10 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.services import suspend_agency
 from tests.channelconnect.agencies import RETURN_URL, a_session, switch_on, wanted
-from tests.factories import catalogue_ids
-from tests.tenants import NOTHING, Api, Tenant, a_new_customer
+from tests.factories import a_file, catalogue_ids
+from tests.tenants import NOTHING, Api, Multipart, Tenant, a_new_customer
 from tests.workspaces.conversations.facts import a_conversation
+from tests.workspaces.media.files import PDF
 from webhooks.services import send_test
 from workspaces.subaccounts.services import grant_addon, suspend_workspace
 
@@ -27,7 +28,7 @@ ID = re.compile(r"<id:(\w+)>")
 QUERIES = {f"{AGENCY}packs/import/preview": "?workspace=<id:workspace>&automation=<id:automation>"}
 
 # Pages for people (the bare address leads to them), and what asks whether the process lives: not of the API.
-PAGES = ("account/", "app", "brand/", "connect/", "console", "admin", "healthz", "readyz")
+PAGES = ("account/", "app", "brand/", "connect/", "console", "media/", "admin", "healthz", "readyz")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,7 @@ class Case:
     body: Callable[[Tenant], Any] | None = None
     others: int = 404
     body_optional: bool = False
+    is_upload: bool = False
 
 
 def _endpoint(_: Tenant) -> dict[str, Any]:
@@ -171,6 +173,8 @@ ROUTES: dict[str, dict[str, Case]] = {
     f"{WORKSPACE}messages": {"POST": Case(201, a_message)},
     f"{WORKSPACE}channels": {"GET": LIST},
     f"{WORKSPACE}channels/<id:channel>": {"GET": READ},
+    f"{WORKSPACE}media": {"GET": LIST, "POST": Case(201, lambda _: Multipart.of(PDF), others=201, is_upload=True)},
+    f"{WORKSPACE}media/<id:media>": {"GET": READ, "DELETE": READ},
 }
 # No key is asked for, and no caller's data is in them.
 DOCUMENTS = (f"{AGENCY}openapi.json", f"{WORKSPACE}openapi.json", "api/docs/agency", "api/docs/workspace")
@@ -224,6 +228,7 @@ def _make_ids(tenant: Tenant) -> dict[str, UUID]:
         "entry": tenant.entry.uuid,
         "automation": tenant.automation.uuid,
         "conversation": a_conversation(tenant.channel).uuid,
+        "media": a_file(tenant.workspace, filename=f"{tenant.mark}.pdf").uuid,
         **catalogue_ids(tenant.workspace, tenant.mark),
     }
 
