@@ -1,10 +1,16 @@
 """Wake-ups of channel connect."""
 
-from celery import shared_task
+import multiprocessing
+import os
+import time
+from typing import Any
+
+from celery import shared_task, signals
 
 from agency.actors import SYSTEM
+from channelconnect.inbox import run_reader
 from channelconnect.services import expire_sessions as expire_due_sessions
-from channelconnect.services import read_next_notices, unsubscribe_next
+from channelconnect.services import unsubscribe_next
 from channelconnect.services.retention import RULES
 from config.celery.tasks import in_batches, one_at_a_time
 from config.db import database_now
@@ -12,6 +18,13 @@ from config.queues import HOUSEKEEPING_SECONDS
 from config.retention import forget
 
 RUN_SECONDS = 30.0
+# Made before the pool's children are forked, so that they see the worker's warm shutdown.
+_stopping = multiprocessing.get_context("fork").Event()
+
+
+@signals.worker_shutting_down.connect
+def stop(**_: Any) -> None:
+    _stopping.set()
 
 
 @shared_task(name="channelconnect.expire_sessions")
@@ -21,11 +34,18 @@ def expire_sessions() -> None:
     in_batches(lambda: expire_due_sessions(now=database_now(), by=SYSTEM), seconds=RUN_SECONDS)
 
 
-@shared_task(name="channelconnect.read_notices")
-@one_at_a_time
+# Each worker of its queue keeps one running (config/celery/worker.py). The call is settled when it begins: nobody is to
+# bring it again when its process dies.
+@shared_task(name="channelconnect.read_notices", acks_late=False)
 def read_notices() -> None:
-    """Read everything that providers have sent."""
-    in_batches(lambda: read_next_notices(now=database_now(), by=SYSTEM), seconds=RUN_SECONDS)
+    """Read what providers have sent and what they send meanwhile, until the worker ends or this run's time is over."""
+    worker, until = os.getppid(), time.monotonic() + RUN_SECONDS
+
+    def should_stop() -> bool:
+        # A worker that was killed leaves its child behind, which nobody would stop.
+        return _stopping.is_set() or os.getppid() != worker or time.monotonic() > until
+
+    run_reader(should_stop=should_stop)
 
 
 @shared_task(name="channelconnect.unsubscribe")

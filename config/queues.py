@@ -47,7 +47,7 @@ TASKS = (
     Task("webhooks.deliver", DISPATCHER),
     Task("config.record_worker", PULSE, every=5),
     Task("agency.send_mail", MAIL, every=2),
-    Task("channelconnect.read_notices", CALLBACKS, every=2),
+    Task("channelconnect.read_notices", CALLBACKS),
     Task("channelconnect.expire_sessions", EXPIRY, every=5),
     Task("channelconnect.unsubscribe", SUBSCRIPTIONS, every=5),
     Task("classes.complete_ended", HOUSEKEEPING, every=60),
