@@ -13,6 +13,8 @@ from agency.pages.registry import (
 from channelconnect import events, metrics
 from channelconnect.api.agency.serializers import ConnectionSerializer
 from channelconnect.models import ConnectSettings
+from channelconnect.sending.conversations import ConversationMessages
+from channelconnect.sending.sources import message_sources
 from channelconnect.services import release_access
 from channelconnect.services.retention import RULES
 from config.metrics import METRICS
@@ -80,3 +82,4 @@ console_menu.add(
 label_actions(ACTIONS)
 retention_rules.add(*RULES)
 disconnection_handlers.add(DisconnectionHandler(name="channelconnect.access", release=release_access))
+message_sources.add(ConversationMessages())

@@ -2,8 +2,20 @@
 
 from channelconnect.models.credentials import ChannelCredential
 from channelconnect.models.inbox import ProviderNotice
+from channelconnect.models.sending import SenderRun, SenderShard
 from channelconnect.models.sessions import ConnectSession
 from channelconnect.models.settings import ConnectSettings
+from channelconnect.models.templates import MessageTemplate, TemplateSync
 from channelconnect.models.unsubscriptions import Unsubscription
 
-__all__ = ["ChannelCredential", "ConnectSession", "ConnectSettings", "ProviderNotice", "Unsubscription"]
+__all__ = [
+    "ChannelCredential",
+    "ConnectSession",
+    "ConnectSettings",
+    "MessageTemplate",
+    "ProviderNotice",
+    "SenderRun",
+    "SenderShard",
+    "TemplateSync",
+    "Unsubscription",
+]

@@ -44,6 +44,7 @@ WORKERS = (
     Worker("mail", ("mail",), 1),
     Worker("housekeeping", ("housekeeping",), 1),
     Worker("dispatcher", ("dispatcher",), 1),
+    Worker("sender", ("sender",), 1),
 )
 
 
