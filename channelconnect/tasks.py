@@ -3,10 +3,10 @@
 from celery import shared_task
 
 from agency.actors import SYSTEM
-from channelconnect.services import expire_sessions as expire_due_sessions
-from channelconnect.services import read_next_notices, unsubscribe_next
 from channelconnect.sending.loop import LAST_CALLS_SECONDS, run_sender
 from channelconnect.sending.loop import RUN_SECONDS as SENDER_SECONDS
+from channelconnect.services import expire_sessions as expire_due_sessions
+from channelconnect.services import read_next_notices, unsubscribe_next
 from channelconnect.services.retention import RULES
 from config.celery.stopping import until_worker_ends
 from config.celery.tasks import in_batches, one_at_a_time

@@ -45,5 +45,5 @@ class ProviderAddress:
 
 
 def way_to(url: str, addresses: Addresses) -> VettedTarget:
-    """A URL of the provider, and where it is reached: the installation names it, so whatever address it has is meant."""
+    """A URL of the provider, and where that is: the installation names it, so whatever address it has is meant."""
     return VettedTarget(parse_target(url), tuple(map(canonical, addresses)))

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from channelconnect.models import ChannelCredential
-from config.encryption import EncryptedTextField, UnreadableSecret
+from config.encryption import UnreadableSecret
 from config.leases.arrays import integers
 from config.leases.connection import Connection
 
@@ -76,9 +76,9 @@ class KnownChannels:
 
 def _opened(sealed: bytes, channel: int) -> str | None:
     field: Any = ChannelCredential._meta.get_field("token")
-    assert isinstance(field, EncryptedTextField)
     try:
-        return field.open(sealed, row=str(channel))
+        opened: str = field.open(sealed, row=str(channel))
     except UnreadableSecret:
         logger.error("a channel's token is unreadable", extra={"channel": channel})
         return None
+    return opened

@@ -16,9 +16,7 @@ from workspaces.subaccounts.services import mark_channel_lost
 def draw_consequences(results: Sequence[Sent]) -> None:
     """Mark channels lost and people opted out of marketing; doing it again changes nothing."""
     lost = {one.row.channel_id: _code(one) for one in results if one.outcome.verdict is Verdict.RECONNECT}
-    unwilling = {
-        one.row.contact_id for one in results if one.outcome.error is not None and one.outcome.error.opts_out
-    }
+    unwilling = {one.row.contact_id for one in results if one.outcome.error is not None and one.outcome.error.opts_out}
     if not lost and not unwilling:
         return
     with project_transaction():

@@ -48,7 +48,7 @@ class MessageRecorder(Recorder[Sent, ClaimedMessage, ClaimedMessage]):
 
     def reject(self, connection: Connection, result: Sent, fault: psycopg.Error) -> None:
         """Keep that a message is sent where its id cannot be kept; else nothing is known of it."""
-        logger.error("a result cannot be recorded", extra={"message": result.row.id, "fault": type(fault).__name__})
+        logger.error("a result cannot be recorded", extra={"row": result.row.id, "fault": type(fault).__name__})
         outcome = result.outcome
         bare = Outcome(outcome.verdict) if outcome.verdict is Verdict.ACCEPTED else Outcome(Verdict.UNKNOWN)
         try:

@@ -26,7 +26,11 @@ def messages_request(settings: ProviderSettings, *, sender_id: str, token: str, 
     """Address a body; `sender_id` is the number's or the Page's id."""
     proof = _proof(settings.app_secret, token)
     url = f"{settings.graph_url}/{settings.version}/{sender_id}/messages?appsecret_proof={proof}"
-    headers = (("Authorization", f"Bearer {token}"), ("Content-Type", "application/json"), ("Accept", "application/json"))
+    headers = (
+        ("Authorization", f"Bearer {token}"),
+        ("Content-Type", "application/json"),
+        ("Accept", "application/json"),
+    )
     return MessagesRequest(url, headers, orjson.dumps(body))
 
 

@@ -31,7 +31,9 @@ def a_channel(
     is_number = platform == "whatsapp"
     account = external_id or {"whatsapp": NUMBERS[0], "facebook": PAGE, "instagram": INSTAGRAM}[platform]
     channel = ChannelFactory(workspace=workspace, platform=platform, external_id=account)
-    token = Token(person="ann", kind="SYSTEM_USER" if is_number else "PAGE", granted=SCOPES, page="" if is_number else PAGE)
+    token = Token(
+        person="ann", kind="SYSTEM_USER" if is_number else "PAGE", granted=SCOPES, page="" if is_number else PAGE
+    )
     ChannelCredential.objects.create(
         channel=channel,
         token=write(token, sandbox.config.app_secret),
