@@ -171,7 +171,8 @@ class SandboxHandler(BaseHTTPRequestHandler):
         if not length.isdigit() or int(length) > (LARGEST_UPLOAD if is_upload else LARGEST_BODY):
             self.close_connection = True
             return None
-        raw, files = self.rfile.read(int(length)), {}
+        raw = self.rfile.read(int(length))
+        files: dict[str, tuple[str, str, bytes]] = {}
         if is_upload:
             form, files = parts_of(self.headers.get("Content-Type", ""), raw)
             body: dict[str, Any] | None = {}

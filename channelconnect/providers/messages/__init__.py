@@ -1,12 +1,13 @@
 """Messages that leave: their bodies for each network, what its answers mean, and what people read of its errors."""
 
-from channelconnect.providers.messages.answers import Outcome, Verdict, read_answer
+from channelconnect.providers.messages.answers import Outcome, read_answer
 from channelconnect.providers.messages.bodies import body_of, read_mark, typing_mark
 from channelconnect.providers.messages.errors import (
     NO_ADDRESS,
     NOT_CONNECTED,
     OUTCOME_UNKNOWN,
     SendError,
+    Verdict,
     error_of,
     sentence_of,
 )

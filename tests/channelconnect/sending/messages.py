@@ -30,7 +30,7 @@ def a_channel(
     """A channel of Ann's, with a token that the sandbox knows."""
     is_number = platform == "whatsapp"
     account = external_id or {"whatsapp": NUMBERS[0], "facebook": PAGE, "instagram": INSTAGRAM}[platform]
-    channel = ChannelFactory(workspace=workspace, platform=platform, external_id=account)
+    channel = ChannelFactory.create(workspace=workspace, platform=platform, external_id=account)
     token = Token(
         person="ann", kind="SYSTEM_USER" if is_number else "PAGE", granted=SCOPES, page="" if is_number else PAGE
     )

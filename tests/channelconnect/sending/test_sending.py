@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from config.db import database_now
 from tests.channelconnect.sending.conftest import StartSender
 from tests.channelconnect.sending.messages import (
     a_channel,
@@ -139,20 +140,14 @@ def test_what_was_not_accepted_is_tried_again_after_longer_and_longer(
 
     waited: list[float] = []
     for tries in (1, 2):
-        row = until(lambda tries=tries: QueuedMessage.objects.filter(message=message, tries=tries, run=None).first())
+        row = until(QueuedMessage.objects.filter(message=message, tries=tries, run=None).first)
         message.refresh_from_db()
         assert (message.status, sends(meta, message)) == ("pending", 0)
-        waited.append(round((row.due_at - _clock()).total_seconds()))
+        waited.append(round((row.due_at - database_now()).total_seconds()))
         make_due(message)
     assert all(wait - 1 <= found <= wait for found, wait in zip(waited, seconds, strict=True)), waited
     assert ended(message).status == "sent"
     assert sends(meta, message) == 1
-
-
-def _clock() -> Any:
-    from config.db import database_now
-
-    return database_now()
 
 
 def test_a_later_message_waits_for_the_one_that_is_tried_again_and_other_people_do_not(
@@ -183,7 +178,7 @@ def test_what_may_have_been_accepted_is_never_sent_again(
     start_sender()
 
     row = unknown(message)
-    assert 14 * 60 < (row.due_at - _clock()).total_seconds() <= 15 * 60
+    assert 14 * 60 < (row.due_at - database_now()).total_seconds() <= 15 * 60
     assert ended(following).status == "sent"
     make_due(message)
     ended(message)

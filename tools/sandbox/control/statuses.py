@@ -118,7 +118,7 @@ class StatusPlayer:
         with self._changed:
             while not self._is_closed:
                 now = time.time()
-                batch = []
+                batch: list[tuple[Accepted, str, float]] = []
                 while self._due and self._due[0][0] <= now and len(batch) < MOST_IN_A_POST:
                     at, _, one, status = heapq.heappop(self._due)
                     batch.append((one, status, at))
