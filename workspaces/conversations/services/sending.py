@@ -6,25 +6,45 @@ from datetime import datetime
 
 from django.db import connection
 
-from config.leases.arrays import integers, texts
+from config.leases.arrays import integers, moments, texts
 from workspaces.conversations.models import QueuedMessage
+from workspaces.conversations.services.announcing import announce_changes
+from workspaces.conversations.services.recording import MESSAGE_TOPICS, record_message_events
+from workspaces.conversations.services.texts import storable
 
+LONGEST_CODE, LONGEST_ERROR = 60, 1_000
+
+LOCK = """
+SELECT id, workspace_id, conversation_id, status FROM conversations_message
+WHERE id = ANY (%s::bigint[]) ORDER BY id FOR NO KEY UPDATE
+"""
+# The network may have told of a message of ours before its answer said which it is: then that is the same one.
+FORGET_ECHOES = """
+DELETE FROM conversations_message echo
+USING unnest(%s::bigint[], %s::text[]) AS result (id, provider_id)
+JOIN conversations_message ours ON ours.id = result.id
+WHERE echo.channel_id = ours.channel_id AND echo.provider_message_id = result.provider_id AND echo.id <> ours.id
+    AND echo.sent_elsewhere
+"""
+# From now on the time at which the provider got it orders it, unless the provider has told its own already.
 RECORD = """
-UPDATE conversations_message AS message SET
-    status = CASE WHEN message.status = 'pending' THEN result.status ELSE message.status END,
+UPDATE conversations_message message
+SET status = CASE WHEN message.status = 'pending' THEN result.status ELSE message.status END,
     sent_at = CASE WHEN result.status = 'sent' THEN coalesce(message.sent_at, result.at) ELSE message.sent_at END,
-    provider_message_id = coalesce(message.provider_message_id, nullif(result.provider_id, '')),
-    error_code = CASE WHEN message.status = 'pending' THEN nullif(result.code, '') ELSE message.error_code END,
-    error_message = CASE WHEN message.status = 'pending' THEN nullif(result.text, '') ELSE message.error_message END
+    provider_time = CASE WHEN result.status = 'sent' AND message.provider_time = message.created_at
+        THEN greatest(message.provider_time, result.at) ELSE message.provider_time END,
+    provider_message_id = coalesce(message.provider_message_id, result.provider_id),
+    error_code = CASE WHEN message.status = 'pending' THEN result.error_code ELSE message.error_code END,
+    error_message = CASE WHEN message.status = 'pending' THEN result.error_message ELSE message.error_message END
 FROM unnest(%s::bigint[], %s::text[], %s::timestamptz[], %s::text[], %s::text[], %s::text[])
-    AS result (id, status, at, provider_id, code, text)
+    AS result (id, status, at, provider_id, error_code, error_message)
 WHERE message.id = result.id
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendResult:
-    """How the sending of one message ended: `status` is sent or failed, `at` when its answer came.
+    """How the sending of one message ended: `status` is sent or failed, `at` when it was given to the provider.
 
     `message` is the row's id. One that a status has moved on already keeps that.
     """
@@ -38,17 +58,30 @@ class SendResult:
 
 
 def record_send_results(results: Sequence[SendResult], *, now: datetime) -> int:
-    """Move messages on from pending, inside the caller's transaction, and remove their queued rows."""
-    values = [
-        integers(result.message for result in results),
-        texts(result.status for result in results),
-        texts(result.at.isoformat() for result in results),
-        texts(result.provider_message_id for result in results),
-        texts(result.error_code for result in results),
-        texts(result.error_message for result in results),
-    ]
+    """Move messages on from pending, inside the caller's transaction, and remove their queued rows; says how many."""
+    if not results:
+        return 0
+    by_id = {result.message: result for result in results}
     with connection.cursor() as cursor:
-        cursor.execute(RECORD, values)
-        recorded: int = cursor.rowcount
-    QueuedMessage.objects.filter(pk__in=[result.message for result in results]).delete()
-    return recorded
+        cursor.execute(LOCK, [integers(by_id)])
+        rows: list[tuple[int, int, int, str]] = cursor.fetchall()
+        accepted = {one.message: storable(one.provider_message_id) for one in results if one.provider_message_id}
+        if accepted:
+            cursor.execute(FORGET_ECHOES, [integers(accepted), texts(accepted.values())])
+        cursor.execute(RECORD, _columns([by_id[row[0]] for row in rows]))
+    QueuedMessage.objects.filter(pk__in=list(by_id)).delete()
+    moved = [row for row in rows if row[3] == "pending"]
+    record_message_events([(MESSAGE_TOPICS[by_id[row[0]].status], row[1], row[0]) for row in moved], now=now)
+    announce_changes((workspace, conversation) for _, workspace, conversation, _ in moved)
+    return len(rows)
+
+
+def _columns(results: Sequence[SendResult]) -> list[str]:
+    return [
+        integers([one.message for one in results]),
+        texts([one.status for one in results]),
+        moments([one.at for one in results]),
+        texts([storable(one.provider_message_id) or None for one in results]),
+        texts([storable(one.error_code)[:LONGEST_CODE] or None for one in results]),
+        texts([storable(one.error_message)[:LONGEST_ERROR] or None for one in results]),
+    ]
