@@ -15,6 +15,8 @@ from channelconnect.api.agency.serializers import ConnectionSerializer
 from channelconnect.inbox import FactHandler, fact_handlers
 from channelconnect.models import ConnectSettings
 from channelconnect.providers.notices import AccountLost, LimitChanged, QualityChanged
+from channelconnect.sending.conversations import ConversationMessages
+from channelconnect.sending.sources import message_sources
 from channelconnect.services import release_access
 from channelconnect.services.accounts import change_limits, change_qualities, lose_accounts
 from channelconnect.services.retention import RULES
@@ -102,3 +104,4 @@ fact_handlers.add(
     FactHandler(QualityChanged, change_qualities),
     FactHandler(LimitChanged, change_limits),
 )
+message_sources.add(ConversationMessages())
