@@ -179,7 +179,8 @@ def test_two_people_do_not_take_a_conversation_from_each_other(owner: Client, ch
 
 def test_a_long_thread_is_read_piece_by_piece(owner: Client, channel: Channel) -> None:
     receive(*(received(channel, text=f"Text {number:03d}", at=moment(number - 200)) for number in range(120)))
-    address, seen = page_of(the_conversation()), []
+    address: str = page_of(the_conversation())
+    seen: list[str] = []
     while address:
         page = owner.get(address).content.decode()
         seen = re.findall(r'class="text">Text (\d+)', page) + seen
