@@ -98,7 +98,7 @@ def test_an_event_beside_masses_is_found_by_itself(a: Tenant, b: Tenant, statist
     record(a, done, is_done=True)
     analyze("agency_event")
     read = ReadTransactions()
-    values = {
+    values: dict[str, dict[str, Any]] = {
         "NEW_EVENTS": {"in_progress": "{7}", "limit": 10_000},
         "EVENTS_OF_TENANTS": {"agency": 0, "workspace": 0, "page": 1_000},
         "FAN_OUT": {"agencies": f"{{{b.agency.pk}}}", "workspaces": "{0}", "positions": "{0}", "ids": "{0}"},
@@ -110,7 +110,7 @@ def test_an_event_beside_masses_is_found_by_itself(a: Tenant, b: Tenant, statist
         record(a, MASSES, is_done=False)
         read.begin(both[0].database)
         record_events(b)
-        look = read.unread() | {"in_progress": "{7}"}
+        look: dict[str, Any] = read.unread() | {"in_progress": "{7}"}
         found = [{name: one.rows_read(name, look | values[name]) for name in values} for one in both]
     assert max(max(one.values()) for one in found) <= MOST_READ, found
 
@@ -126,7 +126,7 @@ def test_a_delivery_beside_masses_is_found_by_itself(a: Tenant, b: Tenant, stati
     read = ReadTransactions()
     asked = {"endpoints": f"{{{other}}}", "rooms": "{4}", "positions": "{0}", "ids": "{0}"}
     suspects = {"suspects": 0, "most_suspects": 256, "suspicious": 2, "shards": SHARDS, "held": "{}"}
-    values = {
+    values: dict[str, dict[str, Any]] = {
         "NEW_READY": {"in_progress": "{7}", "limit": 10_000},
         "READY_OF_ENDPOINTS": {"endpoint": 0, "page": 1_000},
         "CLAIM": {"run": 1, "batch": 300, "most": 556} | asked | suspects,
@@ -137,6 +137,6 @@ def test_a_delivery_beside_masses_is_found_by_itself(a: Tenant, b: Tenant, stati
         queue(a, crowded, MASSES, is_ready=True)
         read.begin(both[0].database)
         queue(b, other, 1, is_ready=True)
-        look = read.unread() | {"in_progress": "{7}"}
+        look: dict[str, Any] = read.unread() | {"in_progress": "{7}"}
         found = [{name: one.rows_read(name, look | values[name]) for name in values} for one in both]
     assert max(max(one.values()) for one in found) <= MOST_READ, found
