@@ -17,7 +17,7 @@ def confirmations() -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "text", ["STOP", "stop.", " Stop! ", "StopAll", "unsubscribe", "Revoke…", "opt  out", "ＳＴＯＰ"]
+    "text", ["STOP", "stop.", " Stop! ", "StopAll", "unsubscribe", "Revoke…", "opt  out", "\uff33\uff34\uff2f\uff30"]
 )
 def test_the_whole_message_opts_out_in_any_case(a: Tenant, text: str) -> None:
     receive(received(a.channel, text=text))
