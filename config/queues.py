@@ -54,6 +54,7 @@ TASKS = (
     Task("agency.forget_records", HOUSEKEEPING, every=600),
     Task("api.forget_idempotency_records", HOUSEKEEPING, every=600),
     Task("webhooks.forget_deliveries", HOUSEKEEPING, every=600),
+    Task("media.remove_unused_files", HOUSEKEEPING, every=60),
 )
 # What a retention task does in one go; the rest is left to its next turn.
 HOUSEKEEPING_SECONDS = 120.0

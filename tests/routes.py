@@ -13,6 +13,7 @@ from agency.actors import SYSTEM
 from agency.services import suspend_agency
 from tests.channelconnect.agencies import RETURN_URL, a_session, switch_on, wanted
 from tests.tenants import NOTHING, Api, Tenant, a_new_customer
+from tests.workspaces.conversations.facts import a_conversation
 from webhooks.services import send_test
 from workspaces.subaccounts.services import grant_addon, suspend_workspace
 
@@ -44,6 +45,12 @@ def _endpoint(_: Tenant) -> dict[str, Any]:
 
 def _an_offer() -> dict[str, Any]:
     return {"name": "Scale", "limits": {"contacts": 10}}
+
+
+def a_message(tenant: Tenant) -> dict[str, Any]:
+    """A message into the conversation that is there."""
+    conversation = a_conversation(tenant.channel)
+    return {"contact": str(conversation.contact.uuid), "channel": str(tenant.channel.uuid), "text": "Yes, at eight."}
 
 
 READ = Case(200)
@@ -103,6 +110,23 @@ ROUTES: dict[str, dict[str, Case]] = {
     f"{WORKSPACE}automations": {"GET": LIST},
     f"{WORKSPACE}automations/<id:automation>": {"GET": READ},
     f"{WORKSPACE}workspace": {"GET": LIST, "PATCH": Case(200, lambda _: {"currency": "EUR"}, others=200)},
+    f"{WORKSPACE}conversations": {"GET": LIST},
+    f"{WORKSPACE}conversations/settings": {
+        "GET": LIST,
+        "PUT": Case(200, lambda _: {"opt_out_words": ["stopp"]}, others=200),
+    },
+    f"{WORKSPACE}conversations/<id:conversation>": {"GET": READ, "PATCH": Case(200, lambda _: {"status": "closed"})},
+    f"{WORKSPACE}conversations/<id:conversation>/read": {"POST": DO},
+    f"{WORKSPACE}conversations/<id:conversation>/unread": {"POST": DO},
+    f"{WORKSPACE}conversations/<id:conversation>/notes": {
+        "GET": READ,
+        "POST": Case(201, lambda _: {"text": "Regular"}),
+    },
+    f"{WORKSPACE}conversations/<id:conversation>/messages": {
+        "GET": READ,
+        "POST": Case(201, lambda _: {"text": "Yes, at eight."}),
+    },
+    f"{WORKSPACE}messages": {"POST": Case(201, a_message)},
     f"{WORKSPACE}channels": {"GET": LIST},
     f"{WORKSPACE}channels/<id:channel>": {"GET": READ},
 }
@@ -157,6 +181,7 @@ def _make_ids(tenant: Tenant) -> dict[str, UUID]:
         "pack": tenant.pack.uuid,
         "entry": tenant.entry.uuid,
         "automation": tenant.automation.uuid,
+        "conversation": a_conversation(tenant.channel).uuid,
     }
 
 

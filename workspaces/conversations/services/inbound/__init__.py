@@ -1,23 +1,17 @@
 """What networks tell, applied in bulk inside the caller's transaction: any number of facts, each of them once.
 
-Readers of callbacks open the transaction, call one function for each kind of fact and commit.
+Readers of callbacks open a transaction, take the locks of all its channels (`lock_channels`), call one function for
+each kind of fact, and commit. With the locks two readers never wait for each other in a circle.
 """
 
-from collections.abc import Sequence
-from datetime import datetime
-
-from workspaces.conversations.facts import (
-    ConversationTouched,
-    EchoReceived,
-    IdentityChanged,
-    MarketingPreferenceChanged,
-    MessageEdited,
-    MessageReceived,
-    MessageRemoved,
-    ReactionChanged,
-    ReadUpTo,
-    StatusChanged,
-)
+from workspaces.conversations.services.inbound.changes import change_reactions, edit_messages, remove_messages
+from workspaces.conversations.services.inbound.echoes import record_echoes
+from workspaces.conversations.services.inbound.identities import change_identities, change_marketing_preferences
+from workspaces.conversations.services.inbound.locking import lock_channels
+from workspaces.conversations.services.inbound.reading import read_up_to
+from workspaces.conversations.services.inbound.receiving import receive_messages
+from workspaces.conversations.services.inbound.statuses import advance_statuses
+from workspaces.conversations.services.inbound.touching import touch_conversations
 
 __all__ = [
     "advance_statuses",
@@ -25,49 +19,10 @@ __all__ = [
     "change_marketing_preferences",
     "change_reactions",
     "edit_messages",
+    "lock_channels",
     "read_up_to",
     "receive_messages",
     "record_echoes",
     "remove_messages",
     "touch_conversations",
 ]
-
-
-def receive_messages(facts: Sequence[MessageReceived], *, now: datetime) -> int:
-    raise NotImplementedError
-
-
-def record_echoes(facts: Sequence[EchoReceived], *, now: datetime) -> int:
-    raise NotImplementedError
-
-
-def edit_messages(facts: Sequence[MessageEdited], *, now: datetime) -> int:
-    raise NotImplementedError
-
-
-def remove_messages(facts: Sequence[MessageRemoved], *, now: datetime) -> int:
-    raise NotImplementedError
-
-
-def change_reactions(facts: Sequence[ReactionChanged], *, now: datetime) -> int:
-    raise NotImplementedError
-
-
-def touch_conversations(facts: Sequence[ConversationTouched], *, now: datetime) -> int:
-    raise NotImplementedError
-
-
-def advance_statuses(facts: Sequence[StatusChanged], *, now: datetime) -> int:
-    raise NotImplementedError
-
-
-def read_up_to(facts: Sequence[ReadUpTo], *, now: datetime) -> int:
-    raise NotImplementedError
-
-
-def change_identities(facts: Sequence[IdentityChanged], *, now: datetime) -> int:
-    raise NotImplementedError
-
-
-def change_marketing_preferences(facts: Sequence[MarketingPreferenceChanged], *, now: datetime) -> int:
-    raise NotImplementedError
