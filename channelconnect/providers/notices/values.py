@@ -2,6 +2,7 @@
 
 import math
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Final
 
 from channelconnect.providers.parsing import Row, number, row, rows, text
@@ -18,6 +19,12 @@ DEEPEST: Final = 5
 
 def moment(value: object) -> datetime | None:
     """Read seconds or milliseconds since 1970, as a number or as digits."""
+    return _moment(value) if isinstance(value, str | int) and not isinstance(value, bool) else None
+
+
+@lru_cache(maxsize=10_000)
+def _moment(value: str | int) -> datetime | None:
+    """What comes together happened in few seconds."""
     found = number(value)
     if found is None or not 0 < found < LAST_SECOND * 1000:
         return None
