@@ -16,14 +16,15 @@ from tests.factories import a_file, catalogue_ids
 from tests.tenants import NOTHING, Api, Multipart, Tenant, a_new_customer
 from tests.workspaces.conversations.facts import a_conversation
 from tests.workspaces.media.files import PDF
-from webhooks.services import send_test
-from workspaces.subaccounts.services import grant_addon, suspend_workspace
+from webhooks.services import register_endpoint, send_test
+from workspaces.subaccounts.services import grant_addon, suspend_workspace, tenant_of
 
 AGENCY = "api/agency/v1/"
 WORKSPACE = "api/v1/"
 EVERYTHING_ELSE = r"^[\s\S]*\Z"
 WRITES = ("POST", "PUT", "PATCH")
 ID = re.compile(r"<id:(\w+)>")
+OF_BOTH = ("webhook", "delivery")
 # Ids that a route takes in its query string.
 QUERIES = {f"{AGENCY}packs/import/preview": "?workspace=<id:workspace>&automation=<id:automation>"}
 
@@ -44,6 +45,10 @@ class Case:
 
 def _endpoint(_: Tenant) -> dict[str, Any]:
     return {"url": "https://93.184.215.14/new", "events": ["workspace.created"]}
+
+
+def _workspace_endpoint(_: Tenant) -> dict[str, Any]:
+    return {"url": "https://93.184.215.14/new", "topics": ["product.updated"]}
 
 
 def _an_offer() -> dict[str, Any]:
@@ -173,6 +178,20 @@ ROUTES: dict[str, dict[str, Case]] = {
     f"{WORKSPACE}messages": {"POST": Case(201, a_message)},
     f"{WORKSPACE}channels": {"GET": LIST},
     f"{WORKSPACE}channels/<id:channel>": {"GET": READ},
+    f"{WORKSPACE}webhooks": {"GET": LIST, "POST": Case(201, _workspace_endpoint, others=201)},
+    f"{WORKSPACE}webhooks/topics": {"GET": LIST},
+    f"{WORKSPACE}webhooks/<id:webhook>": {
+        "GET": READ,
+        "PATCH": Case(200, lambda _: {"enabled": False}),
+        "DELETE": READ,
+    },
+    f"{WORKSPACE}webhooks/<id:webhook>/rotate-secret": {"POST": DO},
+    f"{WORKSPACE}webhooks/<id:webhook>/test": {"POST": Case(202, lambda _: {}, body_optional=True)},
+    f"{WORKSPACE}webhooks/<id:webhook>/replay": {"POST": Case(202, lambda _: {"since": "2026-11-20T00:00:00Z"})},
+    f"{WORKSPACE}webhooks/<id:webhook>/deliveries": {"GET": READ},
+    f"{WORKSPACE}webhooks/deliveries": {"GET": LIST},
+    f"{WORKSPACE}webhooks/deliveries/<id:delivery>": {"GET": READ},
+    f"{WORKSPACE}webhooks/deliveries/<id:delivery>/redeliver": {"POST": Case(202, lambda _: {}, body_optional=True)},
     f"{WORKSPACE}media": {"GET": LIST, "POST": Case(201, lambda _: Multipart.of(PDF), others=201, is_upload=True)},
     f"{WORKSPACE}media/<id:media>": {"GET": READ, "DELETE": READ},
 }
@@ -199,11 +218,16 @@ def methods_of(entry: URLPattern) -> set[str]:
 
 
 def ids_in(route: str) -> list[str]:
-    return ID.findall(route)
+    return [_own_name(route, name) for name in ID.findall(route)]
+
+
+def _own_name(route: str, name: str) -> str:
+    """What both surfaces have is the agency's on one and the workspace's on the other."""
+    return f"own_{name}" if route.startswith(WORKSPACE) and name in OF_BOTH else name
 
 
 def address(route: str, ids: dict[str, Any]) -> str:
-    return "/" + ID.sub(lambda found: str(ids[found[1]]), route + QUERIES.get(route, ""))
+    return "/" + ID.sub(lambda found: str(ids[_own_name(route, found[1])]), route + QUERIES.get(route, ""))
 
 
 def ids_of(tenant: Tenant) -> dict[str, UUID]:
@@ -216,7 +240,16 @@ def ids_of(tenant: Tenant) -> dict[str, UUID]:
 def _make_ids(tenant: Tenant) -> dict[str, UUID]:
     grant_addon(workspace=tenant.workspace, addon=tenant.addon, now=now(), by=SYSTEM)
     delivery = send_test(endpoint=tenant.endpoint, event="workspace.created", now=now(), by=SYSTEM)
+    own = register_endpoint(
+        tenant=tenant_of(tenant.workspace),
+        url=f"https://93.184.215.14/{tenant.mark}",
+        events=["product.updated"],
+        by=SYSTEM,
+    )
+    own_delivery = send_test(endpoint=own, event="product.updated", now=now(), by=SYSTEM)
     return {
+        "own_webhook": own.uuid,
+        "own_delivery": own_delivery.uuid,
         "workspace": tenant.workspace.uuid,
         "plan": tenant.plan.uuid,
         "addon": tenant.addon.uuid,

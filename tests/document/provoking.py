@@ -99,7 +99,9 @@ def a_key_used_again(call: Call) -> int:
 
 
 def a_disabled_endpoint(call: Call) -> int:
-    call.tenant.api.patch(f"/webhooks/{call.tenant.endpoint.uuid}", {"enabled": False})
+    own = call.ids["own_webhook"]
+    uuid, api = (call.tenant.endpoint.uuid, call.tenant.api) if call.route.startswith(AGENCY) else (own, call.api)
+    api.patch(f"/webhooks/{uuid}", {"enabled": False})
     return call.send()
 
 
@@ -109,7 +111,7 @@ def an_unreadable_time(call: Call) -> int:
 
 def one_endpoint_gone(call: Call) -> int:
     made = call.api.call(call.method, call.path, call.body, idempotency_key="gone").json()["data"]
-    call.api.delete(f"/webhooks/{made['uuid']}")
+    call.api.delete(f"/webhooks/{made.get('uuid') or made['id']}")
     return call.send(idempotency_key="gone")
 
 
@@ -174,6 +176,12 @@ OF_THEIR_OWN: dict[str, tuple[Provocation, ...]] = {
     "POST webhooks/deliveries/<id:delivery>/redeliver": (a_disabled_endpoint,),
     "POST packs": (one_pack_too_many,),
     "POST packs/<id:pack>/entries": (another_entry_under_the_same_key,),
+    "POST api/v1/webhooks": (one_endpoint_gone,),
+    "GET api/v1/webhooks/deliveries": (an_unreadable_time,),
+    "GET api/v1/webhooks/<id:webhook>/deliveries": (an_unreadable_time,),
+    "POST api/v1/webhooks/<id:webhook>/test": (a_disabled_endpoint,),
+    "POST api/v1/webhooks/<id:webhook>/replay": (a_disabled_endpoint,),
+    "POST api/v1/webhooks/deliveries/<id:delivery>/redeliver": (a_disabled_endpoint,),
     "POST api/v1/media": (what_is_no_file_of_ours,),
     "DELETE api/v1/media/<id:media>": (a_file_in_use,),
     "GET packs/import/preview": (an_unknown_source, no_parameters),
