@@ -8,6 +8,7 @@ from agency.actors import SYSTEM
 from channelconnect.providers.messages import Verdict
 from channelconnect.sending.sources import Sent
 from channelconnect.sending.transactions import project_transaction
+from config.db import database_now
 from workspaces.contacts.models import Contact
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import mark_channel_lost
@@ -21,7 +22,8 @@ def draw_consequences(results: Sequence[Sent]) -> None:
         return
     with project_transaction():
         for channel in Channel.objects.filter(pk__in=lost).select_related("workspace").order_by("pk"):
-            mark_channel_lost(channel=channel, reason=f"send_refused_{lost[channel.pk]}", by=SYSTEM)
+            reason = f"send_refused_{lost[channel.pk]}"
+            mark_channel_lost(channel=channel, reason=reason, now=database_now(), by=SYSTEM)
         _opt_out(pk for pk in unwilling if pk is not None)
 
 
