@@ -21,6 +21,7 @@ BENCHMARKS = {
     "conversations": "benchmarks.conversations.inbound",
     "crowding": "benchmarks.dispatcher.crowding",
     "web-slow-senders": "benchmarks.web.slow_senders",
+    "web-event-streams": "benchmarks.web.event_streams",
     "web-silence": "benchmarks.web.silence",
     "web-restart": "benchmarks.web.restart",
     "event-latency": "benchmarks.dispatcher.event_latency",
