@@ -18,6 +18,7 @@ BENCHMARKS = {
     "api-cost": "benchmarks.api.cost",
     "big-list": "benchmarks.api.big_list",
     "claims": "benchmarks.dispatcher.claims",
+    "conversations": "benchmarks.conversations.inbound",
     "crowding": "benchmarks.dispatcher.crowding",
     "web-slow-senders": "benchmarks.web.slow_senders",
     "web-event-streams": "benchmarks.web.event_streams",
