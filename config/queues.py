@@ -51,6 +51,7 @@ TASKS = (
     Task("channelconnect.expire_sessions", EXPIRY, every=5),
     Task("channelconnect.unsubscribe", SUBSCRIPTIONS, every=5),
     Task("channelconnect.forget_notices", HOUSEKEEPING, every=600),
+    Task("contacts.import_files", HOUSEKEEPING, every=2),
     Task("agency.forget_records", HOUSEKEEPING, every=600),
     Task("api.forget_idempotency_records", HOUSEKEEPING, every=600),
     Task("webhooks.forget_deliveries", HOUSEKEEPING, every=600),

@@ -15,6 +15,9 @@ from agency.services import accept_invitation, add_member, create_addon, create_
 from agency.tenants import Tenant
 from webhooks.models import Endpoint
 from webhooks.services import register_endpoint
+from workspaces.contacts.models import Contact, ContactImport, Segment
+from workspaces.contacts.services import create_contact, create_segment
+from workspaces.contacts.services.file_imports import upload_contacts
 from workspaces.subaccounts.models import Channel, Workspace, WorkspaceKey
 from workspaces.subaccounts.services import connect_channel, create_workspace, issue_workspace_key
 
@@ -200,3 +203,46 @@ def many_workspaces(agency: Agency, count: int, *, since: datetime | None = None
                 "count": count,
             },
         )
+
+
+class ContactFactory(ByService[Contact]):
+    class Meta:
+        model = Contact
+
+    workspace = SubFactory(WorkspaceFactory)
+    name = Sequence(lambda number: f"Contact {number}")
+    now = A_MOMENT_AGO
+
+    @classmethod
+    def make(cls, **values: Any) -> Contact:
+        """Nobody is named as the maker of a contact."""
+        del values["by"]
+        return create_contact(**values)
+
+
+class SegmentFactory(ByService[Segment]):
+    class Meta:
+        model = Segment
+
+    workspace = SubFactory(WorkspaceFactory)
+    name = Sequence(lambda number: f"Segment {number}")
+    filter = LazyFunction(lambda: {"tags_any": ["VIP"]})
+    now = A_MOMENT_AGO
+
+    @classmethod
+    def make(cls, **values: Any) -> Segment:
+        return create_segment(**values)
+
+
+class ContactImportFactory(ByService[ContactImport]):
+    class Meta:
+        model = ContactImport
+
+    workspace = SubFactory(WorkspaceFactory)
+    filename = "contacts.csv"
+    content = b"Name,Notes\nAda,Prefers mornings\n"
+    now = A_MOMENT_AGO
+
+    @classmethod
+    def make(cls, **values: Any) -> ContactImport:
+        return upload_contacts(**values)

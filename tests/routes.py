@@ -103,6 +103,25 @@ ROUTES: dict[str, dict[str, Case]] = {
     f"{WORKSPACE}automations": {"GET": LIST},
     f"{WORKSPACE}automations/<id:automation>": {"GET": READ},
     f"{WORKSPACE}workspace": {"GET": LIST, "PATCH": Case(200, lambda _: {"currency": "EUR"}, others=200)},
+    f"{WORKSPACE}contacts": {"GET": LIST, "POST": Case(201, lambda _: {"name": "Ada"}, others=201)},
+    f"{WORKSPACE}contacts/import": {
+        "POST": Case(200, lambda _: {"contacts": [{"phone": "+493012345678"}]}, others=200)
+    },
+    f"{WORKSPACE}contacts/<id:contact>": {
+        "GET": READ,
+        "PATCH": Case(200, lambda _: {"name": "Renamed"}),
+        "DELETE": READ,
+    },
+    f"{WORKSPACE}contacts/<id:contact>/merge": {"POST": Case(200, lambda a: {"contact": str(a.other_contact.uuid)})},
+    f"{WORKSPACE}segments": {
+        "GET": LIST,
+        "POST": Case(201, lambda _: {"name": "Regulars", "filter": {"tags_any": ["VIP"]}}, others=201),
+    },
+    f"{WORKSPACE}segments/<id:segment>": {
+        "GET": READ,
+        "PATCH": Case(200, lambda _: {"name": "Renamed"}),
+        "DELETE": READ,
+    },
     f"{WORKSPACE}channels": {"GET": LIST},
     f"{WORKSPACE}channels/<id:channel>": {"GET": READ},
 }
@@ -157,6 +176,8 @@ def _make_ids(tenant: Tenant) -> dict[str, UUID]:
         "pack": tenant.pack.uuid,
         "entry": tenant.entry.uuid,
         "automation": tenant.automation.uuid,
+        "contact": tenant.contact.uuid,
+        "segment": tenant.segment.uuid,
     }
 
 
