@@ -12,14 +12,20 @@ from agency.pages.registry import (
 )
 from channelconnect import events, metrics
 from channelconnect.api.agency.serializers import ConnectionSerializer
+from channelconnect.api.workspace.serializers import TemplateSerializer
 from channelconnect.models import ConnectSettings
 from channelconnect.sending.conversations import ConversationMessages
 from channelconnect.sending.sources import message_sources
 from channelconnect.services import release_access
 from channelconnect.services.retention import RULES
+from channelconnect.services.templates import check_template, has_approved_template
+from channelconnect.services.templates.syncing import APPROVED, PAUSED, REJECTED
 from config.metrics import METRICS
 from config.request_bodies import MIB, BodyRule, body_rules
 from config.retention import retention_rules
+from workspaces.automations.services import RequirementCheck, requirement_checks
+from workspaces.conversations.services import TemplateCheck, template_checks
+from workspaces.subaccounts.event_types import workspace_event_type
 from workspaces.subaccounts.services import DisconnectionHandler, disconnection_handlers
 
 # A batch of a thousand updates stays far below 4 MiB; without its signature a callback is refused unread.
@@ -56,6 +62,17 @@ def _ending(name: str, label: str, **sample: str) -> EventType:
     )
 
 
+def _template(name: str, label: str, status: str) -> EventType:
+    return workspace_event_type(
+        name,
+        label,
+        group="Message templates",
+        resource="template",
+        serializer=TemplateSerializer,
+        sample={"status": status},
+    )
+
+
 METRICS.add(*metrics.METRICS)
 event_types.add(
     _ending(
@@ -70,6 +87,11 @@ event_types.add(
     ),
     _ending(events.EXPIRED, "Channel connection expired", status="expired", error_code="session_expired"),
 )
+event_types.add(
+    _template(APPROVED, "Template approved", "approved"),
+    _template(REJECTED, "Template rejected", "rejected"),
+    _template(PAUSED, "Template paused", "paused"),
+)
 console_menu.add(
     MenuEntry(
         url_name="console:channel-connect",
@@ -83,3 +105,5 @@ label_actions(ACTIONS)
 retention_rules.add(*RULES)
 disconnection_handlers.add(DisconnectionHandler(name="channelconnect.access", release=release_access))
 message_sources.add(ConversationMessages())
+template_checks.add(TemplateCheck(name="channelconnect.templates", check=check_template))
+requirement_checks.add(RequirementCheck(name="template", is_met=has_approved_template))
