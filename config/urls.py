@@ -18,6 +18,7 @@ from packs.api.agency.urls import urlpatterns as pack_paths
 from packs.console.urls import urlpatterns as pack_pages
 from packs.dashboard.urls import urlpatterns as gallery_pages
 from webhooks.api.agency.urls import urlpatterns as webhook_paths
+from webhooks.api.workspace.urls import urlpatterns as workspace_webhook_paths
 from webhooks.console.urls import urlpatterns as webhook_pages
 from workspaces.automations.api.workspace.urls import urlpatterns as automation_paths
 from workspaces.automations.dashboard.urls import urlpatterns as automation_pages
@@ -54,6 +55,7 @@ workspace_surface: list[URLPattern | URLResolver] = [
     *media_paths,
     *automation_paths,
     *template_paths,
+    *workspace_webhook_paths,
     re_path(r"^[\s\S]*\Z", unknown_path(WorkspaceSurface), name="unknown"),
 ]
 console: list[URLPattern | URLResolver] = [
@@ -84,6 +86,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", RedirectView.as_view(pattern_name="account:sign-in")),
     path("account/", include("agency.account.urls")),
     path("brand/", include("agency.public.urls")),
+    path("media/", include("workspaces.media.public.urls")),
     path("connect/", include("channelconnect.pages.urls")),
     path("console", RedirectView.as_view(pattern_name="console:home")),
     path("console/", include((console, "console"))),

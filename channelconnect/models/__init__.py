@@ -1,7 +1,7 @@
 """Connect sessions, what an agency has set up for them, what providers send and what is to be taken back there."""
 
 from channelconnect.models.credentials import ChannelCredential
-from channelconnect.models.inbox import ProviderNotice
+from channelconnect.models.inbox import ProviderNotice, ReadingAttempt
 from channelconnect.models.sending import SenderRun, SenderShard
 from channelconnect.models.sessions import ConnectSession
 from channelconnect.models.settings import ConnectSettings
@@ -14,6 +14,7 @@ __all__ = [
     "ConnectSettings",
     "MessageTemplate",
     "ProviderNotice",
+    "ReadingAttempt",
     "SenderRun",
     "SenderShard",
     "TemplateSync",

@@ -2,7 +2,7 @@
 
 from channelconnect.services.templates.checking import check_template, has_approved_template
 from channelconnect.services.templates.listing import shown_templates
-from channelconnect.services.templates.syncing import OnlyOnWhatsApp, request_sync, sync_next, sync_soon
+from channelconnect.services.templates.syncing import OnlyOnWhatsApp, request_sync, sync_changed, sync_next, sync_soon
 
 __all__ = [
     "OnlyOnWhatsApp",
@@ -10,6 +10,7 @@ __all__ = [
     "has_approved_template",
     "request_sync",
     "shown_templates",
+    "sync_changed",
     "sync_next",
     "sync_soon",
 ]

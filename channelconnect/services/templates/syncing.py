@@ -9,6 +9,7 @@ from django.db import connection, transaction
 
 from channelconnect.models import ChannelCredential, MessageTemplate, TemplateSync
 from channelconnect.providers import ProviderFault
+from channelconnect.providers.notices import TemplateChanged
 from channelconnect.providers.templates import ListedTemplate, list_templates
 from channelconnect.services.templates.listing import shown_templates
 from config.errors import Invalid
@@ -66,10 +67,16 @@ def request_sync(*, channel: Channel, now: datetime) -> TemplateSync:
 def sync_soon(container_ids: Iterable[str], *, now: datetime) -> None:
     """Have the templates of these business accounts listed within seconds; those that are not ours are ignored."""
     known = ChannelCredential.objects.filter(container_id__in=set(container_ids), channel__platform="whatsapp")
-    rows = [TemplateSync(container_id=found, due_at=now) for found in set(known.values_list("container_id", flat=True))]
+    found = sorted(set(known.values_list("container_id", flat=True)))
+    rows = [TemplateSync(container_id=one, due_at=now) for one in found]
     TemplateSync.objects.bulk_create(
         rows, update_conflicts=True, unique_fields=["container_id"], update_fields=["due_at"]
     )
+
+
+def sync_changed(facts: Sequence[TemplateChanged], *, now: datetime) -> None:
+    """List the templates of the business accounts again that the provider tells changes of."""
+    sync_soon([fact.container_id for fact in facts], now=now)
 
 
 def sync_next(*, now: datetime) -> bool:

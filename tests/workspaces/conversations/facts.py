@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import count
 from typing import Any
 
@@ -22,11 +22,12 @@ from workspaces.conversations.services import inbound
 from workspaces.subaccounts.models import Channel
 
 numbers = count(1)
+BEGUN = now().replace(microsecond=0)
 
 
 def moment(seconds: float = 0) -> datetime:
-    """A whole second, so many from now."""
-    return now().replace(microsecond=0) + timedelta(seconds=seconds)
+    """A whole second, so many from when the tests began."""
+    return BEGUN + timedelta(seconds=seconds)
 
 
 def reference(channel: Channel) -> ChannelReference:
@@ -92,6 +93,14 @@ def receive(*facts: MessageReceived) -> int:
     return int(apply(inbound.receive_messages, *facts))
 
 
+def a_conversation(channel: Channel) -> Conversation:
+    """The one of person 1, who writes where there is none yet."""
+    own = Conversation.objects.select_related("contact").filter(channel=channel)
+    if not own.exists():
+        receive(received(channel))
+    return own.get()
+
+
 def the_conversation() -> Conversation:
     return Conversation.objects.select_related("contact", "channel").get()
 
@@ -100,6 +109,3 @@ def texts_of(conversation: Conversation) -> list[str]:
     """What stands in a conversation, the oldest first."""
     rows: Sequence[Message] = list(Message.objects.filter(conversation=conversation).newest_first())
     return [row.text for row in reversed(rows)]
-
-
-LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)

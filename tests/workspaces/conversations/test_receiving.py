@@ -57,7 +57,10 @@ def test_messages_stand_in_the_order_of_the_networks_time(a: Tenant) -> None:
     receive(received(a.channel, text="third", at=moment(-10)), received(a.channel, text="first", at=moment(-30)))
     receive(received(a.channel, text="second", at=moment(-20)))
     assert texts_of(the_conversation()) == ["first", "second", "third"]
-    assert (the_conversation().last_message_preview, the_conversation().last_inbound_at) == ("third", moment_of("third"))
+    assert (the_conversation().last_message_preview, the_conversation().last_inbound_at) == (
+        "third",
+        moment_of("third"),
+    )
 
 
 def moment_of(text: str) -> object:

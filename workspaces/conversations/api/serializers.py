@@ -225,10 +225,16 @@ class NewMessageSerializer(MessageContentSerializer):
 class NoteSerializer(Serializer):
     """A note that colleagues leave in a conversation."""
 
-    id = UUIDField(source="uuid", read_only=True)
+    id = UUIDField(source="uuid")
+    text = CharField(example="Prefers a table at the window.")
+    author = SenderSerializer()
+    created_at = DateTimeField()
+
+
+class NewNoteSerializer(Serializer):
+    """A note that is to be added."""
+
     text = CharField(max_length=LONGEST_NOTE, multiline=True, example="Prefers a table at the window.")
-    author = SenderSerializer(read_only=True)
-    created_at = DateTimeField(read_only=True)
 
 
 class ConversationSettingsSerializer(Serializer):

@@ -1,7 +1,8 @@
 """What was written, in either direction."""
 
 import uuid
-from typing import ClassVar, Self
+from datetime import datetime
+from typing import Any, ClassVar, Self
 
 from django.db import models
 from django.db.models import Q
@@ -119,9 +120,9 @@ class Message(models.Model):
         return {"code": self.error_code, "message": self.error_message or ""} if self.error_code else None
 
     @property
-    def shown_reactions(self) -> list[dict[str, str]]:
+    def shown_reactions(self) -> list[dict[str, Any]]:
         """Reactions that were not taken back."""
-        return [one for one in self.reactions if one["emoji"]]
+        return [{**one, "at": datetime.fromisoformat(one["at"])} for one in self.reactions if one["emoji"]]
 
     @property
     def sender(self) -> dict[str, str]:

@@ -22,6 +22,7 @@ def move_conversations(kept: int, gone: int) -> None:
     """Give one contact's conversations to another, in the merge's transaction."""
     rows = Conversation.objects.filter(contact__in=(kept, gone)).order_by("pk").select_for_update()
     held: Sequence[Conversation] = list(rows)
+    changed = [(one.workspace_id, one.pk) for one in held]
     own = {one.channel_id: one for one in held if one.contact_id == kept}
     for other in (one for one in held if one.contact_id == gone):
         if other.channel_id in own:
@@ -29,7 +30,7 @@ def move_conversations(kept: int, gone: int) -> None:
         else:
             other.contact_id = kept
             other.save(update_fields=["contact"])
-    announce_changes((one.workspace_id, one.pk) for one in held)
+    announce_changes(changed)
 
 
 def _join(kept: Conversation, other: Conversation) -> None:

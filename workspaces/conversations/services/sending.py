@@ -1,13 +1,15 @@
 """What the sender tells of the messages that it has given to a provider."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db import connection
 
 from config.leases.arrays import integers, moments, texts
 from workspaces.conversations.models import QueuedMessage
+from workspaces.conversations.models.conversations import LONGEST_PREVIEW
 from workspaces.conversations.services.announcing import announce_changes
 from workspaces.conversations.services.recording import MESSAGE_TOPICS, record_message_events
 from workspaces.conversations.services.texts import storable
@@ -25,6 +27,15 @@ USING unnest(%s::bigint[], %s::text[]) AS result (id, provider_id)
 JOIN conversations_message ours ON ours.id = result.id
 WHERE echo.channel_id = ours.channel_id AND echo.provider_message_id = result.provider_id AND echo.id <> ours.id
     AND echo.sent_elsewhere
+RETURNING echo.id, ours.id
+"""
+SHOW_OURS = """
+UPDATE conversations_conversation conversation
+SET last_message = ours.id, last_message_uuid = ours.uuid, last_message_at = ours.provider_time,
+    last_message_type = ours.type, last_message_preview = left(ours.text, %s)
+FROM unnest(%s::bigint[], %s::bigint[]) AS same (echo, ours)
+JOIN conversations_message ours ON ours.id = same.ours
+WHERE conversation.id = ours.conversation_id AND conversation.last_message = same.echo
 """
 # From now on the time at which the provider got it orders it, unless the provider has told its own already.
 RECORD = """
@@ -67,13 +78,21 @@ def record_send_results(results: Sequence[SendResult], *, now: datetime) -> int:
         rows: list[tuple[int, int, int, str]] = cursor.fetchall()
         accepted = {one.message: storable(one.provider_message_id) for one in results if one.provider_message_id}
         if accepted:
-            cursor.execute(FORGET_ECHOES, [integers(accepted), texts(accepted.values())])
+            _forget_echoes(cursor, accepted)
         cursor.execute(RECORD, _columns([by_id[row[0]] for row in rows]))
     QueuedMessage.objects.filter(pk__in=list(by_id)).delete()
     moved = [row for row in rows if row[3] == "pending"]
     record_message_events([(MESSAGE_TOPICS[by_id[row[0]].status], row[1], row[0]) for row in moved], now=now)
     announce_changes((workspace, conversation) for _, workspace, conversation, _ in moved)
     return len(rows)
+
+
+def _forget_echoes(cursor: Any, accepted: Mapping[int, str]) -> None:
+    cursor.execute(FORGET_ECHOES, [integers(accepted), texts(accepted.values())])
+    same = cursor.fetchall()
+    if same:
+        echoes, ours = zip(*same, strict=True)
+        cursor.execute(SHOW_OURS, [LONGEST_PREVIEW, integers(echoes), integers(ours)])
 
 
 def _columns(results: Sequence[SendResult]) -> list[str]:

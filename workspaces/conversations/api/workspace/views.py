@@ -16,6 +16,7 @@ from workspaces.conversations.api.serializers import (
     MessageContentSerializer,
     MessageSerializer,
     NewMessageSerializer,
+    NewNoteSerializer,
     NoteSerializer,
 )
 from workspaces.conversations.filters import ConversationFilterSet
@@ -134,14 +135,14 @@ class NoteViewSet(ConversationPartViewSet):
     @operation(
         operation_id="addNote",
         summary="Add a note",
-        request=NoteSerializer,
+        request=NewNoteSerializer,
         status=201,
         answer=one(NoteSerializer),
         idempotent=True,
     )
     def create(self, request: Request, conversation: UUID | None) -> HttpResponse:
         found = self.conversation
-        wanted = self.validated(NoteSerializer).validated_data
+        wanted = self.validated(NewNoteSerializer).validated_data
         note = add_note(conversation=found, **wanted, now=timezone.now(), by=self.actor)
         return self.answer(NoteSerializer(note), status=201)
 

@@ -8,7 +8,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("channelconnect", "0004_disconnection"),
+        ("channelconnect", "0005_reading_in_batches"),
     ]
 
     operations = [
