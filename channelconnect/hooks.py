@@ -21,7 +21,7 @@ from channelconnect.sending.sources import message_sources
 from channelconnect.services import release_access
 from channelconnect.services.accounts import change_limits, change_qualities, lose_accounts
 from channelconnect.services.retention import RULES
-from channelconnect.services.templates import check_template, has_approved_template, sync_changed
+from channelconnect.services.templates import check_template, choices_of_channel, has_approved_template, sync_changed
 from channelconnect.services.templates.syncing import APPROVED, PAUSED, REJECTED
 from config.metrics import METRICS
 from config.request_bodies import MIB, BodyRule, body_rules
@@ -29,6 +29,7 @@ from config.retention import retention_rules
 from workspaces.automations.services import RequirementCheck, requirement_checks
 from workspaces.conversations import facts
 from workspaces.conversations.services import TemplateCheck, inbound, template_checks
+from workspaces.conversations.services.template_choices import TemplateSource, template_sources
 from workspaces.subaccounts.event_types import workspace_event_type
 from workspaces.subaccounts.services import DisconnectionHandler, disconnection_handlers
 
@@ -129,3 +130,4 @@ fact_handlers.add(
 message_sources.add(ConversationMessages())
 template_checks.add(TemplateCheck(name="channelconnect.templates", check=check_template))
 requirement_checks.add(RequirementCheck(name="template", is_met=has_approved_template))
+template_sources.add(TemplateSource(name="channelconnect.templates", choices=choices_of_channel))
