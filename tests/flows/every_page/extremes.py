@@ -37,11 +37,14 @@ from tests.packs.small_library import BOOKING, WELCOME
 from tests.pictures import a_picture
 from tests.tenants import Tenant
 from tests.webhooks.factories import a_failed_delivery, an_endpoint
+from tests.workspaces.conversations.facts import person, receive, received
 from webhooks.models import Delivery, Endpoint, HourlyStats
 from workspaces.automations.models import Automation
 from workspaces.catalogue.services import change_product
 from workspaces.classes.services import add_participant
 from workspaces.contacts.models import Contact
+from workspaces.conversations.models import Conversation
+from workspaces.conversations.services import Content, add_note, send_message
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import grant_addon, suspend_workspace
 
@@ -73,6 +76,17 @@ class ExtremeTenant(Tenant):
         self.make_deliveries()
         self.make_packs()
         self.make_catalogue()
+        self.make_conversations()
+
+    def make_conversations(self) -> None:
+        """Messages of everybody, one of them answered; the last has all that a thread may show."""
+        channel = self.customer.channels.get()
+        for number, name in enumerate(NAMES, 1):
+            receive(received(channel, person=person(number, name=name), text=name))
+        self.conversation = Conversation.objects.get(contact__name=ENDLESS)
+        receive(received(channel, person=person(3), type="unsupported", text="", details={"unsupported": "poll"}))
+        send_message(conversation=self.conversation, content=Content(text=RIGHT_TO_LEFT), by=SYSTEM, now=now())
+        add_note(conversation=self.conversation, text=ENDLESS, by=SYSTEM, now=now())
 
     def make_customers(self) -> None:
         """Customers on plans with add-ons and channels; the one that every page is about comes last,
