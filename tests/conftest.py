@@ -1,5 +1,6 @@
 """What every test stands on: clean counters, a database that can be emptied, and two agencies with their clients."""
 
+import gc
 from collections.abc import Iterator
 
 import pytest
@@ -8,6 +9,7 @@ from django.test import Client, TransactionTestCase
 from pytest_django import DjangoDbBlocker
 
 from tests.agency.console.browsers import at_the_console
+from tests.databases import SharedTemplate, template_of_this_run
 from tests.document.recording import _watch_surfaces, pytest_runtest_call  # noqa: F401  # pytest finds them here
 from tests.emptying import empty_database, forget_counters
 from tests.routes import ids_of
@@ -54,19 +56,62 @@ WHERE datname = current_database() AND pid <> pg_backend_pid()
 """
 
 
+# What takes longest of all is begun first, so that no worker is left with it at the end.
+LONGEST = (
+    "tests/operations/test_chaos.py::test_each_kind",
+    "tests/flows/every_page/",
+    "tests/tools/local/test_product",
+    "tests/tools/demo/test_demo",
+    "tests/clocks/",
+    "tests/servers/",
+    "tests/packs/test_secrets",
+    "tests/workspaces/automations/flows/test_cleaning",
+    "tests/config/serving/",
+    "tests/typing/",
+)
+COLLECT_GARBAGE_AFTER = 20_000
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.nodeid.startswith(SLOW):
             item.add_marker(pytest.mark.slow)
+    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector what stays to the end: Django and thousands of collected tests."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(COLLECT_GARBAGE_AFTER)
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+def shared_template() -> Iterator[SharedTemplate | None]:
+    template = template_of_this_run()
+    yield template
+    if template:
+        template.end()
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings: None, shared_template: SharedTemplate | None) -> None:
+    """Begin with a copy of a migrated database, if another worker has one already."""
+    if shared_template:
+        shared_template.begin()
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(
+    django_db_setup: None, django_db_blocker: DjangoDbBlocker, shared_template: SharedTemplate | None
+) -> Iterator[None]:
     """Let the clean-up after a test that commits empty every table, that of activity too, which nothing else may.
 
     At the end, connections that threads of live servers still keep would hold the database; they are closed from the
     other side.
     """
+    if shared_template:
+        shared_template.offer()
     with django_db_blocker.unblock(), connection.cursor() as cursor:
         cursor.execute("ALTER TABLE agency_activityentry DISABLE TRIGGER activity_is_never_emptied")
     with pytest.MonkeyPatch.context() as patched:
