@@ -6,6 +6,8 @@ from collections.abc import Iterator
 import pytest
 from django.db import connection
 from django.test import Client, TransactionTestCase
+from hypothesis import HealthCheck
+from hypothesis import settings as search
 from pytest_django import DjangoDbBlocker
 
 from tests.agency.console.browsers import at_the_console
@@ -14,6 +16,10 @@ from tests.document.recording import _watch_surfaces, pytest_runtest_call  # noq
 from tests.emptying import empty_database, forget_counters
 from tests.routes import ids_of
 from tests.tenants import WORKSPACE_BASE, Api, Tenant
+
+# A busy machine makes nothing wrong: no search fails by the clock.
+search.register_profile("without a clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+search.load_profile("without a clock")
 
 # What starts processes, drives a browser, waits for something real or tries very many things: not in `make fast`.
 SLOW = (
@@ -49,6 +55,18 @@ SLOW = (
     "tests/channelconnect/providers/",
     "tests/channelconnect/sending/",
     "tests/test_routes",
+    "tests/test_unchanged",
+    "tests/agency/console/test_safety",
+    "tests/packs/console/test_access",
+    "tests/webhooks/console/test_access",
+    "tests/workspaces/subaccounts/dashboard/test_access",
+    "tests/channelconnect/test_ends",
+    "tests/operations/test_settings",
+    "tests/operations/test_secrets_at_rest",
+    "tests/api/requests/test_bodies",
+    "tests/api/requests/test_fields",
+    "tests/api/responses/test_pagination",
+    "tests/api/test_surface_order",
 )
 OTHERS_OUT = """
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
