@@ -55,7 +55,7 @@ SLOW = (
     "tests/api/test_idempotency",
     "tests/packs/test_secrets",
     "tests/workspaces/automations/flows/test_cleaning",
-    "tests/workspaces/subaccounts/test_hundred_thousand",
+    "tests/workspaces/subaccounts/api/test_hundred_thousand",
     "tests/channelconnect/providers/",
     "tests/channelconnect/sending/",
     "tests/test_routes",
