@@ -12,7 +12,11 @@ from pytest_django import DjangoDbBlocker
 
 from tests.agency.console.browsers import at_the_console
 from tests.databases import SharedTemplate, template_of_this_run
-from tests.document.recording import _watch_surfaces, pytest_runtest_call  # noqa: F401  # pytest finds them here
+from tests.document.recording import (  # noqa: F401  # pytest finds them here
+    _watch_surfaces,
+    pytest_runtest_call,
+    pytest_runtest_setup,
+)
 from tests.emptying import empty_database, forget_counters
 from tests.routes import ids_of
 from tests.tenants import WORKSPACE_BASE, Api, Tenant
@@ -52,7 +56,7 @@ SLOW = (
     "tests/api/test_idempotency",
     "tests/packs/test_secrets",
     "tests/workspaces/automations/flows/test_cleaning",
-    "tests/workspaces/subaccounts/test_hundred_thousand",
+    "tests/workspaces/subaccounts/api/test_hundred_thousand",
     "tests/channelconnect/providers/",
     "tests/channelconnect/sending/",
     "tests/test_routes",
