@@ -27,6 +27,8 @@ BENCHMARKS = {
     "event-latency": "benchmarks.dispatcher.event_latency",
     "held-snapshot": "benchmarks.dispatcher.held_snapshot",
     "isolation": "benchmarks.dispatcher.isolation",
+    "inbox": "benchmarks.inbox.reading",
+    "inbox-door": "benchmarks.inbox.door",
     "release": "benchmarks.dispatcher.release",
     "delivery": "benchmarks.dispatcher.throughput",
     "parallel-creates": "benchmarks.api.parallel_creates",
