@@ -8,6 +8,8 @@ from workspaces.catalogue.models import Service
 from workspaces.catalogue.services import ServiceUse, service_uses
 from workspaces.classes.api.serializers import ClassSessionSerializer, ParticipantContactSerializer, StaffSerializer
 from workspaces.classes.models import ClassSession
+from workspaces.classes.services.seats import MERGE_HANDLER, REMOVAL_HANDLER
+from workspaces.contacts.services import contact_merge_handlers, contact_removal_handlers
 from workspaces.subaccounts.event_types import workspace_event_type
 
 ACTIONS = {
@@ -52,6 +54,8 @@ for name, label in (
             contact=ParticipantContactSerializer(),
         )
     )
+contact_removal_handlers.add(REMOVAL_HANDLER)
+contact_merge_handlers.add(MERGE_HANDLER)
 service_uses.add(
     ServiceUse("classes", has_scheduled_classes, "Classes are scheduled with this service. Cancel them first.")
 )

@@ -13,13 +13,12 @@ from django.utils.translation import gettext as _
 from agency.pages.lists import paged, with_id
 from config.api.requests.ids import parse_uuid
 from config.api.requests.parameters import is_storable
-from config.db import name_key
+from config.db import like_pattern, name_key
 from workspaces.catalogue.dashboard.pages import EntryForm, EntryQuestion, Link
 from workspaces.classes.dashboard.forms import ClassForm, read_day
 from workspaces.classes.models import ClassSession
 from workspaces.classes.services import (
     ClassNotFound,
-    ContactNotFound,
     ParticipantNotFound,
     add_participant,
     cancel_class,
@@ -27,6 +26,7 @@ from workspaces.classes.services import (
     schedule_class,
 )
 from workspaces.contacts.models import Contact
+from workspaces.contacts.services import ContactNotFound
 from workspaces.subaccounts.dashboard.surface import DashboardView
 
 LIST, ONE = "app:classes", "app:class"
@@ -112,7 +112,7 @@ class ClassPage(OneClass):
         """Find a few contacts who have no seat yet."""
         if not search or not is_storable(search):
             return []
-        rows = Contact.objects.of(self.workspace).filter(search_key__contains=name_key(search))
+        rows = Contact.objects.of(self.workspace).filter(search_key__like=like_pattern(name_key(search)))
         return rows.exclude(class_seats__session=self.session).newest_first()[:MOST_FOUND]
 
 
