@@ -20,6 +20,9 @@ from tests.agency.console.browsers import PASSWORD, a_member
 from tests.channelconnect.agencies import a_session, switch_on
 from tests.factories import (
     ChannelFactory,
+    ContactFactory,
+    ContactImportFactory,
+    SegmentFactory,
     WorkspaceFactory,
     addon_limits,
     an_agency_key,
@@ -33,6 +36,8 @@ from tests.tenants import Tenant
 from tests.webhooks.factories import a_failed_delivery, an_endpoint
 from webhooks.models import Delivery, Endpoint, HourlyStats
 from workspaces.automations.models import Automation
+from workspaces.contacts.models import Contact, ContactImport, Segment
+from workspaces.contacts.services import update_contact
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import grant_addon, suspend_workspace
 
@@ -63,6 +68,7 @@ class ExtremeTenant(Tenant):
         self.make_customers()
         self.make_deliveries()
         self.make_packs()
+        self.make_contacts()
 
     def make_customers(self) -> None:
         """Customers on plans with add-ons and channels; the one that every page is about comes last,
@@ -107,6 +113,21 @@ class ExtremeTenant(Tenant):
         install_pack(workspace=self.customer, pack=self.published.uuid, now=now(), by=SYSTEM)
         self.installed: Automation = Automation.objects.filter(workspace=self.customer).latest("pk")
         self.own: Automation = an_automation(self.customer, name=ENDLESS, flow=a_customers_flow())
+
+    def make_contacts(self) -> None:
+        for name in NAMES:
+            tags = [name[:50], "T" * 50, "VIP"]
+            self.endless_contact: Contact = ContactFactory.create(
+                workspace=self.customer, name=name, tags=tags, attributes={"a" * 40: "v" * 500}
+            )
+            self.endless_segment: Segment = SegmentFactory.create(
+                workspace=self.customer, name=name, filter={"tags_any": tags, "attributes": {"a" * 40: name}}
+            )
+        update_contact(contact=self.endless_contact, now=now(), email=EMAIL, opted_out=True)
+        content = f"{ENDLESS},{RIGHT_TO_LEFT},{EMOJI},,phone\n{'c' * 500},{RIGHT_TO_LEFT},{EMOJI},x,+4930123456\n"
+        self.endless_import: ContactImport = ContactImportFactory.create(
+            workspace=self.customer, filename=f"{ENDLESS}.csv", content=content.encode()
+        )
 
     @property
     def workspace(self) -> Workspace:
