@@ -48,6 +48,17 @@ def an_address() -> str:
     return f"2001:db8:{secrets.randbits(16):x}:{secrets.randbits(16):x}::1"
 
 
+class Multipart(bytes):
+    """A body of multipart/form-data with one file."""
+
+    kind = "multipart/form-data; boundary=border"
+
+    @classmethod
+    def of(cls, content: bytes, filename: str = "bill.pdf", field: str = "file") -> "Multipart":
+        head = f'--border\r\nContent-Disposition: form-data; name="{field}"; filename="{filename}"\r\n\r\n'
+        return cls(head.encode() + content + b"\r\n--border--\r\n")
+
+
 class Api:
     """Calls a surface; without a key as nobody."""
 
@@ -62,7 +73,7 @@ class Api:
             given.setdefault("x-api-key", self.key)
         client = Client(REMOTE_ADDR=self.address)
         client.handler = HANDLER
-        kind = "application/json" if content else ""
+        kind = body.kind if isinstance(body, Multipart) else "application/json" if content else ""
         address = path if path.startswith(("/api/", "http://")) else f"{self.base}{path}"
         return client.generic(method, address, content, kind, headers=given)
 

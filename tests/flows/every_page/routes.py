@@ -5,7 +5,7 @@ from typing import Any
 
 from django.urls import NoReverseMatch, get_resolver, reverse
 
-from tests.flows.every_page.extremes import ExtremeTenant
+from tests.flows.every_page.extremes import ENDLESS, ExtremeTenant
 from webhooks.console.views.deliveries import sign_redelivery
 from webhooks.services.replays import Replayed
 
@@ -36,6 +36,11 @@ ARGUMENTS: dict[str, Arguments] = {
     "app:contact": lambda a: [a.endless_contact.uuid],
     "app:contact-import": lambda a: [a.endless_import.uuid],
     "app:segment": lambda a: [a.endless_segment.uuid],
+    "app:class": lambda a: [a.offered["session"]],
+    "app:product": lambda a: [a.offered["product"]],
+    "app:service": lambda a: [a.offered["service"]],
+    "app:service-category": lambda a: [a.offered["category"]],
+    "app:staff": lambda a: [a.offered["staff"]],
     "app:channel-disconnect": lambda a: [a.customer.channels.get().uuid],
     "app:leave": lambda a: [a.customer.uuid],
     "app:pack": lambda a: [a.published.uuid],
@@ -54,6 +59,8 @@ NOT_LOOKED_AT = {
     "app:contact-opt-in",
     "app:contact-opt-out",
     "app:contacts-export",
+    "app:class-participant-add",
+    "app:class-participant-remove",
     "app:home",
     "app:pack-install",
     "app:switch",
@@ -94,7 +101,11 @@ STATES: dict[str, list[Callable[[ExtremeTenant], str]]] = {
         lambda a: f"{reverse('console:sub-accounts')}?search={'x' * 120}",
         lambda a: "/console/nothing-here",
     ],
-    "app": [lambda a: reverse("app:automation", args=[a.own.uuid])],
+    "app": [
+        lambda a: reverse("app:automation", args=[a.own.uuid]),
+        lambda a: f"{reverse('app:class', args=[a.offered['session']])}?search={ENDLESS[:10]}",
+        lambda a: f"{reverse('app:products')}?search={'x' * 120}",
+    ],
 }
 
 

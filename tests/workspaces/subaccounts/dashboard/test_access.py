@@ -15,7 +15,7 @@ from agency.services import suspend_agency
 from packs.services import add_library_entry, change_pack, create_pack
 from tests import furnished
 from tests.agency.console.browsers import a_browser, a_member, a_person, at_the_console, text
-from tests.factories import ContactFactory, ContactImportFactory, SegmentFactory, WorkspaceFactory
+from tests.factories import ContactFactory, ContactImportFactory, SegmentFactory, WorkspaceFactory, catalogue_ids
 from tests.packs.client import an_automation
 from tests.tenants import Tenant, an_address
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
@@ -64,6 +64,16 @@ def an_item() -> str:
     return next(iter(library().items))
 
 
+def offered(*names: str) -> Ids:
+    """The ids of what the workspace offers, by their names in `catalogue_ids`."""
+
+    def ids(tenant: Tenant) -> list[UUID]:
+        made = catalogue_ids(tenant.workspace, f"{tenant.mark} {uuid4()}")
+        return [made[name] for name in names]
+
+    return ids
+
+
 @dataclass(frozen=True)
 class PageCase:
     """What the owner's GET and POST are answered with; 405 means that the method is not there, 302 that it leads on."""
@@ -101,6 +111,29 @@ PAGES = {
     "segment": PageCase(200, 422, segment),
     "segment-remove": PageCase(200, 302, segment),
     "gallery": PageCase(200, 405),
+    "products": PageCase(200, 405),
+    "product-new": PageCase(200, 422),
+    "product": PageCase(200, 422, offered("product")),
+    "product-stock": PageCase(200, 422, offered("product")),
+    "product-delete": PageCase(200, 302, offered("product")),
+    "services": PageCase(200, 405),
+    "service-new": PageCase(200, 422),
+    "service": PageCase(200, 422, offered("service")),
+    "service-delete": PageCase(200, 302, offered("service")),
+    "service-categories": PageCase(200, 405),
+    "service-category-new": PageCase(200, 422),
+    "service-category": PageCase(200, 422, offered("category")),
+    "service-category-delete": PageCase(200, 302, offered("category")),
+    "staff": PageCase(200, 405),
+    "staff-new": PageCase(200, 422),
+    "staff-member": PageCase(200, 422, offered("staff")),
+    "staff-delete": PageCase(200, 302, offered("staff")),
+    "classes": PageCase(200, 405),
+    "class-new": PageCase(200, 422),
+    "class": PageCase(200, 405, offered("session")),
+    "class-cancel": PageCase(200, 302, offered("session")),
+    "class-participant-add": PageCase(302, 404, offered("session")),
+    "class-participant-remove": PageCase(302, 302, offered("session", "contact")),
     "pack": PageCase(200, 405, pack),
     "pack-install": PageCase(302, 302, pack),
 }
@@ -155,7 +188,10 @@ def test_the_owner_of_another_workspace_finds_nothing_there(name: str, a: Tenant
     case, browser = PAGES[name], dashboard_client(a.workspace)
     foreign = case.ids(b)
     for method in (browser.get, browser.post):
-        answers = [method(address(name, ids), headers={"X-Request-Id": "same"}) for ids in (foreign, [uuid4()])]
+        answers = [
+            method(address(name, ids), headers={"X-Request-Id": "same"})
+            for ids in (foreign, [uuid4() for _ in foreign])
+        ]
         if answers[0].status_code == (302 if method == browser.get else 405):
             continue
         assert [answer.status_code for answer in answers] == [404, 404]

@@ -51,6 +51,11 @@ class WorkspaceSurface(AddressLimitedSurface[WorkspaceCaller]):
         return self.caller.workspace
 
     @property
+    def principal(self) -> str:
+        """Whose idempotency keys these are: the workspace's, whichever of its API keys is used."""
+        return f"workspace:{self.workspace.pk}"
+
+    @property
     def actor(self) -> Actor:
         caller = self.caller
         return request_actor(self.request._request, kind="workspace_key", id=caller.key_uuid, label=caller.key_name)
