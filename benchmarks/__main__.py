@@ -32,6 +32,8 @@ BENCHMARKS = {
     "release": "benchmarks.dispatcher.release",
     "delivery": "benchmarks.dispatcher.throughput",
     "parallel-creates": "benchmarks.api.parallel_creates",
+    "contact-import": "benchmarks.contacts.importing",
+    "contact-segments": "benchmarks.contacts.segments",
     "retention": "benchmarks.retention",
 }
 

@@ -22,7 +22,10 @@ from tests.channelconnect.agencies import a_session, switch_on
 from tests.factories import (
     ChannelFactory,
     ClassSessionFactory,
+    ContactFactory,
+    ContactImportFactory,
     ProductFactory,
+    SegmentFactory,
     ServiceCategoryFactory,
     ServiceFactory,
     StaffFactory,
@@ -42,7 +45,8 @@ from webhooks.models import Delivery, Endpoint, HourlyStats
 from workspaces.automations.models import Automation
 from workspaces.catalogue.services import change_product
 from workspaces.classes.services import add_participant
-from workspaces.contacts.models import Contact
+from workspaces.contacts.models import Contact, ContactImport, Segment
+from workspaces.contacts.services import update_contact
 from workspaces.conversations.models import Conversation
 from workspaces.conversations.services import Content, add_note, send_message
 from workspaces.subaccounts.models import Workspace
@@ -75,6 +79,7 @@ class ExtremeTenant(Tenant):
         self.make_customers()
         self.make_deliveries()
         self.make_packs()
+        self.make_contacts()
         self.make_catalogue()
         self.make_conversations()
 
@@ -131,6 +136,21 @@ class ExtremeTenant(Tenant):
         install_pack(workspace=self.customer, pack=self.published.uuid, now=now(), by=SYSTEM)
         self.installed: Automation = Automation.objects.filter(workspace=self.customer).latest("pk")
         self.own: Automation = an_automation(self.customer, name=ENDLESS, flow=a_customers_flow())
+
+    def make_contacts(self) -> None:
+        for name in NAMES:
+            tags = [name[:50], "T" * 50, "VIP"]
+            self.endless_contact: Contact = ContactFactory.create(
+                workspace=self.customer, name=name, tags=tags, attributes={"a" * 40: "v" * 500}
+            )
+            self.endless_segment: Segment = SegmentFactory.create(
+                workspace=self.customer, name=name, filter={"tags_any": tags, "attributes": {"a" * 40: name}}
+            )
+        update_contact(contact=self.endless_contact, now=now(), email=EMAIL, opted_out=True)
+        content = f"{ENDLESS},{RIGHT_TO_LEFT},{EMOJI},,phone\n{'c' * 500},{RIGHT_TO_LEFT},{EMOJI},x,+4930123456\n"
+        self.endless_import: ContactImport = ContactImportFactory.create(
+            workspace=self.customer, filename=f"{ENDLESS}.csv", content=content.encode()
+        )
 
     def make_catalogue(self) -> None:
         """Products, services, staff and a class, of which the last ones have the longest names."""
