@@ -34,8 +34,9 @@ class CategoryField(_CategoryField):
 class PriceField(forms.DecimalField):
     def __init__(self, currency: str, **options: Any) -> None:
         label = _("Price in %(currency)s") % {"currency": currency}
-        digits = {"max_digits": PRICE_DIGITS, "decimal_places": PRICE_DECIMALS}
-        super().__init__(label=label, min_value=Decimal(0), **digits, **options)
+        super().__init__(
+            label=label, min_value=Decimal(0), max_digits=PRICE_DIGITS, decimal_places=PRICE_DECIMALS, **options
+        )
 
 
 class ProductForm(forms.Form):

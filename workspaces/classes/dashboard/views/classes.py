@@ -47,7 +47,12 @@ class Classes(DashboardView):
         if status in Status.values:
             rows = rows.filter(status=status)
         listed, pages = paged(request, rows)
-        shown = {"day": day, "asked_status": status, "statuses": Status.choices, "filtered": bool(asked or status)}
+        shown: dict[str, Any] = {
+            "day": day,
+            "asked_status": status,
+            "statuses": Status.choices,
+            "filtered": bool(asked or status),
+        }
         return self.page("classes/classes.html", rows=listed, pages=pages, zone=zone, **shown)
 
 
@@ -113,7 +118,7 @@ class ClassPage(OneClass):
         if not search or not is_storable(search):
             return []
         rows = Contact.objects.of(self.workspace).filter(search_key__like=like_pattern(name_key(search)))
-        return rows.exclude(class_seats__session=self.session).newest_first()[:MOST_FOUND]
+        return list(rows.exclude(class_seats__session=self.session).newest_first()[:MOST_FOUND])
 
 
 class ClassCancel(OneClass, EntryQuestion):
