@@ -11,6 +11,7 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from agency.services import suspend_agency
+from channelconnect.models import ChannelCredential
 from tests.channelconnect.agencies import RETURN_URL, a_session, switch_on, wanted
 from tests.factories import a_file, catalogue_ids
 from tests.tenants import NOTHING, Api, Multipart, Tenant, a_new_customer
@@ -45,6 +46,13 @@ class Case:
 
 def _endpoint(_: Tenant) -> dict[str, Any]:
     return {"url": "https://93.184.215.14/new", "events": ["workspace.created"]}
+
+
+def _a_number(tenant: Tenant) -> str:
+    """The tenant's channel, with what it needs to speak to its provider."""
+    values = {"token": "EAAS", "container_id": f"2{tenant.channel.pk}"}
+    ChannelCredential.objects.update_or_create(channel=tenant.channel, defaults=values)
+    return str(tenant.channel.uuid)
 
 
 def _workspace_endpoint(_: Tenant) -> dict[str, Any]:
@@ -125,6 +133,8 @@ ROUTES: dict[str, dict[str, Case]] = {
     },
     f"{WORKSPACE}automations": {"GET": LIST},
     f"{WORKSPACE}automations/<id:automation>": {"GET": READ},
+    f"{WORKSPACE}templates": {"GET": LIST},
+    f"{WORKSPACE}templates/sync": {"POST": Case(202, lambda tenant: {"channel": _a_number(tenant)})},
     f"{WORKSPACE}products": {"GET": LIST, "POST": Case(201, lambda _: _a_product(), others=201)},
     f"{WORKSPACE}products/<id:product>": {
         "GET": READ,
@@ -176,6 +186,25 @@ ROUTES: dict[str, dict[str, Case]] = {
         "POST": Case(201, lambda _: {"text": "Yes, at eight."}),
     },
     f"{WORKSPACE}messages": {"POST": Case(201, a_message)},
+    f"{WORKSPACE}contacts": {"GET": LIST, "POST": Case(201, lambda _: {"name": "Ada"}, others=201)},
+    f"{WORKSPACE}contacts/import": {
+        "POST": Case(200, lambda _: {"contacts": [{"phone": "+493012345678"}]}, others=200)
+    },
+    f"{WORKSPACE}contacts/<id:contact>": {
+        "GET": READ,
+        "PATCH": Case(200, lambda _: {"name": "Renamed"}),
+        "DELETE": READ,
+    },
+    f"{WORKSPACE}contacts/<id:contact>/merge": {"POST": Case(200, lambda a: {"contact": str(a.other_contact.uuid)})},
+    f"{WORKSPACE}segments": {
+        "GET": LIST,
+        "POST": Case(201, lambda _: {"name": "Regulars", "filter": {"tags_any": ["VIP"]}}, others=201),
+    },
+    f"{WORKSPACE}segments/<id:segment>": {
+        "GET": READ,
+        "PATCH": Case(200, lambda _: {"name": "Renamed"}),
+        "DELETE": READ,
+    },
     f"{WORKSPACE}channels": {"GET": LIST},
     f"{WORKSPACE}channels/<id:channel>": {"GET": READ},
     f"{WORKSPACE}webhooks": {"GET": LIST, "POST": Case(201, _workspace_endpoint, others=201)},
@@ -262,7 +291,9 @@ def _make_ids(tenant: Tenant) -> dict[str, UUID]:
         "automation": tenant.automation.uuid,
         "conversation": a_conversation(tenant.channel).uuid,
         "media": a_file(tenant.workspace, filename=f"{tenant.mark}.pdf").uuid,
-        **catalogue_ids(tenant.workspace, tenant.mark),
+        **catalogue_ids(tenant.workspace, tenant.mark, tenant.contact),
+        "contact": tenant.contact.uuid,
+        "segment": tenant.segment.uuid,
     }
 
 

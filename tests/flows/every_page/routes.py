@@ -5,7 +5,7 @@ from typing import Any
 
 from django.urls import NoReverseMatch, get_resolver, reverse
 
-from tests.flows.every_page.extremes import ExtremeTenant
+from tests.flows.every_page.extremes import ENDLESS, ExtremeTenant
 from webhooks.console.views.deliveries import sign_redelivery
 from webhooks.services.replays import Replayed
 
@@ -33,6 +33,11 @@ ARGUMENTS: dict[str, Arguments] = {
     "console:channel-connect": lambda a: [a.customer.uuid],
     "account:leave-team": lambda a: [a.membership.pk],
     "app:automation": lambda a: [a.installed.uuid],
+    "app:class": lambda a: [a.offered["session"]],
+    "app:product": lambda a: [a.offered["product"]],
+    "app:service": lambda a: [a.offered["service"]],
+    "app:service-category": lambda a: [a.offered["category"]],
+    "app:staff": lambda a: [a.offered["staff"]],
     "app:channel-disconnect": lambda a: [a.customer.channels.get().uuid],
     "app:leave": lambda a: [a.customer.uuid],
     "app:pack": lambda a: [a.published.uuid],
@@ -46,6 +51,8 @@ NOT_LOOKED_AT = {
     "account:sign-out",
     "app:automation-off",
     "app:automation-on",
+    "app:class-participant-add",
+    "app:class-participant-remove",
     "app:home",
     "app:pack-install",
     "app:switch",
@@ -86,7 +93,11 @@ STATES: dict[str, list[Callable[[ExtremeTenant], str]]] = {
         lambda a: f"{reverse('console:sub-accounts')}?search={'x' * 120}",
         lambda a: "/console/nothing-here",
     ],
-    "app": [lambda a: reverse("app:automation", args=[a.own.uuid])],
+    "app": [
+        lambda a: reverse("app:automation", args=[a.own.uuid]),
+        lambda a: f"{reverse('app:class', args=[a.offered['session']])}?search={ENDLESS[:10]}",
+        lambda a: f"{reverse('app:products')}?search={'x' * 120}",
+    ],
 }
 
 

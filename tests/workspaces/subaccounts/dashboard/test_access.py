@@ -15,7 +15,7 @@ from agency.services import suspend_agency
 from packs.services import add_library_entry, change_pack, create_pack
 from tests import furnished
 from tests.agency.console.browsers import a_browser, a_member, a_person, at_the_console, text
-from tests.factories import WorkspaceFactory
+from tests.factories import ContactFactory, ContactImportFactory, SegmentFactory, WorkspaceFactory, catalogue_ids
 from tests.packs.client import an_automation
 from tests.tenants import Tenant, an_address
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
@@ -39,6 +39,18 @@ def channel(tenant: Tenant) -> list[UUID]:
     return [tenant.channel.uuid]
 
 
+def contact(tenant: Tenant) -> list[UUID]:
+    return [ContactFactory.create(workspace=tenant.workspace, name=f"Contact {tenant.mark}").uuid]
+
+
+def contact_import(tenant: Tenant) -> list[UUID]:
+    return [ContactImportFactory.create(workspace=tenant.workspace, filename=f"{tenant.mark}.csv").uuid]
+
+
+def segment(tenant: Tenant) -> list[UUID]:
+    return [SegmentFactory.create(workspace=tenant.workspace, name=f"Segment {tenant.mark} {uuid4()}").uuid]
+
+
 def pack(tenant: Tenant) -> list[UUID]:
     pack = create_pack(agency=tenant.agency, name=f"Pack {tenant.mark}", by=SYSTEM)
     add_library_entry(pack=pack, template_id=an_item(), by=SYSTEM)
@@ -50,6 +62,16 @@ def an_item() -> str:
     from packs.library import library
 
     return next(iter(library().items))
+
+
+def offered(*names: str) -> Ids:
+    """The ids of what the workspace offers, by their names in `catalogue_ids`."""
+
+    def ids(tenant: Tenant) -> list[UUID]:
+        made = catalogue_ids(tenant.workspace, f"{tenant.mark} {uuid4()}")
+        return [made[name] for name in names]
+
+    return ids
 
 
 @dataclass(frozen=True)
@@ -72,7 +94,46 @@ PAGES = {
     "channels": PageCase(200, 405),
     "channel-disconnect": PageCase(200, 302, channel),
     "settings": PageCase(200, 422),
+    "contacts": PageCase(200, 405),
+    "contact-new": PageCase(200, 422),
+    "contacts-export": PageCase(200, 405),
+    "contact": PageCase(200, 302, contact),
+    "contact-opt-out": PageCase(302, 302, contact),
+    "contact-opt-in": PageCase(302, 302, contact),
+    "contact-remove": PageCase(200, 302, contact),
+    "contact-imports": PageCase(200, 405),
+    "contact-import-new": PageCase(200, 422),
+    "contact-import": PageCase(200, 422, contact_import),
+    "contact-import-cancel": PageCase(302, 302, contact_import),
+    "contact-import-refused": PageCase(200, 405, contact_import),
+    "segments": PageCase(200, 405),
+    "segment-new": PageCase(200, 422),
+    "segment": PageCase(200, 422, segment),
+    "segment-remove": PageCase(200, 302, segment),
     "gallery": PageCase(200, 405),
+    "products": PageCase(200, 405),
+    "product-new": PageCase(200, 422),
+    "product": PageCase(200, 422, offered("product")),
+    "product-stock": PageCase(200, 422, offered("product")),
+    "product-delete": PageCase(200, 302, offered("product")),
+    "services": PageCase(200, 405),
+    "service-new": PageCase(200, 422),
+    "service": PageCase(200, 422, offered("service")),
+    "service-delete": PageCase(200, 302, offered("service")),
+    "service-categories": PageCase(200, 405),
+    "service-category-new": PageCase(200, 422),
+    "service-category": PageCase(200, 422, offered("category")),
+    "service-category-delete": PageCase(200, 302, offered("category")),
+    "staff": PageCase(200, 405),
+    "staff-new": PageCase(200, 422),
+    "staff-member": PageCase(200, 422, offered("staff")),
+    "staff-delete": PageCase(200, 302, offered("staff")),
+    "classes": PageCase(200, 405),
+    "class-new": PageCase(200, 422),
+    "class": PageCase(200, 405, offered("session")),
+    "class-cancel": PageCase(200, 302, offered("session")),
+    "class-participant-add": PageCase(302, 404, offered("session")),
+    "class-participant-remove": PageCase(302, 302, offered("session", "contact")),
     "pack": PageCase(200, 405, pack),
     "pack-install": PageCase(302, 302, pack),
 }
@@ -127,7 +188,10 @@ def test_the_owner_of_another_workspace_finds_nothing_there(name: str, a: Tenant
     case, browser = PAGES[name], dashboard_client(a.workspace)
     foreign = case.ids(b)
     for method in (browser.get, browser.post):
-        answers = [method(address(name, ids), headers={"X-Request-Id": "same"}) for ids in (foreign, [uuid4()])]
+        answers = [
+            method(address(name, ids), headers={"X-Request-Id": "same"})
+            for ids in (foreign, [uuid4() for _ in foreign])
+        ]
         if answers[0].status_code == (302 if method == browser.get else 405):
             continue
         assert [answer.status_code for answer in answers] == [404, 404]
