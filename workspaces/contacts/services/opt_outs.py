@@ -76,12 +76,16 @@ def set_marketing_preference(*, wants_marketing: Mapping[int, bool], now: dateti
             rows.update(marketing_opted_out_at=None if wants else now, updated_at=now)
 
 
-# Only forwards: callbacks come in any order.
+# Only forwards: callbacks come in any order. Rows are locked in one order.
 RECORD_INBOUND = """
-UPDATE contacts_contact SET last_inbound_at = told.at
-FROM (SELECT * FROM unnest(%(contacts)s::bigint[], %(times)s::timestamptz[]) AS each (id, at) ORDER BY id) AS told
-WHERE contacts_contact.id = told.id
-    AND (contacts_contact.last_inbound_at IS NULL OR contacts_contact.last_inbound_at < told.at)
+WITH written AS (
+    SELECT contact.id, told.at
+    FROM unnest(%(contacts)s::bigint[], %(times)s::timestamptz[]) AS told (id, at)
+    JOIN contacts_contact contact USING (id)
+    WHERE contact.last_inbound_at IS NULL OR contact.last_inbound_at < told.at
+    ORDER BY contact.id FOR NO KEY UPDATE OF contact
+)
+UPDATE contacts_contact contact SET last_inbound_at = written.at FROM written WHERE contact.id = written.id
 """
 
 
