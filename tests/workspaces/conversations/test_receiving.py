@@ -124,7 +124,9 @@ def test_a_file_is_to_be_fetched_unless_it_may_not_be_kept(a: Tenant) -> None:
 
 def test_what_cannot_be_stored_is_replaced(a: Tenant) -> None:
     receive(received(a.channel, text="a\0b\ud800", details={"location": {"name": "x\0y", "path": "\\u0000"}}))
-    message = Message.objects.get()
+    receive(received(a.channel, text="halves", details={"name": "\ud83d", "mark": "\U0001f44d\udc4d"}))
+    assert Message.objects.get(text="halves").details == {"name": "\ufffd", "mark": "\U0001f44d\ufffd"}
+    message = Message.objects.exclude(text="halves").get()
     assert message.text == "a\ufffdb\ufffd"
     assert message.details == {"location": {"name": "x\ufffdy", "path": "\\u0000"}}
 

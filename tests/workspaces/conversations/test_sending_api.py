@@ -7,6 +7,7 @@ import pytest
 from tests.factories import ChannelFactory
 from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import apply, moment, person, receive, received, the_conversation
+from tests.workspaces.conversations.sending import a_template
 from workspaces.contacts.models import Contact, ContactIdentity
 from workspaces.conversations.models import Conversation, Message, QueuedMessage
 from workspaces.conversations.services import inbound
@@ -71,8 +72,10 @@ def test_a_closed_window_takes_templates_only(a: Tenant) -> None:
     receive(received(a.channel, at=moment(-24 * 3600 - 60)))
     assert refusal(send(a, {"text": "Hello again"})) == (409, CLOSED)
     assert refusal(send(a, {"media": str(a_file(a, "image/png").uuid)})) == (409, CLOSED)
+    a_template(a.channel)
     answer = send(a, TEMPLATE)
     assert answer.status_code == 201
+    assert answer.json()["data"]["text"] == "Your table is booked."
     assert answer.json()["data"]["template"] == {"name": "appointment_reminder", "language": "en_US", "components": []}
     receive(received(a.channel))
     assert send(a, {"text": "There you are"}).status_code == 201
@@ -83,6 +86,7 @@ def test_a_first_message_opens_the_conversation(a: Tenant) -> None:
     to = {"contact": str(contact.uuid), "channel": str(a.channel.uuid)}
     assert refusal(a.workspace_api.post("/messages", {**to, "text": "Hello"})) == (409, CLOSED)
     assert not Conversation.objects.exists()
+    a_template(a.channel)
     answer = a.workspace_api.post("/messages", {**to, **TEMPLATE})
     assert answer.status_code == 201
     again = a.workspace_api.post("/messages", {**to, **TEMPLATE})

@@ -30,6 +30,26 @@ def change_marketing_opt_outs(*, out: Mapping[int, datetime], back: Iterable[int
             cursor.execute(MARKETING, [now, integers(told), moments(told.values())])
 
 
+# Only forwards: callbacks come in any order. Rows are locked in one order.
+RECORD_INBOUND = """
+WITH written AS (
+    SELECT contact.id, told.at
+    FROM unnest(%s::bigint[], %s::timestamptz[]) AS told (id, at)
+    JOIN contacts_contact contact USING (id)
+    WHERE contact.last_inbound_at IS NULL OR contact.last_inbound_at < told.at
+    ORDER BY contact.id FOR NO KEY UPDATE OF contact
+)
+UPDATE contacts_contact contact SET last_inbound_at = written.at FROM written WHERE contact.id = written.id
+"""
+
+
+def record_last_inbound(*, times: Mapping[int, datetime]) -> None:
+    """Keep when contacts, by their numbers, have last written: one statement for any number of them."""
+    if times:
+        with connection.cursor() as cursor:
+            cursor.execute(RECORD_INBOUND, [integers(times), moments(times.values())])
+
+
 def rename_people(*, people: Sequence[tuple[ChannelPerson, ChannelPerson]], now: datetime) -> None:
     """Let people keep their contacts under the ids that they have now: pairs of who they were and who they are.
 

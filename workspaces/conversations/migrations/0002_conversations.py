@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 # Room on each page for the versions that statuses and reading make of its rows, so that no index has to be written.
 STORAGE = """
-ALTER TABLE conversations_message SET (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
+ALTER TABLE conversations_message SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05);
 ALTER TABLE conversations_conversation SET (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
 """
 NO_STORAGE = """

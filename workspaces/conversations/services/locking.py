@@ -5,9 +5,11 @@ from workspaces.conversations.services.errors import ConversationNotFound
 
 
 def lock_conversation(conversation: Conversation) -> Conversation:
-    """Read a conversation anew, with what it shows, and hold it. Raises `ConversationNotFound` where it has gone."""
-    rows = Conversation.objects.select_related("workspace", "channel", "contact", "assigned_to")
-    locked = rows.select_for_update(of=("self",), no_key=True).filter(pk=conversation.pk).first()
-    if locked is None:
+    """Hold a conversation, then read it with what it shows. Raises `ConversationNotFound` where it has gone.
+
+    In two statements: a join in the one that waits would still show the holder of before the wait.
+    """
+    own = Conversation.objects.filter(pk=conversation.pk)
+    if not own.select_for_update(no_key=True).values_list("pk", flat=True).first():
         raise ConversationNotFound
-    return locked
+    return own.select_related("workspace", "channel", "contact", "assigned_to").get()

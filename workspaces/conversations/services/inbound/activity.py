@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db import connection
 
 from config.leases.arrays import booleans, integers, moments, texts, uuids
+from workspaces.contacts.services.told_by_networks import record_last_inbound
 from workspaces.conversations.models.conversations import LONGEST_PREVIEW
 from workspaces.conversations.services.inbound.conversations import LockedConversation
 
@@ -27,17 +28,6 @@ FROM unnest(%s::bigint[], %s::boolean[], %s::integer[], %s::bigint[], %s::uuid[]
     %s::text[], %s::text[], %s::timestamptz[]) AS change (id, reopens, unread, last_message, last_uuid, last_at,
     last_direction, last_type, last_preview, inbound_at)
 WHERE conversation.id = change.id
-"""
-# Contacts are locked in one order, too.
-CONTACTS = """
-WITH written AS (
-    SELECT contact.id, wrote.at
-    FROM contacts_contact contact JOIN unnest(%s::bigint[], %s::timestamptz[]) AS wrote (id, at) USING (id)
-    WHERE contact.last_inbound_at IS NULL OR contact.last_inbound_at < wrote.at
-    ORDER BY contact.id FOR NO KEY UPDATE OF contact
-)
-UPDATE contacts_contact contact SET last_inbound_at = greatest(contact.last_inbound_at, written.at)
-FROM written WHERE contact.id = written.id
 """
 
 
@@ -99,9 +89,7 @@ def apply_activities(activities: Collection[Activity], *, now: datetime) -> None
         return
     with connection.cursor() as cursor:
         cursor.execute(UPDATE, [now, *_columns(sorted(activities, key=lambda one: one.conversation.id))])
-        wrote = _last_heard(activities)
-        if wrote:
-            cursor.execute(CONTACTS, [integers(wrote), moments(wrote.values())])
+    record_last_inbound(times=_last_heard(activities))
 
 
 def _columns(activities: Collection[Activity]) -> list[str]:

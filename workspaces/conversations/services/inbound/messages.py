@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-import orjson
 from django.db import connection
 
 from config.leases.arrays import booleans, integers, moments, texts
@@ -55,7 +54,7 @@ def draft_of(
     conversation: LockedConversation, message_id: str, type: str, text: str, details: object, at: datetime
 ) -> Draft:
     """Make a draft of what a network told, without characters that cannot be stored."""
-    written = storable_json(orjson.dumps(details).decode()) if details else NO_DETAILS
+    written = storable_json(details) if details else NO_DETAILS
     return Draft(conversation, storable(message_id)[:LONGEST_PROVIDER_ID], type, storable(text), written, at)
 
 

@@ -1,0 +1,80 @@
+"""Readers, people and keys at the same conversations at the same time."""
+
+import random
+
+import pytest
+
+from tests.factories import ChannelFactory
+from tests.parallel import at_once
+from tests.tenants import Tenant
+from tests.workspaces.conversations.facts import apply, moment, person, receive, received, status, the_conversation
+from tests.workspaces.conversations.sending import sent
+from workspaces.contacts.models import Contact
+from workspaces.conversations.models import Conversation, Message, QueuedMessage
+from workspaces.conversations.services import inbound
+
+pytestmark = pytest.mark.django_db(transaction=True)
+PEOPLE, READERS = 12, 6
+
+
+def test_a_burst_of_somebody_new_over_many_readers_is_one_conversation(a: Tenant) -> None:
+    told = [received(a.channel, text=str(number), at=moment(number)) for number in range(20)]
+    assert sum(at_once(lambda number: receive(told[number], told[(number + 1) % 20]), times=20, threads=READERS)) == 20
+    assert (Contact.objects.count(), Message.objects.count()) == (1, 20)
+    assert (the_conversation().unread_count, the_conversation().last_message_preview) == (20, "19")
+
+
+def test_readers_of_the_same_people_never_stand_in_each_others_way(a: Tenant) -> None:
+    """Each batch is of two channels and everybody, in an order of its own; half of them come twice."""
+    channels = [a.channel, ChannelFactory.create(workspace=a.workspace)]
+    told = [
+        received(channel, person=person(number), text=f"{channel.pk} {number} {turn}")
+        for turn in range(6)
+        for channel in channels
+        for number in range(PEOPLE)
+    ]
+    batches = [told[start::READERS] + random.sample(told, len(told) // 2) for start in range(READERS)]
+    for batch in batches:
+        random.shuffle(batch)
+    assert sum(at_once(lambda number: receive(*batches[number]), times=READERS)) == len(told)
+    assert (Contact.objects.count(), Conversation.objects.count()) == (PEOPLE, 2 * PEOPLE)
+    assert set(Conversation.objects.values_list("unread_count", flat=True)) == {6}
+
+
+def test_statuses_in_any_order_over_many_readers_end_as_read(a: Tenant) -> None:
+    messages = [sent(a, str(number)) for number in range(5)]
+    told = [
+        status(a.channel, message.provider_message_id or "", one)
+        for message in messages
+        for one in ("sent", "delivered", "read")
+    ]
+    batches = [random.sample(told, len(told)) for _ in range(READERS)]
+    at_once(lambda number: apply(inbound.advance_statuses, *batches[number]), times=READERS)
+    shown = Message.objects.filter(direction="out").values_list("status", "delivered_at", "read_at")
+    assert {one[0] for one in shown} == {"read"}
+    assert all(one[1] and one[2] for one in shown)
+
+
+def test_one_key_sends_one_message_however_often_it_comes_at_once(a: Tenant) -> None:
+    receive(received(a.channel))
+    address, api = f"/conversations/{the_conversation().uuid}/messages", a.workspace_api
+
+    def send(_: int) -> int:
+        answer = api.post(address, {"text": "Once"}, Idempotency_Key="composed")
+        return int(answer.status_code)
+
+    statuses = at_once(send, times=READERS)
+    assert set(statuses) <= {201, 409}
+    assert 201 in statuses
+    assert QueuedMessage.objects.count() == Message.objects.filter(direction="out").count() == 1
+
+
+def test_of_many_who_saw_nobody_one_gets_the_conversation(a: Tenant) -> None:
+    receive(received(a.channel))
+    address, owner = f"/conversations/{the_conversation().uuid}", a.workspace.owner.email
+    api = a.workspace_api
+
+    def take(_: int) -> int:
+        return int(api.patch(address, {"assigned_to": owner, "if_assigned_to": None}).status_code)
+
+    assert sorted(at_once(take, times=READERS)) == [200, *[409] * (READERS - 1)]

@@ -1,0 +1,58 @@
+"""The support admin's pages about conversations: to be read, without what was written."""
+
+from typing import Any
+
+from django.contrib import admin
+
+from agency.admin.base import RecordAdmin, by_uuid
+from workspaces.conversations.models import Conversation, Message
+
+
+@admin.register(Conversation)
+class ConversationAdmin(RecordAdmin):
+    list_display = ("uuid", "workspace", "channel", "status", "unread_count", "updated_at")
+    list_select_related = ("workspace", "channel")
+    search_help_text = "The conversation's uuid."
+    fields = (
+        "uuid",
+        "workspace",
+        "channel",
+        "status",
+        "assigned_to",
+        "unread_count",
+        "last_message_at",
+        "last_message_direction",
+        "last_inbound_at",
+        "created_at",
+        "updated_at",
+    )
+
+    def search(self, queryset: Any, term: str) -> Any:
+        return by_uuid(queryset, term)
+
+
+@admin.register(Message)
+class MessageAdmin(RecordAdmin):
+    list_display = ("uuid", "direction", "type", "status", "error_code", "created_at")
+    search_help_text = "The message's uuid."
+    fields = (
+        "uuid",
+        "conversation",
+        "direction",
+        "type",
+        "status",
+        "error_code",
+        "error_message",
+        "provider_message_id",
+        "sent_by_kind",
+        "provider_time",
+        "created_at",
+        "sent_at",
+        "delivered_at",
+        "read_at",
+        "edited_at",
+        "removed_at",
+    )
+
+    def search(self, queryset: Any, term: str) -> Any:
+        return by_uuid(queryset, term)
