@@ -8,6 +8,7 @@ from channelconnect.sending.loop import LAST_CALLS_SECONDS, run_sender
 from channelconnect.sending.loop import RUN_SECONDS as SENDER_SECONDS
 from channelconnect.services import expire_sessions as expire_due_sessions
 from channelconnect.services import unsubscribe_next
+from channelconnect.services.fetching import fetch_next
 from channelconnect.services.retention import RULES
 from channelconnect.services.templates import sync_next
 from config.celery.stopping import until_worker_ends
@@ -49,6 +50,13 @@ def read_notices() -> None:
 def unsubscribe() -> None:
     """Take back at providers what no channel stands for."""
     in_batches(lambda: unsubscribe_next(now=database_now()), seconds=RUN_SECONDS)
+
+
+@shared_task(name="channelconnect.fetch_media")
+@one_at_a_time
+def fetch_media() -> None:
+    """Fetch the files that came with messages."""
+    in_batches(lambda: fetch_next(now=database_now()), seconds=RUN_SECONDS / 2)
 
 
 @shared_task(name="channelconnect.sync_templates")

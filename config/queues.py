@@ -42,8 +42,10 @@ CALLBACKS = Queue("callbacks", 60, 90)
 EXPIRY = Queue("expiry", 60, 90)
 SUBSCRIPTIONS = Queue("subscriptions", 60, 90)
 TEMPLATES = Queue("templates", 60, 90)
+# A round takes on files for some seconds, and the slowest of them takes a minute.
+FETCHES = Queue("fetches", 85, 90)
 HOUSEKEEPING = Queue("housekeeping", 240, 300)
-QUEUES = (DISPATCHER, SENDER, PULSE, MAIL, CALLBACKS, EXPIRY, SUBSCRIPTIONS, TEMPLATES, HOUSEKEEPING)
+QUEUES = (DISPATCHER, SENDER, PULSE, MAIL, CALLBACKS, EXPIRY, SUBSCRIPTIONS, TEMPLATES, FETCHES, HOUSEKEEPING)
 
 TASKS = (
     Task("webhooks.deliver", DISPATCHER),
@@ -55,6 +57,7 @@ TASKS = (
     Task("channelconnect.unsubscribe", SUBSCRIPTIONS, every=5),
     Task("classes.complete_ended", HOUSEKEEPING, every=60),
     Task("channelconnect.sync_templates", TEMPLATES, every=10),
+    Task("channelconnect.fetch_media", FETCHES, every=2),
     Task("channelconnect.forget_notices", HOUSEKEEPING, every=600),
     Task("contacts.import_files", HOUSEKEEPING, every=2),
     Task("agency.forget_records", HOUSEKEEPING, every=600),

@@ -171,7 +171,7 @@ class Transfer:
             self._blocked = True
             return int(pycurl.SOCKET_BAD)
         try:
-            opened = _DuplicatedSocket(peer.family, peer.socktype, peer.protocol)
+            opened = DuplicatedSocket(peer.family, peer.socktype, peer.protocol)
         except OSError:
             return int(pycurl.SOCKET_BAD)
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVE_BUFFER)
@@ -224,7 +224,7 @@ class Transfer:
         return None
 
 
-class _DuplicatedSocket(socket.socket):
+class DuplicatedSocket(socket.socket):
     """A socket that libcurl duplicates; the original ends with its last reference."""
 
     def __del__(self) -> None:

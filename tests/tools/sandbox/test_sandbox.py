@@ -177,7 +177,7 @@ def test_a_send_is_accepted_once_for_each_call_and_kept_by_its_opaque_word(custo
         "messaging_product": "whatsapp",
         "to": "+491700000001",
         "type": "template",
-        "template": {"name": "hello", "language": {"code": "en"}},
+        "template": {"name": "hello", "language": {"code": "en_US"}},
         "biz_opaque_callback_data": "recipient-7",
     }
     headers = {"Authorization": f"Bearer {grant.token}"}

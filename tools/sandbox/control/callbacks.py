@@ -11,9 +11,11 @@ from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
 from tools.sandbox.config import SandboxConfig
+from tools.sandbox.control.inbound import page_event, whatsapp_message
 from tools.sandbox.control.people import PEOPLE
 
 SECONDS: Final = 10.0
+WRITER: Final = "491700000001"  # who writes where nobody is named
 Body = dict[str, Any]
 SIGNATURES: Final = ("right", "wrong", "missing", "of_another_app")
 
@@ -84,23 +86,15 @@ def _given(options: Body) -> Body:
 
 
 def _message(options: Body) -> Body:
-    account, text = str(options["account"]), str(options.get("text", "Hi \u00e9"))
-    person = str(options.get("person", "491700000001"))
-    if options.get("platform", "whatsapp") != "whatsapp":
-        message = {"mid": "m_" + secrets.token_hex(8), "text": text}
-        return _page_event(options, person, {"message": message})
-    value = {
-        "contacts": [{"profile": {"name": "Ann"}, "wa_id": person}],
-        "messages": [
-            {
-                "from": person,
-                "id": "wamid." + secrets.token_hex(8),
-                "timestamp": str(int(time.time())),
-                "type": "text",
-                "text": {"body": text},
-            }
-        ],
-    }
+    """Compose what a person writes or does; `count` of them in one callback."""
+    account, platform = str(options["account"]), options.get("platform", "whatsapp")
+    given = {"person": "" if options.get("user_id") else WRITER, **options}
+    many = range(int(options.get("count", 1)))
+    if platform != "whatsapp":
+        events = [page_event(given) for _ in many]
+        return _page_events(options, str(given["person"] or WRITER), events)
+    found = [whatsapp_message(given) for _ in many]
+    value = {"contacts": found[0]["contacts"], "messages": [one for each in found for one in each["messages"]]}
     return _whatsapp(options, "messages", of_number(account) | value)
 
 
@@ -163,12 +157,16 @@ def _whatsapp(options: Body, field: str, value: Body) -> Body:
     return {"object": "whatsapp_business_account", "entry": [entry]}
 
 
-def _page_event(options: Body, person: str, event: Body) -> Body:
+def _page_events(options: Body, person: str, events: list[Body]) -> Body:
     account = str(options["account"])
-    now = int(time.time() * 1000)
-    ends = {"sender": {"id": person}, "recipient": {"id": account}, "timestamp": now}
+    now = int(float(options.get("at") or time.time()) * 1000)
     is_instagram = options.get("platform") == "instagram"
-    entry = {"id": account, "time": now, "messaging": [ends | event]}
+    messaging = []
+    for event in events:
+        is_echo = event.get("message", {}).get("is_echo")
+        sender, recipient = (account, person) if is_echo else (person, account)
+        messaging.append({"sender": {"id": sender}, "recipient": {"id": recipient}, "timestamp": now} | event)
+    entry = {"id": account, "time": now, "messaging": messaging}
     return {"object": "instagram" if is_instagram else "page", "entry": [entry]}
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, Final
 
-from tools.sandbox.control.callbacks import KINDS, SIGNATURES, post_callback
+from tools.sandbox.control.callbacks import KINDS, SIGNATURES, WRITER, post_callback
 from tools.sandbox.control.people import PEOPLE
 from tools.sandbox.control.scenario import InvalidScenario, Scenario
 from tools.sandbox.graph.errors import ERRORS
@@ -55,6 +55,11 @@ def _revoke(state: SandboxState, body: dict[str, Any]) -> Any:
 def _callback(state: SandboxState, body: dict[str, Any]) -> Any:
     if body.get("signature", "right") not in SIGNATURES:
         raise InvalidScenario(f"A signature is one of {', '.join(SIGNATURES)}.")
+    if body.get("kind") == "message" and "account" in body:
+        platform, person = str(body.get("platform", "whatsapp")), str(body.get("person") or body.get("user_id", WRITER))
+        if isinstance(body.get("file"), dict):
+            body["file"] = {**body["file"], **_file(state, body["file"])}
+        state.open_window(str(body["account"]), person, is_instagram=platform == "instagram")
     return post_callback(state.config, body)
 
 
@@ -75,6 +80,13 @@ def _people(state: SandboxState, body: dict[str, Any]) -> Any:
         }
         for person in PEOPLE.values()
     }
+
+
+def _file(state: SandboxState, body: dict[str, Any]) -> Any:
+    """Take a file that a person sends: what a callback names by its id, or by its address."""
+    media_id, file = state.media.receive(body)
+    told = {"content_type": file.content_type, "filename": file.filename}
+    return told | {"id": media_id, "sha256": file.sha256, "url": f"{state.own_url}/media-files/{media_id}/cdn"}
 
 
 def _template(state: SandboxState, body: dict[str, Any]) -> Any:
@@ -100,4 +112,5 @@ HANDLERS: Final[dict[tuple[str, str], Callable[[SandboxState, dict[str, Any]], A
     ("POST", "revoke"): _revoke,
     ("POST", "callback"): _callback,
     ("POST", "template"): _template,
+    ("POST", "file"): _file,
 }

@@ -1,0 +1,109 @@
+"""Fetches the files that came with messages and keeps them among the workspace's media."""
+
+import logging
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from datetime import datetime, timedelta
+from tempfile import SpooledTemporaryFile
+from typing import Any, Final, cast
+
+from django.db import connections, transaction
+from django.db.models import F
+
+from channelconnect.models import ChannelCredential
+from channelconnect.providers.files import FileFault, fetch_file
+from config.db import database_now
+from workspaces.conversations.models import MediaFetch, Message
+from workspaces.conversations.services.announcing import announce_changes
+from workspaces.media.models import Media
+from workspaces.media.services import FileRefused, StorageAway, store_media
+
+logger = logging.getLogger(__name__)
+
+BATCH: Final = 16
+# A try that died is made again after so long: no try takes longer.
+LEASE: Final = timedelta(minutes=2)
+# The provider keeps files for seven days.
+LONGEST: Final = timedelta(days=7)
+WAITS: Final = tuple(timedelta(seconds=seconds) for seconds in (5, 30, 120, 600, 3_600))
+IN_MEMORY: Final = 1024 * 1024
+
+
+def fetch_next(*, now: datetime) -> int:
+    """Fetch the files that are due, side by side; says how many were taken on.
+
+    A slow host holds up what is fetched beside it for as long as one file may take, and no later call.
+    """
+    taken = _take(now)
+    if taken:
+        with ThreadPoolExecutor(len(taken), thread_name_prefix="fetch") as pool:
+            for done in as_completed([pool.submit(_fetch_in_thread, fetch) for fetch in taken]):
+                done.result()
+    return len(taken)
+
+
+@transaction.atomic
+def _take(now: datetime) -> Sequence[MediaFetch]:
+    """Take files on: until their lease is over nobody else does."""
+    due = MediaFetch.objects.filter(status=MediaFetch.Status.PENDING, due_at__lte=now)
+    rows = list(due.select_for_update(skip_locked=True).order_by("due_at")[:BATCH])
+    MediaFetch.objects.filter(pk__in=[row.pk for row in rows]).update(due_at=now + LEASE, tries=F("tries") + 1)
+    return rows
+
+
+def _fetch_in_thread(fetch: MediaFetch) -> None:
+    try:
+        _fetch(fetch)
+    finally:
+        connections.close_all()
+
+
+def _fetch(fetch: MediaFetch) -> None:
+    message = Message.objects.select_related("conversation__workspace", "conversation__channel").get(pk=fetch.pk)
+    credential = ChannelCredential.objects.filter(channel_id=fetch.channel_id).first()
+    with SpooledTemporaryFile(IN_MEMORY) as file:
+        into = cast("Any", file)
+        try:
+            if credential is None or credential.token is None:
+                raise FileFault("channel_not_connected")
+            fetch_file(
+                platform=message.conversation.channel.platform,
+                reference=fetch.reference,
+                sha256=fetch.sha256,
+                token=credential.token,
+                into=into,
+            )
+            file.seek(0)
+            _keep(fetch, message, into)
+        except FileFault as fault:
+            _fail(fetch, message, fault)
+        except FileRefused:
+            _fail(fetch, message, FileFault("refused", is_final=True))
+        except StorageAway:
+            _fail(fetch, message, FileFault("storage_away"))
+
+
+def _keep(fetch: MediaFetch, message: Message, file: Any) -> None:
+    workspace = message.conversation.workspace
+    name = fetch.filename or f"{message.type}-{message.pk}"
+    media = store_media(workspace=workspace, file=file, filename=name, source=Media.Source.RECEIVED, now=database_now())
+    with transaction.atomic():
+        MediaFetch.objects.filter(pk=fetch.pk).update(status=MediaFetch.Status.READY, fault="")
+        Message.objects.filter(pk=message.pk, removed_at=None).update(media=media)
+        announce_changes([(message.workspace_id, message.conversation_id)])
+
+
+def _fail(fetch: MediaFetch, message: Message, fault: FileFault) -> None:
+    """Put a file off, or give it up where it is gone, cannot be had, or was tried for seven days."""
+    now = database_now()
+    logger.info("a file could not be fetched", extra={"row": fetch.pk, "code": fault.code, "tries": fetch.tries + 1})
+    wait = WAITS[min(fetch.tries, len(WAITS) - 1)]
+    changes: dict[str, Any] = {"fault": fault.code, "due_at": now + wait}
+    if fault.is_gone or now - message.created_at > LONGEST:
+        changes["status"] = MediaFetch.Status.EXPIRED
+    elif fault.is_final:
+        changes["status"] = MediaFetch.Status.FAILED
+    with transaction.atomic():
+        MediaFetch.objects.filter(pk=fetch.pk).update(**changes)
+        if "status" in changes:
+            announce_changes([(message.workspace_id, message.conversation_id)])

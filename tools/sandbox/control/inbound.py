@@ -1,0 +1,170 @@
+"""Messages of people as their networks tell of them: every kind that WhatsApp, Messenger and Instagram have."""
+
+import json
+import secrets
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+Body = dict[str, Any]
+MEDIA: Final = ("image", "video", "audio", "document", "sticker")
+CAPTIONED: Final = ("image", "video", "document")
+LOCATION: Final = {"latitude": 52.52, "longitude": 13.4, "name": "Office", "address": "Street 1"}
+CARD: Final = {"name": {"formatted_name": "Ben Sample", "first_name": "Ben"}, "phones": [{"phone": "+49301234"}]}
+POSTBACK: Final = {"title": "Start", "payload": "GET_STARTED"}
+
+
+# WhatsApp ---------------------------------------------------------------------------------------------
+
+
+def whatsapp_message(options: Body) -> Body:
+    """Compose one entry of `messages` with its `contacts`; `type` says which, `text` is its text, caption or title."""
+    kind = str(options.get("type", "text"))
+    person, user_id = str(options.get("person", "")), str(options.get("user_id", ""))
+    message: Body = {
+        "id": str(options.get("id") or "wamid." + secrets.token_hex(8)),
+        "timestamp": str(int(options.get("at") or time.time())),
+        "type": kind,
+        **({"from": person} if person else {}),
+        **({"from_user_id": user_id} if user_id else {}),
+    }
+    message |= WHATSAPP[kind](options)
+    if options.get("reply_to"):
+        message["context"] = {"id": str(options["reply_to"])}
+    message |= {name: options[name] for name in ("referral", "group_id") if name in options}
+    contact: Body = {"profile": {"name": str(options.get("name", "Ann"))}}
+    contact |= {"wa_id": person} if person else {}
+    contact |= {"user_id": user_id} if user_id else {}
+    return {"contacts": [contact], "messages": [message]}
+
+
+def _media(kind: str) -> Callable[[Body], Body]:
+    def write(options: Body) -> Body:
+        file = options["file"]
+        content = {"id": file["id"], "mime_type": file["content_type"], "sha256": file["sha256"]}
+        if kind in CAPTIONED and options.get("text"):
+            content["caption"] = str(options["text"])
+        if kind == "document":
+            content["filename"] = file.get("filename") or "document"
+        return {kind: content | ({"voice": True} if kind == "audio" else {})}
+
+    return write
+
+
+def _interactive(options: Body) -> Body:
+    answer = str(options.get("answer", "button_reply"))
+    title, payload = str(options.get("text", "Yes")), str(options.get("payload", "yes"))
+    if answer == "nfm_reply":
+        content: Body = {"name": "flow", "body": "Sent", "response_json": json.dumps(options.get("fields", {"a": "b"}))}
+    else:
+        content = {"id": payload, "title": title}
+    return {"interactive": {"type": answer, answer: content}}
+
+
+WHATSAPP: Final[dict[str, Callable[[Body], Body]]] = {
+    "text": lambda options: {"text": {"body": str(options.get("text", "Hi \u00e9"))}},
+    **{kind: _media(kind) for kind in MEDIA},
+    "location": lambda options: {"location": options.get("location", LOCATION)},
+    "contacts": lambda options: {"contacts": [options.get("card", CARD)]},
+    "interactive": _interactive,
+    "button": lambda options: {
+        "button": {"text": str(options.get("text", "Stop")), "payload": str(options.get("payload", "STOP"))}
+    },
+    "reaction": lambda options: {
+        "reaction": {"message_id": str(options["target"]), "emoji": str(options.get("text", "\U0001f44d"))}
+    },
+    "order": lambda options: {
+        "order": {
+            "catalog_id": "1",
+            "text": str(options.get("text", "")),
+            "product_items": [{"product_retailer_id": "A1", "quantity": 1, "item_price": 9.9, "currency": "EUR"}],
+        }
+    },
+    "system": lambda options: {
+        "system": {
+            "type": str(options.get("event", "user_changed_number")),
+            "body": "changed",
+            "wa_id": str(options.get("becomes", "")),
+        }
+    },
+    "unsupported": lambda options: {
+        "errors": [{"code": 131051, "title": "Message type is not supported."}],
+        "unsupported": {"type": str(options.get("unsupported", "poll"))},
+    },
+    "edit": lambda options: {
+        "edit": {
+            "original_message_id": str(options["target"]),
+            "message": {"type": "text", "text": {"body": str(options.get("text", ""))}},
+        }
+    },
+    "revoke": lambda options: {"revoke": {"original_message_id": str(options["target"])}},
+}
+
+
+# Messenger and Instagram ------------------------------------------------------------------------------
+
+
+def page_event(options: Body) -> Body:
+    """Compose what stands in an entry's `messaging` beside who and when; `type` says which."""
+    kind = str(options.get("type", "text"))
+    mid = str(options.get("id") or "m_" + secrets.token_hex(8))
+    return PAGE[kind](options, mid)
+
+
+def _message_of(**content: Any) -> Callable[[Body, str], Body]:
+    def write(options: Body, mid: str) -> Body:
+        message: Body = {"mid": mid, **content}
+        if options.get("reply_to"):
+            message["reply_to"] = {"mid": str(options["reply_to"])}
+        return {"message": message}
+
+    return write
+
+
+def _attachment(kind: str) -> Callable[[Body, str], Body]:
+    def write(options: Body, mid: str) -> Body:
+        url = options["file"]["url"] if "file" in options else "https://scontent.fbcdn.net/gone"
+        return _message_of(attachments=[{"type": kind, "payload": {"url": url}}])(options, mid)
+
+    return write
+
+
+def _text(options: Body, mid: str) -> Body:
+    return _message_of(text=str(options.get("text", "Hi \u00e9")))(options, mid)
+
+
+def _quick_reply(options: Body, mid: str) -> Body:
+    payload = {"payload": str(options.get("payload", "yes"))}
+    return _message_of(text=str(options.get("text", "Yes")), quick_reply=payload)(options, mid)
+
+
+def _echo(options: Body, mid: str) -> Body:
+    """A message that another app has sent: the ends are turned round by whoever composes the entry."""
+    app = str(options.get("app_id", "26390203743090"))
+    return _message_of(text=str(options.get("text", "Sent elsewhere")), is_echo=True, app_id=app)(options, mid)
+
+
+def _reaction(options: Body, mid: str) -> Body:
+    action = "unreact" if options.get("text") == "" else "react"
+    emoji = str(options.get("text", "\u2764"))
+    return {"reaction": {"mid": str(options["target"]), "action": action, "emoji": emoji, "reaction": "love"}}
+
+
+PAGE: Final[dict[str, Callable[[Body, str], Body]]] = {
+    "text": _text,
+    **{kind: _attachment(kind) for kind in ("image", "video", "audio", "file", "sticker", "share", "reel")},
+    "story_mention": _attachment("story_mention"),
+    "quick_reply": _quick_reply,
+    "postback": lambda options, mid: {"postback": {"mid": mid, **POSTBACK}},
+    "referral": lambda options, mid: {"referral": {"ref": "campaign", "source": "SHORTLINK", "type": "OPEN_THREAD"}},
+    "reaction": _reaction,
+    "edit": lambda options, mid: {
+        "message_edit": {"mid": str(options["target"]), "text": str(options.get("text", "")), "num_edit": 1}
+    },
+    "unsend": lambda options, mid: {"message": {"mid": str(options["target"]), "is_deleted": True}},
+    "unsupported": _message_of(is_unsupported=True),
+    "echo": _echo,
+    "read": lambda options, mid: {
+        "read": {"mid": str(options["target"])} if options.get("target") else {"watermark": int(time.time() * 1000)}
+    },
+}
