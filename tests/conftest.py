@@ -19,6 +19,7 @@ SLOW = (
     "tests/tools/local/",
     "tests/tools/sandbox/",
     "tests/chaos/",
+    "tests/fuzz/",
     "tests/clocks/",
     "tests/servers/",
     "tests/admin/test_permissions",
