@@ -69,7 +69,7 @@ def test_an_operation_keeps_what_its_document_promises(a: Tenant, route: str, me
     def keeps_its_promises(case: Any, is_own: bool) -> None:
         if is_own:
             case.path_parameters = {**(case.path_parameters or {}), **own}
-        undone = transaction.atomic()
+        undone: Any = transaction.atomic()
         undone._from_testcase = True  # as Django's own test cases say it
         with undone:
             case.call_and_validate(headers={"x-api-key": key}, checks=PROMISES)
