@@ -20,6 +20,7 @@ BENCHMARKS = {
     "claims": "benchmarks.dispatcher.claims",
     "crowding": "benchmarks.dispatcher.crowding",
     "web-slow-senders": "benchmarks.web.slow_senders",
+    "web-event-streams": "benchmarks.web.event_streams",
     "web-silence": "benchmarks.web.silence",
     "web-restart": "benchmarks.web.restart",
     "event-latency": "benchmarks.dispatcher.event_latency",

@@ -12,12 +12,19 @@ from agency.pages.registry import (
 )
 from channelconnect import events, metrics
 from channelconnect.api.agency.serializers import ConnectionSerializer
+from channelconnect.inbox import FactHandler, fact_handlers
 from channelconnect.models import ConnectSettings
+from channelconnect.providers.notices import AccountLost, LimitChanged, QualityChanged
+from channelconnect.sending.conversations import ConversationMessages
+from channelconnect.sending.sources import message_sources
 from channelconnect.services import release_access
+from channelconnect.services.accounts import change_limits, change_qualities, lose_accounts
 from channelconnect.services.retention import RULES
 from config.metrics import METRICS
 from config.request_bodies import MIB, BodyRule, body_rules
 from config.retention import retention_rules
+from workspaces.conversations import facts
+from workspaces.conversations.services import inbound
 from workspaces.subaccounts.services import DisconnectionHandler, disconnection_handlers
 
 # A batch of a thousand updates stays far below 4 MiB; without its signature a callback is refused unread.
@@ -80,3 +87,21 @@ console_menu.add(
 label_actions(ACTIONS)
 retention_rules.add(*RULES)
 disconnection_handlers.add(DisconnectionHandler(name="channelconnect.access", release=release_access))
+# Who somebody is comes before what they wrote, a message before what happens to it, and all that was written before how
+# far it was read.
+fact_handlers.add(
+    FactHandler(facts.IdentityChanged, inbound.change_identities),
+    FactHandler(facts.MessageReceived, inbound.receive_messages),
+    FactHandler(facts.EchoReceived, inbound.record_echoes),
+    FactHandler(facts.MessageEdited, inbound.edit_messages),
+    FactHandler(facts.MessageRemoved, inbound.remove_messages),
+    FactHandler(facts.ReactionChanged, inbound.change_reactions),
+    FactHandler(facts.ConversationTouched, inbound.touch_conversations),
+    FactHandler(facts.MarketingPreferenceChanged, inbound.change_marketing_preferences),
+    FactHandler(facts.StatusChanged, inbound.advance_statuses),
+    FactHandler(facts.ReadUpTo, inbound.read_up_to),
+    FactHandler(AccountLost, lose_accounts),
+    FactHandler(QualityChanged, change_qualities),
+    FactHandler(LimitChanged, change_limits),
+)
+message_sources.add(ConversationMessages())

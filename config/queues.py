@@ -33,24 +33,31 @@ class Task:
         return self.every is None
 
 
-# A dispatcher works for an hour, and ends what it has in flight.
+# A dispatcher and a sender work for an hour, and end what they have in flight.
 DISPATCHER = Queue("dispatcher", None, 2 * 3600)
+SENDER = Queue("sender", None, 2 * 3600)
 PULSE = Queue("pulse", 5, 10)
 MAIL = Queue("mail", 90, 120)
 CALLBACKS = Queue("callbacks", 60, 90)
 EXPIRY = Queue("expiry", 60, 90)
 SUBSCRIPTIONS = Queue("subscriptions", 60, 90)
+TEMPLATES = Queue("templates", 60, 90)
+# A round takes on files for half a minute, and the last of them may take as long as one may.
+FETCHES = Queue("fetches", 80, 90)
 HOUSEKEEPING = Queue("housekeeping", 240, 300)
-QUEUES = (DISPATCHER, PULSE, MAIL, CALLBACKS, EXPIRY, SUBSCRIPTIONS, HOUSEKEEPING)
+QUEUES = (DISPATCHER, SENDER, PULSE, MAIL, CALLBACKS, EXPIRY, SUBSCRIPTIONS, TEMPLATES, FETCHES, HOUSEKEEPING)
 
 TASKS = (
     Task("webhooks.deliver", DISPATCHER),
+    Task("channelconnect.send", SENDER),
     Task("config.record_worker", PULSE, every=5),
     Task("agency.send_mail", MAIL, every=2),
-    Task("channelconnect.read_notices", CALLBACKS, every=2),
+    Task("channelconnect.read_notices", CALLBACKS),
     Task("channelconnect.expire_sessions", EXPIRY, every=5),
     Task("channelconnect.unsubscribe", SUBSCRIPTIONS, every=5),
     Task("classes.complete_ended", HOUSEKEEPING, every=60),
+    Task("channelconnect.sync_templates", TEMPLATES, every=10),
+    Task("channelconnect.fetch_media", FETCHES, every=2),
     Task("channelconnect.forget_notices", HOUSEKEEPING, every=600),
     Task("agency.forget_records", HOUSEKEEPING, every=600),
     Task("api.forget_idempotency_records", HOUSEKEEPING, every=600),

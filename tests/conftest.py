@@ -46,6 +46,7 @@ SLOW = (
     "tests/workspaces/automations/flows/test_cleaning",
     "tests/workspaces/subaccounts/test_hundred_thousand",
     "tests/channelconnect/providers/",
+    "tests/channelconnect/sending/",
     "tests/test_routes",
 )
 OTHERS_OUT = """

@@ -14,6 +14,7 @@ from agency.services import suspend_agency
 from tests.channelconnect.agencies import RETURN_URL, a_session, switch_on, wanted
 from tests.factories import a_file, catalogue_ids
 from tests.tenants import NOTHING, Api, Multipart, Tenant, a_new_customer
+from tests.workspaces.conversations.facts import a_conversation
 from tests.workspaces.media.files import PDF
 from webhooks.services import register_endpoint, send_test
 from workspaces.subaccounts.services import grant_addon, suspend_workspace, tenant_of
@@ -52,6 +53,12 @@ def _workspace_endpoint(_: Tenant) -> dict[str, Any]:
 
 def _an_offer() -> dict[str, Any]:
     return {"name": "Scale", "limits": {"contacts": 10}}
+
+
+def a_message(tenant: Tenant) -> dict[str, Any]:
+    """A message into the conversation that is there."""
+    conversation = a_conversation(tenant.channel)
+    return {"contact": str(conversation.contact.uuid), "channel": str(tenant.channel.uuid), "text": "Yes, at eight."}
 
 
 def _a_product() -> dict[str, Any]:
@@ -152,6 +159,23 @@ ROUTES: dict[str, dict[str, Case]] = {
     },
     f"{WORKSPACE}classes/<id:session>/participants/<id:contact>": {"DELETE": READ},
     f"{WORKSPACE}workspace": {"GET": LIST, "PATCH": Case(200, lambda _: {"currency": "EUR"}, others=200)},
+    f"{WORKSPACE}conversations": {"GET": LIST},
+    f"{WORKSPACE}conversations/settings": {
+        "GET": LIST,
+        "PUT": Case(200, lambda _: {"opt_out_words": ["stopp"]}, others=200),
+    },
+    f"{WORKSPACE}conversations/<id:conversation>": {"GET": READ, "PATCH": Case(200, lambda _: {"status": "closed"})},
+    f"{WORKSPACE}conversations/<id:conversation>/read": {"POST": DO},
+    f"{WORKSPACE}conversations/<id:conversation>/unread": {"POST": DO},
+    f"{WORKSPACE}conversations/<id:conversation>/notes": {
+        "GET": READ,
+        "POST": Case(201, lambda _: {"text": "Regular"}),
+    },
+    f"{WORKSPACE}conversations/<id:conversation>/messages": {
+        "GET": READ,
+        "POST": Case(201, lambda _: {"text": "Yes, at eight."}),
+    },
+    f"{WORKSPACE}messages": {"POST": Case(201, a_message)},
     f"{WORKSPACE}channels": {"GET": LIST},
     f"{WORKSPACE}channels/<id:channel>": {"GET": READ},
     f"{WORKSPACE}webhooks": {"GET": LIST, "POST": Case(201, _workspace_endpoint, others=201)},
@@ -236,6 +260,7 @@ def _make_ids(tenant: Tenant) -> dict[str, UUID]:
         "pack": tenant.pack.uuid,
         "entry": tenant.entry.uuid,
         "automation": tenant.automation.uuid,
+        "conversation": a_conversation(tenant.channel).uuid,
         "media": a_file(tenant.workspace, filename=f"{tenant.mark}.pdf").uuid,
         **catalogue_ids(tenant.workspace, tenant.mark),
     }

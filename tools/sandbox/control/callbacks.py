@@ -31,6 +31,13 @@ def post_callback(config: SandboxConfig, options: Body) -> Body:
     return {"url": url, "body": raw, "answers": answers}
 
 
+def post_signed(config: SandboxConfig, body: Body) -> Body:
+    """Post a body that is composed already."""
+    raw = json.dumps(body).encode()
+    headers = {"Content-Type": "application/json", "User-Agent": "facebookexternalua"}
+    return _request("POST", config.callback_url, raw, headers | _signature(config, raw, "right"))
+
+
 def verify(config: SandboxConfig, url: str, options: Body) -> Body:
     """Ask the product to prove that the address is its own."""
     challenge = str(options.get("challenge") or secrets.randbelow(10**9))
@@ -94,7 +101,7 @@ def _message(options: Body) -> Body:
             }
         ],
     }
-    return _whatsapp(options, "messages", _of_number(account) | value)
+    return _whatsapp(options, "messages", of_number(account) | value)
 
 
 def _status(options: Body) -> Body:
@@ -108,7 +115,7 @@ def _status(options: Body) -> Body:
         status["biz_opaque_callback_data"] = str(options["opaque"])
     errors = [{"code": options["code"], "title": "Failed", "message": "Failed"}] if options.get("code") else None
     extra = {"errors": errors} if errors else {}
-    return _whatsapp(options, "messages", _of_number(str(options["account"])) | {"statuses": [status | extra]})
+    return _whatsapp(options, "messages", of_number(str(options["account"])) | {"statuses": [status | extra]})
 
 
 def _removed(options: Body) -> Body:
@@ -130,7 +137,7 @@ def _quality(options: Body) -> Body:
     return _whatsapp(options, "phone_number_quality_update", value)
 
 
-def _of_number(account: str) -> Body:
+def of_number(account: str) -> Body:
     metadata = {"phone_number_id": account, "display_phone_number": "15550000"}
     return {"messaging_product": "whatsapp", "metadata": metadata}
 

@@ -1,23 +1,44 @@
 """People whom a workspace writes to."""
 
 import uuid
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Q, Value
+from django.db.models import F, Prefetch, Q, Value
+from django.utils.functional import cached_property
 from django.utils.timezone import now
 
+from config.db import name_key
 from workspaces.subaccounts.models import Channel, Workspace
 
 LONGEST_NAME = 200
 LONGEST_TAG = 50
+MOST_TAGS = 50
+MOST_ATTRIBUTES = 50
+LONGEST_EMAIL = 254
+SHOWN_PLATFORMS = ("whatsapp", "facebook", "instagram")
+
+
+def email_key(email: str) -> str:
+    """Give the form in which two spellings of an e-mail address are the same."""
+    return name_key(email)[:LONGEST_EMAIL]
+
+
+def search_key(name: str, phone: str | None, email: str | None) -> str:
+    """Give the form in which a contact is found by name, phone and e-mail, each on a line."""
+    return f"{name_key(name)}\n{phone or ''}\n{name_key(email or '')}"
 
 
 class ContactQuerySet(models.QuerySet["Contact"]):
     def of(self, workspace: Workspace) -> Self:
         """Keep the contacts of one workspace: where every query of a view begins."""
         return self.filter(workspace=workspace)
+
+    def with_channels(self) -> Self:
+        """Read who they are on their channels along with them, as their cards show it."""
+        identities = ContactIdentity.objects.annotate(platform=F("channel__platform")).order_by("id")
+        return self.prefetch_related(Prefetch("identities", queryset=identities, to_attr="known_as"))
 
     def newest_first(self) -> Self:
         return self.order_by("-created_at", "-id")
@@ -43,8 +64,8 @@ class Contact(models.Model):
     workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="contacts", db_index=False)
     name = models.CharField(max_length=LONGEST_NAME, blank=True)
     phone = models.CharField(max_length=16, null=True, blank=True)
-    email = models.CharField(max_length=254, null=True, blank=True)
-    email_key = models.CharField(max_length=254, null=True, editable=False)
+    email = models.CharField(max_length=LONGEST_EMAIL, null=True, blank=True)
+    email_key = models.CharField(max_length=LONGEST_EMAIL, null=True, editable=False)
     country = models.CharField(max_length=2, null=True, blank=True)
     timezone = models.CharField(max_length=64, null=True, blank=True)
     tags = ArrayField(models.CharField(max_length=LONGEST_TAG), default=list, blank=True)
@@ -83,6 +104,24 @@ class Contact(models.Model):
 
     def __str__(self) -> str:
         return self.name or self.phone or self.email or f"contact {self.pk}"
+
+    @property
+    def opted_out(self) -> bool:
+        return self.opted_out_at is not None
+
+    @cached_property
+    def known_as(self) -> list[Any]:
+        """Who it is on its channels, each with its `platform`, the newest last; at most a few."""
+        return list(self.identities.annotate(platform=F("channel__platform")).order_by("id"))
+
+    @property
+    def channels(self) -> dict[str, str | None]:
+        """The network's id of each platform, the newest where there are several; none where it is not known there."""
+        ids: dict[str, str | None] = dict.fromkeys(SHOWN_PLATFORMS)
+        for identity in self.known_as:
+            if identity.platform in ids:
+                ids[identity.platform] = identity.external_id or identity.user_id
+        return ids
 
 
 class ContactIdentity(models.Model):
