@@ -22,7 +22,9 @@ from workspaces.catalogue.models import Product, Service, ServiceCategory
 from workspaces.catalogue.services import create_category, create_product, create_service
 from workspaces.classes.models import ClassSession, Staff
 from workspaces.classes.services import add_participant, create_staff, schedule_class
-from workspaces.contacts.models import Contact
+from workspaces.contacts.models import Contact, ContactImport, Segment
+from workspaces.contacts.services import create_contact, create_segment
+from workspaces.contacts.services.file_imports import upload_contacts
 from workspaces.media.models import Media
 from workspaces.media.services import store_media
 from workspaces.subaccounts.models import Channel, Workspace, WorkspaceKey
@@ -290,9 +292,9 @@ class ClassSessionFactory(ByService[ClassSession]):
         return schedule_class(service=service, **values)
 
 
-def catalogue_ids(workspace: Workspace, mark: str) -> dict[str, UUID]:
+def catalogue_ids(workspace: Workspace, mark: str, contact: Contact | None = None) -> dict[str, UUID]:
     """Give the id of one of everything that is offered, and of a contact who has a seat in the class."""
-    contact = Contact.objects.create(workspace=workspace, name=f"Contact {mark}", search_key=mark)
+    contact = contact or ContactFactory.create(workspace=workspace, name=f"Contact {mark}")
     service = ServiceFactory.create(workspace=workspace, name=f"Class {mark}")
     staff = StaffFactory.create(workspace=workspace, name=f"Host {mark}")
     hosted = StaffFactory.create(workspace=workspace, name=f"Hosts a class {mark}")
@@ -307,3 +309,46 @@ def catalogue_ids(workspace: Workspace, mark: str) -> dict[str, UUID]:
         "session": session.uuid,
         "contact": contact.uuid,
     }
+
+
+class ContactFactory(ByService[Contact]):
+    class Meta:
+        model = Contact
+
+    workspace = SubFactory(WorkspaceFactory)
+    name = Sequence(lambda number: f"Contact {number}")
+    now = A_MOMENT_AGO
+
+    @classmethod
+    def make(cls, **values: Any) -> Contact:
+        """Nobody is named as the maker of a contact."""
+        del values["by"]
+        return create_contact(**values)
+
+
+class SegmentFactory(ByService[Segment]):
+    class Meta:
+        model = Segment
+
+    workspace = SubFactory(WorkspaceFactory)
+    name = Sequence(lambda number: f"Segment {number}")
+    filter = LazyFunction(lambda: {"tags_any": ["VIP"]})
+    now = A_MOMENT_AGO
+
+    @classmethod
+    def make(cls, **values: Any) -> Segment:
+        return create_segment(**values)
+
+
+class ContactImportFactory(ByService[ContactImport]):
+    class Meta:
+        model = ContactImport
+
+    workspace = SubFactory(WorkspaceFactory)
+    filename = "contacts.csv"
+    content = b"Name,Notes\nAda,Prefers mornings\n"
+    now = A_MOMENT_AGO
+
+    @classmethod
+    def make(cls, **values: Any) -> ContactImport:
+        return upload_contacts(**values)

@@ -176,6 +176,25 @@ ROUTES: dict[str, dict[str, Case]] = {
         "POST": Case(201, lambda _: {"text": "Yes, at eight."}),
     },
     f"{WORKSPACE}messages": {"POST": Case(201, a_message)},
+    f"{WORKSPACE}contacts": {"GET": LIST, "POST": Case(201, lambda _: {"name": "Ada"}, others=201)},
+    f"{WORKSPACE}contacts/import": {
+        "POST": Case(200, lambda _: {"contacts": [{"phone": "+493012345678"}]}, others=200)
+    },
+    f"{WORKSPACE}contacts/<id:contact>": {
+        "GET": READ,
+        "PATCH": Case(200, lambda _: {"name": "Renamed"}),
+        "DELETE": READ,
+    },
+    f"{WORKSPACE}contacts/<id:contact>/merge": {"POST": Case(200, lambda a: {"contact": str(a.other_contact.uuid)})},
+    f"{WORKSPACE}segments": {
+        "GET": LIST,
+        "POST": Case(201, lambda _: {"name": "Regulars", "filter": {"tags_any": ["VIP"]}}, others=201),
+    },
+    f"{WORKSPACE}segments/<id:segment>": {
+        "GET": READ,
+        "PATCH": Case(200, lambda _: {"name": "Renamed"}),
+        "DELETE": READ,
+    },
     f"{WORKSPACE}channels": {"GET": LIST},
     f"{WORKSPACE}channels/<id:channel>": {"GET": READ},
     f"{WORKSPACE}webhooks": {"GET": LIST, "POST": Case(201, _workspace_endpoint, others=201)},
@@ -262,7 +281,9 @@ def _make_ids(tenant: Tenant) -> dict[str, UUID]:
         "automation": tenant.automation.uuid,
         "conversation": a_conversation(tenant.channel).uuid,
         "media": a_file(tenant.workspace, filename=f"{tenant.mark}.pdf").uuid,
-        **catalogue_ids(tenant.workspace, tenant.mark),
+        **catalogue_ids(tenant.workspace, tenant.mark, tenant.contact),
+        "contact": tenant.contact.uuid,
+        "segment": tenant.segment.uuid,
     }
 
 

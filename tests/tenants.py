@@ -20,8 +20,10 @@ from tests.factories import (
     AddonFactory,
     AgencyFactory,
     ChannelFactory,
+    ContactFactory,
     EndpointFactory,
     PlanFactory,
+    SegmentFactory,
     WorkspaceFactory,
     a_workspace_key,
     an_agency_key,
@@ -30,6 +32,7 @@ from tests.flow_factories import a_flow
 from webhooks.models import Endpoint
 from workspaces.automations.models import Automation
 from workspaces.automations.services import create_automation, publish_automation
+from workspaces.contacts.models import Contact, Segment
 from workspaces.subaccounts.models import Channel, Workspace
 
 AGENCY_BASE = "/api/agency/v1"
@@ -146,6 +149,18 @@ class Tenant:
     @made_once
     def entry(self) -> PackEntry:
         return add_library_entry(pack=self.pack, template_id="salons-booking-assistant", by=SYSTEM)
+
+    @made_once
+    def contact(self) -> Contact:
+        return ContactFactory.create(workspace=self.workspace, name=f"Contact {self.mark}", phone="+4930123456")
+
+    @made_once
+    def other_contact(self) -> Contact:
+        return ContactFactory.create(workspace=self.workspace, name=f"Other contact {self.mark}")
+
+    @made_once
+    def segment(self) -> Segment:
+        return SegmentFactory.create(workspace=self.workspace, name=f"Segment {self.mark}")
 
     @made_once
     def automation(self) -> Automation:

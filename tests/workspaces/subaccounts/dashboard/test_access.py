@@ -16,7 +16,7 @@ from agency.services import suspend_agency
 from packs.services import add_library_entry, change_pack, create_pack
 from tests import furnished
 from tests.agency.console.browsers import a_browser, a_member, a_person, at_the_console, text
-from tests.factories import WorkspaceFactory, a_workspace_key
+from tests.factories import ContactFactory, ContactImportFactory, SegmentFactory, WorkspaceFactory, a_workspace_key
 from tests.packs.client import an_automation
 from tests.tenants import Tenant, an_address
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
@@ -62,6 +62,18 @@ def delivery(tenant: Tenant) -> list[UUID]:
 
 def redelivery(tenant: Tenant) -> list[Any]:
     return [sign_redelivery(tenant_of(tenant.workspace), Replayed(1, 0, 1), now())]
+
+
+def contact(tenant: Tenant) -> list[UUID]:
+    return [ContactFactory.create(workspace=tenant.workspace, name=f"Contact {tenant.mark}").uuid]
+
+
+def contact_import(tenant: Tenant) -> list[UUID]:
+    return [ContactImportFactory.create(workspace=tenant.workspace, filename=f"{tenant.mark}.csv").uuid]
+
+
+def segment(tenant: Tenant) -> list[UUID]:
+    return [SegmentFactory.create(workspace=tenant.workspace, name=f"Segment {tenant.mark} {uuid4()}").uuid]
 
 
 def pack(tenant: Tenant) -> list[UUID]:
@@ -111,6 +123,22 @@ PAGES = {
     "webhook-delivery": PageCase(200, 405, delivery),
     "webhook-redelivery": PageCase(200, 405, redelivery),
     "webhook-redeliver": PageCase(302, 302, delivery),
+    "contacts": PageCase(200, 405),
+    "contact-new": PageCase(200, 422),
+    "contacts-export": PageCase(200, 405),
+    "contact": PageCase(200, 302, contact),
+    "contact-opt-out": PageCase(302, 302, contact),
+    "contact-opt-in": PageCase(302, 302, contact),
+    "contact-remove": PageCase(200, 302, contact),
+    "contact-imports": PageCase(200, 405),
+    "contact-import-new": PageCase(200, 422),
+    "contact-import": PageCase(200, 422, contact_import),
+    "contact-import-cancel": PageCase(302, 302, contact_import),
+    "contact-import-refused": PageCase(200, 405, contact_import),
+    "segments": PageCase(200, 405),
+    "segment-new": PageCase(200, 422),
+    "segment": PageCase(200, 422, segment),
+    "segment-remove": PageCase(200, 302, segment),
     "gallery": PageCase(200, 405),
     "pack": PageCase(200, 405, pack),
     "pack-install": PageCase(302, 302, pack),
