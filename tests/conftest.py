@@ -44,6 +44,7 @@ SLOW = (
     "tests/api/test_idempotency",
     "tests/packs/test_secrets",
     "tests/workspaces/automations/flows/test_cleaning",
+    "tests/workspaces/subaccounts/api/test_walking",
     "tests/workspaces/subaccounts/test_hundred_thousand",
     "tests/channelconnect/providers/",
     "tests/channelconnect/sending/",
