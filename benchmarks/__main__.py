@@ -18,6 +18,7 @@ BENCHMARKS = {
     "api-cost": "benchmarks.api.cost",
     "big-list": "benchmarks.api.big_list",
     "claims": "benchmarks.dispatcher.claims",
+    "conversations": "benchmarks.conversations.inbound",
     "crowding": "benchmarks.dispatcher.crowding",
     "web-slow-senders": "benchmarks.web.slow_senders",
     "web-event-streams": "benchmarks.web.event_streams",
@@ -26,9 +27,13 @@ BENCHMARKS = {
     "event-latency": "benchmarks.dispatcher.event_latency",
     "held-snapshot": "benchmarks.dispatcher.held_snapshot",
     "isolation": "benchmarks.dispatcher.isolation",
+    "inbox": "benchmarks.inbox.reading",
+    "inbox-door": "benchmarks.inbox.door",
     "release": "benchmarks.dispatcher.release",
     "delivery": "benchmarks.dispatcher.throughput",
     "parallel-creates": "benchmarks.api.parallel_creates",
+    "contact-import": "benchmarks.contacts.importing",
+    "contact-segments": "benchmarks.contacts.segments",
     "retention": "benchmarks.retention",
 }
 

@@ -9,6 +9,7 @@ from channelconnect.sending.loop import RUN_SECONDS as SENDER_SECONDS
 from channelconnect.services import expire_sessions as expire_due_sessions
 from channelconnect.services import unsubscribe_next
 from channelconnect.services.retention import RULES
+from channelconnect.services.templates import sync_next
 from config.celery.stopping import until_worker_ends
 from config.celery.tasks import in_batches, one_at_a_time
 from config.db import database_now
@@ -48,6 +49,13 @@ def read_notices() -> None:
 def unsubscribe() -> None:
     """Take back at providers what no channel stands for."""
     in_batches(lambda: unsubscribe_next(now=database_now()), seconds=RUN_SECONDS)
+
+
+@shared_task(name="channelconnect.sync_templates")
+@one_at_a_time
+def sync_templates() -> None:
+    """List the message templates that are due at their providers."""
+    in_batches(lambda: sync_next(now=database_now()), seconds=RUN_SECONDS / 2)
 
 
 @shared_task(name="channelconnect.forget_notices")

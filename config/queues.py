@@ -42,10 +42,8 @@ CALLBACKS = Queue("callbacks", 60, 90)
 EXPIRY = Queue("expiry", 60, 90)
 SUBSCRIPTIONS = Queue("subscriptions", 60, 90)
 TEMPLATES = Queue("templates", 60, 90)
-# A round takes on files for half a minute, and the last of them may take as long as one may.
-FETCHES = Queue("fetches", 80, 90)
 HOUSEKEEPING = Queue("housekeeping", 240, 300)
-QUEUES = (DISPATCHER, SENDER, PULSE, MAIL, CALLBACKS, EXPIRY, SUBSCRIPTIONS, TEMPLATES, FETCHES, HOUSEKEEPING)
+QUEUES = (DISPATCHER, SENDER, PULSE, MAIL, CALLBACKS, EXPIRY, SUBSCRIPTIONS, TEMPLATES, HOUSEKEEPING)
 
 TASKS = (
     Task("webhooks.deliver", DISPATCHER),
@@ -57,7 +55,6 @@ TASKS = (
     Task("channelconnect.unsubscribe", SUBSCRIPTIONS, every=5),
     Task("classes.complete_ended", HOUSEKEEPING, every=60),
     Task("channelconnect.sync_templates", TEMPLATES, every=10),
-    Task("channelconnect.fetch_media", FETCHES, every=2),
     Task("channelconnect.forget_notices", HOUSEKEEPING, every=600),
     Task("contacts.import_files", HOUSEKEEPING, every=2),
     Task("agency.forget_records", HOUSEKEEPING, every=600),

@@ -8,6 +8,7 @@ from agency.api.surface import AgencySurface
 from agency.api.urls import urlpatterns as agency_paths
 from agency.console.urls import urlpatterns as agency_pages
 from channelconnect.api.agency.urls import urlpatterns as connection_paths
+from channelconnect.api.workspace.urls import urlpatterns as template_paths
 from channelconnect.console.urls import urlpatterns as connection_pages
 from config import health
 from config.api.errors.handler import path_not_found
@@ -54,6 +55,7 @@ workspace_surface: list[URLPattern | URLResolver] = [
     *classes_paths,
     *media_paths,
     *automation_paths,
+    *template_paths,
     *workspace_webhook_paths,
     re_path(r"^[\s\S]*\Z", unknown_path(WorkspaceSurface), name="unknown"),
 ]

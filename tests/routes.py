@@ -11,6 +11,7 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from agency.services import suspend_agency
+from channelconnect.models import ChannelCredential
 from tests.channelconnect.agencies import RETURN_URL, a_session, switch_on, wanted
 from tests.factories import a_file, catalogue_ids
 from tests.tenants import NOTHING, Api, Multipart, Tenant, a_new_customer
@@ -45,6 +46,13 @@ class Case:
 
 def _endpoint(_: Tenant) -> dict[str, Any]:
     return {"url": "https://93.184.215.14/new", "events": ["workspace.created"]}
+
+
+def _a_number(tenant: Tenant) -> str:
+    """The tenant's channel, with what it needs to speak to its provider."""
+    values = {"token": "EAAS", "container_id": f"2{tenant.channel.pk}"}
+    ChannelCredential.objects.update_or_create(channel=tenant.channel, defaults=values)
+    return str(tenant.channel.uuid)
 
 
 def _workspace_endpoint(_: Tenant) -> dict[str, Any]:
@@ -125,6 +133,8 @@ ROUTES: dict[str, dict[str, Case]] = {
     },
     f"{WORKSPACE}automations": {"GET": LIST},
     f"{WORKSPACE}automations/<id:automation>": {"GET": READ},
+    f"{WORKSPACE}templates": {"GET": LIST},
+    f"{WORKSPACE}templates/sync": {"POST": Case(202, lambda tenant: {"channel": _a_number(tenant)})},
     f"{WORKSPACE}products": {"GET": LIST, "POST": Case(201, lambda _: _a_product(), others=201)},
     f"{WORKSPACE}products/<id:product>": {
         "GET": READ,

@@ -26,7 +26,7 @@ INSERT INTO channelconnect_readingattempt (notices, begun_at)
 SELECT array_agg(id ORDER BY id), statement_timestamp() FROM (
     SELECT id, sum(size) OVER (ORDER BY id) - size AS before FROM (
         SELECT id, octet_length(body) AS size FROM channelconnect_providernotice
-        WHERE read_at IS NULL AND {which} ORDER BY {order} LIMIT %(most)s FOR UPDATE SKIP LOCKED) AS free) AS sized
+        WHERE read_at IS NULL AND {which} ORDER BY {order} LIMIT %(most)s) AS unread) AS sized
 WHERE before < %(bytes)s HAVING count(*) > 0 RETURNING id, notices
 """
 NEW = BEGIN.format(which="tries = 0 AND id > %(after)s", order="id")
@@ -35,7 +35,8 @@ ALONE = BEGIN.format(
     which=f"tries BETWEEN 2 AND {MOST_TRIES - 1} AND due_at <= statement_timestamp()", order="due_at, id"
 )
 TAKE = "DELETE FROM channelconnect_readingattempt WHERE id = %s"
-# Two readers may have begun with the same notices: the second one leaves them to the first.
+# Nothing is locked when a reading begins, so two readers may have begun with the same notices: the second one leaves
+# them to the first, and goes on behind them.
 READ = """
 UPDATE channelconnect_providernotice AS notice SET read_at = %(now)s, fault = '' FROM (
     SELECT id FROM channelconnect_providernotice WHERE id = ANY (%(ids)s) AND read_at IS NULL

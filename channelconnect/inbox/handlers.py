@@ -1,7 +1,7 @@
 """Who applies what callbacks tell: one handler for each type of fact, from the app that owns the effect."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
@@ -11,21 +11,25 @@ from config.hooks import Registry
 
 
 class Apply(Protocol):
-    """Applies any number of facts inside the caller's transaction, each of them once, however often it comes.
-
-    Rows are locked in an order that is the same for all calls, so that readers that meet do not wait for each other in
-    a circle.
-    """
+    """Applies any number of facts inside the caller's transaction, each of them once, however often it comes."""
 
     def __call__(self, facts: Sequence[Any], /, *, now: datetime) -> object: ...
 
 
+Lock = Callable[[Collection[int]], object]
+
+
 @dataclass(frozen=True, slots=True)
 class FactHandler:
-    """`kind` is the type of the facts, itself and no subclass of it."""
+    """`kind` is the type of the facts, itself and no subclass of it.
+
+    `lock` is called before any facts of a batch are applied, with the ids of all channels that the batch is about. What
+    it locks keeps two readers from waiting for each other in a circle; handlers that share one lock once.
+    """
 
     kind: type
     apply: Apply
+    lock: Lock | None = None
 
     @property
     def name(self) -> str:
@@ -45,8 +49,12 @@ def gathered(facts: Iterable[Fact]) -> dict[type, list[Fact]]:
     return by_type
 
 
-def apply_facts(facts: dict[type, list[Fact]], *, now: datetime, handlers: Callable[[], Iterable[FactHandler]]) -> None:
-    for handler in handlers():
-        of_kind = facts.get(handler.kind)
-        if of_kind:
-            handler.apply(of_kind, now=now)
+def apply_facts(
+    facts: dict[type, list[Fact]], *, handlers: Iterable[FactHandler], channels: Collection[int], now: datetime
+) -> None:
+    """Lock once what the handlers of these facts need, then have them applied in the handlers' order."""
+    needed = [handler for handler in handlers if handler.kind in facts]
+    for lock in dict.fromkeys(handler.lock for handler in needed if handler.lock):
+        lock(channels)
+    for handler in needed:
+        handler.apply(facts[handler.kind], now=now)

@@ -99,18 +99,15 @@ class Reader:
     def _read_together(self, reading: Reading) -> None:
         now = database_now()
         bodies = claims.take(reading, now=now)
-        facts = gathered(_facts(bodies))
-        apply_facts(facts, now=now, handlers=self._handlers)
-        _count(facts)
-
-
-def _facts(bodies: list[Body]) -> Iterable[Fact]:
-    notices, faults = _parsed(bodies)
-    if faults:
+        notices, faults = _parsed(bodies)
         claims.mark_unreadable(faults)
-    channels = channels_of({account for _, notice in notices for account in accounts_in(notice)})
-    for body, notice in notices:
-        yield from read_notice(notice, Source(channels, body.received_at))
+        channels = channels_of({account for _, notice in notices for account in accounts_in(notice)})
+        facts = gathered(
+            fact for body, notice in notices for fact in read_notice(notice, Source(channels, body.received_at))
+        )
+        ids = {channel.id for channel in channels.values()}
+        apply_facts(facts, handlers=self._handlers(), channels=ids, now=now)
+        _count(facts)
 
 
 def _parsed(bodies: list[Body]) -> tuple[list[tuple[Body, Row]], dict[int, str]]:

@@ -1,15 +1,13 @@
 """What follows from an error for more than its message: a channel whose access has ended, a person who opted out."""
 
-from collections.abc import Iterable, Sequence
-
-from django.db.models.functions import Now
+from collections.abc import Sequence
 
 from agency.actors import SYSTEM
 from channelconnect.providers.messages import Verdict
 from channelconnect.sending.sources import Sent
 from channelconnect.sending.transactions import project_transaction
 from config.db import database_now
-from workspaces.contacts.models import Contact
+from workspaces.contacts.services.told_by_networks import change_marketing_opt_outs
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import mark_channel_lost
 
@@ -21,15 +19,11 @@ def draw_consequences(results: Sequence[Sent]) -> None:
     if not lost and not unwilling:
         return
     with project_transaction():
+        now = database_now()
         for channel in Channel.objects.filter(pk__in=lost).select_related("workspace").order_by("pk"):
             reason = f"send_refused_{lost[channel.pk]}"
-            mark_channel_lost(channel=channel, reason=reason, now=database_now(), by=SYSTEM)
-        _opt_out(pk for pk in unwilling if pk is not None)
-
-
-def _opt_out(contacts: Iterable[int]) -> None:
-    willing = Contact.objects.filter(pk__in=list(contacts), marketing_opted_out_at=None)
-    willing.update(marketing_opted_out_at=Now())
+            mark_channel_lost(channel=channel, reason=reason, now=now, by=SYSTEM)
+        change_marketing_opt_outs(out={pk: now for pk in unwilling if pk is not None}, back=[], now=now)
 
 
 def _code(one: Sent) -> str:

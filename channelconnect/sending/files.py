@@ -17,5 +17,4 @@ def files_of(ids: Iterable[int]) -> dict[int, OutgoingFile]:
 
 def _file(media: Media) -> OutgoingFile:
     kind = media.content_type.partition("/")[0]
-    link: str = getattr(media, "url", "")
-    return OutgoingFile(kind=kind if kind in KINDS else "document", filename=media.filename, link=link)
+    return OutgoingFile(kind=kind if kind in KINDS else "document", filename=media.filename, link=media.url)

@@ -29,5 +29,6 @@ dashboard_menu.add(
 label_actions(ACTIONS)
 media_uses.add(MediaUse("automations", automation_needing))
 requirement_checks.add(
-    RequirementCheck("contact", has_contacts, url_name="app:contacts"), RequirementCheck("service", has_services)
+    RequirementCheck("contact", has_contacts, url_name="app:contacts"),
+    RequirementCheck("service", has_services, url_name="app:products"),
 )

@@ -3,11 +3,13 @@
 from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import event_types
-from agency.pages.registry import label_actions
+from agency.pages.registry import MenuEntry, dashboard_menu, label_actions
 from workspaces.catalogue.models import Service
 from workspaces.catalogue.services import ServiceUse, service_uses
 from workspaces.classes.api.serializers import ClassSessionSerializer, ParticipantContactSerializer, StaffSerializer
 from workspaces.classes.models import ClassSession
+from workspaces.classes.services.seats import MERGE_HANDLER, REMOVAL_HANDLER
+from workspaces.contacts.services import contact_merge_handlers, contact_removal_handlers
 from workspaces.subaccounts.event_types import workspace_event_type
 
 ACTIONS = {
@@ -52,7 +54,13 @@ for name, label in (
             contact=ParticipantContactSerializer(),
         )
     )
+contact_removal_handlers.add(REMOVAL_HANDLER)
+contact_merge_handlers.add(MERGE_HANDLER)
 service_uses.add(
     ServiceUse("classes", has_scheduled_classes, "Classes are scheduled with this service. Cancel them first.")
+)
+dashboard_menu.add(
+    MenuEntry(url_name="app:classes", label=_("Classes"), icon="activity", order=44),
+    MenuEntry(url_name="app:staff", label=_("Staff"), icon="team", order=46),
 )
 label_actions(ACTIONS)

@@ -6,19 +6,20 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 from django.utils.timezone import now
 
+from agency.actors import SYSTEM
 from tests.factories import ClassSessionFactory
 from tests.parallel import at_once
 from tests.tenants import WORKSPACE_BASE, Api, Tenant, message
 from tests.workspaces.classes.people import contacts
+from tests.workspaces.topics import subscribe_to, told
 from workspaces.classes.models import ClassSession, Participant
 from workspaces.classes.services import (
     ClassIsFull,
-    ContactNotFound,
     ParticipantNotFound,
     add_participant,
     remove_participant,
 )
-from workspaces.contacts.models import Contact
+from workspaces.contacts.services import ContactNotFound, remove_contact
 
 SEATS, BOOKINGS, THREADS = 20, 200, 40
 
@@ -116,8 +117,8 @@ def test_seats_change_hands_while_contacts_are_removed(a: Tenant) -> None:
             with suppress(ClassIsFull, ContactNotFound):
                 add_participant(session=session, contact=person, now=now())
         if number % 3 == 0:
-            with transaction.atomic():
-                Contact.objects.filter(pk=person.pk).delete()
+            with suppress(ContactNotFound):
+                remove_contact(contact=person, now=now(), by=SYSTEM)
         elif number % 3 == 1:
             for session in sessions:
                 with suppress(ParticipantNotFound):
@@ -163,3 +164,32 @@ def test_a_removed_contact_frees_its_seat(a: Tenant) -> None:
     assert counted(session) == 0
     add_participant(session=session, contact=bob, now=now())
     assert Participant.objects.get().contact == bob
+
+
+@pytest.mark.django_db
+def test_a_contact_that_is_removed_over_the_api_frees_its_seats_and_that_is_told(a: Tenant) -> None:
+    sessions = [ClassSessionFactory.create(workspace=a.workspace, capacity=1) for _ in range(2)]
+    [ada] = contacts(a.workspace, 1)
+    for session in sessions:
+        add_participant(session=session, contact=ada, now=now())
+    a.workspace_api.post(f"/classes/{sessions[1].uuid}/cancel")
+    subscribe_to(a.workspace, "class.participant_removed")
+    assert a.workspace_api.delete(f"/contacts/{ada.uuid}").status_code == 200
+    assert [counted(session) for session in sessions] == [0, 0]
+    [(topic, data)] = told(a.workspace)  # who had a seat in a cancelled class has lost nothing
+    assert topic == "class.participant_removed"
+    assert data["class"] == a.workspace_api.get(f"/classes/{sessions[0].uuid}").json()["data"]
+    assert data["contact"]["id"] == str(ada.uuid)
+
+
+@pytest.mark.django_db
+def test_a_merged_contact_keeps_one_seat_in_each_class(a: Tenant) -> None:
+    both, one = (ClassSessionFactory.create(workspace=a.workspace, capacity=3) for _ in range(2))
+    kept, gone = contacts(a.workspace, 2)
+    for session, contact in ((both, kept), (both, gone), (one, gone)):
+        add_participant(session=session, contact=contact, now=now())
+    subscribe_to(a.workspace, "class.participant_removed")
+    assert a.workspace_api.post(f"/contacts/{kept.uuid}/merge", {"contact": str(gone.uuid)}).status_code == 200
+    assert [counted(session) for session in (both, one)] == [1, 1]
+    assert set(Participant.objects.values_list("contact", flat=True)) == {kept.pk}
+    assert [data["class"]["id"] for _, data in told(a.workspace)] == [str(both.uuid)]

@@ -137,6 +137,21 @@ def _quality(options: Body) -> Body:
     return _whatsapp(options, "phone_number_quality_update", value)
 
 
+def _template(options: Body) -> Body:
+    """Tell of a template's status or category, or of its removal."""
+    before, after = options.get("before") or {}, options["after"]
+    value = {
+        "message_template_id": int(after.get("id", "0")),
+        "message_template_name": after["name"],
+        "message_template_language": after["language"],
+    }
+    if before.get("category") not in (None, after["category"]):
+        change = {"previous_category": before["category"], "new_category": after["category"]}
+        return _whatsapp(options, "template_category_update", value | change)
+    told = value | {"event": options.get("event", after["status"]), "reason": after.get("rejected_reason", "NONE")}
+    return _whatsapp(options, "message_template_status_update", told)
+
+
 def of_number(account: str) -> Body:
     metadata = {"phone_number_id": account, "display_phone_number": "15550000"}
     return {"messaging_product": "whatsapp", "metadata": metadata}
@@ -170,4 +185,5 @@ KINDS: Final[dict[str, Callable[[Body], Body]]] = {
     "removed": _removed,
     "revoked": _revoked,
     "quality": _quality,
+    "template": _template,
 }

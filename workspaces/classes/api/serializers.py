@@ -12,8 +12,9 @@ from workspaces.catalogue.services import ServiceNotFound
 from workspaces.classes.models import ClassSession, Staff
 from workspaces.classes.models.sessions import MOST_SEATS
 from workspaces.classes.models.staff import LONGEST_NAME
-from workspaces.classes.services import ContactNotFound, StaffNotFound
+from workspaces.classes.services import StaffNotFound
 from workspaces.contacts.models import Contact
+from workspaces.contacts.services import ContactNotFound
 
 STAFF = "f7c0a3f4-3a3e-4e35-8d3b-6b6a3f1c0d55"
 SERVICE = "e2ad9f7b-6d27-4c4c-9c70-0f0f8d1f6a11"

@@ -2,7 +2,6 @@
 
 from workspaces.classes.services.participants import (
     ClassIsFull,
-    ContactNotFound,
     ParticipantNotFound,
     add_participant,
     remove_participant,
@@ -34,7 +33,6 @@ __all__ = [
     "ClassIsCompleted",
     "ClassIsFull",
     "ClassNotFound",
-    "ContactNotFound",
     "ParticipantNotFound",
     "StaffChanges",
     "StaffInUse",

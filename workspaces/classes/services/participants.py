@@ -8,13 +8,10 @@ from config.errors import Conflict, NotFound
 from workspaces.classes.models import ClassSession, Participant
 from workspaces.classes.services.sessions import lock_class, require_scheduled
 from workspaces.contacts.models import Contact
+from workspaces.contacts.services import ContactNotFound
 from workspaces.subaccounts.services import record_workspace_event
 
-HOLD = "SELECT 1 FROM contacts_contact WHERE id = %s FOR KEY SHARE"
-
-
-class ContactNotFound(NotFound):
-    message = "Contact not found."
+HOLD = "SELECT 1 FROM contacts_contact WHERE id = %s FOR SHARE"
 
 
 class ParticipantNotFound(NotFound):
@@ -43,7 +40,7 @@ def add_participant(*, session: ClassSession, contact: Contact, now: datetime) -
         raise ClassIsFull
     participant = Participant.objects.create(session=session, contact=contact, created_at=now)
     session.participants_count += 1  # as the database has counted by itself
-    _record("class.participant_added", session, contact, now)
+    record_participant("class.participant_added", session, contact, now)
     if session.is_full:
         record_workspace_event(workspace=session.workspace, name="class.full", now=now, **{"class": session})
     return participant, True
@@ -59,11 +56,12 @@ def remove_participant(*, session: ClassSession, contact: Contact | None, now: d
     require_scheduled(session)
     seated.delete()
     session.participants_count -= 1
-    _record("class.participant_removed", session, contact, now)
+    record_participant("class.participant_removed", session, contact, now)
     return session
 
 
-def _record(name: str, session: ClassSession, contact: Contact, now: datetime) -> None:
+def record_participant(name: str, session: ClassSession, contact: Contact, now: datetime) -> None:
+    """Tell subscribers who has a seat now, or has one no longer."""
     data = {"class": session, "contact": contact}
     record_workspace_event(workspace=session.workspace, name=name, now=now, **data)
 

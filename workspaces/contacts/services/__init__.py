@@ -24,8 +24,6 @@ from workspaces.contacts.services.opt_outs import (
     opt_in_contacts,
     opt_out_contact,
     opt_out_contacts,
-    record_last_inbound,
-    set_marketing_preference,
 )
 from workspaces.contacts.services.people import ChannelPerson, FoundPeople, contacts_of_people
 from workspaces.contacts.services.rows import ImportResult, RowError
@@ -77,10 +75,8 @@ __all__ = [
     "opt_in_contacts",
     "opt_out_contact",
     "opt_out_contacts",
-    "record_last_inbound",
     "remove_contact",
     "remove_segment",
-    "set_marketing_preference",
     "update_contact",
     "update_segment",
     "used_contacts",

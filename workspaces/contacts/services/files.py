@@ -21,8 +21,8 @@ DELIMITERS = ",;\t|"
 BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 MOST_ATTRIBUTE_COLUMNS = 200
 ATTRIBUTE_NAMES = """
-SELECT DISTINCT name FROM contacts_contact, jsonb_object_keys(attributes) AS name
-WHERE workspace_id = %s ORDER BY name LIMIT %s
+SELECT DISTINCT held.name FROM contacts_contact, jsonb_object_keys(attributes) AS held (name)
+WHERE workspace_id = %s ORDER BY held.name LIMIT %s
 """
 READ = ("name", "phone", "email", "tags", "country", "timezone", "opted_out_at", "attributes")
 

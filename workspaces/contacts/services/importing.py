@@ -126,6 +126,8 @@ class _Batch:
         emails = [row.email_key for row in rows if row.email_key]
         own = Contact.objects.of(self.workspace).filter(Q(phone__in=phones) | Q(email_key__in=emails))
         known: dict[str, Contact] = {}
+        if self.wanted:
+            own = own.with_channels()
         for contact in own.order_by("pk").select_for_update(no_key=True):
             known |= {address: contact for address in (contact.phone, contact.email_key) if address}
         return known
@@ -170,6 +172,7 @@ class _Batch:
         made = {}
         for row in taken:
             contact = Contact(uuid=uuid4(), workspace=self.workspace, created_at=self.now, updated_at=self.now)
+            contact.known_as = []
             if self._apply(row, contact, is_new=True):
                 made[contact.uuid] = (row, contact)
         written = self._run(INSERT, [contact for _, contact in made.values()]) if made else set()

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import QuerySet
 
 from agency.services import NewEvent, record_events, subscribed_events
@@ -65,31 +65,6 @@ def _record(workspace_of: Mapping[int, int], event: str, now: datetime) -> None:
         NewEvent(tenant=tenant_of(row.workspace), name=event, data={"contact": row}, occurred_at=now)
         for row in rows.with_channels().order_by("pk")
     )
-
-
-def set_marketing_preference(*, wants_marketing: Mapping[int, bool], now: datetime) -> None:
-    """Keep whether contacts, by their numbers, want marketing: what they have told the network."""
-    for wants in (True, False):
-        some = [pk for pk, wanted in wants_marketing.items() if wanted is wants]
-        rows = Contact.objects.filter(pk__in=some, marketing_opted_out_at__isnull=not wants)
-        if some:
-            rows.update(marketing_opted_out_at=None if wants else now, updated_at=now)
-
-
-# Only forwards: callbacks come in any order.
-RECORD_INBOUND = """
-UPDATE contacts_contact SET last_inbound_at = told.at
-FROM (SELECT * FROM unnest(%(contacts)s::bigint[], %(times)s::timestamptz[]) AS each (id, at) ORDER BY id) AS told
-WHERE contacts_contact.id = told.id
-    AND (contacts_contact.last_inbound_at IS NULL OR contacts_contact.last_inbound_at < told.at)
-"""
-
-
-def record_last_inbound(*, times: Mapping[int, datetime]) -> None:
-    """Keep when contacts, by their numbers, have last written: one statement for any number of them."""
-    if times:
-        with connection.cursor() as cursor:
-            cursor.execute(RECORD_INBOUND, {"contacts": list(times), "times": list(times.values())})
 
 
 def write_opt_out(contact: Contact, is_out: bool, *, source: Source, now: datetime) -> None:

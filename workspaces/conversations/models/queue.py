@@ -6,9 +6,6 @@ from django.db.models import Q
 from config.db import CurrentTransaction
 from workspaces.conversations.models.messages import Message
 
-# Under this name the sender listens to wake-ups: `wake_up(SENDER)` in the transaction that queues a message.
-SENDER = "sender"
-
 
 class QueuedMessage(models.Model):
     """A message that is to be sent; removed when its sending has ended.

@@ -94,7 +94,9 @@ class ContactImportPage(OneImport, DashboardForm[MappingForm]):
         first = shown.pieces.order_by("first_row").first() if shown.status == Status.UPLOADED else None
         return {
             "contact_import": shown,
-            "first_rows": first.rows[:ROWS_SHOWN] if first else [],
+            "first_rows": [list(zip(shown.columns, row, strict=False)) for row in first.rows[:ROWS_SHOWN]]
+            if first
+            else [],
             "percent": 100 * shown.rows_done // max(1, shown.rows_total),
         }
 

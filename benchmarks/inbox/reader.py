@@ -1,0 +1,9 @@
+"""`python -m benchmarks.inbox.reader`: a reader of the inbox, as a worker runs it, until it is stopped."""
+
+import django
+
+if __name__ == "__main__":
+    django.setup()
+    from channelconnect.inbox import run_reader
+
+    run_reader(should_stop=lambda: False)

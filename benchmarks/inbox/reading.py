@@ -1,0 +1,118 @@
+"""What it costs to read callbacks: from the body in the inbox to the message in its conversation, with its status."""
+
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from uuid import uuid4
+
+from django.db import connection
+from django.utils import timezone
+
+from benchmarks.figures import Figure
+from benchmarks.inbox.bodies import body, channels, fill, messages, statuses
+from benchmarks.processes import Broken
+from benchmarks.servers import Bench
+from channelconnect.inbox import read_waiting
+from workspaces.conversations.models import Message
+from workspaces.subaccounts.models import Channel
+
+TITLE = (
+    "Provider callbacks: microseconds of processor time, the reader's and its PostgreSQL backend's together, for each\n"
+    "message that comes in and each status. Ratios are to a bare COPY of such messages and a bare UPDATE of their\n"
+    "statuses. Wanted: 10,000 messages and 30,000 statuses a second on two cores."
+)
+CHANNELS, MESSAGES = 20, 10_000
+CORES = 2
+WANTED = {"message": 10_000, "status": 30_000}
+COPIED = (
+    "uuid, workspace_id, channel_id, conversation_id, direction, type, text, status, provider_message_id,"
+    " provider_time, created_at, sent_elsewhere, sent_by_kind, sent_by_label"
+)
+TEXT = "Do you have a free table tonight at eight? There are 4711 of us."
+
+
+def run(_: Bench) -> list[Figure]:
+    numbers = channels(CHANNELS)
+
+    def cost(work: Callable[[], int]) -> float:
+        """Give the microseconds of processor time for each of what `work` says it did."""
+        before, count = _seconds(), work()
+        return (_seconds() - before) / count * 1e6
+
+    copy = cost(_copy)
+    fill(_bodies(numbers, "people", 1))
+    read_waiting()
+    found = {}
+    for name, each in (("1 message", 1), ("100 messages", 100)):
+        fill(_bodies(numbers, name.replace(" ", ""), each))
+        found[f"bodies of {name}"] = cost(_read)
+    update = cost(_update)
+    for name in ("delivered", "read"):
+        fill(_statuses(numbers, name, 1_000))
+        found[f"bodies of 1,000 statuses, {name}"] = cost(_read)
+    return [
+        Figure(name="bare COPY of messages", measured=copy, unit="µs"),
+        Figure(name="bare UPDATE of statuses", measured=update, unit="µs"),
+        *(_figure(name, measured, copy, update) for name, measured in found.items()),
+    ]
+
+
+def _figure(name: str, measured: float, copy: float, update: float) -> Figure:
+    kind, ceiling = ("status", update) if "status" in name else ("message", copy)
+    return Figure(
+        name=name,
+        measured=measured,
+        unit="µs",
+        ratio=measured / ceiling,
+        at_most=CORES * 1e6 / WANTED[kind],
+        note=f"{CORES * 1e6 / measured:,.0f} a second on {CORES} cores",
+    )
+
+
+def _seconds() -> float:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        [backend] = cursor.fetchone()
+    nanoseconds = int(Path(f"/proc/{backend}/schedstat").read_text().split()[0])
+    return time.process_time() + nanoseconds / 1e9
+
+
+def _bodies(numbers: list[Channel], run: str, each: int) -> Iterable[bytes]:
+    for first in range(0, MESSAGES, each):
+        yield body(numbers[first // each % CHANNELS], **messages(range(first, first + each), run))
+
+
+def _statuses(numbers: list[Channel], status: str, each: int) -> Iterable[bytes]:
+    for number in numbers:
+        ids = list(Message.objects.filter(channel_id=number.pk).values_list("provider_message_id", flat=True))
+        for first in range(0, len(ids), each):
+            yield body(number, **statuses([key or "" for key in ids[first : first + each]], status))
+
+
+def _read() -> int:
+    """Read the inbox; says how many messages are there if they were messages, or statuses, as all have one."""
+    before = Message.objects.count()
+    if not read_waiting(seconds=300):
+        raise Broken("There was nothing to read.")
+    return (Message.objects.count() - before) or Message.objects.filter(direction="out").count()
+
+
+def _copy() -> int:
+    """Write rows as the messages are, and nothing else."""
+    now = timezone.now()
+    with connection.cursor() as cursor:
+        with cursor.copy(f"COPY conversations_message ({COPIED}) FROM STDIN") as copy:
+            for number in range(MESSAGES):
+                row = (uuid4(), 1, 0, 0, "in", "text", TEXT, "received", f"bare-{number:050}", now, now, False, "", "")
+                copy.write_row(row)
+        cursor.execute("DELETE FROM conversations_message WHERE channel_id = 0")
+    return MESSAGES
+
+
+def _update() -> int:
+    """Make outgoing ones of what came in, which is as much work as a status is."""
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE conversations_message SET direction = 'out', status = 'sent', sent_at = now()")
+        updated: int = cursor.rowcount
+        cursor.execute("ANALYZE conversations_message")
+    return updated
