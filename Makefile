@@ -26,7 +26,7 @@ export PYTHONDONTWRITEBYTECODE :=
 PDEATHSIG := $(shell setpriv --pdeathsig TERM -- true 2>/dev/null && echo setpriv --pdeathsig TERM --)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test coverage fast smoke lint demo bench chaos shell manage lock clean install
+.PHONY: help run test coverage fast smoke lint demo bench fuzz chaos shell manage lock clean install
 
 help:  ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -60,6 +60,9 @@ demo: $(LOCAL)  ## show the main job on the running system, as a story
 
 bench: $(BENCH)  ## measure; the README's figures come from here
 	@exec $(PDEATHSIG) $(BIN)/python -m benchmarks $(ARGS)
+
+fuzz: $(DEV)  ## try requests that nobody would think of against both OpenAPI documents (FUZZ_EXAMPLES=500 for more)
+	@FUZZ_EXAMPLES=$${FUZZ_EXAMPLES:-100} exec $(PDEATHSIG) $(BIN)/python -m pytest tests/fuzz -n $(WORKERS) $(ARGS)
 
 chaos: $(DEV)  ## break everything while clients are at work (ARGS="kills --seed 7", ARGS=mutations)
 	@exec $(PDEATHSIG) $(BIN)/python -m tests.chaos $(ARGS)

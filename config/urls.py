@@ -20,6 +20,7 @@ from packs.dashboard.urls import urlpatterns as gallery_pages
 from webhooks.api.agency.urls import urlpatterns as webhook_paths
 from webhooks.api.workspace.urls import urlpatterns as workspace_webhook_paths
 from webhooks.console.urls import urlpatterns as webhook_pages
+from webhooks.dashboard.urls import urlpatterns as workspace_webhook_pages
 from workspaces.automations.api.workspace.urls import urlpatterns as automation_paths
 from workspaces.automations.dashboard.urls import urlpatterns as automation_pages
 from workspaces.catalogue.api.workspace.urls import urlpatterns as catalogue_paths
@@ -73,6 +74,7 @@ dashboard: list[URLPattern | URLResolver] = [
     *classes_pages,
     *media_pages,
     *automation_pages,
+    *workspace_webhook_pages,
     *gallery_pages,
 ]
 

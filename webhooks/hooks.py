@@ -17,6 +17,7 @@ from agency.pages.registry import (
     activity_targets,
     concern_sources,
     console_menu,
+    dashboard_menu,
     first_steps,
     label_actions,
 )
@@ -73,6 +74,7 @@ documented_events.add(
 console_menu.add(
     MenuEntry(url_name="console:webhooks", label=_("Webhooks"), icon="webhook", section=Section.CONFIGURATION, order=20)
 )
+dashboard_menu.add(MenuEntry(url_name="app:webhooks", label=_("Webhooks"), icon="webhook", order=86))
 first_steps.add(
     FirstStep(
         title=_("Add a webhook"),

@@ -65,7 +65,8 @@ class JSONRequest(Request):
         untyped: Any = super()
         untyped._load_data_and_files()
         if self.upload:  # DRF's own way of joining the two leaves a list in each field
-            self._full_data = dict(untyped._files.items())
+            own: Any = self
+            self._full_data = dict(own._files.items())
 
 
 class SurfaceView(APIView, Generic[Caller]):

@@ -13,7 +13,7 @@ import pytest
 
 from agency.event_types import event_labels
 from tests.config.http.receivers import Receiver, answer
-from webhooks.console.labels import ERROR_LABELS
+from webhooks.pages.labels import ERROR_LABELS
 from webhooks.services.endpoints import new_secret
 from webhooks.services.samples import sample_envelope
 from webhooks.signing import Signer, headers

@@ -12,7 +12,7 @@ from pytest_django.live_server_helper import LiveServer
 from agency.actors import SYSTEM
 from packs.models import Pack
 from tests.agency.console.browsers import PASSWORD, a_member
-from tests.factories import ChannelFactory, WorkspaceFactory
+from tests.factories import ChannelFactory, ProductFactory, WorkspaceFactory
 from tests.flow_factories import a_customers_flow
 from tests.packs.client import an_automation
 from tests.packs.small_library import write_library
@@ -71,7 +71,8 @@ def customer(a: Tenant) -> Workspace:
     workspace = WorkspaceFactory.create(agency=a.agency, name="Second Salon")
     ChannelFactory.create(workspace=workspace)
     Automation.objects.filter(workspace=workspace).delete()
-    change_readiness(workspace=workspace, service=True, availability=True, payment=True, by=SYSTEM)
+    ProductFactory.create(workspace=workspace)
+    change_readiness(workspace=workspace, availability=True, payment=True, by=SYSTEM)
     workspace.owner.set_password(PASSWORD)
     workspace.owner.save()
     return workspace

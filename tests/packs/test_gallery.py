@@ -15,7 +15,7 @@ from packs.library import library
 from packs.services import gallery_of, install_pack
 from packs.services.errors import PackNotFound
 from packs.services.installs import Installation
-from tests.factories import ChannelFactory, WorkspaceFactory
+from tests.factories import ChannelFactory, ProductFactory, WorkspaceFactory
 from tests.flow_factories import a_customers_flow
 from tests.packs.client import PackClient, an_automation
 from tests.packs.small_library import BOOKING, REMINDER, REVIEWS, WELCOME, extra
@@ -84,7 +84,7 @@ def test_the_gallery_shows_what_fits_what_is_missing_and_what_is_installed(
     packs: PackClient, customer: Workspace
 ) -> None:
     packs.with_entries(BOOKING, REVIEWS, extra(1), status="published")
-    change_readiness(workspace=customer, service=True, by=SYSTEM)
+    ProductFactory.create(workspace=customer)
 
     def shown() -> list[tuple[str, bool, list[str], bool]]:
         entries = gallery_of(workspace=customer)[0].entries
@@ -113,7 +113,7 @@ def test_a_gallery_costs_the_same_however_many_packs_there_are(packs: PackClient
     few = cost()
     for _ in range(4):
         packs.with_entries(extra(1), extra(2), status="published")
-    assert cost() == few <= 6
+    assert cost() == few <= 9
 
 
 def test_installing_makes_one_switched_off_automation_for_each_entry_that_fits(
@@ -275,7 +275,8 @@ def test_from_a_customers_automation_to_another_customer_who_runs_it(
     assert fill_slots(automation=made, values=values, now=now(), by=SYSTEM).published is None
     filled = fill_slots(automation=made, values={("step_5", "url"): "https://else.example/"}, now=now(), by=SYSTEM)
     assert filled.published is not None
-    change_readiness(workspace=customer, service=True, availability=True, payment=True, by=SYSTEM)
+    ProductFactory.create(workspace=customer)
+    change_readiness(workspace=customer, availability=True, payment=True, by=SYSTEM)
     running = switch_on(automation=made, now=now(), by=SYSTEM)
     assert running.enabled is True
     assert running.published is not None

@@ -12,7 +12,7 @@ from agency.actors import SYSTEM
 from agency.models import ActivityEntry
 from packs.models import PackEntry
 from packs.services import gallery_of, install_pack
-from tests.factories import ChannelFactory, WorkspaceFactory
+from tests.factories import ChannelFactory, ContactFactory, ProductFactory, WorkspaceFactory
 from tests.flow_factories import Flow
 from tests.packs.client import PackClient, an_automation
 from tests.tenants import Api, Tenant
@@ -68,5 +68,7 @@ def copy_and_install(a: Tenant, packs: PackClient, copier: Api, flow: Flow, secr
         installed = fill_slots(automation=installed, values=values, now=now(), by=SYSTEM)
     assert installed.published is not None
     assert problems_of(installed.published.flow, platform=PLATFORM) == []
+    ProductFactory.create(workspace=customer)
+    ContactFactory.create(workspace=customer)
     change_readiness(workspace=customer, by=SYSTEM, **dict.fromkeys(EVERYTHING, True))
     assert switch_on(automation=installed, now=now(), by=SYSTEM).enabled is True

@@ -71,5 +71,6 @@ def _copy(handler: FunctionType) -> FunctionType:
     )
     copied.__kwdefaults__ = handler.__kwdefaults__
     copied.__qualname__, copied.__module__, copied.__doc__ = handler.__qualname__, handler.__module__, handler.__doc__
-    copied.__dict__.update(handler.__dict__)
+    # What `@action` keeps is where a declaration puts its schema.
+    copied.__dict__.update({name: dict(kept) if name == "kwargs" else kept for name, kept in handler.__dict__.items()})
     return copied

@@ -5,8 +5,8 @@ from typing import Any
 
 from django import template
 
-from webhooks.console.labels import ERROR_LABELS
 from webhooks.models import Attempt, Delivery
+from webhooks.pages.labels import ERROR_LABELS
 
 register = template.Library()
 

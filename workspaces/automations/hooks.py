@@ -3,7 +3,10 @@
 from django.utils.translation import gettext_lazy as _
 
 from agency.pages.registry import MenuEntry, dashboard_menu, label_actions
+from workspaces.automations.services import RequirementCheck, requirement_checks
 from workspaces.automations.services.media_use import automation_needing
+from workspaces.catalogue.services.choosing import has_services
+from workspaces.contacts.services.counting import has_contacts
 from workspaces.media.services import MediaUse, media_uses
 
 ACTIONS = {
@@ -25,3 +28,7 @@ dashboard_menu.add(
 )
 label_actions(ACTIONS)
 media_uses.add(MediaUse("automations", automation_needing))
+requirement_checks.add(
+    RequirementCheck("contact", has_contacts, url_name="app:contacts"),
+    RequirementCheck("service", has_services, url_name="app:products"),
+)

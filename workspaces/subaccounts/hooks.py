@@ -174,6 +174,7 @@ console_menu.add(
 )
 dashboard_menu.add(
     MenuEntry(url_name="app:channels", label=_("Channels"), icon="connect", order=30),
+    MenuEntry(url_name="app:api-keys", label=_("REST API"), icon="key", order=85),
     MenuEntry(url_name="app:settings", label=_("Settings"), icon="settings", order=95),
 )
 first_steps.add(

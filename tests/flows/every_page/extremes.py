@@ -42,6 +42,7 @@ from tests.tenants import Tenant
 from tests.webhooks.factories import a_failed_delivery, an_endpoint
 from tests.workspaces.conversations.facts import person, receive, received
 from webhooks.models import Delivery, Endpoint, HourlyStats
+from webhooks.services import register_endpoint, send_test
 from workspaces.automations.models import Automation
 from workspaces.catalogue.services import change_product
 from workspaces.classes.services import add_participant
@@ -50,7 +51,7 @@ from workspaces.contacts.services import update_contact
 from workspaces.conversations.models import Conversation
 from workspaces.conversations.services import Content, add_note, send_message
 from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.services import grant_addon, suspend_workspace
+from workspaces.subaccounts.services import grant_addon, issue_workspace_key, suspend_workspace, tenant_of
 
 ENDLESS = "W" * 120
 RIGHT_TO_LEFT = ("صالون الزاوية للتجميل والعناية بالشعر " * 4)[:119].strip()
@@ -122,6 +123,15 @@ class ExtremeTenant(Tenant):
         self.failed: Delivery = a_failed_delivery(self, self.long_endpoint)
         hour = now().replace(minute=0, second=0, microsecond=0)
         HourlyStats.objects.create(endpoint=self.long_endpoint, hour=hour, successes=5, errors=3)
+        self.own_key = issue_workspace_key(workspace=self.customer, name=ENDLESS, by=SYSTEM)[0]
+        self.own_endpoint = register_endpoint(
+            tenant=tenant_of(self.customer),
+            url="https://93.184.215.14/".ljust(2048, "p"),
+            events=["product.updated"],
+            description=ENDLESS[:200],
+            by=SYSTEM,
+        )
+        self.own_delivery = send_test(endpoint=self.own_endpoint, event="product.updated", now=now(), by=SYSTEM)
 
     def make_packs(self) -> None:
         for name in NAMES:

@@ -4,9 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 from django.urls import NoReverseMatch, get_resolver, reverse
+from django.utils.timezone import now
 
+from agency.tenants import Tenant as TenantOf
 from tests.flows.every_page.extremes import ENDLESS, ExtremeTenant
-from webhooks.console.views.deliveries import sign_redelivery
+from webhooks.pages.deliveries import sign_redelivery
 from webhooks.services.replays import Replayed
 
 Arguments = Callable[[ExtremeTenant], list[Any]]
@@ -23,7 +25,7 @@ ARGUMENTS: dict[str, Arguments] = {
     "console:webhook": lambda a: [a.long_endpoint.uuid],
     "console:webhook-delivery": lambda a: [a.failed.uuid],
     "console:webhook-redelivery": lambda a: [
-        sign_redelivery(a.agency, Replayed(1, a.failed.pk, a.failed.pk), a.failed.created_at)
+        sign_redelivery(TenantOf(a.agency.pk), Replayed(1, a.failed.pk, a.failed.pk), a.failed.created_at)
     ],
     "console:pack": lambda a: [a.draft.uuid],
     "console:pack-draft": lambda a: [a.published.uuid],
@@ -33,6 +35,12 @@ ARGUMENTS: dict[str, Arguments] = {
     "console:channel-connect": lambda a: [a.customer.uuid],
     "account:leave-team": lambda a: [a.membership.pk],
     "app:automation": lambda a: [a.installed.uuid],
+    "app:api-key-revoke": lambda a: [a.own_key.uuid],
+    "app:webhook": lambda a: [a.own_endpoint.uuid],
+    "app:webhook-delivery": lambda a: [a.own_delivery.uuid],
+    "app:webhook-redelivery": lambda a: [
+        sign_redelivery(a.own_endpoint.tenant, Replayed(1, a.own_delivery.pk, a.own_delivery.pk), now())
+    ],
     "app:conversation": lambda a: [a.conversation.uuid],
     "app:contact": lambda a: [a.endless_contact.uuid],
     "app:contact-import": lambda a: [a.endless_import.uuid],
@@ -72,6 +80,8 @@ NOT_LOOKED_AT = {
     "app:inbox-stream",
     "app:pack-install",
     "app:switch",
+    "app:webhook-redeliver",
+    "app:webhook-test",
     "console:channel-connect-cancel",
     "console:invitation-again",
     "console:invitation-withdraw",

@@ -8,11 +8,12 @@ import pytest
 from django.urls import get_resolver, reverse
 from django.utils.timezone import now
 
+from agency.tenants import Tenant as OwnedBy
 from tests import furnished
 from tests.agency.console.browsers import a_browser, at_the_console
 from tests.tenants import Tenant
 from tests.webhooks.factories import a_failed_delivery, an_endpoint
-from webhooks.console.views.deliveries import sign_redelivery
+from webhooks.pages.deliveries import sign_redelivery
 from webhooks.services import Replayed
 
 a, b = furnished.a, furnished.b
@@ -33,7 +34,7 @@ def delivery(tenant: Tenant) -> UUID:
 
 
 def redelivery(tenant: Tenant) -> str:
-    return sign_redelivery(tenant.agency, Replayed(1, 0, 1), now())
+    return sign_redelivery(OwnedBy(tenant.agency.pk), Replayed(1, 0, 1), now())
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,9 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from config.hooks import Registry
-from tests.factories import ChannelFactory, WorkspaceFactory
+from tests.factories import ChannelFactory, ContactFactory, ProductFactory, ServiceFactory, WorkspaceFactory
 from tests.flow_factories import Flow, a_flow, a_step
+from tests.tenants import Tenant
 from workspaces.automations.models import Automation, AutomationVersion, Readiness
 from workspaces.automations.services import (
     FlowRefused,
@@ -120,10 +121,11 @@ def test_switching_on_shows_everything_that_is_missing(workspace: Workspace) -> 
 def test_an_automation_is_switched_on_when_it_is_ready_and_off_again(workspace: Workspace) -> None:
     automation = published(workspace, BOOKING)
     ChannelFactory.create(workspace=workspace)
-    change_readiness(workspace=workspace, service=True, availability=True, by=SYSTEM)
+    ProductFactory.create(workspace=workspace)
+    change_readiness(workspace=workspace, availability=True, by=SYSTEM)
     for _ in range(2):
         assert switch_on(automation=automation, now=now(), by=SYSTEM).enabled is True
-    change_readiness(workspace=workspace, service=False, by=SYSTEM)
+    change_readiness(workspace=workspace, availability=False, by=SYSTEM)
     assert switch_on(automation=automation, now=now(), by=SYSTEM).enabled is True
     for _ in range(2):
         assert switch_off(automation=automation, now=now(), by=SYSTEM).enabled is False
@@ -132,13 +134,27 @@ def test_an_automation_is_switched_on_when_it_is_ready_and_off_again(workspace: 
 
 
 def test_nothing_is_met_until_it_is_recorded(workspace: Workspace) -> None:
-    names = ["template", "contact", "service"]
+    names = ["availability", "booking_page", "payment"]
     assert missing_requirements(workspace=workspace, names=names) == names
-    change_readiness(workspace=workspace, contact=True, by=SYSTEM)
-    change_readiness(workspace=workspace, contact=True, template=True, by=SYSTEM)
-    assert met_requirements(workspace) == {"contact", "template"}
-    assert missing_requirements(workspace=workspace, names=names) == ["service"]
+    change_readiness(workspace=workspace, payment=True, by=SYSTEM)
+    change_readiness(workspace=workspace, payment=True, availability=True, by=SYSTEM)
+    assert met_requirements(workspace) == {"payment", "availability"}
+    assert missing_requirements(workspace=workspace, names=names) == ["booking_page"]
     assert Readiness.objects.get().booking_page is False
+
+
+def test_what_is_offered_and_who_is_known_answer_for_themselves(workspace: Workspace, b: Tenant) -> None:
+    names = ["service", "contact"]
+    change_readiness(workspace=workspace, service=True, contact=True, by=SYSTEM)
+    ProductFactory.create(workspace=b.workspace)
+    ContactFactory.create(workspace=b.workspace)
+    assert missing_requirements(workspace=workspace, names=names) == names
+    ProductFactory.create(workspace=workspace, active=False)
+    assert missing_requirements(workspace=workspace, names=names) == names
+    ServiceFactory.create(workspace=workspace)
+    assert missing_requirements(workspace=workspace, names=names) == ["contact"]
+    ContactFactory.create(workspace=workspace)
+    assert missing_requirements(workspace=workspace, names=names) == []
 
 
 def test_a_feature_may_answer_for_a_requirement_itself(workspace: Workspace, monkeypatch: Any) -> None:

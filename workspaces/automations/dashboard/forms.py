@@ -12,7 +12,7 @@ from workspaces.automations.flows.registry import STEPS, TRIGGERS
 from workspaces.automations.flows.requirements import REQUIREMENTS
 from workspaces.automations.flows.slots import NoSuchSlot, SlotKey, value_in
 from workspaces.automations.models import Automation
-from workspaces.automations.services import ReadinessChanges, SlotRefused, asked_requirements
+from workspaces.automations.services import ReadinessChanges, SlotRefused, asked_requirements, page_of_requirement
 
 LONGEST_LINE = 160
 LONGEST_NAME = 40
@@ -57,7 +57,7 @@ def input_for(declared: Field | None, *, label: str, hint: str, value: str) -> f
 
 
 class PrerequisitesForm(forms.Form):
-    """What the workspace has; `known` are the labels that a feature answers for itself, each with whether it is met."""
+    """What the workspace has; `known` are those that a feature answers for itself: label, whether it is met, page."""
 
     has = forms.MultipleChoiceField(
         label=_("We have"),
@@ -75,7 +75,9 @@ class PrerequisitesForm(forms.Form):
         has = self.fields["has"]
         assert isinstance(has, forms.MultipleChoiceField)  # noqa: S101  # tells the type checker what is declared above
         has.choices = [(name, label[:1].upper() + label[1:]) for name, label in names.items()]
-        self.known = [(label, name in met) for name, label in REQUIREMENTS.items() if name not in names]
+        self.known = [
+            (label, name in met, page_of_requirement(name)) for name, label in REQUIREMENTS.items() if name not in names
+        ]
 
     def changes(self) -> ReadinessChanges:
         answers = {name: name in self.cleaned_data["has"] for name in asked_requirements()}

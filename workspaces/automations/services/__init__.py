@@ -24,6 +24,7 @@ from workspaces.automations.services.readiness import (
     change_readiness,
     met_requirements,
     missing_requirements,
+    page_of_requirement,
     requirement_checks,
 )
 from workspaces.automations.services.switching import (
@@ -53,6 +54,7 @@ __all__ = [
     "install_automation",
     "met_requirements",
     "missing_requirements",
+    "page_of_requirement",
     "publish_automation",
     "publishing_problems",
     "reasons_not_ready",

@@ -16,10 +16,14 @@ from workspaces.subaccounts.services import record_workspace_activity
 
 @dataclass(frozen=True, slots=True)
 class RequirementCheck:
-    """How a feature answers for the requirement of this name itself, instead of the workspace's `Readiness` row."""
+    """How a feature answers for the requirement of this name itself, instead of the workspace's `Readiness` row.
+
+    `url_name` is the page on which a customer makes what is required.
+    """
 
     name: str
     is_met: Callable[[Workspace], bool]
+    url_name: str = ""
 
     def __post_init__(self) -> None:
         if self.name not in REQUIREMENTS:
@@ -32,6 +36,12 @@ requirement_checks = Registry[RequirementCheck]("requirement checks")
 def asked_requirements() -> dict[str, str]:
     """Give the requirements, with their labels, that no feature answers for: their owner is asked."""
     return {name: label for name, label in REQUIREMENTS.items() if requirement_checks.get(name) is None}
+
+
+def page_of_requirement(name: str) -> str:
+    """Name the page on which what is required is made; empty where no feature has one."""
+    check = requirement_checks.get(name)
+    return check.url_name if check else ""
 
 
 def met_requirements(workspace: Workspace) -> set[str]:

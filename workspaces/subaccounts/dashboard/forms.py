@@ -15,6 +15,7 @@ from workspaces.subaccounts.services.currencies import CURRENCIES
 from workspaces.subaccounts.services.opening_hours import OpeningHoursRefused, day_as_text, read_day
 
 LONGEST_TEXT = 500
+LONGEST_NAME = 120
 LONGEST_DAY = 120
 PREFIX = "opening_hours_"
 DAY_LABELS = {
@@ -87,3 +88,13 @@ class SettingsForm(forms.Form):
             "menu_link": given["menu_link"],
             "currency": given["currency"],
         }
+
+
+class KeyForm(forms.Form):
+    """The name of a new API key."""
+
+    name = LineField(
+        label=_("Name"),
+        max_length=LONGEST_NAME,
+        help_text=_("What uses this key, so that you know it again: “Shop”, “Zapier”."),
+    )

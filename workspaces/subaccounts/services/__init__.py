@@ -15,7 +15,7 @@ from workspaces.subaccounts.services.channels import (
     reconnect_channel,
     require_channel_room,
 )
-from workspaces.subaccounts.services.keys import issue_workspace_key, revoke_workspace_key
+from workspaces.subaccounts.services.keys import KeyNotFound, TooManyKeys, issue_workspace_key, revoke_workspace_key
 from workspaces.subaccounts.services.limits import LimitReached, recompute_limits, require_room
 from workspaces.subaccounts.services.locking import lock_workspace
 from workspaces.subaccounts.services.opening_hours import OpeningHoursRefused
@@ -56,11 +56,13 @@ __all__ = [
     "DisconnectionHandler",
     "ExternalIdTaken",
     "FirstChannelHandler",
+    "KeyNotFound",
     "LimitReached",
     "OpeningHoursRefused",
     "OwnerHasPassword",
     "SettingRefused",
     "SubAccountLimitReached",
+    "TooManyKeys",
     "UsageSource",
     "WorkspaceChanges",
     "WorkspaceNotFound",

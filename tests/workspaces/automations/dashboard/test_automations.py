@@ -13,7 +13,7 @@ from agency.actors import SYSTEM
 from agency.models import ActivityEntry
 from packs.services import change_pack, copy_automation, create_pack, install_pack
 from tests.agency.console.browsers import flashes, text
-from tests.factories import ChannelFactory, WorkspaceFactory
+from tests.factories import ChannelFactory, ProductFactory, WorkspaceFactory
 from tests.flow_factories import a_catch_all, a_customers_flow
 from tests.packs.client import an_automation
 from tests.tenants import Tenant
@@ -97,7 +97,7 @@ def test_the_list_costs_the_same_whatever_its_length(
         an_automation(customer, name=f"More {number}")
     with django_assert_max_num_queries(len(one)):
         owner.get("/app/automations")
-    assert len(one) <= 8
+    assert len(one) <= 11
 
 
 def test_each_slot_is_asked_for_with_its_label_and_step(owner: Client, copied: Automation) -> None:
@@ -159,6 +159,7 @@ def test_it_is_switched_on_only_when_ready_and_off_at_any_time(
     assert flashes(refused)[0].startswith("It cannot be switched on yet: Fill in")
     save(owner, copied, **FILLED)
     assert "This needs a service or product to sell." in flashes(switch(owner, copied, "on"))[-1]
+    ProductFactory.create(workspace=customer)
     change_readiness(workspace=customer, by=SYSTEM, **dict.fromkeys(copied.requires, True))
     assert "Everything is there" in text(page(owner, copied))
     assert flashes(switch(owner, copied, "on")) == [f"{copied.name} is on."]
@@ -234,8 +235,10 @@ def test_one_click_saves_says_what_there_is_and_switches_on(
     assert flashes(answer)[0].startswith("It cannot be switched on yet: This needs")
     copied.refresh_from_db()
     assert (copied.enabled, copied.published_version) == (False, 1)
-    assert "A service or product to sell" in text(answer)
-    answer = owner.post(path, {**FILLED, "has": copied.requires, "then": "on"}, follow=True)
+    assert "Missing: a service or product to sell" in text(answer)
+    ProductFactory.create(workspace=customer)
+    ticked = [name for name in copied.requires if name != "service"]
+    answer = owner.post(path, {**FILLED, "has": ticked, "then": "on"}, follow=True)
     assert flashes(answer) == ["Booking is on."]
     assert met_requirements(customer) >= set(copied.requires)
     copied.refresh_from_db()

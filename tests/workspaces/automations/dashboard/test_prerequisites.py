@@ -5,7 +5,7 @@ import pytest
 from agency.models import ActivityEntry
 from config.hooks import Registry
 from tests.agency.console.browsers import flashes, text
-from tests.factories import ChannelFactory, WorkspaceFactory
+from tests.factories import ChannelFactory, ProductFactory, WorkspaceFactory
 from tests.flow_factories import a_flow, a_step
 from tests.packs.client import an_automation
 from tests.tenants import Tenant
@@ -29,16 +29,20 @@ def customer(a: Tenant) -> Workspace:
 
 def test_nothing_is_ticked_at_first(customer: Workspace) -> None:
     shown = dashboard_client(customer).get(PAGE)
-    assert "A service or product to sell" in text(shown)
+    assert "Working hours" in text(shown)
+    assert "Missing: a service or product to sell" in text(shown)
+    assert "Missing: at least one contact Add one" in text(shown)
+    assert '<a href="/app/contacts">' in shown.content.decode()
     assert "checked" not in shown.content.decode()
 
 
 def test_what_an_owner_has_lets_automations_be_switched_on(customer: Workspace) -> None:
     owner, automation = dashboard_client(customer), an_automation(customer, flow=BOOKING)
     assert f'href="{PAGE}"' in owner.get(f"/app/automations/{automation.uuid}").content.decode()
-    answer = owner.post(PAGE, {"has": ["service", "availability"]}, follow=True)
+    ProductFactory.create(workspace=customer)
+    answer = owner.post(PAGE, {"has": ["availability"]}, follow=True)
     assert flashes(answer) == ["Saved. Automations that need nothing else can be switched on now."]
-    assert answer.content.decode().count("checked") == 2
+    assert answer.content.decode().count("checked") == 1
     owner.post(f"/app/automations/{automation.uuid}/on")
     automation.refresh_from_db()
     assert automation.enabled is True
@@ -47,8 +51,9 @@ def test_what_an_owner_has_lets_automations_be_switched_on(customer: Workspace) 
 
 def test_a_tick_that_is_taken_away_is_missed_at_once(customer: Workspace) -> None:
     owner, automation = dashboard_client(customer), an_automation(customer, flow=BOOKING)
-    owner.post(PAGE, {"has": ["service", "availability"]})
-    owner.post(PAGE, {"has": ["service"]})
+    ProductFactory.create(workspace=customer)
+    owner.post(PAGE, {"has": ["availability"]})
+    owner.post(PAGE, {"has": []})
     owner.post(f"/app/automations/{automation.uuid}/on")
     automation.refresh_from_db()
     assert automation.enabled is False
@@ -56,7 +61,7 @@ def test_a_tick_that_is_taken_away_is_missed_at_once(customer: Workspace) -> Non
 
 
 def test_a_word_that_is_not_known_is_refused(customer: Workspace) -> None:
-    answer = dashboard_client(customer).post(PAGE, {"has": ["service", "wealth"]})
+    answer = dashboard_client(customer).post(PAGE, {"has": ["availability", "wealth"]})
     assert answer.status_code == 422
     assert not Readiness.objects.filter(workspace=customer).exists()
 

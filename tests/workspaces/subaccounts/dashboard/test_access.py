@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote
 from uuid import UUID, uuid4
 
 import pytest
@@ -15,17 +16,27 @@ from agency.services import suspend_agency
 from packs.services import add_library_entry, change_pack, create_pack
 from tests import furnished
 from tests.agency.console.browsers import a_browser, a_member, a_person, at_the_console, text
-from tests.factories import ContactFactory, ContactImportFactory, SegmentFactory, WorkspaceFactory, catalogue_ids
+from tests.factories import (
+    ContactFactory,
+    ContactImportFactory,
+    SegmentFactory,
+    WorkspaceFactory,
+    a_workspace_key,
+    catalogue_ids,
+)
 from tests.packs.client import an_automation
 from tests.tenants import Tenant, an_address
 from tests.workspaces.conversations.facts import a_conversation
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
-from workspaces.subaccounts.services import suspend_workspace
+from webhooks.models import Endpoint
+from webhooks.pages.deliveries import sign_redelivery
+from webhooks.services import Replayed, register_endpoint, send_test
+from workspaces.subaccounts.services import suspend_workspace, tenant_of
 
 a, b = furnished.a, furnished.b
 
 pytestmark = pytest.mark.django_db
-Ids = Callable[[Tenant], list[UUID]]
+Ids = Callable[[Tenant], list[Any]]
 
 
 def no_ids(_: Tenant) -> list[UUID]:
@@ -38,6 +49,27 @@ def automation(tenant: Tenant) -> list[UUID]:
 
 def channel(tenant: Tenant) -> list[UUID]:
     return [tenant.channel.uuid]
+
+
+def api_key(tenant: Tenant) -> list[UUID]:
+    return [a_workspace_key(tenant.workspace, name=f"Key {tenant.mark}")[0].uuid]
+
+
+def own_endpoint(tenant: Tenant) -> Endpoint:
+    url = f"https://93.184.215.14/{tenant.mark}"
+    return register_endpoint(tenant=tenant_of(tenant.workspace), url=url, events=["product.updated"], by=SYSTEM)
+
+
+def webhook(tenant: Tenant) -> list[UUID]:
+    return [own_endpoint(tenant).uuid]
+
+
+def delivery(tenant: Tenant) -> list[UUID]:
+    return [send_test(endpoint=own_endpoint(tenant), event="product.updated", now=now(), by=SYSTEM).uuid]
+
+
+def redelivery(tenant: Tenant) -> list[Any]:
+    return [sign_redelivery(tenant_of(tenant.workspace), Replayed(1, 0, 1), now())]
 
 
 def contact(tenant: Tenant) -> list[UUID]:
@@ -101,6 +133,20 @@ PAGES = {
     "channels": PageCase(200, 405),
     "channel-disconnect": PageCase(200, 302, channel),
     "settings": PageCase(200, 422),
+    "api-keys": PageCase(200, 405),
+    "api-key-new": PageCase(200, 422),
+    "api-key-revoke": PageCase(200, 302, api_key),
+    "webhooks": PageCase(200, 405),
+    "webhook-new": PageCase(200, 422),
+    "webhook-redeliver-failed": PageCase(200, 422),
+    "webhook": PageCase(200, 405, webhook),
+    "webhook-edit": PageCase(200, 422, webhook),
+    "webhook-rotate": PageCase(200, 200, webhook),
+    "webhook-remove": PageCase(200, 302, webhook),
+    "webhook-test": PageCase(302, 302, webhook),
+    "webhook-delivery": PageCase(200, 405, delivery),
+    "webhook-redelivery": PageCase(200, 405, redelivery),
+    "webhook-redeliver": PageCase(302, 302, delivery),
     "inbox": PageCase(200, 405),
     "inbox-stream": PageCase(200, 405),
     "conversation": PageCase(200, 405, conversation),
@@ -179,7 +225,7 @@ def test_whoever_has_not_signed_in_is_led_to_the_sign_in_page(name: str, a: Tena
     for answer in (a_browser().get(path), a_browser().post(path)):
         assert answer.status_code == 302
         assert answer["Location"].startswith("/account/sign-in?next=/app/")
-    assert a_browser().get(path)["Location"].endswith(path)
+    assert unquote(a_browser().get(path)["Location"]).endswith(path)
 
 
 @every_page

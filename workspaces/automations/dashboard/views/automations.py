@@ -26,6 +26,7 @@ from workspaces.automations.services import (
     capabilities_of,
     change_readiness,
     fill_slots,
+    page_of_requirement,
     reasons_not_ready,
     remove_automation,
     switch_off,
@@ -120,12 +121,13 @@ class AutomationPage(OneAutomation, DashboardForm[SlotForm]):
         }
 
 
-def prerequisites(automation: Automation, capabilities: Capabilities) -> list[tuple[str, bool]]:
-    """Give what the workspace must have, as people read it, and whether it has it."""
-    channel: list[Any] = [
-        (f"a {CHANNEL_NAMES[automation.platform]} channel that works", automation.platform in capabilities.platforms)
+def prerequisites(automation: Automation, capabilities: Capabilities) -> list[tuple[str, bool, str]]:
+    """Give what the workspace must have, as people read it, whether it has it, and the page on which it is made."""
+    platform = automation.platform
+    channel = [(f"a {CHANNEL_NAMES[platform]} channel that works", platform in capabilities.platforms, "app:channels")]
+    return channel + [
+        (REQUIREMENTS[name], name in capabilities.met, page_of_requirement(name)) for name in automation.requires
     ]
-    return channel + [(REQUIREMENTS[name], name in capabilities.met) for name in automation.requires]
 
 
 class AutomationOn(OneAutomation):

@@ -1,4 +1,4 @@
-"""Deliveries in the console: one with its attempts, a test, once more, and all that failed."""
+"""Pages about deliveries: one with its attempts, a test, once more, and all that failed."""
 
 import json
 from datetime import datetime
@@ -11,11 +11,10 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from agency.models import Agency
 from agency.tenants import Tenant
-from webhooks.console.forms import RedeliverForm, TestForm
-from webhooks.console.views.base import LIST, WebhookView
 from webhooks.models import Delivery
+from webhooks.pages.base import WebhookView
+from webhooks.pages.forms import RedeliverForm, TestForm
 from webhooks.services import (
     DeliveryNotFound,
     Replay,
@@ -28,7 +27,6 @@ from webhooks.services import (
 )
 from webhooks.services.replays import MOST_REPLAYED
 
-ONE = "console:webhook-delivery"
 SECONDS_BETWEEN_LOOKS = 1
 SECONDS_BETWEEN_COUNTS = 2
 REDELIVERY = "webhooks.redelivery"
@@ -56,29 +54,26 @@ class WebhookTest(WebhookView):
     """Sends a sample and shows its delivery, where the answer appears by itself."""
 
     creates = True
-    form_page = "console:webhook"
 
     def post(self, request: HttpRequest, **ids: Any) -> HttpResponse:
         endpoint = self.endpoint_of(ids["uuid"])
         form = TestForm(request.POST, events=endpoint.events, catalogue=self.catalogue)
         event = form.cleaned_data["event"] if form.is_valid() else endpoint.events[0]
         delivery = send_test(endpoint=endpoint, event=event, now=timezone.now(), by=self.by)
-        return redirect(ONE, delivery.uuid)
+        return redirect(self.named("webhook-delivery"), delivery.uuid)
 
 
 class DeliveryRedeliver(WebhookView):
     creates = True
-    form_page = ONE
 
     def post(self, request: HttpRequest, **ids: Any) -> HttpResponse:
         again = redeliver(delivery=self.delivery_of(ids["uuid"]), now=timezone.now(), by=self.by)
-        return self.done(_("The same envelope is on its way again."), ONE, again.uuid)
+        return self.done(_("The same envelope is on its way again."), self.named("webhook-delivery"), again.uuid)
 
 
 class RedeliverFailed(WebhookView):
     """Sends everything again that ended as an error since a moment: asks since when, says how many, asks once more."""
 
-    writers_only = True
     creates = True
 
     def get(self, request: HttpRequest) -> HttpResponse:
@@ -99,23 +94,23 @@ class RedeliverFailed(WebhookView):
         replayed = replay_deliveries(self._replay(form), now=now, by=self.by)
         if not replayed.number:
             messages.info(request, _("There was nothing to send again."))
-            return redirect(LIST)
-        return redirect("console:webhook-redelivery", sign_redelivery(self.agency, replayed, now))
+            return redirect(self.named("webhooks"))
+        return redirect(self.named("webhook-redelivery"), sign_redelivery(self.tenant, replayed, now))
 
     def _ask(self, form: RedeliverForm, *, status: int = 200) -> HttpResponse:
         return self.page("webhooks/redeliver_failed.html", form=form, status=status)
 
     def _replay(self, form: RedeliverForm) -> Replay:
         fields = form.cleaned_data
-        return Replay(tenant=Tenant(self.agency.pk), since=fields["since"], endpoint=fields["webhook"])
+        return Replay(tenant=self.tenant, since=fields["since"], endpoint=fields["webhook"])
 
 
 class Redelivery(WebhookView):
     """How far a redelivery of many has come; looks again by itself until all of it has ended."""
 
     def get(self, request: HttpRequest, **ids: Any) -> HttpResponse:
-        replayed, at = read_redelivery(self.agency, ids["token"])
-        progress = progress_of(replayed, tenant=Tenant(self.agency.pk), at=at)
+        replayed, at = read_redelivery(self.tenant, ids["token"])
+        progress = progress_of(replayed, tenant=self.tenant, at=at)
         done = progress.succeeded + progress.failed
         page = self.page("webhooks/redelivery.html", number=replayed.number, progress=progress, done=done)
         if progress.pending:
@@ -123,17 +118,21 @@ class Redelivery(WebhookView):
         return page
 
 
-def sign_redelivery(agency: Agency, replayed: Replayed, at: datetime) -> str:
+def sign_redelivery(tenant: Tenant, replayed: Replayed, at: datetime) -> str:
     """Give the part of an address that names a redelivery: signed, as nothing else remembers it."""
-    return signing.dumps([agency.pk, *replayed, at.isoformat()], salt=REDELIVERY)
+    return signing.dumps([_name_of(tenant), *replayed, at.isoformat()], salt=REDELIVERY)
 
 
-def read_redelivery(agency: Agency, token: str) -> tuple[Replayed, datetime]:
-    """Read what `sign_redelivery` gave; any other text, and that of another agency, is not found."""
+def read_redelivery(tenant: Tenant, token: str) -> tuple[Replayed, datetime]:
+    """Read what `sign_redelivery` gave; any other text, and that of another tenant, is not found."""
     try:
         owner, number, first, last, at = signing.loads(token, salt=REDELIVERY)
     except signing.BadSignature:
         raise DeliveryNotFound from None
-    if owner != agency.pk:
+    if owner != _name_of(tenant):
         raise DeliveryNotFound
     return Replayed(number, first, last), datetime.fromisoformat(at)
+
+
+def _name_of(tenant: Tenant) -> str:
+    return f"{tenant.agency_id}:{tenant.workspace_id or ''}"

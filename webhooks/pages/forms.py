@@ -1,4 +1,4 @@
-"""The console's forms about webhooks."""
+"""Forms about webhooks."""
 
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
@@ -16,12 +16,12 @@ LONGEST_URL = 2_048
 
 
 class EndpointForm(forms.Form):
-    """A receiver; `catalogue` is what the agency may subscribe to."""
+    """A receiver; `catalogue` is what the tenant may subscribe to."""
 
     url = LineField(
         label=_("URL"),
         max_length=LONGEST_URL,
-        widget=forms.URLInput(attrs={"placeholder": "https://hooks.example.com/agency", "spellcheck": "false"}),
+        widget=forms.URLInput(attrs={"placeholder": "https://hooks.example.com/events", "spellcheck": "false"}),
         help_text=_("Publicly reachable; https is advised."),
     )
     events = forms.MultipleChoiceField(label=_("Events"), widget=forms.CheckboxSelectMultiple)
@@ -69,8 +69,12 @@ class LogForm(forms.Form):
     created_after = moment_field(_("From (UTC)"), required=False)
     created_before = moment_field(_("Before (UTC)"), required=False)
 
-    def __init__(self, *args: Any, catalogue: Mapping[str, StrOrPromise], **options: Any) -> None:
+    def __init__(
+        self, *args: Any, catalogue: Mapping[str, StrOrPromise], hides: Iterable[str] = (), **options: Any
+    ) -> None:
         super().__init__(*args, **options)
+        for name in hides:
+            del self.fields[name]
         choices: dict[str, list[tuple[Any, Any]]] = {
             "status": Delivery.Status.choices,
             "event": [*catalogue.items()],

@@ -1,4 +1,4 @@
-"""Webhook endpoints in the console: list, add, edit, remove, rotate."""
+"""Pages about webhook endpoints: list, add, edit, remove, rotate."""
 
 from typing import Any
 
@@ -7,12 +7,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.console.views.base import FormPage, crumb
+from agency.pages.form_page import FormView
 from agency.pages.forms import Confirmation
-from agency.tenants import Tenant
-from webhooks.console.forms import EndpointForm, TestForm
-from webhooks.console.views.base import LIST, WEBHOOKS, WebhookView
 from webhooks.models import Endpoint
+from webhooks.pages.base import WEBHOOKS, WebhookView
+from webhooks.pages.forms import EndpointForm, TestForm
 from webhooks.services import (
     endpoint_states,
     register_endpoint,
@@ -23,7 +22,6 @@ from webhooks.services import (
 from webhooks.services.endpoints import MOST_ENDPOINTS
 from webhooks.verification import samples
 
-ONE = "console:webhook"
 USED = gettext_lazy("This form was used already: its secret is shown only once. Rotate it if you did not keep it.")
 
 
@@ -58,7 +56,7 @@ class WebhookPage(WebhookView):
         )
 
 
-class WebhookNew(FormPage[EndpointForm], WebhookView):
+class WebhookNew(WebhookView, FormView[EndpointForm]):
     """Registers an endpoint and shows its secret in the answer itself."""
 
     creates = True
@@ -68,14 +66,14 @@ class WebhookNew(FormPage[EndpointForm], WebhookView):
         return EndpointForm(data, initial={"enabled": True}, catalogue=self.catalogue)
 
     def save(self, form: EndpointForm) -> HttpResponse:
-        endpoint = register_endpoint(tenant=Tenant(self.agency.pk), by=self.by, **form.cleaned_data)
+        endpoint = register_endpoint(tenant=self.tenant, by=self.by, **form.cleaned_data)
         return self.page("webhooks/secret.html", endpoint=endpoint, rotated=False, samples=samples())
 
     def context(self) -> dict[str, Any]:
-        return {"crumbs": [crumb(WEBHOOKS, LIST)], "heading": _("Add webhook"), "submit": _("Add webhook")}
+        return {"crumbs": [self.crumb(WEBHOOKS, "webhooks")], "heading": _("Add webhook"), "submit": _("Add webhook")}
 
 
-class WebhookEdit(FormPage[EndpointForm], WebhookView):
+class WebhookEdit(WebhookView, FormView[EndpointForm]):
     endpoint: Endpoint
 
     def find(self, **ids: Any) -> None:
@@ -87,14 +85,14 @@ class WebhookEdit(FormPage[EndpointForm], WebhookView):
 
     def save(self, form: EndpointForm) -> HttpResponse:
         update_endpoint(endpoint=self.endpoint, by=self.by, **form.cleaned_data)
-        return self.done(_("The webhook was saved."), ONE, self.endpoint.uuid)
+        return self.done(_("The webhook was saved."), self.named("webhook"), self.endpoint.uuid)
 
     def context(self) -> dict[str, Any]:
-        crumbs = [crumb(WEBHOOKS, LIST), crumb(self.endpoint.url, ONE, self.endpoint.uuid)]
+        crumbs = [self.crumb(WEBHOOKS, "webhooks"), self.crumb(self.endpoint.url, "webhook", self.endpoint.uuid)]
         return {"crumbs": crumbs, "heading": _("Edit webhook"), "submit": _("Save")}
 
 
-class WebhookRotate(FormPage[Confirmation], WebhookView):
+class WebhookRotate(WebhookView, FormView[Confirmation]):
     """Replaces the secret and shows the new one in the answer itself."""
 
     creates = True
@@ -113,7 +111,7 @@ class WebhookRotate(FormPage[Confirmation], WebhookView):
 
     def context(self) -> dict[str, Any]:
         return {
-            "crumbs": [crumb(WEBHOOKS, LIST), crumb(self.endpoint.url, ONE, self.endpoint.uuid)],
+            "crumbs": [self.crumb(WEBHOOKS, "webhooks"), self.crumb(self.endpoint.url, "webhook", self.endpoint.uuid)],
             "heading": _("Rotate the secret?"),
             "text": _("A new secret signs every delivery from that moment on, waiting ones included."),
             "warning": _("The old secret stops at once: receivers that know only it will see wrong signatures."),
@@ -122,7 +120,7 @@ class WebhookRotate(FormPage[Confirmation], WebhookView):
         }
 
 
-class WebhookRemove(FormPage[Confirmation], WebhookView):
+class WebhookRemove(WebhookView, FormView[Confirmation]):
     endpoint: Endpoint
 
     def find(self, **ids: Any) -> None:
@@ -133,11 +131,11 @@ class WebhookRemove(FormPage[Confirmation], WebhookView):
 
     def save(self, form: Confirmation) -> HttpResponse:
         remove_endpoint(endpoint=self.endpoint, now=timezone.now(), by=self.by)
-        return self.done(_("The webhook to %(url)s was removed.") % {"url": self.endpoint.url}, LIST)
+        return self.done(_("The webhook to %(url)s was removed.") % {"url": self.endpoint.url}, self.named("webhooks"))
 
     def context(self) -> dict[str, Any]:
         return {
-            "crumbs": [crumb(WEBHOOKS, LIST), crumb(self.endpoint.url, ONE, self.endpoint.uuid)],
+            "crumbs": [self.crumb(WEBHOOKS, "webhooks"), self.crumb(self.endpoint.url, "webhook", self.endpoint.uuid)],
             "heading": _("Remove this webhook?"),
             "text": _(
                 "%(url)s gets nothing more, and what waits for it ends as an error. Its deliveries stay in the log."

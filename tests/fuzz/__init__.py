@@ -1,0 +1,1 @@
+"""What the published documents promise, held against requests that nobody would think of."""

@@ -1,0 +1,78 @@
+"""Every operation of both documents, with whatever its schema allows and a little more: no fault, nothing undocumented.
+
+`make fuzz` tries many examples; the usual run a few, with a seed of its own each time.
+"""
+
+import os
+from functools import lru_cache
+from typing import Any
+
+import orjson
+import pytest
+import schemathesis
+from django.db import transaction
+from hypothesis import HealthCheck, given
+from hypothesis import settings as bounds
+from hypothesis import strategies as st
+from schemathesis.checks import (
+    CHECKS,
+    load_all_checks,
+    not_a_server_error,
+)
+
+from config.api.documents import building
+from config.wsgi import application
+from tests import furnished
+from tests.document.recording import documented_path
+from tests.routes import AGENCY, ID, ROUTES, _own_name, api_of, ids_of
+from tests.tenants import Tenant
+
+a, b = furnished.a, furnished.b
+
+EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "3"))
+PUBLISHED = "config.urls"
+OPERATIONS = [(route, method) for route, methods in ROUTES.items() for method in methods]
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+load_all_checks()
+PROMISES = [
+    not_a_server_error,
+    *CHECKS.get_by_names(["status_code_conformance", "content_type_conformance", "response_schema_conformance"]),
+]
+
+
+@lru_cache(maxsize=2)
+def schema_of(document: Any) -> Any:
+    schema = schemathesis.openapi.from_dict(orjson.loads(building.written(document, PUBLISHED)))
+    schema.app = application
+    return schema
+
+
+def operation_of(route: str, method: str) -> Any:
+    document = building.AGENCY if route.startswith(AGENCY) else building.WORKSPACE
+    return schema_of(document)[documented_path(route)][method]
+
+
+@pytest.mark.parametrize(("route", "method"), OPERATIONS, ids=[f"{method} {route}" for route, method in OPERATIONS])
+def test_an_operation_keeps_what_its_document_promises(a: Tenant, route: str, method: str, settings: Any) -> None:
+    settings.AGENCY_KEY_LIMIT = settings.ADDRESS_LIMIT = 10**6
+    operation, ids, key = operation_of(route, method), ids_of(a), str(api_of(route, a).key)
+    own = {name: str(ids[_own_name(route, name)]) for name in ID.findall(route)}
+
+    @bounds(
+        max_examples=EXAMPLES,
+        deadline=None,
+        database=None,
+        suppress_health_check=[*HealthCheck],
+    )
+    @given(case=operation.as_strategy(), is_own=st.booleans() | st.just(True))
+    def keeps_its_promises(case: Any, is_own: bool) -> None:
+        if is_own:
+            case.path_parameters = {**(case.path_parameters or {}), **own}
+        undone: Any = transaction.atomic()
+        undone._from_testcase = True  # as Django's own test cases say it
+        with undone:
+            case.call_and_validate(headers={"x-api-key": key}, checks=PROMISES)
+            transaction.set_rollback(True)
+
+    keeps_its_promises()

@@ -1,0 +1,1 @@
+"""Pages about webhooks, for the staff of an agency and for its customers alike."""

@@ -1,0 +1,100 @@
+"""The REST API tile: the workspace's own keys, and how a first call is made."""
+
+from typing import Any, ClassVar
+
+from django.conf import settings
+from django.db.models import F, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from agency.pages.forms import Confirmation
+from agency.pages.lists import paged, with_id
+from workspaces.subaccounts.dashboard.forms import KeyForm
+from workspaces.subaccounts.dashboard.surface import DashboardForm, DashboardView
+from workspaces.subaccounts.models import WorkspaceKey
+from workspaces.subaccounts.services import KeyNotFound, issue_workspace_key, revoke_workspace_key
+from workspaces.subaccounts.services.keys import MOST_KEYS
+
+KEYS = "app:api-keys"
+FORM = "pages/dashboard/form.html"
+REST_API = gettext_lazy("REST API")
+USED = gettext_lazy(
+    "This form was used already: its key is shown only once. If you did not keep it, revoke it and create another."
+)
+
+
+class KeyPage(DashboardView):
+    """A page about the workspace's keys."""
+
+    nav = KEYS
+
+    @property
+    def keys(self) -> "QuerySet[WorkspaceKey]":
+        return WorkspaceKey.objects.filter(workspace=self.workspace)
+
+    def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
+        """Say where the API is, in each page about its keys."""
+        base_url = f"{settings.PUBLIC_URL}/api/v1"
+        return super().page(template, status=status, base_url=base_url, most_keys=MOST_KEYS, **context)
+
+
+class KeyList(KeyPage):
+    """Live keys first; revoked ones stay in the list."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        rows, pages = paged(request, self.keys.order_by(F("revoked_at").desc(nulls_first=True), "-created_at", "-id"))
+        return self.page("subaccounts/api_keys.html", rows=rows, pages=pages)
+
+
+class KeyNew(KeyPage, DashboardForm[KeyForm]):
+    """Creates a key and shows it in the answer itself: no page can show it a second time."""
+
+    template_name: ClassVar[str] = FORM
+    creates = True
+    sent_already = USED
+
+    def make_form(self, data: Any = None) -> KeyForm:
+        return KeyForm(data)
+
+    def save(self, form: KeyForm) -> HttpResponse:
+        key, plaintext = issue_workspace_key(workspace=self.workspace, name=form.cleaned_data["name"], by=self.by)
+        return self.page("subaccounts/api_key_created.html", key=key, plaintext=plaintext)
+
+    def context(self) -> dict[str, Any]:
+        return {"crumbs": [(REST_API, reverse(KEYS))], "heading": _("New API key"), "submit": _("Create key")}
+
+
+class KeyRevoke(KeyPage, DashboardForm[Confirmation]):
+    template_name: ClassVar[str] = FORM
+    key: WorkspaceKey
+
+    def find(self, **ids: Any) -> None:
+        found = with_id(self.keys.filter(revoked_at=None), ids["uuid"])
+        if found is None:
+            raise KeyNotFound
+        self.key = found
+
+    def make_form(self, data: Any = None) -> Confirmation:
+        return Confirmation(data)
+
+    def save(self, form: Confirmation) -> HttpResponse:
+        revoke_workspace_key(key=self.key, now=timezone.now(), by=self.by)
+        message = _("%(name)s was revoked. Calls with it are refused from now on.") % {"name": self.key.name}
+        return self.done(message, KEYS)
+
+    def context(self) -> dict[str, Any]:
+        is_last = not self.keys.filter(revoked_at=None).exclude(pk=self.key.pk).exists()
+        return {
+            "crumbs": [(REST_API, reverse(KEYS))],
+            "heading": _("Revoke %(name)s?") % {"name": self.key.name},
+            "text": _("Every call with the key %(prefix)s… is refused from that moment on. This cannot be undone.")
+            % {"prefix": self.key.prefix},
+            "warning": _("This is the last live key: afterwards nothing can call the API for your workspace.")
+            if is_last
+            else "",
+            "submit": _("Revoke key"),
+            "danger": True,
+        }
