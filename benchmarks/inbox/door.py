@@ -19,8 +19,8 @@ from workspaces.subaccounts.models import Channel
 
 TITLE = (
     "The door of provider callbacks: milliseconds from a signed POST of one message to its 200, 200 a second over\n"
-    "four connections, alone and while a reader works off 100,000 messages on the same cores. Ratios are to the median\n"
-    "alone."
+    "four connections, alone and while a reader works off 100,000 messages on the same cores. Ratios are to the\n"
+    "median alone."
 )
 PATH = "/connect/provider-events"
 SECRET = "a secret of the benchmark's"  # noqa: S105  # of a server that lives as long as the run
