@@ -18,8 +18,10 @@ BENCHMARKS = {
     "api-cost": "benchmarks.api.cost",
     "big-list": "benchmarks.api.big_list",
     "claims": "benchmarks.dispatcher.claims",
+    "conversations": "benchmarks.conversations.inbound",
     "crowding": "benchmarks.dispatcher.crowding",
     "web-slow-senders": "benchmarks.web.slow_senders",
+    "web-event-streams": "benchmarks.web.event_streams",
     "web-silence": "benchmarks.web.silence",
     "web-restart": "benchmarks.web.restart",
     "event-latency": "benchmarks.dispatcher.event_latency",
@@ -30,6 +32,8 @@ BENCHMARKS = {
     "release": "benchmarks.dispatcher.release",
     "delivery": "benchmarks.dispatcher.throughput",
     "parallel-creates": "benchmarks.api.parallel_creates",
+    "contact-import": "benchmarks.contacts.importing",
+    "contact-segments": "benchmarks.contacts.segments",
     "retention": "benchmarks.retention",
 }
 

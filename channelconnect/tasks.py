@@ -1,30 +1,32 @@
 """Wake-ups of channel connect."""
 
-import multiprocessing
-import os
-import time
-from typing import Any
-
-from celery import shared_task, signals
+from celery import shared_task
 
 from agency.actors import SYSTEM
 from channelconnect.inbox import run_reader
+from channelconnect.sending.loop import LAST_CALLS_SECONDS, run_sender
+from channelconnect.sending.loop import RUN_SECONDS as SENDER_SECONDS
 from channelconnect.services import expire_sessions as expire_due_sessions
 from channelconnect.services import unsubscribe_next
 from channelconnect.services.retention import RULES
+from channelconnect.services.templates import sync_next
+from config.celery.stopping import until_worker_ends
 from config.celery.tasks import in_batches, one_at_a_time
 from config.db import database_now
 from config.queues import HOUSEKEEPING_SECONDS
 from config.retention import forget
 
 RUN_SECONDS = 30.0
-# Made before the pool's children are forked, so that they see the worker's warm shutdown.
-_stopping = multiprocessing.get_context("fork").Event()
 
 
-@signals.worker_shutting_down.connect
-def stop(**_: Any) -> None:
-    _stopping.set()
+# A worker of its queue keeps one running (config/celery/worker.py). The call is settled when it begins: nobody is to
+# bring it again when its process dies.
+@shared_task(name="channelconnect.send", acks_late=False)
+def send() -> None:
+    """Send whatever messages are due, until the worker ends or the sender has worked for an hour."""
+    should_stop = until_worker_ends(longest_seconds=SENDER_SECONDS + 10 * LAST_CALLS_SECONDS)
+    if not should_stop():
+        run_sender(should_stop=should_stop)
 
 
 @shared_task(name="channelconnect.expire_sessions")
@@ -39,13 +41,7 @@ def expire_sessions() -> None:
 @shared_task(name="channelconnect.read_notices", acks_late=False)
 def read_notices() -> None:
     """Read what providers have sent and what they send meanwhile, until the worker ends or this run's time is over."""
-    worker, until = os.getppid(), time.monotonic() + RUN_SECONDS
-
-    def should_stop() -> bool:
-        # A worker that was killed leaves its child behind, which nobody would stop.
-        return _stopping.is_set() or os.getppid() != worker or time.monotonic() > until
-
-    run_reader(should_stop=should_stop)
+    run_reader(should_stop=until_worker_ends(longest_seconds=RUN_SECONDS))
 
 
 @shared_task(name="channelconnect.unsubscribe")
@@ -53,6 +49,13 @@ def read_notices() -> None:
 def unsubscribe() -> None:
     """Take back at providers what no channel stands for."""
     in_batches(lambda: unsubscribe_next(now=database_now()), seconds=RUN_SECONDS)
+
+
+@shared_task(name="channelconnect.sync_templates")
+@one_at_a_time
+def sync_templates() -> None:
+    """List the message templates that are due at their providers."""
+    in_batches(lambda: sync_next(now=database_now()), seconds=RUN_SECONDS / 2)
 
 
 @shared_task(name="channelconnect.forget_notices")

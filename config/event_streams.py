@@ -6,11 +6,11 @@ an entry says what changed, never what it holds, and whoever reads it asks for t
 """
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, cast
 
 import orjson
-from django.http import HttpResponseBase
+from django.http import StreamingHttpResponse
 
 from config.redis import RedisAway, attempt
 
@@ -60,25 +60,15 @@ def newest_entry(topic: str) -> str:
     return found[0][0].decode() if found else f"{time.time_ns() // 1_000_000 - 1_000}-0"
 
 
-class EventStreamResponse(HttpResponseBase):
+class EventStreamResponse(StreamingHttpResponse):
     """Leaves its thread at once: the server goes on with it on the event loop for as long as the client listens.
 
     `after` is the id of the last entry that the client has, as `Last-Event-ID` or the page says it. A server of another
     kind ends the stream after its first line, and the client comes back.
     """
 
-    streaming = True
-
     def __init__(self, topic: str, *, after: str = "") -> None:
-        super().__init__(content_type="text/event-stream")
+        super().__init__([b"retry: 10000\n\n"], content_type="text/event-stream")
         self.topic, self.after = topic, after
         self.headers["Cache-Control"] = "no-store"
         self.headers["X-Accel-Buffering"] = "no"
-
-    def __iter__(self) -> Iterator[bytes]:
-        yield b"retry: 10000\n\n"
-
-    @property
-    def streaming_content(self) -> Iterator[bytes]:
-        """What middlewares may look at: there is nothing yet."""
-        return iter(self)

@@ -1,8 +1,11 @@
 """Things to test with, made by the services that make them for everybody."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
+from decimal import Decimal
+from io import BytesIO
 from typing import Any, TypeVar
+from uuid import UUID
 
 from django.utils.timezone import now
 from factory.base import Factory
@@ -15,6 +18,15 @@ from agency.services import accept_invitation, add_member, create_addon, create_
 from agency.tenants import Tenant
 from webhooks.models import Endpoint
 from webhooks.services import register_endpoint
+from workspaces.catalogue.models import Product, Service, ServiceCategory
+from workspaces.catalogue.services import create_category, create_product, create_service
+from workspaces.classes.models import ClassSession, Staff
+from workspaces.classes.services import add_participant, create_staff, schedule_class
+from workspaces.contacts.models import Contact, ContactImport, Segment
+from workspaces.contacts.services import create_contact, create_segment
+from workspaces.contacts.services.file_imports import upload_contacts
+from workspaces.media.models import Media
+from workspaces.media.services import store_media
 from workspaces.subaccounts.models import Channel, Workspace, WorkspaceKey
 from workspaces.subaccounts.services import connect_channel, create_workspace, issue_workspace_key
 
@@ -200,3 +212,143 @@ def many_workspaces(agency: Agency, count: int, *, since: datetime | None = None
                 "count": count,
             },
         )
+
+
+def a_file(workspace: Workspace, content: bytes = b"%PDF-1.7\n", filename: str = "bill.pdf") -> Media:
+    return store_media(
+        workspace=workspace, file=BytesIO(content), filename=filename, source=Media.Source.UPLOADED, now=now()
+    )
+
+
+class ServiceCategoryFactory(ByService[ServiceCategory]):
+    class Meta:
+        model = ServiceCategory
+
+    workspace = SubFactory(WorkspaceFactory)
+    name = Sequence(lambda number: f"Category {number}")
+    now = A_MOMENT_AGO
+
+    @classmethod
+    def make(cls, **values: Any) -> ServiceCategory:
+        return create_category(**values)
+
+
+class ServiceFactory(ByService[Service]):
+    class Meta:
+        model = Service
+
+    workspace = SubFactory(WorkspaceFactory)
+    name = Sequence(lambda number: f"Service {number}")
+    kind = "class"
+    duration_minutes = 60
+    now = A_MOMENT_AGO
+
+    @classmethod
+    def make(cls, **values: Any) -> Service:
+        return create_service(**values)
+
+
+class ProductFactory(ByService[Product]):
+    class Meta:
+        model = Product
+
+    workspace = SubFactory(WorkspaceFactory)
+    name = Sequence(lambda number: f"Product {number}")
+    price = Decimal("9.90")
+    now = A_MOMENT_AGO
+
+    @classmethod
+    def make(cls, **values: Any) -> Product:
+        return create_product(**values)
+
+
+class StaffFactory(ByService[Staff]):
+    class Meta:
+        model = Staff
+
+    workspace = SubFactory(WorkspaceFactory)
+    name = Sequence(lambda number: f"Staff member {number}")
+    now = A_MOMENT_AGO
+
+    @classmethod
+    def make(cls, **values: Any) -> Staff:
+        return create_staff(**values)
+
+
+class ClassSessionFactory(ByService[ClassSession]):
+    """A class of tomorrow, with ten seats."""
+
+    class Meta:
+        model = ClassSession
+
+    workspace = SubFactory(WorkspaceFactory)
+    starts_at = LazyFunction(lambda: now() + timedelta(days=1))
+    capacity = 10
+    now = A_MOMENT_AGO
+
+    @classmethod
+    def make(cls, **values: Any) -> ClassSession:
+        service = values.pop("service", None) or ServiceFactory.create(workspace=values["workspace"])
+        return schedule_class(service=service, **values)
+
+
+def catalogue_ids(workspace: Workspace, mark: str, contact: Contact | None = None) -> dict[str, UUID]:
+    """Give the id of one of everything that is offered, and of a contact who has a seat in the class."""
+    contact = contact or ContactFactory.create(workspace=workspace, name=f"Contact {mark}")
+    service = ServiceFactory.create(workspace=workspace, name=f"Class {mark}")
+    staff = StaffFactory.create(workspace=workspace, name=f"Host {mark}")
+    hosted = StaffFactory.create(workspace=workspace, name=f"Hosts a class {mark}")
+    session = ClassSessionFactory.create(workspace=workspace, service=service, staff=hosted)
+    add_participant(session=session, contact=contact, now=now())
+    return {
+        "product": ProductFactory.create(workspace=workspace, name=f"Product {mark}").uuid,
+        "category": ServiceCategoryFactory.create(workspace=workspace, name=f"Category {mark}").uuid,
+        "service": ServiceFactory.create(workspace=workspace, name=f"Service {mark}").uuid,
+        "class_service": service.uuid,
+        "staff": staff.uuid,
+        "session": session.uuid,
+        "contact": contact.uuid,
+    }
+
+
+class ContactFactory(ByService[Contact]):
+    class Meta:
+        model = Contact
+
+    workspace = SubFactory(WorkspaceFactory)
+    name = Sequence(lambda number: f"Contact {number}")
+    now = A_MOMENT_AGO
+
+    @classmethod
+    def make(cls, **values: Any) -> Contact:
+        """Nobody is named as the maker of a contact."""
+        del values["by"]
+        return create_contact(**values)
+
+
+class SegmentFactory(ByService[Segment]):
+    class Meta:
+        model = Segment
+
+    workspace = SubFactory(WorkspaceFactory)
+    name = Sequence(lambda number: f"Segment {number}")
+    filter = LazyFunction(lambda: {"tags_any": ["VIP"]})
+    now = A_MOMENT_AGO
+
+    @classmethod
+    def make(cls, **values: Any) -> Segment:
+        return create_segment(**values)
+
+
+class ContactImportFactory(ByService[ContactImport]):
+    class Meta:
+        model = ContactImport
+
+    workspace = SubFactory(WorkspaceFactory)
+    filename = "contacts.csv"
+    content = b"Name,Notes\nAda,Prefers mornings\n"
+    now = A_MOMENT_AGO
+
+    @classmethod
+    def make(cls, **values: Any) -> ContactImport:
+        return upload_contacts(**values)

@@ -5,7 +5,7 @@ from functools import cache
 from django.apps import apps
 from django.db import connection
 
-APPS = ("api", "agency", "subaccounts", "automations", "webhooks", "packs", "channelconnect")
+APPS = ("api", "agency", "subaccounts", "automations", "webhooks", "packs", "channelconnect", "catalogue", "classes")
 # Every known caller is stamped; that is no trace of what was asked for.
 DIGEST = """
 SELECT '{table}', count(*), md5(string_agg((to_jsonb(row) - 'last_used_at')::text, '/' ORDER BY row::text))

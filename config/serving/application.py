@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import logging
 import signal
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, Final
@@ -14,9 +15,9 @@ from config.event_streams import EventStreamResponse
 from config.metrics import count, report
 from config.postgresql.waits import set_longest_wait
 from config.redis import connect_async
-from config.request_bodies import body_rules
+from config.request_bodies import BodyRule, body_rules
 from config.serving.answers import is_liveness, send_liveness, send_refusal
-from config.serving.bodies import Body, BodyRefused, Receive, read_body
+from config.serving.bodies import Body, BodyRefused, Headers, Receive, read_body
 from config.serving.environ import wsgi_environ
 from config.serving.event_streams import EventStream, EventStreamHub
 from config.serving.responses import ClientGone, FileStream, RawHeaders, Send, Stream, send_stream, send_whole
@@ -47,6 +48,7 @@ class WSGIInThreads:
         self.readiness = Threads("readiness", 1, wait_seconds=READINESS_WAIT_SECONDS)
         self.event_streams = EventStreamHub(connect_async)
         self.is_leaving = False
+        self.under_way: Counter[str] = Counter()
         report("web_threads", lambda: self.threads.size)
         report("web_threads_busy", lambda: self.threads.busy)
 
@@ -75,9 +77,28 @@ class WSGIInThreads:
         if is_liveness(scope):
             await send_liveness(send)
             return
-        headers = dict(scope["headers"])
+        headers, rule = dict(scope["headers"]), body_rules.of(scope["path"])
+        if not self._has_room(rule):
+            await self._send_unavailable(send, scope, headers, CLOSE)
+            return
+        self.under_way[rule.name] += 1
         try:
-            body = await read_body(headers, body_rules.of(scope["path"]), receive)
+            await self._read_and_answer(scope, receive, send, headers, rule)
+        finally:
+            self.under_way[rule.name] -= 1
+
+    def _has_room(self, rule: BodyRule) -> bool:
+        return rule.most_at_once is None or self.under_way[rule.name] < rule.most_at_once
+
+    async def _send_unavailable(self, send: Send, scope: Mapping[str, Any], headers: Headers, more: RawHeaders) -> None:
+        retry = (b"retry-after", str(RETRY_AFTER_SECONDS).encode())
+        await send_refusal(send, scope, headers, 503, UNAVAILABLE, [retry, *more])
+
+    async def _read_and_answer(
+        self, scope: Mapping[str, Any], receive: Receive, send: Send, headers: Headers, rule: BodyRule
+    ) -> None:
+        try:
+            body = await read_body(headers, rule, receive)
         except BodyRefused as refused:
             await send_refusal(send, scope, headers, refused.status, str(refused), CLOSE)
             return
@@ -86,8 +107,7 @@ class WSGIInThreads:
         if answer is None:
             count("web_faults_total", 1, "no_free_thread")
         if answer is None or (isinstance(answer[2], EventStreamResponse) and self.event_streams.is_full):
-            retry = (b"retry-after", str(RETRY_AFTER_SECONDS).encode())
-            await send_refusal(send, scope, headers, 503, UNAVAILABLE, [retry, *more])
+            await self._send_unavailable(send, scope, headers, more)
             return
         status, answered, content = answer
         if isinstance(content, bytes):

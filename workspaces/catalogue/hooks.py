@@ -1,1 +1,40 @@
-"""What the catalogue adds elsewhere."""
+"""What the catalogue adds elsewhere: topics of a workspace's webhooks, the dashboard's menu, the activity log."""
+
+from django.utils.translation import gettext_lazy as _
+
+from agency.event_types import event_types
+from agency.pages.registry import MenuEntry, dashboard_menu, label_actions
+from workspaces.catalogue.api.serializers import ProductSerializer, ServiceSerializer
+from workspaces.subaccounts.event_types import workspace_event_type
+
+ACTIONS = {
+    "product.created": _("Product created"),
+    "product.changed": _("Product edited"),
+    "product.deleted": _("Product deleted"),
+    "service.created": _("Service created"),
+    "service.changed": _("Service edited"),
+    "service.deleted": _("Service deleted"),
+    "service_category.created": _("Service category created"),
+    "service_category.changed": _("Service category edited"),
+    "service_category.deleted": _("Service category deleted"),
+}
+PRODUCTS = ("Products", "product", ProductSerializer)
+SERVICES = ("Services", "service", ServiceSerializer)
+
+for name, label, (group, resource, serializer), sample in (
+    ("product.created", "Product created", PRODUCTS, {}),
+    ("product.updated", "Product changed", PRODUCTS, {}),
+    ("product.deleted", "Product deleted", PRODUCTS, {}),
+    ("product.out_of_stock", "Product out of stock", PRODUCTS, {"stock_quantity": 0}),
+    ("service.created", "Service created", SERVICES, {}),
+    ("service.updated", "Service changed", SERVICES, {}),
+    ("service.deleted", "Service deleted", SERVICES, {}),
+):
+    event_types.add(
+        workspace_event_type(name, label, group=group, resource=resource, serializer=serializer, sample=sample)
+    )
+dashboard_menu.add(
+    MenuEntry(url_name="app:products", label=_("Products"), icon="pack", order=40),
+    MenuEntry(url_name="app:services", label=_("Services"), icon="plan", order=42),
+)
+label_actions(ACTIONS)

@@ -1,1 +1,66 @@
-"""What group classes add elsewhere."""
+"""What group classes add elsewhere: topics of a workspace's webhooks, the dashboard's menu, the activity log."""
+
+from django.utils.translation import gettext_lazy as _
+
+from agency.event_types import event_types
+from agency.pages.registry import MenuEntry, dashboard_menu, label_actions
+from workspaces.catalogue.models import Service
+from workspaces.catalogue.services import ServiceUse, service_uses
+from workspaces.classes.api.serializers import ClassSessionSerializer, ParticipantContactSerializer, StaffSerializer
+from workspaces.classes.models import ClassSession
+from workspaces.classes.services.seats import MERGE_HANDLER, REMOVAL_HANDLER
+from workspaces.contacts.services import contact_merge_handlers, contact_removal_handlers
+from workspaces.subaccounts.event_types import workspace_event_type
+
+ACTIONS = {
+    "staff.created": _("Staff member created"),
+    "staff.changed": _("Staff member edited"),
+    "staff.deleted": _("Staff member deleted"),
+    "class.scheduled": _("Class scheduled"),
+    "class.cancelled": _("Class cancelled"),
+}
+STAFF = ("Staff", "staff", StaffSerializer)
+CLASSES = ("Classes", "class", ClassSessionSerializer)
+OVER = {"starts_at": "2026-11-20T08:30:00Z", "ends_at": "2026-11-20T09:30:00Z", "status": "completed"}
+
+
+def has_scheduled_classes(service: Service) -> bool:
+    return service.class_sessions.filter(status=ClassSession.Status.SCHEDULED).exists()
+
+
+for name, label, (group, resource, serializer), sample in (
+    ("staff.created", "Staff member created", STAFF, {}),
+    ("staff.updated", "Staff member changed", STAFF, {}),
+    ("staff.deleted", "Staff member deleted", STAFF, {}),
+    ("class.scheduled", "Class scheduled", CLASSES, {"participants_count": 0}),
+    ("class.cancelled", "Class cancelled", CLASSES, {"status": "cancelled"}),
+    ("class.completed", "Class completed", CLASSES, OVER),
+    ("class.full", "Class full", CLASSES, {"participants_count": 12}),
+):
+    event_types.add(
+        workspace_event_type(name, label, group=group, resource=resource, serializer=serializer, sample=sample)
+    )
+for name, label in (
+    ("class.participant_added", "Participant added to a class"),
+    ("class.participant_removed", "Participant removed from a class"),
+):
+    event_types.add(
+        workspace_event_type(
+            name,
+            label,
+            group="Classes",
+            resource="class",
+            serializer=ClassSessionSerializer,
+            contact=ParticipantContactSerializer(),
+        )
+    )
+contact_removal_handlers.add(REMOVAL_HANDLER)
+contact_merge_handlers.add(MERGE_HANDLER)
+service_uses.add(
+    ServiceUse("classes", has_scheduled_classes, "Classes are scheduled with this service. Cancel them first.")
+)
+dashboard_menu.add(
+    MenuEntry(url_name="app:classes", label=_("Classes"), icon="activity", order=44),
+    MenuEntry(url_name="app:staff", label=_("Staff"), icon="team", order=46),
+)
+label_actions(ACTIONS)

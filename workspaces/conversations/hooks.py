@@ -5,8 +5,9 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import EventType, event_types
-from agency.pages.registry import label_actions
+from agency.pages.registry import MenuEntry, dashboard_menu, label_actions
 from config.metrics import METRICS
+from config.request_bodies import MIB, BodyRule, body_rules
 from workspaces.contacts.services import contact_merge_handlers
 from workspaces.conversations import metrics
 from workspaces.conversations.api.serializers import ConversationSerializer, MessageSerializer, NoteSerializer
@@ -14,6 +15,8 @@ from workspaces.conversations.services import recording
 from workspaces.conversations.services.merging import MERGE_HANDLER
 from workspaces.subaccounts.event_types import workspace_event_type
 
+# The largest file that a network takes from us but documents, which go through the API.
+MOST_FILE_BYTES = 16 * MIB
 SENT = {"direction": "out", "sent_by": {"kind": "workspace_key", "label": "Shop"}}
 
 
@@ -41,6 +44,8 @@ event_types.add(
         for status, topic in recording.MESSAGE_TOPICS.items()
     ),
 )
+dashboard_menu.add(MenuEntry(url_name="app:inbox", label=_("Inbox"), icon="inbox", order=15))
+body_rules.add(BodyRule("/app/inbox/", most_bytes=MOST_FILE_BYTES + MIB))
 label_actions({"conversations.opt_out_words_changed": _("Opt-out words changed")})
 contact_merge_handlers.add(MERGE_HANDLER)
 METRICS.add(*metrics.METRICS)

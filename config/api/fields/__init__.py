@@ -1,5 +1,6 @@
 """Fields of serializers: no JSON type is converted to another, texts must be seen and stored; all have examples."""
 
+from config.api.fields.files import UploadField
 from config.api.fields.lists import ListField
 from config.api.fields.metadata import MetadataField
 from config.api.fields.texts import CharField, EmailField, OpaqueField, TimezoneField
@@ -7,6 +8,7 @@ from config.api.fields.values import (
     BooleanField,
     ChoiceField,
     DateTimeField,
+    DecimalField,
     DictField,
     FloatField,
     IntegerField,
@@ -19,6 +21,7 @@ __all__ = [
     "CharField",
     "ChoiceField",
     "DateTimeField",
+    "DecimalField",
     "DictField",
     "EmailField",
     "FloatField",
@@ -29,4 +32,5 @@ __all__ = [
     "TimezoneField",
     "URLField",
     "UUIDField",
+    "UploadField",
 ]

@@ -1,6 +1,7 @@
 """Short values with a meaning of their own: ids, one of a few texts, yes or no, numbers, times."""
 
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -67,6 +68,44 @@ class IntegerField(Field, serializers.IntegerField):
 
 class FloatField(Field, serializers.FloatField):
     """A number that is only read."""
+
+
+class DecimalField(Field, serializers.FloatField):
+    """A JSON number with at most `decimal_places`, read as a `Decimal` and written as a number; texts are none."""
+
+    is_written_as_it_is = False
+    default_error_messages = {
+        "invalid": "{subject} must be a number.",
+        "out_of_range": "{subject} is out of range.",
+        "decimal_places": "{subject} may have at most {decimal_places} decimals.",
+        "min_value": "{subject} must be at least {min_value}.",
+        "max_value": "{subject} may be at most {max_value}.",
+    }
+
+    def __init__(self, *, min_value: Decimal, max_value: Decimal, decimal_places: int, **options: Any) -> None:
+        super().__init__(min_value=float(min_value), max_value=float(max_value), **options)
+        self.least, self.most, self.decimal_places = min_value, max_value, decimal_places
+
+    def to_internal_value(self, data: Any) -> Decimal:
+        if isinstance(data, OutOfRange):
+            self.fail("out_of_range")
+        if not isinstance(data, int | float) or isinstance(data, bool):
+            self.fail("invalid")
+        number = Decimal(repr(data))
+        if number < self.least:
+            self.fail("min_value", min_value=self.least)
+        if number > self.most:
+            self.fail("max_value", max_value=self.most)
+        rounded = round(number, self.decimal_places) + 0  # minus zero becomes zero
+        if rounded != number:
+            self.fail("decimal_places", decimal_places=self.decimal_places)
+        return rounded
+
+    def run_validators(self, value: Any) -> None:
+        """Do nothing: the bounds, which are here for the documents, were held against the exact number."""
+
+    def to_representation(self, value: Any) -> float:
+        return float(value)
 
 
 class DateTimeField(Field, serializers.DateTimeField):

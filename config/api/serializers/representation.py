@@ -8,6 +8,7 @@ joined names (`plan__uuid`), or whole under the field's own.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, cached_property, partial
+from keyword import iskeyword
 from typing import Any
 
 from django.db.models import Manager
@@ -125,6 +126,8 @@ class _Expression:
         return self.converted(field, self.access(field, prefix))
 
     def access(self, field: AnyField, prefix: str) -> str:
+        if iskeyword(str(field.source)):
+            return f"getattr(it, {field.source!r})"
         return "it" if field.source == WHOLE else f"it.{field.source}"
 
     def converted(self, field: AnyField, value: str) -> str:

@@ -1,10 +1,11 @@
 """A tenant whose every text is as long and as foreign as it may be."""
 
+from decimal import Decimal
 from typing import Any
 
 from django.utils.timezone import now
 
-from agency.actors import SYSTEM
+from agency.actors import SYSTEM, Actor
 from agency.services import (
     change_agency,
     create_addon,
@@ -20,6 +21,14 @@ from tests.agency.console.browsers import PASSWORD, a_member
 from tests.channelconnect.agencies import a_session, switch_on
 from tests.factories import (
     ChannelFactory,
+    ClassSessionFactory,
+    ContactFactory,
+    ContactImportFactory,
+    ProductFactory,
+    SegmentFactory,
+    ServiceCategoryFactory,
+    ServiceFactory,
+    StaffFactory,
     WorkspaceFactory,
     addon_limits,
     an_agency_key,
@@ -31,8 +40,15 @@ from tests.packs.small_library import BOOKING, WELCOME
 from tests.pictures import a_picture
 from tests.tenants import Tenant
 from tests.webhooks.factories import a_failed_delivery, an_endpoint
+from tests.workspaces.conversations.facts import person, receive, received
 from webhooks.models import Delivery, Endpoint, HourlyStats
 from workspaces.automations.models import Automation
+from workspaces.catalogue.services import change_product
+from workspaces.classes.services import add_participant
+from workspaces.contacts.models import Contact, ContactImport, Segment
+from workspaces.contacts.services import update_contact
+from workspaces.conversations.models import Conversation
+from workspaces.conversations.services import Content, add_note, send_message
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import grant_addon, suspend_workspace
 
@@ -63,6 +79,19 @@ class ExtremeTenant(Tenant):
         self.make_customers()
         self.make_deliveries()
         self.make_packs()
+        self.make_contacts()
+        self.make_catalogue()
+        self.make_conversations()
+
+    def make_conversations(self) -> None:
+        """Messages of everybody, one of them answered; the last has all that a thread may show."""
+        channel = self.customer.channels.get()
+        for number, name in enumerate(NAMES, 1):
+            receive(received(channel, person=person(number, name=name), text=name))
+        self.conversation = Conversation.objects.get(contact__name=ENDLESS)
+        receive(received(channel, person=person(3), type="unsupported", text="", details={"unsupported": "poll"}))
+        send_message(conversation=self.conversation, content=Content(text=RIGHT_TO_LEFT), by=SYSTEM, now=now())
+        add_note(conversation=self.conversation, text=ENDLESS, by=SYSTEM, now=now())
 
     def make_customers(self) -> None:
         """Customers on plans with add-ons and channels; the one that every page is about comes last,
@@ -107,6 +136,45 @@ class ExtremeTenant(Tenant):
         install_pack(workspace=self.customer, pack=self.published.uuid, now=now(), by=SYSTEM)
         self.installed: Automation = Automation.objects.filter(workspace=self.customer).latest("pk")
         self.own: Automation = an_automation(self.customer, name=ENDLESS, flow=a_customers_flow())
+
+    def make_contacts(self) -> None:
+        for name in NAMES:
+            tags = [name[:50], "T" * 50, "VIP"]
+            self.endless_contact: Contact = ContactFactory.create(
+                workspace=self.customer, name=name, tags=tags, attributes={"a" * 40: "v" * 500}
+            )
+            self.endless_segment: Segment = SegmentFactory.create(
+                workspace=self.customer, name=name, filter={"tags_any": tags, "attributes": {"a" * 40: name}}
+            )
+        update_contact(contact=self.endless_contact, now=now(), email=EMAIL, opted_out=True)
+        content = f"{ENDLESS},{RIGHT_TO_LEFT},{EMOJI},,phone\n{'c' * 500},{RIGHT_TO_LEFT},{EMOJI},x,+4930123456\n"
+        self.endless_import: ContactImport = ContactImportFactory.create(
+            workspace=self.customer, filename=f"{ENDLESS}.csv", content=content.encode()
+        )
+
+    def make_catalogue(self) -> None:
+        """Products, services, staff and a class, of which the last ones have the longest names."""
+        more: dict[str, Any] = {"workspace": self.customer}
+        for name in NAMES:
+            category = ServiceCategoryFactory.create(name=name, **more)
+            ProductFactory.create(name=name, category=category, price=Decimal("9999999999.99"), active=False, **more)
+            service = ServiceFactory.create(name=name, category=category, price=Decimal("9999999999.99"), **more)
+            staff = StaffFactory.create(name=name, email=EMAIL, **more)
+            session = ClassSessionFactory.create(service=service, staff=staff, capacity=3, **more)
+            contact = Contact.objects.create(name=name, search_key=name.lower(), **more)
+            add_participant(session=session, contact=contact, now=now())
+        product = ProductFactory.create(name=ENDLESS, description=ENDLESS * 4, track_stock=True, **more)
+        by = Actor(kind="user", id="1", label=EMAIL)
+        for level in (1_000_000_000, 0):
+            product = change_product(product=product, stock_quantity=level, now=now(), by=by)
+        Contact.objects.create(name=ENDLESS, search_key=ENDLESS.lower(), **more)
+        self.offered = {
+            "product": product.uuid,
+            "service": service.uuid,
+            "category": category.uuid,
+            "staff": staff.uuid,
+            "session": session.uuid,
+        }
 
     @property
     def workspace(self) -> Workspace:

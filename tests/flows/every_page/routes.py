@@ -5,7 +5,7 @@ from typing import Any
 
 from django.urls import NoReverseMatch, get_resolver, reverse
 
-from tests.flows.every_page.extremes import ExtremeTenant
+from tests.flows.every_page.extremes import ENDLESS, ExtremeTenant
 from webhooks.console.views.deliveries import sign_redelivery
 from webhooks.services.replays import Replayed
 
@@ -33,6 +33,15 @@ ARGUMENTS: dict[str, Arguments] = {
     "console:channel-connect": lambda a: [a.customer.uuid],
     "account:leave-team": lambda a: [a.membership.pk],
     "app:automation": lambda a: [a.installed.uuid],
+    "app:conversation": lambda a: [a.conversation.uuid],
+    "app:contact": lambda a: [a.endless_contact.uuid],
+    "app:contact-import": lambda a: [a.endless_import.uuid],
+    "app:segment": lambda a: [a.endless_segment.uuid],
+    "app:class": lambda a: [a.offered["session"]],
+    "app:product": lambda a: [a.offered["product"]],
+    "app:service": lambda a: [a.offered["service"]],
+    "app:service-category": lambda a: [a.offered["category"]],
+    "app:staff": lambda a: [a.offered["staff"]],
     "app:channel-disconnect": lambda a: [a.customer.channels.get().uuid],
     "app:leave": lambda a: [a.customer.uuid],
     "app:pack": lambda a: [a.published.uuid],
@@ -46,7 +55,21 @@ NOT_LOOKED_AT = {
     "account:sign-out",
     "app:automation-off",
     "app:automation-on",
+    "app:contact-import-cancel",
+    "app:contact-import-refused",  # files
+    "app:contact-opt-in",
+    "app:contact-opt-out",
+    "app:contacts-export",
+    "app:class-participant-add",
+    "app:class-participant-remove",
+    "app:conversation-assign",
+    "app:conversation-note",
+    "app:conversation-read",
+    "app:conversation-send",
+    "app:conversation-status",
+    "app:conversation-unread",
     "app:home",
+    "app:inbox-stream",
     "app:pack-install",
     "app:switch",
     "console:channel-connect-cancel",
@@ -86,7 +109,11 @@ STATES: dict[str, list[Callable[[ExtremeTenant], str]]] = {
         lambda a: f"{reverse('console:sub-accounts')}?search={'x' * 120}",
         lambda a: "/console/nothing-here",
     ],
-    "app": [lambda a: reverse("app:automation", args=[a.own.uuid])],
+    "app": [
+        lambda a: reverse("app:automation", args=[a.own.uuid]),
+        lambda a: f"{reverse('app:class', args=[a.offered['session']])}?search={ENDLESS[:10]}",
+        lambda a: f"{reverse('app:products')}?search={'x' * 120}",
+    ],
 }
 
 

@@ -34,7 +34,8 @@ def is_verified_by_the_sandbox(system: RunningSystem) -> bool:
     return bool(result["is_verified"])
 
 
-def test_it_becomes_ready_survives_kill_9_and_remembers_its_keys(state: Path) -> None:
+def test_it_becomes_ready_survives_kill_9_remembers_its_keys_and_ends_with_its_worker(state: Path) -> None:
+    """One story on one state: whole systems take long to start, and longest on empty data."""
     with running_system(state) as system:
         assert set(system.pids) == {
             *("postgres", "valkey", "web", "worker", "mail", "housekeeping", "dispatcher", "beat", "sandbox"),
@@ -54,9 +55,6 @@ def test_it_becomes_ready_survives_kill_9_and_remembers_its_keys(state: Path) ->
         everything = list(system.pids.values())
         assert system.stop() == 0
         assert all_gone(everything)
-
-
-def test_the_death_of_the_worker_ends_it_with_status_1(state: Path) -> None:
     with running_system(state) as system:
         everything = list(system.pids.values())
         os.kill(system.pids["worker"], signal.SIGKILL)

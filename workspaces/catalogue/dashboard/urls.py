@@ -1,5 +1,26 @@
 """The dashboard's pages about products and services, below `/app/` and in the namespace `app`."""
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+import config.api.requests.ids  # noqa: F401 - makes `<id:…>` known
+from workspaces.catalogue.dashboard.views import categories, products, services
+
+urlpatterns = [
+    path("products", products.Products.as_view(), name="products"),
+    path("products/new", products.ProductNew.as_view(), name="product-new"),
+    path("products/<id:uuid>", products.ProductPage.as_view(), name="product"),
+    path("products/<id:uuid>/stock", products.ProductStock.as_view(), name="product-stock"),
+    path("products/<id:uuid>/delete", products.ProductDelete.as_view(), name="product-delete"),
+    path("services", services.Services.as_view(), name="services"),
+    path("services/new", services.ServiceNew.as_view(), name="service-new"),
+    path("services/<id:uuid>", services.ServicePage.as_view(), name="service"),
+    path("services/<id:uuid>/delete", services.ServiceDelete.as_view(), name="service-delete"),
+    path("service-categories", categories.ServiceCategories.as_view(), name="service-categories"),
+    path("service-categories/new", categories.ServiceCategoryNew.as_view(), name="service-category-new"),
+    path("service-categories/<id:uuid>", categories.ServiceCategoryPage.as_view(), name="service-category"),
+    path(
+        "service-categories/<id:uuid>/delete",
+        categories.ServiceCategoryDelete.as_view(),
+        name="service-category-delete",
+    ),
+]

@@ -11,6 +11,7 @@ from django.utils.timezone import now
 
 from config.db import name_key
 from workspaces.subaccounts.models import Channel, Workspace
+from workspaces.subaccounts.models.workspaces import Like
 
 LONGEST_NAME = 200
 LONGEST_TAG = 50
@@ -18,6 +19,9 @@ MOST_TAGS = 50
 MOST_ATTRIBUTES = 50
 LONGEST_EMAIL = 254
 SHOWN_PLATFORMS = ("whatsapp", "facebook", "instagram")
+
+
+models.TextField.register_lookup(Like)
 
 
 def email_key(email: str) -> str:
@@ -47,8 +51,9 @@ class ContactQuerySet(models.QuerySet["Contact"]):
 class Contact(models.Model):
     """A person; `phone` is E.164 and may be empty, as networks need not tell it.
 
-    `email_key` is the e-mail in the form in which two spellings are the same, `search_key` what a search looks in:
-    name, phone and e-mail, each on a line. A contact that opted out (`opted_out_at`) is sent nothing;
+    `email_key` and `tag_keys` are e-mail and tags in the form in which two spellings are the same, `search_key` what a
+    search looks in: name, phone and e-mail, each on a line. `platforms` are those on whose channels the contact is
+    known; the database adds them with its identities. A contact that opted out (`opted_out_at`) is sent nothing;
     one that opted out of marketing (`marketing_opted_out_at`) gets no broadcast.
     """
 
@@ -69,7 +74,9 @@ class Contact(models.Model):
     country = models.CharField(max_length=2, null=True, blank=True)
     timezone = models.CharField(max_length=64, null=True, blank=True)
     tags = ArrayField(models.CharField(max_length=LONGEST_TAG), default=list, blank=True)
+    tag_keys = ArrayField(models.TextField(), default=list, db_default=[], editable=False)
     attributes = models.JSONField(default=dict, db_default=Value({}, models.JSONField()), blank=True)
+    platforms = ArrayField(models.CharField(max_length=20), default=list, db_default=[], editable=False)
     search_key = models.TextField(editable=False)
     opted_out_at = models.DateTimeField(null=True, blank=True)
     opt_out_source = models.CharField(max_length=20, choices=OptOutSource, null=True, blank=True)
@@ -124,6 +131,12 @@ class Contact(models.Model):
         return ids
 
 
+def newest_page(rows: "models.QuerySet[Contact]", offset: int, size: int) -> ContactQuerySet:
+    """Give a page of contacts, the newest first; the rows before it are walked over in the index alone."""
+    page = rows.order_by("-created_at", "-id").values("pk")[offset : offset + size]
+    return Contact.objects.filter(pk__in=page).with_channels().newest_first()
+
+
 class ContactIdentity(models.Model):
     """Who a contact is on one channel: `external_id` is the network's id there (wa_id, PSID, IGSID).
 
@@ -160,3 +173,19 @@ class ContactIdentity(models.Model):
 
     def __str__(self) -> str:
         return f"{self.external_id or self.user_id} on channel {self.channel_id}"
+
+
+class ContactCount(models.Model):
+    """How many contacts a workspace has is the sum of its rows: the database adds one with each statement.
+
+    Nobody waits for anybody else's row, as they would for a single number; a trigger makes one of many.
+    """
+
+    workspace_id = models.BigIntegerField()
+    number = models.IntegerField()
+
+    class Meta:
+        indexes = [models.Index(fields=["workspace_id"], include=["number"], name="contact_count_of_workspace")]
+
+    def __str__(self) -> str:
+        return f"{self.number} contacts of workspace {self.workspace_id}"

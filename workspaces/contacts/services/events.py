@@ -65,6 +65,17 @@ def record_wanted(workspace: Workspace, told: Iterable[Told], wanted: Collection
     )
 
 
+def record_import(
+    workspace: Workspace, *, origin: str, filename: str | None, counts: Mapping[str, int], now: datetime
+) -> None:
+    """Tell that an import has come to its end; `origin` is `api` or `file`."""
+    record(
+        workspace,
+        [(events.IMPORT_COMPLETED, {"contact_import": {"origin": origin, "filename": filename, **counts}})],
+        now=now,
+    )
+
+
 def record_created(contacts: Collection[int], workspaces: Collection[int], *, now: datetime) -> None:
     """Tell of new contacts in any number of workspaces: one statement where nobody wants to know."""
     wanted = {pk for pk, names in subscribed_events(workspaces).items() if events.CONTACT_CREATED in names}

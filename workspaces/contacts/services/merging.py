@@ -9,6 +9,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from agency.actors import SYSTEM, Actor
+from config.db import name_key
 from config.errors import Invalid
 from config.hooks import Registry
 from workspaces.contacts.models import Contact, ContactIdentity
@@ -28,7 +29,7 @@ class MergedWithItself(Invalid):
 
 @dataclass(frozen=True, slots=True)
 class ContactMergeHandler:
-    """How a higher app moves what it holds: `move(kept, gone)` gets the contacts' numbers, in the merge's transaction."""
+    """How a higher app moves what it holds: `move(kept, gone)` gets the contacts' numbers, in the same transaction."""
 
     name: str
     move: Callable[[int, int], None]
@@ -89,6 +90,8 @@ def _take_over(kept: Contact, gone: Contact, now: datetime) -> None:
         kept.opted_out_at, kept.opt_out_source = gone.opted_out_at, gone.opt_out_source
     kept.marketing_opted_out_at = kept.marketing_opted_out_at or gone.marketing_opted_out_at
     kept.last_inbound_at = max(filter(None, (kept.last_inbound_at, gone.last_inbound_at)), default=None)
+    kept.tag_keys = [name_key(tag) for tag in kept.tags]
+    kept.platforms = list(dict.fromkeys([*kept.platforms, *gone.platforms]))
     kept.search_key, kept.updated_at = search_key(kept.name, kept.phone, kept.email), now
     kept.save()
 

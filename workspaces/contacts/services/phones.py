@@ -25,15 +25,19 @@ class Phone:
     timezone: str | None
 
 
-def read_phone(text: str) -> Phone | None:
-    """Read a number that begins with + and its country's code, or 00; None for what is no possible number."""
+def read_phone(text: str, *, within: str | None = None) -> Phone | None:
+    """Read a number that begins with + and its country's code, or 00; None for what is no possible number.
+
+    `within` is the country of numbers that do not say theirs.
+    """
     text = text.strip()
     if text.startswith("00"):
         text = f"+{text[2:]}"
-    if not WRITTEN.fullmatch(text):
+    is_local = within is not None and text[:1] not in ("+", "\uff0b")
+    if not WRITTEN.fullmatch(f"+{text}" if is_local else text):
         return None
     try:
-        parsed = phonenumbers.parse(text)
+        parsed = phonenumbers.parse(text, within)
     except NumberParseException:
         return None
     if parsed.extension or not phonenumbers.is_possible_number(parsed):

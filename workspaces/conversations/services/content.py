@@ -123,6 +123,8 @@ def write_content(content: Content, channel: Channel) -> WrittenContent:
         return _template(content.template, channel, rules)
     if content.media is not None:
         return _file(content.media, content.text, channel, rules)
+    if not content.text.strip():
+        raise ContentRefused("The text field is required.", field="text")
     longest, unit = rules.longest_text, "bytes" if rules.counts_bytes else "characters"
     if rules.measure(content.text) > longest:
         name = CHANNEL_NAMES[channel.platform]

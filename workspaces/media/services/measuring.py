@@ -1,11 +1,13 @@
 """How much a file holds, and which: counted while it is read in pieces, never whole in memory."""
 
 import hashlib
+from dataclasses import dataclass
 from tempfile import SpooledTemporaryFile
 from typing import IO, Protocol
 
-from workspaces.media.services.content_types import content_type_of, most_bytes_of
+from workspaces.media.services.content_types import MOST_DOCUMENT_BYTES, content_type_of, most_bytes_of
 from workspaces.media.services.errors import FileIsEmpty, FileTooLarge
+from workspaces.media.services.file_names import safe_filename
 
 PIECE_BYTES = 256 * 1024
 
@@ -16,39 +18,40 @@ class Readable(Protocol):
     def read(self, size: int, /) -> bytes: ...
 
 
+@dataclass(frozen=True, slots=True)
 class MeasuredFile:
-    """A copy of a stream in a temporary file, with its name, its type by content, its size and its SHA-256."""
+    """A file that can be read again from its beginning, with what is known of it."""
 
-    def __init__(self, stream: Readable, filename: str, *, most_bytes: int) -> None:
-        """Copy a stream. Raises `FileIsEmpty` or `FileTooLarge`: as soon as it is past `most_bytes`, or its type's."""
-        self.filename = filename
-        self.file: IO[bytes] = SpooledTemporaryFile(PIECE_BYTES)  # noqa: SIM115  # `close` does
-        try:
-            self.size, self.sha256 = self._copy(stream, most_bytes)
-            self.content_type = content_type_of(self.file, filename)
-            if self.size > most_bytes_of(self.content_type):
-                raise FileTooLarge(most_bytes_of(self.content_type))
-        except BaseException:
-            self.close()
-            raise
+    file: IO[bytes]
+    filename: str
+    content_type: str
+    size: int
+    sha256: bytes
 
-    def _copy(self, stream: Readable, most_bytes: int) -> tuple[int, bytes]:
-        size, digest = 0, hashlib.sha256()
+
+def measured_file(file: IO[bytes], filename: str, *, size: int, sha256: bytes) -> MeasuredFile:
+    """Tell a file's type, and make its name safe. Raises `FileIsEmpty` or `FileTooLarge`."""
+    if not size:
+        raise FileIsEmpty
+    name = safe_filename(filename)
+    content_type = content_type_of(file, name)
+    if size > most_bytes_of(content_type):
+        raise FileTooLarge(most_bytes_of(content_type))
+    return MeasuredFile(file, name, content_type, size, sha256)
+
+
+def copied_stream(stream: Readable) -> tuple[IO[bytes], int, bytes]:
+    """Copy a stream into a temporary file, with its size and SHA-256. Raises `FileTooLarge` as soon as it is so."""
+    copy: IO[bytes] = SpooledTemporaryFile(PIECE_BYTES)  # noqa: SIM115  # the caller closes it
+    size, digest = 0, hashlib.sha256()
+    try:
         while piece := stream.read(PIECE_BYTES):
             size += len(piece)
-            if size > most_bytes:
-                raise FileTooLarge(most_bytes)
+            if size > MOST_DOCUMENT_BYTES:
+                raise FileTooLarge(MOST_DOCUMENT_BYTES)
             digest.update(piece)
-            self.file.write(piece)
-        if not size:
-            raise FileIsEmpty
-        return size, digest.digest()
-
-    def close(self) -> None:
-        self.file.close()
-
-    def __enter__(self) -> "MeasuredFile":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+            copy.write(piece)
+    except BaseException:
+        copy.close()
+        raise
+    return copy, size, digest.digest()

@@ -10,10 +10,8 @@ from django.db import transaction
 
 from workspaces.media.models import Media, UnusedFile
 from workspaces.media.providers.storages import STORAGE_FAULTS, media_storage
-from workspaces.media.services.content_types import MOST_DOCUMENT_BYTES
 from workspaces.media.services.errors import FileRefused, StorageAway
-from workspaces.media.services.file_names import safe_filename
-from workspaces.media.services.measuring import MeasuredFile, Readable
+from workspaces.media.services.measuring import MeasuredFile, Readable, copied_stream, measured_file
 from workspaces.subaccounts.models import Workspace
 
 # A file without a row is removed after so long: nothing stores one for longer.
@@ -40,7 +38,9 @@ def store_file(*, workspace: Workspace, file: Readable, filename: str, now: date
 
     Without `add_media` it is removed again after a while. Raises `FileRefused` (empty or too large) and `StorageAway`.
     """
-    with MeasuredFile(file, safe_filename(filename), most_bytes=MOST_DOCUMENT_BYTES) as measured:
+    copy, size, sha256 = copied_stream(file)
+    with copy:
+        measured = measured_file(copy, filename, size=size, sha256=sha256)
         return store_measured_file(workspace=workspace, measured=measured, now=now)
 
 

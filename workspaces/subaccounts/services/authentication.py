@@ -15,13 +15,14 @@ WITH stamped AS (
         AND (last_used_at IS NULL OR last_used_at < date_trunc('second', statement_timestamp()))
 )
 SELECT key.uuid AS key_uuid, key.name AS key_name, agency.status AS agency_status,
-    workspace.id, workspace.uuid, workspace.name, workspace.status, workspace.agency_id, workspace.timezone
+    workspace.id, workspace.uuid, workspace.name, workspace.status, workspace.agency_id, workspace.timezone,
+    workspace.currency
 FROM subaccounts_workspacekey key
 LEFT JOIN subaccounts_workspace workspace ON workspace.id = key.workspace_id
 LEFT JOIN agency_agency agency ON agency.id = workspace.agency_id
 WHERE key.key_hash = %(digest)s AND key.revoked_at IS NULL
 """
-WORKSPACE_FIELDS = ("id", "uuid", "name", "status", "agency_id", "timezone")
+WORKSPACE_FIELDS = ("id", "uuid", "name", "status", "agency_id", "timezone", "currency")
 
 
 @dataclass(frozen=True, slots=True)

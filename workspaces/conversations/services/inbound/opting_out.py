@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from workspaces.contacts.models import Contact
-from workspaces.contacts.services.told_by_networks import opt_in_contacts, opt_out_contacts
+from workspaces.contacts.services import opt_in_contacts, opt_out_contacts
 from workspaces.conversations.facts import MessageReceived
 from workspaces.conversations.services.confirming import confirm_opt_outs
 from workspaces.conversations.services.inbound.activity import NewMessage

@@ -5,6 +5,7 @@ from typing import Any
 import orjson
 
 from agency.event_types import event_labels, event_type
+from agency.tenants import Audience
 from config.api.fields import (
     BooleanField,
     CharField,
@@ -34,8 +35,8 @@ REPLAYED = [("error", "What failed"), ("all", "Everything")]
 class EventField(ChoiceField):
     """The name of an event that the caller may subscribe to: one of `context["event_catalogue"]`."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(list(event_labels()), **options)
+    def __init__(self, *, audience: Audience = Audience.AGENCY, **options: Any) -> None:
+        super().__init__(list(event_labels(audience)), **options)
 
     def to_internal_value(self, data: Any) -> str:
         catalogue = self.context["event_catalogue"]

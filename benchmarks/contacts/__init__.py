@@ -1,0 +1,1 @@
+"""Contacts by the thousand and by the million."""

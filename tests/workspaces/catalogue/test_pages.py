@@ -1,0 +1,134 @@
+"""Products, services and categories on the dashboard's pages."""
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from tests.agency.console.browsers import flashes, text
+from tests.factories import ProductFactory, ServiceCategoryFactory, ServiceFactory
+from tests.tenants import Tenant
+from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
+from workspaces.catalogue.models import Product, Service, ServiceCategory
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def owner(a: Tenant) -> Client:
+    return dashboard_client(a.workspace)
+
+
+def test_a_product_is_added_edited_and_deleted(a: Tenant, owner: Client) -> None:
+    category = ServiceCategoryFactory.create(workspace=a.workspace, name="Hair")
+    sent = {"name": "Comb", "price": "4.50", "category": str(category.uuid), "active": "on", "track_stock": "on",
+            "stock_quantity": "3"}  # fmt: skip
+    answer = owner.post("/app/products/new", sent, follow=True)
+    assert flashes(answer) == ["Comb was added."]
+    for shown in ("Comb", "Hair", "4.50 USD", "Active"):
+        assert shown in text(answer)
+    product = Product.objects.get()
+    path = f"/app/products/{product.uuid}"
+    assert 'value="4.50"' in owner.get(path).content.decode()
+    edited = {"name": "Brush", "price": "5", "description": "Soft\r\nand round", "track_stock": "on"}
+    assert flashes(owner.post(path, edited, follow=True)) == ["Brush was saved."]
+    product.refresh_from_db()
+    assert (product.description, product.active, product.category) == ("Soft\nand round", False, None)
+    assert product.stock_level == 3
+    assert "Not active" in text(owner.get("/app/products"))
+    assert flashes(owner.post(f"{path}/delete", follow=True)) == ["Brush was deleted."]
+    assert "No products yet" in text(owner.get("/app/products"))
+
+
+def test_a_refusal_stands_beside_its_field(a: Tenant, owner: Client) -> None:
+    answer = owner.post("/app/products/new", {"name": "X", "price": "1.999", "category": "x"})
+    assert answer.status_code == 422
+    assert "no more than 2 decimal places" in text(answer)
+    untracked = owner.post("/app/products/new", {"name": "X", "price": "1", "stock_quantity": "3"})
+    assert "How many are there: The stock of this product is not tracked." in text(untracked)
+    ServiceFactory.create(workspace=a.workspace, name="Cut")
+    twice = owner.post("/app/services/new", {"name": "CUT", "kind": "class"})
+    assert "Name: Another service has this name." in text(twice)
+    assert not Product.objects.exists()
+
+
+def test_the_stock_page_changes_the_stock_and_shows_how_it_came_about(a: Tenant, owner: Client) -> None:
+    product = ProductFactory.create(workspace=a.workspace, name="Comb", track_stock=True, stock_quantity=10)
+    path = f"/app/products/{product.uuid}/stock"
+    steps = (("received", 5, 15), ("sold", 3, 12), ("lost", 2, 10), ("returned", 1, 11), ("set", 0, 0))
+    for reason, quantity, level in steps:
+        answer = owner.post(path, {"reason": reason, "quantity": quantity}, follow=True)
+        assert flashes(answer) == [f"Comb: {level} are there now."]
+    page = text(owner.get(path))
+    for shown in ("Goods received", "+5", "Sold", "-3", "Lost or damaged", "after 15", a.workspace.owner.email):
+        assert shown in page
+    refused = owner.post(path, {"reason": "sold", "quantity": "1"})
+    assert (refused.status_code, "Only 0 of this product are left." in text(refused)) == (422, True)
+    assert "Out of stock" in text(owner.get("/app/products"))
+    Product.objects.update(active=False)
+    assert "Out of stock" not in text(owner.get("/app/products"))
+
+
+def test_a_stock_form_that_is_sent_twice_counts_once(a: Tenant, owner: Client) -> None:
+    product = ProductFactory.create(workspace=a.workspace, track_stock=True, stock_quantity=10)
+    path = f"/app/products/{product.uuid}/stock"
+    page = owner.get(path).content.decode()
+    nonce = page.partition('name="nonce" value="')[2].partition('"')[0]
+    for _ in range(2):
+        owner.post(path, {"reason": "sold", "quantity": "1", "nonce": nonce})
+    product.refresh_from_db()
+    assert product.stock_level == 9
+
+
+def test_products_are_searched_and_paged(a: Tenant, owner: Client) -> None:
+    category = ServiceCategoryFactory.create(workspace=a.workspace)
+    ProductFactory.create(workspace=a.workspace, name="Comb", category=category)
+    ProductFactory.create(workspace=a.workspace, name="Brush", active=False)
+    assert "Brush" not in text(owner.get("/app/products?search=oM"))
+    assert "Comb" not in text(owner.get("/app/products?active=false"))
+    assert "Brush" not in text(owner.get(f"/app/products?category={category.uuid}"))
+    for query in ("search=%00", "search=%ff", "category=x", "search=nothing"):
+        assert "No product matches" in text(owner.get(f"/app/products?{query}"))
+    for _ in range(25):
+        ProductFactory.create(workspace=a.workspace, category=category)
+    assert "26\u201327 of 27" in text(owner.get("/app/products?page=2"))
+
+
+def test_services_and_categories_are_added_edited_and_deleted(a: Tenant, owner: Client) -> None:
+    owner.post("/app/service-categories/new", {"name": "Sport"})
+    category = ServiceCategory.objects.get()
+    sent = {"name": "Yoga", "kind": "class", "category": str(category.uuid), "duration_minutes": "45", "price": "12.5"}
+    answer = owner.post("/app/services/new", sent, follow=True)
+    for shown in ("Yoga", "Group class", "45 min", "12.50 USD", "Sport"):
+        assert shown in text(answer)
+    service = Service.objects.get()
+    kept = owner.post(f"/app/service-categories/{category.uuid}/delete", follow=True)
+    assert "Services or products stand in this category." in text(kept)
+    owner.post(f"/app/services/{service.uuid}", {"name": "Yoga", "kind": "class"})
+    service.refresh_from_db()
+    assert (service.category, service.duration_minutes, service.price) == (None, None, None)
+    owner.post(f"/app/service-categories/{category.uuid}", {"name": "Sports"})
+    assert "Sports" in text(owner.get("/app/service-categories"))
+    deleted = owner.post(f"/app/service-categories/{category.uuid}/delete", follow=True)
+    assert flashes(deleted) == ["Sports was deleted."]
+    assert flashes(owner.post(f"/app/services/{service.uuid}/delete", follow=True)) == ["Yoga was deleted."]
+    assert "No services yet" in text(owner.get("/app/services"))
+
+
+@pytest.mark.parametrize("page", ["/app/products", "/app/services", "/app/service-categories"])
+def test_a_list_costs_the_same_however_long_it_is(a: Tenant, owner: Client, page: str) -> None:
+    def one_more() -> None:
+        category = ServiceCategoryFactory.create(workspace=a.workspace)
+        ProductFactory.create(workspace=a.workspace, category=category)
+        ServiceFactory.create(workspace=a.workspace, category=category)
+
+    def cost() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            owner.get(page)
+        return len(queries)
+
+    one_more()
+    few = cost()
+    for _ in range(4):
+        one_more()
+    assert cost() == few <= 9

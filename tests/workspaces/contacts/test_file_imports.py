@@ -1,0 +1,164 @@
+"""Files of contacts in the dashboard: uploaded, their columns chosen, taken in piece by piece, and exported again."""
+
+import csv
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.utils.timezone import now
+
+from agency.limits import unlimited
+from tests.factories import ContactFactory, ContactImportFactory
+from tests.tenants import Tenant
+from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
+from workspaces.contacts.models import Contact, ContactImport, ContactImportPiece
+from workspaces.contacts.services import count_contacts
+from workspaces.contacts.services.file_imports import import_next_piece
+from workspaces.contacts.tasks import import_files
+from workspaces.subaccounts.models import Workspace
+
+pytestmark = pytest.mark.django_db
+FILE = """\
+\ufeffFull name;Mobile;E-mail;Labels;Shoe size;Unsubscribed
+Ada;0151 1234567;ada@example.com;VIP, New;38;
+Grace;+1 650 253 0000;;;;yes
+Nobody;not a number;;;40;
+"""
+
+
+@pytest.fixture
+def customer(a: Tenant) -> Client:
+    return dashboard_client(a.workspace)
+
+
+def upload(customer: Client, content: bytes, name: str = "customers.csv") -> Any:
+    return customer.post("/app/contacts/imports/new", {"file": SimpleUploadedFile(name, content)})
+
+
+def run_to_the_end() -> int:
+    pieces = 0
+    while import_next_piece(now=now()):
+        pieces += 1
+    return pieces
+
+
+def test_a_file_is_mapped_taken_in_and_what_was_refused_can_be_mended(a: Tenant, customer: Client) -> None:
+    page = upload(customer, FILE.encode())["Location"]
+    shown = customer.get(page).content.decode()
+    assert "Shoe size" in shown
+    assert "0151 1234567" in shown
+    made = ContactImport.objects.get()
+    assert made.mapping == ["name", "phone", "email", "tags", "", "opted_out"]
+    columns = {f"column_{number}": field for number, field in enumerate(made.mapping)}
+    chosen = {**columns, "column_4": "attributes.Shoe size", "default_country": "DE", "tags": "Imported"}
+    assert customer.post(page, chosen).status_code == 302
+    made.refresh_from_db()
+    assert made.status == "running"
+    assert 'http-equiv="refresh"' in customer.get(page).content.decode()
+    assert customer.post(page, chosen)["Location"] == "/app/contacts"  # it has begun
+    import_files()
+    made.refresh_from_db()
+    assert (made.status, made.created, made.updated, made.refused) == ("completed", 2, 0, 1)
+    ada = Contact.objects.get(name="Ada")
+    assert (ada.phone, ada.tags, ada.attributes) == ("+491511234567", ["VIP", "New", "Imported"], {"Shoe size": "38"})
+    assert Contact.objects.get(name="Grace").opt_out_source == "import"
+    assert "refresh" not in customer.get(page).content.decode()
+    refused = list(csv.reader(StringIO(customer.get(f"{page}/refused").content.decode())))
+    assert refused[0][:3] == ["Row", "Reason", "Full name"]
+    assert refused[1][0] == "4"
+    assert refused[1][2:4] == ["Nobody", "not a number"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is required"),
+        (b"phone\n", "at least one row"),
+        (b"\x00\x01\x02\x00,\n\x00", "not a CSV file"),
+        (b"a,b\n" + b"x" * 17 * 1024 * 1024, "16 MiB"),
+        ((",".join("abc" for _ in range(61)) + "\n1\n").encode(), "at most 60 columns"),
+    ],
+    ids=["empty", "no rows", "binary", "large", "wide"],
+)
+def test_what_is_no_such_file_is_refused(customer: Client, content: bytes, message: str) -> None:
+    answer = upload(customer, content)
+    assert answer.status_code == 422
+    assert message in answer.content.decode() or content == b""
+    assert not ContactImport.objects.exists()
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_files_are_read_in_what_programs_write(a: Tenant, customer: Client, encoding: str) -> None:
+    page = upload(customer, "name\tphone\nJürgen\t+4930123456\n".encode(encoding))["Location"]
+    customer.post(page, {"column_0": "name", "column_1": "phone"})
+    assert run_to_the_end() == 1
+    assert Contact.objects.get().name == "Jürgen"
+
+
+def test_columns_have_to_lead_to_somebody(customer: Client) -> None:
+    page = upload(customer, b"a,b\n1,2\n")["Location"]
+    for chosen, message in (
+        ({"column_0": "name"}, "phone number or the e-mail"),
+        ({"column_0": "phone", "column_1": "phone"}, "No two columns"),
+        ({"column_0": "uuid"}, "Select a valid choice"),
+    ):
+        answer = customer.post(page, chosen)
+        assert answer.status_code == 422
+        assert message in answer.content.decode()
+
+
+def a_running_import(a: Tenant, rows: int) -> ContactImport:
+    lines = "".join(f"Contact {number},+49301{number:06d}\n" for number in range(rows))
+    Workspace.objects.filter(pk=a.workspace.pk).update(limits=unlimited())
+    made = ContactImportFactory.create(workspace=a.workspace, content=f"name,phone\n{lines}".encode())
+    ContactImport.objects.update(status="running", mapping=["name", "phone"])
+    return made
+
+
+def test_whatever_dies_in_between_loses_and_doubles_nothing(a: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = a_running_import(a, 2_500)
+    assert import_next_piece(now=now())
+
+    def die(*_: Any, **__: Any) -> None:
+        raise RuntimeError("killed")
+
+    monkeypatch.setattr(ContactImportPiece, "delete", die)  # after the rows, before their commit
+    with pytest.raises(RuntimeError):
+        import_next_piece(now=now())
+    monkeypatch.undo()
+    made.refresh_from_db()
+    assert (made.rows_done, made.created, count_contacts(a.workspace)) == (1_000, 1_000, 1_000)
+    assert run_to_the_end() == 2
+    made.refresh_from_db()
+    assert (made.status, made.created, made.updated) == ("completed", 2_500, 0)
+    assert Contact.objects.count() == 2_500 == count_contacts(a.workspace)
+
+
+def test_a_cancelled_import_keeps_what_was_taken_in(a: Tenant, customer: Client) -> None:
+    made = a_running_import(a, 1_200)
+    import_next_piece(now=now())
+    customer.post(f"/app/contacts/imports/{made.uuid}/cancel")
+    assert run_to_the_end() == 0
+    made.refresh_from_db()
+    assert (made.status, made.rows_done, made.pieces.count()) == ("cancelled", 1_000, 0)
+
+
+def test_an_export_is_no_formula_and_can_be_imported_again(a: Tenant, b: Tenant, customer: Client) -> None:
+    ContactFactory.create(
+        workspace=a.workspace, name="=HYPERLINK(1)", phone="+4930123456", tags=["@VIP", "New"],
+        attributes={"-plan": "+gold"}, opted_out=True,
+    )  # fmt: skip
+    ContactFactory.create(workspace=a.workspace, name='Grace "G", H', email="grace@example.com")
+    exported = b"".join(customer.get("/app/contacts/export")).decode()
+    lines = list(csv.reader(StringIO(exported)))
+    assert lines[0][:7] == ["name", "phone", "email", "tags", "country", "timezone", "opted_out"]
+    assert not any(cell.startswith(("=", "+", "-", "@")) for line in lines for cell in line)
+    made = ContactImportFactory.create(workspace=b.workspace, content=exported.encode())
+    ContactImport.objects.filter(pk=made.pk).update(status="running")
+    run_to_the_end()
+    columns = ("name", "phone", "email", "tags", "country", "timezone", "attributes")
+    here, there = (list(Contact.objects.of(one.workspace).order_by("name").values(*columns)) for one in (a, b))
+    assert here == there
+    assert Contact.objects.of(b.workspace).get(phone="+4930123456").opted_out

@@ -1,0 +1,77 @@
+"""The support admin's pages about products and services: to be read."""
+
+from typing import Any
+
+from django.contrib import admin
+
+from agency.admin.base import RecordAdmin, by_uuid
+from config.api.requests.ids import parse_uuid
+from workspaces.catalogue.models import Product, Service, ServiceCategory, StockMovement
+
+SEARCH = "A uuid, or its sub-account's."
+
+
+class CatalogueAdmin(RecordAdmin):
+    list_select_related = ("workspace",)
+    search_fields = ("uuid",)
+    search_help_text = SEARCH
+
+    def search(self, queryset: Any, term: str) -> Any:
+        found = parse_uuid(term)
+        of_workspace = queryset.filter(workspace__uuid=found) if found else queryset.none()
+        return by_uuid(queryset, term) | of_workspace
+
+
+@admin.register(ServiceCategory)
+class ServiceCategoryAdmin(CatalogueAdmin):
+    list_display = ("name", "workspace", "created_at")
+    fields = ("uuid", "workspace", "name", "created_at")
+
+
+@admin.register(Service)
+class ServiceAdmin(CatalogueAdmin):
+    list_display = ("name", "kind", "workspace", "created_at", "deleted_at")
+    fields = (
+        "uuid",
+        "workspace",
+        "name",
+        "kind",
+        "category",
+        "duration_minutes",
+        "price",
+        "created_at",
+        "updated_at",
+        "deleted_at",
+    )
+
+
+@admin.register(Product)
+class ProductAdmin(CatalogueAdmin):
+    list_display = ("name", "active", "price", "stock_level", "workspace", "created_at", "deleted_at")
+    fields = (
+        "uuid",
+        "workspace",
+        "name",
+        "description",
+        "price",
+        "track_stock",
+        "stock_level",
+        "active",
+        "category",
+        "created_at",
+        "updated_at",
+        "deleted_at",
+    )
+
+
+@admin.register(StockMovement)
+class StockMovementAdmin(RecordAdmin):
+    list_display = ("product", "before", "change", "after", "reason", "actor_label", "created_at")
+    list_select_related = ("product",)
+    search_fields = ("product__uuid",)
+    search_help_text = "A product's uuid."
+    fields = ("uuid", "product", "before", "change", "after", "reason", "actor_kind", "actor_label", "created_at")
+
+    def search(self, queryset: Any, term: str) -> Any:
+        found = parse_uuid(term)
+        return queryset.filter(product__uuid=found) if found else queryset.none()

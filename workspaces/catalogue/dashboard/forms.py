@@ -1,0 +1,110 @@
+"""What a customer says of products, services and their categories."""
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from agency.pages.fields import MultilineField, NameField
+from workspaces.catalogue.models import Product, Service, ServiceCategory, StockMovement
+from workspaces.catalogue.models.products import LONGEST_DESCRIPTION, MOST_STOCK
+from workspaces.catalogue.models.services import LONGEST_DURATION, PRICE_DECIMALS, PRICE_DIGITS
+from workspaces.subaccounts.models import Workspace
+
+if TYPE_CHECKING:
+    _CategoryField = forms.ModelChoiceField[ServiceCategory]
+else:
+    _CategoryField = forms.ModelChoiceField
+
+Reason = StockMovement.Reason
+# What the customer says has happened, and what that does to the stock; a count says what is there now.
+GROWS, SHRINKS, COUNTED = (Reason.RECEIVED, Reason.RETURNED), (Reason.SOLD, Reason.LOST), Reason.SET
+HAPPENED = [(reason.value, reason.label) for reason in (*GROWS, *SHRINKS)] + [(COUNTED.value, _("Counted"))]
+
+
+class CategoryField(_CategoryField):
+    """One of the workspace's categories, by its public id, or none."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        rows = ServiceCategory.objects.of(workspace).by_name()
+        super().__init__(rows, label=_("Category"), required=False, to_field_name="uuid", empty_label=_("None"))
+
+
+class PriceField(forms.DecimalField):
+    def __init__(self, currency: str, **options: Any) -> None:
+        label = _("Price in %(currency)s") % {"currency": currency}
+        digits = {"max_digits": PRICE_DIGITS, "decimal_places": PRICE_DECIMALS}
+        super().__init__(label=label, min_value=Decimal(0), **digits, **options)
+
+
+class ProductForm(forms.Form):
+    """A new product says how many are there; of one that is there already its stock page says so."""
+
+    def __init__(self, *args: Any, workspace: Workspace, product: Product | None = None, **options: Any) -> None:
+        if product:
+            category = product.category.uuid if product.category else None
+            names = ("name", "price", "description", "active", "track_stock")
+            options["initial"] = {"category": category, **{name: getattr(product, name) for name in names}}
+        super().__init__(*args, **options)
+        description = MultilineField(
+            label=_("Description"), required=False, max_length=LONGEST_DESCRIPTION, widget=forms.Textarea({"rows": 3})
+        )
+        self.fields |= {
+            "name": NameField(),
+            "price": PriceField(workspace.currency),
+            "description": description,
+            "category": CategoryField(workspace),
+            "active": forms.BooleanField(label=_("Active"), required=False, initial=True),
+            "track_stock": forms.BooleanField(label=_("Track the stock"), required=False),
+        }
+        if product:
+            self.fields["track_stock"].help_text = _("When you take this tick away, the stock is forgotten.")
+        else:
+            self.fields["stock_quantity"] = forms.IntegerField(
+                label=_("How many are there"), required=False, min_value=0, max_value=MOST_STOCK
+            )
+
+
+class StockForm(forms.Form):
+    """What has happened to the stock, and to how many."""
+
+    reason = forms.ChoiceField(label=_("What has happened"), choices=HAPPENED)
+    quantity = forms.IntegerField(
+        label=_("How many"),
+        min_value=0,
+        max_value=MOST_STOCK,
+        help_text=_("Of goods that came or went. After a count: how many are there now."),
+    )
+
+    @property
+    def is_count(self) -> bool:
+        return bool(self.cleaned_data["reason"] == COUNTED)
+
+    @property
+    def change(self) -> int:
+        """What comes to the stock, negative for what leaves it."""
+        quantity: int = self.cleaned_data["quantity"]
+        return -quantity if self.cleaned_data["reason"] in SHRINKS else quantity
+
+
+class ServiceForm(forms.Form):
+    def __init__(self, *args: Any, workspace: Workspace, service: Service | None = None, **options: Any) -> None:
+        if service:
+            category = service.category.uuid if service.category else None
+            names = ("name", "kind", "duration_minutes", "price")
+            options["initial"] = {"category": category, **{name: getattr(service, name) for name in names}}
+        super().__init__(*args, **options)
+        self.fields |= {
+            "name": NameField(),
+            "kind": forms.ChoiceField(label=_("Kind"), choices=Service.Kind.choices),
+            "category": CategoryField(workspace),
+            "duration_minutes": forms.IntegerField(
+                label=_("Duration in minutes"), required=False, min_value=1, max_value=LONGEST_DURATION
+            ),
+            "price": PriceField(workspace.currency, required=False),
+        }
+
+
+class CategoryForm(forms.Form):
+    name = NameField()

@@ -1,0 +1,1 @@
+"""The pages about products, services and their categories."""

@@ -1,0 +1,150 @@
+"""Products: the list, one of them, its stock."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from agency.pages.lists import paged, with_id
+from config.api.requests.parameters import NothingMatches, Parameters
+from workspaces.catalogue.dashboard.forms import ProductForm, StockForm
+from workspaces.catalogue.dashboard.pages import EntryForm, EntryQuestion, Link
+from workspaces.catalogue.filters import ProductFilterSet
+from workspaces.catalogue.models import Product, ServiceCategory
+from workspaces.catalogue.services import (
+    ProductNotFound,
+    change_product,
+    change_stock,
+    create_product,
+    delete_product,
+)
+from workspaces.subaccounts.dashboard.surface import DashboardForm, DashboardView
+
+LIST, ONE, STOCK = "app:products", "app:product", "app:product-stock"
+
+
+class Products(DashboardView):
+    """All products, the newest first, or those that are asked for."""
+
+    nav = LIST
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        asked = Parameters.of(request)
+        rows = Product.objects.of(self.workspace).select_related("category").newest_first()
+        try:
+            rows = ProductFilterSet.apply(asked, rows)
+        except NothingMatches:
+            rows = rows.none()
+        listed, pages = paged(request, rows)
+        return self.page(
+            "catalogue/products.html",
+            rows=listed,
+            pages=pages,
+            filtered=ProductFilterSet.is_sent(asked),
+            asked={name: request.GET.get(name, "") for name in ("search", "active", "category")},
+            categories=ServiceCategory.objects.of(self.workspace).by_name(),
+        )
+
+
+class ProductNew(EntryForm[ProductForm]):
+    nav = LIST
+    creates = True
+
+    def heading(self) -> str:
+        return _("New product")
+
+    def submit(self) -> str:
+        return _("Add product")
+
+    def crumbs(self) -> list[Link]:
+        return [(_("Products"), reverse(LIST))]
+
+    def make_form(self, data: Any = None) -> ProductForm:
+        return ProductForm(data, workspace=self.workspace)
+
+    def save(self, form: ProductForm) -> HttpResponse:
+        product = create_product(workspace=self.workspace, now=timezone.now(), by=self.by, **form.cleaned_data)
+        return self.done(_("%(name)s was added.") % {"name": product.name}, LIST)
+
+
+class OneProduct(DashboardView):
+    """A page about one product of the workspace; malformed, unknown and foreign ids read alike."""
+
+    nav = LIST
+    form_page = ONE
+    product: Product
+
+    def find(self, **ids: Any) -> None:
+        found = with_id(Product.objects.of(self.workspace).select_related("category"), ids["uuid"])
+        if found is None:
+            raise ProductNotFound
+        found.workspace = self.workspace
+        self.product = found
+
+    def crumbs(self) -> list[Link]:
+        return [(_("Products"), reverse(LIST)), (self.product.name, reverse(ONE, args=[self.product.uuid]))]
+
+
+class ProductPage(OneProduct, EntryForm[ProductForm]):
+    """Its fields; the stock has a page of its own."""
+
+    def heading(self) -> str:
+        return self.product.name
+
+    def submit(self) -> str:
+        return _("Save")
+
+    def crumbs(self) -> list[Link]:
+        return [(_("Products"), reverse(LIST))]
+
+    def links(self) -> list[Link]:
+        own = [self.product.uuid]
+        return [(_("Stock"), reverse(STOCK, args=own)), (_("Delete"), reverse("app:product-delete", args=own))]
+
+    def make_form(self, data: Any = None) -> ProductForm:
+        return ProductForm(data, workspace=self.workspace, product=self.product)
+
+    def save(self, form: ProductForm) -> HttpResponse:
+        changed = change_product(product=self.product, now=timezone.now(), by=self.by, **form.cleaned_data)
+        return self.done(_("%(name)s was saved.") % {"name": changed.name}, ONE, changed.uuid)
+
+
+class ProductStock(OneProduct, DashboardForm[StockForm]):
+    """How the stock came to be what it is, and a form that changes it."""
+
+    template_name = "catalogue/stock.html"
+    form_page = STOCK
+    creates = True
+
+    def make_form(self, data: Any = None) -> StockForm:
+        return StockForm(data)
+
+    def context(self) -> dict[str, Any]:
+        rows, pages = paged(self.request, self.product.stock_movements.order_by("-id"))
+        return {"product": self.product, "rows": rows, "pages": pages}
+
+    def save(self, form: StockForm) -> HttpResponse:
+        at: dict[str, Any] = {"product": self.product, "now": timezone.now(), "by": self.by}
+        if form.is_count:
+            product = change_product(stock_quantity=form.cleaned_data["quantity"], **at)
+        else:
+            product, _movement = change_stock(by_quantity=form.change, reason=form.cleaned_data["reason"], **at)
+        message = _("%(name)s: %(level)s are there now.") % {"name": product.name, "level": f"{product.stock_level:,}"}
+        return self.done(message, STOCK, product.uuid)
+
+
+class ProductDelete(OneProduct, EntryQuestion):
+    def heading(self) -> str:
+        return _("Delete %(name)s?") % {"name": self.product.name}
+
+    def submit(self) -> str:
+        return _("Delete product")
+
+    def text(self) -> str:
+        return _("It is offered no longer. This cannot be undone.")
+
+    def save(self, form: Any) -> HttpResponse:
+        delete_product(product=self.product, now=timezone.now(), by=self.by)
+        return self.done(_("%(name)s was deleted.") % {"name": self.product.name}, LIST)

@@ -1,0 +1,103 @@
+"""Services: the list, and one of them."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from agency.pages.lists import paged, with_id
+from workspaces.catalogue.dashboard.forms import ServiceForm
+from workspaces.catalogue.dashboard.pages import EntryForm, EntryQuestion, Link
+from workspaces.catalogue.models import Service
+from workspaces.catalogue.services import ServiceNotFound, change_service, create_service, delete_service
+from workspaces.subaccounts.dashboard.surface import DashboardView
+
+LIST, ONE = "app:services", "app:service"
+
+
+class Services(DashboardView):
+    """All services by name."""
+
+    nav = LIST
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        rows = Service.objects.of(self.workspace).select_related("category").by_name()
+        listed, pages = paged(request, rows)
+        return self.page("catalogue/services.html", rows=listed, pages=pages)
+
+
+class ServiceNew(EntryForm[ServiceForm]):
+    nav = LIST
+    creates = True
+
+    def heading(self) -> str:
+        return _("New service")
+
+    def submit(self) -> str:
+        return _("Add service")
+
+    def crumbs(self) -> list[Link]:
+        return [(_("Services"), reverse(LIST))]
+
+    def make_form(self, data: Any = None) -> ServiceForm:
+        return ServiceForm(data, workspace=self.workspace)
+
+    def save(self, form: ServiceForm) -> HttpResponse:
+        service = create_service(workspace=self.workspace, now=timezone.now(), by=self.by, **form.cleaned_data)
+        return self.done(_("%(name)s was added.") % {"name": service.name}, LIST)
+
+
+class OneService(DashboardView):
+    """A page about one service of the workspace; malformed, unknown and foreign ids read alike."""
+
+    nav = LIST
+    form_page = ONE
+    service: Service
+
+    def find(self, **ids: Any) -> None:
+        found = with_id(Service.objects.of(self.workspace).select_related("category"), ids["uuid"])
+        if found is None:
+            raise ServiceNotFound
+        found.workspace = self.workspace
+        self.service = found
+
+
+class ServicePage(OneService, EntryForm[ServiceForm]):
+    def heading(self) -> str:
+        return self.service.name
+
+    def submit(self) -> str:
+        return _("Save")
+
+    def crumbs(self) -> list[Link]:
+        return [(_("Services"), reverse(LIST))]
+
+    def links(self) -> list[Link]:
+        return [(_("Delete"), reverse("app:service-delete", args=[self.service.uuid]))]
+
+    def make_form(self, data: Any = None) -> ServiceForm:
+        return ServiceForm(data, workspace=self.workspace, service=self.service)
+
+    def save(self, form: ServiceForm) -> HttpResponse:
+        changed = change_service(service=self.service, now=timezone.now(), by=self.by, **form.cleaned_data)
+        return self.done(_("%(name)s was saved.") % {"name": changed.name}, ONE, changed.uuid)
+
+
+class ServiceDelete(OneService, EntryQuestion):
+    def heading(self) -> str:
+        return _("Delete %(name)s?") % {"name": self.service.name}
+
+    def submit(self) -> str:
+        return _("Delete service")
+
+    def text(self) -> str:
+        return _("It can be booked no longer. Classes of the past keep its name.")
+
+    def crumbs(self) -> list[Link]:
+        return [(_("Services"), reverse(LIST)), (self.service.name, reverse(ONE, args=[self.service.uuid]))]
+
+    def save(self, form: Any) -> HttpResponse:
+        delete_service(service=self.service, now=timezone.now(), by=self.by)
+        return self.done(_("%(name)s was deleted.") % {"name": self.service.name}, LIST)

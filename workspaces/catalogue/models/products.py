@@ -1,0 +1,101 @@
+"""What a workspace sells, and how many of it are there."""
+
+import uuid
+from typing import ClassVar, Self
+from uuid import UUID
+
+from django.db import models
+from django.db.models import Q
+from django.utils.timezone import now
+
+from config.db import like_pattern, name_key
+from workspaces.catalogue.models.services import (
+    LONGEST_NAME,
+    LONGEST_NAME_KEY,
+    PRICE_DECIMALS,
+    PRICE_DIGITS,
+    ServiceCategory,
+)
+from workspaces.subaccounts.models import Workspace
+
+LONGEST_DESCRIPTION = 2_000
+MOST_STOCK = 1_000_000_000
+
+
+class ProductQuerySet(models.QuerySet["Product"]):
+    def of(self, workspace: Workspace) -> Self:
+        """Keep the products of one workspace that are not deleted: where every query of a view begins."""
+        return self.filter(workspace=workspace, deleted_at=None)
+
+    def matching(self, fragment: str) -> Self:
+        """Keep those whose name holds the fragment, in any case and Unicode form."""
+        return self.filter(name_key__like=like_pattern(name_key(fragment)))
+
+    def newest_first(self) -> Self:
+        return self.order_by("-created_at", "-id")
+
+
+class Product(models.Model):
+    """`stock_level` is the sum of the product's stock movements, written by nothing else: triggers see to it.
+
+    A deleted one stays as a row, for its movements.
+    """
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="products", db_index=False)
+    name = models.CharField(max_length=LONGEST_NAME)
+    name_key = models.CharField(max_length=LONGEST_NAME_KEY, editable=False)
+    description = models.CharField(max_length=LONGEST_DESCRIPTION, blank=True)
+    price = models.DecimalField(max_digits=PRICE_DIGITS, decimal_places=PRICE_DECIMALS)
+    track_stock = models.BooleanField(default=False)
+    stock_level = models.IntegerField(default=0, editable=False)
+    active = models.BooleanField(default=True)
+    category = models.ForeignKey(
+        ServiceCategory, null=True, blank=True, on_delete=models.PROTECT, related_name="products", db_index=False
+    )
+    created_at = models.DateTimeField(default=now, editable=False)
+    updated_at = models.DateTimeField(default=now, editable=False)
+    deleted_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    objects: ClassVar[ProductQuerySet] = ProductQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=~Q(name=""), name="product_has_a_name"),
+            models.CheckConstraint(condition=Q(price__gte=0), name="product_price_is_not_negative"),
+            models.CheckConstraint(
+                condition=Q(stock_level__range=(0, MOST_STOCK)), name="product_stock_is_not_negative"
+            ),
+            models.CheckConstraint(
+                condition=Q(track_stock=True) | Q(stock_level=0), name="product_untracked_has_no_stock"
+            ),
+            models.CheckConstraint(
+                condition=Q(deleted_at=None) | Q(category=None), name="product_deleted_has_no_category"
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["workspace", "-created_at", "-id"], condition=Q(deleted_at=None), name="product_newest"
+            ),
+            models.Index(
+                fields=["category", "-created_at", "-id"],
+                condition=Q(category__isnull=False),
+                name="product_of_category",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def category_uuid(self) -> UUID | None:
+        return self.category.uuid if self.category else None
+
+    @property
+    def stock_quantity(self) -> int | None:
+        """The level of a product whose stock is tracked; None where it is not."""
+        return self.stock_level if self.track_stock else None
+
+    @property
+    def is_out_of_stock(self) -> bool:
+        return self.track_stock and self.stock_level == 0

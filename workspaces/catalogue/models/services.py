@@ -1,0 +1,121 @@
+"""What a workspace offers its customers: services, in categories that products share with them."""
+
+import uuid
+from typing import ClassVar, Self
+from uuid import UUID
+
+from django.db import models
+from django.db.models import Q
+from django.utils.timezone import now
+
+from config.db import like_pattern, name_key
+from workspaces.subaccounts.models import Workspace
+
+LONGEST_NAME = 120
+LONGEST_NAME_KEY = 480
+LONGEST_DURATION = 24 * 60
+# A price has ten digits before its point and two behind it.
+PRICE_DIGITS, PRICE_DECIMALS = 12, 2
+
+
+class ServiceCategoryQuerySet(models.QuerySet["ServiceCategory"]):
+    def of(self, workspace: Workspace) -> Self:
+        """Keep the categories of one workspace: where every query of a view begins."""
+        return self.filter(workspace=workspace)
+
+    def matching(self, fragment: str) -> Self:
+        """Keep those whose name holds the fragment, in any case and Unicode form."""
+        return self.filter(name_key__like=like_pattern(name_key(fragment)))
+
+    def by_name(self) -> Self:
+        return self.order_by("name_key", "id")
+
+
+class ServiceCategory(models.Model):
+    """A heading under which services and products stand."""
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    workspace = models.ForeignKey(
+        Workspace, on_delete=models.PROTECT, related_name="service_categories", db_index=False
+    )
+    name = models.CharField(max_length=LONGEST_NAME)
+    name_key = models.CharField(max_length=LONGEST_NAME_KEY, editable=False)
+    created_at = models.DateTimeField(default=now, editable=False)
+
+    objects: ClassVar[ServiceCategoryQuerySet] = ServiceCategoryQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+
+    class Meta:
+        verbose_name_plural = "service categories"
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "name_key"], name="service_category_name_once_per_workspace"),
+            models.CheckConstraint(condition=~Q(name=""), name="service_category_has_a_name"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ServiceQuerySet(models.QuerySet["Service"]):
+    def of(self, workspace: Workspace) -> Self:
+        """Keep the services that one workspace offers: where every query of a view begins."""
+        return self.filter(workspace=workspace, deleted_at=None)
+
+    def matching(self, fragment: str) -> Self:
+        """Keep those whose name holds the fragment, in any case and Unicode form."""
+        return self.filter(name_key__like=like_pattern(name_key(fragment)))
+
+    def by_name(self) -> Self:
+        return self.order_by("name_key", "id")
+
+
+class Service(models.Model):
+    """What customers book: an appointment of their own, or a seat in a class.
+
+    A deleted one stays as a row, as classes of the past still name it.
+    """
+
+    class Kind(models.TextChoices):
+        APPOINTMENT = "appointment", "Appointment"
+        CLASS = "class", "Group class"
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="services", db_index=False)
+    name = models.CharField(max_length=LONGEST_NAME)
+    name_key = models.CharField(max_length=LONGEST_NAME_KEY, editable=False)
+    kind = models.CharField(max_length=20, choices=Kind)
+    category = models.ForeignKey(
+        ServiceCategory, null=True, blank=True, on_delete=models.PROTECT, related_name="services"
+    )
+    duration_minutes = models.PositiveIntegerField(null=True, blank=True)
+    price = models.DecimalField(max_digits=PRICE_DIGITS, decimal_places=PRICE_DECIMALS, null=True, blank=True)
+    created_at = models.DateTimeField(default=now, editable=False)
+    updated_at = models.DateTimeField(default=now, editable=False)
+    deleted_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    objects: ClassVar[ServiceQuerySet] = ServiceQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace", "name_key"],
+                condition=Q(deleted_at=None),
+                name="service_name_once_per_workspace",
+            ),
+            models.CheckConstraint(condition=~Q(name=""), name="service_has_a_name"),
+            models.CheckConstraint(condition=Q(kind__in=["appointment", "class"]), name="service_kind_is_known"),
+            models.CheckConstraint(condition=Q(price=None) | Q(price__gte=0), name="service_price_is_not_negative"),
+            models.CheckConstraint(
+                condition=Q(duration_minutes=None) | Q(duration_minutes__range=(1, LONGEST_DURATION)),
+                name="service_duration_is_up_to_a_day",
+            ),
+            models.CheckConstraint(
+                condition=Q(deleted_at=None) | Q(category=None), name="service_deleted_has_no_category"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def category_uuid(self) -> UUID | None:
+        return self.category.uuid if self.category else None

@@ -1,0 +1,45 @@
+"""The stock ledger: rows that are only ever added, whose sum is a product's level."""
+
+import uuid
+
+from django.db import models
+from django.db.models import F, Q
+from django.utils.timezone import now
+
+from workspaces.catalogue.models.products import Product
+
+LONGEST_ACTOR = 254
+
+
+class StockMovement(models.Model):
+    """A change of a product's level. A trigger takes it only where `before` is the level, and writes the new one."""
+
+    class Reason(models.TextChoices):
+        SET = "set", "Level set"
+        RECEIVED = "received", "Goods received"
+        SOLD = "sold", "Sold"
+        RETURNED = "returned", "Returned by a customer"
+        LOST = "lost", "Lost or damaged"
+        CORRECTED = "corrected", "Counted anew"
+        TRACKING_ENDED = "tracking_ended", "No longer tracked"
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    product = models.ForeignKey(Product, on_delete=models.PROTECT, related_name="stock_movements", db_index=False)
+    before = models.IntegerField()
+    change = models.IntegerField()
+    after = models.IntegerField()
+    reason = models.CharField(max_length=20, choices=Reason)
+    actor_kind = models.CharField(max_length=20)
+    actor_label = models.CharField(max_length=LONGEST_ACTOR)
+    created_at = models.DateTimeField(default=now, editable=False)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(after=F("before") + F("change")), name="stock_movement_adds_up"),
+            models.CheckConstraint(condition=~Q(change=0), name="stock_movement_changes_something"),
+            models.CheckConstraint(condition=Q(before__gte=0, after__gte=0), name="stock_movement_is_not_below_zero"),
+        ]
+        indexes = [models.Index(fields=["product", "-id"], name="stock_movement_newest")]
+
+    def __str__(self) -> str:
+        return f"{self.change:+d} of {self.product}"

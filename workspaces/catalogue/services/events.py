@@ -1,0 +1,36 @@
+"""What subscribers learn of a changed product."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from workspaces.catalogue.models import Product
+from workspaces.subaccounts.event_types import differences
+from workspaces.subaccounts.services import record_workspace_event
+
+Changes = dict[str, dict[str, Any]]
+
+
+def as_read(product: Product) -> dict[str, Any]:
+    """Give what can change of a product, in JSON's types, as its read shows it."""
+    return {
+        "name": product.name,
+        "description": product.description or None,
+        "price": float(product.price),
+        "track_stock": product.track_stock,
+        "stock_quantity": product.stock_quantity,
+        "active": product.active,
+        "category_id": str(product.category_uuid) if product.category else None,
+    }
+
+
+def record_product_change(*, product: Product, before: Mapping[str, Any], now: datetime) -> Changes:
+    """Record what a product's change is to subscribers, once for all of it; gives what it changed."""
+    changes = differences(before, as_read(product))
+    if changes:
+        record_workspace_event(
+            workspace=product.workspace, name="product.updated", now=now, product=product, changes=changes
+        )
+    if before["stock_quantity"] and product.is_out_of_stock:
+        record_workspace_event(workspace=product.workspace, name="product.out_of_stock", now=now, product=product)
+    return changes

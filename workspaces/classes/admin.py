@@ -1,0 +1,58 @@
+"""The support admin's pages about staff and group classes: to be read."""
+
+from typing import Any
+
+from django.contrib import admin
+
+from agency.admin.base import RecordAdmin, by_uuid
+from config.api.requests.ids import parse_uuid
+from workspaces.classes.models import ClassSession, Participant, Staff
+
+SEARCH = "A uuid, or its sub-account's."
+
+
+class WorkspaceRecordAdmin(RecordAdmin):
+    search_help_text = SEARCH
+
+    def search(self, queryset: Any, term: str) -> Any:
+        found = parse_uuid(term)
+        of_workspace = queryset.filter(workspace__uuid=found) if found else queryset.none()
+        return by_uuid(queryset, term) | of_workspace
+
+
+@admin.register(Staff)
+class StaffAdmin(WorkspaceRecordAdmin):
+    list_display = ("name", "email", "workspace", "created_at", "deleted_at")
+    list_select_related = ("workspace",)
+    fields = ("uuid", "workspace", "name", "email", "created_at", "deleted_at")
+
+
+@admin.register(ClassSession)
+class ClassSessionAdmin(WorkspaceRecordAdmin):
+    list_display = ("service", "starts_at", "status", "participants_count", "capacity", "workspace")
+    list_select_related = ("service", "workspace")
+    fields = (
+        "uuid",
+        "workspace",
+        "service",
+        "staff",
+        "starts_at",
+        "ends_at",
+        "capacity",
+        "participants_count",
+        "status",
+        "created_at",
+    )
+
+
+@admin.register(Participant)
+class ParticipantAdmin(RecordAdmin):
+    list_display = ("contact", "session", "created_at")
+    list_select_related = ("contact", "session__service")
+    search_fields = ("session__uuid",)
+    search_help_text = "A class's uuid."
+    fields = ("session", "contact", "created_at")
+
+    def search(self, queryset: Any, term: str) -> Any:
+        found = parse_uuid(term)
+        return queryset.filter(session__uuid=found) if found else queryset.none()

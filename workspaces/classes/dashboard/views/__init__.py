@@ -1,0 +1,1 @@
+"""The pages about staff and group classes."""

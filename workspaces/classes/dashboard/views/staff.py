@@ -1,0 +1,104 @@
+"""Staff: the list, and one of them."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from agency.pages.lists import paged, with_id
+from workspaces.catalogue.dashboard.pages import EntryForm, EntryQuestion, Link
+from workspaces.classes.dashboard.forms import StaffForm
+from workspaces.classes.models import Staff
+from workspaces.classes.services import StaffNotFound, change_staff, create_staff, delete_staff
+from workspaces.subaccounts.dashboard.surface import DashboardView
+
+LIST, ONE = "app:staff", "app:staff-member"
+
+
+class StaffList(DashboardView):
+    """All staff by name."""
+
+    nav = LIST
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        rows, pages = paged(request, Staff.objects.of(self.workspace).by_name())
+        return self.page("classes/staff.html", rows=rows, pages=pages)
+
+
+class StaffNew(EntryForm[StaffForm]):
+    nav = LIST
+    creates = True
+
+    def heading(self) -> str:
+        return _("New staff member")
+
+    def submit(self) -> str:
+        return _("Add staff member")
+
+    def crumbs(self) -> list[Link]:
+        return [(_("Staff"), reverse(LIST))]
+
+    def make_form(self, data: Any = None) -> StaffForm:
+        return StaffForm(data)
+
+    def save(self, form: StaffForm) -> HttpResponse:
+        name, email = form.cleaned_data["name"], form.cleaned_data["email"] or None
+        staff = create_staff(workspace=self.workspace, name=name, email=email, now=timezone.now(), by=self.by)
+        return self.done(_("%(name)s was added.") % {"name": staff.name}, LIST)
+
+
+class OneStaffMember(DashboardView):
+    """A page about one staff member of the workspace; malformed, unknown and foreign ids read alike."""
+
+    nav = LIST
+    form_page = ONE
+    staff: Staff
+
+    def find(self, **ids: Any) -> None:
+        found = with_id(Staff.objects.of(self.workspace), ids["uuid"])
+        if found is None:
+            raise StaffNotFound
+        found.workspace = self.workspace
+        self.staff = found
+
+
+class StaffPage(OneStaffMember, EntryForm[StaffForm]):
+    def heading(self) -> str:
+        return self.staff.name
+
+    def submit(self) -> str:
+        return _("Save")
+
+    def crumbs(self) -> list[Link]:
+        return [(_("Staff"), reverse(LIST))]
+
+    def links(self) -> list[Link]:
+        return [(_("Delete"), reverse("app:staff-delete", args=[self.staff.uuid]))]
+
+    def make_form(self, data: Any = None) -> StaffForm:
+        return StaffForm(data, initial={"name": self.staff.name, "email": self.staff.email or ""})
+
+    def save(self, form: StaffForm) -> HttpResponse:
+        name, email = form.cleaned_data["name"], form.cleaned_data["email"] or None
+        changed = change_staff(staff=self.staff, name=name, email=email, now=timezone.now(), by=self.by)
+        return self.done(_("%(name)s was saved.") % {"name": changed.name}, LIST)
+
+
+class StaffDelete(OneStaffMember, EntryQuestion):
+    def heading(self) -> str:
+        return _("Delete %(name)s?") % {"name": self.staff.name}
+
+    def submit(self) -> str:
+        return _("Delete staff member")
+
+    def text(self) -> str:
+        return _("Classes of the past keep the name.")
+
+    def crumbs(self) -> list[Link]:
+        return [(_("Staff"), reverse(LIST)), (self.staff.name, reverse(ONE, args=[self.staff.uuid]))]
+
+    def save(self, form: Any) -> HttpResponse:
+        delete_staff(staff=self.staff, now=timezone.now(), by=self.by)
+        return self.done(_("%(name)s was deleted.") % {"name": self.staff.name}, LIST)

@@ -1,0 +1,74 @@
+"""Who takes part in a class: never more than it has seats."""
+
+from datetime import datetime
+
+from django.db import connection, transaction
+
+from config.errors import Conflict, NotFound
+from workspaces.classes.models import ClassSession, Participant
+from workspaces.classes.services.sessions import lock_class, require_scheduled
+from workspaces.contacts.models import Contact
+from workspaces.contacts.services import ContactNotFound
+from workspaces.subaccounts.services import record_workspace_event
+
+HOLD = "SELECT 1 FROM contacts_contact WHERE id = %s FOR SHARE"
+
+
+class ParticipantNotFound(NotFound):
+    message = "Participant not found."
+
+
+class ClassIsFull(Conflict):
+    message = "This class is full."
+
+
+@transaction.atomic
+def add_participant(*, session: ClassSession, contact: Contact, now: datetime) -> tuple[Participant, bool]:
+    """Give a contact a seat, and say whether it is new: who has one already keeps it.
+
+    Contacts are locked before classes, here and where a contact is removed. Raises `ClassIsCancelled`,
+    `ClassIsCompleted`, `ClassIsFull`, `ContactNotFound`.
+    """
+    _hold_contact(contact)
+    session = lock_class(session)
+    seated = session.participants.filter(contact=contact).first()
+    if seated:
+        seated.contact = contact
+        return seated, False
+    require_scheduled(session)
+    if session.is_full:
+        raise ClassIsFull
+    participant = Participant.objects.create(session=session, contact=contact, created_at=now)
+    session.participants_count += 1  # as the database has counted by itself
+    record_participant("class.participant_added", session, contact, now)
+    if session.is_full:
+        record_workspace_event(workspace=session.workspace, name="class.full", now=now, **{"class": session})
+    return participant, True
+
+
+@transaction.atomic
+def remove_participant(*, session: ClassSession, contact: Contact | None, now: datetime) -> ClassSession:
+    """Free the seat of a contact. Raises `ClassIsCancelled`, `ClassIsCompleted`, `ParticipantNotFound`."""
+    session = lock_class(session)
+    seated = session.participants.filter(contact=contact).first() if contact else None
+    if contact is None or seated is None:
+        raise ParticipantNotFound
+    require_scheduled(session)
+    seated.delete()
+    session.participants_count -= 1
+    record_participant("class.participant_removed", session, contact, now)
+    return session
+
+
+def record_participant(name: str, session: ClassSession, contact: Contact, now: datetime) -> None:
+    """Tell subscribers who has a seat now, or has one no longer."""
+    data = {"class": session, "contact": contact}
+    record_workspace_event(workspace=session.workspace, name=name, now=now, **data)
+
+
+def _hold_contact(contact: Contact) -> None:
+    """Keep a contact from being removed until its seat is there. Raises `ContactNotFound`."""
+    with connection.cursor() as cursor:
+        cursor.execute(HOLD, [contact.pk])
+        if cursor.fetchone() is None:
+            raise ContactNotFound

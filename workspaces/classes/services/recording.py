@@ -1,0 +1,34 @@
+"""The activity entry of a change of staff or classes."""
+
+from typing import Any
+
+from agency.actors import Actor
+from agency.services import record_activity
+from workspaces.classes.models import ClassSession, Staff
+from workspaces.subaccounts.models import Workspace
+
+
+def record_staff_activity(
+    *, workspace: Workspace, staff: Staff, what: str, by: Actor, details: dict[str, Any] | None = None
+) -> None:
+    """Add an entry such as `staff.changed` to the agency's and the sub-account's activity."""
+    _record(workspace, f"staff.{what}", ("staff", staff.uuid, staff.name), by, details)
+
+
+def record_class_activity(*, session: ClassSession, what: str, by: Actor) -> None:
+    """Add an entry such as `class.cancelled`, which says when the class is."""
+    details = {"starts_at": session.starts_at.isoformat()}
+    _record(session.workspace, f"class.{what}", ("class", session.uuid, session.service.name), by, details)
+
+
+def _record(
+    workspace: Workspace, action: str, target: tuple[str, object, str], by: Actor, details: dict[str, Any] | None
+) -> None:
+    record_activity(
+        by=by,
+        action=action,
+        agency_id=workspace.agency_id,
+        workspace_uuid=workspace.uuid,
+        target=target,
+        details=details,
+    )

@@ -1,0 +1,116 @@
+"""The people who work in a workspace's business."""
+
+from datetime import datetime
+from typing import Any, TypedDict, Unpack
+
+from django.db import connection, transaction
+
+from agency.actors import Actor
+from config.errors import Conflict, Forbidden, Invalid, NotFound
+from workspaces.catalogue.services import require_room_for_one, save_named
+from workspaces.classes.models import ClassSession, Staff
+from workspaces.classes.services.recording import record_staff_activity
+from workspaces.subaccounts.event_types import differences
+from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services import record_workspace_event
+
+MOST_STAFF = 500
+MOST_CHOICES = 50
+NAME_ONCE = "staff_name_once_per_workspace"
+HOLD = "SELECT 1 FROM classes_staff WHERE id = %s AND deleted_at IS NULL FOR SHARE"
+
+
+class StaffNotFound(NotFound):
+    message = "Staff member not found."
+
+
+class StaffLimitReached(Forbidden):
+    message = f"A workspace may have at most {MOST_STAFF} staff members."
+
+
+class StaffNameTaken(Invalid):
+    field = "name"
+    message = "Another staff member has this name."
+
+
+class StaffInUse(Conflict):
+    message = "Classes are scheduled with this staff member. Cancel them first."
+
+
+class StaffChanges(TypedDict, total=False):
+    """What can be changed of a staff member; what is left out stays."""
+
+    name: str
+    email: str | None
+
+
+def hold_staff(staff: Staff | None) -> None:
+    """Keep a staff member from being deleted until a class is theirs. Raises `StaffNotFound`."""
+    if staff is None:
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(HOLD, [staff.pk])
+        if cursor.fetchone() is None:
+            raise StaffNotFound
+
+
+@transaction.atomic
+def create_staff(*, workspace: Workspace, name: str, now: datetime, by: Actor, email: str | None = None) -> Staff:
+    """Add a staff member. Raises `StaffLimitReached`, `StaffNameTaken`."""
+    require_room_for_one(workspace, Staff.objects.of(workspace), most=MOST_STAFF, full=StaffLimitReached)
+    staff = Staff(workspace=workspace, name=name.strip(), email=email, created_at=now)
+    save_named(staff, once=NAME_ONCE, taken=StaffNameTaken)
+    record_staff_activity(workspace=workspace, staff=staff, what="created", by=by)
+    record_workspace_event(workspace=workspace, name="staff.created", now=now, staff=staff)
+    return staff
+
+
+@transaction.atomic
+def change_staff(*, staff: Staff, now: datetime, by: Actor, **changes: Unpack[StaffChanges]) -> Staff:
+    """Change a staff member; what is not named stays. Raises `StaffNameTaken`, `StaffNotFound`."""
+    workspace = staff.workspace
+    staff = _lock(staff)
+    if "name" in changes:
+        changes["name"] = changes["name"].strip()
+    before = _as_read(staff)
+    changed = {field: value for field, value in {**changes}.items() if before[field] != value}
+    if changed:
+        for field, value in changed.items():
+            setattr(staff, field, value)
+        save_named(staff, once=NAME_ONCE, taken=StaffNameTaken, update_fields=[*changed])
+        made = differences(before, _as_read(staff))
+        record_staff_activity(workspace=workspace, staff=staff, what="changed", by=by, details=made)
+        record_workspace_event(workspace=workspace, name="staff.updated", now=now, staff=staff, changes=made)
+    return staff
+
+
+@transaction.atomic
+def delete_staff(*, staff: Staff, now: datetime, by: Actor) -> None:
+    """Remove a staff member; classes of the past still name them. Raises `StaffInUse`, `StaffNotFound`."""
+    workspace = staff.workspace
+    staff = _lock(staff)
+    if staff.class_sessions.filter(status=ClassSession.Status.SCHEDULED).exists():
+        raise StaffInUse
+    staff.deleted_at = now
+    staff.save(update_fields=["deleted_at"])
+    record_staff_activity(workspace=workspace, staff=staff, what="deleted", by=by)
+    record_workspace_event(workspace=workspace, name="staff.deleted", now=now, staff=staff)
+
+
+def staff_to_choose(*, workspace: Workspace, search: str = "", most: int = MOST_CHOICES) -> list[Staff]:
+    """Give staff by name, those that a search finds where one is given."""
+    rows = Staff.objects.of(workspace)
+    rows = rows.matching(search) if search.strip() else rows
+    return list(rows.by_name()[:most])
+
+
+def _lock(staff: Staff) -> Staff:
+    """Re-read the row under its lock. Raises `StaffNotFound` for one that was deleted meanwhile."""
+    found = Staff.objects.select_for_update(no_key=True).filter(pk=staff.pk, deleted_at=None).first()
+    if found is None:
+        raise StaffNotFound
+    return found
+
+
+def _as_read(staff: Staff) -> dict[str, Any]:
+    return {"name": staff.name, "email": staff.email}

@@ -1,0 +1,16 @@
+"""Wake-ups of the classes."""
+
+from celery import shared_task
+
+from config.celery.tasks import in_batches, one_at_a_time
+from config.db import database_now
+from workspaces.classes.services import complete_ended_classes
+
+RUN_SECONDS = 45.0
+
+
+@shared_task(name="classes.complete_ended")
+@one_at_a_time
+def complete_ended() -> None:
+    """Complete every class whose end has passed."""
+    in_batches(lambda: complete_ended_classes(now=database_now()), seconds=RUN_SECONDS)

@@ -1,0 +1,47 @@
+"""The support admin's pages about contacts and segments: to be read."""
+
+from typing import Any
+
+from django.contrib import admin
+
+from agency.admin.base import RecordAdmin, by_uuid
+from workspaces.contacts.models import Contact, Segment
+from workspaces.subaccounts.admin import of_workspace
+
+
+@admin.register(Contact)
+class ContactAdmin(RecordAdmin):
+    list_display = ("uuid", "workspace", "country", "opted_out_at", "created_at")
+    list_select_related = ("workspace",)
+    search_help_text = "The contact's uuid, or its sub-account's."
+    fields = (
+        "uuid",
+        "workspace",
+        "name",
+        "phone",
+        "email",
+        "country",
+        "timezone",
+        "tags",
+        "attributes",
+        "opted_out_at",
+        "opt_out_source",
+        "marketing_opted_out_at",
+        "last_inbound_at",
+        "created_at",
+        "updated_at",
+    )
+
+    def search(self, queryset: Any, term: str) -> Any:
+        return by_uuid(queryset, term) | of_workspace(queryset, term)
+
+
+@admin.register(Segment)
+class SegmentAdmin(RecordAdmin):
+    list_display = ("name", "workspace", "created_at")
+    list_select_related = ("workspace",)
+    search_help_text = "The segment's uuid, or its sub-account's."
+    fields = ("uuid", "workspace", "name", "filter", "created_at", "updated_at")
+
+    def search(self, queryset: Any, term: str) -> Any:
+        return by_uuid(queryset, term) | of_workspace(queryset, term)
