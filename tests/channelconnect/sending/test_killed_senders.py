@@ -16,7 +16,7 @@ from tools.sandbox import RunningSandbox
 from workspaces.conversations.models import Message, QueuedMessage
 from workspaces.subaccounts.models import Channel
 
-KILLS: Final = 3
+KILLS: Final = 2
 SENDER: Final = """
 import django
 django.setup()
@@ -30,16 +30,16 @@ def _has_sent(meta: RunningSandbox, total: int) -> bool:
 
 
 def test_nothing_is_sent_twice_and_nothing_is_lost(a: Tenant, meta: RunningSandbox, channel: Channel) -> None:
-    # Each tenth call is accepted and not answered, so that every kill finds some of which nobody knows.
-    meta.play(faults=[{"call": "send", "fault": "accept_then_hang", "every": 10, "seconds": 120}])
+    # Some calls are accepted and not answered, so that every kill finds some of which nobody knows.
+    meta.play(faults=[{"call": "send", "fault": "accept_then_hang", "every": 25, "seconds": 120}])
     other = a_channel(a.workspace, meta, external_id="4010001")
-    many_messages(many_conversations(channel, 100) + many_conversations(other, 100), each=2)
+    many_messages(many_conversations(channel, 75) + many_conversations(other, 75), each=2)
     environment = {**variables(), **meta.variables, "DJANGO_SETTINGS_MODULE": "config.settings"}
 
     for kill in range(1, KILLS + 1):
         sender = start(("-c", SENDER), environment)
         try:
-            until(partial(_has_sent, meta, kill * 60), 60)
+            until(partial(_has_sent, meta, kill * 50), 60)
         finally:
             os.killpg(sender.pid, signal.SIGKILL)
             sender.wait()
