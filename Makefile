@@ -18,25 +18,33 @@ INSTALL := $(BIN)/python -m pip --disable-pip-version-check --no-input install -
 WITH_SERVERS := $(BIN)/python -m tools.local.command --throwaway --
 # Tests wait often: for processes, receivers and browsers. So there is one worker more than there are cores.
 WORKERS ?= $(shell expr 1 + $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2))
+# Each begins with a part of its own, and takes over from others when that is done.
+PARALLEL := -n $(WORKERS) --dist worksteal
 # Tests start many processes, and none is to compile what the last one has compiled.
 export PYTHONDONTWRITEBYTECODE :=
 # When make itself is killed, what it runs is made to end.
 PDEATHSIG := $(shell setpriv --pdeathsig TERM -- true 2>/dev/null && echo setpriv --pdeathsig TERM --)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test fast lint demo bench chaos shell manage lock clean install
+.PHONY: help run test coverage fast smoke lint demo bench chaos shell manage lock clean install
 
 help:  ## list these commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
 
 run: $(LOCAL)  ## start the whole system; ^C ends it (PORT=8001 for another port)
 	@exec $(PDEATHSIG) $(BIN)/python -m tools.local.run
 
-test: $(DEV)  ## run all tests in parallel, with branch coverage (ARGS="-k name" for more arguments)
-	@exec $(PDEATHSIG) $(BIN)/python -m pytest -n $(WORKERS) --cov --cov-branch --cov-report=term --cov-fail-under=95 $(ARGS)
+test: $(DEV)  ## run all tests in parallel (ARGS="-k name" for more arguments)
+	@exec $(PDEATHSIG) $(BIN)/python -m pytest $(PARALLEL) $(ARGS)
 
-fast: $(DEV)  ## run the tests that need neither a browser nor patience, without coverage
-	@exec $(PDEATHSIG) $(BIN)/python -m pytest -n $(WORKERS) -m "not slow" $(ARGS)
+coverage: $(DEV)  ## run all tests and measure branch coverage, which takes half as long again; less than 95 % fails
+	@exec $(PDEATHSIG) $(BIN)/python -m pytest $(PARALLEL) --cov --cov-branch --cov-report=term --cov-fail-under=95 $(ARGS)
+
+fast: $(DEV)  ## run the tests that need neither a browser nor patience
+	@exec $(PDEATHSIG) $(BIN)/python -m pytest $(PARALLEL) -m "not slow" $(ARGS)
+
+smoke: $(DEV)  ## run what another Python could break: every import, and some tests of every app (PYTHON=python3.13)
+	@exec $(PDEATHSIG) $(BIN)/python -m pytest $(PARALLEL) @tests/smoke.txt $(ARGS)
 
 lint: $(DEV)  ## check style, types, imports, migrations, deployment settings and lock files
 	$(BIN)/ruff check .

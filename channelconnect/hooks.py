@@ -12,12 +12,25 @@ from agency.pages.registry import (
 )
 from channelconnect import events, metrics
 from channelconnect.api.agency.serializers import ConnectionSerializer
+from channelconnect.api.workspace.serializers import TemplateSerializer
+from channelconnect.inbox import FactHandler, fact_handlers
 from channelconnect.models import ConnectSettings
+from channelconnect.providers.notices import AccountLost, LimitChanged, QualityChanged, TemplateChanged
+from channelconnect.sending.conversations import ConversationMessages
+from channelconnect.sending.sources import message_sources
 from channelconnect.services import release_access
+from channelconnect.services.accounts import change_limits, change_qualities, lose_accounts
 from channelconnect.services.retention import RULES
+from channelconnect.services.templates import check_template, choices_of_channel, has_approved_template, sync_changed
+from channelconnect.services.templates.syncing import APPROVED, PAUSED, REJECTED
 from config.metrics import METRICS
 from config.request_bodies import MIB, BodyRule, body_rules
 from config.retention import retention_rules
+from workspaces.automations.services import RequirementCheck, requirement_checks
+from workspaces.conversations import facts
+from workspaces.conversations.services import TemplateCheck, inbound, template_checks
+from workspaces.conversations.services.template_choices import TemplateSource, template_sources
+from workspaces.subaccounts.event_types import workspace_event_type
 from workspaces.subaccounts.services import DisconnectionHandler, disconnection_handlers
 
 # A batch of a thousand updates stays far below 4 MiB; without its signature a callback is refused unread.
@@ -54,6 +67,17 @@ def _ending(name: str, label: str, **sample: str) -> EventType:
     )
 
 
+def _template(name: str, label: str, status: str) -> EventType:
+    return workspace_event_type(
+        name,
+        label,
+        group="Message templates",
+        resource="template",
+        serializer=TemplateSerializer,
+        sample={"status": status},
+    )
+
+
 METRICS.add(*metrics.METRICS)
 event_types.add(
     _ending(
@@ -68,6 +92,11 @@ event_types.add(
     ),
     _ending(events.EXPIRED, "Channel connection expired", status="expired", error_code="session_expired"),
 )
+event_types.add(
+    _template(APPROVED, "Template approved", "approved"),
+    _template(REJECTED, "Template rejected", "rejected"),
+    _template(PAUSED, "Template paused", "paused"),
+)
 console_menu.add(
     MenuEntry(
         url_name="console:channel-connect",
@@ -80,3 +109,25 @@ console_menu.add(
 label_actions(ACTIONS)
 retention_rules.add(*RULES)
 disconnection_handlers.add(DisconnectionHandler(name="channelconnect.access", release=release_access))
+# Who somebody is comes before what they wrote, a message before what happens to it, and all that was written before how
+# far it was read.
+fact_handlers.add(
+    FactHandler(facts.IdentityChanged, inbound.change_identities, inbound.lock_channels),
+    FactHandler(facts.MessageReceived, inbound.receive_messages, inbound.lock_channels),
+    FactHandler(facts.EchoReceived, inbound.record_echoes, inbound.lock_channels),
+    FactHandler(facts.MessageEdited, inbound.edit_messages, inbound.lock_channels),
+    FactHandler(facts.MessageRemoved, inbound.remove_messages, inbound.lock_channels),
+    FactHandler(facts.ReactionChanged, inbound.change_reactions, inbound.lock_channels),
+    FactHandler(facts.ConversationTouched, inbound.touch_conversations, inbound.lock_channels),
+    FactHandler(facts.MarketingPreferenceChanged, inbound.change_marketing_preferences, inbound.lock_channels),
+    FactHandler(facts.StatusChanged, inbound.advance_statuses, inbound.lock_channels),
+    FactHandler(facts.ReadUpTo, inbound.read_up_to, inbound.lock_channels),
+    FactHandler(AccountLost, lose_accounts),
+    FactHandler(QualityChanged, change_qualities),
+    FactHandler(LimitChanged, change_limits),
+    FactHandler(TemplateChanged, sync_changed),
+)
+message_sources.add(ConversationMessages())
+template_checks.add(TemplateCheck(name="channelconnect.templates", check=check_template))
+requirement_checks.add(RequirementCheck(name="template", is_met=has_approved_template))
+template_sources.add(TemplateSource(name="channelconnect.templates", choices=choices_of_channel))

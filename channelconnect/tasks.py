@@ -3,15 +3,30 @@
 from celery import shared_task
 
 from agency.actors import SYSTEM
+from channelconnect.inbox import run_reader
+from channelconnect.sending.loop import LAST_CALLS_SECONDS, run_sender
+from channelconnect.sending.loop import RUN_SECONDS as SENDER_SECONDS
 from channelconnect.services import expire_sessions as expire_due_sessions
-from channelconnect.services import read_next_notices, unsubscribe_next
+from channelconnect.services import unsubscribe_next
 from channelconnect.services.retention import RULES
+from channelconnect.services.templates import sync_next
+from config.celery.stopping import until_worker_ends
 from config.celery.tasks import in_batches, one_at_a_time
 from config.db import database_now
 from config.queues import HOUSEKEEPING_SECONDS
 from config.retention import forget
 
 RUN_SECONDS = 30.0
+
+
+# A worker of its queue keeps one running (config/celery/worker.py). The call is settled when it begins: nobody is to
+# bring it again when its process dies.
+@shared_task(name="channelconnect.send", acks_late=False)
+def send() -> None:
+    """Send whatever messages are due, until the worker ends or the sender has worked for an hour."""
+    should_stop = until_worker_ends(longest_seconds=SENDER_SECONDS + 10 * LAST_CALLS_SECONDS)
+    if not should_stop():
+        run_sender(should_stop=should_stop)
 
 
 @shared_task(name="channelconnect.expire_sessions")
@@ -21,11 +36,12 @@ def expire_sessions() -> None:
     in_batches(lambda: expire_due_sessions(now=database_now(), by=SYSTEM), seconds=RUN_SECONDS)
 
 
-@shared_task(name="channelconnect.read_notices")
-@one_at_a_time
+# Each worker of its queue keeps one running (config/celery/worker.py). The call is settled when it begins: nobody is to
+# bring it again when its process dies.
+@shared_task(name="channelconnect.read_notices", acks_late=False)
 def read_notices() -> None:
-    """Read everything that providers have sent."""
-    in_batches(lambda: read_next_notices(now=database_now(), by=SYSTEM), seconds=RUN_SECONDS)
+    """Read what providers have sent and what they send meanwhile, until the worker ends or this run's time is over."""
+    run_reader(should_stop=until_worker_ends(longest_seconds=RUN_SECONDS))
 
 
 @shared_task(name="channelconnect.unsubscribe")
@@ -33,6 +49,13 @@ def read_notices() -> None:
 def unsubscribe() -> None:
     """Take back at providers what no channel stands for."""
     in_batches(lambda: unsubscribe_next(now=database_now()), seconds=RUN_SECONDS)
+
+
+@shared_task(name="channelconnect.sync_templates")
+@one_at_a_time
+def sync_templates() -> None:
+    """List the message templates that are due at their providers."""
+    in_batches(lambda: sync_next(now=database_now()), seconds=RUN_SECONDS / 2)
 
 
 @shared_task(name="channelconnect.forget_notices")

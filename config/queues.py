@@ -33,28 +33,34 @@ class Task:
         return self.every is None
 
 
-# A dispatcher works for an hour, and ends what it has in flight.
+# A dispatcher and a sender work for an hour, and end what they have in flight.
 DISPATCHER = Queue("dispatcher", None, 2 * 3600)
+SENDER = Queue("sender", None, 2 * 3600)
 PULSE = Queue("pulse", 5, 10)
 MAIL = Queue("mail", 90, 120)
 CALLBACKS = Queue("callbacks", 60, 90)
 EXPIRY = Queue("expiry", 60, 90)
 SUBSCRIPTIONS = Queue("subscriptions", 60, 90)
+TEMPLATES = Queue("templates", 60, 90)
 HOUSEKEEPING = Queue("housekeeping", 240, 300)
-QUEUES = (DISPATCHER, PULSE, MAIL, CALLBACKS, EXPIRY, SUBSCRIPTIONS, HOUSEKEEPING)
+QUEUES = (DISPATCHER, SENDER, PULSE, MAIL, CALLBACKS, EXPIRY, SUBSCRIPTIONS, TEMPLATES, HOUSEKEEPING)
 
 TASKS = (
     Task("webhooks.deliver", DISPATCHER),
+    Task("channelconnect.send", SENDER),
     Task("config.record_worker", PULSE, every=5),
     Task("agency.send_mail", MAIL, every=2),
-    Task("channelconnect.read_notices", CALLBACKS, every=2),
+    Task("channelconnect.read_notices", CALLBACKS),
     Task("channelconnect.expire_sessions", EXPIRY, every=5),
     Task("channelconnect.unsubscribe", SUBSCRIPTIONS, every=5),
     Task("classes.complete_ended", HOUSEKEEPING, every=60),
+    Task("channelconnect.sync_templates", TEMPLATES, every=10),
     Task("channelconnect.forget_notices", HOUSEKEEPING, every=600),
+    Task("contacts.import_files", HOUSEKEEPING, every=2),
     Task("agency.forget_records", HOUSEKEEPING, every=600),
     Task("api.forget_idempotency_records", HOUSEKEEPING, every=600),
     Task("webhooks.forget_deliveries", HOUSEKEEPING, every=600),
+    Task("media.remove_unused_files", HOUSEKEEPING, every=60),
 )
 # What a retention task does in one go; the rest is left to its next turn.
 HOUSEKEEPING_SECONDS = 120.0

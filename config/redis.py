@@ -1,6 +1,7 @@
 """The counters' connection: short limits, and a breaker so that a dead Redis costs one short wait a second."""
 
 import logging
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -8,7 +9,9 @@ from functools import lru_cache
 from typing import Any, TypeVar, cast
 
 import redis
+import redis.asyncio
 from django.conf import settings
+from redis.asyncio.sentinel import Sentinel as AsyncSentinel
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 from redis.sentinel import Sentinel
@@ -69,6 +72,19 @@ def connect(*, timeout: float, connect_timeout: float | None = None) -> "redis.R
         return redis.Redis.from_url(settings.REDIS_URL, **options)
     sentinels = Sentinel(address.nodes, sentinel_kwargs={**options, **address.sentinel})  # type: ignore[no-untyped-call]  # redis-py's
     return cast("redis.Redis", sentinels.master_for(address.primary, **address.server, **options))  # type: ignore[no-untyped-call]  # redis-py's
+
+
+def connect_async() -> "redis.asyncio.Redis":
+    """Make a client for an event loop, which may wait for what is published; a server that is gone is found out."""
+    options: dict[str, Any] = {"socket_timeout": None}
+    if not settings.REDIS_URL.startswith("unix:"):
+        keepalive = {socket.TCP_KEEPIDLE: 10, socket.TCP_KEEPINTVL: 5, socket.TCP_KEEPCNT: 3}
+        options |= {"socket_connect_timeout": 2.0, "socket_keepalive": True, "socket_keepalive_options": keepalive}
+    address = sentinel_address(settings.REDIS_URL)
+    if address is None:
+        return redis.asyncio.Redis.from_url(settings.REDIS_URL, **options)
+    sentinels = AsyncSentinel(address.nodes, sentinel_kwargs={**options, **address.sentinel})  # type: ignore[no-untyped-call]  # redis-py's
+    return cast("redis.asyncio.Redis", sentinels.master_for(address.primary, **address.server, **options))
 
 
 @lru_cache(maxsize=1)

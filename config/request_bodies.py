@@ -17,12 +17,14 @@ class BodyRule:
 
     A request with none of `headers` (in lower case) is answered by its view with the body left unread, so that view
     must refuse it for the missing header. With `view_refuses` the view itself says that a body is too large.
+    A process takes no more than `most_at_once` such requests at a time, so that their bodies do not fill its disk.
     """
 
     name: str
     most_bytes: int = MIB
     headers: tuple[bytes, ...] = ()
     view_refuses: bool = False
+    most_at_once: int | None = None
 
 
 class BodyRules(Registry[BodyRule]):

@@ -220,7 +220,7 @@ X_FRAME_OPTIONS = "DENY"
 STATIC_URL = "/static/"
 STATIC_ROOT = BASE_DIR / "staticfiles" if PRODUCTION else None  # elsewhere the finders serve each file
 WHITENOISE_USE_FINDERS = not PRODUCTION
-STORAGES = {
+STORAGES: dict[str, dict[str, object]] = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {
         "BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"
@@ -247,6 +247,30 @@ LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = True
+
+# Files of workspaces ----------------------------------------------------------------------------------
+
+# A directory that all hosts of the installation share, or a bucket that speaks S3.
+MEDIA_DIRECTORY = env.text("MEDIA_DIRECTORY", str(BASE_DIR / "media"))
+MEDIA_BUCKET = env.text("MEDIA_BUCKET", "")
+if MEDIA_BUCKET:
+    STORAGES["media"] = {
+        "BACKEND": "workspaces.media.providers.storages.BucketStorage",
+        "OPTIONS": {
+            "bucket_name": MEDIA_BUCKET,
+            "endpoint_url": env.text("MEDIA_BUCKET_URL", "") or None,
+            "region_name": env.text("MEDIA_BUCKET_REGION", "") or None,
+            # Without a key, boto3 finds one by itself: of the host's role, say.
+            "access_key": env.text("MEDIA_BUCKET_KEY_ID", "") or None,
+            "secret_key": env.text("MEDIA_BUCKET_SECRET", "") or None,
+            "location": env.text("MEDIA_BUCKET_PREFIX", ""),
+        },
+    }
+else:
+    STORAGES["media"] = {
+        "BACKEND": "workspaces.media.providers.storages.LocalStorage",
+        "OPTIONS": {"location": MEDIA_DIRECTORY, "file_permissions_mode": 0o600, "directory_permissions_mode": 0o700},
+    }
 
 # Web server -------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from agency.api.surface import AgencySurface
 from agency.api.urls import urlpatterns as agency_paths
 from agency.console.urls import urlpatterns as agency_pages
 from channelconnect.api.agency.urls import urlpatterns as connection_paths
+from channelconnect.api.workspace.urls import urlpatterns as template_paths
 from channelconnect.console.urls import urlpatterns as connection_pages
 from config import health
 from config.api.errors.handler import path_not_found
@@ -17,6 +18,7 @@ from packs.api.agency.urls import urlpatterns as pack_paths
 from packs.console.urls import urlpatterns as pack_pages
 from packs.dashboard.urls import urlpatterns as gallery_pages
 from webhooks.api.agency.urls import urlpatterns as webhook_paths
+from webhooks.api.workspace.urls import urlpatterns as workspace_webhook_paths
 from webhooks.console.urls import urlpatterns as webhook_pages
 from workspaces.automations.api.workspace.urls import urlpatterns as automation_paths
 from workspaces.automations.dashboard.urls import urlpatterns as automation_pages
@@ -52,6 +54,8 @@ workspace_surface: list[URLPattern | URLResolver] = [
     *classes_paths,
     *media_paths,
     *automation_paths,
+    *template_paths,
+    *workspace_webhook_paths,
     re_path(r"^[\s\S]*\Z", unknown_path(WorkspaceSurface), name="unknown"),
 ]
 console: list[URLPattern | URLResolver] = [
@@ -82,6 +86,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", RedirectView.as_view(pattern_name="account:sign-in")),
     path("account/", include("agency.account.urls")),
     path("brand/", include("agency.public.urls")),
+    path("media/", include("workspaces.media.public.urls")),
     path("connect/", include("channelconnect.pages.urls")),
     path("console", RedirectView.as_view(pattern_name="console:home")),
     path("console/", include((console, "console"))),

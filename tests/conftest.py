@@ -1,17 +1,25 @@
 """What every test stands on: clean counters, a database that can be emptied, and two agencies with their clients."""
 
+import gc
 from collections.abc import Iterator
 
 import pytest
 from django.db import connection
 from django.test import Client, TransactionTestCase
+from hypothesis import HealthCheck
+from hypothesis import settings as search
 from pytest_django import DjangoDbBlocker
 
 from tests.agency.console.browsers import at_the_console
+from tests.databases import SharedTemplate, template_of_this_run
 from tests.document.recording import _watch_surfaces, pytest_runtest_call  # noqa: F401  # pytest finds them here
 from tests.emptying import empty_database, forget_counters
 from tests.routes import ids_of
 from tests.tenants import WORKSPACE_BASE, Api, Tenant
+
+# A busy machine makes nothing wrong: no search fails by the clock.
+search.register_profile("without a clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+search.load_profile("without a clock")
 
 # What starts processes, drives a browser, waits for something real or tries very many things: not in `make fast`.
 SLOW = (
@@ -24,6 +32,7 @@ SLOW = (
     "tests/admin/test_permissions",
     "tests/admin/test_records",
     "tests/channelconnect/test_unsaved.py::test_a_process_that_is_killed",
+    "tests/channelconnect/inbox/test_to_conversations.py::test_readers_that_are_killed",
     "tests/agency/console/test_access",
     "tests/operations/test_benchmarks",
     "tests/operations/test_backup",
@@ -45,7 +54,20 @@ SLOW = (
     "tests/workspaces/automations/flows/test_cleaning",
     "tests/workspaces/subaccounts/test_hundred_thousand",
     "tests/channelconnect/providers/",
+    "tests/channelconnect/sending/",
     "tests/test_routes",
+    "tests/test_unchanged",
+    "tests/agency/console/test_safety",
+    "tests/packs/console/test_access",
+    "tests/webhooks/console/test_access",
+    "tests/workspaces/subaccounts/dashboard/test_access",
+    "tests/channelconnect/test_ends",
+    "tests/operations/test_settings",
+    "tests/operations/test_secrets_at_rest",
+    "tests/api/requests/test_bodies",
+    "tests/api/requests/test_fields",
+    "tests/api/responses/test_pagination",
+    "tests/api/test_surface_order",
 )
 OTHERS_OUT = """
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -53,19 +75,62 @@ WHERE datname = current_database() AND pid <> pg_backend_pid()
 """
 
 
+# What takes longest of all is begun first, so that no worker is left with it at the end.
+LONGEST = (
+    "tests/operations/test_chaos.py::test_each_kind",
+    "tests/flows/every_page/",
+    "tests/tools/local/test_product",
+    "tests/tools/demo/test_demo",
+    "tests/clocks/",
+    "tests/servers/",
+    "tests/packs/test_secrets",
+    "tests/workspaces/automations/flows/test_cleaning",
+    "tests/config/serving/",
+    "tests/typing/",
+)
+COLLECT_GARBAGE_AFTER = 20_000
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.nodeid.startswith(SLOW):
             item.add_marker(pytest.mark.slow)
+    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector what stays to the end: Django and thousands of collected tests."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(COLLECT_GARBAGE_AFTER)
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+def shared_template() -> Iterator[SharedTemplate | None]:
+    template = template_of_this_run()
+    yield template
+    if template:
+        template.end()
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings: None, shared_template: SharedTemplate | None) -> None:
+    """Begin with a copy of a migrated database, if another worker has one already."""
+    if shared_template:
+        shared_template.begin()
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(
+    django_db_setup: None, django_db_blocker: DjangoDbBlocker, shared_template: SharedTemplate | None
+) -> Iterator[None]:
     """Let the clean-up after a test that commits empty every table, that of activity too, which nothing else may.
 
     At the end, connections that threads of live servers still keep would hold the database; they are closed from the
     other side.
     """
+    if shared_template:
+        shared_template.offer()
     with django_db_blocker.unblock(), connection.cursor() as cursor:
         cursor.execute("ALTER TABLE agency_activityentry DISABLE TRIGGER activity_is_never_emptied")
     with pytest.MonkeyPatch.context() as patched:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
+from io import BytesIO
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -21,7 +22,11 @@ from workspaces.catalogue.models import Product, Service, ServiceCategory
 from workspaces.catalogue.services import create_category, create_product, create_service
 from workspaces.classes.models import ClassSession, Staff
 from workspaces.classes.services import add_participant, create_staff, schedule_class
-from workspaces.contacts.models import Contact
+from workspaces.contacts.models import Contact, ContactImport, Segment
+from workspaces.contacts.services import create_contact, create_segment
+from workspaces.contacts.services.file_imports import upload_contacts
+from workspaces.media.models import Media
+from workspaces.media.services import store_media
 from workspaces.subaccounts.models import Channel, Workspace, WorkspaceKey
 from workspaces.subaccounts.services import connect_channel, create_workspace, issue_workspace_key
 
@@ -209,6 +214,12 @@ def many_workspaces(agency: Agency, count: int, *, since: datetime | None = None
         )
 
 
+def a_file(workspace: Workspace, content: bytes = b"%PDF-1.7\n", filename: str = "bill.pdf") -> Media:
+    return store_media(
+        workspace=workspace, file=BytesIO(content), filename=filename, source=Media.Source.UPLOADED, now=now()
+    )
+
+
 class ServiceCategoryFactory(ByService[ServiceCategory]):
     class Meta:
         model = ServiceCategory
@@ -281,9 +292,9 @@ class ClassSessionFactory(ByService[ClassSession]):
         return schedule_class(service=service, **values)
 
 
-def catalogue_ids(workspace: Workspace, mark: str) -> dict[str, UUID]:
+def catalogue_ids(workspace: Workspace, mark: str, contact: Contact | None = None) -> dict[str, UUID]:
     """Give the id of one of everything that is offered, and of a contact who has a seat in the class."""
-    contact = Contact.objects.create(workspace=workspace, name=f"Contact {mark}", search_key=mark)
+    contact = contact or ContactFactory.create(workspace=workspace, name=f"Contact {mark}")
     service = ServiceFactory.create(workspace=workspace, name=f"Class {mark}")
     staff = StaffFactory.create(workspace=workspace, name=f"Host {mark}")
     hosted = StaffFactory.create(workspace=workspace, name=f"Hosts a class {mark}")
@@ -298,3 +309,46 @@ def catalogue_ids(workspace: Workspace, mark: str) -> dict[str, UUID]:
         "session": session.uuid,
         "contact": contact.uuid,
     }
+
+
+class ContactFactory(ByService[Contact]):
+    class Meta:
+        model = Contact
+
+    workspace = SubFactory(WorkspaceFactory)
+    name = Sequence(lambda number: f"Contact {number}")
+    now = A_MOMENT_AGO
+
+    @classmethod
+    def make(cls, **values: Any) -> Contact:
+        """Nobody is named as the maker of a contact."""
+        del values["by"]
+        return create_contact(**values)
+
+
+class SegmentFactory(ByService[Segment]):
+    class Meta:
+        model = Segment
+
+    workspace = SubFactory(WorkspaceFactory)
+    name = Sequence(lambda number: f"Segment {number}")
+    filter = LazyFunction(lambda: {"tags_any": ["VIP"]})
+    now = A_MOMENT_AGO
+
+    @classmethod
+    def make(cls, **values: Any) -> Segment:
+        return create_segment(**values)
+
+
+class ContactImportFactory(ByService[ContactImport]):
+    class Meta:
+        model = ContactImport
+
+    workspace = SubFactory(WorkspaceFactory)
+    filename = "contacts.csv"
+    content = b"Name,Notes\nAda,Prefers mornings\n"
+    now = A_MOMENT_AGO
+
+    @classmethod
+    def make(cls, **values: Any) -> ContactImport:
+        return upload_contacts(**values)

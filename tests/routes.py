@@ -11,22 +11,26 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from agency.services import suspend_agency
+from channelconnect.models import ChannelCredential
 from tests.channelconnect.agencies import RETURN_URL, a_session, switch_on, wanted
-from tests.factories import catalogue_ids
-from tests.tenants import NOTHING, Api, Tenant, a_new_customer
-from webhooks.services import send_test
-from workspaces.subaccounts.services import grant_addon, suspend_workspace
+from tests.factories import a_file, catalogue_ids
+from tests.tenants import NOTHING, Api, Multipart, Tenant, a_new_customer
+from tests.workspaces.conversations.facts import a_conversation
+from tests.workspaces.media.files import PDF
+from webhooks.services import register_endpoint, send_test
+from workspaces.subaccounts.services import grant_addon, suspend_workspace, tenant_of
 
 AGENCY = "api/agency/v1/"
 WORKSPACE = "api/v1/"
 EVERYTHING_ELSE = r"^[\s\S]*\Z"
 WRITES = ("POST", "PUT", "PATCH")
 ID = re.compile(r"<id:(\w+)>")
+OF_BOTH = ("webhook", "delivery")
 # Ids that a route takes in its query string.
 QUERIES = {f"{AGENCY}packs/import/preview": "?workspace=<id:workspace>&automation=<id:automation>"}
 
 # Pages for people (the bare address leads to them), and what asks whether the process lives: not of the API.
-PAGES = ("account/", "app", "brand/", "connect/", "console", "admin", "healthz", "readyz")
+PAGES = ("account/", "app", "brand/", "connect/", "console", "media/", "admin", "healthz", "readyz")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +41,32 @@ class Case:
     body: Callable[[Tenant], Any] | None = None
     others: int = 404
     body_optional: bool = False
+    is_upload: bool = False
 
 
 def _endpoint(_: Tenant) -> dict[str, Any]:
     return {"url": "https://93.184.215.14/new", "events": ["workspace.created"]}
 
 
+def _a_number(tenant: Tenant) -> str:
+    """The tenant's channel, with what it needs to speak to its provider."""
+    values = {"token": "EAAS", "container_id": f"2{tenant.channel.pk}"}
+    ChannelCredential.objects.update_or_create(channel=tenant.channel, defaults=values)
+    return str(tenant.channel.uuid)
+
+
+def _workspace_endpoint(_: Tenant) -> dict[str, Any]:
+    return {"url": "https://93.184.215.14/new", "topics": ["product.updated"]}
+
+
 def _an_offer() -> dict[str, Any]:
     return {"name": "Scale", "limits": {"contacts": 10}}
+
+
+def a_message(tenant: Tenant) -> dict[str, Any]:
+    """A message into the conversation that is there."""
+    conversation = a_conversation(tenant.channel)
+    return {"contact": str(conversation.contact.uuid), "channel": str(tenant.channel.uuid), "text": "Yes, at eight."}
 
 
 def _a_product() -> dict[str, Any]:
@@ -111,6 +133,8 @@ ROUTES: dict[str, dict[str, Case]] = {
     },
     f"{WORKSPACE}automations": {"GET": LIST},
     f"{WORKSPACE}automations/<id:automation>": {"GET": READ},
+    f"{WORKSPACE}templates": {"GET": LIST},
+    f"{WORKSPACE}templates/sync": {"POST": Case(202, lambda tenant: {"channel": _a_number(tenant)})},
     f"{WORKSPACE}products": {"GET": LIST, "POST": Case(201, lambda _: _a_product(), others=201)},
     f"{WORKSPACE}products/<id:product>": {
         "GET": READ,
@@ -145,8 +169,60 @@ ROUTES: dict[str, dict[str, Case]] = {
     },
     f"{WORKSPACE}classes/<id:session>/participants/<id:contact>": {"DELETE": READ},
     f"{WORKSPACE}workspace": {"GET": LIST, "PATCH": Case(200, lambda _: {"currency": "EUR"}, others=200)},
+    f"{WORKSPACE}conversations": {"GET": LIST},
+    f"{WORKSPACE}conversations/settings": {
+        "GET": LIST,
+        "PUT": Case(200, lambda _: {"opt_out_words": ["stopp"]}, others=200),
+    },
+    f"{WORKSPACE}conversations/<id:conversation>": {"GET": READ, "PATCH": Case(200, lambda _: {"status": "closed"})},
+    f"{WORKSPACE}conversations/<id:conversation>/read": {"POST": DO},
+    f"{WORKSPACE}conversations/<id:conversation>/unread": {"POST": DO},
+    f"{WORKSPACE}conversations/<id:conversation>/notes": {
+        "GET": READ,
+        "POST": Case(201, lambda _: {"text": "Regular"}),
+    },
+    f"{WORKSPACE}conversations/<id:conversation>/messages": {
+        "GET": READ,
+        "POST": Case(201, lambda _: {"text": "Yes, at eight."}),
+    },
+    f"{WORKSPACE}messages": {"POST": Case(201, a_message)},
+    f"{WORKSPACE}contacts": {"GET": LIST, "POST": Case(201, lambda _: {"name": "Ada"}, others=201)},
+    f"{WORKSPACE}contacts/import": {
+        "POST": Case(200, lambda _: {"contacts": [{"phone": "+493012345678"}]}, others=200)
+    },
+    f"{WORKSPACE}contacts/<id:contact>": {
+        "GET": READ,
+        "PATCH": Case(200, lambda _: {"name": "Renamed"}),
+        "DELETE": READ,
+    },
+    f"{WORKSPACE}contacts/<id:contact>/merge": {"POST": Case(200, lambda a: {"contact": str(a.other_contact.uuid)})},
+    f"{WORKSPACE}segments": {
+        "GET": LIST,
+        "POST": Case(201, lambda _: {"name": "Regulars", "filter": {"tags_any": ["VIP"]}}, others=201),
+    },
+    f"{WORKSPACE}segments/<id:segment>": {
+        "GET": READ,
+        "PATCH": Case(200, lambda _: {"name": "Renamed"}),
+        "DELETE": READ,
+    },
     f"{WORKSPACE}channels": {"GET": LIST},
     f"{WORKSPACE}channels/<id:channel>": {"GET": READ},
+    f"{WORKSPACE}webhooks": {"GET": LIST, "POST": Case(201, _workspace_endpoint, others=201)},
+    f"{WORKSPACE}webhooks/topics": {"GET": LIST},
+    f"{WORKSPACE}webhooks/<id:webhook>": {
+        "GET": READ,
+        "PATCH": Case(200, lambda _: {"enabled": False}),
+        "DELETE": READ,
+    },
+    f"{WORKSPACE}webhooks/<id:webhook>/rotate-secret": {"POST": DO},
+    f"{WORKSPACE}webhooks/<id:webhook>/test": {"POST": Case(202, lambda _: {}, body_optional=True)},
+    f"{WORKSPACE}webhooks/<id:webhook>/replay": {"POST": Case(202, lambda _: {"since": "2026-11-20T00:00:00Z"})},
+    f"{WORKSPACE}webhooks/<id:webhook>/deliveries": {"GET": READ},
+    f"{WORKSPACE}webhooks/deliveries": {"GET": LIST},
+    f"{WORKSPACE}webhooks/deliveries/<id:delivery>": {"GET": READ},
+    f"{WORKSPACE}webhooks/deliveries/<id:delivery>/redeliver": {"POST": Case(202, lambda _: {}, body_optional=True)},
+    f"{WORKSPACE}media": {"GET": LIST, "POST": Case(201, lambda _: Multipart.of(PDF), others=201, is_upload=True)},
+    f"{WORKSPACE}media/<id:media>": {"GET": READ, "DELETE": READ},
 }
 # No key is asked for, and no caller's data is in them.
 DOCUMENTS = (f"{AGENCY}openapi.json", f"{WORKSPACE}openapi.json", "api/docs/agency", "api/docs/workspace")
@@ -171,11 +247,16 @@ def methods_of(entry: URLPattern) -> set[str]:
 
 
 def ids_in(route: str) -> list[str]:
-    return ID.findall(route)
+    return [_own_name(route, name) for name in ID.findall(route)]
+
+
+def _own_name(route: str, name: str) -> str:
+    """What both surfaces have is the agency's on one and the workspace's on the other."""
+    return f"own_{name}" if route.startswith(WORKSPACE) and name in OF_BOTH else name
 
 
 def address(route: str, ids: dict[str, Any]) -> str:
-    return "/" + ID.sub(lambda found: str(ids[found[1]]), route + QUERIES.get(route, ""))
+    return "/" + ID.sub(lambda found: str(ids[_own_name(route, found[1])]), route + QUERIES.get(route, ""))
 
 
 def ids_of(tenant: Tenant) -> dict[str, UUID]:
@@ -188,7 +269,16 @@ def ids_of(tenant: Tenant) -> dict[str, UUID]:
 def _make_ids(tenant: Tenant) -> dict[str, UUID]:
     grant_addon(workspace=tenant.workspace, addon=tenant.addon, now=now(), by=SYSTEM)
     delivery = send_test(endpoint=tenant.endpoint, event="workspace.created", now=now(), by=SYSTEM)
+    own = register_endpoint(
+        tenant=tenant_of(tenant.workspace),
+        url=f"https://93.184.215.14/{tenant.mark}",
+        events=["product.updated"],
+        by=SYSTEM,
+    )
+    own_delivery = send_test(endpoint=own, event="product.updated", now=now(), by=SYSTEM)
     return {
+        "own_webhook": own.uuid,
+        "own_delivery": own_delivery.uuid,
         "workspace": tenant.workspace.uuid,
         "plan": tenant.plan.uuid,
         "addon": tenant.addon.uuid,
@@ -199,7 +289,11 @@ def _make_ids(tenant: Tenant) -> dict[str, UUID]:
         "pack": tenant.pack.uuid,
         "entry": tenant.entry.uuid,
         "automation": tenant.automation.uuid,
-        **catalogue_ids(tenant.workspace, tenant.mark),
+        "conversation": a_conversation(tenant.channel).uuid,
+        "media": a_file(tenant.workspace, filename=f"{tenant.mark}.pdf").uuid,
+        **catalogue_ids(tenant.workspace, tenant.mark, tenant.contact),
+        "contact": tenant.contact.uuid,
+        "segment": tenant.segment.uuid,
     }
 
 

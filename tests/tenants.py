@@ -20,8 +20,10 @@ from tests.factories import (
     AddonFactory,
     AgencyFactory,
     ChannelFactory,
+    ContactFactory,
     EndpointFactory,
     PlanFactory,
+    SegmentFactory,
     WorkspaceFactory,
     a_workspace_key,
     an_agency_key,
@@ -30,6 +32,7 @@ from tests.flow_factories import a_flow
 from webhooks.models import Endpoint
 from workspaces.automations.models import Automation
 from workspaces.automations.services import create_automation, publish_automation
+from workspaces.contacts.models import Contact, Segment
 from workspaces.subaccounts.models import Channel, Workspace
 
 AGENCY_BASE = "/api/agency/v1"
@@ -43,6 +46,17 @@ HANDLER = ClientHandler(enforce_csrf_checks=False)
 def an_address() -> str:
     """An address of its own for each caller, so that tests share no counter."""
     return f"2001:db8:{secrets.randbits(16):x}:{secrets.randbits(16):x}::1"
+
+
+class Multipart(bytes):
+    """A body of multipart/form-data with one file."""
+
+    kind = "multipart/form-data; boundary=border"
+
+    @classmethod
+    def of(cls, content: bytes, filename: str = "bill.pdf", field: str = "file") -> "Multipart":
+        head = f'--border\r\nContent-Disposition: form-data; name="{field}"; filename="{filename}"\r\n\r\n'
+        return cls(head.encode() + content + b"\r\n--border--\r\n")
 
 
 class Api:
@@ -59,7 +73,7 @@ class Api:
             given.setdefault("x-api-key", self.key)
         client = Client(REMOTE_ADDR=self.address)
         client.handler = HANDLER
-        kind = "application/json" if content else ""
+        kind = body.kind if isinstance(body, Multipart) else "application/json" if content else ""
         address = path if path.startswith(("/api/", "http://")) else f"{self.base}{path}"
         return client.generic(method, address, content, kind, headers=given)
 
@@ -135,6 +149,18 @@ class Tenant:
     @made_once
     def entry(self) -> PackEntry:
         return add_library_entry(pack=self.pack, template_id="salons-booking-assistant", by=SYSTEM)
+
+    @made_once
+    def contact(self) -> Contact:
+        return ContactFactory.create(workspace=self.workspace, name=f"Contact {self.mark}", phone="+4930123456")
+
+    @made_once
+    def other_contact(self) -> Contact:
+        return ContactFactory.create(workspace=self.workspace, name=f"Other contact {self.mark}")
+
+    @made_once
+    def segment(self) -> Segment:
+        return SegmentFactory.create(workspace=self.workspace, name=f"Segment {self.mark}")
 
     @made_once
     def automation(self) -> Automation:

@@ -90,6 +90,8 @@ class SignedInView(View):
 
     def _run(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         try:
+            if request.method == "POST":
+                self.prepare(request, *args, **kwargs)
             if request.method == "POST" and self.creates and FIELD in request.POST:
                 return self._send_once(request, *args, **kwargs)
             return super().dispatch(request, *args, **kwargs)
@@ -98,6 +100,9 @@ class SignedInView(View):
         except DomainError as error:
             messages.error(request, error.message)
             return redirect(self.nav or self.landing_page)
+
+    def prepare(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
+        """Do what asks the network or a storage, before the form's transaction begins."""
 
     def _send_once(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         nonce = nonce_of(request, request.POST[FIELD])

@@ -1,9 +1,22 @@
 """Connect sessions, what an agency has set up for them, what providers send and what is to be taken back there."""
 
 from channelconnect.models.credentials import ChannelCredential
-from channelconnect.models.inbox import ProviderNotice
+from channelconnect.models.inbox import ProviderNotice, ReadingAttempt
+from channelconnect.models.sending import SenderRun, SenderShard
 from channelconnect.models.sessions import ConnectSession
 from channelconnect.models.settings import ConnectSettings
+from channelconnect.models.templates import MessageTemplate, TemplateSync
 from channelconnect.models.unsubscriptions import Unsubscription
 
-__all__ = ["ChannelCredential", "ConnectSession", "ConnectSettings", "ProviderNotice", "Unsubscription"]
+__all__ = [
+    "ChannelCredential",
+    "ConnectSession",
+    "ConnectSettings",
+    "MessageTemplate",
+    "ProviderNotice",
+    "ReadingAttempt",
+    "SenderRun",
+    "SenderShard",
+    "TemplateSync",
+    "Unsubscription",
+]

@@ -3,13 +3,12 @@
 from typing import Final
 
 from django.http import HttpRequest, HttpResponse
-from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.views import View
 from django.views.decorators.csrf import csrf_exempt
 
+from channelconnect.inbox import store_notice
 from channelconnect.providers import answer_challenge, json_of, provider_settings, verify_signature
-from channelconnect.services import store_notice
 
 # A batch of a thousand updates stays below this by far.
 LONGEST_BODY: Final = 4 * 1024 * 1024
@@ -36,7 +35,7 @@ class ProviderEvents(View):
             return _plain(403, "Forbidden")
         if not _is_object(body):
             return _plain(400, "No JSON object")
-        store_notice(body=body, now=timezone.now())
+        store_notice(body=body)
         return _plain(200, "OK")
 
 

@@ -2,7 +2,7 @@
 
 from channelconnect.providers.faults import ProviderFault
 from channelconnect.providers.grants import Account, Grant
-from channelconnect.providers.notices import ProviderEvent, UnreadableNotices, json_of, read_notices
+from channelconnect.providers.notices import ProviderEvent, UnreadableNotices, json_of, notice_of, read_notice
 from channelconnect.providers.provider import Provider
 from channelconnect.providers.registry import provider_for
 from channelconnect.providers.settings import ProviderSettings, provider_settings
@@ -20,9 +20,10 @@ __all__ = [
     "UnreadableNotices",
     "answer_challenge",
     "json_of",
+    "notice_of",
     "provider_for",
     "provider_settings",
-    "read_notices",
+    "read_notice",
     "sign",
     "verify_signature",
 ]

@@ -12,8 +12,21 @@ from channelconnect.providers.provider import Provider, covered
 PAGES_SHOW_LIST: Final = "pages_show_list"
 PAGE_FIELDS: Final = "id,name,access_token,tasks,instagram_business_account{id,username,name}"
 TASKS: Final = {"MESSAGING", "MODERATE", "MANAGE"}
-MESSAGE_FIELDS: Final = (
-    "messages,messaging_postbacks,message_deliveries,message_reads,message_echoes,messaging_handovers,standby"
+# `messaging_seen` is what Instagram has for `message_reads`; its account is subscribed through its Page, too.
+MESSAGE_FIELDS: Final = ",".join(
+    (
+        "messages",
+        "messaging_postbacks",
+        "message_deliveries",
+        "message_reads",
+        "message_echoes",
+        "message_reactions",
+        "message_edits",
+        "messaging_referrals",
+        "messaging_seen",
+        "messaging_handovers",
+        "standby",
+    )
 )
 
 

@@ -15,7 +15,6 @@ from channelconnect.services.flow import (
     select_account,
     start_authorization,
 )
-from channelconnect.services.inbox import read_next_notices, store_notice
 from channelconnect.services.lookup import (
     ConnectionNotFound,
     session_by_id,
@@ -57,7 +56,6 @@ __all__ = [
     "is_bound_to",
     "keep_idempotency_key",
     "pending_snapshot_of",
-    "read_next_notices",
     "release_access",
     "require_connect",
     "require_same_browser",
@@ -72,7 +70,6 @@ __all__ = [
     "snapshot_of",
     "start_authorization",
     "status_at",
-    "store_notice",
     "switch_connect",
     "unsubscribe_next",
 ]

@@ -107,13 +107,23 @@ def _save(session: ConnectSession, account: Account, now: datetime, by: Actor) -
     channel = check_choice(session=session, account=account)
     with _as_refusal():
         if channel is not None:
-            return reconnect_channel(channel=channel, name=account.name, handle=account.handle, now=now, by=by)
+            return reconnect_channel(
+                channel=channel,
+                name=account.name,
+                handle=account.handle,
+                messaging_limit=account.messaging_limit,
+                quality=account.quality,
+                now=now,
+                by=by,
+            )
         return connect_channel(
             workspace=session.workspace,
             platform=session.platform,
             external_id=account.external_id,
             name=account.name,
             handle=account.handle,
+            messaging_limit=account.messaging_limit,
+            quality=account.quality,
             now=now,
             by=by,
         )

@@ -11,6 +11,7 @@ from rest_framework import serializers
 from config.api.documents.answers import either
 from config.api.filters import FilterSet
 from config.api.idempotency import Idempotency
+from config.api.requests.multipart import MULTIPART, UploadRule
 from config.api.serializers import Serializer
 
 AnySerializer = type[serializers.Serializer[Any]]
@@ -98,7 +99,7 @@ class operation:  # noqa: N801  # used as a decorator
     of a list, which the view applies with `filtered`; `query` are parameters of other kinds. With `idempotent` a
     request that repeats its `Idempotency-Key` is answered as the first one was, and done once; `prepare` is called
     with the view before, outside of any transaction, for what asks the network. `answer_example` and `request_example`
-    replace those that the serializers give.
+    replace those that the serializers give. With `upload` the body is multipart/form-data with a file.
     """
 
     operation_id: str
@@ -113,6 +114,7 @@ class operation:  # noqa: N801  # used as a decorator
     errors: Mapping[int, str] = field(default_factory=dict)
     idempotent: bool | Idempotency = False
     prepare: Callable[[Any], None] | None = None
+    upload: UploadRule | None = None
     answer_example: Any = None
     request_example: Any = None
 
@@ -120,7 +122,7 @@ class operation:  # noqa: N801  # used as a decorator
         decorate = extend_schema(
             operation_id=self.operation_id,
             summary=self.summary,
-            request=self.request,
+            request={MULTIPART: self.request} if self.upload else self.request,
             responses={
                 status: OpenApiResponse(answer.schema, description="Done.") for status, answer in self.answers.items()
             },
@@ -160,7 +162,7 @@ class operation:  # noqa: N801  # used as a decorator
         return answer_once_per_key
 
     def _request_examples(self) -> list[OpenApiExample]:
-        if self.request is None:
+        if self.request is None or self.upload:
             return []
         value = self.request_example or self.request.request_example()
         return [OpenApiExample("Request", value=value, request_only=True)]

@@ -24,6 +24,7 @@ from config.api.filters import FilterSet
 from config.api.keys import key_digest, looks_like_key, presented_key
 from config.api.operations import operation_of
 from config.api.requests.clients import address_bucket_of, client_address
+from config.api.requests.multipart import UploadRule, read_upload
 from config.api.requests.parameters import NothingMatches, Parameters
 from config.api.requests.parsers import StrictJSONParser, read_object
 from config.api.responses.json import json_response
@@ -53,9 +54,18 @@ class JSONRequest(Request):
     """DRF's request, with `data` read by our own strict reader whatever the content type claims."""
 
     may_be_empty = False
+    upload: UploadRule | None = None
 
     def _parse(self) -> tuple[dict[str, Any], MultiValueDict[str, Any]]:
+        if self.upload:
+            return {}, read_upload(self._request, self.upload)  # which Django's request closes
         return read_object(self._request, may_be_empty=self.may_be_empty), MultiValueDict()
+
+    def _load_data_and_files(self) -> None:
+        untyped: Any = super()
+        untyped._load_data_and_files()
+        if self.upload:  # DRF's own way of joining the two leaves a list in each field
+            self._full_data = dict(untyped._files.items())
 
 
 class SurfaceView(APIView, Generic[Caller]):
@@ -146,7 +156,8 @@ class SurfaceView(APIView, Generic[Caller]):
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
         json_request = JSONRequest(request, negotiator=NEGOTIATION)
         declared = operation_of(self, request.method)
-        json_request.may_be_empty = declared is not None and declared.takes_empty_body
+        if declared is not None:
+            json_request.may_be_empty, json_request.upload = declared.takes_empty_body, declared.upload
         return json_request
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:

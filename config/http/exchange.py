@@ -14,6 +14,9 @@ class Limits(NamedTuple):
     answer_bytes: int = 64 * 1024  # head and body
     kept_head_bytes: int = 8 * 1024
     kept_body_bytes: int = 2 * 1024
+    # A request that a kept connection lost is not written a second time: for what must not come twice.
+    writes_once: bool = False
+    idle_seconds: int = 118  # a connection that was not used for longer is not used again
 
 
 class Request(NamedTuple):
@@ -43,6 +46,7 @@ class Result(NamedTuple):
     cut: bool  # the answer was longer than the limit, and left there
     response_head: bytes  # status line and header fields as received
     response_body: bytes
+    written: bool = False  # whether anything of the request may have reached the receiver
 
     @property
     def response_headers(self) -> tuple[tuple[str, str], ...]:

@@ -35,6 +35,7 @@ class Transfer:
         self._total_ms, self._connect_ms = limits.total_ms, limits.connect_ms
         self._answer_bytes = limits.answer_bytes
         self._kept_head_bytes, self._kept_body_bytes = limits.kept_head_bytes, limits.kept_body_bytes
+        self._writes_once, self._idle_seconds = limits.writes_once, limits.idle_seconds
         self._on_new_socket = on_new_socket
         self._key = 0
         self._spent_ms = 0.0  # on looking the name up
@@ -49,6 +50,7 @@ class Transfer:
         self._received = 0
         self._head_ended = self._cut = self._blocked = False
         self._framed_by = 0  # a bit for each of _FRAMED_BY in the present head
+        self._writings = 0  # how often libcurl was about to write the request
         self._set_constant_options(ca_file)
 
     def load(self, request: Request) -> None:
@@ -71,7 +73,7 @@ class Transfer:
         self._body.clear()
         self._received = 0
         self._head_ended = self._cut = self._blocked = False
-        self._framed_by = 0
+        self._framed_by = self._writings = 0
         self._started_at = time.time()
 
     def finish(self, code: int) -> Result:
@@ -98,6 +100,7 @@ class Transfer:
             cut=self._cut,
             response_head=_final_head(self._head)[: self._kept_head_bytes],
             response_body=bytes(self._body),
+            written=sent,
         )
 
     def _error(self, code: int, status: int | None, sent: bool) -> str | None:
@@ -109,6 +112,8 @@ class Transfer:
             return error_codes.of_status(status) if self._head_ended or self._has_whole_head else error_codes.CLOSED
         if self._blocked and not sent:
             return error_codes.BLOCKED_ADDRESS
+        if code == pycurl.E_ABORTED_BY_CALLBACK and sent:
+            return error_codes.CLOSED  # libcurl wanted to write it again, and may not
         return error_codes.of_curl_code(code, sent=sent)
 
     @property
@@ -146,6 +151,7 @@ class Transfer:
             pycurl.DNS_CACHE_TIMEOUT: self._total_ms // 1000 + 2,
             pycurl.TCP_NODELAY: 1,
             pycurl.BUFFERSIZE: _READ_SIZE,
+            pycurl.MAXAGE_CONN: self._idle_seconds,
             pycurl.CAINFO: ca_file,
             pycurl.SSL_VERIFYPEER: 1,
             pycurl.SSL_VERIFYHOST: 2,
@@ -173,8 +179,12 @@ class Transfer:
         return opened
 
     def _check_connection(self, peer: str, _own: str, port: int, _own_port: int) -> int:
-        """Called before each request is sent, over a kept connection too."""
-        allowed = self._is_vetted(peer, port)
+        """Called before each request is sent, over a kept connection too.
+
+        libcurl writes a request again where a kept connection ended without an answer: the receiver may have got it.
+        """
+        self._writings += 1
+        allowed = self._is_vetted(peer, port) and not (self._writes_once and self._writings > 1)
         return int(pycurl.PREREQFUNC_OK if allowed else pycurl.PREREQFUNC_ABORT)
 
     def _is_vetted(self, address: str, port: int) -> bool:

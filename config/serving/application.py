@@ -4,25 +4,30 @@ import asyncio
 import contextlib
 import logging
 import signal
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, Final
 from wsgiref.util import FileWrapper
 
 from config.api.errors.faults import RETRY_AFTER_SECONDS, UNAVAILABLE
+from config.event_streams import EventStreamResponse
 from config.metrics import count, report
 from config.postgresql.waits import set_longest_wait
-from config.request_bodies import body_rules
+from config.redis import connect_async
+from config.request_bodies import BodyRule, body_rules
 from config.serving.answers import is_liveness, send_liveness, send_refusal
-from config.serving.bodies import Body, BodyRefused, Receive, read_body
+from config.serving.bodies import Body, BodyRefused, Headers, Receive, read_body
 from config.serving.environ import wsgi_environ
+from config.serving.event_streams import EventStream, EventStreamHub
 from config.serving.responses import ClientGone, FileStream, RawHeaders, Send, Stream, send_stream, send_whole
 from config.serving.threads import Threads
 
 logger = logging.getLogger(__name__)
 
 WSGIApplication = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
-Answer = tuple[int, RawHeaders, bytes | Stream | FileStream]
+Content = bytes | Stream | FileStream | EventStreamResponse
+Answer = tuple[int, RawHeaders, Content]
 
 WAIT_SECONDS: Final = 5.0
 READINESS_WAIT_SECONDS: Final = 3.0
@@ -41,7 +46,9 @@ class WSGIInThreads:
         self.application, self.database_seconds = application, database_seconds
         self.threads = Threads("requests", threads, wait_seconds=WAIT_SECONDS)
         self.readiness = Threads("readiness", 1, wait_seconds=READINESS_WAIT_SECONDS)
+        self.event_streams = EventStreamHub(connect_async)
         self.is_leaving = False
+        self.under_way: Counter[str] = Counter()
         report("web_threads", lambda: self.threads.size)
         report("web_threads_busy", lambda: self.threads.busy)
 
@@ -57,20 +64,41 @@ class WSGIInThreads:
         self.threads.start()
         await send({"type": "lifespan.startup.complete"})
         await receive()
+        self.event_streams.end_all()
         self.threads.stop()
         await send({"type": "lifespan.shutdown.complete"})
 
     def leave(self) -> None:
         """Ask clients, with each answer from now on, to open another connection: this server is about to end."""
         self.is_leaving = True
+        self.event_streams.end_all()
 
     async def _answer(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
         if is_liveness(scope):
             await send_liveness(send)
             return
-        headers = dict(scope["headers"])
+        headers, rule = dict(scope["headers"]), body_rules.of(scope["path"])
+        if not self._has_room(rule):
+            await self._send_unavailable(send, scope, headers, CLOSE)
+            return
+        self.under_way[rule.name] += 1
         try:
-            body = await read_body(headers, body_rules.of(scope["path"]), receive)
+            await self._read_and_answer(scope, receive, send, headers, rule)
+        finally:
+            self.under_way[rule.name] -= 1
+
+    def _has_room(self, rule: BodyRule) -> bool:
+        return rule.most_at_once is None or self.under_way[rule.name] < rule.most_at_once
+
+    async def _send_unavailable(self, send: Send, scope: Mapping[str, Any], headers: Headers, more: RawHeaders) -> None:
+        retry = (b"retry-after", str(RETRY_AFTER_SECONDS).encode())
+        await send_refusal(send, scope, headers, 503, UNAVAILABLE, [retry, *more])
+
+    async def _read_and_answer(
+        self, scope: Mapping[str, Any], receive: Receive, send: Send, headers: Headers, rule: BodyRule
+    ) -> None:
+        try:
+            body = await read_body(headers, rule, receive)
         except BodyRefused as refused:
             await send_refusal(send, scope, headers, refused.status, str(refused), CLOSE)
             return
@@ -78,14 +106,19 @@ class WSGIInThreads:
         more = [] if body.is_whole and not self.is_leaving else CLOSE
         if answer is None:
             count("web_faults_total", 1, "no_free_thread")
-            retry = (b"retry-after", str(RETRY_AFTER_SECONDS).encode())
-            await send_refusal(send, scope, headers, 503, UNAVAILABLE, [retry, *more])
+        if answer is None or (isinstance(answer[2], EventStreamResponse) and self.event_streams.is_full):
+            await self._send_unavailable(send, scope, headers, more)
             return
         status, answered, content = answer
         if isinstance(content, bytes):
             await send_whole(send, status, answered + more, content)
         else:
-            await send_stream(send, receive, status, answered + more, content)
+            await send_stream(send, receive, status, answered + more, self._opened(content))
+
+    def _opened(self, content: Stream | FileStream | EventStreamResponse) -> Stream | FileStream | EventStream:
+        if isinstance(content, EventStreamResponse):
+            return EventStream(self.event_streams, content.topic, content.after)
+        return content
 
     async def _run(self, scope: Mapping[str, Any], body: Body) -> Answer | None:
         """Have the request answered in a thread; None when none became free in time."""
@@ -135,7 +168,7 @@ class Exchange:
         self.status = int(status[:3])
         self.headers = [(name.lower().encode("latin-1"), value.strip().encode("latin-1")) for name, value in headers]
 
-    def _answer(self, content: bytes | Stream | FileStream) -> None:
+    def _answer(self, content: Content) -> None:
         answer = (self.status, self.headers, content)
         # The loop of a server that is being stopped may be closed already.
         with contextlib.suppress(RuntimeError):
@@ -146,7 +179,9 @@ class Exchange:
             self._answer(FileStream(result.filelike, result.blksize))
             return
         try:
-            if getattr(result, "streaming", True):
+            if isinstance(result, EventStreamResponse):
+                self._answer(result)
+            elif getattr(result, "streaming", True):
                 self._stream(result)
             else:
                 self._answer(b"".join(result))

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from tempfile import SpooledTemporaryFile
-from typing import IO, Any, Final
+from typing import IO, Any, Final, Protocol
 
 from config.serving.bodies import Receive
 
@@ -122,9 +122,17 @@ async def send_whole(send: Send, status: int, headers: RawHeaders, body: bytes) 
     await send({"type": "http.response.body", "body": body})
 
 
-async def send_stream(
-    send: Send, receive: Receive, status: int, headers: RawHeaders, stream: Stream | FileStream
-) -> None:
+class Pieces(Protocol):
+    """An answer that comes in pieces; `read` gives nothing at its end and raises `ClientGone` where it cannot go on."""
+
+    async def read(self) -> bytes: ...
+
+    def leave(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+async def send_stream(send: Send, receive: Receive, status: int, headers: RawHeaders, stream: Pieces) -> None:
     """Send pieces as they come, at the speed at which the client takes them, until the end or until it goes."""
     watch = asyncio.ensure_future(_watch_client(receive, stream))
     try:
@@ -140,7 +148,7 @@ async def send_stream(
         stream.close()
 
 
-async def _watch_client(receive: Receive, stream: Stream | FileStream) -> None:
+async def _watch_client(receive: Receive, stream: Pieces) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
     stream.leave()

@@ -18,8 +18,9 @@ from agency.actors import SYSTEM
 from agency.admin.base import MOST_ROWS, RecordAdmin
 from agency.models import ActivityEntry, AgencyKey, Event
 from agency.services import issue_agency_key, revoke_agency_key
+from channelconnect.inbox import store_notice
 from channelconnect.models import ChannelCredential
-from channelconnect.services import create_session, set_return_urls, store_notice, switch_connect
+from channelconnect.services import create_session, set_return_urls, switch_connect
 from tests.webhooks.delivering import make_deliveries
 from webhooks.models import Attempt, Delivery, Endpoint
 from webhooks.services.endpoints import new_secret
@@ -71,7 +72,7 @@ def secrets_of(workspace: Workspace) -> list[str]:
     session = create_session(
         agency=agency, workspace=workspace, platform="whatsapp", return_url=address, now=now, by=SYSTEM
     )
-    store_notice(body=b'{"text": "a customer\'s message"}', now=now)
+    store_notice(body=b'{"text": "a customer\'s message"}')
     return [
         agency_key,
         workspace_key,

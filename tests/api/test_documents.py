@@ -22,9 +22,12 @@ def describe_events() -> list[EventDescription]:
     return [EventDescription("thing.created", "A thing was created", tenant, ThingSerializer, example, headers)]
 
 
-@pytest.fixture(autouse=True, scope="session")
-def _events() -> None:
-    documented_events.add(DocumentedEvents("things", "agency", describe_events))
+@pytest.fixture(autouse=True)
+def _events(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+    """Describe an event beside the things, for these tests alone, under URLs with documents of their own."""
+    registered = {**documented_events._items, "things": DocumentedEvents("things", "agency", describe_events)}
+    monkeypatch.setattr(documented_events, "_items", registered)
+    settings.ROOT_URLCONF = "tests.api.surfaces.urls_with_events"
 
 
 def document(anonymous: Client, surface: str) -> dict[str, Any]:

@@ -4,22 +4,18 @@ import hashlib
 import hmac
 import json
 import time
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from django.db import DatabaseError, connection
 from django.test import Client
 from django.utils.timezone import now
 
-from agency.actors import SYSTEM
 from agency.models import ActivityEntry
+from channelconnect.inbox import read_waiting
 from channelconnect.models import ChannelCredential, ProviderNotice
-from channelconnect.services import read_next_notices
 from channelconnect.tasks import forget_notices as forget
-from channelconnect.tasks import read_notices
 from tests.channelconnect.agencies import a_session
 from tests.channelconnect.customer import Customer, outcome
 from tests.factories import ChannelFactory
@@ -127,14 +123,14 @@ def test_half_a_character_in_one_message_does_not_cost_the_batch(meta: RunningSa
     body = removal("2001").replace(b'"PARTNER_REMOVED"', b'"PARTNER_REMOVED","note":"\\ud83d and \\u0000"')
     assert post(meta, body).status_code == 200
     assert stored() == [body]
-    read_notices()
+    read_waiting()
     assert status_of(channel) == "error"
     assert ProviderNotice.objects.get().fault == ""
 
 
 def test_what_nobody_knows_is_taken_and_read(meta: RunningSandbox) -> None:
     assert post(meta, b'{"object":"something new"}').status_code == 200
-    assert read_next_notices(now=now(), by=SYSTEM) == 1
+    assert read_waiting() == 1
     assert ProviderNotice.objects.get().fault == ""
 
 
@@ -198,7 +194,7 @@ def test_a_removed_business_account_marks_its_channels_and_no_other(meta: Runnin
     gone = a_channel("2001")
     Channel.objects.filter(pk=gone.pk).update(status="disconnected")
     post(meta, removal("2001"))
-    read_notices()
+    read_waiting()
     assert [status_of(channel) for channel in (one, two, other, page, gone)] == [
         "error",
         "error",
@@ -215,14 +211,14 @@ def test_a_revoked_permission_marks_the_page_s_channel(meta: RunningSandbox) -> 
     instagram = a_channel("6001", platform="instagram", external_id="7001")
     other = a_channel("6002", platform="facebook", external_id="6002")
     post(meta, revocation("6001"))
-    read_notices()
+    read_waiting()
     assert [status_of(channel) for channel in (page, instagram, other)] == ["error", "error", "active"]
 
 
 def test_a_notice_of_before_the_connection_says_nothing_about_it(meta: RunningSandbox) -> None:
     channel = a_channel("2001")
     post(meta, removal("2001", at=time.time() - 60))
-    read_notices()
+    read_waiting()
     assert status_of(channel) == "active"
 
 
@@ -230,61 +226,18 @@ def test_a_notice_of_before_the_connection_says_nothing_about_it(meta: RunningSa
 def test_messages_and_other_news_mark_no_channel_and_are_kept_for_later(meta: RunningSandbox, body: bytes) -> None:
     channel = a_channel("2001")
     post(meta, body)
-    read_notices()
+    read_waiting()
     assert status_of(channel) == "active"
     assert stored() == [body]
-
-
-def test_each_notice_is_read_once_the_oldest_first(meta: RunningSandbox) -> None:
-    for number in range(5):
-        post(meta, json.dumps({"object": str(number)}).encode())
-    moment = now()
-    assert read_next_notices(now=moment, by=SYSTEM, batch=2) == 2
-    assert (
-        list(ProviderNotice.objects.order_by("id").values_list("read_at", flat=True)) == [moment, moment] + [None] * 3
-    )
-    read_notices()
-    assert read_next_notices(now=now(), by=SYSTEM) == 0
-    assert ProviderNotice.objects.filter(read_at=moment).count() == 2
 
 
 def test_what_cannot_be_read_is_marked_and_does_not_stop_the_rest(meta: RunningSandbox) -> None:
     ProviderNotice.objects.create(digest=b"x" * 32, body=b"{")
     channel = a_channel("2001")
     post(meta, removal("2001"))
-    read_notices()
+    read_waiting()
     assert status_of(channel) == "error"
     assert [notice.fault for notice in ProviderNotice.objects.order_by("id")] == ["no JSON", ""]
-
-
-@pytest.fixture
-def _fragile_channels() -> Iterator[None]:
-    """A database that fails whenever the channel called Fragile is changed."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS "
-            "'BEGIN RAISE EXCEPTION USING ERRCODE = ''data_exception''; END';"
-            "CREATE TRIGGER fails BEFORE UPDATE ON subaccounts_channel FOR EACH ROW WHEN (OLD.name = 'Fragile') "
-            "EXECUTE FUNCTION fail()"
-        )
-    yield
-    with connection.cursor() as cursor:
-        cursor.execute("DROP FUNCTION fail() CASCADE")
-
-
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("_fragile_channels")
-def test_a_notice_that_breaks_its_reader_is_left_alone_after_five_tries(meta: RunningSandbox) -> None:
-    fragile, other = a_channel("2001", name="Fragile"), a_channel("2002")
-    post(meta, removal("2001"))
-    post(meta, removal("2002"))
-    for _ in range(5):
-        with pytest.raises(DatabaseError):
-            read_notices()
-    assert (status_of(fragile), status_of(other)) == ("active", "active")
-    read_notices()
-    assert (status_of(fragile), status_of(other)) == ("active", "error")
-    assert [notice.read_at is None for notice in ProviderNotice.objects.order_by("id")] == [True, False]
 
 
 def test_what_came_30_days_ago_is_forgotten(meta: RunningSandbox) -> None:
@@ -302,21 +255,10 @@ def test_a_lost_channel_works_again_once_it_is_reconnected(
     customer.connect(session)
     channel = Channel.objects.get()
     post(meta, removal(channel.credential.container_id))
-    read_notices()
+    read_waiting()
     assert status_of(channel) == "error"
     assert connecting.api.get(f"{connecting.path}/channels/{channel.uuid}").json()["data"]["status"] == "error"
     again = a_session(connecting, reconnect=channel.uuid)
     customer.connect(again)
     assert outcome(again) == ("connected", None)
     assert status_of(channel) == "active"
-
-
-@pytest.mark.django_db(transaction=True)
-def test_many_readers_at_once_read_each_notice_once(meta: RunningSandbox) -> None:
-    channels = [a_channel(str(2_000 + number)) for number in range(20)]
-    for number in range(20):
-        post(meta, removal(str(2_000 + number)))
-    counts = at_once(lambda _: read_next_notices(now=now(), by=SYSTEM, batch=20), times=4)
-    assert sum(counts) == 20
-    assert {status_of(channel) for channel in channels} == {"error"}
-    assert ActivityEntry.objects.filter(action="channel.lost").count() == 20

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
+from channelconnect.sending.loop import LAST_CALLS_SECONDS
 from config.leases.database_thread import CLOSING_SECONDS
 from config.operations.management.commands.serve_metrics import PORT
 from config.queues import QUEUES
@@ -22,6 +23,7 @@ from webhooks.dispatcher.loop import LAST_ATTEMPTS_SECONDS
 
 DEPLOY = ROOT / "deploy"
 COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+LAST_SECONDS = {"dispatcher": LAST_ATTEMPTS_SECONDS, "sender": LAST_CALLS_SECONDS}
 SERVERS = {"postgres", "redis", "migrations"}
 UNITS = sorted((DEPLOY / "systemd").glob("agency-*.service"))
 DOCKERFILE = (DEPLOY / "Dockerfile").read_text()
@@ -77,8 +79,8 @@ def test_every_process_has_the_time_that_it_may_need_to_end() -> None:
     hard = {queue.name: queue.hard_seconds for queue in QUEUES}
     for worker in WORKERS:
         needed = max(hard[queue] for queue in worker.queues)
-        if worker.name == "dispatcher":
-            needed = int(LAST_ATTEMPTS_SECONDS + 2 * CLOSING_SECONDS)
+        if worker.name in LAST_SECONDS:
+            needed = int(LAST_SECONDS[worker.name] + 2 * CLOSING_SECONDS)
         [unit] = [unit_of(path) for path in UNITS if name_of(path) == worker.name]
         grace = COMPOSE["services"][worker.name]["stop_grace_period"]
         assert int(unit["TimeoutStopSec"]) >= needed

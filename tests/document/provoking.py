@@ -12,12 +12,14 @@ from agency.actors import SYSTEM
 from agency.models import Switch
 from agency.services import choose_default_plan
 from config.api.surface import SurfaceView
-from tests.document import catalogue
+from tests.document import catalogue, conversations
 from tests.document.recording import documented_path, surface_of, validator_of
 from tests.document.schemas import resolved
-from tests.factories import AddonFactory, PlanFactory
+from tests.factories import AddonFactory, PlanFactory, a_file
 from tests.routes import AGENCY, WRITES, Case, address, api_of, body_of, ids_of, suspend
-from tests.tenants import Api, Tenant, a_new_customer
+from tests.tenants import Api, Multipart, Tenant, a_new_customer
+from tests.workspaces.media.files import PDF, picture
+from workspaces.automations.models import Automation
 
 MOST_BYTES = 1024 * 1024
 ENTRIES = ("missed-visit", "time-for-a-touch-up")
@@ -57,7 +59,10 @@ class Call:
         document = surface_of(documented_path(self.route))
         if document is None or "requestBody" not in self.operation:
             return []
-        schema = self.operation["requestBody"]["content"]["application/json"]["schema"]
+        content = self.operation["requestBody"]["content"].get("application/json")
+        if content is None:
+            return []
+        schema = content["schema"]
         return list(resolved(schema, validator_of(document).document)["properties"])
 
     def takes(self, kind: str, name: str = "") -> bool:
@@ -78,7 +83,7 @@ class Call:
         return int(response.status_code)
 
 
-Provocation = Callable[[Call], int]
+Provocation = Callable[[Call], int | Iterator[int]]
 
 
 def a_new_addon(call: Call) -> int:
@@ -94,7 +99,9 @@ def a_key_used_again(call: Call) -> int:
 
 
 def a_disabled_endpoint(call: Call) -> int:
-    call.tenant.api.patch(f"/webhooks/{call.tenant.endpoint.uuid}", {"enabled": False})
+    own = call.ids["own_webhook"]
+    uuid, api = (call.tenant.endpoint.uuid, call.tenant.api) if call.route.startswith(AGENCY) else (own, call.api)
+    api.patch(f"/webhooks/{uuid}", {"enabled": False})
     return call.send()
 
 
@@ -104,7 +111,7 @@ def an_unreadable_time(call: Call) -> int:
 
 def one_endpoint_gone(call: Call) -> int:
     made = call.api.call(call.method, call.path, call.body, idempotency_key="gone").json()["data"]
-    call.api.delete(f"/webhooks/{made['uuid']}")
+    call.api.delete(f"/webhooks/{made.get('uuid') or made['id']}")
     return call.send(idempotency_key="gone")
 
 
@@ -140,6 +147,18 @@ def the_default_plan(call: Call) -> int:
     return call.send(path=address(call.route, {"plan": plan.uuid}))
 
 
+def what_is_no_file_of_ours(call: Call) -> Iterator[int]:
+    """A picture that is too large, and a file by another name."""
+    yield call.send(Multipart.of(picture() + bytes(16 * MOST_BYTES)))
+    yield call.send(Multipart.of(PDF, field="other"))
+
+
+def a_file_in_use(call: Call) -> int:
+    media = a_file(call.tenant.workspace)
+    Automation.objects.filter(pk=call.tenant.automation.pk).update(draft={"media": str(media.uuid)})
+    return call.send(path=address(call.route, {"media": media.uuid}))
+
+
 # What only these operations answer; everything else follows from what an operation is.
 OF_THEIR_OWN: dict[str, tuple[Provocation, ...]] = {
     "POST plans": (two_offers_with_one_key,),
@@ -157,8 +176,17 @@ OF_THEIR_OWN: dict[str, tuple[Provocation, ...]] = {
     "POST webhooks/deliveries/<id:delivery>/redeliver": (a_disabled_endpoint,),
     "POST packs": (one_pack_too_many,),
     "POST packs/<id:pack>/entries": (another_entry_under_the_same_key,),
+    "POST api/v1/webhooks": (one_endpoint_gone,),
+    "GET api/v1/webhooks/deliveries": (an_unreadable_time,),
+    "GET api/v1/webhooks/<id:webhook>/deliveries": (an_unreadable_time,),
+    "POST api/v1/webhooks/<id:webhook>/test": (a_disabled_endpoint,),
+    "POST api/v1/webhooks/<id:webhook>/replay": (a_disabled_endpoint,),
+    "POST api/v1/webhooks/deliveries/<id:delivery>/redeliver": (a_disabled_endpoint,),
+    "POST api/v1/media": (what_is_no_file_of_ours,),
+    "DELETE api/v1/media/<id:media>": (a_file_in_use,),
     "GET packs/import/preview": (an_unknown_source, no_parameters),
     **catalogue.OF_THEIR_OWN,
+    **conversations.OF_THEIR_OWN,
 }
 
 
@@ -182,7 +210,8 @@ def by_the_address(call: Call) -> Iterator[int]:
 def by_the_key(call: Call) -> Iterator[int]:
     """What an operation that is done once for each `Idempotency-Key` refuses."""
     if call.takes("header", "Idempotency-Key"):
-        for body in (call.body, {**call.body, "unknown": "makes it another request"}):
+        other = Multipart.of(b"other") if call.case.is_upload else {**call.body, "unknown": "makes it another request"}
+        for body in (call.body, other):
             yield call.send(body, idempotency_key="the-same")
 
 
@@ -220,5 +249,7 @@ def provoked_statuses(call: Call, settings: Any) -> Iterator[int]:
         yield from by_the_body(call)
     yield call.send()
     yield from by_the_key(call)
-    yield from (provoke(call) for provoke in OF_THEIR_OWN.get(call.name, ()))
+    for provoke in OF_THEIR_OWN.get(call.name, ()):
+        provoked = provoke(call)
+        yield from (provoked,) if isinstance(provoked, int) else provoked
     yield from by_the_surface(call, settings)

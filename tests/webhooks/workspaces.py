@@ -18,7 +18,7 @@ from webhooks.models import Endpoint
 from webhooks.services import register_endpoint
 from workspaces.subaccounts.models import Workspace
 
-EVENT, SCARCE = "contact.created", "contact.opened"
+EVENT, SCARCE = "visitor.created", "visitor.opened"
 DATA = {"contact": {"name": "Ada"}}
 
 

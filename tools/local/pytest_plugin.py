@@ -42,7 +42,8 @@ def _start() -> None:
     atexit.register(running.close)
     for name in [name for name in os.environ if name.startswith("META_")]:
         del os.environ[name]  # no test speaks to a real provider
-    os.environ.update({"ENVIRONMENT": "test", "PUBLIC_URL": "http://testserver", **new_secrets(), **servers.env})
+    own = {"ENVIRONMENT": "test", "PUBLIC_URL": "http://testserver", "MEDIA_DIRECTORY": str(folder / "media")}
+    os.environ.update({**own, **new_secrets(), **servers.env})
     if servers.processes:
         header.append(f"{' and '.join(servers.processes)} started in {time.monotonic() - started:.2f} s")
 

@@ -23,6 +23,7 @@ def development_variables(state: Path, *, port: int) -> dict[str, str]:
         "DJANGO_SETTINGS_MODULE": "config.settings",
         "ENVIRONMENT": "development",
         "LOG_FORMAT": "plain",
+        "MEDIA_DIRECTORY": str(state.absolute() / "media"),
         "PORT": str(port),
         "PUBLIC_URL": public_url(port),
         "WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8,::1/128",

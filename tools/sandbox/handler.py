@@ -13,12 +13,18 @@ from tools.sandbox.control.callers import refusal
 from tools.sandbox.control.control import PREFIX, control
 from tools.sandbox.control.faults import AFTER_CALL, SLOW, Fault
 from tools.sandbox.control.mutations import MUTATIONS, mutated
+from tools.sandbox.graph import media
 from tools.sandbox.graph.errors import ERRORS, error_response
 from tools.sandbox.graph.routes import VERSION, Route, answered, find
-from tools.sandbox.http_messages import Request, Response, html_response, json_response, redirect
+from tools.sandbox.http_messages import Request, Response, html_response, json_response, parts_of, redirect
 from tools.sandbox.state import SandboxState
 
 LARGEST_BODY: Final = 1024 * 1024
+LARGEST_UPLOAD: Final = 101 * 1024 * 1024
+MULTIPART: Final = "multipart/form-data"
+FILES: Final = "/media-files/"
+ENDING: Final = "X-Sandbox-Ending"
+HANG_SECONDS: Final = 60.0
 DIALOG: Final = "/dialog/oauth"
 DROP_SECONDS: Final = 0.05
 BROKEN: Final[dict[str, Response]] = {
@@ -64,6 +70,8 @@ class SandboxHandler(BaseHTTPRequestHandler):
                 self._write(self._control(request))
             elif request.path == "/":
                 self._write(html_response(_front_page()))
+            elif request.path.startswith(FILES):
+                self._write(media.fetch(self.state, request))
             elif DIALOG in request.path:
                 self._write(self._dialog(request))
             else:
@@ -102,7 +110,7 @@ class SandboxHandler(BaseHTTPRequestHandler):
             status=None,
         )
         if fault is None:
-            self._write(answered(route, request.token), entry)
+            self._answer(answered(route, request.token), route, entry)
         elif fault.kind in AFTER_CALL:
             answered(route, request.token)
             self._fail(fault.kind.removeprefix("accept_then_"), fault, entry)
@@ -110,6 +118,14 @@ class SandboxHandler(BaseHTTPRequestHandler):
             self._drip(answered(route, request.token), fault)
         else:
             self._answer_with_fault(request, route, fault, entry)
+
+    def _answer(self, answer: Response, route: Route, entry: dict[str, Any]) -> None:
+        """Answer, or end as the message itself has asked for after it was accepted."""
+        ending = answer.headers.get(ENDING)
+        if ending:
+            self._fail(ending, Fault(call=route.call, kind=ending, seconds=HANG_SECONDS), entry)
+        else:
+            self._write(answer, entry)
 
     def _answer_with_fault(self, request: Request, route: Route, fault: Fault, entry: dict[str, Any]) -> None:
         if fault.kind in ERRORS:
@@ -151,10 +167,17 @@ class SandboxHandler(BaseHTTPRequestHandler):
         parts = urlsplit(self.path)
         query = parse_qs(parts.query, keep_blank_values=True)
         length = self.headers.get("Content-Length", "0")
-        if not length.isdigit() or int(length) > LARGEST_BODY:
+        is_upload = self.headers.get_content_type() == MULTIPART
+        if not length.isdigit() or int(length) > (LARGEST_UPLOAD if is_upload else LARGEST_BODY):
             self.close_connection = True
             return None
-        form, body = self._body(self.rfile.read(int(length)))
+        raw = self.rfile.read(int(length))
+        files: dict[str, tuple[str, str, bytes]] = {}
+        if is_upload:
+            form, files = parts_of(self.headers.get("Content-Type", ""), raw)
+            body: dict[str, Any] | None = {}
+        else:
+            form, body = self._body(raw)
         if body is None:
             return None
         lists = {**query, **form}
@@ -166,6 +189,7 @@ class SandboxHandler(BaseHTTPRequestHandler):
             params=params,
             lists=lists,
             token=self._token() or str(params.get("access_token", "")),
+            files=files,
         )
 
     def _body(self, raw: bytes) -> tuple[dict[str, list[str]], dict[str, Any] | None]:

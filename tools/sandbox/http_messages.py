@@ -3,6 +3,8 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from email import message_from_bytes
+from email.policy import HTTP
 from typing import Any, Final
 
 JSON: Final = "application/json; charset=UTF-8"
@@ -18,6 +20,7 @@ class Request:
     params: Mapping[str, Any]
     lists: Mapping[str, list[str]] = field(default_factory=dict)
     token: str = ""
+    files: Mapping[str, tuple[str, str, bytes]] = field(default_factory=dict)  # name, type and content
 
     def text(self, name: str) -> str:
         value = self.params.get(name)
@@ -51,3 +54,18 @@ def html_response(html: str, status: int = 200) -> Response:
 
 def redirect(to: str) -> Response:
     return Response(302, b"", {"Location": to, "Cache-Control": "no-store"}, "text/html; charset=utf-8")
+
+
+def parts_of(content_type: str, raw: bytes) -> tuple[dict[str, list[str]], dict[str, tuple[str, str, bytes]]]:
+    """Take a multipart form apart: its fields, and its files with name, type and content."""
+    message = message_from_bytes(b"Content-Type: " + content_type.encode() + b"\r\n\r\n" + raw, policy=HTTP)
+    fields: dict[str, list[str]] = {}
+    files: dict[str, tuple[str, str, bytes]] = {}
+    for part in message.iter_parts():
+        name = str(part.get_param("name", "", header="content-disposition"))
+        content: Any = part.get_payload(decode=True)
+        if filename := part.get_filename():
+            files[name] = (filename, part.get_content_type(), content)
+        else:
+            fields.setdefault(name, []).append(content.decode(errors="replace"))
+    return fields, files

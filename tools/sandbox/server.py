@@ -23,6 +23,7 @@ class SandboxServer(ThreadingHTTPServer):
         self.state = SandboxState(config)
         handler = type("Handler", (SandboxHandler,), {"state": self.state})
         super().__init__((host, port), handler)
+        self.state.own_url = self.url
 
     @property
     def url(self) -> str:
@@ -34,6 +35,7 @@ class SandboxServer(ThreadingHTTPServer):
 
     def server_close(self) -> None:
         self.state.closing.set()
+        self.state.statuses.close()
         super().server_close()
 
 

@@ -8,14 +8,19 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from tools.sandbox.config import SandboxConfig
+from tools.sandbox.control.callbacks import post_signed
 from tools.sandbox.control.faults import Fault
+from tools.sandbox.control.files import MediaStore
 from tools.sandbox.control.people import PEOPLE, Person
 from tools.sandbox.control.scenario import Scenario
+from tools.sandbox.control.statuses import Accepted, StatusPlayer
+from tools.sandbox.control.templates import Templates
 from tools.sandbox.graph import tokens
 from tools.sandbox.graph.errors import Refused
 from tools.sandbox.graph.tokens import Token
 
 LEDGER_LENGTH: Final = 10_000
+WINDOW_SECONDS: Final = 24 * 3600
 
 
 @dataclass(slots=True, kw_only=True)
@@ -42,14 +47,30 @@ class SandboxState:
     sent: deque[dict[str, Any]] = field(default_factory=lambda: deque(maxlen=LEDGER_LENGTH))
     lock: threading.RLock = field(default_factory=threading.RLock)
     closing: threading.Event = field(default_factory=threading.Event)
+    # What was accepted, counted by its opaque id: not cut, whatever its number.
+    accepted: Counter[str] = field(default_factory=Counter)
+    sent_total: int = 0
+    marks: deque[dict[str, Any]] = field(default_factory=lambda: deque(maxlen=LEDGER_LENGTH))
+    wishes: Counter[tuple[str, str]] = field(default_factory=Counter)
+    windows: dict[tuple[str, str], float] = field(default_factory=dict)
+    instagram_people: set[str] = field(default_factory=set)
+    templates: Templates = field(default_factory=Templates)
+    media: MediaStore = field(default_factory=MediaStore)
+    own_url: str = ""
+
+    def __post_init__(self) -> None:
+        self.statuses = StatusPlayer(self._post_statuses)
 
     def reset(self) -> None:
         """Forget everything but the codes' and tokens' signatures: tokens given before stay good."""
         with self.lock:
             self.scenario = Scenario()
             accounts = (self.codes, self.subscriptions, self.registrations, self.registered, self.revoked)
-            for forgotten in (*accounts, self.fault_counts, self.calls, self.sent):
+            messages = (self.sent, self.accepted, self.marks, self.wishes, self.windows, self.instagram_people)
+            for forgotten in (*accounts, *messages, self.fault_counts, self.calls, self.templates, self.media):
                 forgotten.clear()
+            self.sent_total = 0
+        self.statuses.forget()
 
     def play(self, scenario: Scenario) -> None:
         with self.lock:
@@ -92,6 +113,42 @@ class SandboxState:
             raise Refused("token_expired")
         return token
 
+    # Messages -----------------------------------------------------------------------------------------
+
+    def keep_sent(self, *, opaque: str, **entry: Any) -> None:
+        with self.lock:
+            self.sent_total += 1
+            self.sent.append({"opaque": opaque, **entry})
+            if opaque:
+                self.accepted[opaque] += 1
+
+    def still_wishes(self, sender: str, what: str, times: int | None) -> bool:
+        """Say whether an error that is asked for so often is still to come."""
+        if times is None:
+            return True
+        with self.lock:
+            self.wishes[sender, what] += 1
+            return self.wishes[sender, what] <= times
+
+    def is_open(self, account: str, person: str) -> bool:
+        """Say whether free text may be sent: where windows are played, for a day after the person wrote."""
+        with self.lock:
+            wrote_at = self.windows.get((account, person), 0.0)
+        return not self.scenario.has_windows or wrote_at > time.time() - WINDOW_SECONDS
+
+    def open_window(self, account: str, person: str, *, is_instagram: bool) -> None:
+        with self.lock:
+            self.windows[account, person] = time.time()
+            if is_instagram:
+                self.instagram_people.add(person)
+
+    def play_statuses(self, one: Accepted, course: str) -> None:
+        if self.config.callback_url:
+            self.statuses.play(one, course, self.scenario.status_seconds)
+
+    def _post_statuses(self, body: dict[str, Any]) -> None:
+        post_signed(self.config, body)
+
     # Faults and the ledger ----------------------------------------------------------------------------
 
     def fault_at(self, call: str, person: Person | None) -> Fault | None:
@@ -112,11 +169,13 @@ class SandboxState:
 
     def ledger(self) -> dict[str, Any]:
         with self.lock:
-            opaque = Counter(entry["opaque"] for entry in self.sent if entry["opaque"])
             return {
                 "calls": list(self.calls),
                 "sent": list(self.sent),
-                "sent_by_opaque": dict(opaque),
+                "sent_by_opaque": dict(self.accepted),
+                "sent_total": self.sent_total,
+                "marks": list(self.marks),
+                "fetches": list(self.media.fetches),
                 "subscriptions": dict(self.subscriptions),
                 "registrations": dict(self.registrations),
                 "revoked": dict(self.revoked),

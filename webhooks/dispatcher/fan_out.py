@@ -26,10 +26,11 @@ logger = logging.getLogger(__name__)
 
 SWEEP_SECONDS = 0.5
 MOST_TENANTS = 64
-MOST_EVENTS, MOST_ROWS = 500, 2_000
-LEAST_ROWS = 50
+# Larger batches cost no less for each delivery, and whoever comes meanwhile waits until one has ended.
+MOST_EVENTS, MOST_ROWS = 250, 500
+LEAST_ROWS, LEAST_ROWS_OF_ALL = 10, 50
 # A batch is made smaller when it took so long, and larger again when it took no longer than that.
-LONG_SECONDS, SHORT_SECONDS = 0.2, 0.05
+LONG_SECONDS, SHORT_SECONDS = 0.1, 0.03
 STATEMENT_TIMEOUT = "5s"
 
 
@@ -65,7 +66,7 @@ class Batch(NamedTuple):
     rows: int = MOST_ROWS
 
     def halved(self) -> "Batch":
-        return Batch(max(1, self.events // 2), max(200, self.rows // 2))
+        return Batch(max(1, self.events // 2), max(LEAST_ROWS_OF_ALL, self.rows // 2))
 
     def doubled(self) -> "Batch":
         return Batch(min(MOST_EVENTS, self.events * 2), min(MOST_ROWS, self.rows * 2))

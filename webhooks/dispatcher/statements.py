@@ -3,7 +3,8 @@
 They are prepared once and planned once, without a look at their values. The queue is often empty when its statistics
 are taken, and a plan that is right for an empty table joins each row with each. So rows of the queue are found by an
 array of keys, never by a join; and what is joined with a large table goes through a LIMIT, which the planner takes
-for a single row, so that it walks the index.
+for a single row, so that it walks the index. Whatever looks for new rows names an expression that one index alone has:
+it would else walk through all that waits, once that was taken for nothing.
 
 What has been dealt with leaves dead rows behind, which stay for as long as anybody holds an old snapshot (a backup, a
 replica). So no statement starts at the beginning of an index: each is told where what it may find begins.
@@ -12,13 +13,15 @@ replica). So no statement starts at the beginning of an index: each is told wher
 # Tenants with events that no earlier look has seen: `limit` rows are looked at, one more says that there are others.
 NEW_EVENTS = """
 WITH new AS MATERIALIZED (
-    (SELECT agency_id, workspace_id, position FROM agency_event
-    WHERE fanned_out_at IS NULL AND position + 0 = ANY (%(in_progress)s::bigint[]) LIMIT %(limit)s)
+    (SELECT found.* FROM unnest(%(in_progress)s::bigint[]) AS begun (number) CROSS JOIN LATERAL (
+        SELECT agency_id, workspace_id, position FROM agency_event
+        WHERE CASE WHEN fanned_out_at IS NULL THEN position END = begun.number LIMIT %(limit)s
+    ) AS found LIMIT %(limit)s)
     UNION ALL
     (SELECT agency_id, workspace_id, position FROM agency_event
-    WHERE fanned_out_at IS NULL AND position + 0 >= %(next)s
-        AND position + 0 < pg_snapshot_xmax(pg_current_snapshot())::text::bigint
-    ORDER BY position + 0 LIMIT %(limit)s)
+    WHERE CASE WHEN fanned_out_at IS NULL THEN position END >= %(next)s
+        AND CASE WHEN fanned_out_at IS NULL THEN position END < pg_snapshot_xmax(pg_current_snapshot())::text::bigint
+    ORDER BY CASE WHEN fanned_out_at IS NULL THEN position END LIMIT %(limit)s)
 )
 SELECT pg_current_snapshot()::text, (SELECT count(*) FROM new) > %(limit)s - 1, agency_id, coalesce(workspace_id, 0),
     min(position)
@@ -140,13 +143,15 @@ WHERE delivery_id = ANY (ARRAY (
 # Endpoints with ready deliveries that no earlier look has seen.
 NEW_READY = """
 WITH new AS MATERIALIZED (
-    (SELECT agency_id, workspace_id, endpoint_id, position FROM webhooks_queueddelivery
-    WHERE is_ready AND position + 0 = ANY (%(in_progress)s::bigint[]) LIMIT %(limit)s)
+    (SELECT found.* FROM unnest(%(in_progress)s::bigint[]) AS begun (number) CROSS JOIN LATERAL (
+        SELECT agency_id, workspace_id, endpoint_id, position FROM webhooks_queueddelivery
+        WHERE CASE WHEN is_ready THEN position END = begun.number LIMIT %(limit)s
+    ) AS found LIMIT %(limit)s)
     UNION ALL
     (SELECT agency_id, workspace_id, endpoint_id, position FROM webhooks_queueddelivery
-    WHERE is_ready AND position + 0 >= %(next)s
-        AND position + 0 < pg_snapshot_xmax(pg_current_snapshot())::text::bigint
-    ORDER BY position + 0 LIMIT %(limit)s)
+    WHERE CASE WHEN is_ready THEN position END >= %(next)s
+        AND CASE WHEN is_ready THEN position END < pg_snapshot_xmax(pg_current_snapshot())::text::bigint
+    ORDER BY CASE WHEN is_ready THEN position END LIMIT %(limit)s)
 )
 SELECT pg_current_snapshot()::text, (SELECT count(*) FROM new) > %(limit)s - 1, agency_id, workspace_id, endpoint_id,
     min(position)

@@ -3,6 +3,8 @@
 from django.utils.translation import gettext_lazy as _
 
 from agency.pages.registry import MenuEntry, dashboard_menu, label_actions
+from workspaces.automations.services.media_use import automation_needing
+from workspaces.media.services import MediaUse, media_uses
 
 ACTIONS = {
     "automation.created": _("Automation created"),
@@ -22,3 +24,4 @@ dashboard_menu.add(
     MenuEntry(url_name="app:prerequisites", label=_("Prerequisites"), icon="plan", order=90),
 )
 label_actions(ACTIONS)
+media_uses.add(MediaUse("automations", automation_needing))

@@ -1,1 +1,70 @@
-"""What contacts add elsewhere."""
+"""What contacts add elsewhere: events, usage of the plan, words of the activity log."""
+
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+
+from agency.event_types import event_types
+from agency.pages.registry import MenuEntry, dashboard_menu, label_actions
+from config.api.fields import CharField, ListField
+from config.request_bodies import MIB, BodyRule, body_rules
+from workspaces.contacts import events
+from workspaces.contacts.api.serializers import ContactSerializer, ImportEventSerializer, SegmentReferenceSerializer
+from workspaces.contacts.services import used_contacts
+from workspaces.contacts.services.files import MOST_BYTES
+from workspaces.subaccounts.event_types import workspace_event_type
+from workspaces.subaccounts.services import UsageSource, usage_sources
+
+
+def _contact(name: str, label: str, **beside: Any) -> None:
+    event_types.add(
+        workspace_event_type(name, label, group="Contacts", resource="contact", serializer=ContactSerializer, **beside)
+    )
+
+
+def _segment(name: str, label: str) -> None:
+    event_types.add(
+        workspace_event_type(name, label, group="Segments", resource="segment", serializer=SegmentReferenceSerializer)
+    )
+
+
+def _tags(told: str) -> ListField:
+    return ListField(child=CharField(example="VIP"), help_text=told, example=["VIP"])
+
+
+_contact(events.CONTACT_CREATED, "Contact created")
+_contact(events.CONTACT_UPDATED, "Contact updated")
+_contact(events.CONTACT_DELETED, "Contact deleted")
+_contact(events.CONTACT_TAGGED, "Contact tagged", tags=_tags("The tags that were added."))
+_contact(events.CONTACT_UNTAGGED, "Contact untagged", tags=_tags("The tags that were taken away."))
+_contact(events.CONTACT_OPTED_OUT, "Contact opted out")
+_contact(events.CONTACT_OPTED_IN, "Contact opted in")
+event_types.add(
+    workspace_event_type(
+        events.IMPORT_COMPLETED,
+        "Import of contacts completed",
+        group="Contacts",
+        resource="contact_import",
+        serializer=ImportEventSerializer,
+    )
+)
+_segment(events.SEGMENT_CREATED, "Segment created")
+_segment(events.SEGMENT_UPDATED, "Segment updated")
+_segment(events.SEGMENT_DELETED, "Segment deleted")
+# A form is some kilobytes more than its file.
+body_rules.add(BodyRule("/app/contacts/imports/new", most_bytes=MOST_BYTES + MIB))
+dashboard_menu.add(
+    MenuEntry(url_name="app:contacts", label=_("Contacts"), icon="accounts", order=12),
+    MenuEntry(url_name="app:segments", label=_("Segments"), icon="plan", order=14),
+)
+usage_sources.add(UsageSource("contacts", used_contacts))
+label_actions(
+    {
+        "contact.deleted": _("Contact deleted"),
+        "contact.merged": _("Contacts merged"),
+        "contact.import_started": _("Import of contacts started"),
+        "segment.created": _("Segment created"),
+        "segment.updated": _("Segment changed"),
+        "segment.deleted": _("Segment deleted"),
+    }
+)

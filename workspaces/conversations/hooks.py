@@ -1,1 +1,51 @@
-"""What conversations add elsewhere."""
+"""What conversations add elsewhere: topics of webhooks, metrics, and what becomes of merged contacts."""
+
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+
+from agency.event_types import EventType, event_types
+from agency.pages.registry import MenuEntry, dashboard_menu, label_actions
+from config.metrics import METRICS
+from config.request_bodies import MIB, BodyRule, body_rules
+from workspaces.contacts.services import contact_merge_handlers
+from workspaces.conversations import metrics
+from workspaces.conversations.api.serializers import ConversationSerializer, MessageSerializer, NoteSerializer
+from workspaces.conversations.services import recording
+from workspaces.conversations.services.merging import MERGE_HANDLER
+from workspaces.subaccounts.event_types import workspace_event_type
+
+# The largest file that a network takes from us but documents, which go through the API.
+MOST_FILE_BYTES = 16 * MIB
+SENT = {"direction": "out", "sent_by": {"kind": "workspace_key", "label": "Shop"}}
+
+
+def _conversation(name: str, label: str, **beside: Any) -> EventType:
+    return workspace_event_type(
+        name, label, group="Conversations", resource="conversation", serializer=ConversationSerializer, **beside
+    )
+
+
+def _message(name: str, label: str, **sample: Any) -> EventType:
+    return workspace_event_type(
+        name, label, group="Messages", resource="message", serializer=MessageSerializer, sample=sample
+    )
+
+
+event_types.add(
+    _conversation(recording.OPENED, "Conversation opened"),
+    _conversation(recording.ASSIGNED, "Conversation assigned"),
+    _conversation(recording.CLOSED, "Conversation closed"),
+    _conversation(recording.REOPENED, "Conversation reopened"),
+    _conversation(recording.NOTE_ADDED, "Note added", note=NoteSerializer()),
+    _message(recording.RECEIVED, "Message received", status="received"),
+    *(
+        _message(topic, f"Message {status}", status=status, **SENT)
+        for status, topic in recording.MESSAGE_TOPICS.items()
+    ),
+)
+dashboard_menu.add(MenuEntry(url_name="app:inbox", label=_("Inbox"), icon="inbox", order=15))
+body_rules.add(BodyRule("/app/inbox/", most_bytes=MOST_FILE_BYTES + MIB))
+label_actions({"conversations.opt_out_words_changed": _("Opt-out words changed")})
+contact_merge_handlers.add(MERGE_HANDLER)
+METRICS.add(*metrics.METRICS)

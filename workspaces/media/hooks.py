@@ -1,1 +1,10 @@
-"""What media add elsewhere."""
+"""What media add elsewhere: labels of the activity log, and how large an upload may be."""
+
+from django.utils.translation import gettext_lazy as _
+
+from agency.pages.registry import label_actions
+from config.request_bodies import body_rules
+from workspaces.media.api.workspace.uploads import UPLOAD_BODY
+
+label_actions({"media.removed": _("File removed")})
+body_rules.add(UPLOAD_BODY)

@@ -1,4 +1,7 @@
-"""Names of the events that an agency gets about its sub-accounts; `hooks` declares them."""
+"""Names of the events that an agency gets about its sub-accounts, and a workspace about its channels.
+
+`hooks` declares them.
+"""
 
 WORKSPACE_CREATED = "workspace.created"
 WORKSPACE_SUSPENDED = "workspace.suspended"
@@ -6,3 +9,7 @@ WORKSPACE_RESTORED = "workspace.restored"
 SUBSCRIPTION_CHANGED = "subscription.changed"
 ADDON_GRANTED = "addon.granted"
 ADDON_REVOKED = "addon.revoked"
+CHANNEL_CONNECTED = "channel.connected"
+CHANNEL_ERROR = "channel.error"
+CHANNEL_DISCONNECTED = "channel.disconnected"
+CHANNEL_LIMIT_CHANGED = "channel.limit_changed"

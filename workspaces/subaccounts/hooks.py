@@ -38,6 +38,8 @@ from workspaces.subaccounts.api.serializers import (
     SubAccountEventSerializer,
     SubscriptionChangedSerializer,
 )
+from workspaces.subaccounts.api.workspace.serializers import WorkspaceChannelSerializer
+from workspaces.subaccounts.event_types import workspace_event_type
 from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.services import UsageSource, usage_sources
 from workspaces.subaccounts.services.near_limits import sub_accounts_near_limits
@@ -60,6 +62,22 @@ EVENTS = (
     _event(events.SUBSCRIPTION_CHANGED, "Plan changed", SubscriptionChangedSerializer),
     _event(events.ADDON_GRANTED, "Add-on granted", AddonEventSerializer),
     _event(events.ADDON_REVOKED, "Add-on revoked", AddonEventSerializer),
+)
+CHANNEL_EVENTS = tuple(
+    workspace_event_type(
+        name,
+        label,
+        group="Channels",
+        resource="channel",
+        serializer=WorkspaceChannelSerializer,
+        sample={"platform": "whatsapp", "status": status},
+    )
+    for name, label, status in (
+        (events.CHANNEL_CONNECTED, "Channel connected", "active"),
+        (events.CHANNEL_ERROR, "Channel lost at the provider", "error"),
+        (events.CHANNEL_DISCONNECTED, "Channel disconnected", "disconnected"),
+        (events.CHANNEL_LIMIT_CHANGED, "Messaging limit changed", "active"),
+    )
 )
 MOST_SHOWN = 100
 RECENTLY = timedelta(days=30)
@@ -149,7 +167,7 @@ def concerns(agency: Agency) -> Iterable[Concern]:
 
 
 concern_sources.add(ConcernSource(name="workspaces", order=20, concerns=concerns))
-event_types.add(*EVENTS)
+event_types.add(*EVENTS, *CHANNEL_EVENTS)
 invitation_handlers.add(OWNERSHIP)
 console_menu.add(
     MenuEntry(url_name="console:sub-accounts", label=_("Sub-accounts"), icon="accounts", section=Section.MAIN, order=20)

@@ -1,34 +1,31 @@
-"""What providers send us in signed callbacks, as typed events."""
+"""What providers send us in signed callbacks, as typed facts."""
 
+from channelconnect.providers.notices.accounts import Account, Channels, Source, accounts_in
 from channelconnect.providers.notices.bodies import json_of
 from channelconnect.providers.notices.events import (
     AccountLost,
-    Echo,
-    InboundMessage,
     LimitChanged,
-    MessageStatus,
-    PersonRead,
-    Problem,
     ProviderEvent,
     QualityChanged,
     TemplateChanged,
     Unknown,
 )
-from channelconnect.providers.notices.parsing import UnreadableNotices, read_notices
+from channelconnect.providers.notices.parsing import Fact, UnreadableNotices, notice_of, read_notice
 
 __all__ = [
+    "Account",
     "AccountLost",
-    "Echo",
-    "InboundMessage",
+    "Channels",
+    "Fact",
     "LimitChanged",
-    "MessageStatus",
-    "PersonRead",
-    "Problem",
     "ProviderEvent",
     "QualityChanged",
+    "Source",
     "TemplateChanged",
     "Unknown",
     "UnreadableNotices",
+    "accounts_in",
     "json_of",
-    "read_notices",
+    "notice_of",
+    "read_notice",
 ]

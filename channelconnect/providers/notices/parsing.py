@@ -3,17 +3,21 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from channelconnect.providers.notices.accounts import Source
 from channelconnect.providers.notices.bodies import json_of
 from channelconnect.providers.notices.events import ProviderEvent, Unknown
 from channelconnect.providers.notices.pages import read_page_entry
 from channelconnect.providers.notices.permissions import read_permissions_entry
 from channelconnect.providers.notices.whatsapp import read_whatsapp_entry
-from channelconnect.providers.parsing import Row, row, rows, text
+from channelconnect.providers.parsing import Row, rows, text
+from workspaces.conversations.facts import ConversationFact
 
-READERS: Final[dict[str, Callable[[Row], Iterator[ProviderEvent]]]] = {
+Fact = ConversationFact | ProviderEvent
+
+READERS: Final[dict[str, Callable[[Row, Source], Iterator[Fact]]]] = {
     "whatsapp_business_account": read_whatsapp_entry,
-    "page": lambda entry: read_page_entry(entry, "facebook"),
-    "instagram": lambda entry: read_page_entry(entry, "instagram"),
+    "page": lambda entry, source: read_page_entry(entry, "facebook", source),
+    "instagram": lambda entry, source: read_page_entry(entry, "instagram", source),
     "permissions": read_permissions_entry,
 }
 
@@ -22,19 +26,21 @@ class UnreadableNotices(ValueError):
     """The body is no JSON object."""
 
 
-def read_notices(body: bytes) -> list[ProviderEvent]:
-    """Give the events of a body in its order; whatever is odd in it is skipped or `Unknown`.
-
-    Raises `UnreadableNotices`.
-    """
+def notice_of(body: bytes) -> Row:
+    """Read a body. Raises `UnreadableNotices`."""
     try:
         notice = json_of(body)
     except ValueError:
         raise UnreadableNotices("no JSON") from None
     if not isinstance(notice, dict):
         raise UnreadableNotices("no JSON object")
-    kind = text(row(notice).get("object"))
+    return notice
+
+
+def read_notice(notice: Row, source: Source) -> list[Fact]:
+    """Give the facts of a body in its order; whatever is odd in it, or about nobody's channel, is `Unknown`."""
+    kind = text(notice.get("object"))
     read = READERS.get(kind)
     if read is None:
         return [Unknown(platform="", kind=kind)]
-    return [event for entry in rows(notice.get("entry")) for event in read(entry)]
+    return [fact for entry in rows(notice.get("entry")) for fact in read(entry, source)]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from channelconnect.providers.notices.accounts import Source
 from channelconnect.providers.notices.events import AccountLost, ProviderEvent, Unknown
 from channelconnect.providers.notices.values import moment
 from channelconnect.providers.parsing import Row, ident, row, rows, text
@@ -10,9 +11,9 @@ from channelconnect.providers.parsing import Row, ident, row, rows, text
 GONE: Final = {"revoke", "revoked", "remove", "removed", "disconnected"}
 
 
-def read_permissions_entry(entry: Row) -> Iterator[ProviderEvent]:
+def read_permissions_entry(entry: Row, source: Source) -> Iterator[ProviderEvent]:
     """Give the accounts whose permission was taken back; only changes that name them can be distinguished."""
-    at = moment(entry.get("time"))
+    at = moment(entry.get("time")) or source.came_at
     for change in rows(entry.get("changes")):
         value, field = row(change.get("value")), text(change.get("field"))
         targets = value.get("target_ids")

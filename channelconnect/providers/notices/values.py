@@ -1,32 +1,65 @@
 """What the readers of several kinds of notices share."""
 
+import math
 from datetime import UTC, datetime
-from typing import Final
+from functools import lru_cache
+from typing import Any, Final
 
-from channelconnect.providers.notices.events import Problem
 from channelconnect.providers.parsing import Row, number, row, rows, text
 
 # Later moments in seconds than this are milliseconds in truth.
 LAST_SECOND: Final = 100_000_000_000
 LONGEST_MESSAGE: Final = 65_536
 LONGEST_ID: Final = 512
+LONGEST_ADDRESS: Final = 4_096
+LONGEST_VALUE: Final = 1_000
+MOST_ITEMS: Final = 30
+DEEPEST: Final = 5
 
 
 def moment(value: object) -> datetime | None:
     """Read seconds or milliseconds since 1970, as a number or as digits."""
+    return _moment(value) if isinstance(value, str | int) and not isinstance(value, bool) else None
+
+
+@lru_cache(maxsize=10_000)
+def _moment(value: str | int) -> datetime | None:
+    """What comes together happened in few seconds."""
     found = number(value)
     if found is None or not 0 < found < LAST_SECOND * 1000:
         return None
     return datetime.fromtimestamp(found / 1000 if found >= LAST_SECOND else found, UTC)
 
 
-def problems(value: object) -> tuple[Problem, ...]:
-    return tuple(_problem(error) for error in rows(value))
+def address(value: object) -> str:
+    """Give an address of the web; anything else, and what is too long to be one, is none."""
+    found = text(value, LONGEST_ADDRESS + 1)
+    return found if found.startswith(("https://", "http://")) and len(found) <= LONGEST_ADDRESS else ""
 
 
-def _problem(error: Row) -> Problem:
-    return Problem(
-        code=number(error.get("code")) or 0,
-        title=text(error.get("title")) or text(error.get("message")),
-        details=text(row(error.get("error_data")).get("details"), 1_000),
-    )
+def bounded(value: object, depth: int = DEEPEST) -> Any:
+    """Copy JSON of any form so that a column can hold it: texts, lists and nesting have a longest form."""
+    if isinstance(value, str):
+        return text(value, LONGEST_VALUE)
+    if isinstance(value, bool | int | None):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if depth == 0:
+        return None
+    if isinstance(value, dict):
+        return {text(key, 100): bounded(item, depth - 1) for key, item in list(value.items())[:MOST_ITEMS]}
+    return [bounded(item, depth - 1) for item in value[:MOST_ITEMS]] if isinstance(value, list) else None
+
+
+def present(**values: Any) -> dict[str, Any]:
+    """Give the values that are there: no empty text, list or object, and no None."""
+    return {name: value for name, value in values.items() if value not in ("", None, [], {})}
+
+
+def error_of(value: object) -> tuple[str, str]:
+    """Give the code of the first error of a list and what it says: its details, else its title."""
+    error: Row = next(iter(rows(value)), {})
+    details = text(row(error.get("error_data")).get("details"), LONGEST_VALUE)
+    code = number(error.get("code"))
+    return "" if code is None else str(code), details or text(error.get("title")) or text(error.get("message"))

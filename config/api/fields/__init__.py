@@ -1,5 +1,6 @@
 """Fields of serializers: no JSON type is converted to another, texts must be seen and stored; all have examples."""
 
+from config.api.fields.files import UploadField
 from config.api.fields.lists import ListField
 from config.api.fields.metadata import MetadataField
 from config.api.fields.texts import CharField, EmailField, OpaqueField, TimezoneField
@@ -31,4 +32,5 @@ __all__ = [
     "TimezoneField",
     "URLField",
     "UUIDField",
+    "UploadField",
 ]

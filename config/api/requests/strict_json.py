@@ -24,6 +24,10 @@ class OutOfRange:
 
     digits: str
 
+    @property
+    def canonical(self) -> list[str]:
+        return [self.digits]
+
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
@@ -87,5 +91,8 @@ def parse_object(body: bytes) -> dict[str, Any]:
 
 
 def canonical_bytes(value: Any) -> bytes:
-    """Write what `parse_object` gave as bytes that are the same for the same JSON, whatever the order of its keys."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), default=lambda number: [number.digits]).encode()
+    """Write a body as bytes that are the same for the same JSON, whatever the order of its keys.
+
+    What JSON does not know, a number out of range or an uploaded file, says itself what it is compared by.
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), default=lambda other: other.canonical).encode()

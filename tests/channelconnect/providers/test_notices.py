@@ -1,133 +1,42 @@
 """What providers send us, read as typed facts; nothing they send breaks the reading."""
 
 import json
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from channelconnect.providers import UnreadableNotices, answer_challenge, read_notices, sign, verify_signature
+from channelconnect.providers import UnreadableNotices, answer_challenge, sign, verify_signature
 from channelconnect.providers.notices import (
     AccountLost,
-    Echo,
-    InboundMessage,
     LimitChanged,
-    MessageStatus,
-    PersonRead,
-    Problem,
     QualityChanged,
     TemplateChanged,
     Unknown,
+    accounts_in,
+    notice_of,
 )
-
-AT = datetime.fromtimestamp(1790000000, UTC)
-
-
-def whatsapp(field: str, value: dict[str, Any], container: str = "2001") -> bytes:
-    changes = [{"field": field, "value": value}]
-    entry = [{"id": container, "time": 1790000000, "changes": changes}]
-    return json.dumps({"object": "whatsapp_business_account", "entry": entry}).encode()
-
-
-def messages(**value: Any) -> bytes:
-    metadata = {"phone_number_id": "4001", "display_phone_number": "49301234"}
-    return whatsapp("messages", {"messaging_product": "whatsapp", "metadata": metadata, **value})
-
-
-def page(event: dict[str, Any], kind: str = "page") -> bytes:
-    ends = {"sender": {"id": "91"}, "recipient": {"id": "6001"}, "timestamp": 1790000000000}
-    entry = [{"id": "6001", "time": 1790000000000, "messaging": [ends | event]}]
-    return json.dumps({"object": kind, "entry": entry}).encode()
-
-
-def test_a_status_comes_with_what_the_send_carried_along() -> None:
-    status = {
-        "id": "wamid.X",
-        "status": "failed",
-        "timestamp": "1790000000",
-        "recipient_id": "49170",
-        "biz_opaque_callback_data": "recipient-7",
-        "pricing": {"billable": True, "pricing_model": "PMP", "category": "marketing"},
-        "errors": [{"code": 131049, "title": "Not sent", "error_data": {"details": "engagement"}}],
-    }
-    assert read_notices(messages(statuses=[status])) == [
-        MessageStatus(
-            platform="whatsapp",
-            account_id="4001",
-            container_id="2001",
-            at=AT,
-            message_id="wamid.X",
-            status="failed",
-            person="49170",
-            opaque="recipient-7",
-            is_billable=True,
-            category="marketing",
-            problems=(Problem(code=131049, title="Not sent", details="engagement"),),
-        )
-    ]
-
-
-def test_a_message_comes_with_its_writer_s_name() -> None:
-    message = {"from": "49170", "id": "wamid.Y", "timestamp": "1790000000", "type": "text", "text": {"body": "Hi é"}}
-    contacts = [{"profile": {"name": "Ann"}, "wa_id": "49170"}]
-    (fact,) = read_notices(messages(messages=[message], contacts=contacts))
-    assert fact == InboundMessage(
-        platform="whatsapp",
-        account_id="4001",
-        container_id="2001",
-        at=AT,
-        message_id="wamid.Y",
-        person="49170",
-        kind="text",
-        text="Hi é",
-        person_name="Ann",
-    )
-
-
-@pytest.mark.parametrize(
-    ("message", "text"),
-    [
-        ({"type": "button", "button": {"text": "Stop", "payload": "p"}}, "Stop"),
-        ({"type": "interactive", "interactive": {"button_reply": {"id": "1", "title": "Yes"}}}, "Yes"),
-        ({"type": "interactive", "interactive": {"list_reply": {"id": "1", "title": "Third"}}}, "Third"),
-        ({"type": "image", "image": {"id": "1", "caption": "look"}}, "look"),
-        ({"type": "unsupported", "errors": [{"code": 131051}]}, ""),
-    ],
-)
-def test_what_was_pressed_or_captioned_is_the_text(message: dict[str, Any], text: str) -> None:
-    (fact,) = read_notices(messages(messages=[{"from": "49170", "id": "wamid.Y", **message}]))
-    assert isinstance(fact, InboundMessage)
-    assert (fact.kind, fact.text) == (message["type"], text)
-    assert fact.at == AT
-
-
-def test_a_person_without_a_number_is_known_by_the_id_with_this_business() -> None:
-    contacts = [{"profile": {"name": "Ann"}, "user_id": "US.13491208655302741918"}]
-    message = {"from_user_id": "US.13491208655302741918", "id": "wamid.Y", "type": "text", "text": {"body": "Hi"}}
-    (fact,) = read_notices(messages(messages=[message], contacts=contacts))
-    assert isinstance(fact, InboundMessage)
-    assert (fact.person, fact.person_name) == ("US.13491208655302741918", "Ann")
+from tests.channelconnect.inbox.notices import AT, CAME_AT, NUMBER, of_number, page, read, whatsapp
 
 
 def test_entries_and_changes_keep_their_order() -> None:
-    statuses = [{"id": f"wamid.{n}", "status": "sent"} for n in range(3)]
-    body = json.loads(messages(statuses=statuses))
+    statuses = [{"id": f"wamid.{n}", "status": "sent", "recipient_id": "49170"} for n in range(3)]
+    body = json.loads(of_number(statuses=statuses))
     body["entry"] *= 2
-    facts = read_notices(json.dumps(body).encode())
+    facts = read(json.dumps(body).encode())
     assert [getattr(fact, "message_id", "") for fact in facts] == ["wamid.0", "wamid.1", "wamid.2"] * 2
 
 
 @pytest.mark.parametrize("event", ["PARTNER_REMOVED", "PARTNER_APP_UNINSTALLED", "ACCOUNT_DELETED", "DISABLED_UPDATE"])
 def test_a_lost_business_account(event: str) -> None:
-    (fact,) = read_notices(whatsapp("account_update", {"event": event}))
+    (fact,) = read(whatsapp("account_update", {"event": event}))
     assert fact == AccountLost(platform="whatsapp", container_id="2001", at=AT, reason=event)
 
 
 def test_a_lost_business_account_may_be_named_inside() -> None:
     value = {"event": "PARTNER_REMOVED", "waba_info": {"waba_id": "2002", "owner_business_id": "8001"}}
-    (fact,) = read_notices(whatsapp("account_update", value, container="8001"))
+    (fact,) = read(whatsapp("account_update", value, container="8001"))
     assert isinstance(fact, AccountLost)
     assert fact.container_id == "2002"
 
@@ -135,27 +44,31 @@ def test_a_lost_business_account_may_be_named_inside() -> None:
 @pytest.mark.parametrize("state", ["REINSTATE", "SCHEDULE_FOR_DISABLE"])
 def test_a_business_account_that_is_still_there_is_not_lost(state: str) -> None:
     value = {"event": "DISABLED_UPDATE", "ban_info": {"waba_ban_state": state}}
-    assert isinstance(read_notices(whatsapp("account_update", value))[0], Unknown)
+    assert isinstance(read(whatsapp("account_update", value))[0], Unknown)
 
 
 def test_a_revoked_permission_loses_the_accounts_it_names() -> None:
     change = {"field": "pages_messaging", "value": {"verb": "revoke", "target_ids": ["6001", 6002, "x"]}}
     body = {"object": "permissions", "entry": [{"id": "3001", "time": 1790000000, "changes": [change]}]}
-    facts = read_notices(json.dumps(body).encode())
+    facts = read(json.dumps(body).encode())
     assert [fact.account_id for fact in facts if isinstance(fact, AccountLost)] == ["6001", "6002"]
 
 
 def test_a_granted_permission_is_nothing_to_act_on() -> None:
     change = {"field": "pages_messaging", "value": {"verb": "granted", "target_ids": ["6001"]}}
     body = {"object": "permissions", "entry": [{"id": "3001", "changes": [change]}]}
-    assert read_notices(json.dumps(body).encode()) == [Unknown(platform="", kind="permissions.pages_messaging")]
+    assert read(json.dumps(body).encode()) == [Unknown(platform="", kind="permissions.pages_messaging", at=CAME_AT)]
 
 
-def test_quality_limits_and_templates() -> None:
+def test_a_number_s_quality_and_limit() -> None:
     quality = {"display_phone_number": "15550", "event": "FLAGGED", "current_limit": "TIER_1K"}
-    (fact,) = read_notices(whatsapp("phone_number_quality_update", quality))
+    (fact,) = read(whatsapp("phone_number_quality_update", quality))
     assert isinstance(fact, QualityChanged)
-    assert (fact.shown, fact.event, fact.messaging_limit, fact.has_limit) == ("15550", "FLAGGED", 1_000, True)
+    assert (fact.shown, fact.event, fact.quality) == ("15550", "FLAGGED", "RED")
+    assert (fact.messaging_limit, fact.has_limit) == (1_000, True)
+
+
+def test_what_changes_of_a_template() -> None:
     template = {
         "event": "REJECTED",
         "message_template_id": 17,
@@ -163,9 +76,18 @@ def test_quality_limits_and_templates() -> None:
         "message_template_language": "en_US",
         "reason": "INVALID_FORMAT",
     }
-    (fact,) = read_notices(whatsapp("message_template_status_update", template))
+    (fact,) = read(whatsapp("message_template_status_update", template))
     assert isinstance(fact, TemplateChanged)
-    assert (fact.template_id, fact.name, fact.language, fact.status) == ("17", "order_ready", "en_US", "REJECTED")
+    assert (fact.template_id, fact.name, fact.language) == ("17", "order_ready", "en_US")
+    assert (fact.what, fact.value, fact.reason) == ("status", "REJECTED", "INVALID_FORMAT")
+    for field, more, found in (
+        ("message_template_quality_update", {"new_quality_score": "RED"}, ("quality", "RED")),
+        ("template_category_update", {"new_category": "MARKETING"}, ("category", "MARKETING")),
+        ("message_template_components_update", {}, ("components", "")),
+    ):
+        (fact,) = read(whatsapp(field, template | more))
+        assert isinstance(fact, TemplateChanged)
+        assert (fact.name, fact.what, fact.value) == ("order_ready", *found)
 
 
 @pytest.mark.parametrize(
@@ -179,46 +101,9 @@ def test_quality_limits_and_templates() -> None:
     ],
 )
 def test_the_portfolio_s_limit_comes_in_several_spellings(value: dict[str, Any], limit: int | None) -> None:
-    (fact,) = read_notices(whatsapp("business_capability_update", value))
+    (fact,) = read(whatsapp("business_capability_update", value))
     assert isinstance(fact, LimitChanged)
     assert fact.messaging_limit == limit
-
-
-@pytest.mark.parametrize(("kind", "platform"), [("page", "facebook"), ("instagram", "instagram")])
-def test_messages_of_pages_and_instagram_accounts(kind: str, platform: str) -> None:
-    (fact,) = read_notices(page({"message": {"mid": "m_1", "text": "Hi"}}, kind))
-    assert isinstance(fact, InboundMessage)
-    assert (fact.platform, fact.account_id, fact.person, fact.text, fact.at) == (platform, "6001", "91", "Hi", AT)
-
-
-@pytest.mark.parametrize(
-    ("event", "kind", "text"),
-    [
-        ({"message": {"mid": "m_1", "attachments": [{"type": "image"}]}}, "image", ""),
-        ({"message": {"mid": "m_1"}}, "unknown", ""),
-        ({"postback": {"mid": "m_1", "title": "Start", "payload": "p"}}, "postback", "Start"),
-    ],
-)
-def test_what_else_a_person_may_send(event: dict[str, Any], kind: str, text: str) -> None:
-    (fact,) = read_notices(page(event))
-    assert isinstance(fact, InboundMessage)
-    assert (fact.kind, fact.text, fact.message_id) == (kind, text, "m_1")
-
-
-def test_an_echo_carries_our_metadata_back() -> None:
-    message = {"mid": "m_1", "is_echo": True, "app_id": 1001, "metadata": "recipient-7", "text": "Hi"}
-    (fact,) = read_notices(page({"message": message}))
-    assert isinstance(fact, Echo)
-    assert (fact.message_id, fact.app_id, fact.opaque, fact.person) == ("m_1", "1001", "recipient-7", "6001")
-
-
-def test_deliveries_and_reads() -> None:
-    (delivered,) = read_notices(page({"delivery": {"mids": ["m_1", "m_2"], "watermark": 1790000000000}}))
-    (read,) = read_notices(page({"read": {"watermark": 1790000000000}}))
-    (seen,) = read_notices(page({"read": {"mid": "m_3"}}, "instagram"))
-    for fact, status, ids in ((delivered, "delivered", ("m_1", "m_2")), (read, "read", ()), (seen, "read", ("m_3",))):
-        assert isinstance(fact, PersonRead)
-        assert (fact.status, fact.message_ids, fact.at, fact.person) == (status, ids, AT, "91")
 
 
 @pytest.mark.parametrize(
@@ -233,17 +118,23 @@ def test_deliveries_and_reads() -> None:
     ],
 )
 def test_what_is_not_known_is_counted_and_left_alone(body: bytes) -> None:
-    assert all(isinstance(fact, Unknown) for fact in read_notices(body))
-    assert len(read_notices(body)) == 1
+    assert all(isinstance(fact, Unknown) for fact in read(body))
+    assert len(read(body)) == 1
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"null", b"{", b"\xff", b'"\\ud800"', b"<html>", b"NaN"])
 def test_what_is_no_json_object_is_unreadable(body: bytes) -> None:
     with pytest.raises(UnreadableNotices):
-        read_notices(body)
+        read(body)
 
 
-texts = st.sampled_from(["", "x", "4001", "1790000000", "\x00", "PARTNER_REMOVED", "text", "revoke"])
+texts = st.sampled_from(
+    [
+        *("", "x", "4001", "1790000000", "\x00", "PARTNER_REMOVED", "text", "revoke", "491701234567", "US.1", "read"),
+        *("reaction", "system", "edit", "image", "interactive", "unsupported", "{}", "https://x.example", "share"),
+        *("user_changed_number", "react", "stop", "marketing_messages", "story_mention"),
+    ]
+)
 leaves = st.one_of(
     st.none(), st.booleans(), st.integers(-(2**53), 2**53), st.floats(allow_nan=False, allow_infinity=False), texts
 )
@@ -289,6 +180,43 @@ names = st.sampled_from(
         "ban_info",
         "message_template_id",
         "current_limit",
+        "from",
+        "from_user_id",
+        "wa_id",
+        "user_id",
+        "previous",
+        "recipient_id",
+        "status",
+        "context",
+        "referral",
+        "group_id",
+        "system",
+        "reaction",
+        "edit",
+        "revoke",
+        "original_message_id",
+        "message_id",
+        "emoji",
+        "action",
+        "image",
+        "location",
+        "nfm_reply",
+        "response_json",
+        "order",
+        "unsupported",
+        "calls",
+        "user_preferences",
+        "user_id_update",
+        "message_echoes",
+        "message_edit",
+        "is_echo",
+        "is_deleted",
+        "quick_reply",
+        "reply_to",
+        "story",
+        "payload",
+        "url",
+        "coordinates",
     ]
 )
 trees = st.recursive(
@@ -302,17 +230,27 @@ fields = st.sampled_from(
         "phone_number_quality_update",
         "business_capability_update",
         "message_template_status_update",
+        "template_category_update",
+        "calls",
+        "user_preferences",
+        "user_id_update",
+        "smb_message_echoes",
     ]
 )
 
 
 @given(objects, fields, trees, trees)
 def test_no_form_of_json_breaks_the_reading(kind: str, field: str, value: object, entry: object) -> None:
-    changes = [{"field": field, "value": value}]
-    events = {"messaging": value, "changes": changes}
-    body = {"object": kind, "entry": [{"id": "1", **events}, entry]}
-    for fact in read_notices(json.dumps(body).encode()):
+    known = {"metadata": {"phone_number_id": NUMBER}} | (value if isinstance(value, dict) else {})
+    changes = [{"field": field, "value": value}, {"field": field, "value": known}]
+    ends = {"sender": {"id": "91"}, "recipient": {"id": "91"}}
+    events = {"messaging": [value, ends | (value if isinstance(value, dict) else {})], "changes": changes}
+    accounts = [{"id": account, **events} for account in ("6001", "7001")]
+    body = json.dumps({"object": kind, "entry": [*accounts, entry]}).encode()
+    for fact in read(body):
         assert "\\x00" not in repr(fact)
+        assert fact.at is not None or isinstance(fact, Unknown)
+    assert all(platform and account for platform, account in accounts_in(notice_of(body)))
 
 
 # Signatures -------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from django.http import FileResponse, HttpRequest, HttpResponse, JsonResponse, S
 from django.urls import path, re_path
 from django.views.decorators.csrf import csrf_exempt
 
+from config.event_streams import EventStreamResponse
 from config.request_bodies import MIB, BodyRule, body_rules
 from config.serving.application import WSGIInThreads
 from tests.config.serving.web import FILE_BYTES, THREADS
@@ -77,6 +78,14 @@ def streams(request: HttpRequest) -> HttpResponse:
     return JsonResponse({"open": len(open_streams), "threads": threading.active_count()})
 
 
+def events(request: HttpRequest, topic: str) -> EventStreamResponse:
+    return EventStreamResponse(topic, after=request.headers.get("Last-Event-ID", ""))
+
+
+def listeners(request: HttpRequest) -> HttpResponse:
+    return JsonResponse({"open": application.event_streams.size})
+
+
 def file(request: HttpRequest) -> FileResponse:
     content = tempfile.TemporaryFile()  # noqa: SIM115  # the answer closes it
     content.truncate(FILE_BYTES)
@@ -89,6 +98,8 @@ urlpatterns = [
     path("sleep", sleep),
     path("stream/<str:kind>", stream),
     path("streams", streams),
+    path("events/<str:topic>", events),
+    path("listeners", listeners),
     path("file", file),
     re_path(r"^(?:seen|upload)[\s\S]*\Z", seen),
 ]

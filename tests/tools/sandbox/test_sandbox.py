@@ -12,8 +12,11 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 import requests
+from django.utils.timezone import now
 
-from channelconnect.providers import read_notices, verify_signature
+from channelconnect.providers import notice_of, read_notice, verify_signature
+from channelconnect.providers.notices import Source, accounts_in
+from tests.channelconnect.inbox.notices import channel
 from tests.channelconnect.providers.customers import REDIRECT_URI, Customer
 from tools.demo.receiver import open_receiver
 from tools.local import ROOT
@@ -312,9 +315,9 @@ def test_callbacks_arrive_signed_over_escaped_bytes(customer: Customer) -> None:
 @pytest.mark.parametrize(
     ("callback", "fact"),
     [
-        ({"kind": "message", "account": "4010000"}, "InboundMessage"),
-        ({"kind": "message", "account": "6010000", "platform": "facebook"}, "InboundMessage"),
-        ({"kind": "status", "account": "4010000", "message_id": "wamid.X", "code": 131049}, "MessageStatus"),
+        ({"kind": "message", "account": "4010000"}, "MessageReceived"),
+        ({"kind": "message", "account": "6010000", "platform": "facebook"}, "MessageReceived"),
+        ({"kind": "status", "account": "4010000", "message_id": "wamid.X", "code": 131049}, "StatusChanged"),
         ({"kind": "removed", "account": "4010000"}, "AccountLost"),
         ({"kind": "revoked", "account": "6010000"}, "AccountLost"),
         ({"kind": "quality", "account": "4010000", "shown": "1555"}, "QualityChanged"),
@@ -324,7 +327,9 @@ def test_callbacks_arrive_signed_over_escaped_bytes(customer: Customer) -> None:
 def test_each_kind_of_callback_is_understood(customer: Customer, callback: dict[str, Any], fact: str) -> None:
     with open_receiver() as receiver:
         sent = customer.sandbox.callback(url=receiver.url, **callback)
-    assert [type(found).__name__ for found in read_notices(sent["body"].encode())] == [fact]
+    notice = notice_of(sent["body"].encode())
+    source = Source({account: channel(account[0], 1) for account in accounts_in(notice)}, now())
+    assert [type(found).__name__ for found in read_notice(notice, source)] == [fact]
 
 
 def test_a_callback_to_nobody_is_reported(customer: Customer) -> None:

@@ -86,7 +86,7 @@ def test_a_batch_that_takes_too_long_is_made_smaller_and_ends_nothing(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr(fan_out, "STATEMENT_TIMEOUT", "600ms")
+    monkeypatch.setattr(fan_out, "STATEMENT_TIMEOUT", "200ms")
     subscribe(a, start_receiver())
     start_dispatcher()
     [run] = until(lambda: list(DispatcherRun.objects.all()))

@@ -17,6 +17,7 @@ from agency.models import Event
 from config import queues as celery_queues
 from config import redis as counters
 from config.celery import app
+from config.celery import stopping as worker_end
 from config.leases import claimer
 from config.leases.connection import open_connection
 from config.leases.runs import LEASE_SECONDS
@@ -341,14 +342,14 @@ def test_the_task_works_until_its_worker_stops(
     a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stopping = threading.Event()
-    monkeypatch.setattr(tasks, "_stopping", stopping)
+    monkeypatch.setattr(worker_end, "stopping", stopping)
     receiver = start_receiver()
     subscribe(a, receiver)
     worker = threading.Thread(target=tasks.deliver)
     worker.start()
     record_events(a)
     ended(a)
-    tasks.stop()
+    worker_end.stop()
     worker.join(15)
     assert not worker.is_alive()
     tasks.deliver()

@@ -31,6 +31,13 @@ def post_callback(config: SandboxConfig, options: Body) -> Body:
     return {"url": url, "body": raw, "answers": answers}
 
 
+def post_signed(config: SandboxConfig, body: Body) -> Body:
+    """Post a body that is composed already."""
+    raw = json.dumps(body).encode()
+    headers = {"Content-Type": "application/json", "User-Agent": "facebookexternalua"}
+    return _request("POST", config.callback_url, raw, headers | _signature(config, raw, "right"))
+
+
 def verify(config: SandboxConfig, url: str, options: Body) -> Body:
     """Ask the product to prove that the address is its own."""
     challenge = str(options.get("challenge") or secrets.randbelow(10**9))
@@ -94,7 +101,7 @@ def _message(options: Body) -> Body:
             }
         ],
     }
-    return _whatsapp(options, "messages", _of_number(account) | value)
+    return _whatsapp(options, "messages", of_number(account) | value)
 
 
 def _status(options: Body) -> Body:
@@ -108,7 +115,7 @@ def _status(options: Body) -> Body:
         status["biz_opaque_callback_data"] = str(options["opaque"])
     errors = [{"code": options["code"], "title": "Failed", "message": "Failed"}] if options.get("code") else None
     extra = {"errors": errors} if errors else {}
-    return _whatsapp(options, "messages", _of_number(str(options["account"])) | {"statuses": [status | extra]})
+    return _whatsapp(options, "messages", of_number(str(options["account"])) | {"statuses": [status | extra]})
 
 
 def _removed(options: Body) -> Body:
@@ -130,7 +137,22 @@ def _quality(options: Body) -> Body:
     return _whatsapp(options, "phone_number_quality_update", value)
 
 
-def _of_number(account: str) -> Body:
+def _template(options: Body) -> Body:
+    """Tell of a template's status or category, or of its removal."""
+    before, after = options.get("before") or {}, options["after"]
+    value = {
+        "message_template_id": int(after.get("id", "0")),
+        "message_template_name": after["name"],
+        "message_template_language": after["language"],
+    }
+    if before.get("category") not in (None, after["category"]):
+        change = {"previous_category": before["category"], "new_category": after["category"]}
+        return _whatsapp(options, "template_category_update", value | change)
+    told = value | {"event": options.get("event", after["status"]), "reason": after.get("rejected_reason", "NONE")}
+    return _whatsapp(options, "message_template_status_update", told)
+
+
+def of_number(account: str) -> Body:
     metadata = {"phone_number_id": account, "display_phone_number": "15550000"}
     return {"messaging_product": "whatsapp", "metadata": metadata}
 
@@ -163,4 +185,5 @@ KINDS: Final[dict[str, Callable[[Body], Body]]] = {
     "removed": _removed,
     "revoked": _revoked,
     "quality": _quality,
+    "template": _template,
 }

@@ -77,6 +77,20 @@ def _people(state: SandboxState, body: dict[str, Any]) -> Any:
     }
 
 
+def _template(state: SandboxState, body: dict[str, Any]) -> Any:
+    """Change a template, make a new one, or remove it with `removed`; the callback that tells of it is posted."""
+    business, name = str(body.pop("business")), str(body.pop("name"))
+    language, is_removed = str(body.pop("language", "en_US")), body.pop("removed", False)
+    before = state.templates.change(business, name, language, None if is_removed else body)
+    after = state.templates.find(business, name, language)
+    if state.config.callback_url:
+        post_callback(
+            state.config,
+            {"kind": "template", "container": business, "before": before, "after": after or {**(before or {}), **body}},
+        )
+    return {"before": before, "after": after}
+
+
 HANDLERS: Final[dict[tuple[str, str], Callable[[SandboxState, dict[str, Any]], Any]]] = {
     ("POST", "scenario"): _play,
     ("GET", "scenario"): lambda state, body: asdict(state.scenario),
@@ -85,4 +99,5 @@ HANDLERS: Final[dict[tuple[str, str], Callable[[SandboxState, dict[str, Any]], A
     ("POST", "reset"): _reset,
     ("POST", "revoke"): _revoke,
     ("POST", "callback"): _callback,
+    ("POST", "template"): _template,
 }

@@ -19,6 +19,10 @@ CALLS: Final = (
     "unsubscribe",
     "register",
     "send",
+    "upload",
+    "media",
+    "templates",
+    "profile",
 )
 # Of the connection: before the call is done, after it was done, or too slowly.
 BEFORE_CALL: Final = (

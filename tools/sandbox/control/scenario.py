@@ -5,6 +5,7 @@ from typing import Any, Self
 
 from tools.sandbox.control.faults import AFTER_CALL, BEFORE_CALL, CALLS, GROUPS, MUTATIONS, SLOW, Fault
 from tools.sandbox.control.people import PEOPLE
+from tools.sandbox.control.statuses import COURSES
 from tools.sandbox.graph.errors import ERRORS
 
 KINDS = {*BEFORE_CALL, *AFTER_CALL, *SLOW, *MUTATIONS, *ERRORS}
@@ -19,7 +20,8 @@ class InvalidScenario(ValueError):
 class Scenario:
     """With a `decision` the dialog answers by itself, as `person`.
 
-    It then gives all permissions but the `declined` ones, for all accounts or those of `accounts` alone.
+    It then gives all permissions but the `declined` ones, for all accounts or those of `accounts` alone. `statuses` is
+    the course that follows a send which asks for none; with `has_windows` free text needs a message in the last day.
     """
 
     person: str = ""
@@ -28,6 +30,9 @@ class Scenario:
     accounts: tuple[str, ...] | None = None
     code_seconds: float = 600.0
     faults: tuple[Fault, ...] = ()
+    statuses: str = "read"
+    status_seconds: float = 0.3
+    has_windows: bool = False
 
     @classmethod
     def read(cls, given: dict[str, Any]) -> Self:
@@ -37,6 +42,8 @@ class Scenario:
             _check_known([given["person"]], PEOPLE, "person")
         if given.get("decision"):
             _check_known([given["decision"]], DECISIONS, "decision")
+        if given.get("statuses"):
+            _check_known([given["statuses"]], COURSES, "course of statuses")
         if given.get("decision") and not given.get("person"):
             given = given | {"person": "ann"}
         lists = {name: tuple(given[name]) for name in ("declined", "accounts") if given.get(name) is not None}

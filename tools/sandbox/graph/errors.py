@@ -93,6 +93,7 @@ ERRORS: Final[dict[str, GraphError]] = {
     "service_error": GraphError(
         2, "An unexpected error has occurred. Please retry your request later.", is_transient=True
     ),
+    "no_profile": GraphError(100, "(#100) No profile available for this user.", 2018218),
     "not_registered": GraphError(133010, "(#133010) Account not registered"),
     "wrong_pin": GraphError(133005, "(#133005) Two step verification PIN Mismatch"),
     "pin_tried_too_often": GraphError(133008, "(#133008) Too many two step verification PIN guesses"),

@@ -22,13 +22,13 @@ def me_accounts(state: SandboxState, request: Request, token: Token) -> Response
     person = PEOPLE[token.person]
     seen = [] if person.hides_pages or "pages_show_list" not in token.granted else person.pages
     rows = [_page(state, page, token, request) for page in seen if token.may_see(page.id)]
-    return _listed(request, rows, person)
+    return listed(request, rows, person)
 
 
 def me_businesses(state: SandboxState, request: Request, token: Token) -> Response:
     person = PEOPLE[token.person]
     may = "business_management" in token.granted and person.businesses
-    return _listed(request, [{"id": person.portfolio_id, "name": "Portfolio"}] if may else [], person)
+    return listed(request, [{"id": person.portfolio_id, "name": "Portfolio"}] if may else [], person)
 
 
 def business_edge(state: SandboxState, request: Request, token: Token, key: str, edge: str) -> Response:
@@ -38,13 +38,13 @@ def business_edge(state: SandboxState, request: Request, token: Token, key: str,
         raise Refused("gone")
     is_client_edge = edge.startswith("client_")
     found = person.businesses[:1] if is_client_edge else person.businesses[1:]
-    return _listed(request, [{"id": item.id, "name": item.name} for item in found if token.may_see(item.id)], person)
+    return listed(request, [{"id": item.id, "name": item.name} for item in found if token.may_see(item.id)], person)
 
 
 def phone_numbers(state: SandboxState, request: Request, token: Token, key: str) -> Response:
     person, business = visible_business(token, key)
     fields = request.text("fields") or NUMBER_DEFAULTS
-    return _listed(request, [_selected(_number(state, item).fields(), fields) for item in business.numbers], person)
+    return listed(request, [_selected(_number(state, item).fields(), fields) for item in business.numbers], person)
 
 
 def node(state: SandboxState, request: Request, token: Token, key: str) -> Response:
@@ -132,7 +132,7 @@ def _selected(fields: dict[str, Any], wanted: str) -> dict[str, Any]:
 # Pages ------------------------------------------------------------------------------------------------
 
 
-def _listed(request: Request, rows: Sequence[dict[str, Any]], person: Person) -> Response:
+def listed(request: Request, rows: Sequence[dict[str, Any]], person: Person) -> Response:
     """Give one page. The last one has cursors, but no `next`; with gaps every other page is empty."""
     size = max(1, min(int(request.text("limit") or DEFAULT_SIZE), 100)) if not person.has_gaps else 2
     step = _position(request.text("after"))

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from tools.sandbox.control.people import PEOPLE, Person
-from tools.sandbox.graph import listing, oauth, sending, subscribing
+from tools.sandbox.graph import listing, media, oauth, people_profiles, sending, subscribing, templates
 from tools.sandbox.graph.errors import Refused, error_response
 from tools.sandbox.graph.tokens import Token, read
 from tools.sandbox.http_messages import Request, Response
 from tools.sandbox.state import SandboxState
 
 VERSION: Final = re.compile(r"^/v\d+\.\d+(?=/)")
+MEDIA_ID_DIGITS: Final = 16
 EDGES: Final[dict[tuple[str, str], tuple[str, Callable[[SandboxState, Request, Token, str], Response]]]] = {
     ("GET", "phone_numbers"): ("phone_numbers", listing.phone_numbers),
     ("POST", "subscribed_apps"): ("subscribe", subscribing.subscribe),
@@ -22,6 +23,8 @@ EDGES: Final[dict[tuple[str, str], tuple[str, Callable[[SandboxState, Request, T
     ("DELETE", "subscribed_apps"): ("unsubscribe", subscribing.unsubscribe),
     ("POST", "register"): ("register", subscribing.register),
     ("POST", "messages"): ("send", sending.send),
+    ("POST", "media"): ("upload", media.upload),
+    ("GET", "message_templates"): ("templates", templates.message_templates),
 }
 ME_EDGES: Final[dict[str, tuple[str, Callable[[SandboxState, Request, Token], Response]]]] = {
     "accounts": ("me_accounts", listing.me_accounts),
@@ -78,6 +81,10 @@ def _of_customer(
     key, edge = segments[0], segments[1] if len(segments) == 2 else ""
     if request.method == "GET" and edge in PORTFOLIO_EDGES:
         return "business_edge", lambda state, request, token: listing.business_edge(state, request, token, key, edge)
+    if request.method == "GET" and len(segments) == 1 and len(key) == MEDIA_ID_DIGITS:
+        return "media", lambda state, request, token: media.look_up(state, request, token, key)
+    if request.method == "GET" and len(segments) == 1 and key.startswith("9") and key.isdigit():
+        return "profile", lambda state, request, token: people_profiles.profile(state, request, token, key)
     if request.method == "GET" and len(segments) == 1 and key.isdigit():
         return _node_call(person, key), lambda state, request, token: listing.node(state, request, token, key)
     call, handler = EDGES.get((request.method, edge), ("unknown", _unknown_call))

@@ -1,6 +1,6 @@
 """Paths of the agency surface about webhooks."""
 
 from config.api.routers import routes_of
-from webhooks.api.agency import deliveries, endpoints
+from webhooks.api.agency import views
 
-urlpatterns = routes_of(deliveries, endpoints)
+urlpatterns = routes_of(views)

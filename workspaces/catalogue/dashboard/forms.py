@@ -34,7 +34,7 @@ class CategoryField(_CategoryField):
 class PriceField(forms.DecimalField):
     def __init__(self, currency: str, **options: Any) -> None:
         label = _("Price in %(currency)s") % {"currency": currency}
-        digits = {"max_digits": PRICE_DIGITS, "decimal_places": PRICE_DECIMALS}
+        digits: dict[str, Any] = {"max_digits": PRICE_DIGITS, "decimal_places": PRICE_DECIMALS}
         super().__init__(label=label, min_value=Decimal(0), **digits, **options)
 
 

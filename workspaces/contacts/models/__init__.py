@@ -1,5 +1,15 @@
 """Tables of contacts and segments."""
 
-from workspaces.contacts.models.contacts import Contact, ContactIdentity
+from workspaces.contacts.models.contacts import Contact, ContactCount, ContactIdentity
+from workspaces.contacts.models.imports import ContactImport, ContactImportPiece, RefusedRow
+from workspaces.contacts.models.segments import Segment
 
-__all__ = ["Contact", "ContactIdentity"]
+__all__ = [
+    "Contact",
+    "ContactCount",
+    "ContactIdentity",
+    "ContactImport",
+    "ContactImportPiece",
+    "RefusedRow",
+    "Segment",
+]

@@ -1,23 +1,48 @@
 """People whom a workspace writes to."""
 
 import uuid
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Q, Value
+from django.db.models import F, Prefetch, Q, Value
+from django.utils.functional import cached_property
 from django.utils.timezone import now
 
+from config.db import name_key
 from workspaces.subaccounts.models import Channel, Workspace
+from workspaces.subaccounts.models.workspaces import Like
 
 LONGEST_NAME = 200
 LONGEST_TAG = 50
+MOST_TAGS = 50
+MOST_ATTRIBUTES = 50
+LONGEST_EMAIL = 254
+SHOWN_PLATFORMS = ("whatsapp", "facebook", "instagram")
+
+
+models.TextField.register_lookup(Like)
+
+
+def email_key(email: str) -> str:
+    """Give the form in which two spellings of an e-mail address are the same."""
+    return name_key(email)[:LONGEST_EMAIL]
+
+
+def search_key(name: str, phone: str | None, email: str | None) -> str:
+    """Give the form in which a contact is found by name, phone and e-mail, each on a line."""
+    return f"{name_key(name)}\n{phone or ''}\n{name_key(email or '')}"
 
 
 class ContactQuerySet(models.QuerySet["Contact"]):
     def of(self, workspace: Workspace) -> Self:
         """Keep the contacts of one workspace: where every query of a view begins."""
         return self.filter(workspace=workspace)
+
+    def with_channels(self) -> Self:
+        """Read who they are on their channels along with them, as their cards show it."""
+        identities = ContactIdentity.objects.annotate(platform=F("channel__platform")).order_by("id")
+        return self.prefetch_related(Prefetch("identities", queryset=identities, to_attr="known_as"))
 
     def newest_first(self) -> Self:
         return self.order_by("-created_at", "-id")
@@ -26,8 +51,9 @@ class ContactQuerySet(models.QuerySet["Contact"]):
 class Contact(models.Model):
     """A person; `phone` is E.164 and may be empty, as networks need not tell it.
 
-    `email_key` is the e-mail in the form in which two spellings are the same, `search_key` what a search looks in:
-    name, phone and e-mail, each on a line. A contact that opted out (`opted_out_at`) is sent nothing;
+    `email_key` and `tag_keys` are e-mail and tags in the form in which two spellings are the same, `search_key` what a
+    search looks in: name, phone and e-mail, each on a line. `platforms` are those on whose channels the contact is
+    known; the database adds them with its identities. A contact that opted out (`opted_out_at`) is sent nothing;
     one that opted out of marketing (`marketing_opted_out_at`) gets no broadcast.
     """
 
@@ -43,12 +69,14 @@ class Contact(models.Model):
     workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="contacts", db_index=False)
     name = models.CharField(max_length=LONGEST_NAME, blank=True)
     phone = models.CharField(max_length=16, null=True, blank=True)
-    email = models.CharField(max_length=254, null=True, blank=True)
-    email_key = models.CharField(max_length=254, null=True, editable=False)
+    email = models.CharField(max_length=LONGEST_EMAIL, null=True, blank=True)
+    email_key = models.CharField(max_length=LONGEST_EMAIL, null=True, editable=False)
     country = models.CharField(max_length=2, null=True, blank=True)
     timezone = models.CharField(max_length=64, null=True, blank=True)
     tags = ArrayField(models.CharField(max_length=LONGEST_TAG), default=list, blank=True)
+    tag_keys = ArrayField(models.TextField(), default=list, db_default=[], editable=False)
     attributes = models.JSONField(default=dict, db_default=Value({}, models.JSONField()), blank=True)
+    platforms = ArrayField(models.CharField(max_length=20), default=list, db_default=[], editable=False)
     search_key = models.TextField(editable=False)
     opted_out_at = models.DateTimeField(null=True, blank=True)
     opt_out_source = models.CharField(max_length=20, choices=OptOutSource, null=True, blank=True)
@@ -83,6 +111,30 @@ class Contact(models.Model):
 
     def __str__(self) -> str:
         return self.name or self.phone or self.email or f"contact {self.pk}"
+
+    @property
+    def opted_out(self) -> bool:
+        return self.opted_out_at is not None
+
+    @cached_property
+    def known_as(self) -> list[Any]:
+        """Who it is on its channels, each with its `platform`, the newest last; at most a few."""
+        return list(self.identities.annotate(platform=F("channel__platform")).order_by("id"))
+
+    @property
+    def channels(self) -> dict[str, str | None]:
+        """The network's id of each platform, the newest where there are several; none where it is not known there."""
+        ids: dict[str, str | None] = dict.fromkeys(SHOWN_PLATFORMS)
+        for identity in self.known_as:
+            if identity.platform in ids:
+                ids[identity.platform] = identity.external_id or identity.user_id
+        return ids
+
+
+def newest_page(rows: "models.QuerySet[Contact]", offset: int, size: int) -> ContactQuerySet:
+    """Give a page of contacts, the newest first; the rows before it are walked over in the index alone."""
+    page = rows.order_by("-created_at", "-id").values("pk")[offset : offset + size]
+    return Contact.objects.filter(pk__in=page).with_channels().newest_first()
 
 
 class ContactIdentity(models.Model):
@@ -121,3 +173,19 @@ class ContactIdentity(models.Model):
 
     def __str__(self) -> str:
         return f"{self.external_id or self.user_id} on channel {self.channel_id}"
+
+
+class ContactCount(models.Model):
+    """How many contacts a workspace has is the sum of its rows: the database adds one with each statement.
+
+    Nobody waits for anybody else's row, as they would for a single number; a trigger makes one of many.
+    """
+
+    workspace_id = models.BigIntegerField()
+    number = models.IntegerField()
+
+    class Meta:
+        indexes = [models.Index(fields=["workspace_id"], include=["number"], name="contact_count_of_workspace")]
+
+    def __str__(self) -> str:
+        return f"{self.number} contacts of workspace {self.workspace_id}"

@@ -1,1 +1,89 @@
 """What can be done with contacts and segments."""
+
+from workspaces.contacts.services.columns import ContactValues, EmailTaken, PhoneTaken
+from workspaces.contacts.services.conditions import FilterRefused, condition_of
+from workspaces.contacts.services.contacts import (
+    ContactRemovalHandler,
+    NobodyInParticular,
+    contact_removal_handlers,
+    create_contact,
+    remove_contact,
+    update_contact,
+)
+from workspaces.contacts.services.counting import count_contacts, has_contacts, used_contacts
+from workspaces.contacts.services.errors import ContactNotFound, SegmentNotFound
+from workspaces.contacts.services.importing import MOST_ROWS, import_contacts, import_contacts_of_a_call
+from workspaces.contacts.services.merging import (
+    ContactMergeHandler,
+    MergedWithItself,
+    contact_merge_handlers,
+    merge_contacts,
+)
+from workspaces.contacts.services.opt_outs import (
+    opt_in_contact,
+    opt_in_contacts,
+    opt_out_contact,
+    opt_out_contacts,
+    record_last_inbound,
+    set_marketing_preference,
+)
+from workspaces.contacts.services.people import ChannelPerson, FoundPeople, contacts_of_people
+from workspaces.contacts.services.rows import ImportResult, RowError
+from workspaces.contacts.services.segments import (
+    SegmentLimitReached,
+    SegmentNameTaken,
+    contacts_in,
+    create_segment,
+    remove_segment,
+    update_segment,
+    with_size,
+    with_sizes,
+)
+from workspaces.contacts.services.values import ValueRefused, countries
+
+__all__ = [
+    "MOST_ROWS",
+    "ChannelPerson",
+    "ContactMergeHandler",
+    "ContactNotFound",
+    "ContactRemovalHandler",
+    "ContactValues",
+    "EmailTaken",
+    "FilterRefused",
+    "FoundPeople",
+    "ImportResult",
+    "MergedWithItself",
+    "NobodyInParticular",
+    "PhoneTaken",
+    "RowError",
+    "SegmentLimitReached",
+    "SegmentNameTaken",
+    "SegmentNotFound",
+    "ValueRefused",
+    "condition_of",
+    "contact_merge_handlers",
+    "contact_removal_handlers",
+    "contacts_in",
+    "contacts_of_people",
+    "count_contacts",
+    "countries",
+    "create_contact",
+    "create_segment",
+    "has_contacts",
+    "import_contacts",
+    "import_contacts_of_a_call",
+    "merge_contacts",
+    "opt_in_contact",
+    "opt_in_contacts",
+    "opt_out_contact",
+    "opt_out_contacts",
+    "record_last_inbound",
+    "remove_contact",
+    "remove_segment",
+    "set_marketing_preference",
+    "update_contact",
+    "update_segment",
+    "used_contacts",
+    "with_size",
+    "with_sizes",
+]

@@ -1,7 +1,7 @@
 """Tables of conversations, their messages, and what is still to be sent or fetched."""
 
-from workspaces.conversations.models.conversations import Conversation, Note
+from workspaces.conversations.models.conversations import Conversation, ConversationSettings, Note
 from workspaces.conversations.models.messages import MediaFetch, Message
 from workspaces.conversations.models.queue import QueuedMessage
 
-__all__ = ["Conversation", "MediaFetch", "Message", "Note", "QueuedMessage"]
+__all__ = ["Conversation", "ConversationSettings", "MediaFetch", "Message", "Note", "QueuedMessage"]

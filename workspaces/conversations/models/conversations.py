@@ -1,9 +1,11 @@
 """Threads: one for each contact and channel."""
 
 import uuid
-from typing import ClassVar, Self
+from datetime import datetime, timedelta
+from typing import Any, ClassVar, Self
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
@@ -13,6 +15,11 @@ from workspaces.subaccounts.models import Channel, Workspace
 
 LONGEST_PREVIEW = 200
 LONGEST_NOTE = 4_096
+LONGEST_OPT_OUT_WORD = 40
+MOST_OPT_OUT_WORDS = 20
+# For so long after a contact's last message these networks take free text.
+WINDOW = timedelta(hours=24)
+PLATFORMS_WITH_WINDOW = frozenset({"whatsapp", "facebook", "instagram"})
 
 
 class ConversationQuerySet(models.QuerySet["Conversation"]):
@@ -29,6 +36,7 @@ class Conversation(models.Model):
 
     `unread_count` counts what came in after `read_up_to`, the provider's time of the last message that was read.
     `last_inbound_at` is the provider's time of what the contact last did; free text may be sent for 24 hours after.
+    `contact_received_up_to` and `contact_read_up_to` are how far the contact has got, where the network says it so.
     """
 
     class Status(models.TextChoices):
@@ -41,15 +49,19 @@ class Conversation(models.Model):
     contact = models.ForeignKey(Contact, on_delete=models.CASCADE, related_name="conversations")
     status = models.CharField(max_length=10, choices=Status, default=Status.OPEN)
     assigned_to = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+", db_index=False
     )
     unread_count = models.IntegerField(default=0)
     read_up_to = models.DateTimeField(null=True)
     last_message = models.BigIntegerField(null=True)
+    last_message_uuid = models.UUIDField(null=True)
     last_message_at = models.DateTimeField(null=True)
     last_message_direction = models.CharField(max_length=3, blank=True)
+    last_message_type = models.CharField(max_length=12, blank=True, db_default="")
     last_message_preview = models.CharField(max_length=LONGEST_PREVIEW, blank=True)
     last_inbound_at = models.DateTimeField(null=True)
+    contact_received_up_to = models.DateTimeField(null=True)
+    contact_read_up_to = models.DateTimeField(null=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
 
@@ -65,10 +77,37 @@ class Conversation(models.Model):
             models.Index(
                 fields=["workspace", "-updated_at", "-id"], condition=Q(unread_count__gt=0), name="conversation_unread"
             ),
+            models.Index(fields=["workspace", "status", "-updated_at", "-id"], name="conversation_by_status"),
+            models.Index(fields=["channel", "-updated_at", "-id"], name="conversation_by_channel"),
+            models.Index(
+                fields=["assigned_to", "workspace", "-updated_at", "-id"],
+                condition=Q(assigned_to__isnull=False),
+                name="conversation_by_holder",
+            ),
         ]
 
     def __str__(self) -> str:
         return f"conversation {self.pk}"
+
+    @property
+    def window_expires_at(self) -> datetime | None:
+        """Until when free text may be sent; None where the contact never wrote, or the network has no such window."""
+        if self.last_inbound_at is None or self.channel.platform not in PLATFORMS_WITH_WINDOW:
+            return None
+        return self.last_inbound_at + WINDOW
+
+    @property
+    def shown_last_message(self) -> dict[str, Any] | None:
+        """Its last message as lists show it, from its own columns."""
+        if self.last_message_uuid is None:
+            return None
+        return {
+            "id": self.last_message_uuid,
+            "direction": self.last_message_direction,
+            "type": self.last_message_type,
+            "text": self.last_message_preview,
+            "created_at": self.last_message_at,
+        }
 
 
 class Note(models.Model):
@@ -86,3 +125,26 @@ class Note(models.Model):
 
     def __str__(self) -> str:
         return f"note {self.pk}"
+
+    @property
+    def author(self) -> dict[str, str]:
+        """Who wrote it."""
+        return {"kind": self.author_kind, "label": self.author_label}
+
+
+class ConversationSettings(models.Model):
+    """What a workspace has chosen; one without a row has chosen nothing.
+
+    `opt_out_words` opt a contact out as STOP does, compared as `opt_out_key` writes them.
+    """
+
+    workspace = models.OneToOneField(
+        Workspace, primary_key=True, on_delete=models.CASCADE, related_name="conversation_settings"
+    )
+    opt_out_words = ArrayField(models.CharField(max_length=LONGEST_OPT_OUT_WORD), default=list, blank=True)
+
+    class Meta:
+        verbose_name_plural = "conversation settings"
+
+    def __str__(self) -> str:
+        return f"settings of workspace {self.workspace_id}"

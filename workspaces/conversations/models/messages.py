@@ -1,7 +1,8 @@
 """What was written, in either direction."""
 
 import uuid
-from typing import ClassVar, Self
+from datetime import datetime
+from typing import Any, ClassVar, Self
 
 from django.db import models
 from django.db.models import Q
@@ -74,7 +75,7 @@ class Message(models.Model):
     details = models.JSONField(default=dict, db_default={})
     reactions = models.JSONField(default=list, db_default=[])
     template = models.JSONField(null=True)
-    media = models.ForeignKey(Media, null=True, on_delete=models.SET_NULL, related_name="+")
+    media = models.ForeignKey(Media, null=True, on_delete=models.SET_NULL, related_name="+", db_index=False)
     status = models.CharField(max_length=10, choices=Status)
     error_code = models.CharField(max_length=60, null=True)
     error_message = models.CharField(max_length=1_000, null=True)
@@ -104,10 +105,38 @@ class Message(models.Model):
                 name="message_status_fits_its_direction",
             ),
         ]
-        indexes = [models.Index(fields=["conversation", "-provider_time", "-id"], name="message_newest")]
+        # Nothing that a status changes stands in an index, so that its new version stays on the row's page.
+        indexes = [
+            models.Index(fields=["conversation", "-provider_time", "-id"], name="message_newest"),
+            models.Index(fields=["media"], condition=Q(media__isnull=False), name="message_of_media"),
+        ]
 
     def __str__(self) -> str:
         return f"message {self.pk}"
+
+    @property
+    def shown_error(self) -> dict[str, str] | None:
+        """Why it failed; None where it did not."""
+        return {"code": self.error_code, "message": self.error_message or ""} if self.error_code else None
+
+    @property
+    def shown_reactions(self) -> list[dict[str, Any]]:
+        """Reactions that were not taken back."""
+        return [{**one, "at": datetime.fromisoformat(one["at"])} for one in self.reactions if one["emoji"]]
+
+    @property
+    def sender(self) -> dict[str, str]:
+        """Who sent it: its contact, another app (`elsewhere`), or what `sent_by_kind` says."""
+        if self.direction == Direction.IN:
+            contact = self.conversation.contact
+            return {"kind": "contact", "label": contact.name or contact.phone or ""}
+        return {"kind": self.sent_by_kind or "elsewhere", "label": self.sent_by_label}
+
+    @property
+    def media_status(self) -> str | None:
+        """What became of the file that came with it; None where none came."""
+        fetch: MediaFetch | None = getattr(self, "fetch", None)
+        return fetch.status if fetch else None
 
 
 class MediaFetch(models.Model):

@@ -1,1 +1,43 @@
 """What can be done with conversations and messages."""
+
+from workspaces.conversations.services.changing import (
+    ConversationChanges,
+    change_conversation,
+    find_team_member,
+    mark_read,
+    mark_unread,
+    team_of,
+)
+from workspaces.conversations.services.composing import (
+    can_be_reached,
+    is_window_open,
+    send_message,
+    send_message_to_contact,
+)
+from workspaces.conversations.services.content import Content, TemplateCheck, template_checks
+from workspaces.conversations.services.errors import ConversationNotFound
+from workspaces.conversations.services.listing import shown_conversations, shown_messages
+from workspaces.conversations.services.notes import add_note
+from workspaces.conversations.services.settings import change_opt_out_words, settings_of
+
+__all__ = [
+    "Content",
+    "ConversationChanges",
+    "ConversationNotFound",
+    "TemplateCheck",
+    "add_note",
+    "can_be_reached",
+    "change_conversation",
+    "change_opt_out_words",
+    "find_team_member",
+    "is_window_open",
+    "mark_read",
+    "mark_unread",
+    "send_message",
+    "send_message_to_contact",
+    "settings_of",
+    "shown_conversations",
+    "shown_messages",
+    "team_of",
+    "template_checks",
+]

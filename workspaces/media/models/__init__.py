@@ -1,5 +1,6 @@
 """Tables of media."""
 
-from workspaces.media.models.media import Media
+from workspaces.media.models.media import Media, MediaQuerySet
+from workspaces.media.models.unused_files import UnusedFile
 
-__all__ = ["Media"]
+__all__ = ["Media", "MediaQuerySet", "UnusedFile"]

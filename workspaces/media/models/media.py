@@ -1,8 +1,11 @@
 """Files that a workspace keeps."""
 
+import secrets
 import uuid
 from typing import ClassVar, Self
+from urllib.parse import quote
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
@@ -10,6 +13,12 @@ from django.utils import timezone
 from workspaces.subaccounts.models import Workspace
 
 LONGEST_FILENAME = 200
+TOKEN_BYTES = 32
+
+
+def new_token() -> str:
+    """Give 256 random bits for an address that nobody guesses."""
+    return secrets.token_urlsafe(TOKEN_BYTES)
 
 
 class MediaQuerySet(models.QuerySet["Media"]):
@@ -22,7 +31,10 @@ class MediaQuerySet(models.QuerySet["Media"]):
 
 
 class Media(models.Model):
-    """A file, which `storage_name` finds in the storage; `content_type` was told by its content, not by its sender."""
+    """A file, which `storage_name` finds in the storage; `content_type` was told by its content, not by its sender.
+
+    Whoever has `token` may read it: providers fetch what is sent, and have no key of ours.
+    """
 
     class Source(models.TextChoices):
         UPLOADED = "uploaded", "Uploaded"
@@ -30,6 +42,7 @@ class Media(models.Model):
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="media", db_index=False)
+    token = models.CharField(max_length=43, unique=True, default=new_token, editable=False)
     storage_name = models.CharField(max_length=200, unique=True)
     filename = models.CharField(max_length=LONGEST_FILENAME)
     content_type = models.CharField(max_length=100)
@@ -47,3 +60,8 @@ class Media(models.Model):
 
     def __str__(self) -> str:
         return self.filename
+
+    @property
+    def url(self) -> str:
+        """The absolute address at which anybody who has it reads the file."""
+        return f"{settings.PUBLIC_URL}/media/{self.token}/{quote(self.filename, safe='')}"

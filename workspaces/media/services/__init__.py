@@ -1,1 +1,38 @@
-"""What can be done with media."""
+"""What can be done with media: stored by `store_media`, removed by `remove_media`, read by `open_media`."""
+
+from workspaces.media.services.content_types import is_shown_by_browsers
+from workspaces.media.services.errors import (
+    FileIsEmpty,
+    FileRefused,
+    FileTooLarge,
+    MediaInUse,
+    MediaNotFound,
+    StorageAway,
+)
+from workspaces.media.services.measuring import MeasuredFile, measured_file
+from workspaces.media.services.reading import MediaGone, open_media
+from workspaces.media.services.removing import MediaUse, media_uses, remove_media, remove_next_unused_file
+from workspaces.media.services.storing import StoredFile, add_media, store_file, store_measured_file, store_media
+
+__all__ = [
+    "FileIsEmpty",
+    "FileRefused",
+    "FileTooLarge",
+    "MeasuredFile",
+    "MediaGone",
+    "MediaInUse",
+    "MediaNotFound",
+    "MediaUse",
+    "StorageAway",
+    "StoredFile",
+    "add_media",
+    "is_shown_by_browsers",
+    "measured_file",
+    "media_uses",
+    "open_media",
+    "remove_media",
+    "remove_next_unused_file",
+    "store_file",
+    "store_measured_file",
+    "store_media",
+]

@@ -22,12 +22,22 @@ CHANNEL_NAMES = {
 
 
 class Channel(models.Model):
-    """`external_id` is the provider's own id; `handle` what people know: a phone number, Page name or @username."""
+    """`external_id` is the provider's own id; `handle` what people know: a phone number, Page name or @username.
+
+    `messaging_limit` is how many people a WhatsApp number may write to first in 24 hours, None where there is no limit
+    or none is known; `quality` how content people are with what it sends.
+    """
 
     class Status(models.TextChoices):
         ACTIVE = "active", "Active"
         ERROR = "error", "Error"
         DISCONNECTED = "disconnected", "Disconnected"
+
+    class Quality(models.TextChoices):
+        GREEN = "GREEN", "High"
+        YELLOW = "YELLOW", "Medium"
+        RED = "RED", "Low"
+        UNKNOWN = "UNKNOWN", "Unknown"
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="channels")
@@ -37,6 +47,8 @@ class Channel(models.Model):
     handle = models.CharField(max_length=200)
     status = models.CharField(max_length=20, choices=Status, default=Status.ACTIVE)
     connected_at = models.DateTimeField(default=timezone.now)
+    messaging_limit = models.IntegerField(null=True)
+    quality = models.CharField(max_length=10, choices=Quality, default=Quality.UNKNOWN, db_default="UNKNOWN")
 
     class Meta:
         indexes = [models.Index(fields=["workspace"], condition=Q(status="error"), name="channel_broken")]
@@ -50,7 +62,21 @@ class Channel(models.Model):
             models.CheckConstraint(
                 condition=Q(status__in=["active", "error", "disconnected"]), name="channel_status_is_known"
             ),
+            models.CheckConstraint(
+                condition=Q(quality__in=["GREEN", "YELLOW", "RED", "UNKNOWN"]), name="channel_quality_is_known"
+            ),
+            models.CheckConstraint(condition=Q(messaging_limit__gte=0), name="channel_limit_is_not_negative"),
         ]
 
     def __str__(self) -> str:
         return f"{self.name} ({self.platform})"
+
+    @property
+    def known_quality(self) -> str | None:
+        """The quality of a WhatsApp number; other platforms have none."""
+        return self.quality if self.platform == "whatsapp" else None
+
+    @property
+    def remaining_allowance(self) -> int | None:
+        """How many more people the number may write to first; all of its limit, as long as nothing is counted."""
+        return self.messaging_limit

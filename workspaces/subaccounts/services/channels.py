@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from enum import Enum
 from typing import Protocol
 
 from django.db import IntegrityError, transaction
@@ -12,11 +13,20 @@ from agency.actors import Actor
 from agency.limits import CHANNEL_TYPES
 from config.errors import Conflict, NotFound
 from config.hooks import Registry
+from workspaces.subaccounts import events
 from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.services.limits import require_room
 from workspaces.subaccounts.services.locking import lock_workspace
-from workspaces.subaccounts.services.recording import record_workspace_activity
+from workspaces.subaccounts.services.recording import record_workspace_activity, record_workspace_event
 
+
+class Unchanged(Enum):
+    """Says of a value that it stays: for a limit, None is one."""
+
+    VALUE = "unchanged"
+
+
+UNCHANGED = Unchanged.VALUE
 # A Google Business Profile shows reviews and questions; nobody writes messages through it.
 MESSAGING = frozenset(CHANNEL_TYPES) - {"gbp"}
 
@@ -59,7 +69,16 @@ class AccountConnectedElsewhere(Conflict):
 
 @transaction.atomic
 def connect_channel(
-    *, workspace: Workspace, platform: str, external_id: str, name: str, handle: str, now: datetime, by: Actor
+    *,
+    workspace: Workspace,
+    platform: str,
+    external_id: str,
+    name: str,
+    handle: str,
+    now: datetime,
+    by: Actor,
+    messaging_limit: int | None = None,
+    quality: str | None = None,
 ) -> Channel:
     """Save a new channel. Raises `LimitReached` without room, `AccountConnectedElsewhere` for a taken account."""
     workspace = lock_workspace(workspace)
@@ -73,8 +92,11 @@ def connect_channel(
             name=name,
             handle=handle,
             connected_at=now,
+            messaging_limit=messaging_limit,
+            quality=_quality(quality),
         )
     _record(channel, "channel.connected", by)
+    _tell(channel, events.CHANNEL_CONNECTED, now)
     if is_first:
         for handler in first_channel_handlers:
             handler.handle(workspace=workspace, now=now, by=by)
@@ -82,8 +104,17 @@ def connect_channel(
 
 
 @transaction.atomic
-def reconnect_channel(*, channel: Channel, name: str, handle: str, now: datetime, by: Actor) -> Channel:
-    """Make a channel active again, under the name and handle that its account has now.
+def reconnect_channel(
+    *,
+    channel: Channel,
+    name: str,
+    handle: str,
+    now: datetime,
+    by: Actor,
+    messaging_limit: int | None = None,
+    quality: str | None = None,
+) -> Channel:
+    """Make a channel active again, under the name and handle, the limit and quality that its account has now.
 
     Raises `LimitReached` where a disconnected one has no room, `AccountConnectedElsewhere` where its account is taken.
     """
@@ -93,9 +124,11 @@ def reconnect_channel(*, channel: Channel, name: str, handle: str, now: datetime
         require_channel_room(workspace=workspace, platform=channel.platform)
     channel.status, channel.connected_at = Channel.Status.ACTIVE, now
     channel.name, channel.handle = name, handle
+    channel.messaging_limit, channel.quality = messaging_limit, _quality(quality)
     with _account_taken_once():
-        channel.save(update_fields=["status", "connected_at", "name", "handle"])
+        channel.save(update_fields=["status", "connected_at", "name", "handle", "messaging_limit", "quality"])
     _record(channel, "channel.reconnected", by)
+    _tell(channel, events.CHANNEL_CONNECTED, now)
     return channel
 
 
@@ -114,18 +147,43 @@ def disconnect_channel(*, channel: Channel, now: datetime, by: Actor) -> Channel
     for handler in disconnection_handlers:
         handler.release(channel=channel, now=now)
     _record(channel, "channel.disconnected", by)
+    _tell(channel, events.CHANNEL_DISCONNECTED, now)
     return channel
 
 
 @transaction.atomic
-def mark_channel_lost(*, channel: Channel, reason: str, by: Actor) -> bool:
+def mark_channel_lost(*, channel: Channel, reason: str, now: datetime, by: Actor) -> bool:
     """Mark an active channel `error`, as its provider has taken the account away; says whether anything changed."""
     active = Channel.objects.filter(pk=channel.pk, status=Channel.Status.ACTIVE)
     if not active.update(status=Channel.Status.ERROR):
         return False
     channel.status = Channel.Status.ERROR
     _record(channel, "channel.lost", by, reason=reason)
+    _tell(channel, events.CHANNEL_ERROR, now)
     return True
+
+
+@transaction.atomic
+def change_channel_limit(
+    *, channel: Channel, now: datetime, messaging_limit: int | Unchanged | None = UNCHANGED, quality: str = ""
+) -> Channel:
+    """Keep what the provider says of a number; only another limit is an event. An empty `quality` changes nothing."""
+    locked = Channel.objects.select_for_update(no_key=True, of=("self",))
+    channel = locked.select_related("workspace").get(pk=channel.pk)
+    had = channel.messaging_limit
+    if not isinstance(messaging_limit, Unchanged):
+        channel.messaging_limit = messaging_limit
+    if quality:
+        channel.quality = _quality(quality)
+    channel.save(update_fields=["messaging_limit", "quality"])
+    if channel.messaging_limit != had:
+        _tell(channel, events.CHANNEL_LIMIT_CHANGED, now)
+    return channel
+
+
+def _quality(told: str | None) -> str:
+    """Give a provider's term for a quality; one that is new to us says nothing."""
+    return told if told in Channel.Quality.values else Channel.Quality.UNKNOWN
 
 
 def require_channel_room(*, workspace: Workspace, platform: str) -> None:
@@ -137,6 +195,11 @@ def require_channel_room(*, workspace: Workspace, platform: str) -> None:
 def _record(channel: Channel, action: str, by: Actor, **more: str) -> None:
     details = {"platform": channel.platform, "name": channel.name, **more}
     record_workspace_activity(workspace=channel.workspace, action=action, by=by, details=details)
+
+
+def _tell(channel: Channel, event: str, now: datetime) -> None:
+    """Record an event of the workspace's own webhooks about a channel."""
+    record_workspace_event(workspace=channel.workspace, name=event, now=now, channel=channel)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from config.api.documents.reference.entries import (
 from config.api.documents.reference.prose import inline, paragraphs, verbatim
 from config.api.documents.reference.samples import SampleRequest, laid_out, samples_of
 from config.api.documents.reference.schemas import FieldRow, Schemas
+from config.api.requests.multipart import MULTIPART
 
 JSON = Mapping[str, Any]
 NAME_IN_PATH = re.compile(r"{(\w+)}")
@@ -60,7 +61,8 @@ class ReferenceBuilder:
             yield SectionEntry(f"section-{slugify(tag)}", tag, tuple(operations))
 
     def _operation(self, path: str, method: str, operation: JSON) -> OperationEntry:
-        parameters, content = operation.get("parameters", []), json_content(operation.get("requestBody", {}))
+        parameters, asked = operation.get("parameters", []), operation.get("requestBody", {})
+        content = json_content(asked) or upload_content(asked)
         body = example_in(content)
         answers = operation["responses"]
         return OperationEntry(
@@ -78,10 +80,10 @@ class ReferenceBuilder:
                 if "$ref" in answer and "description" in answer
             ),
             usual_errors=tuple(status for status, answer in answers.items() if set(answer) == {"$ref"}),
-            samples=samples_of(self._sample_request(path, method, parameters, body)),
+            samples=samples_of(self._sample_request(path, method, parameters, body, asked)),
         )
 
-    def _sample_request(self, path: str, method: str, parameters: list[JSON], body: Any) -> SampleRequest:
+    def _sample_request(self, path: str, method: str, parameters: list[JSON], body: Any, asked: JSON) -> SampleRequest:
         filled = NAME_IN_PATH.sub(lambda found: f"{found[1].upper()}_ID", path)
         needed = [one["name"] for one in parameters if one["in"] == "query" and one.get("required")]
         query = "&".join(f"{name}={name.upper()}_ID" for name in needed)
@@ -90,6 +92,7 @@ class ReferenceBuilder:
             url=f"{self.server}{filled}{'?' if query else ''}{query}",
             body=body,
             is_idempotent=any(one["name"] == "Idempotency-Key" for one in parameters),
+            uploads_file=bool(upload_content(asked)),
         )
 
     def _event(self, name: str, operation: JSON) -> OperationEntry:
@@ -152,6 +155,12 @@ class ReferenceBuilder:
 def json_content(holder: JSON) -> JSON:
     """Give what a body or an answer holds as JSON."""
     content: JSON = holder.get("content", {}).get("application/json", {})
+    return content
+
+
+def upload_content(holder: JSON) -> JSON:
+    """What is asked for as multipart/form-data."""
+    content: JSON = holder.get("content", {}).get(MULTIPART, {})
     return content
 
 

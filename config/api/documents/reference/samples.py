@@ -12,16 +12,18 @@ from config.api.documents.reference.prose import verbatim
 
 LANGUAGES = {"curl": "curl", "python": "Python", "node": "Node"}
 TIMEOUT_SECONDS = 10
+UPLOADED = "price-list.pdf"
 
 
 @dataclass(frozen=True, slots=True)
 class SampleRequest:
-    """What the samples send; `body` is None where there is none."""
+    """What the samples send; `body` is None where there is none, and with `uploads_file` there is a file instead."""
 
     method: str
     url: str
     body: Any
     is_idempotent: bool
+    uploads_file: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,8 @@ def _curl(request: SampleRequest) -> str:
     if request.body is not None:
         lines.append('-H "Content-Type: application/json"')
         lines.append(f"-d {shlex.quote(laid_out(request.body))}")
+    if request.uploads_file:
+        lines.append(f'-F "file=@{UPLOADED}"')
     return " \\\n  ".join(lines)
 
 
@@ -64,6 +68,8 @@ def _python(request: SampleRequest) -> str:
     if request.is_idempotent:
         headers.append('"Idempotency-Key": str(uuid4())')
     body = [] if request.body is None else [f"json={_indented(python_literal(request.body))},"]
+    if request.uploads_file:
+        body = [f'files={{"file": open("{UPLOADED}", "rb")}},']
     return "\n".join(
         [
             *imports,
@@ -89,8 +95,16 @@ def _node(request: SampleRequest) -> str:
     if request.body is not None:
         headers.append('"Content-Type": "application/json"')
     body = [] if request.body is None else [f"body: JSON.stringify({_indented(laid_out(request.body), by=2)}),"]
+    before = []
+    if request.uploads_file:
+        before = [
+            "const form = new FormData();",
+            f'form.append("file", await (await import("node:fs")).openAsBlob("{UPLOADED}"), "{UPLOADED}");',
+        ]
+        body = ["body: form,"]
     return "\n".join(
         [
+            *before,
             f"const answer = await fetch({json.dumps(request.url)}, {{",
             f'  method: "{request.method}",',
             f"  headers: {{ {', '.join(headers)} }},",

@@ -125,7 +125,7 @@ def test_connecting_is_in_the_activity(a: Tenant) -> None:
 
 
 def test_a_channel_comes_back_under_its_new_name(a: Tenant) -> None:
-    mark_channel_lost(channel=a.channel, reason="revoked", by=SYSTEM)
+    mark_channel_lost(channel=a.channel, reason="revoked", now=now(), by=SYSTEM)
     back = reconnect_channel(channel=a.channel, name="New name", handle="@new", now=now(), by=SYSTEM)
     a.channel.refresh_from_db()
     assert back == a.channel
@@ -153,8 +153,8 @@ def test_a_disconnected_channel_whose_account_is_taken_stays_away(a: Tenant, b: 
 @pytest.mark.parametrize(("status", "changes"), [("active", True), ("error", False), ("disconnected", False)])
 def test_only_an_active_channel_is_lost_and_once(a: Tenant, status: str, changes: bool) -> None:
     Channel.objects.filter(pk=a.channel.pk).update(status=status)
-    assert mark_channel_lost(channel=a.channel, reason="revoked", by=SYSTEM) is changes
-    assert not mark_channel_lost(channel=a.channel, reason="revoked", by=SYSTEM)
+    assert mark_channel_lost(channel=a.channel, reason="revoked", now=now(), by=SYSTEM) is changes
+    assert not mark_channel_lost(channel=a.channel, reason="revoked", now=now(), by=SYSTEM)
     entries = ActivityEntry.objects.filter(action="channel.lost", workspace_uuid=a.workspace.uuid)
     assert entries.count() == changes
     a.channel.refresh_from_db()

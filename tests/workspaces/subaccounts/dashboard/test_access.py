@@ -15,7 +15,7 @@ from agency.services import suspend_agency
 from packs.services import add_library_entry, change_pack, create_pack
 from tests import furnished
 from tests.agency.console.browsers import a_browser, a_member, a_person, at_the_console, text
-from tests.factories import WorkspaceFactory, catalogue_ids
+from tests.factories import ContactFactory, ContactImportFactory, SegmentFactory, WorkspaceFactory, catalogue_ids
 from tests.packs.client import an_automation
 from tests.tenants import Tenant, an_address
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
@@ -37,6 +37,18 @@ def automation(tenant: Tenant) -> list[UUID]:
 
 def channel(tenant: Tenant) -> list[UUID]:
     return [tenant.channel.uuid]
+
+
+def contact(tenant: Tenant) -> list[UUID]:
+    return [ContactFactory.create(workspace=tenant.workspace, name=f"Contact {tenant.mark}").uuid]
+
+
+def contact_import(tenant: Tenant) -> list[UUID]:
+    return [ContactImportFactory.create(workspace=tenant.workspace, filename=f"{tenant.mark}.csv").uuid]
+
+
+def segment(tenant: Tenant) -> list[UUID]:
+    return [SegmentFactory.create(workspace=tenant.workspace, name=f"Segment {tenant.mark} {uuid4()}").uuid]
 
 
 def pack(tenant: Tenant) -> list[UUID]:
@@ -82,6 +94,22 @@ PAGES = {
     "channels": PageCase(200, 405),
     "channel-disconnect": PageCase(200, 302, channel),
     "settings": PageCase(200, 422),
+    "contacts": PageCase(200, 405),
+    "contact-new": PageCase(200, 422),
+    "contacts-export": PageCase(200, 405),
+    "contact": PageCase(200, 302, contact),
+    "contact-opt-out": PageCase(302, 302, contact),
+    "contact-opt-in": PageCase(302, 302, contact),
+    "contact-remove": PageCase(200, 302, contact),
+    "contact-imports": PageCase(200, 405),
+    "contact-import-new": PageCase(200, 422),
+    "contact-import": PageCase(200, 422, contact_import),
+    "contact-import-cancel": PageCase(302, 302, contact_import),
+    "contact-import-refused": PageCase(200, 405, contact_import),
+    "segments": PageCase(200, 405),
+    "segment-new": PageCase(200, 422),
+    "segment": PageCase(200, 422, segment),
+    "segment-remove": PageCase(200, 302, segment),
     "gallery": PageCase(200, 405),
     "products": PageCase(200, 405),
     "product-new": PageCase(200, 422),

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
@@ -32,7 +33,7 @@ class Products(DashboardView):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         asked = Parameters.of(request)
-        rows = Product.objects.of(self.workspace).select_related("category").newest_first()
+        rows: QuerySet[Product] = Product.objects.of(self.workspace).select_related("category").newest_first()
         try:
             rows = ProductFilterSet.apply(asked, rows)
         except NothingMatches:

@@ -1,6 +1,5 @@
 """Classes: the list by date, one of them with its participants."""
 
-from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -47,7 +46,12 @@ class Classes(DashboardView):
         if status in Status.values:
             rows = rows.filter(status=status)
         listed, pages = paged(request, rows)
-        shown = {"day": day, "asked_status": status, "statuses": Status.choices, "filtered": bool(asked or status)}
+        shown: dict[str, Any] = {
+            "day": day,
+            "asked_status": status,
+            "statuses": Status.choices,
+            "filtered": bool(asked or status),
+        }
         return self.page("classes/classes.html", rows=listed, pages=pages, zone=zone, **shown)
 
 
@@ -108,12 +112,12 @@ class ClassPage(OneClass):
             found=self._found(search),
         )
 
-    def _found(self, search: str) -> Sequence[Contact]:
+    def _found(self, search: str) -> list[Contact]:
         """Find a few contacts who have no seat yet."""
         if not search or not is_storable(search):
             return []
         rows = Contact.objects.of(self.workspace).filter(search_key__like=like_pattern(name_key(search)))
-        return rows.exclude(class_seats__session=self.session).newest_first()[:MOST_FOUND]
+        return list(rows.exclude(class_seats__session=self.session).newest_first()[:MOST_FOUND])
 
 
 class ClassCancel(OneClass, EntryQuestion):

@@ -1,5 +1,6 @@
 """Paths of the workspace surface about contacts and segments."""
 
-from django.urls import URLPattern
+from config.api.routers import routes_of
+from workspaces.contacts.api.workspace import views
 
-urlpatterns: list[URLPattern] = []
+urlpatterns = routes_of(views)

@@ -1,5 +1,6 @@
 """Paths of the workspace surface about conversations and messages."""
 
-from django.urls import URLPattern
+from config.api.routers import routes_of
+from workspaces.conversations.api.workspace import views
 
-urlpatterns: list[URLPattern] = []
+urlpatterns = routes_of(views)

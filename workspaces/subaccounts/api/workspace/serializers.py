@@ -2,8 +2,10 @@
 
 from typing import Any
 
-from config.api.fields import CharField, ChoiceField, DateTimeField, ListField, TimezoneField, UUIDField
+from config.api.fields import CharField, ChoiceField, DateTimeField, IntegerField, ListField, TimezoneField, UUIDField
 from config.api.serializers import Serializer
+from workspaces.subaccounts.api.serializers import ChannelSerializer
+from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.models.workspaces import DAYS, BusinessType
 from workspaces.subaccounts.services.currencies import CURRENCIES
 from workspaces.subaccounts.services.opening_hours import MOST_INTERVALS
@@ -39,6 +41,20 @@ class WorkspaceSerializer(Serializer):
     website = CharField(blank_as_null=True, example="https://corner-salon.example")
     phone = CharField(blank_as_null=True, example="+49 30 1234567")
     created_at = DateTimeField()
+
+
+class WorkspaceChannelSerializer(ChannelSerializer):
+    """A connected number, Page or account; what follows `connected_at` is null where it is not WhatsApp's."""
+
+    messaging_limit = IntegerField(
+        allow_null=True,
+        help_text="How many people may be written to first in 24 hours. Null: no limit, or none is known.",
+        example=1_000,
+    )
+    quality = ChoiceField(Channel.Quality.choices, source="known_quality", allow_null=True)
+    remaining_allowance = IntegerField(
+        allow_null=True, help_text="How many of them are left. Null where there is no limit.", example=1_000
+    )
 
 
 class WorkspaceChangesSerializer(Serializer):

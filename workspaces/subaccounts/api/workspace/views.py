@@ -7,8 +7,11 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 
 from config.api.operations import one, operation, pages
-from workspaces.subaccounts.api.serializers import ChannelSerializer
-from workspaces.subaccounts.api.workspace.serializers import WorkspaceChangesSerializer, WorkspaceSerializer
+from workspaces.subaccounts.api.workspace.serializers import (
+    WorkspaceChangesSerializer,
+    WorkspaceChannelSerializer,
+    WorkspaceSerializer,
+)
 from workspaces.subaccounts.api.workspace.surface import WorkspaceViewSet
 from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.services import ChannelNotFound, change_workspace
@@ -46,10 +49,10 @@ class ChannelViewSet(WorkspaceViewSet):
     def get_queryset(self) -> "QuerySet[Channel]":
         return Channel.objects.filter(workspace=self.workspace)
 
-    @operation(operation_id="listChannels", summary="List the channels", answer=pages(ChannelSerializer))
+    @operation(operation_id="listChannels", summary="List the channels", answer=pages(WorkspaceChannelSerializer))
     def list(self, request: Request) -> HttpResponse:
-        return self.page_of(self.get_queryset().order_by("-connected_at", "-id"), ChannelSerializer)
+        return self.page_of(self.get_queryset().order_by("-connected_at", "-id"), WorkspaceChannelSerializer)
 
-    @operation(operation_id="readChannel", summary="Read a channel", answer=one(ChannelSerializer))
+    @operation(operation_id="readChannel", summary="Read a channel", answer=one(WorkspaceChannelSerializer))
     def retrieve(self, request: Request, channel: UUID | None) -> HttpResponse:
-        return self.answer(ChannelSerializer(self.get_object()))
+        return self.answer(WorkspaceChannelSerializer(self.get_object()))

@@ -1,0 +1,6 @@
+"""Paths of the workspace surface about message templates."""
+
+from channelconnect.api.workspace import views
+from config.api.routers import routes_of
+
+urlpatterns = routes_of(views)

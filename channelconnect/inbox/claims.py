@@ -1,0 +1,139 @@
+"""Which notices are read together: the statements that begin a reading, end it, and find out that it failed.
+
+A reading is written down and committed before its transaction begins, and taken away by that transaction. So a body
+that kills its reader, and not only one that raises, is found: those of a failed reading are read in smaller company.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from operator import itemgetter
+from typing import Any, Final
+
+from django.db import connection
+
+from channelconnect.models.inbox import MOST_TRIES
+
+MOST_BODIES: Final = 500
+# Some two thousand statuses or messages. What a statement applies at once has its best price there.
+MOST_BYTES: Final = 1_000_000
+FEW_BODIES: Final = 50
+# For this long nobody takes a reading for dead whose reader has written it down and not yet begun.
+DEAD_AFTER_SECONDS: Final = 10
+LONGEST_FAULT: Final = 200
+
+BEGIN = """
+INSERT INTO channelconnect_readingattempt (notices, begun_at)
+SELECT array_agg(id ORDER BY id), statement_timestamp() FROM (
+    SELECT id, sum(size) OVER (ORDER BY id) - size AS before FROM (
+        SELECT id, octet_length(body) AS size FROM channelconnect_providernotice
+        WHERE read_at IS NULL AND {which} ORDER BY {order} LIMIT %(most)s FOR UPDATE SKIP LOCKED) AS free) AS sized
+WHERE before < %(bytes)s HAVING count(*) > 0 RETURNING id, notices
+"""
+NEW = BEGIN.format(which="tries = 0 AND id > %(after)s", order="id")
+AGAIN = BEGIN.format(which="tries = 1 AND due_at <= statement_timestamp()", order="due_at, id")
+ALONE = BEGIN.format(
+    which=f"tries BETWEEN 2 AND {MOST_TRIES - 1} AND due_at <= statement_timestamp()", order="due_at, id"
+)
+TAKE = "DELETE FROM channelconnect_readingattempt WHERE id = %s"
+# Two readers may have begun with the same notices: the second one leaves them to the first.
+READ = """
+UPDATE channelconnect_providernotice AS notice SET read_at = %(now)s, fault = '' FROM (
+    SELECT id FROM channelconnect_providernotice WHERE id = ANY (%(ids)s) AND read_at IS NULL
+    ORDER BY id FOR UPDATE SKIP LOCKED) AS mine
+WHERE notice.id = mine.id RETURNING notice.id, notice.received_at, notice.body
+"""
+# The third try is the first one alone, the later ones wait. What fails only because others hold a lock is never left
+# alone for that.
+FAILED = """
+UPDATE channelconnect_providernotice SET fault = %(fault)s,
+    tries = CASE WHEN %(passing)s THEN greatest(tries, least(tries + 1, 2)) ELSE tries + 1 END,
+    due_at = statement_timestamp() + CASE
+        WHEN %(passing)s THEN interval '2 s' WHEN tries < 2 THEN interval '0' WHEN tries = 2 THEN interval '1 min'
+        ELSE interval '30 min' END
+WHERE id = ANY (%(ids)s) AND read_at IS NULL
+"""
+DEAD = """
+DELETE FROM channelconnect_readingattempt WHERE id IN (
+    SELECT id FROM channelconnect_readingattempt
+    WHERE begun_at < statement_timestamp() - make_interval(secs => %s) FOR UPDATE SKIP LOCKED)
+RETURNING notices
+"""
+MARK = "UPDATE channelconnect_providernotice SET fault = %s WHERE id = %s"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A number of notices that are read together."""
+
+    id: int
+    notices: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A notice as it came."""
+
+    id: int
+    received_at: datetime
+    content: bytes
+
+
+def begin_new(*, after: int) -> Reading | None:
+    """Begin a reading of the oldest notices that nobody has tried, among those that came after one."""
+    return _begin(NEW, most=MOST_BODIES, after=after)
+
+
+def begin_again() -> Reading | None:
+    """Begin a reading of few notices whose first reading failed."""
+    return _begin(AGAIN, most=FEW_BODIES)
+
+
+def begin_alone() -> Reading | None:
+    """Begin a reading of one notice whose reading failed in small company, too."""
+    return _begin(ALONE, most=1)
+
+
+def _begin(statement: str, **values: int) -> Reading | None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, {"bytes": MOST_BYTES, **values})
+        found = cursor.fetchone()
+    return Reading(*found) if found else None
+
+
+def take(reading: Reading, *, now: datetime) -> list[Body]:
+    """Mark a reading's notices as read in the caller's transaction and give them; none where somebody else has them."""
+    with connection.cursor() as cursor:
+        cursor.execute(TAKE, [reading.id])
+        if not cursor.rowcount:
+            return []
+        cursor.execute(READ, {"now": now, "ids": reading.notices})
+        return [Body(*found) for found in sorted(cursor.fetchall(), key=itemgetter(0))]
+
+
+def mark_unreadable(faults: dict[int, str]) -> None:
+    """Say of notices that are no JSON what they are."""
+    with connection.cursor() as cursor:
+        for key, fault in faults.items():
+            cursor.execute(MARK, [fault, key])
+
+
+def give_back(reading: Reading, *, fault: str, is_passing: bool = False) -> None:
+    """End a reading that failed: its notices are read again, in smaller company."""
+    with connection.cursor() as cursor:
+        cursor.execute(TAKE, [reading.id])
+        if cursor.rowcount:
+            _fail(cursor, reading.notices, fault, is_passing)
+
+
+def bury_the_dead(*, seconds: int = DEAD_AFTER_SECONDS) -> int:
+    """End the readings whose readers died; says how many notices they had."""
+    with connection.cursor() as cursor:
+        cursor.execute(DEAD, [seconds])
+        ids = [key for (notices,) in cursor.fetchall() for key in notices]
+        if ids:
+            _fail(cursor, ids, "The reader died.", False)
+    return len(ids)
+
+
+def _fail(cursor: Any, ids: list[int], fault: str, is_passing: bool) -> None:
+    cursor.execute(FAILED, {"ids": ids, "fault": fault[:LONGEST_FAULT], "passing": is_passing})

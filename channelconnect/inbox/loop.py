@@ -1,0 +1,25 @@
+"""A reader that waits for callbacks: the door wakes it, and it looks by itself once a second."""
+
+import threading
+from collections.abc import Callable
+from typing import Final
+
+from channelconnect.inbox.reading import Reader
+from channelconnect.inbox.storing import WAKE_UP
+from config.leases.wake_ups import WakeUpListener
+
+IDLE_SECONDS: Final = 1.0
+
+
+def run_reader(*, should_stop: Callable[[], bool], idle_seconds: float = IDLE_SECONDS) -> None:
+    """Read whatever comes until it is to stop."""
+    woken, reader = threading.Event(), Reader()
+    listener = WakeUpListener(WAKE_UP, woken.set)
+    listener.thread.start()
+    try:
+        while not should_stop():
+            woken.clear()
+            if not reader.read_round():
+                woken.wait(idle_seconds)
+    finally:
+        listener.stop()

@@ -1,0 +1,156 @@
+"""Reads notices batch by batch: parses them, finds their channels, and has their facts applied."""
+
+import logging
+import random
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Final
+
+import psycopg
+from django.db import DatabaseError, connection, transaction
+
+from channelconnect.inbox import claims
+from channelconnect.inbox.channels import channels_of
+from channelconnect.inbox.claims import Body, Reading
+from channelconnect.inbox.handlers import FactHandler, apply_facts, fact_handlers, gathered
+from channelconnect.providers.notices import (
+    Fact,
+    Source,
+    Unknown,
+    UnreadableNotices,
+    accounts_in,
+    notice_of,
+    read_notice,
+)
+from channelconnect.providers.parsing import Row
+from config.db import database_now
+from config.metrics import count
+
+logger = logging.getLogger(__name__)
+
+# A transaction that others stood in the way of: serialization failure, deadlock, lock timeout, cancelled statement.
+PASSING: Final = {"40001", "40P01", "55P03", "57014"}
+TIMES: Final = 3
+LONGEST_PAUSE_SECONDS: Final = 0.05
+LOOK_BACK_SECONDS: Final = 5.0
+
+
+def registered() -> Iterable[FactHandler]:
+    return fact_handlers
+
+
+class Reader:
+    """Reads on from where it was; several of them, in as many processes, share the inbox."""
+
+    def __init__(self, handlers: Callable[[], Iterable[FactHandler]] = registered) -> None:
+        self._handlers = handlers
+        self._after = 0
+        self._looked_back_at: float | None = None
+
+    def read_round(self) -> int:
+        """Read a batch of new notices, and one of those that failed before; says how many were at hand.
+
+        What lies behind the place that this reader has come to (another one's that was rolled back, one that was
+        committed late) is found when nothing is left before it, and every few seconds.
+        """
+        self._look_back()
+        done = self._read_new()
+        for begin in (claims.begin_again, claims.begin_alone):
+            reading = begin()
+            if reading:
+                done += self._read(reading)
+        return done
+
+    def _look_back(self) -> None:
+        now = time.monotonic()
+        if self._looked_back_at is None or now - self._looked_back_at > LOOK_BACK_SECONDS:
+            self._looked_back_at, self._after = now, 0
+            claims.bury_the_dead()
+
+    def _read_new(self) -> int:
+        reading = claims.begin_new(after=self._after)
+        if reading is None and self._after:
+            self._after = 0
+            reading = claims.begin_new(after=0)
+        if reading is None:
+            return 0
+        self._after = reading.notices[-1]
+        return self._read(reading)
+
+    def _read(self, reading: Reading) -> int:
+        """Read notices together. Whatever goes wrong with them is theirs alone: the others of the inbox go on."""
+        for is_last in (*[False] * (TIMES - 1), True):
+            try:
+                self._read_together(reading)
+                break
+            except Exception as error:  # whatever the handlers of all apps may raise
+                if not connection.is_usable():
+                    raise  # the database is away, which says nothing about the notices
+                is_passing = _is_passing(error)
+                if is_last or not is_passing:
+                    _give_back(reading, error, is_passing)
+                    break
+                time.sleep(random.uniform(0, LONGEST_PAUSE_SECONDS))  # noqa: S311  # no secret
+        return len(reading.notices)
+
+    @transaction.atomic
+    def _read_together(self, reading: Reading) -> None:
+        now = database_now()
+        bodies = claims.take(reading, now=now)
+        notices, faults = _parsed(bodies)
+        claims.mark_unreadable(faults)
+        channels = channels_of({account for _, notice in notices for account in accounts_in(notice)})
+        facts = gathered(
+            fact for body, notice in notices for fact in read_notice(notice, Source(channels, body.received_at))
+        )
+        ids = {channel.id for channel in channels.values()}
+        apply_facts(facts, handlers=self._handlers(), channels=ids, now=now)
+        _count(facts)
+
+
+def _parsed(bodies: list[Body]) -> tuple[list[tuple[Body, Row]], dict[int, str]]:
+    notices, faults = [], {}
+    for body in bodies:
+        try:
+            notices.append((body, notice_of(body.content)))
+        except UnreadableNotices as error:
+            faults[body.id] = str(error)
+    return notices, faults
+
+
+def _count(facts: dict[type, list[Fact]]) -> None:
+    """Count what was read; what nobody understood, or was about nobody's account, is named in the log."""
+    for kind, found in facts.items():
+        count("callback_facts_total", len(found), label=kind.__name__)
+    unknown = Counter(fact.kind for fact in facts.get(Unknown, ()) if isinstance(fact, Unknown))
+    if unknown:
+        logger.info("provider notices of other kinds", extra={"kinds": dict(unknown.most_common(20))})
+
+
+def _is_passing(error: BaseException) -> bool:
+    cause = error.__cause__ if isinstance(error, DatabaseError) else error
+    return isinstance(cause, psycopg.Error) and cause.sqlstate in PASSING
+
+
+def _give_back(reading: Reading, error: Exception, is_passing: bool) -> None:
+    """Say what broke and where, and nothing of what the error quotes: that may be a customer's message."""
+    cause = error.__cause__ if isinstance(error.__cause__, psycopg.Error) else error
+    state = f" {cause.sqlstate}" if isinstance(cause, psycopg.Error) and cause.sqlstate else ""
+    fault = f"{type(cause).__name__}{state}"
+    trace = "".join(traceback.format_tb(error.__traceback__)[-6:])
+    told = {"fault": fault, "notices": len(reading.notices), "first": reading.notices[0], "trace": trace}
+    logger.log(logging.INFO if is_passing else logging.ERROR, "a reading of provider notices failed", extra=told)
+    claims.give_back(reading, fault=fault, is_passing=is_passing)
+
+
+def read_waiting(*, seconds: float = 30.0, handlers: Callable[[], Iterable[FactHandler]] = registered) -> int:
+    """Read until nothing is left that is due, or for so long; says how many notices were at hand."""
+    reader, until, done = Reader(handlers), time.monotonic() + seconds, 0
+    while time.monotonic() < until:
+        found = reader.read_round()
+        done += found
+        if not found:
+            break
+    return done

@@ -1,0 +1,80 @@
+"""Message templates, as the provider lists them."""
+
+import uuid
+from typing import ClassVar, Self
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from workspaces.subaccounts.models import Channel, Workspace
+
+LONGEST_TEMPLATE_NAME = 512
+
+
+class MessageTemplateQuerySet(models.QuerySet["MessageTemplate"]):
+    def of(self, workspace: Workspace) -> Self:
+        """Keep the templates of a workspace's business accounts: where every query of a view begins."""
+        containers = Channel.objects.filter(workspace=workspace, platform="whatsapp").exclude(
+            status=Channel.Status.DISCONNECTED
+        )
+        return self.filter(container_id__in=containers.values("credential__container_id"))
+
+
+class MessageTemplate(models.Model):
+    """A template of one business account in one language; its numbers share it.
+
+    `components` are the provider's, `parameters` what has to be filled in them. `provider_status` is its own word.
+    """
+
+    class Status(models.TextChoices):
+        APPROVED = "approved", "Approved"
+        PENDING = "pending", "Pending"
+        REJECTED = "rejected", "Rejected"
+        PAUSED = "paused", "Paused"
+        DISABLED = "disabled", "Disabled"
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    container_id = models.CharField(max_length=100)
+    provider_id = models.CharField(max_length=64, blank=True)
+    name = models.CharField(max_length=LONGEST_TEMPLATE_NAME)
+    language = models.CharField(max_length=20)
+    category = models.CharField(max_length=40, blank=True)
+    status = models.CharField(max_length=10, choices=Status)
+    provider_status = models.CharField(max_length=40, blank=True)
+    parameter_format = models.CharField(max_length=20, blank=True)
+    components = models.JSONField(default=list)
+    parameters = models.JSONField(default=list)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    updated_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects: ClassVar[MessageTemplateQuerySet] = MessageTemplateQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["container_id", "name", "language"], name="template_once_per_account_and_language"
+            ),
+            models.CheckConstraint(
+                condition=Q(status__in=["approved", "pending", "rejected", "paused", "disabled"]),
+                name="template_status_is_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.language})"
+
+
+class TemplateSync(models.Model):
+    """When a business account's templates are to be listed again; `fault` is why the last time failed."""
+
+    container_id = models.CharField(max_length=100, primary_key=True)
+    due_at = models.DateTimeField(default=timezone.now)
+    synced_at = models.DateTimeField(null=True)
+    fault = models.CharField(max_length=60, blank=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["due_at"], name="template_sync_due")]
+
+    def __str__(self) -> str:
+        return f"templates of {self.container_id}"

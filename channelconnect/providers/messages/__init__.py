@@ -1,0 +1,34 @@
+"""Messages that leave: their bodies for each network, what its answers mean, and what people read of its errors."""
+
+from channelconnect.providers.messages.answers import Outcome, read_answer
+from channelconnect.providers.messages.bodies import body_of, read_mark, typing_mark
+from channelconnect.providers.messages.errors import (
+    NO_ADDRESS,
+    NOT_CONNECTED,
+    OUTCOME_UNKNOWN,
+    SendError,
+    Verdict,
+    error_of,
+    sentence_of,
+)
+from channelconnect.providers.messages.outgoing import OutgoingFile, OutgoingMessage, Recipient
+from channelconnect.providers.messages.requests import messages_request
+
+__all__ = [
+    "NOT_CONNECTED",
+    "NO_ADDRESS",
+    "OUTCOME_UNKNOWN",
+    "Outcome",
+    "OutgoingFile",
+    "OutgoingMessage",
+    "Recipient",
+    "SendError",
+    "Verdict",
+    "body_of",
+    "error_of",
+    "messages_request",
+    "read_answer",
+    "read_mark",
+    "sentence_of",
+    "typing_mark",
+]

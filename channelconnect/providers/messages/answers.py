@@ -1,0 +1,103 @@
+"""What became of a message, from how the call ended and what was answered."""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+import orjson
+
+from channelconnect.providers.faults import scrubbed
+from channelconnect.providers.messages.errors import (
+    INVALID,
+    OUTCOME_UNKNOWN,
+    REFUSED,
+    THROTTLED,
+    UNAVAILABLE,
+    SendError,
+    Verdict,
+    error_of,
+)
+from channelconnect.providers.parsing import Row, number, row, rows, text
+from channelconnect.providers.rate_limits import minutes_to_wait
+
+LONGEST_ID: Final = 512
+TOO_MANY: Final = 429
+SERVER_FAULT: Final = 500
+# The answers of proxies and of addresses where there is no Graph API: nobody read the message.
+NOT_TAKEN: Final = (408, 425, TOO_MANY)
+
+
+class Outcome(NamedTuple):
+    """`verdict` is what follows; `error` says why, where it was not accepted; `wait_seconds` is the answer's own time.
+
+    `details` is what the provider says besides, without secrets.
+    """
+
+    verdict: Verdict
+    message_id: str = ""
+    error: SendError | None = None
+    wait_seconds: float = 0.0
+    details: str = ""
+    is_held: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """What people read: ours, with the provider's where we know none for its code."""
+        if self.error is None:
+            return ""
+        is_known = self.error.sentence != REFUSED.sentence or not self.details
+        return self.error.sentence if is_known else f"{self.error.sentence} It says: {self.details}"
+
+
+UNSENDABLE: Final = Outcome(Verdict.REFUSED, error=INVALID)
+UNREACHED: Final = Outcome(Verdict.RETRY, error=UNAVAILABLE)
+LOST: Final = Outcome(Verdict.UNKNOWN, error=OUTCOME_UNKNOWN)
+
+
+def read_answer(*, status: int | None, body: bytes, headers: Mapping[str, str], written: bool, token: str) -> Outcome:
+    """Judge how a call ended; `written` says whether the provider may have got any of it."""
+    if status is None:
+        return LOST if written else UNREACHED
+    answer = _parsed(body)
+    error = row((answer or {}).get("error"))
+    if error:
+        return _refused(error, status, headers, token)
+    if status < 300:
+        return _accepted(answer or {})
+    if status in NOT_TAKEN:
+        return Outcome(Verdict.RETRY, error=THROTTLED, wait_seconds=minutes_to_wait(headers) * 60.0)
+    if status >= SERVER_FAULT:
+        return LOST
+    return Outcome(Verdict.RETRY, error=UNAVAILABLE) if answer is None else Outcome(Verdict.REFUSED, error=REFUSED)
+
+
+def _accepted(answer: Row) -> Outcome:
+    """Find the message's id: WhatsApp's or the Send API's. Without one nobody knows what was taken."""
+    [first, *_] = rows(answer.get("messages")) or [{}]
+    message_id = text(first.get("id"), LONGEST_ID) or text(answer.get("message_id"), LONGEST_ID)
+    if not message_id:
+        return LOST
+    is_held = text(first.get("message_status")) in ("held_for_quality_assessment", "paused")
+    return Outcome(Verdict.ACCEPTED, message_id=message_id, is_held=is_held)
+
+
+def _refused(error: Row, status: int, headers: Mapping[str, str], token: str) -> Outcome:
+    code, subcode = number(error.get("code")), number(error.get("error_subcode"))
+    found = error_of(code, subcode)
+    if status >= SERVER_FAULT and found.verdict is Verdict.REFUSED:
+        return LOST._replace(details=found.code)
+    said = text(row(error.get("error_data")).get("details")) or text(error.get("message"))
+    details = scrubbed(said, (token,)) if said else ""
+    return Outcome(
+        found.verdict,
+        error=OUTCOME_UNKNOWN if found.verdict is Verdict.UNKNOWN else found,
+        wait_seconds=minutes_to_wait(headers) * 60.0,
+        details=details,
+    )
+
+
+def _parsed(body: bytes) -> Row | None:
+    try:
+        answer = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return None
+    return answer if isinstance(answer, dict) else None

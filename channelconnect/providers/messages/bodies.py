@@ -1,0 +1,149 @@
+"""The JSON bodies of messages: WhatsApp's Cloud API, and the Send API of Messenger and Instagram."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from channelconnect.providers.messages.outgoing import OutgoingFile, OutgoingMessage, Recipient
+
+Body = dict[str, Any]
+# WhatsApp shows these with a text below; a file by link has its name in the conversation only where it is a document.
+CAPTIONED: Final = frozenset({"image", "video", "document"})
+# What the Send API calls them.
+ATTACHMENTS: Final = {"image": "image", "video": "video", "audio": "audio", "document": "file", "sticker": "image"}
+MESSENGER: Final = ("facebook", "instagram")
+LONGEST_METADATA: Final = 999
+
+
+class UnwritableMessage(ValueError):
+    """A message that this network has no form for."""
+
+
+def body_of(platform: str, message: OutgoingMessage) -> Body:
+    """Write a message. Raises `UnwritableMessage`."""
+    if not message.to.is_reachable:
+        raise UnwritableMessage("no address")
+    if platform == "whatsapp":
+        return _whatsapp(message)
+    if platform in MESSENGER:
+        return _page(platform, message)
+    raise UnwritableMessage(platform)
+
+
+# WhatsApp ---------------------------------------------------------------------------------------------
+
+
+def _whatsapp(message: OutgoingMessage) -> Body:
+    kind = "interactive" if message.interactive else message.type
+    write = WHATSAPP.get(kind)
+    if write is None:
+        raise UnwritableMessage(kind)
+    body = {"messaging_product": "whatsapp", "recipient_type": "individual", **_address(message.to)}
+    if message.opaque:
+        body["biz_opaque_callback_data"] = message.opaque
+    if message.reply_to and kind != "reaction":
+        body["context"] = {"message_id": message.reply_to}
+    return {**body, "type": kind, kind: write(message)}
+
+
+def _address(to: Recipient) -> Body:
+    """Name a number with its `+`, else the business's own country code is put in front; a hidden one by its id."""
+    number = to.external_id or to.phone
+    if number:
+        return {"to": f"+{number.removeprefix('+')}"}
+    return {"recipient": to.user_id}
+
+
+def _text(message: OutgoingMessage) -> Body:
+    return {"body": message.text, "preview_url": "https://" in message.text}
+
+
+def _media(message: OutgoingMessage) -> Body:
+    file = _file(message)
+    body: Body = {"id": file.provider_id} if file.provider_id else {"link": file.link}
+    if message.text and file.kind in CAPTIONED:
+        body["caption"] = message.text
+    if file.kind == "document" and file.filename:
+        body["filename"] = file.filename
+    return body
+
+
+def _template(message: OutgoingMessage) -> Body:
+    template = _required(message.template)
+    body: Body = {"name": template["name"], "language": {"code": template["language"]}}
+    if template.get("components"):
+        body["components"] = template["components"]
+    return body
+
+
+def _interactive(message: OutgoingMessage) -> Body:
+    return dict(_required(message.interactive))
+
+
+def _reaction(message: OutgoingMessage) -> Body:
+    return {"message_id": message.reaction_to, "emoji": message.text}
+
+
+WHATSAPP: Final[dict[str, Callable[[OutgoingMessage], Body]]] = {
+    "text": _text,
+    **dict.fromkeys(("image", "video", "audio", "document", "sticker"), _media),
+    "template": _template,
+    "interactive": _interactive,
+    "reaction": _reaction,
+}
+
+
+# Messenger and Instagram ------------------------------------------------------------------------------
+
+
+def _page(platform: str, message: OutgoingMessage) -> Body:
+    body: Body = {"recipient": {"id": message.to.external_id}}
+    if not message.to.external_id:
+        raise UnwritableMessage("no address")
+    if platform == "facebook":
+        body["messaging_type"] = "RESPONSE"
+    content = _page_content(message)
+    if message.opaque:
+        content["metadata"] = message.opaque[:LONGEST_METADATA]
+    if message.reply_to:
+        content["reply_to"] = {"mid": message.reply_to}
+    return {**body, "message": content}
+
+
+def _page_content(message: OutgoingMessage) -> Body:
+    if message.type == "text":
+        return {"text": message.text}
+    if message.type in ATTACHMENTS:
+        file = _file(message)
+        attachment = {"type": ATTACHMENTS[file.kind], "payload": {"url": file.link, "is_reusable": False}}
+        return {"attachment": attachment}
+    raise UnwritableMessage(message.type)
+
+
+def _file(message: OutgoingMessage) -> OutgoingFile:
+    if message.file is None or not (message.file.link or message.file.provider_id):
+        raise UnwritableMessage("no file")
+    return message.file
+
+
+def _required(value: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    if value is None:
+        raise UnwritableMessage("nothing to send")
+    return value
+
+
+# Marks ------------------------------------------------------------------------------------------------
+
+
+def read_mark(platform: str, *, message_id: str, person: str) -> Body:
+    """Tell a person that their message, and those before it, were read."""
+    if platform == "whatsapp":
+        return {"messaging_product": "whatsapp", "status": "read", "message_id": message_id}
+    return {"recipient": {"id": person}, "sender_action": "mark_seen"}
+
+
+def typing_mark(platform: str, *, message_id: str, person: str) -> Body:
+    """Show a person that an answer is being written; on WhatsApp it marks their message as read, too."""
+    if platform == "whatsapp":
+        typing = {"typing_indicator": {"type": "text"}}
+        return read_mark(platform, message_id=message_id, person=person) | typing
+    return {"recipient": {"id": person}, "sender_action": "typing_on"}

@@ -1,0 +1,44 @@
+"""Whose conversations a notice is about: the channels are looked up for many notices at once, before they are read."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from channelconnect.providers.parsing import Row, ident, row, rows, text
+from workspaces.conversations.facts import ChannelReference
+
+# A channel's platform and its id there.
+Account = tuple[str, str]
+Channels = Mapping[Account, ChannelReference]
+
+PLATFORMS: Final = {"whatsapp_business_account": "whatsapp", "page": "facebook", "instagram": "instagram"}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What an entry of a notice is read with: when it `came_at`, for what tells no time of its own."""
+
+    channels: Channels
+    came_at: datetime
+
+
+def accounts_in(notice: Row) -> Iterator[Account]:
+    """Give the accounts that a notice may be about; the same one may come more than once."""
+    platform = PLATFORMS.get(text(notice.get("object")))
+    if platform is None:
+        return
+    for entry in rows(notice.get("entry")):
+        ids = number_ids(entry) if platform == "whatsapp" else [ident(entry.get("id"))]
+        for key in ids:
+            if key:
+                yield platform, key
+
+
+def number_ids(entry: Row) -> Iterator[str]:
+    for change in rows(entry.get("changes")):
+        yield number_id(row(change.get("value")))
+
+
+def number_id(value: Row) -> str:
+    return ident(row(value.get("metadata")).get("phone_number_id"))

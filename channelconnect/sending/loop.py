@@ -1,0 +1,164 @@
+"""A run of the sender: one event loop that calls the provider with what the claimer claims, until asked to stop."""
+
+import random
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+
+from channelconnect.providers import provider_settings
+from channelconnect.sending.calls import CALL_LIMITS, CallsInFlight
+from channelconnect.sending.channels import ChannelSnapshot, KnownChannels
+from channelconnect.sending.claimer import NO_ROOM, MessageClaimer, SendingRoom
+from channelconnect.sending.limits import RATES, SendingLimits
+from channelconnect.sending.recorder import MessageRecorder
+from channelconnect.sending.sources import ClaimedMessage, MessageSource, message_sources
+from config.http.client import Sender
+from config.leases.claimer import Demand
+from config.leases.database_thread import REST_AFTER_FAULT_SECONDS
+from config.leases.garbage import rare_collections
+from config.leases.wake_ups import WakeUpListener
+from workspaces.conversations.services.queueing import SENDER
+
+RUN_SECONDS = 3_600.0
+TICK_SECONDS = 0.25
+SHORT_SECONDS = 0.005
+CLAIM_BATCH = 256
+CLAIM_EVERY_SECONDS = 0.02
+LAST_CALLS_SECONDS = 16.0
+# Calls that ended and are not recorded yet would be unknown after a crash.
+MOST_UNRECORDED = 1_000
+
+
+def run_sender(*, should_stop: Callable[[], bool], seconds: float = RUN_SECONDS) -> None:
+    """Work run after run for so long: a new one begins where the database failed or others took over."""
+    until = time.monotonic() + seconds
+    while not should_stop() and time.monotonic() < until:
+        run = SenderRun()
+        run.run(should_stop=should_stop, seconds=max(0.0, until - time.monotonic()))
+        if run.has_crashed:
+            return
+        time.sleep(REST_AFTER_FAULT_SECONDS)
+
+
+class SenderRun:
+    """One run. Calls from one thread; the claimer, the recorder and the listener have threads of their own."""
+
+    def __init__(
+        self, *, sources: Sequence[MessageSource] | None = None, rates: Mapping[str, float] | None = RATES
+    ) -> None:
+        chosen = list(message_sources if sources is None else sources)
+        self.number = random.SystemRandom().randrange(1, 2**31)
+        self.http = Sender(limits=CALL_LIMITS)
+        self.limits = SendingLimits(rates=rates)
+        self.channels = KnownChannels()
+        self.demand = Demand(nothing=NO_ROOM, wake=self.http.wake)
+        self.inbox: deque[tuple[list[ClaimedMessage], list[ChannelSnapshot]]] = deque()
+        self.claimer = MessageClaimer(self.number, chosen, self.demand, self._receive)
+        self.recorder = MessageRecorder(self.number, {source.name: source for source in chosen})
+        self.calls = CallsInFlight(provider_settings(), self.http, self.channels, self.limits, self.recorder)
+        self.listener = WakeUpListener(SENDER, self.claimer.wake)
+        self._asked_at = self._ticked_at = 0.0
+
+    def run(self, *, should_stop: Callable[[], bool], seconds: float = RUN_SECONDS) -> int:
+        """Work until asked to stop, or for so long; says how many calls were made.
+
+        A fault of the database ends the run: whether its last claim was committed cannot be known, so it takes nothing
+        more; what it had claimed and not called stays claimed, and is unknown to the next run.
+        """
+        until = time.monotonic() + seconds
+        with rare_collections():
+            try:
+                for one in (self.claimer, self.recorder, self.listener):
+                    one.thread.start()
+                while not should_stop() and self._can_work and time.monotonic() < until:
+                    self._round()
+            finally:
+                self._end()
+        return self.calls.finished
+
+    @property
+    def has_crashed(self) -> bool:
+        """Whether a fault of ours ended the run."""
+        return self.claimer.has_crashed or self.recorder.has_crashed
+
+    @property
+    def _can_work(self) -> bool:
+        has_fault = self.claimer.had_fault or self.recorder.had_fault
+        return not (self.has_crashed or has_fault or self.claimer.is_lost)
+
+    def _receive(self, claimed: list[ClaimedMessage], channels: list[ChannelSnapshot]) -> None:
+        """Called by the claimer."""
+        self.inbox.append((claimed, channels))
+        self.http.wake()
+
+    def _round(self) -> None:
+        self._open_inbox()
+        if self.claimer.is_sure and self.recorder.backlog < MOST_UNRECORDED:
+            self.calls.start_waiting()
+        now = time.monotonic()
+        if self.demand.is_asked and not self.inbox:
+            self._answer_claimer(now)
+        self.calls.go_on(self._wait_seconds())
+        now = time.monotonic()
+        if now - self._ticked_at >= TICK_SECONDS:
+            self._tick(now)
+        if self.claimer.has_more and not self.demand.is_asked and now - self._asked_at >= CLAIM_EVERY_SECONDS:
+            self._asked_at = now
+            self.claimer.wake()
+
+    def _wait_seconds(self) -> float:
+        """How long to wait for the provider; not at all while the claimer waits, whose wake-up may be used up."""
+        if self.demand.is_asked:
+            return 0.0
+        return SHORT_SECONDS if self.claimer.has_more or self.calls.waiting else TICK_SECONDS
+
+    def _open_inbox(self) -> None:
+        while self.inbox:
+            claimed, channels = self.inbox.popleft()
+            self.channels.take(channels)
+            self.calls.add(claimed)
+
+    def _tick(self, now: float) -> None:
+        self._ticked_at = self.claimer.loop_ticked_at = now
+        self.calls.mark_slow()
+        self.limits.forget_idle()
+
+    def _answer_claimer(self, now: float) -> None:
+        self._asked_at = now
+        is_ready = self.claimer.is_sure and not self.calls.waiting and self.recorder.backlog < MOST_UNRECORDED
+        batch = self.limits.batch(CLAIM_BATCH) if is_ready else 0
+        self.demand.answer(
+            SendingRoom(batch, self.limits.rooms(), self.limits.agency_rooms(), tuple(self.limits.calls))
+        )
+
+    def _wind_down(self) -> None:
+        """Claim and call nothing more, give back what was not called, and let go on what is out."""
+        self._open_inbox()
+        self.recorder.add(unused=self.calls.drop_waiting())
+        self.claimer.keep_only(self.limits.calls)
+        self.claimer.loop_ticked_at = time.monotonic()
+        self.calls.go_on(TICK_SECONDS if self.calls.in_flight else SHORT_SECONDS)
+
+    def _end(self) -> None:
+        """Wait for what is out, record everything, and leave work.
+
+        A claim that the claimer was just making is given back too: it has let go only after that.
+        """
+        self.listener.stop()
+        until = time.monotonic() + LAST_CALLS_SECONDS
+        self._wind_down()
+        while self._has_left and time.monotonic() < until:
+            self._wind_down()
+        self._open_inbox()
+        self.recorder.add(unused=self.calls.drop_waiting())
+        self.recorder.close()
+        self.claimer.close()
+        self.listener.thread.join(WakeUpListener.LONGEST_WAIT_SECONDS)
+        self.calls.close()
+        self.http.close()
+
+    @property
+    def _has_left(self) -> bool:
+        """Whether calls are out, or the claimer may still be making a claim."""
+        may_claim = not (self.claimer.has_let_go or self.claimer.is_lost or self.claimer.had_fault)
+        return bool(self.calls.in_flight) or (may_claim and self.claimer.thread.is_alive())

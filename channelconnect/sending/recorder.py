@@ -1,0 +1,65 @@
+"""The thread that records what came of messages, in batches."""
+
+import logging
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from time import monotonic
+
+import psycopg
+from django.db import connection as project
+
+from channelconnect.providers.messages import Outcome, Verdict
+from channelconnect.sending.consequences import draw_consequences
+from channelconnect.sending.sources import ClaimedMessage, MessageSource, Sent
+from config.leases.connection import Connection
+from config.leases.recorder import Recorder
+from config.metrics import count, observe
+
+logger = logging.getLogger(__name__)
+
+
+class MessageRecorder(Recorder[Sent, ClaimedMessage, ClaimedMessage]):
+    """Hands results to their sources, and does what follows from them for channels and people."""
+
+    name = "sender recorder"
+
+    def __init__(self, run: int, sources: Mapping[str, MessageSource]) -> None:
+        super().__init__(run)
+        self._sources = sources
+
+    def on_connect(self, connection: Connection) -> None:
+        connection.execute("SET synchronous_commit = on")
+
+    def _disconnect(self) -> None:
+        super()._disconnect()
+        project.close()
+
+    def record(self, connection: Connection, results: Sequence[Sent]) -> int:
+        began = monotonic()
+        by_source: dict[str, list[Sent]] = defaultdict(list)
+        for one in results:
+            by_source[one.row.source].append(one)
+        recorded = sum(self._sources[name].record(run=self.run, results=ones) for name, ones in by_source.items())
+        observe("sender_record_seconds", monotonic() - began)
+        for verdict, messages in Counter(one.outcome.verdict for one in results).items():
+            count("messages_sent_total", messages, verdict.value)
+        draw_consequences(results)
+        return recorded
+
+    def reject(self, connection: Connection, result: Sent, fault: psycopg.Error) -> None:
+        """Keep that a message is sent where its id cannot be kept; else nothing is known of it."""
+        logger.error("a result cannot be recorded", extra={"row": result.row.id, "fault": type(fault).__name__})
+        outcome = result.outcome
+        bare = Outcome(outcome.verdict) if outcome.verdict is Verdict.ACCEPTED else Outcome(Verdict.UNKNOWN)
+        try:
+            self._sources[result.row.source].record(run=self.run, results=[result._replace(outcome=bare)])
+        except (psycopg.DataError, psycopg.IntegrityError):
+            logger.exception("a message stays claimed until it is taken for unknown")
+
+    def give_back(self, connection: Connection, unused: Sequence[ClaimedMessage]) -> None:
+        for name in {row.source for row in unused}:
+            ids = [row.id for row in unused if row.source == name]
+            self._sources[name].give_back(connection, run=self.run, ids=ids)
+
+    def abandon(self, connection: Connection, unwanted: Sequence[ClaimedMessage]) -> None:
+        """Nothing is abandoned: whatever ends has a result."""

@@ -1,0 +1,99 @@
+"""The statements over conversations' queued messages."""
+
+# What was put off and is due; nothing waits for longer than `longest`, whatever a clock that was put back says.
+GET_READY = """
+UPDATE conversations_queuedmessage SET is_ready = true, position = pg_current_xact_id()::text::bigint
+WHERE message_id = ANY (ARRAY (
+    SELECT message_id FROM conversations_queuedmessage
+    WHERE NOT is_ready AND NOT is_unknown AND run IS NULL
+        AND due_at NOT BETWEEN clock_timestamp() AND clock_timestamp() + make_interval(secs => %(longest)s)
+    ORDER BY due_at LIMIT %(batch)s FOR UPDATE SKIP LOCKED
+))
+"""
+
+# All channels with ready messages, walked from channel to channel over the index.
+READY_CHANNELS = """
+WITH RECURSIVE found AS (
+    (SELECT agency_id, channel_id FROM conversations_queuedmessage
+    WHERE is_ready ORDER BY channel_id, position, message_id LIMIT 1)
+    UNION ALL
+    SELECT next.* FROM found CROSS JOIN LATERAL (
+        SELECT agency_id, channel_id FROM conversations_queuedmessage
+        WHERE is_ready AND channel_id > found.channel_id ORDER BY channel_id, position, message_id LIMIT 1
+    ) AS next
+)
+SELECT agency_id, channel_id FROM found LIMIT %(limit)s
+"""
+
+# Takes of each channel what it has room for, one message of a conversation at a time and the oldest first: as long as
+# an earlier one is there, out or put off, a later one stays. One whose outcome nobody knows holds up no other.
+CLAIM = """
+WITH self AS MATERIALIZED (
+    SELECT number FROM channelconnect_senderrun WHERE number = %(run)s AND lost_at IS NULL FOR UPDATE
+), picked AS MATERIALIZED (
+    SELECT due.row FROM unnest(%(channels)s::bigint[], %(rooms)s::int[]) AS asked (channel_id, room)
+    CROSS JOIN LATERAL (
+        SELECT ctid AS row FROM conversations_queuedmessage queued
+        WHERE queued.channel_id = asked.channel_id AND queued.is_ready AND NOT EXISTS (
+            SELECT FROM conversations_queuedmessage earlier
+            WHERE earlier.conversation_id = queued.conversation_id AND earlier.message_id < queued.message_id
+                AND NOT earlier.is_unknown)
+        ORDER BY queued.position, queued.message_id LIMIT asked.room FOR UPDATE SKIP LOCKED
+    ) AS due
+    LIMIT %(batch)s
+), taken AS (
+    UPDATE conversations_queuedmessage SET run = %(run)s, is_ready = false, due_at = clock_timestamp()
+    WHERE ctid = ANY (ARRAY (SELECT row FROM picked)) AND EXISTS (SELECT FROM self)
+    RETURNING message_id, agency_id, channel_id, conversation_id, tries
+)
+SELECT taken.message_id, taken.agency_id, taken.channel_id, conversation.contact_id, taken.tries, message.created_at,
+    message.uuid::text, message.type, message.text, message.details, message.template, message.status,
+    identity.external_id, identity.user_id, contact.phone, message.media_id
+FROM taken
+JOIN conversations_message message ON message.id = taken.message_id
+JOIN conversations_conversation conversation ON conversation.id = taken.conversation_id
+JOIN contacts_contact contact ON contact.id = conversation.contact_id
+LEFT JOIN LATERAL (
+    SELECT external_id, user_id FROM contacts_contactidentity
+    WHERE contact_id = conversation.contact_id AND channel_id = taken.channel_id ORDER BY id DESC LIMIT 1
+) AS identity ON true
+ORDER BY taken.message_id
+"""
+
+# Those of them that this run still holds, also where it was taken for lost meanwhile: nobody else has sent them.
+LOCK = """
+SELECT message_id FROM conversations_queuedmessage
+WHERE message_id = ANY (%(ids)s::bigint[]) AND run = %(run)s ORDER BY message_id FOR UPDATE
+"""
+
+PUT_OFF = """
+UPDATE conversations_queuedmessage queued SET run = NULL, is_ready = false, is_unknown = false, tries = tries + 1,
+    due_at = clock_timestamp() + make_interval(secs => waiting.seconds)
+FROM unnest(%(ids)s::bigint[], %(seconds)s::float8[]) AS waiting (id, seconds) WHERE queued.message_id = waiting.id
+"""
+
+NOT_KNOWN = """
+UPDATE conversations_queuedmessage
+SET is_unknown = true, due_at = clock_timestamp() + make_interval(secs => %(seconds)s)
+WHERE message_id = ANY (%(ids)s::bigint[]) AND NOT is_unknown
+"""
+
+GIVE_BACK = """
+UPDATE conversations_queuedmessage SET run = NULL, is_ready = true, position = pg_current_xact_id()::text::bigint
+WHERE message_id = ANY (%(ids)s::bigint[]) AND run = %(run)s AND NOT is_unknown
+"""
+
+FREE = """
+UPDATE conversations_queuedmessage
+SET is_unknown = true, due_at = clock_timestamp() + make_interval(secs => %(seconds)s)
+WHERE NOT is_ready AND NOT is_unknown AND run = ANY (%(runs)s::bigint[])
+"""
+
+# Of those that have been unknown for too long: what a status has settled meanwhile needs no end.
+OVERDUE = """
+SELECT queued.message_id, message.status = 'pending' FROM conversations_queuedmessage queued
+JOIN conversations_message message ON message.id = queued.message_id
+WHERE NOT queued.is_ready AND queued.is_unknown
+    AND queued.due_at NOT BETWEEN clock_timestamp() AND clock_timestamp() + make_interval(secs => %(longest)s)
+ORDER BY queued.due_at LIMIT %(batch)s FOR UPDATE OF queued SKIP LOCKED
+"""

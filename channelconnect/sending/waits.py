@@ -1,0 +1,28 @@
+"""How long a message that was not accepted waits for its next try, and when it is given up."""
+
+from typing import Final
+
+from channelconnect.providers.messages import Outcome, Verdict
+from channelconnect.providers.messages.errors import UNAVAILABLE, Backoff
+
+# Seconds by the tries so far; the last one again and again.
+POWERS_OF_FOUR: Final = (1.0, 4.0, 16.0, 64.0)
+WAITS: Final[dict[Backoff, tuple[float, ...]]] = {
+    Backoff.PAIR: POWERS_OF_FOUR,
+    Backoff.THROTTLE: (5.0, 20.0, 60.0),
+    Backoff.NUMBER: (1.0, 2.0, 5.0, 10.0),
+    Backoff.SERVICE: (1.0, 4.0, 20.0),
+}
+LONGEST_WAIT_SECONDS: Final = 3_600.0
+LONGEST_RETRY_SECONDS: Final = 24 * 3_600.0
+
+
+def wait_of(outcome: Outcome, *, tries: int) -> float:
+    """How long after so many tries; the time that the answer asks for goes before ours."""
+    waits = WAITS[outcome.error.backoff if outcome.error else Backoff.SERVICE]
+    return min(max(outcome.wait_seconds, waits[min(tries, len(waits) - 1)]), LONGEST_WAIT_SECONDS)
+
+
+def given_up(outcome: Outcome) -> Outcome:
+    """What a message ends with that could not be sent for a day."""
+    return outcome._replace(verdict=Verdict.REFUSED, error=outcome.error or UNAVAILABLE)

@@ -1,0 +1,164 @@
+"""Listing templates at the provider: hourly, at its callbacks, and when somebody asks."""
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.db import connection, transaction
+
+from channelconnect.models import ChannelCredential, MessageTemplate, TemplateSync
+from channelconnect.providers import ProviderFault
+from channelconnect.providers.notices import TemplateChanged
+from channelconnect.providers.templates import ListedTemplate, list_templates
+from channelconnect.services.templates.listing import shown_templates
+from config.errors import Invalid
+from workspaces.conversations.services.errors import ChannelNotActive
+from workspaces.subaccounts.models import Channel, Workspace
+from workspaces.subaccounts.services import record_workspace_event
+
+logger = logging.getLogger(__name__)
+
+EVERY: Final = timedelta(hours=1)
+AFTER_A_FAULT: Final = timedelta(minutes=10)
+BATCH: Final = 500
+FIELDS: Final = (
+    "provider_id",
+    "category",
+    "status",
+    "provider_status",
+    "parameter_format",
+    "components",
+    "parameters",
+)
+APPROVED, REJECTED, PAUSED = "template.approved", "template.rejected", "template.paused"
+TOPICS: Final = {
+    MessageTemplate.Status.APPROVED: APPROVED,
+    MessageTemplate.Status.REJECTED: REJECTED,
+    MessageTemplate.Status.PAUSED: PAUSED,
+}
+# Business accounts that nobody has listed yet.
+LEARN = """
+INSERT INTO channelconnect_templatesync (container_id, due_at, fault)
+SELECT DISTINCT credential.container_id, %s::timestamptz, ''
+FROM channelconnect_channelcredential credential JOIN subaccounts_channel channel ON channel.id = credential.channel_id
+WHERE channel.platform = 'whatsapp' AND channel.status = 'active' AND NOT EXISTS (
+    SELECT FROM channelconnect_templatesync known WHERE known.container_id = credential.container_id)
+LIMIT %s ON CONFLICT DO NOTHING
+"""
+
+
+class OnlyOnWhatsApp(Invalid):
+    message = "Only WhatsApp channels have templates."
+    field = "channel"
+
+
+def request_sync(*, channel: Channel, now: datetime) -> TemplateSync:
+    """Have a channel's templates listed within seconds. Raises `OnlyOnWhatsApp` and `ChannelNotActive`."""
+    credential = ChannelCredential.objects.filter(channel=channel).first()
+    if channel.platform != "whatsapp":
+        raise OnlyOnWhatsApp
+    if credential is None or channel.status != Channel.Status.ACTIVE:
+        raise ChannelNotActive
+    sync_soon([credential.container_id], now=now)
+    return TemplateSync.objects.get(pk=credential.container_id)
+
+
+def sync_soon(container_ids: Iterable[str], *, now: datetime) -> None:
+    """Have the templates of these business accounts listed within seconds; those that are not ours are ignored."""
+    known = ChannelCredential.objects.filter(container_id__in=set(container_ids), channel__platform="whatsapp")
+    found = sorted(set(known.values_list("container_id", flat=True)))
+    rows = [TemplateSync(container_id=one, due_at=now) for one in found]
+    TemplateSync.objects.bulk_create(
+        rows, update_conflicts=True, unique_fields=["container_id"], update_fields=["due_at"]
+    )
+
+
+def sync_changed(facts: Sequence[TemplateChanged], *, now: datetime) -> None:
+    """List the templates of the business accounts again that the provider tells changes of."""
+    sync_soon([fact.container_id for fact in facts], now=now)
+
+
+def sync_next(*, now: datetime) -> bool:
+    """List the templates of the business account that has been due for longest; False where none is."""
+    with connection.cursor() as cursor:
+        cursor.execute(LEARN, [now, BATCH])
+    due = TemplateSync.objects.filter(due_at__lte=now).order_by("due_at").first()
+    if due is None:
+        return False
+    # First, so that what asks for another listing meanwhile is heard.
+    TemplateSync.objects.filter(pk=due.pk).update(due_at=now + EVERY)
+    fault = _sync(due, now)
+    changes = {"fault": fault, "due_at": now + AFTER_A_FAULT} if fault else {"fault": "", "synced_at": now}
+    TemplateSync.objects.filter(pk=due.pk).update(**changes)
+    return True
+
+
+def _sync(due: TemplateSync, now: datetime) -> str:
+    """List and keep; give the code of what went wrong."""
+    credential = (
+        ChannelCredential.objects.filter(
+            container_id=due.container_id, channel__platform="whatsapp", channel__status=Channel.Status.ACTIVE
+        )
+        .order_by("-changed_at")
+        .first()
+    )
+    if credential is None or credential.token is None:
+        return ""
+    try:
+        listed = list_templates(container_id=due.container_id, token=credential.token)
+    except ProviderFault as fault:
+        logger.warning("templates could not be listed", extra={"container": due.container_id, "code": fault.code})
+        return fault.code
+    keep_templates(container_id=due.container_id, listed=listed, is_first=due.synced_at is None, now=now)
+    return ""
+
+
+@transaction.atomic
+def keep_templates(*, container_id: str, listed: Sequence[ListedTemplate], is_first: bool, now: datetime) -> None:
+    """Keep what was listed, forget what no longer is, and record events of statuses that changed.
+
+    What the first listing of an account shows is no change.
+    """
+    rows = MessageTemplate.objects.select_for_update().filter(container_id=container_id)
+    before = {(row.name, row.language): row for row in rows.order_by("pk")}
+    found = {(one.name, one.language): one for one in listed}
+    gone = [row.pk for key, row in before.items() if key not in found]
+    MessageTemplate.objects.filter(pk__in=gone).delete()
+    new = [
+        _written(MessageTemplate(container_id=container_id), one, now)
+        for key, one in found.items()
+        if key not in before
+    ]
+    MessageTemplate.objects.bulk_create(new, batch_size=BATCH)
+    statuses = {row.pk: row.status for row in before.values()}
+    changed = [
+        _written(before[key], one, now) for key, one in found.items() if key in before and _differs(before[key], one)
+    ]
+    MessageTemplate.objects.bulk_update(changed, [*FIELDS, "updated_at"], batch_size=BATCH)
+    moved = {row.pk: row.status for row in changed if row.status != statuses[row.pk]}
+    if not is_first:
+        moved |= {row.pk: row.status for row in new}
+    _record(container_id, moved, now)
+
+
+def _differs(row: MessageTemplate, listed: ListedTemplate) -> bool:
+    return any(getattr(row, name) != getattr(listed, name) for name in FIELDS)
+
+
+def _written(row: MessageTemplate, listed: ListedTemplate, now: datetime) -> MessageTemplate:
+    row.name, row.language = listed.name, listed.language
+    for name in FIELDS:
+        setattr(row, name, getattr(listed, name))
+    row.updated_at = now
+    return row
+
+
+def _record(container_id: str, moved: Mapping[int, str], now: datetime) -> None:
+    told = {pk: TOPICS[MessageTemplate.Status(status)] for pk, status in moved.items() if status in TOPICS}
+    if not told:
+        return
+    users = Workspace.objects.filter(channels__credential__container_id=container_id).distinct()
+    for workspace in users.select_related("agency").order_by("pk"):
+        for template in shown_templates(workspace).filter(pk__in=told).order_by("pk"):
+            record_workspace_event(workspace=workspace, name=told[template.pk], now=now, template=template)

@@ -1,0 +1,102 @@
+"""Reads the one file of a multipart body, in pieces into a temporary file, or refuses it."""
+
+import hashlib
+from dataclasses import dataclass
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any
+
+from django.core.files.uploadedfile import UploadedFile
+from django.core.files.uploadhandler import FileUploadHandler, SkipFile
+from django.http import HttpRequest
+from django.http.multipartparser import MultiPartParserError
+from django.utils.datastructures import MultiValueDict
+
+from config.api.errors.refusals import Malformed, TooLarge, UnsupportedMedia
+from config.request_bodies import MIB
+
+MULTIPART = "multipart/form-data"
+# What the parts' own headers and small fields may add to the file.
+MOST_AROUND_BYTES = MIB
+IN_MEMORY_BYTES = 256 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class UploadRule:
+    """A body of multipart/form-data whose field `field` is a file of at most so many bytes."""
+
+    field: str
+    most_bytes: int
+
+    @property
+    def most_body_bytes(self) -> int:
+        return self.most_bytes + MOST_AROUND_BYTES
+
+    def too_large(self) -> TooLarge:
+        return TooLarge(f"The file is larger than {self.most_bytes // MIB} MiB.")
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file that came with a request, in a temporary file; its name is what the sender wrote."""
+
+    file: IO[bytes]
+    filename: str
+    size: int
+    sha256: bytes
+
+    @property
+    def canonical(self) -> list[str]:
+        """What makes two bodies the same: see `canonical_bytes`."""
+        return [self.filename, self.sha256.hex()]
+
+    def close(self) -> None:
+        self.file.close()
+
+
+class OneFile(FileUploadHandler):
+    """Keeps the file of one field, in memory while it is small; a field of another name is passed over."""
+
+    def __init__(self, rule: UploadRule) -> None:
+        super().__init__()
+        self.rule = rule
+        self.found: Upload | None = None
+
+    def new_file(self, *args: Any, **kwargs: Any) -> None:
+        super().new_file(*args, **kwargs)
+        if self.field_name != self.rule.field or self.found:
+            raise SkipFile
+        self._file: IO[bytes] = SpooledTemporaryFile(IN_MEMORY_BYTES)  # noqa: SIM115  # the request closes it
+        self._digest = hashlib.sha256()
+
+    def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
+        if start + len(raw_data) > self.rule.most_bytes:
+            self._file.close()
+            raise self.rule.too_large()
+        self._digest.update(raw_data)
+        self._file.write(raw_data)
+
+    def file_complete(self, file_size: int) -> "UploadedFile[bytes]":
+        self.found = Upload(self._file, self.file_name or "", file_size, self._digest.digest())
+        return UploadedFile(self._file, self.file_name, size=file_size)  # which the request closes when it ends
+
+
+def read_upload(request: HttpRequest, rule: UploadRule) -> "MultiValueDict[str, Upload]":
+    """Give the file by its field, or nothing where the body has no such file. Raises 400, 413 or 415."""
+    length = request.META.get("CONTENT_LENGTH") or "0"
+    if not length.isdecimal() or len(length) > 18:
+        raise Malformed("The Content-Length header is not a number.")
+    if not int(length):
+        raise Malformed(f"The body is empty; send the file as {MULTIPART}.")
+    if int(length) > rule.most_body_bytes:
+        raise rule.too_large()
+    if request.META.get("HTTP_CONTENT_ENCODING", "").strip().lower() not in ("", "identity"):
+        raise UnsupportedMedia("Send the body without a Content-Encoding.")
+    if request.META.get("CONTENT_TYPE", "").partition(";")[0].strip().lower() != MULTIPART:
+        raise UnsupportedMedia(f"Send the file as {MULTIPART}.")
+    handler = OneFile(rule)
+    request.upload_handlers = [handler]
+    try:
+        _ = request.FILES
+    except MultiPartParserError as error:
+        raise Malformed(f"The body is not valid {MULTIPART}.") from error
+    return MultiValueDict({rule.field: [handler.found]} if handler.found else {})

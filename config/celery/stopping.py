@@ -1,0 +1,28 @@
+"""When a task that its worker keeps running is to end."""
+
+import multiprocessing
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+from celery import signals
+
+# Made before the pool's children are forked, so that they see the worker's warm shutdown.
+stopping = multiprocessing.get_context("fork").Event()
+
+
+@signals.worker_shutting_down.connect
+def stop(**_: Any) -> None:
+    stopping.set()
+
+
+def until_worker_ends(*, longest_seconds: float) -> Callable[[], bool]:
+    """Give what says that the task is to stop: its worker ends or was killed, or it has worked for too long."""
+    worker, until = os.getppid(), time.monotonic() + longest_seconds
+
+    def should_stop() -> bool:
+        # A worker that was killed leaves its child behind, which nobody would stop.
+        return stopping.is_set() or os.getppid() != worker or time.monotonic() > until
+
+    return should_stop

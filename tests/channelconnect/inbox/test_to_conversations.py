@@ -1,0 +1,95 @@
+"""From the door to the message in its conversation; readers that are killed lose nothing and double nothing."""
+
+import hashlib
+import hmac
+import os
+import random
+import signal
+import time
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db.models import Sum
+from django.test import Client
+from django.utils.timezone import now
+
+from channelconnect.inbox import read_waiting, store_notice
+from channelconnect.models import ProviderNotice, ReadingAttempt
+from tests.channelconnect.inbox.applying import a_message
+from tests.channelconnect.inbox.notices import NUMBER, message, of_number
+from tests.factories import ChannelFactory
+from tests.own_processes import start, variables
+from tools.sandbox import RunningSandbox
+from workspaces.conversations.models import Conversation, Message
+
+BODIES, EACH, KILLS = 120, 5, 3
+READER = ("-m", "tests.channelconnect.inbox.reader_process")
+
+
+def post(meta: RunningSandbox, body: bytes) -> int:
+    proof = "sha256=" + hmac.new(meta.config.app_secret.encode(), body, hashlib.sha256).hexdigest()
+    headers = {"X-Hub-Signature-256": proof}
+    answer = Client().post("/connect/provider-events", body, content_type="application/json", headers=headers)
+    return int(answer.status_code)
+
+
+@pytest.mark.django_db
+def test_what_a_person_wrote_stands_in_their_conversation_once(meta: RunningSandbox) -> None:
+    channel = ChannelFactory.create(external_id=NUMBER)
+    body = a_message("wamid.1", "Is there a table free?")
+    again = body.replace(b'"time": 1790000000', b'"time": 1790000001')
+    assert [post(meta, one) for one in (body, body, again)] == [200] * 3
+    assert read_waiting() == 2
+    written = Message.objects.get()
+    assert (written.text, written.channel_id, written.provider_message_id) == (
+        "Is there a table free?",
+        channel.pk,
+        "wamid.1",
+    )
+    assert written.conversation.unread_count == 1
+
+
+def sent(person: int, number: int) -> dict[str, Any]:
+    return message(type="text", text={"body": f"{number}"}) | {
+        "from": f"4917000000{person:02}",
+        "id": f"wamid.{person}.{number}",
+    }
+
+
+@pytest.mark.django_db(transaction=True)
+def test_readers_that_are_killed_lose_nothing_and_double_nothing() -> None:
+    """Several people write; some bodies bring messages that came before. The counter of a thread counts each once."""
+    ChannelFactory.create(external_id=NUMBER)
+    chance, environment = random.Random(7), variables()
+    known = [sent(number % 10, number) for number in range(BODIES * EACH)]
+    readers = []
+    try:
+        for number in range(BODIES):
+            if number % (BODIES // KILLS) == 0:
+                readers += [start(READER, environment) for _ in range(2)]
+            fresh = known[number * EACH : (number + 1) * EACH]
+            store_notice(body=of_number(messages=[*fresh, *chance.sample(known[: number * EACH + 1], 1)]))
+            if number % (BODIES // KILLS) == BODIES // KILLS - 1:
+                _wait_for_some(number)
+                time.sleep(chance.uniform(0, 0.05))
+                for reader in readers:
+                    os.killpg(reader.pid, signal.SIGKILL)
+    finally:
+        for reader in readers:
+            reader.kill()
+            reader.wait()
+    ReadingAttempt.objects.update(begun_at=now() - timedelta(minutes=1))
+    read_waiting()
+    assert ProviderNotice.objects.filter(read_at=None).count() == 0
+    assert Message.objects.count() == BODIES * EACH
+    assert Conversation.objects.count() == 10
+    assert Conversation.objects.aggregate(total=Sum("unread_count")) == {"total": BODIES * EACH}
+
+
+def _wait_for_some(number: int) -> None:
+    """Let the readers begin, so that they are killed at their work."""
+    until = time.monotonic() + 20
+    first = number - BODIES // KILLS + 1
+    while ProviderNotice.objects.exclude(read_at=None).count() <= first and time.monotonic() < until:
+        time.sleep(0.005)

@@ -1,0 +1,59 @@
+"""Senders at work beside the test, and a channel to send over."""
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from channelconnect.sending.loop import SenderRun
+from config.celery import wake_up
+from tests.channelconnect.sending.messages import a_channel
+from tests.tenants import Tenant
+from tools.sandbox import RunningSandbox
+from workspaces.conversations.services.queueing import SENDER
+from workspaces.subaccounts.models import Channel
+
+
+@dataclass
+class RunningSender:
+    """A sender that works in a thread."""
+
+    options: dict[str, Any] = field(default_factory=dict)
+    stopping: threading.Event = field(default_factory=threading.Event)
+
+    def __post_init__(self) -> None:
+        self.run = SenderRun(**self.options)
+        self.thread = threading.Thread(target=self.run.run, kwargs={"should_stop": self.stopping.is_set})
+        self.thread.start()
+
+    def stop(self) -> None:
+        """Ask it to end its run in order, and wait for that."""
+        self.stopping.set()
+        wake_up(SENDER)
+        self.thread.join(30)
+        assert not self.thread.is_alive(), "the sender does not end"
+
+
+StartSender = Callable[..., RunningSender]
+
+
+@pytest.fixture
+def start_sender(meta: RunningSandbox, transactional_db: None) -> Iterator[StartSender]:
+    """Start senders; they stop with the test."""
+    started: list[RunningSender] = []
+
+    def start(**options: Any) -> RunningSender:
+        started.append(RunningSender(options))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.stop()
+
+
+@pytest.fixture
+def channel(transactional_db: None, a: Tenant, meta: RunningSandbox) -> Channel:
+    """A WhatsApp number of the customer's."""
+    return a_channel(a.workspace, meta)

@@ -1,0 +1,274 @@
+"""Messages go to the provider once each, in order, and what came of them is recorded."""
+
+from collections import Counter, defaultdict
+from typing import Any
+
+import pytest
+
+from config.db import database_now
+from tests.channelconnect.sending.conftest import StartSender
+from tests.channelconnect.sending.messages import (
+    a_channel,
+    a_conversation,
+    a_message,
+    ended,
+    make_due,
+    many_conversations,
+    many_messages,
+    put_off,
+    sends,
+    unknown,
+    until,
+)
+from tests.tenants import Tenant
+from tools.sandbox import RunningSandbox
+from workspaces.contacts.models import Contact
+from workspaces.conversations.models import Message, QueuedMessage
+from workspaces.subaccounts.models import Channel
+
+
+def test_a_message_is_sent_with_our_id_and_recorded(
+    meta: RunningSandbox, channel: Channel, start_sender: StartSender
+) -> None:
+    message = a_message(a_conversation(channel, phone="491701234567"), "Good morning")
+
+    start_sender()
+
+    ended(message)
+    [sent] = meta.ledger()["sent"]
+    assert (message.status, message.error_code) == ("sent", None)
+    assert (message.provider_message_id, sent["opaque"]) == (sent["message_id"], str(message.uuid))
+    assert message.sent_at
+    assert sent["body"]["to"] == "+491701234567"
+    assert sent["body"]["text"]["body"] == "Good morning"
+    assert sends(meta, message) == 1
+    assert not QueuedMessage.objects.exists()
+
+
+@pytest.mark.parametrize("platform", ["facebook", "instagram"])
+def test_messenger_and_instagram_get_it_through_the_page(
+    a: Tenant, meta: RunningSandbox, start_sender: StartSender, platform: str
+) -> None:
+    message = a_message(a_conversation(a_channel(a.workspace, meta, platform=platform)), "Hi")
+
+    start_sender()
+
+    assert ended(message).status == "sent"
+    [sent] = meta.ledger()["sent"]
+    assert (sent["account"], sent["body"]["message"]) == ("6010000", {"text": "Hi", "metadata": str(message.uuid)})
+    assert sent["body"].get("messaging_type") == ("RESPONSE" if platform == "facebook" else None)
+
+
+def test_a_person_without_a_number_is_reached_by_their_id(
+    meta: RunningSandbox, channel: Channel, start_sender: StartSender
+) -> None:
+    message = a_message(a_conversation(channel, user_id="US.1349120550"))
+
+    start_sender()
+
+    assert ended(message).status == "sent"
+    [sent] = meta.ledger()["sent"]
+    assert (sent["body"]["recipient"], "to" in sent["body"]) == ("US.1349120550", False)
+
+
+def test_many_messages_go_once_each_and_in_order_within_a_conversation(
+    meta: RunningSandbox, channel: Channel, start_sender: StartSender
+) -> None:
+    many_messages(many_conversations(channel, 60), each=4)
+
+    start_sender(rates=None)
+
+    until(lambda: not QueuedMessage.objects.exists(), 30)
+    sent = meta.ledger()["sent"]
+    assert Counter(one["opaque"] for one in sent) == Counter(map(str, Message.objects.values_list("uuid", flat=True)))
+    texts: dict[str, list[str]] = defaultdict(list)
+    for one in sent:
+        texts[one["to"]].append(one["body"]["text"]["body"])
+    assert len(texts) == 60
+    assert set(map(tuple, texts.values())) == {tuple(f"Message {turn}" for turn in range(4))}
+    assert set(Message.objects.values_list("status", flat=True)) == {"sent"}
+
+
+REFUSALS = [
+    ("131026", "The message could not be delivered to this person."),
+    ("131047", "The 24-hour window is closed. Send a template, or wait until the person writes."),
+    ("131049", "The provider holds back marketing for this person for now."),
+    ("131053", "The provider could not take the file."),
+    ("131042", "The account at the provider has no valid payment method."),
+    ("131031", "The provider has restricted the account."),
+    ("100", "The provider did not understand the message."),
+]
+
+
+def test_refusals_fail_the_message_with_the_providers_code_and_a_sentence(
+    meta: RunningSandbox, channel: Channel, start_sender: StartSender
+) -> None:
+    messages = {code: a_message(a_conversation(channel), f"Hi #{code}") for code, _ in REFUSALS}
+
+    start_sender()
+
+    for code, sentence in REFUSALS:
+        message = ended(messages[code])
+        assert (message.status, message.error_code, message.error_message) == ("failed", code, sentence)
+    assert meta.ledger()["sent_total"] == 0
+    channel.refresh_from_db()
+    assert channel.status == "active"
+
+
+def test_outside_the_window_of_messenger_the_subcode_decides(
+    a: Tenant, meta: RunningSandbox, start_sender: StartSender
+) -> None:
+    channel = a_channel(a.workspace, meta, platform="facebook")
+    message = a_message(a_conversation(channel), "Hi #10/2018278")
+
+    start_sender()
+
+    assert ended(message).error_code == "10/2018278"
+    channel.refresh_from_db()
+    assert channel.status == "active"
+
+
+@pytest.mark.parametrize(
+    ("code", "seconds"), [("131056", (1, 4)), ("130429", (1, 2)), ("131016", (1, 4)), ("80007", (5, 20))]
+)
+def test_what_was_not_accepted_is_tried_again_after_longer_and_longer(
+    meta: RunningSandbox, channel: Channel, start_sender: StartSender, code: str, seconds: tuple[int, int]
+) -> None:
+    message = a_message(a_conversation(channel), f"Hi #{code}*2")
+
+    start_sender()
+
+    waited: list[float] = []
+    for tries in (1, 2):
+        row = until(QueuedMessage.objects.filter(message=message, tries=tries, run=None).first)
+        message.refresh_from_db()
+        assert (message.status, sends(meta, message)) == ("pending", 0)
+        waited.append(round((row.due_at - database_now()).total_seconds()))
+        make_due(message)
+    assert all(wait - 1 <= found <= wait for found, wait in zip(waited, seconds, strict=True)), waited
+    assert ended(message).status == "sent"
+    assert sends(meta, message) == 1
+
+
+def test_a_later_message_waits_for_the_one_that_is_tried_again_and_other_people_do_not(
+    meta: RunningSandbox, channel: Channel, start_sender: StartSender
+) -> None:
+    conversation = a_conversation(channel)
+    first, second = a_message(conversation, "First #131056*1"), a_message(conversation, "Second")
+    other = a_message(a_conversation(channel), "To somebody else")
+
+    start_sender()
+
+    put_off(first)
+    assert ended(other).status == "sent"
+    second.refresh_from_db()
+    assert second.status == "pending"
+    make_due(first)
+    ended(second)
+    assert [one["body"]["text"]["body"] for one in meta.ledger()["sent"]][1:] == ["First #131056*1", "Second"]
+
+
+@pytest.mark.parametrize("ending", ["500", "close"])
+def test_what_may_have_been_accepted_is_never_sent_again(
+    meta: RunningSandbox, channel: Channel, start_sender: StartSender, ending: str
+) -> None:
+    conversation = a_conversation(channel)
+    message, following = a_message(conversation, f"Hi #{ending}"), a_message(conversation, "And then")
+
+    start_sender()
+
+    row = unknown(message)
+    assert 14 * 60 < (row.due_at - database_now()).total_seconds() <= 15 * 60
+    assert ended(following).status == "sent"
+    make_due(message)
+    ended(message)
+    assert (message.status, message.error_code) == ("failed", "send_outcome_unknown")
+    assert message.error_message == "It is not known whether the provider has sent this message."
+    assert sends(meta, message) == 1
+    assert not QueuedMessage.objects.exists()
+
+
+def test_a_status_that_came_meanwhile_settles_what_is_unknown(
+    meta: RunningSandbox, channel: Channel, start_sender: StartSender
+) -> None:
+    message = a_message(a_conversation(channel), "Hi #500")
+    start_sender()
+    unknown(message)
+    Message.objects.filter(pk=message.pk).update(status="delivered", provider_message_id="wamid.X")
+
+    make_due(message)
+
+    until(lambda: not QueuedMessage.objects.exists())
+    message.refresh_from_db()
+    assert (message.status, message.error_code, message.provider_message_id) == ("delivered", None, "wamid.X")
+
+
+def test_a_provider_that_cannot_be_reached_is_tried_again(
+    channel: Channel, start_sender: StartSender, settings: Any
+) -> None:
+    good, settings.META_GRAPH_URL = settings.META_GRAPH_URL, "http://127.0.0.1:1025"
+    message = a_message(a_conversation(channel))
+    sender = start_sender()
+    assert put_off(message).tries == 1
+    sender.stop()
+    settings.META_GRAPH_URL = good
+    make_due(message)
+
+    start_sender()
+
+    assert ended(message).status == "sent"
+
+
+def test_a_dead_token_marks_the_channel_and_fails_the_rest_with_a_clear_code(
+    a: Tenant, meta: RunningSandbox, channel: Channel, start_sender: StartSender
+) -> None:
+    message = a_message(a_conversation(channel), "Hi #190")
+    sender = start_sender()
+    assert (ended(message).status, message.error_code) == ("failed", "190")
+    until(lambda: Channel.objects.filter(pk=channel.pk, status="error").exists())
+
+    rest = a_message(a_conversation(channel), "Another")
+
+    assert ended(rest).error_code == "channel_not_connected"
+    assert rest.error_message == "The channel is not connected."
+    assert meta.ledger()["sent_total"] == 0
+    sender.stop()
+
+
+def test_who_wants_no_marketing_is_noted(meta: RunningSandbox, channel: Channel, start_sender: StartSender) -> None:
+    message = a_message(a_conversation(channel), "Sale! #131050")
+
+    start_sender()
+
+    assert ended(message).error_code == "131050"
+    contact = message.conversation.contact_id
+    until(lambda: Contact.objects.filter(pk=contact, marketing_opted_out_at__isnull=False).exists())
+
+
+def test_a_contact_without_an_address_fails_its_message(channel: Channel, start_sender: StartSender) -> None:
+    conversation = a_conversation(channel)
+    conversation.contact.identities.all().delete()
+    message = a_message(conversation)
+
+    start_sender()
+
+    assert ended(message).error_code == "no_address"
+
+
+def test_a_template_goes_with_its_components(meta: RunningSandbox, channel: Channel, start_sender: StartSender) -> None:
+    components = [{"type": "body", "parameters": [{"type": "text", "text": "Ann"}]}]
+    template = {"name": "order_ready", "language": "en_US", "components": components}
+    message = a_message(a_conversation(channel), "", type="template", template=template)
+    missing = a_message(a_conversation(channel), "", type="template", template={**template, "name": "unheard_of"})
+    wrong = a_message(a_conversation(channel), "", type="template", template={**template, "components": []})
+
+    start_sender()
+
+    assert ended(message).status == "sent"
+    [sent] = meta.ledger()["sent"]
+    assert sent["body"]["template"] == {
+        "name": "order_ready",
+        "language": {"code": "en_US"},
+        "components": components,
+    }
+    assert [ended(missing).error_code, ended(wrong).error_code] == ["132001", "132000"]

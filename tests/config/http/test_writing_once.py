@@ -1,0 +1,61 @@
+"""What must not come twice is written once: what libcurl would do again by itself is refused."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from config.http.client import Sender
+from config.http.error_codes import CLOSED, REFUSED
+from config.http.exchange import Limits
+from tests.config.http.receivers import NO_CONTENT, Connection, Receiver, post
+
+StartReceiver = Callable[..., Receiver]
+
+
+def hang_up_on_the_second(connection: Connection) -> None:
+    """Answer the first request, take the second and hang up without a word."""
+    for is_answered in (True, False):
+        if (request := connection.read_request()) is None:
+            return
+        connection.receiver.requests.append(request)
+        if is_answered:
+            connection.send(NO_CONTENT)
+
+
+@pytest.fixture
+def careful() -> Iterator[Sender]:
+    sender = Sender(limits=Limits(writes_once=True, idle_seconds=30))
+    yield sender
+    sender.close()
+
+
+def test_a_kept_connection_that_ends_without_an_answer_is_not_tried_again(
+    start_receiver: StartReceiver, careful: Sender
+) -> None:
+    receiver = start_receiver(hang_up_on_the_second)
+
+    first = post(careful, receiver.vetted())
+    second = post(careful, receiver.vetted())
+
+    assert (first.error, first.written) == (None, True)
+    assert (second.error, second.status, second.written) == (CLOSED, None, True)
+    assert len(receiver.requests) == 2
+
+
+def test_without_the_limit_libcurl_sends_it_again(start_receiver: StartReceiver, sender: Sender) -> None:
+    receiver = start_receiver(hang_up_on_the_second)
+
+    post(sender, receiver.vetted())
+    post(sender, receiver.vetted())
+
+    assert len(receiver.requests) == 3
+
+
+def test_what_never_left_is_not_written(start_receiver: StartReceiver, careful: Sender) -> None:
+    receiver = start_receiver()
+    way = receiver.vetted()
+    receiver.close()
+
+    result = post(careful, way)
+
+    assert (result.error, result.written) == (REFUSED, False)

@@ -1,0 +1,122 @@
+"""What contacts change of what was written: edits, messages taken back, reactions, ids, and what they want to get."""
+
+from typing import Any
+
+import pytest
+
+from tests.tenants import Tenant
+from tests.workspaces.conversations.facts import apply, moment, person, receive, received, reference, the_conversation
+from tests.workspaces.conversations.sending import sent
+from workspaces.contacts.models import Contact
+from workspaces.conversations.facts import (
+    IdentityChanged,
+    MarketingPreferenceChanged,
+    MessageEdited,
+    MessageRemoved,
+    Person,
+    ReactionChanged,
+    ReceivedFile,
+)
+from workspaces.conversations.models import Conversation, MediaFetch, Message
+from workspaces.conversations.services import inbound
+
+pytestmark = pytest.mark.django_db
+
+
+def about(kind: Any, a: Tenant, message_id: str, at: Any = None, **more: Any) -> Any:
+    return kind(channel=reference(a.channel), person=person(), at=at or moment(), message_id=message_id, **more)
+
+
+def edit(a: Tenant, text: str, at: Any = None) -> int:
+    return int(apply(inbound.edit_messages, about(MessageEdited, a, "wamid.1", at, text=text)))
+
+
+def react(a: Tenant, emoji: str, at: Any = None, message_id: str = "wamid.1") -> int:
+    return int(apply(inbound.change_reactions, about(ReactionChanged, a, message_id, at, emoji=emoji)))
+
+
+def reactions(a: Tenant) -> list[str]:
+    shown = a.workspace_api.get(f"/conversations/{the_conversation().uuid}/messages").json()["data"]
+    return [one["emoji"] for message in shown for one in message["reactions"]]
+
+
+def test_an_edit_replaces_the_text_and_an_older_one_does_not(a: Tenant) -> None:
+    receive(received(a.channel, message_id="wamid.1", text="At seven", at=moment(-60)))
+    assert edit(a, "At eight", moment(-10)) == 1
+    assert edit(a, "At half past seven", moment(-20)) == 0
+    message = Message.objects.get()
+    assert (message.text, message.edited_at) == ("At eight", moment(-10))
+    assert the_conversation().last_message_preview == "At eight"
+
+
+def test_a_message_that_is_taken_back_loses_all_its_content(a: Tenant) -> None:
+    file = ReceivedFile(reference="media-1")
+    receive(
+        received(a.channel, message_id="wamid.1", type="image", text="My card", file=file, details={"reply_to": "x"})
+    )
+    react(a, "👍")
+    assert apply(inbound.remove_messages, about(MessageRemoved, a, "wamid.1")) == 1
+    message = Message.objects.get()
+    assert (message.text, message.details, message.reactions, message.media) == ("", {}, [], None)
+    assert message.removed_at is not None
+    assert not MediaFetch.objects.exists()
+    assert the_conversation().last_message_preview == ""
+    assert edit(a, "Here it is again") == react(a, "👍") == 0
+    assert Message.objects.get().text == ""
+
+
+def test_a_reaction_stands_at_its_message_and_is_taken_back(a: Tenant) -> None:
+    receive(received(a.channel, message_id="wamid.1"))
+    unread = the_conversation().unread_count
+    react(a, "👍", moment(1))
+    assert reactions(a) == ["👍"]
+    react(a, "❤️", moment(2))
+    assert reactions(a) == ["❤️"]
+    react(a, "", moment(4))
+    react(a, "👍", moment(3))
+    assert reactions(a) == []
+    assert (the_conversation().unread_count, Message.objects.count()) == (unread, 1)
+    assert react(a, "👍", message_id="wamid.unknown") == 0
+
+
+def test_a_reaction_opens_the_window(a: Tenant) -> None:
+    message = sent(a)
+    react(a, "👍", moment(60), message_id=message.provider_message_id or "")
+    assert the_conversation().last_inbound_at == moment(60)
+
+
+def test_somebody_with_a_new_number_keeps_their_conversation(a: Tenant) -> None:
+    receive(received(a.channel))
+    new = Person(external_id="4915199999999", phone="+4915199999999")
+    apply(
+        inbound.change_identities,
+        IdentityChanged(channel=reference(a.channel), person=person(), at=moment(), becomes=new),
+    )
+    receive(received(a.channel, person=new))
+    assert (Contact.objects.count(), the_conversation().unread_count) == (1, 2)
+
+
+def test_two_ids_of_one_person_become_one_contact_with_one_conversation(a: Tenant) -> None:
+    hidden = Person(user_id="DE.1349")
+    receive(received(a.channel, text="hidden", at=moment(-30)))
+    receive(received(a.channel, person=hidden, text="also hidden", at=moment(-20)))
+    assert Conversation.objects.count() == 2
+    receive(received(a.channel, person=person(user_id="DE.1349"), text="both", at=moment(-10)))
+    conversation = the_conversation()
+    assert (Contact.objects.count(), conversation.unread_count) == (1, 3)
+    assert Message.objects.filter(conversation=conversation).count() == 3
+    assert conversation.last_message_preview == "both"
+
+
+def test_the_networks_opt_out_of_marketing_is_kept(a: Tenant) -> None:
+    receive(received(a.channel))
+
+    def want(wanted: bool, at: Any) -> None:
+        told = MarketingPreferenceChanged(channel=reference(a.channel), person=person(), at=at, wants_marketing=wanted)
+        apply(inbound.change_marketing_preferences, told)
+
+    want(False, moment(1))
+    assert Contact.objects.get().marketing_opted_out_at == moment(1)
+    assert Contact.objects.get().opted_out_at is None
+    want(True, moment(2))
+    assert Contact.objects.get().marketing_opted_out_at is None

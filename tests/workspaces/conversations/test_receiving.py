@@ -1,0 +1,164 @@
+"""Messages that come in: each once, in the order of their times, with their contact and conversation."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from tests.factories import ChannelFactory
+from tests.tenants import Tenant
+from tests.workspaces.conversations.facts import (
+    apply,
+    echo,
+    moment,
+    person,
+    receive,
+    received,
+    texts_of,
+    the_conversation,
+)
+from workspaces.contacts.models import Contact
+from workspaces.conversations.facts import ConversationTouched, Person, ReceivedFile
+from workspaces.conversations.models import Conversation, MediaFetch, Message
+from workspaces.conversations.services import change_conversation, inbound, mark_read, mark_unread
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_message_makes_its_contact_and_opens_the_conversation(a: Tenant) -> None:
+    at = moment(-5)
+    assert receive(received(a.channel, at=at, text="Is there a table free?")) == 1
+    conversation = the_conversation()
+    assert (conversation.contact.name, conversation.contact.phone) == ("Person 1", "+4915112345001")
+    assert (conversation.status, conversation.unread_count) == ("open", 1)
+    assert (conversation.last_message_preview, conversation.last_message_direction) == ("Is there a table free?", "in")
+    assert conversation.last_message_at == conversation.last_inbound_at == conversation.contact.last_inbound_at == at
+    assert conversation.window_expires_at == at + timedelta(hours=24)
+    message = Message.objects.get()
+    assert (message.direction, message.status, message.provider_time) == ("in", "received", at)
+
+
+def test_a_repeated_message_changes_nothing(a: Tenant) -> None:
+    told = received(a.channel)
+    assert receive(told, told) == 1
+    change_conversation(conversation=the_conversation(), now=moment(), status="closed")
+    assert receive(told) == 0
+    assert (Message.objects.count(), the_conversation().unread_count, the_conversation().status) == (1, 1, "closed")
+
+
+def test_a_burst_of_somebody_new_is_one_contact_with_one_conversation(a: Tenant) -> None:
+    assert receive(*[received(a.channel, text=str(number), at=moment(number - 20)) for number in range(10)]) == 10
+    assert (Contact.objects.count(), the_conversation().unread_count) == (1, 10)
+    assert texts_of(the_conversation()) == [str(number) for number in range(10)]
+
+
+def test_messages_stand_in_the_order_of_the_networks_time(a: Tenant) -> None:
+    receive(received(a.channel, text="third", at=moment(-10)), received(a.channel, text="first", at=moment(-30)))
+    receive(received(a.channel, text="second", at=moment(-20)))
+    assert texts_of(the_conversation()) == ["first", "second", "third"]
+    assert (the_conversation().last_message_preview, the_conversation().last_inbound_at) == (
+        "third",
+        moment_of("third"),
+    )
+
+
+def moment_of(text: str) -> object:
+    return Message.objects.get(text=text).provider_time
+
+
+def test_a_conversation_is_of_one_contact_and_one_channel(a: Tenant) -> None:
+    other = ChannelFactory.create(workspace=a.workspace)
+    receive(received(a.channel), received(other), received(a.channel, person=person(2)))
+    assert Contact.objects.count() == 2
+    assert Conversation.objects.count() == 3
+
+
+def test_the_same_id_on_two_channels_is_two_messages(a: Tenant) -> None:
+    other = ChannelFactory.create(workspace=a.workspace)
+    assert receive(received(a.channel, message_id="wamid.x"), received(other, message_id="wamid.x")) == 2
+
+
+def test_a_closed_conversation_opens_again(a: Tenant) -> None:
+    receive(received(a.channel))
+    change_conversation(conversation=the_conversation(), now=moment(), status="closed")
+    receive(received(a.channel))
+    assert the_conversation().status == "open"
+
+
+def test_only_what_comes_after_reading_is_unread(a: Tenant) -> None:
+    receive(received(a.channel, at=moment(-60)))
+    mark_read(conversation=the_conversation(), now=moment())
+    assert the_conversation().unread_count == 0
+    receive(received(a.channel, at=moment(-120), text="came late, is old"))
+    assert the_conversation().unread_count == 0
+    receive(received(a.channel, at=moment(-60), text="of the same second"), received(a.channel, at=moment()))
+    assert the_conversation().unread_count == 2
+
+
+def test_a_conversation_is_marked_unread(a: Tenant) -> None:
+    receive(received(a.channel, at=moment(-5)), received(a.channel))
+    mark_read(conversation=the_conversation(), now=moment())
+    assert mark_unread(conversation=the_conversation(), now=moment()).unread_count == 1
+    assert mark_read(conversation=the_conversation(), now=moment()).unread_count == 0
+
+
+def test_somebody_whose_number_is_hidden_is_known_by_their_id(a: Tenant) -> None:
+    hidden = Person(user_id="DE.13491208655302741918", name="Ada")
+    receive(received(a.channel, person=hidden), received(a.channel, person=hidden))
+    assert (the_conversation().contact.phone, the_conversation().unread_count) == (None, 2)
+
+
+def test_nobody_is_left_out(a: Tenant) -> None:
+    assert receive(received(a.channel, person=Person(name="Nobody")), received(a.channel)) == 1
+
+
+def test_a_file_is_to_be_fetched_unless_it_may_not_be_kept(a: Tenant) -> None:
+    receive(
+        received(a.channel, type="image", text="", file=ReceivedFile(reference="media-1", content_type="image/jpeg")),
+        received(a.channel, type="image", text="", file=ReceivedFile(reference="https://x.example", may_be_kept=False)),
+    )
+    found = dict(MediaFetch.objects.values_list("reference", "status"))
+    assert found == {"media-1": "pending", "https://x.example": "not_kept"}
+
+
+def test_what_cannot_be_stored_is_replaced(a: Tenant) -> None:
+    receive(received(a.channel, text="a\0b\ud800", details={"location": {"name": "x\0y", "path": "\\u0000"}}))
+    message = Message.objects.get()
+    assert message.text == "a\ufffdb\ufffd"
+    assert message.details == {"location": {"name": "x\ufffdy", "path": "\\u0000"}}
+
+
+def test_what_was_sent_elsewhere_is_an_outgoing_message_that_nobody_has_to_read(a: Tenant) -> None:
+    receive(received(a.channel, at=moment(-10)))
+    mark_read(conversation=the_conversation(), now=moment())
+    change_conversation(conversation=the_conversation(), now=moment(), status="closed")
+    told = echo(a.channel)
+    assert apply(inbound.record_echoes, told, told) == 1
+    assert apply(inbound.record_echoes, told) == 0
+    conversation, message = the_conversation(), Message.objects.get(direction="out")
+    assert (message.status, message.sent_elsewhere, message.sent_at) == ("sent", True, told.at)
+    assert (conversation.unread_count, conversation.status, conversation.last_message_preview) == (
+        0,
+        "closed",
+        "From the phone",
+    )
+    assert conversation.last_inbound_at == moment_of("Hello")
+
+
+def test_a_call_opens_the_window_and_is_no_message(a: Tenant) -> None:
+    receive(received(a.channel, at=moment(-90_000)))
+    call = ConversationTouched(channel=received(a.channel).channel, person=person(), at=moment(), kind="call")
+    apply(inbound.touch_conversations, call)
+    conversation = the_conversation()
+    assert (conversation.last_inbound_at, conversation.contact.last_inbound_at) == (call.at, call.at)
+    assert (conversation.unread_count, Message.objects.count()) == (1, 1)
+
+
+def test_a_batch_takes_as_many_statements_as_one_message(a: Tenant) -> None:
+    receive(*[received(a.channel, person=person(number)) for number in range(1, 41)])
+    with CaptureQueriesContext(connection) as one:
+        receive(received(a.channel))
+    with CaptureQueriesContext(connection) as many:
+        receive(*[received(a.channel, person=person(number), at=moment(1)) for number in range(1, 41)])
+    assert len(many) == len(one) <= 14, [query["sql"][:120] for query in many.captured_queries]

@@ -1,0 +1,216 @@
+"""Webhook endpoints on both surfaces: registered, listed, edited, removed, rotated, tested, sent to again."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+import orjson
+from django.db.models import QuerySet
+from django.http import HttpResponse
+from django.utils import timezone
+from rest_framework.decorators import action
+from rest_framework.request import Request
+
+from config.api.idempotency import Idempotency
+from config.api.operations import many, one, operation, pages
+from config.api.responses.json import json_response
+from config.http.guard import VettedTarget
+from webhooks.api.declaring import declared
+from webhooks.api.deliveries import UNREADABLE_TIME, WebhookViews
+from webhooks.api.serializers import DeletedSerializer, ReplayedSerializer
+from webhooks.models import Endpoint
+from webhooks.services import (
+    EndpointGone,
+    EndpointNotFound,
+    Replay,
+    TooManyEndpoints,
+    check_endpoint_url,
+    register_endpoint,
+    remove_endpoint,
+    replay_deliveries,
+    rotate_secret,
+    send_test,
+    update_endpoint,
+)
+from webhooks.services.endpoints import MOST_ENDPOINTS
+
+REPLAY_ENDED = "The endpoint that was answered for is not there any more."
+
+
+class SecretIdempotency(Idempotency):
+    """Remembers an answer without its secret, which a repeated one takes from the endpoint as it is now."""
+
+    def remembered(self, answer: HttpResponse) -> bytes:
+        body = orjson.loads(answer.content)
+        return orjson.dumps({"data": {**body["data"], "secret": None}})
+
+    def replayed(self, view: Any, status: int, stored: bytes) -> HttpResponse:
+        body = orjson.loads(stored)
+        endpoint = view.find(view.get_queryset(), UUID(body["data"][view.shapes.id_name]), missing=EndpointNotFound)
+        return json_response({"data": {**body["data"], "secret": endpoint.secret}}, status)
+
+
+def vet_new_url(view: "EndpointViews") -> None:
+    view.vetted = check_endpoint_url(view.validated(view.shapes.endpoint).validated_data["url"])
+
+
+def vet_tested_url(view: "EndpointViews") -> None:
+    """Check the URL of an endpoint that may be tested; of another the test itself says why not."""
+    endpoint = view.get_object()
+    view.validated(view.shapes.test)
+    if endpoint.enabled:
+        view.vetted = check_endpoint_url(endpoint.url)
+
+
+class EndpointViews(WebhookViews):
+    """The tenant's webhook endpoints."""
+
+    lookup_url_kwarg = "webhook"
+    not_found = EndpointNotFound
+    vetted: VettedTarget | None = None
+
+    def get_queryset(self) -> "QuerySet[Endpoint]":
+        return Endpoint.objects.of_tenant(self.tenant)
+
+    def context(self) -> dict[str, Any]:
+        return {**super().context(), "event_catalogue": self.event_catalogue()}
+
+    def event_catalogue(self) -> Mapping[str, str]:
+        """Give the labels of what the tenant may subscribe to, by name."""
+        raise NotImplementedError
+
+    @declared(
+        lambda shapes: operation(
+            operation_id="listWebhooks",
+            summary="List the webhook endpoints",
+            answer=many(shapes.endpoint),
+        )
+    )
+    def list(self, request: Request) -> HttpResponse:
+        endpoints = self.get_queryset().order_by("created_at", "id")[:MOST_ENDPOINTS]
+        return self.answer(self.shapes.endpoint(endpoints, many=True))
+
+    @declared(
+        lambda shapes: operation(
+            operation_id="registerWebhook",
+            summary="Register an endpoint; its secret is shown this once",
+            request=shapes.endpoint,
+            status=201,
+            answer=one(shapes.endpoint_with_secret),
+            errors={403: TooManyEndpoints.message, 404: REPLAY_ENDED},
+            idempotent=SecretIdempotency(),
+            prepare=vet_new_url,
+        )
+    )
+    def create(self, request: Request) -> HttpResponse:
+        fields = self.validated(self.shapes.endpoint).validated_data
+        endpoint = register_endpoint(tenant=self.tenant, **fields, by=self.actor, vetted=self.vetted)
+        return self.answer(self.shapes.endpoint_with_secret(endpoint), status=201)
+
+    @declared(
+        lambda shapes: operation(
+            operation_id="readWebhook",
+            summary="Read an endpoint",
+            answer=one(shapes.endpoint),
+        )
+    )
+    def retrieve(self, request: Request, webhook: UUID | None) -> HttpResponse:
+        return self.answer(self.shapes.endpoint(self.get_object()))
+
+    @declared(
+        lambda shapes: operation(
+            operation_id="updateWebhook",
+            summary="Change an endpoint",
+            request=shapes.endpoint,
+            request_example={"enabled": False},
+            answer=one(shapes.endpoint),
+        )
+    )
+    def partial_update(self, request: Request, webhook: UUID | None) -> HttpResponse:
+        endpoint = self.get_object()
+        changes = self.validated(self.shapes.endpoint, partial=True).changes
+        return self.answer(self.shapes.endpoint(update_endpoint(endpoint=endpoint, by=self.actor, **changes)))
+
+    @declared(
+        lambda shapes: operation(
+            operation_id="removeWebhook",
+            summary="Remove an endpoint",
+            answer=one(DeletedSerializer),
+        )
+    )
+    def destroy(self, request: Request, webhook: UUID | None) -> HttpResponse:
+        remove_endpoint(endpoint=self.get_object(), now=timezone.now(), by=self.actor)
+        return self.answer(DeletedSerializer({"deleted": True}))
+
+    @declared(
+        lambda shapes: operation(
+            operation_id="rotateWebhookSecret",
+            summary="Replace the signing secret; the old one signs nothing more",
+            answer=one(shapes.endpoint_with_secret),
+            idempotent=SecretIdempotency(),
+        )
+    )
+    @action(detail=True, methods=["post"], url_path="rotate-secret")
+    def rotate_secret(self, request: Request, webhook: UUID | None) -> HttpResponse:
+        endpoint = rotate_secret(endpoint=self.get_object(), by=self.actor)
+        return self.answer(self.shapes.endpoint_with_secret(endpoint))
+
+    @declared(
+        lambda shapes: operation(
+            operation_id="testWebhook",
+            summary="Send a sample event, once, marked as a test",
+            request=shapes.test,
+            body_optional=True,
+            status=202,
+            answer=one(shapes.delivery),
+            answer_example={"data": {**shapes.queued, "test": True}},
+            errors={409: EndpointGone.message},
+            idempotent=True,
+            prepare=vet_tested_url,
+        )
+    )
+    @action(detail=True, methods=["post"])
+    def test(self, request: Request, webhook: UUID | None) -> HttpResponse:
+        endpoint = self.get_object()
+        event = self.validated(self.shapes.test).validated_data["event"]
+        sampled, now = event or endpoint.events[0], timezone.now()
+        delivery = send_test(endpoint=endpoint, event=sampled, now=now, by=self.actor, vetted=self.vetted)
+        return self.answer(self.shapes.delivery(delivery), status=202)
+
+    @declared(
+        lambda shapes: operation(
+            operation_id="replayWebhook",
+            summary="Send again what the log of 30 days holds for an endpoint, or of it what failed",
+            request=shapes.replay,
+            status=202,
+            answer=one(ReplayedSerializer),
+            errors={409: EndpointGone.message},
+            idempotent=True,
+        )
+    )
+    @action(detail=True, methods=["post"])
+    def replay(self, request: Request, webhook: UUID | None) -> HttpResponse:
+        endpoint = self.get_object()
+        wanted = self.validated(self.shapes.replay).validated_data
+        replay = Replay(
+            tenant=endpoint.tenant,
+            endpoint=endpoint,
+            since=wanted["since"],
+            failed_only=wanted["status"] != "all",
+            events=wanted["events"],
+        )
+        replayed = replay_deliveries(replay, now=timezone.now(), by=self.actor)
+        return self.answer(ReplayedSerializer({"count": replayed.number}), status=202)
+
+    @declared(
+        lambda shapes: operation(
+            operation_id="listWebhookDeliveries",
+            summary="List the deliveries to an endpoint, newest first; at most 10,000 are counted",
+            answer=pages(shapes.delivery),
+            filters=shapes.filters,
+            errors={422: UNREADABLE_TIME},
+        )
+    )
+    @action(detail=True, methods=["get"])
+    def deliveries(self, request: Request, webhook: UUID | None) -> HttpResponse:
+        return self.answer_log(self.get_object())

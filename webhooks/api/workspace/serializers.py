@@ -1,0 +1,103 @@
+"""Endpoints and deliveries in the words of the workspace surface: `id` for `uuid`, `topics` for `events`."""
+
+from typing import Any
+
+import orjson
+
+from agency.event_types import event_type
+from agency.tenants import Audience
+from config.api.fields import CharField, ListField, URLField, UUIDField
+from config.api.serializers import Serializer
+from webhooks.api.serializers import (
+    MOST_EVENTS,
+    DeliveryDetailSerializer,
+    DeliverySerializer,
+    EventField,
+    JSONBytesField,
+    ReplaySerializer,
+    WebhookSerializer,
+    WebhookTestSerializer,
+)
+from webhooks.services.samples import sample_envelope
+
+# Any topic that is sure to be declared.
+TOPIC = "product.updated"
+ENDPOINT_ID = "c4a1f0de-7b52-4a3e-8f61-9d0e2b5c7a13"
+URL = "https://shop.example.com/hooks"
+SAMPLE = orjson.loads(sample_envelope(TOPIC))
+
+
+def topic_field(**options: Any) -> EventField:
+    return EventField(audience=Audience.WORKSPACE, example=TOPIC, **options)
+
+
+class TopicSerializer(Serializer):
+    """What an endpoint can subscribe to."""
+
+    topic = CharField(source="name", example=TOPIC)
+    label = CharField(example=event_type(TOPIC).label)  # type: ignore[assignment]  # the field's own name in the specification
+    group = CharField(example=event_type(TOPIC).group)
+
+
+class WorkspaceWebhookSerializer(WebhookSerializer):
+    """A webhook endpoint."""
+
+    uuid = None  # type: ignore[assignment]  # as DRF documents how a field is left out
+    events = None  # type: ignore[assignment]  # likewise
+    id = UUIDField(source="uuid", read_only=True, example=ENDPOINT_ID)
+    topics = ListField(source="events", child=topic_field(), max_length=MOST_EVENTS, allow_empty=False)
+
+    def get_fields(self) -> dict[str, Any]:
+        """Begin with the id, as every resource does."""
+        fields = super().get_fields()
+        first = {name: fields[name] for name in ("id", "url", "topics")}
+        return {**first, **{name: field for name, field in fields.items() if name not in first}}
+
+
+class WorkspaceWebhookWithSecretSerializer(WorkspaceWebhookSerializer):
+    """The endpoint with its signing secret, which is shown this once."""
+
+    secret = CharField(read_only=True, example="whsec_ZXhhbXBsZSBleGFtcGxlIGV4YW1wbGUgZXhhbXBsZSE=")
+
+
+class WorkspaceWebhookTestSerializer(WebhookTestSerializer):
+    """The topic to sample; without one, the first that the endpoint is subscribed to."""
+
+    event = topic_field(required=False, allow_null=True, default=None)
+
+
+class WorkspaceReplaySerializer(ReplaySerializer):
+    """Since when deliveries are sent again: those that failed or all that have ended, of all topics or of these."""
+
+    events = None  # type: ignore[assignment]  # as DRF documents how a field is left out
+    topics = ListField(
+        source="events",
+        child=topic_field(),
+        max_length=MOST_EVENTS,
+        allow_empty=False,
+        required=False,
+        allow_null=True,
+        default=None,
+    )
+
+
+class WorkspaceDeliveredToSerializer(Serializer):
+    """The endpoint of a delivery."""
+
+    id = UUIDField(source="uuid", example=ENDPOINT_ID)
+    url = URLField(example=URL)
+
+
+class WorkspaceDeliverySerializer(DeliverySerializer):
+    """One envelope on its way to one endpoint; `attempts` is how many were made."""
+
+    webhook = WorkspaceDeliveredToSerializer(source="endpoint")  # type: ignore[assignment]  # the surface's own shape
+    event = CharField(source="event_name", example=TOPIC)
+
+
+class WorkspaceDeliveryDetailSerializer(DeliveryDetailSerializer):
+    """The delivery with each of its attempts and the envelope as it was sent."""
+
+    webhook = WorkspaceDeliveredToSerializer(source="endpoint")  # type: ignore[assignment]  # the surface's own shape
+    event = CharField(source="event_name", example=TOPIC)
+    envelope = JSONBytesField(example=SAMPLE)

@@ -1,0 +1,6 @@
+"""Paths of the workspace surface about webhooks."""
+
+from config.api.routers import routes_of
+from webhooks.api.workspace import views
+
+urlpatterns = routes_of(views)

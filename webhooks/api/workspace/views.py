@@ -1,0 +1,71 @@
+"""Webhooks on the workspace surface."""
+
+from collections.abc import Mapping
+
+from django.http import HttpResponse
+from rest_framework.decorators import action
+from rest_framework.request import Request
+
+from agency.event_types import declared_events, event_labels
+from agency.tenants import Audience, Tenant
+from config.api.operations import many, operation
+from webhooks.api.declaring import Shapes
+from webhooks.api.deliveries import DeliveryViews
+from webhooks.api.endpoints import EndpointViews
+from webhooks.api.workspace.serializers import (
+    TopicSerializer,
+    WorkspaceDeliveryDetailSerializer,
+    WorkspaceDeliverySerializer,
+    WorkspaceReplaySerializer,
+    WorkspaceWebhookSerializer,
+    WorkspaceWebhookTestSerializer,
+    WorkspaceWebhookWithSecretSerializer,
+)
+from webhooks.filters import WorkspaceDeliveryFilterSet
+from workspaces.subaccounts.api.workspace.surface import WorkspaceViewSet
+from workspaces.subaccounts.services import tenant_of
+
+SHAPES = Shapes(
+    endpoint=WorkspaceWebhookSerializer,
+    endpoint_with_secret=WorkspaceWebhookWithSecretSerializer,
+    test=WorkspaceWebhookTestSerializer,
+    replay=WorkspaceReplaySerializer,
+    delivery=WorkspaceDeliverySerializer,
+    delivery_detail=WorkspaceDeliveryDetailSerializer,
+    filters=WorkspaceDeliveryFilterSet,
+    id_name="id",
+)
+
+
+class OfWorkspace(WorkspaceViewSet):
+    """Whatever is looked up is the workspace's own, not its agency's."""
+
+    @property
+    def tenant(self) -> Tenant:
+        return tenant_of(self.workspace)
+
+
+class WebhookViewSet(OfWorkspace, EndpointViews):
+    """The workspace's webhook endpoints."""
+
+    path = "webhooks"
+    shapes = SHAPES
+
+    def event_catalogue(self) -> Mapping[str, str]:
+        return event_labels(Audience.WORKSPACE)
+
+    @operation(
+        operation_id="listWebhookTopics",
+        summary="List the topics, their labels and groups",
+        answer=many(TopicSerializer),
+    )
+    @action(detail=False, methods=["get"])
+    def topics(self, request: Request) -> HttpResponse:
+        return self.answer(TopicSerializer(declared_events(Audience.WORKSPACE), many=True))
+
+
+class DeliveryViewSet(OfWorkspace, DeliveryViews):
+    """What was sent, or is to be sent, to the workspace's endpoints."""
+
+    path = "webhooks/deliveries"
+    shapes = SHAPES

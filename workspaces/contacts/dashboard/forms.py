@@ -1,0 +1,219 @@
+"""Forms about contacts, segments and imports."""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, cast
+from zoneinfo import ZoneInfo
+
+from django import forms
+from django.utils.dateparse import parse_datetime
+from django.utils.translation import gettext_lazy as _
+
+from agency.pages.fields import EmailField, LineField, MultilineField, NameField
+from workspaces.contacts.models import Contact, ContactImport, Segment
+from workspaces.contacts.models.contacts import LONGEST_NAME, LONGEST_TAG, MOST_TAGS, SHOWN_PLATFORMS
+from workspaces.contacts.services import ContactValues, countries
+from workspaces.contacts.services.columns_of_files import ATTRIBUTE, FIELDS
+from workspaces.contacts.services.files import MOST_BYTES
+from workspaces.subaccounts.console.forms import zone_choices
+from workspaces.subaccounts.models import CHANNEL_NAMES
+
+LONGEST_TAGS = MOST_TAGS * (LONGEST_TAG + 2)
+LONGEST_ATTRIBUTES = 30_000
+NOT_SET: tuple[str, Any] = ("", _("Not set"))
+ANY: tuple[str, Any] = ("", _("Any"))
+NO_LINE = _("Write each on a line of its own, such as “plan: gold”.")
+MIB = 1024 * 1024
+
+
+@lru_cache(maxsize=1)
+def country_choices() -> list[tuple[str, str]]:
+    return sorted(((code, f"{name} ({code})") for code, name in countries().items()), key=lambda choice: choice[1])
+
+
+class TagsField(LineField):
+    """Tags between commas."""
+
+    def __init__(self, **options: Any) -> None:
+        help_text = options.pop("help_text", _("Separated by commas."))
+        super().__init__(
+            **{"label": _("Tags"), "required": False, "max_length": LONGEST_TAGS, "help_text": help_text, **options}
+        )
+
+    def prepare_value(self, value: Any) -> Any:
+        return ", ".join(value) if isinstance(value, list) else value
+
+    def clean(self, value: Any) -> Any:
+        return [tag for part in super().clean(value).split(",") if (tag := part.strip())]
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return bool(self.prepare_value(initial or []) != (data or ""))
+
+
+class AttributesField(MultilineField):
+    """Texts by name, each on a line: `plan: gold`."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(
+            label=_("Details"),
+            required=False,
+            max_length=LONGEST_ATTRIBUTES,
+            widget=forms.Textarea({"rows": 4}),
+            help_text=NO_LINE,
+            **options,
+        )
+
+    def prepare_value(self, value: Any) -> Any:
+        return as_lines(value) if isinstance(value, Mapping) else value
+
+    def clean(self, value: Any) -> Any:
+        attributes = {}
+        for line in filter(str.strip, super().clean(value).splitlines()):
+            name, colon, text = line.partition(":")
+            if not colon:
+                raise forms.ValidationError(NO_LINE)
+            attributes[name.strip()] = text.strip()
+        return attributes
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return as_lines(initial or {}) != (data or "").replace("\r\n", "\n")
+
+
+def as_lines(attributes: Mapping[str, str]) -> str:
+    """Write texts by name as lines; a line break in one becomes a blank."""
+    return "\n".join(f"{name}: {' '.join(text.split())}" for name, text in attributes.items())
+
+
+class ContactForm(forms.Form):
+    name = NameField(required=False, max_length=LONGEST_NAME)
+    phone = LineField(
+        label=_("Phone number"),
+        required=False,
+        max_length=60,
+        widget=forms.TextInput({"type": "tel"}),
+        help_text=_("With the country's code, such as +49 30 1234567."),
+    )
+    email = EmailField(required=False)
+    tags = TagsField()
+    country = forms.ChoiceField(label=_("Country"), required=False)
+    timezone = forms.ChoiceField(label=_("Time zone"), required=False)
+    attributes = AttributesField()
+
+    def __init__(self, data: Any = None, *, contact: Contact | None = None) -> None:
+        initial = {name: getattr(contact, name) for name in self.base_fields} if contact else {}
+        super().__init__(data, initial=initial)
+        self.fields["country"].choices = [NOT_SET, *country_choices()]  # type: ignore[attr-defined]
+        self.fields["timezone"].choices = [NOT_SET, *zone_choices()]  # type: ignore[attr-defined]
+
+    def values(self) -> ContactValues:
+        """Give what was typed, as the service takes it: of a contact that is there only what was changed."""
+        names = self.changed_data if self.initial else self.fields
+        return cast(ContactValues, {name: self.cleaned_data[name] for name in names})
+
+
+class SegmentForm(forms.Form):
+    """A name and conditions; one that nobody has touched stays as it is."""
+
+    name = NameField()
+    filter_tags_any = TagsField(label=_("Has any of these tags"))
+    filter_tags_all = TagsField(label=_("Has all of these tags"))
+    filter_tags_none = TagsField(label=_("Has none of these tags"))
+    filter_country = forms.ChoiceField(label=_("Country"), required=False)
+    filter_timezone = forms.ChoiceField(label=_("Time zone"), required=False)
+    filter_has_channel = forms.ChoiceField(
+        label=_("Known on"),
+        required=False,
+        choices=[ANY, *((kind, CHANNEL_NAMES[kind]) for kind in SHOWN_PLATFORMS)],
+    )
+    filter_attributes = AttributesField()
+    filter_created_after = forms.DateTimeField(
+        label=_("Created at or after"), required=False, widget=forms.DateTimeInput({"type": "datetime-local"})
+    )
+    filter_created_before = forms.DateTimeField(
+        label=_("Created before"), required=False, widget=forms.DateTimeInput({"type": "datetime-local"})
+    )
+
+    def __init__(self, data: Any = None, *, timezone: str, segment: Segment | None = None) -> None:
+        self.zone, self.kept = ZoneInfo(timezone), dict(segment.filter) if segment else {}
+        shown = {f"filter_{name}": self._shown(name, value) for name, value in self.kept.items()}
+        super().__init__(data, initial={"name": segment.name, **shown} if segment else {})
+        self.fields["filter_country"].choices = [ANY, *country_choices()]  # type: ignore[attr-defined]
+        self.fields["filter_timezone"].choices = [ANY, *zone_choices()]  # type: ignore[attr-defined]
+
+    def _shown(self, name: str, value: Any) -> Any:
+        if not name.startswith("created_"):
+            return value
+        moment = parse_datetime(value)
+        return moment.astimezone(self.zone).strftime("%Y-%m-%dT%H:%M") if moment else None
+
+    def filter(self) -> dict[str, Any]:
+        """Give the conditions as the service takes them."""
+        kept = dict(self.kept)
+        for field in self.changed_data:
+            if field.startswith("filter_"):
+                kept[field.removeprefix("filter_")] = self._given(self.cleaned_data[field])
+        return kept
+
+    def _given(self, value: Any) -> Any:
+        if hasattr(value, "tzinfo"):
+            return value.replace(tzinfo=self.zone).isoformat()
+        return value or None
+
+
+class UploadForm(forms.Form):
+    file = forms.FileField(
+        label=_("CSV file"),
+        widget=forms.ClearableFileInput({"accept": ".csv,text/csv"}),
+        help_text=_("Up to 200,000 rows and 16 MiB. The first line names the columns."),
+    )
+
+    def clean_file(self) -> Any:
+        file = self.cleaned_data["file"]
+        if file.size > MOST_BYTES:
+            raise forms.ValidationError(_("The file may have at most %(most)s MiB.") % {"most": MOST_BYTES // MIB})
+        return file
+
+
+FIELD_LABELS = {
+    "name": _("Name"),
+    "phone": _("Phone number"),
+    "email": _("E-mail"),
+    "tags": _("Tags"),
+    "country": _("Country"),
+    "timezone": _("Time zone"),
+    "opted_out": _("Opted out"),
+}
+
+
+class MappingForm(forms.Form):
+    """What each column of a file is."""
+
+    tags = TagsField(label=_("Tags for everybody in this file"))
+    default_country = forms.ChoiceField(
+        label=_("Country of numbers without a country's code"),
+        required=False,
+        help_text=_("Others are taken as they are."),
+    )
+
+    def __init__(self, data: Any = None, *, contact_import: ContactImport) -> None:
+        self.contact_import = contact_import
+        super().__init__(data)
+        self.fields["default_country"].choices = [NOT_SET, *country_choices()]  # type: ignore[attr-defined]
+        for number, column in enumerate(contact_import.columns):
+            self.fields[f"column_{number}"] = forms.ChoiceField(
+                label=column or _("Column %(number)s") % {"number": number + 1},
+                required=False,
+                choices=self._choices(column),
+                initial=contact_import.mapping[number],
+            )
+
+    def _choices(self, column: str) -> Sequence[tuple[str, Any]]:
+        name = column.strip().removeprefix(ATTRIBUTE)[:40]
+        own = [(f"{ATTRIBUTE}{name}", _("Detail “%(name)s”") % {"name": name})] if name else []
+        return [("", _("Leave out")), *((field, FIELD_LABELS[field]) for field in FIELDS), *own]
+
+    def columns(self) -> list[Any]:
+        return [self[f"column_{number}"] for number in range(len(self.contact_import.columns))]
+
+    def mapping(self) -> list[str]:
+        return [self.cleaned_data[f"column_{number}"] for number in range(len(self.contact_import.columns))]

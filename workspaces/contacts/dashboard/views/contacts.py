@@ -1,0 +1,138 @@
+"""The contacts of a workspace: found, read, made, changed, removed, exported."""
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from agency.pages.forms import Confirmation
+from agency.pages.lists import read_pages, with_id
+from config.api.requests.parameters import NothingMatches, Parameters
+from workspaces.contacts.dashboard.forms import ContactForm
+from workspaces.contacts.filters import ContactFilterSet
+from workspaces.contacts.models import Contact
+from workspaces.contacts.models.contacts import newest_page
+from workspaces.contacts.services import (
+    ContactNotFound,
+    count_contacts,
+    create_contact,
+    opt_in_contact,
+    opt_out_contact,
+    remove_contact,
+    update_contact,
+)
+from workspaces.contacts.services.files import exported_lines
+from workspaces.subaccounts.dashboard.surface import DashboardForm, DashboardView
+from workspaces.subaccounts.models import CHANNEL_NAMES
+
+LIST = "app:contacts"
+ONE = "app:contact"
+Source = Contact.OptOutSource
+
+
+class Contacts(DashboardView):
+    """All contacts, the newest first; found by a part of what they are called or by a tag."""
+
+    nav = LIST
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        parameters = Parameters.of(request)
+        filters = {name: parameters.plain(name) for name in ("search", "tag")}
+        rows = Contact.objects.of(self.workspace)
+        try:
+            found = ContactFilterSet.apply(parameters, rows)
+        except NothingMatches:
+            found = rows.none()
+        total = count_contacts(self.workspace)
+        pages = read_pages(request, found.count() if any(filters.values()) else total)
+        shown = newest_page(found, pages.offset, pages.size)
+        return self.page("contacts/contacts.html", rows=shown, pages=pages, filters=filters, total=total)
+
+
+class ContactNew(DashboardForm[ContactForm]):
+    nav = LIST
+    creates = True
+    template_name = "contacts/new.html"
+
+    def make_form(self, data: Any = None) -> ContactForm:
+        return ContactForm(data)
+
+    def save(self, form: ContactForm) -> HttpResponse:
+        made = create_contact(workspace=self.workspace, now=timezone.now(), source=Source.DASHBOARD, **form.values())
+        return self.done(_("%(name)s was added.") % {"name": made}, ONE, made.uuid)
+
+
+class OneContact(DashboardView):
+    """A page about one contact of the workspace; malformed, unknown and foreign ids read alike."""
+
+    nav = LIST
+    form_page = ONE
+    contact: Contact
+
+    def find(self, **ids: Any) -> None:
+        found = with_id(Contact.objects.of(self.workspace), ids["uuid"])
+        if found is None:
+            raise ContactNotFound
+        found.workspace = self.workspace
+        self.contact = found
+
+
+class ContactPage(OneContact, DashboardForm[ContactForm]):
+    template_name = "contacts/contact.html"
+
+    def make_form(self, data: Any = None) -> ContactForm:
+        return ContactForm(data, contact=self.contact)
+
+    def save(self, form: ContactForm) -> HttpResponse:
+        now = timezone.now()
+        saved = update_contact(contact=self.contact, now=now, source=Source.DASHBOARD, **form.values())
+        return self.done(_("The contact was saved."), ONE, saved.uuid)
+
+    def context(self) -> dict[str, Any]:
+        identities = [(CHANNEL_NAMES[one.platform], one) for one in self.contact.known_as]
+        return {"contact": self.contact, "identities": identities}
+
+
+class ContactOptOut(OneContact):
+    def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        self.find(uuid=uuid)
+        opt_out_contact(contact=self.contact, source=Source.DASHBOARD, now=timezone.now())
+        return self.done(_("%(name)s is sent nothing any more.") % {"name": self.contact}, ONE, uuid)
+
+
+class ContactOptIn(OneContact):
+    def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        self.find(uuid=uuid)
+        opt_in_contact(contact=self.contact, now=timezone.now())
+        return self.done(_("%(name)s may be written to again.") % {"name": self.contact}, ONE, uuid)
+
+
+class ContactRemove(OneContact, DashboardForm[Confirmation]):
+    """Asks first."""
+
+    template_name = "contacts/remove.html"
+
+    def make_form(self, data: Any = None) -> Confirmation:
+        return Confirmation(data)
+
+    def save(self, form: Confirmation) -> HttpResponse:
+        name = str(self.contact)
+        remove_contact(contact=self.contact, now=timezone.now(), by=self.by)
+        return self.done(_("%(name)s was removed.") % {"name": name}, LIST)
+
+    def context(self) -> dict[str, Any]:
+        return {"contact": self.contact}
+
+
+class ContactsExport(DashboardView):
+    """All contacts as a CSV file, which an import takes again; written while it is read."""
+
+    nav = LIST
+
+    def get(self, request: HttpRequest) -> StreamingHttpResponse:
+        lines = (line.encode() for line in exported_lines(self.workspace))
+        answer = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
+        answer["Content-Disposition"] = 'attachment; filename="contacts.csv"'
+        return answer

@@ -1,0 +1,121 @@
+"""Files of contacts: uploaded, their columns chosen, and watched while they are taken in."""
+
+import csv
+from io import StringIO
+from itertools import chain
+from typing import Any
+from uuid import UUID
+
+from django.core.files.uploadedfile import UploadedFile
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from agency.pages.lists import paged, with_id
+from workspaces.contacts.dashboard.forms import MappingForm, UploadForm
+from workspaces.contacts.models import ContactImport
+from workspaces.contacts.services.columns_of_files import written_cell
+from workspaces.contacts.services.file_imports import ImportNotFound, cancel_import, start_import, upload_contacts
+from workspaces.subaccounts.dashboard.surface import DashboardForm, DashboardView
+
+LIST = "app:contact-imports"
+ONE = "app:contact-import"
+NAV = "app:contacts"
+ROWS_SHOWN = 5
+Status = ContactImport.Status
+
+
+class ContactImports(DashboardView):
+    """All imports, the newest first."""
+
+    nav = NAV
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        rows, pages = paged(request, ContactImport.objects.of(self.workspace).newest_first())
+        return self.page("contacts/imports.html", rows=rows, pages=pages)
+
+
+class ContactImportNew(DashboardForm[UploadForm]):
+    nav = NAV
+    creates = True
+    template_name = "contacts/upload.html"
+
+    def make_form(self, data: Any = None) -> UploadForm:
+        return UploadForm(data, None if data is None else self.request.FILES)
+
+    def save(self, form: UploadForm) -> HttpResponse:
+        file: UploadedFile[bytes] = form.cleaned_data["file"]
+        made = upload_contacts(
+            workspace=self.workspace,
+            filename=file.name or "contacts.csv",
+            content=file.read(),
+            now=timezone.now(),
+            by=self.by,
+        )
+        return self.done(_("The file was read. Say what its columns are."), ONE, made.uuid)
+
+
+class OneImport(DashboardView):
+    """A page about one import of the workspace; malformed, unknown and foreign ids read alike."""
+
+    nav = NAV
+    form_page = ONE
+    contact_import: ContactImport
+
+    def find(self, **ids: Any) -> None:
+        found = with_id(ContactImport.objects.of(self.workspace), ids["uuid"])
+        if found is None:
+            raise ImportNotFound
+        found.workspace = self.workspace
+        self.contact_import = found
+
+
+class ContactImportPage(OneImport, DashboardForm[MappingForm]):
+    """Shows the first rows and asks what the columns are; then how far it is, which a browser asks for again."""
+
+    template_name = "contacts/import.html"
+
+    def make_form(self, data: Any = None) -> MappingForm:
+        return MappingForm(data, contact_import=self.contact_import)
+
+    def save(self, form: MappingForm) -> HttpResponse:
+        start_import(
+            contact_import=self.contact_import,
+            mapping=form.mapping(),
+            tags=form.cleaned_data["tags"],
+            default_country=form.cleaned_data["default_country"],
+            now=timezone.now(),
+            by=self.by,
+        )
+        return self.done(_("The import has begun."), ONE, self.contact_import.uuid)
+
+    def context(self) -> dict[str, Any]:
+        shown = self.contact_import
+        first = shown.pieces.order_by("first_row").first() if shown.status == Status.UPLOADED else None
+        return {
+            "contact_import": shown,
+            "first_rows": first.rows[:ROWS_SHOWN] if first else [],
+            "percent": 100 * shown.rows_done // max(1, shown.rows_total),
+        }
+
+
+class ContactImportCancel(OneImport):
+    def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        self.find(uuid=uuid)
+        cancel_import(contact_import=self.contact_import)
+        return self.done(_("The import was cancelled."), ONE, uuid)
+
+
+class RefusedRows(OneImport):
+    """The rows that were not taken, with the reasons, as a CSV file that can be mended and sent again."""
+
+    def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        self.find(uuid=uuid)
+        refused = self.contact_import.refused_rows.order_by("row").values_list("row", "reason", "values")
+        lines = ([str(row), reason, *map(written_cell, values)] for row, reason, values in refused)
+        written = StringIO()
+        headings = [_("Row"), _("Reason"), *map(written_cell, self.contact_import.columns)]
+        csv.writer(written).writerows(chain([headings], lines))
+        answer = HttpResponse(written.getvalue(), content_type="text/csv; charset=utf-8")
+        answer["Content-Disposition"] = 'attachment; filename="refused.csv"'
+        return answer

@@ -1,0 +1,94 @@
+"""The segments of a workspace."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from agency.pages.forms import Confirmation
+from agency.pages.lists import paged, with_id
+from workspaces.contacts.dashboard.forms import SegmentForm
+from workspaces.contacts.models import Segment
+from workspaces.contacts.services import (
+    SegmentNotFound,
+    create_segment,
+    remove_segment,
+    update_segment,
+    with_size,
+    with_sizes,
+)
+from workspaces.subaccounts.dashboard.surface import DashboardForm, DashboardView
+
+LIST = "app:segments"
+ONE = "app:segment"
+
+
+class Segments(DashboardView):
+    """All segments, the newest first, each with the number of contacts that it finds now."""
+
+    nav = LIST
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        rows, pages = paged(request, Segment.objects.of(self.workspace).newest_first())
+        return self.page("contacts/segments.html", rows=with_sizes(self.workspace, rows), pages=pages)
+
+
+class SegmentNew(DashboardForm[SegmentForm]):
+    nav = LIST
+    creates = True
+    template_name = "contacts/segment.html"
+
+    def make_form(self, data: Any = None) -> SegmentForm:
+        return SegmentForm(data, timezone=self.workspace.timezone)
+
+    def save(self, form: SegmentForm) -> HttpResponse:
+        name, now = form.cleaned_data["name"], timezone.now()
+        made = create_segment(workspace=self.workspace, name=name, filter=form.filter(), now=now, by=self.by)
+        return self.done(_("The segment was saved."), ONE, made.uuid)
+
+
+class OneSegment(DashboardView):
+    """A page about one segment of the workspace; malformed, unknown and foreign ids read alike."""
+
+    nav = LIST
+    form_page = ONE
+    segment: Segment
+
+    def find(self, **ids: Any) -> None:
+        found = with_id(Segment.objects.of(self.workspace), ids["uuid"])
+        if found is None:
+            raise SegmentNotFound
+        found.workspace = self.workspace
+        self.segment = found
+
+
+class SegmentPage(OneSegment, DashboardForm[SegmentForm]):
+    template_name = "contacts/segment.html"
+
+    def make_form(self, data: Any = None) -> SegmentForm:
+        return SegmentForm(data, timezone=self.workspace.timezone, segment=self.segment)
+
+    def save(self, form: SegmentForm) -> HttpResponse:
+        name, now = form.cleaned_data["name"], timezone.now()
+        saved = update_segment(segment=self.segment, name=name, filter=form.filter(), now=now, by=self.by)
+        return self.done(_("The segment was saved."), ONE, saved.uuid)
+
+    def context(self) -> dict[str, Any]:
+        return {"segment": with_size(self.segment)}
+
+
+class SegmentRemove(OneSegment, DashboardForm[Confirmation]):
+    """Asks first; the contacts stay."""
+
+    template_name = "contacts/remove_segment.html"
+
+    def make_form(self, data: Any = None) -> Confirmation:
+        return Confirmation(data)
+
+    def save(self, form: Confirmation) -> HttpResponse:
+        remove_segment(segment=self.segment, now=timezone.now(), by=self.by)
+        return self.done(_("%(name)s was removed.") % {"name": self.segment.name}, LIST)
+
+    def context(self) -> dict[str, Any]:
+        return {"segment": self.segment}

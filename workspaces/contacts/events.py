@@ -1,0 +1,13 @@
+"""Names of the events that a workspace gets about its contacts and segments; `hooks` declares them."""
+
+CONTACT_CREATED = "contact.created"
+CONTACT_UPDATED = "contact.updated"
+CONTACT_DELETED = "contact.deleted"
+CONTACT_TAGGED = "contact.tagged"
+CONTACT_UNTAGGED = "contact.untagged"
+CONTACT_OPTED_OUT = "contact.opted_out"
+CONTACT_OPTED_IN = "contact.opted_in"
+IMPORT_COMPLETED = "contact.import_completed"
+SEGMENT_CREATED = "segment.created"
+SEGMENT_UPDATED = "segment.updated"
+SEGMENT_DELETED = "segment.deleted"

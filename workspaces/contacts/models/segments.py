@@ -1,0 +1,49 @@
+"""Saved filters over a workspace's contacts."""
+
+import uuid
+from typing import ClassVar, Self
+
+from django.db import models
+from django.db.models import Q
+from django.utils.timezone import now
+
+from config.db import LONGEST_NAME_KEY
+from workspaces.subaccounts.models import Workspace
+
+LONGEST_SEGMENT_NAME = 120
+MOST_SEGMENTS = 500
+
+
+class SegmentQuerySet(models.QuerySet["Segment"]):
+    def of(self, workspace: Workspace) -> Self:
+        """Keep the segments of one workspace: where every query of a view begins."""
+        return self.filter(workspace=workspace)
+
+    def newest_first(self) -> Self:
+        return self.order_by("-created_at", "-id")
+
+
+class Segment(models.Model):
+    """`filter` holds only the conditions that were given, each in the form in which it is compared."""
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="segments", db_index=False)
+    name = models.CharField(max_length=LONGEST_SEGMENT_NAME)
+    name_key = models.CharField(max_length=LONGEST_NAME_KEY, editable=False)
+    filter = models.JSONField(default=dict, db_default={})
+    created_at = models.DateTimeField(default=now, editable=False)
+    updated_at = models.DateTimeField(default=now, editable=False)
+
+    size: int  # how many contacts it finds, where a service has counted them
+
+    objects: ClassVar[SegmentQuerySet] = SegmentQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "name_key"], name="segment_name_once_per_workspace"),
+            models.CheckConstraint(condition=~Q(name="") & ~Q(name_key=""), name="segment_has_a_name"),
+        ]
+        indexes = [models.Index(fields=["workspace", "-created_at", "-id"], name="segment_newest")]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,126 @@
+"""What a segment's filter may say, and the one SQL condition that it becomes."""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db.models import Q
+from django.utils.dateparse import parse_datetime
+
+from agency.limits import CHANNEL_TYPES
+from config.db import name_key
+from config.errors import Invalid
+from workspaces.contacts.services.values import (
+    ValueRefused,
+    checked_attributes,
+    checked_country,
+    checked_tags,
+    checked_timezone,
+)
+
+
+class FilterRefused(Invalid):
+    """A part of a filter is not known, or cannot be read."""
+
+    field = "filter"
+
+
+def _tags(name: str) -> Callable[[Any], list[str]]:
+    def check(value: Any) -> list[str]:
+        return checked_tags(value, name=name)
+
+    return check
+
+
+def _platform(value: Any) -> str:
+    if not isinstance(value, str) or value not in CHANNEL_TYPES:
+        names = ", ".join(CHANNEL_TYPES)
+        raise ValueRefused(f"The has channel field must be one of: {names}.", field="has_channel")
+    return value
+
+
+def _time(name: str) -> Callable[[Any], str]:
+    def check(value: Any) -> str:
+        try:
+            found = parse_datetime(value) if isinstance(value, str) else None
+        except ValueError:
+            found = None
+        if found is None or found.tzinfo is None:
+            words = name.replace("_", " ")
+            raise ValueRefused(f"The {words} field must be an ISO 8601 time with an offset.", field=name)
+        return _in_utc(found, name).isoformat().replace("+00:00", "Z")
+
+    return check
+
+
+def _in_utc(moment: datetime, name: str) -> datetime:
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueRefused("The time is out of range.", field=name) from error
+
+
+CHECKS: Mapping[str, Callable[[Any], Any]] = {
+    "tags_any": _tags("tags_any"),
+    "tags_all": _tags("tags_all"),
+    "tags_none": _tags("tags_none"),
+    "country": checked_country,
+    "timezone": checked_timezone,
+    "has_channel": _platform,
+    "attributes": checked_attributes,
+    "created_after": _time("created_after"),
+    "created_before": _time("created_before"),
+}
+
+
+def checked_filter(given: Any) -> dict[str, Any]:
+    """Give a filter with those conditions only that say something, each in the form in which it is kept.
+
+    Raises `FilterRefused` with all that is wrong, by its dotted name.
+    """
+    if not isinstance(given, Mapping):
+        raise FilterRefused("The filter field must be an object.")
+    errors: dict[str, list[str]] = {}
+    kept: dict[str, Any] = {}
+    for name, value in given.items():
+        try:
+            if name not in CHECKS:
+                raise ValueRefused(f"A filter has no condition {_shown(name)}.", field=name)
+            if value is not None and (checked := CHECKS[name](value)):
+                kept[name] = checked
+        except ValueRefused as refused:
+            errors |= {f"filter.{_shown(field)}": messages for field, messages in refused.errors.items()}
+    if errors:
+        refusal = FilterRefused(next(iter(errors.values()))[0])
+        refusal.errors = errors
+        raise refusal
+    return {name: kept[name] for name in CHECKS if name in kept}
+
+
+def _shown(name: str) -> str:
+    return name[:60].encode(errors="replace").decode()
+
+
+def _keys(tags: list[str]) -> list[str]:
+    return [name_key(tag) for tag in tags]
+
+
+CONDITIONS: Mapping[str, Callable[[Any], Q]] = {
+    "tags_any": lambda tags: Q(tag_keys__overlap=_keys(tags)),
+    "tags_all": lambda tags: Q(tag_keys__contains=_keys(tags)),
+    "tags_none": lambda tags: ~Q(tag_keys__overlap=_keys(tags)),
+    "country": lambda country: Q(country=country),
+    "timezone": lambda timezone: Q(timezone=timezone),
+    "has_channel": lambda platform: Q(platforms__contains=[platform]),
+    "attributes": lambda attributes: Q(attributes__contains=attributes),
+    "created_after": lambda time: Q(created_at__gte=parse_datetime(time)),
+    "created_before": lambda time: Q(created_at__lt=parse_datetime(time)),
+}
+
+
+def condition_of(filter: Mapping[str, Any]) -> Q:
+    """Give the one condition that a checked filter is; an empty one finds every contact of the workspace."""
+    condition = Q()
+    for name, value in filter.items():
+        condition &= CONDITIONS[name](value)
+    return condition

@@ -1,0 +1,11 @@
+"""Refusals about contacts and segments that several services share."""
+
+from config.errors import NotFound
+
+
+class ContactNotFound(NotFound):
+    message = "Contact not found."
+
+
+class SegmentNotFound(NotFound):
+    message = "Segment not found."

@@ -1,0 +1,88 @@
+"""What is told of contacts to a workspace's webhooks: nothing is read or written for whoever has not asked for it."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from agency.services import NewEvent, record_events, subscribed_events
+from workspaces.contacts import events
+from workspaces.contacts.models import Contact
+from workspaces.contacts.services.tags import added_tags
+from workspaces.subaccounts.event_types import differences
+from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services import tenant_of
+
+READ = ("name", "phone", "email", "tags", "timezone", "country", "attributes")
+
+# The name of an event and its data.
+Told = tuple[str, Mapping[str, Any]]
+
+
+def contact_reading(contact: Contact) -> dict[str, Any]:
+    """Give the fields of a contact whose changes are told, as they are now."""
+    return {name: getattr(contact, name) or None for name in READ} | {
+        "tags": list(contact.tags),
+        "attributes": dict(contact.attributes),
+    }
+
+
+def told_of_changes(contact: Contact, before: Mapping[str, Any]) -> Iterator[Told]:
+    """Give what is told of a contact that was like this before."""
+    after = contact_reading(contact)
+    changes = differences(before, after)
+    if changes:
+        yield events.CONTACT_UPDATED, {"contact": contact, "changes": changes}
+    added, removed = added_tags(before["tags"], after["tags"]), added_tags(after["tags"], before["tags"])
+    if added:
+        yield events.CONTACT_TAGGED, {"contact": contact, "tags": added}
+    if removed:
+        yield events.CONTACT_UNTAGGED, {"contact": contact, "tags": removed}
+
+
+def record_changes(contact: Contact, *, before: Mapping[str, Any], now: datetime) -> None:
+    """Tell what has become of a contact."""
+    record(contact.workspace, told_of_changes(contact, before), now=now)
+
+
+def record_removal(contact: Contact, *, now: datetime) -> None:
+    """Tell that a contact goes; while it is still there, so that its card is whole."""
+    record(contact.workspace, [(events.CONTACT_DELETED, {"contact": contact})], now=now)
+
+
+def record(workspace: Workspace, told: Iterable[Told], *, now: datetime) -> None:
+    """Record what is told of one workspace, where somebody wants it."""
+    some = list(told)
+    if some:
+        wanted = subscribed_events([workspace.pk]).get(workspace.pk, set())
+        record_wanted(workspace, some, wanted, now=now)
+
+
+def record_wanted(workspace: Workspace, told: Iterable[Told], wanted: Collection[str], *, now: datetime) -> None:
+    """Record those whose names are wanted."""
+    tenant = tenant_of(workspace)
+    record_events(
+        NewEvent(tenant=tenant, name=name, data=data, occurred_at=now) for name, data in told if name in wanted
+    )
+
+
+def record_import(
+    workspace: Workspace, *, origin: str, filename: str | None, counts: Mapping[str, int], now: datetime
+) -> None:
+    """Tell that an import has come to its end; `origin` is `api` or `file`."""
+    record(
+        workspace,
+        [(events.IMPORT_COMPLETED, {"contact_import": {"origin": origin, "filename": filename, **counts}})],
+        now=now,
+    )
+
+
+def record_created(contacts: Collection[int], workspaces: Collection[int], *, now: datetime) -> None:
+    """Tell of new contacts in any number of workspaces: one statement where nobody wants to know."""
+    wanted = {pk for pk, names in subscribed_events(workspaces).items() if events.CONTACT_CREATED in names}
+    if not wanted:
+        return
+    rows = Contact.objects.filter(pk__in=contacts, workspace__in=wanted).select_related("workspace").with_channels()
+    record_events(
+        NewEvent(tenant=tenant_of(row.workspace), name=events.CONTACT_CREATED, data={"contact": row}, occurred_at=now)
+        for row in rows.order_by("pk")
+    )

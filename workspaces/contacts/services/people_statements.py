@@ -1,0 +1,105 @@
+"""The statements by which people become contacts, each for any number of them.
+
+Who is first is settled by the unique keys: of (channel, external_id) and (channel, user_id), and of a workspace's phone
+numbers. Rows go in in the order of these keys, so that two workers with the same people wait for each other only once.
+"""
+
+ASKED = """
+    SELECT * FROM unnest(%(channels)s::bigint[], %(workspaces)s::bigint[], %(external_ids)s::text[],
+        %(user_ids)s::text[], %(phones)s::text[]) WITH ORDINALITY
+    AS asked (channel_id, workspace_id, external_id, user_id, phone, number)
+"""
+
+# What is known of each person, in the order asked: identities by either id, their contact, and, where that has no
+# number and the network has told one, the contact that has it.
+FIND = f"""
+WITH asked AS ({ASKED})
+SELECT asked.number - 1 AS number, by_external.id AS external_identity, by_user.id AS user_identity,
+    by_external.contact_id AS external_contact, by_user.contact_id AS user_contact,
+    by_external.user_id AS known_user_id, by_user.external_id AS known_external_id,
+    coalesce(by_external.name, by_user.name) AS known_name,
+    coalesce(by_external.username, by_user.username) AS known_username,
+    contact.name AS contact_name, contact.phone AS contact_phone, contact.email AS contact_email,
+    by_phone.id AS phone_contact
+FROM asked
+LEFT JOIN contacts_contactidentity AS by_external
+    ON by_external.channel_id = asked.channel_id AND by_external.external_id = asked.external_id
+LEFT JOIN contacts_contactidentity AS by_user
+    ON by_user.channel_id = asked.channel_id AND by_user.user_id = asked.user_id
+LEFT JOIN contacts_contact AS contact ON contact.id = coalesce(by_external.contact_id, by_user.contact_id)
+LEFT JOIN contacts_contact AS by_phone ON by_phone.workspace_id = asked.workspace_id
+    AND by_phone.phone = asked.phone AND contact.phone IS NULL
+ORDER BY asked.number
+"""  # noqa: S608  # parts of our own
+
+_NEW = """
+    SELECT * FROM unnest(%(channels)s::bigint[], %(workspaces)s::bigint[], %(external_ids)s::text[],
+        %(user_ids)s::text[], %(phones)s::text[], %(names)s::text[], %(usernames)s::text[], %(countries)s::text[],
+        %(timezones)s::text[], %(search_keys)s::text[])
+    AS asked (channel_id, workspace_id, external_id, user_id, phone, name, username, country, timezone, search_key)
+"""
+_CONTACT = """
+    INSERT INTO contacts_contact (id, uuid, workspace_id, name, phone, country, timezone, tags, search_key,
+        created_at, updated_at)
+"""
+_VALUES = """gen_random_uuid(), workspace_id, name, phone, country, timezone, '{}', search_key, %(now)s, %(now)s"""
+_IDENTITY = """
+    INSERT INTO contacts_contactidentity (contact_id, workspace_id, channel_id, external_id, user_id, username, name,
+        created_at)
+"""
+
+# A number that the workspace has already is its contact's; xmax says that a row was there before.
+MAKE_BY_PHONE = f"""
+WITH asked AS ({_NEW}), made AS (
+    {_CONTACT}
+    SELECT nextval('contacts_contact_id_seq'), {_VALUES}
+    FROM (SELECT DISTINCT ON (workspace_id, phone) * FROM asked ORDER BY workspace_id, phone) AS each
+    ON CONFLICT (workspace_id, phone) WHERE phone IS NOT NULL DO UPDATE SET phone = excluded.phone
+    RETURNING id, workspace_id, phone, xmax = 0 AS is_new
+), known AS (
+    {_IDENTITY}
+    SELECT made.id, made.workspace_id, channel_id, external_id, user_id, username, name, %(now)s
+    FROM asked JOIN made ON made.workspace_id = asked.workspace_id AND made.phone = asked.phone
+    ORDER BY channel_id, external_id, user_id
+    ON CONFLICT DO NOTHING
+)
+SELECT id FROM made WHERE is_new
+"""  # noqa: S608  # parts of our own
+
+# The identity goes in first, and only whoever has put it in makes the contact: its key is checked at the commit.
+MAKE_BY_ID = f"""
+WITH asked AS MATERIALIZED (SELECT nextval('contacts_contact_id_seq') AS contact_id, each.* FROM ({_NEW}) AS each),
+known AS (
+    {_IDENTITY}
+    SELECT contact_id, workspace_id, channel_id, external_id, user_id, username, name, %(now)s
+    FROM asked ORDER BY channel_id, external_id, user_id
+    ON CONFLICT DO NOTHING
+    RETURNING contact_id
+)
+{_CONTACT}
+SELECT contact_id, {_VALUES} FROM asked WHERE contact_id IN (SELECT contact_id FROM known)
+RETURNING id
+"""  # noqa: S608  # parts of our own
+
+# What the network has told last stands; an empty text tells nothing.
+LINK = """
+UPDATE contacts_contactidentity AS identity
+SET external_id = coalesce(told.external_id, identity.external_id), user_id = coalesce(told.user_id, identity.user_id),
+    name = coalesce(nullif(told.name, ''), identity.name),
+    username = coalesce(nullif(told.username, ''), identity.username)
+FROM unnest(%(identities)s::bigint[], %(external_ids)s::text[], %(user_ids)s::text[], %(names)s::text[],
+    %(usernames)s::text[]) AS told (id, external_id, user_id, name, username)
+WHERE identity.id = told.id
+"""
+
+# Only what is still empty is filled: what somebody wrote meanwhile stays.
+FILL = """
+UPDATE contacts_contact AS contact
+SET name = CASE WHEN contact.name = '' THEN told.name ELSE contact.name END,
+    phone = coalesce(contact.phone, told.phone), country = coalesce(contact.country, told.country),
+    timezone = coalesce(contact.timezone, told.timezone), search_key = told.search_key, updated_at = %(now)s
+FROM unnest(%(contacts)s::bigint[], %(names)s::text[], %(phones)s::text[], %(countries)s::text[],
+    %(timezones)s::text[], %(search_keys)s::text[], %(old_keys)s::text[])
+    AS told (id, name, phone, country, timezone, search_key, old_key)
+WHERE contact.id = told.id AND contact.search_key = told.old_key
+"""

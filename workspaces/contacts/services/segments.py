@@ -1,0 +1,138 @@
+"""Segments: saved filters, checked strictly and compiled to one condition."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any, TypedDict, Unpack
+
+from django.db import IntegrityError, transaction
+from django.db.models import Count, QuerySet
+
+from agency.actors import Actor
+from config.db import name_key, violated_constraint
+from config.errors import Forbidden, Invalid
+from workspaces.contacts import events
+from workspaces.contacts.models import Contact, Segment
+from workspaces.contacts.models.segments import LONGEST_SEGMENT_NAME, MOST_SEGMENTS
+from workspaces.contacts.services.conditions import checked_filter, condition_of
+from workspaces.contacts.services.errors import SegmentNotFound
+from workspaces.contacts.services.values import checked_text
+from workspaces.subaccounts.event_types import differences
+from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services import lock_workspace, record_workspace_activity, record_workspace_event
+
+
+class SegmentNameTaken(Invalid):
+    field = "name"
+    message = "Another segment has this name."
+
+
+class SegmentNameMissing(Invalid):
+    field = "name"
+    message = "The name field is required."
+
+
+class SegmentLimitReached(Forbidden):
+    message = f"A workspace may have at most {MOST_SEGMENTS} segments."
+
+
+class SegmentChanges(TypedDict, total=False):
+    """What may be changed; a filter is replaced as a whole."""
+
+    name: str
+    filter: Mapping[str, Any]
+
+
+@transaction.atomic
+def create_segment(*, workspace: Workspace, name: str, filter: Mapping[str, Any], now: datetime, by: Actor) -> Segment:
+    """Save a filter under a name.
+
+    Raises `FilterRefused`, `SegmentNameTaken`, `SegmentLimitReached`.
+    """
+    segment = Segment(workspace=workspace, filter=checked_filter(filter), created_at=now, updated_at=now)
+    _name(segment, name)
+    lock_workspace(workspace)
+    if Segment.objects.of(workspace).count() >= MOST_SEGMENTS:
+        raise SegmentLimitReached
+    _save(segment, force_insert=True)
+    _leave_traces(segment, events.SEGMENT_CREATED, by=by, now=now)
+    return segment
+
+
+@transaction.atomic
+def update_segment(*, segment: Segment, now: datetime, by: Actor, **changes: Unpack[SegmentChanges]) -> Segment:
+    """Rename a segment or give it another filter; where nothing changes nothing is told."""
+    segment = lock_segment(segment)
+    before = {"name": segment.name, "filter": segment.filter}
+    if "name" in changes:
+        _name(segment, changes["name"])
+    if "filter" in changes:
+        segment.filter = checked_filter(changes["filter"])
+    told = differences(before, {"name": segment.name, "filter": segment.filter})
+    if told:
+        segment.updated_at = now
+        _save(segment)
+        _leave_traces(segment, events.SEGMENT_UPDATED, by=by, now=now, changes=told)
+    return segment
+
+
+@transaction.atomic
+def remove_segment(*, segment: Segment, now: datetime, by: Actor) -> None:
+    """Remove a segment; its contacts stay."""
+    segment = lock_segment(segment)
+    _leave_traces(segment, events.SEGMENT_DELETED, by=by, now=now)
+    segment.delete()
+
+
+def contacts_in(segment: Segment) -> "QuerySet[Contact]":
+    """Give the contacts that a segment's filter finds now."""
+    return Contact.objects.of(segment.workspace).filter(condition_of(segment.filter))
+
+
+def with_size(segment: Segment) -> Segment:
+    """Count the contacts that a segment finds, into its `size`."""
+    segment.size = contacts_in(segment).count()
+    return segment
+
+
+def with_sizes(workspace: Workspace, segments: Iterable[Segment]) -> list[Segment]:
+    """Count the contacts of some segments of a workspace: one statement for all of them."""
+    some = list(segments)
+    if len(some) == 1:
+        return [with_size(some[0])]
+    counts = {f"size_{one.pk}": Count("id", filter=condition_of(one.filter) or None) for one in some}
+    sizes = Contact.objects.of(workspace).aggregate(**counts) if some else {}
+    for one in some:
+        one.size = sizes[f"size_{one.pk}"]
+    return some
+
+
+def lock_segment(segment: Segment) -> Segment:
+    """Re-read a segment under its lock. Raises `SegmentNotFound`."""
+    rows = Segment.objects.select_for_update(of=("self",), no_key=True).select_related("workspace")
+    found = rows.filter(pk=segment.pk).first()
+    if found is None:
+        raise SegmentNotFound
+    return found
+
+
+def _name(segment: Segment, name: str) -> None:
+    segment.name = checked_text("name", name, longest=LONGEST_SEGMENT_NAME)
+    segment.name_key = name_key(segment.name)
+    if not segment.name_key:
+        raise SegmentNameMissing
+
+
+def _save(segment: Segment, **options: Any) -> None:
+    try:
+        segment.save(**options)
+    except IntegrityError as error:
+        if violated_constraint(error) == "segment_name_once_per_workspace":
+            raise SegmentNameTaken from error
+        raise
+
+
+def _leave_traces(segment: Segment, event: str, *, by: Actor, now: datetime, **more: Any) -> None:
+    workspace = segment.workspace
+    details = {"segment": str(segment.uuid), "name": segment.name}
+    record_workspace_activity(workspace=workspace, action=event, by=by, details=details)
+    record_workspace_event(workspace=workspace, name=event, now=now, segment=segment, **more)

@@ -1,0 +1,16 @@
+"""Wake-ups of contacts."""
+
+from celery import shared_task
+
+from config.celery.tasks import in_batches, one_at_a_time
+from config.db import database_now
+from workspaces.contacts.services.file_imports import import_next_piece
+
+RUN_SECONDS = 20.0
+
+
+@shared_task(name="contacts.import_files")
+@one_at_a_time
+def import_files() -> None:
+    """Take in what waits of uploaded files, piece by piece."""
+    in_batches(lambda: import_next_piece(now=database_now()), seconds=RUN_SECONDS)

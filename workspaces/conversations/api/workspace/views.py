@@ -1,0 +1,238 @@
+"""Conversations, their messages and notes."""
+
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.http import HttpResponse
+from django.utils import timezone
+from rest_framework.request import Request
+
+from config.api.operations import one, operation, pages
+from workspaces.conversations.api.content import content_of
+from workspaces.conversations.api.serializers import (
+    ConversationChangesSerializer,
+    ConversationSerializer,
+    ConversationSettingsSerializer,
+    MessageContentSerializer,
+    MessageSerializer,
+    NewMessageSerializer,
+    NewNoteSerializer,
+    NoteSerializer,
+)
+from workspaces.conversations.filters import ConversationFilterSet
+from workspaces.conversations.models import Conversation, Message, Note
+from workspaces.conversations.services import (
+    ConversationNotFound,
+    add_note,
+    change_conversation,
+    change_opt_out_words,
+    find_team_member,
+    mark_read,
+    mark_unread,
+    send_message,
+    send_message_to_contact,
+    settings_of,
+    shown_conversations,
+    shown_messages,
+)
+from workspaces.subaccounts.api.workspace.surface import WorkspaceViewSet
+
+SENDING_ERRORS = {
+    409: "The contact has opted out or cannot be reached there, the channel is not connected, or the 24-hour window "
+    "of the conversation is closed."
+}
+
+
+class ConversationViewSet(WorkspaceViewSet):
+    """What contacts and the workspace write to each other: one conversation for each contact and channel."""
+
+    path = "conversations"
+    lookup_url_kwarg = "conversation"
+    not_found = ConversationNotFound
+
+    def get_queryset(self) -> "QuerySet[Conversation]":
+        return shown_conversations(Conversation.objects.of(self.workspace))
+
+    @operation(
+        operation_id="listConversations",
+        summary="List the conversations, newest activity first",
+        answer=pages(ConversationSerializer),
+        filters=ConversationFilterSet,
+    )
+    def list(self, request: Request) -> HttpResponse:
+        return self.page_of(self.filtered(self.get_queryset()).order_by("-updated_at", "-id"), ConversationSerializer)
+
+    @operation(operation_id="readConversation", summary="Read a conversation", answer=one(ConversationSerializer))
+    def retrieve(self, request: Request, conversation: UUID | None) -> HttpResponse:
+        return self.answer(ConversationSerializer(self.get_object()))
+
+    @operation(
+        operation_id="changeConversation",
+        summary="Open, close or assign a conversation; what is left out stays",
+        request=ConversationChangesSerializer,
+        answer=one(ConversationSerializer),
+        errors={409: "Somebody else than `if_assigned_to` has the conversation."},
+    )
+    def partial_update(self, request: Request, conversation: UUID | None) -> HttpResponse:
+        found = self.get_object()
+        changes = self.validated(ConversationChangesSerializer, partial=True).changes
+        for name in ("assigned_to", "if_assigned_to"):
+            if changes.get(name) is not None:
+                changes[name] = find_team_member(self.workspace, changes[name])
+        changed = change_conversation(conversation=found, now=timezone.now(), **changes)
+        return self.answer(ConversationSerializer(changed))
+
+
+class ConversationPartViewSet(WorkspaceViewSet):
+    """Something of one conversation, which the path names."""
+
+    @property
+    def conversation(self) -> Conversation:
+        rows = shown_conversations(Conversation.objects.of(self.workspace))
+        return self.find(rows, self.kwargs["conversation"], missing=ConversationNotFound)
+
+
+class ReadingViewSet(ConversationPartViewSet):
+    """Marks everything as read."""
+
+    path = "conversations/<id:conversation>/read"
+
+    @operation(
+        operation_id="readAllMessages",
+        summary="Mark all of a conversation as read",
+        answer=one(ConversationSerializer),
+    )
+    def create(self, request: Request, conversation: UUID | None) -> HttpResponse:
+        changed = mark_read(conversation=self.conversation, now=timezone.now())
+        return self.answer(ConversationSerializer(changed))
+
+
+class UnreadingViewSet(ConversationPartViewSet):
+    """Marks the last message that came in as unread."""
+
+    path = "conversations/<id:conversation>/unread"
+
+    @operation(
+        operation_id="markUnread",
+        summary="Mark the last message that came in as unread",
+        answer=one(ConversationSerializer),
+    )
+    def create(self, request: Request, conversation: UUID | None) -> HttpResponse:
+        changed = mark_unread(conversation=self.conversation, now=timezone.now())
+        return self.answer(ConversationSerializer(changed))
+
+
+class NoteViewSet(ConversationPartViewSet):
+    """What colleagues tell each other in a conversation; contacts never see it."""
+
+    path = "conversations/<id:conversation>/notes"
+
+    @operation(operation_id="listNotes", summary="List the notes, newest first", answer=pages(NoteSerializer))
+    def list(self, request: Request, conversation: UUID | None) -> HttpResponse:
+        rows = Note.objects.filter(conversation=self.conversation)
+        return self.page_of(rows.order_by("-created_at", "-id"), NoteSerializer)
+
+    @operation(
+        operation_id="addNote",
+        summary="Add a note",
+        request=NewNoteSerializer,
+        status=201,
+        answer=one(NoteSerializer),
+        idempotent=True,
+    )
+    def create(self, request: Request, conversation: UUID | None) -> HttpResponse:
+        found = self.conversation
+        wanted = self.validated(NewNoteSerializer).validated_data
+        note = add_note(conversation=found, **wanted, now=timezone.now(), by=self.actor)
+        return self.answer(NoteSerializer(note), status=201)
+
+
+class ConversationMessageViewSet(ConversationPartViewSet):
+    """The messages of a conversation."""
+
+    path = "conversations/<id:conversation>/messages"
+
+    @operation(
+        operation_id="listMessages",
+        summary="List the messages of a conversation, newest first",
+        answer=pages(MessageSerializer),
+    )
+    def list(self, request: Request, conversation: UUID | None) -> HttpResponse:
+        rows = Message.objects.filter(conversation=self.conversation)
+        return self.page_of(shown_messages(rows).newest_first(), MessageSerializer)
+
+    @operation(
+        operation_id="sendMessage",
+        summary="Send a message into a conversation",
+        request=MessageContentSerializer,
+        status=201,
+        answer=one(MessageSerializer),
+        errors=SENDING_ERRORS,
+        idempotent=True,
+        request_example={"text": "Yes, at eight."},
+    )
+    def create(self, request: Request, conversation: UUID | None) -> HttpResponse:
+        found = self.conversation
+        content = content_of(self.validated(MessageContentSerializer).validated_data)
+        message = send_message(conversation=found, content=content, by=self.actor, now=timezone.now())
+        return self.answer(MessageSerializer(message), status=201)
+
+
+class MessageViewSet(WorkspaceViewSet):
+    """Messages to contacts, whether they have a conversation yet or not."""
+
+    path = "messages"
+
+    @operation(
+        operation_id="sendMessageToContact",
+        summary="Send a message to a contact; opens the conversation where there is none",
+        request=NewMessageSerializer,
+        status=201,
+        answer=one(MessageSerializer),
+        errors={**SENDING_ERRORS, 404: "No such contact, channel or file."},
+        idempotent=True,
+        request_example={
+            "contact": "f1a7d0a4-6a09-4a4e-9d77-1c3f5f0d7a11",
+            "channel": "0d1c9c43-3b0c-4cf3-8d40-6d4a3a2b1c0f",
+            "template": "appointment_reminder",
+            "language": "en_US",
+            "components": [],
+        },
+    )
+    def create(self, request: Request) -> HttpResponse:
+        wanted = self.validated(NewMessageSerializer).validated_data
+        message = send_message_to_contact(
+            workspace=self.workspace,
+            contact=wanted["contact"],
+            channel=wanted["channel"],
+            content=content_of(wanted),
+            by=self.actor,
+            now=timezone.now(),
+        )
+        return self.answer(MessageSerializer(message), status=201)
+
+
+class ConversationSettingsViewSet(WorkspaceViewSet):
+    """What the workspace chooses for its conversations."""
+
+    path = "conversations/settings"
+    is_single = True
+
+    @operation(
+        operation_id="readConversationSettings",
+        summary="Read the settings of conversations",
+        answer=one(ConversationSettingsSerializer),
+    )
+    def retrieve(self, request: Request) -> HttpResponse:
+        return self.answer(ConversationSettingsSerializer(settings_of(self.workspace)))
+
+    @operation(
+        operation_id="changeConversationSettings",
+        summary="Choose words that opt contacts out",
+        request=ConversationSettingsSerializer,
+        answer=one(ConversationSettingsSerializer),
+    )
+    def update(self, request: Request) -> HttpResponse:
+        words = self.validated(ConversationSettingsSerializer).validated_data["opt_out_words"]
+        changed = change_opt_out_words(workspace=self.workspace, words=words, by=self.actor)
+        return self.answer(ConversationSettingsSerializer(changed))

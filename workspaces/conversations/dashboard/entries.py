@@ -1,0 +1,54 @@
+"""A thread as a page shows it: messages and notes in the order in which they were written."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.utils.dateparse import parse_datetime
+
+from workspaces.conversations.models import Conversation, Message, Note
+from workspaces.conversations.services.threads import Position, thread_piece
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A message or a note."""
+
+    at: datetime
+    message: Message | None = None
+    note: Note | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A part of a thread, the oldest entry first; `earlier` says where the part before it ends, if there is one."""
+
+    entries: Sequence[Entry]
+    earlier: str
+
+
+def read_entries(conversation: Conversation, *, before: Position | None = None) -> Thread:
+    """Give the newest entries, or the newest before a position, of messages and notes together."""
+    piece = thread_piece(conversation, before=before)
+    entries = [
+        *(Entry(at=message.provider_time, message=message) for message in reversed(piece.messages)),
+        *(Entry(at=note.created_at, note=note) for note in reversed(piece.notes)),
+    ]
+    return Thread(sorted(entries, key=lambda entry: entry.at), write_position(piece.older))
+
+
+def write_position(position: Position | None) -> str:
+    """Write a position as a link holds it; nothing where there is none."""
+    return f"{position.at.isoformat()}_{position.id}" if position else ""
+
+
+def read_position(text: str) -> Position | None:
+    """Read a position from a link; None for anything else."""
+    moment, _, number = text.partition("_")
+    try:
+        at = parse_datetime(moment)
+    except ValueError:
+        return None
+    if at is None or at.tzinfo is None or not (number.isascii() and number.isdigit()) or len(number) > 18:
+        return None
+    return Position(at, int(number))

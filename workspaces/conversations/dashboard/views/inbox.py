@@ -1,0 +1,146 @@
+"""The list of conversations, and one of them with all that was written."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.utils.http import urlencode
+from django.utils.translation import gettext_lazy as _
+
+from config.event_streams import EventStreamResponse, newest_entry
+from workspaces.conversations.dashboard.composer import Composer, composer_of
+from workspaces.conversations.dashboard.entries import read_entries, read_position, write_position
+from workspaces.conversations.models import Conversation
+from workspaces.conversations.services import ConversationNotFound, shown_conversations
+from workspaces.conversations.services.announcing import inbox_topic
+from workspaces.conversations.services.threads import (
+    MOST_COUNTED,
+    PAGE,
+    Position,
+    View,
+    list_page,
+    search_conversations,
+    view_counts,
+)
+from workspaces.subaccounts.dashboard.surface import DashboardView
+
+LIST = "app:inbox"
+ONE = "app:conversation"
+LONGEST_SEARCH = 100
+LABELS = {
+    View.ALL: _("Open"),
+    View.MINE: _("Mine"),
+    View.UNASSIGNED: _("Unassigned"),
+    View.CLOSED: _("Closed"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What the list shows: a view, or what a search has found."""
+
+    view: View
+    search: str
+    rows: list[Conversation]
+    older: str
+
+    @property
+    def kept(self) -> str:
+        """The query that links of the page keep."""
+        asked = {"view": "" if self.view is View.ALL else self.view.value, "search": self.search}
+        kept = {name: value for name, value in asked.items() if value}
+        return f"?{urlencode(kept)}" if kept else ""
+
+
+class InboxPage(DashboardView):
+    """The list, beside it perhaps a conversation. What the page shows is read after its place in the stream."""
+
+    nav = LIST
+    form_page = ONE
+
+    def show(
+        self,
+        conversation: Conversation | None = None,
+        *,
+        composer: Composer | None = None,
+        status: int = 200,
+        **more: Any,
+    ) -> HttpResponse:
+        """Render the inbox; `composer` is one that was refused, with what was typed."""
+        context: dict[str, Any] = {"newest_entry": newest_entry(inbox_topic(self.workspace.pk))}
+        if conversation is not None:
+            context |= self._thread(conversation, composer)
+        context |= {"listed": self._list(), "views": self._views()}
+        context["has_conversations"] = bool(context["listed"].rows) or self._has_any()
+        return self.page("conversations/inbox.html", status=status, **context, **more)
+
+    def _list(self) -> Listed:
+        asked = self.request.GET
+        name = asked.get("view", "")
+        view = View(name) if name in set(View) else View.ALL
+        search = asked.get("search", "").replace("\0", "").strip()[:LONGEST_SEARCH]
+        if search:
+            return Listed(view, search, search_conversations(search, workspace=self.workspace), "")
+        rows = list_page(view, workspace=self.workspace, user=self.user, after=read_position(asked.get("after", "")))
+        more = Position(rows[-1].updated_at, rows[-1].pk) if len(rows) == PAGE else None
+        older = {"view": view.value, "after": write_position(more)}
+        return Listed(view, "", rows, urlencode(older) if more else "")
+
+    def _views(self) -> list[tuple[View, Any, str]]:
+        counts = view_counts(workspace=self.workspace, user=self.user)
+        return [
+            (view, label, f"{MOST_COUNTED - 1}+" if counts[view] >= MOST_COUNTED else str(counts[view]))
+            for view, label in LABELS.items()
+        ]
+
+    def _has_any(self) -> bool:
+        return Conversation.objects.of(self.workspace).exists()
+
+    def _thread(self, conversation: Conversation, composer: Composer | None) -> dict[str, Any]:
+        asked = self.request.GET
+        before = read_position(asked.get("earlier", ""))
+        mode, template = asked.get("mode", ""), asked.get("template", "")
+        return {
+            "conversation": conversation,
+            "thread": read_entries(conversation, before=before),
+            "is_earlier": before is not None,
+            "composer": composer or composer_of(conversation, now=timezone.now(), mode=mode, template=template),
+        }
+
+
+class Inbox(InboxPage):
+    """All conversations, by their newest activity."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return self.show()
+
+
+class OneConversation(InboxPage):
+    """A page about one conversation of the workspace; malformed, unknown and foreign ids read alike."""
+
+    def find(self, uuid: UUID | None) -> Conversation:
+        rows = shown_conversations(Conversation.objects.of(self.workspace))
+        found = rows.filter(uuid=uuid).first() if uuid else None
+        if found is None:
+            raise ConversationNotFound
+        found.workspace = self.workspace
+        return found
+
+
+class ConversationPage(OneConversation):
+    """What was written in a conversation, and what can be sent."""
+
+    def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        return self.show(self.find(uuid))
+
+
+class InboxStream(DashboardView):
+    """Tells an open page which conversations change."""
+
+    nav = LIST
+
+    def get(self, request: HttpRequest) -> EventStreamResponse:
+        after = request.headers.get("Last-Event-ID") or request.GET.get("after", "")
+        return EventStreamResponse(inbox_topic(self.workspace.pk), after=after)

@@ -1,0 +1,160 @@
+"""What a message that goes out may hold, by the network that it goes out on."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from config.hooks import Registry
+from workspaces.conversations.models.messages import Type
+from workspaces.conversations.services.errors import CannotSendHere, ContentRefused
+from workspaces.media.models import Media
+from workspaces.subaccounts.models import CHANNEL_NAMES, Channel
+
+MIB: Final = 1024 * 1024
+LANGUAGE = re.compile(r"[a-z]{2,3}(?:_[A-Za-z]{2,4})?")
+TEMPLATE_NAME = re.compile(r"[a-z0-9_]{1,512}")
+LONGEST_CAPTION: Final = 1_024
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """One of: a text, a file with a caption perhaps, a template of the channel's with what fills its parameters."""
+
+    text: str = ""
+    media: Media | None = None
+    template: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenContent:
+    """Content as it goes into a message's row."""
+
+    type: str
+    text: str
+    media: Media | None = None
+    template: dict[str, Any] | None = None
+
+    @property
+    def needs_window(self) -> bool:
+        return self.template is None
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateCheck:
+    """How a higher app knows templates: `check(channel, name, language, components)` gives the text that people get.
+
+    It raises what the caller is answered where the channel has no such template, or the parameters do not fit it.
+    """
+
+    name: str
+    check: Callable[[Channel, str, str, Sequence[Any]], str]
+
+
+template_checks = Registry[TemplateCheck]("checks of templates")
+
+
+@dataclass(frozen=True, slots=True)
+class FileRule:
+    """The types of a kind of file, by a pattern, and how large one may be."""
+
+    kind: str
+    content_types: str
+    most_bytes: int
+    takes_caption: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformRules:
+    """What a network takes: so many characters, or bytes, of text, and these files."""
+
+    longest_text: int
+    files: tuple[FileRule, ...]
+    counts_bytes: bool = False
+    has_templates: bool = False
+    measure: Callable[[str], int] = field(default=len)
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode())
+
+
+RULES: Final[Mapping[str, PlatformRules]] = {
+    "whatsapp": PlatformRules(
+        4_096,
+        (
+            FileRule(Type.IMAGE, r"image/(jpeg|png)", 5 * MIB, takes_caption=True),
+            FileRule(Type.STICKER, r"image/webp", 500 * 1024),
+            FileRule(Type.VIDEO, r"video/(mp4|3gpp)", 16 * MIB, takes_caption=True),
+            FileRule(Type.AUDIO, r"audio/(aac|amr|mpeg|mp4|ogg)", 16 * MIB),
+            FileRule(Type.DOCUMENT, r"(application|text)/.+", 100 * MIB, takes_caption=True),
+        ),
+        has_templates=True,
+    ),
+    "facebook": PlatformRules(
+        2_000,
+        (
+            FileRule(Type.IMAGE, r"image/.+", 8 * MIB),
+            FileRule(Type.VIDEO, r"video/.+", 25 * MIB),
+            FileRule(Type.AUDIO, r"audio/.+", 25 * MIB),
+            FileRule(Type.DOCUMENT, r"(application|text)/.+", 25 * MIB),
+        ),
+    ),
+    "instagram": PlatformRules(
+        1_000,
+        (
+            FileRule(Type.IMAGE, r"image/(jpeg|png)", 8 * MIB),
+            FileRule(Type.VIDEO, r"video/(mp4|ogg|x-msvideo|quicktime|webm)", 25 * MIB),
+            FileRule(Type.AUDIO, r"audio/(aac|mp4|wav|x-wav|x-m4a)", 25 * MIB),
+            FileRule(Type.DOCUMENT, r"application/pdf", 25 * MIB),
+        ),
+        counts_bytes=True,
+        measure=_bytes,
+    ),
+}
+
+
+def write_content(content: Content, channel: Channel) -> WrittenContent:
+    """Check content against the rules of its channel. Raises `ContentRefused` and `CannotSendHere`."""
+    rules = RULES.get(channel.platform)
+    if rules is None:
+        raise CannotSendHere
+    if content.template is not None:
+        return _template(content.template, channel, rules)
+    if content.media is not None:
+        return _file(content.media, content.text, channel, rules)
+    longest, unit = rules.longest_text, "bytes" if rules.counts_bytes else "characters"
+    if rules.measure(content.text) > longest:
+        name = CHANNEL_NAMES[channel.platform]
+        raise ContentRefused(f"The text field may have at most {longest} {unit} on {name}.", field="text")
+    return WrittenContent(Type.TEXT, content.text)
+
+
+def _file(media: Media, caption: str, channel: Channel, rules: PlatformRules) -> WrittenContent:
+    name = CHANNEL_NAMES[channel.platform]
+    rule = next((one for one in rules.files if re.fullmatch(one.content_types, media.content_type)), None)
+    if rule is None:
+        raise ContentRefused(f"Files of type {media.content_type} cannot be sent on {name}.", field="media")
+    if media.size > rule.most_bytes:
+        most = rule.most_bytes // 1024
+        size = f"{most // 1024} MiB" if most >= 1024 else f"{most} KiB"
+        raise ContentRefused(f"A file of this type may have at most {size} on {name}.", field="media")
+    if caption and not rule.takes_caption:
+        raise ContentRefused(f"A file of this type takes no caption on {name}.", field="caption")
+    if len(caption) > LONGEST_CAPTION:
+        raise ContentRefused(f"The caption field may have at most {LONGEST_CAPTION} characters.", field="caption")
+    return WrittenContent(rule.kind, caption, media=media)
+
+
+def _template(template: Mapping[str, Any], channel: Channel, rules: PlatformRules) -> WrittenContent:
+    if not rules.has_templates:
+        raise ContentRefused("Templates can be sent on WhatsApp only.", field="template")
+    name, language = str(template["name"]), str(template["language"]).replace("-", "_")
+    components = list(template.get("components") or [])
+    if not TEMPLATE_NAME.fullmatch(name):
+        raise ContentRefused("The template field must be a template's name.", field="template")
+    if not LANGUAGE.fullmatch(language):
+        raise ContentRefused("The language field must be a template's language, such as en_US.", field="language")
+    texts = [check.check(channel, name, language, components) for check in template_checks]
+    written = {"name": name, "language": language, "components": components}
+    return WrittenContent(Type.TEMPLATE, next(filter(None, texts), ""), template=written)

@@ -1,0 +1,40 @@
+"""Why conversations refuse a change."""
+
+from config.errors import Conflict, Invalid, NotFound
+
+
+class ConversationNotFound(NotFound):
+    message = "Conversation not found."
+
+
+class ChannelNotActive(Conflict):
+    message = "This channel is not connected."
+
+
+class CannotSendHere(Conflict):
+    message = "Messages cannot be sent on channels of this kind."
+
+
+class NoAddress(Conflict):
+    message = "This contact cannot be reached on this channel."
+
+
+class ContactOptedOut(Conflict):
+    message = "This contact has opted out."
+
+
+class WindowClosed(Conflict):
+    message = "The 24-hour window of this conversation is closed. Send a template."
+
+
+class AssignedMeanwhile(Conflict):
+    message = "This conversation has been assigned to somebody else meanwhile."
+
+
+class NotInTheTeam(Invalid):
+    message = "The assigned to field must be the e-mail of a team member."
+    field = "assigned_to"
+
+
+class ContentRefused(Invalid):
+    """What is to be sent does not fit the channel."""

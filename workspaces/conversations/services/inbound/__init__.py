@@ -1,0 +1,28 @@
+"""What networks tell, applied in bulk inside the caller's transaction: any number of facts, each of them once.
+
+Readers of callbacks open a transaction, take the locks of all its channels (`lock_channels`), call one function for
+each kind of fact, and commit. With the locks two readers never wait for each other in a circle.
+"""
+
+from workspaces.conversations.services.inbound.changes import change_reactions, edit_messages, remove_messages
+from workspaces.conversations.services.inbound.echoes import record_echoes
+from workspaces.conversations.services.inbound.identities import change_identities, change_marketing_preferences
+from workspaces.conversations.services.inbound.locking import lock_channels
+from workspaces.conversations.services.inbound.reading import read_up_to
+from workspaces.conversations.services.inbound.receiving import receive_messages
+from workspaces.conversations.services.inbound.statuses import advance_statuses
+from workspaces.conversations.services.inbound.touching import touch_conversations
+
+__all__ = [
+    "advance_statuses",
+    "change_identities",
+    "change_marketing_preferences",
+    "change_reactions",
+    "edit_messages",
+    "lock_channels",
+    "read_up_to",
+    "receive_messages",
+    "record_echoes",
+    "remove_messages",
+    "touch_conversations",
+]

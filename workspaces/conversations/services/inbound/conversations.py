@@ -1,0 +1,77 @@
+"""Conversations that facts are about: found or opened, and locked, in one order whoever is at it."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+
+from config.leases.arrays import integers
+from workspaces.conversations.facts import ChannelReference
+
+Key = tuple[int, int]
+
+FIND = """
+SELECT conversation.id, conversation.channel_id, conversation.contact_id, conversation.workspace_id,
+    conversation.status, conversation.read_up_to, conversation.last_message_at
+FROM conversations_conversation conversation
+JOIN unnest(%s::bigint[], %s::bigint[]) AS wanted (channel_id, contact_id) USING (channel_id, contact_id)
+ORDER BY conversation.id FOR NO KEY UPDATE OF conversation
+"""
+OPEN = """
+INSERT INTO conversations_conversation (uuid, workspace_id, channel_id, contact_id, status, unread_count,
+    last_message_direction, last_message_preview, created_at, updated_at)
+SELECT gen_random_uuid(), workspace_id, channel_id, contact_id, 'open', 0, '', '', %s, %s
+FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[]) AS new (workspace_id, channel_id, contact_id)
+ORDER BY channel_id, contact_id
+ON CONFLICT (channel_id, contact_id) DO NOTHING RETURNING id
+"""
+
+
+@dataclass(slots=True)
+class LockedConversation:
+    """A conversation as it was when its row was locked; `is_new` says that it has just been opened."""
+
+    id: int
+    channel_id: int
+    contact_id: int
+    workspace_id: int
+    status: str
+    read_up_to: datetime | None
+    last_message_at: datetime | None
+    is_new: bool = False
+
+
+def lock_conversations(keys: Collection[Key]) -> dict[Key, LockedConversation]:
+    """Lock those that are there, of these channels and contacts, in the order of their ids."""
+    if not keys:
+        return {}
+    channels, contacts = zip(*keys, strict=True)
+    with connection.cursor() as cursor:
+        cursor.execute(FIND, [integers(channels), integers(contacts)])
+        found = [LockedConversation(*row) for row in cursor.fetchall()]
+    return {(one.channel_id, one.contact_id): one for one in found}
+
+
+def open_conversations(wanted: Mapping[Key, ChannelReference], *, now: datetime) -> dict[Key, LockedConversation]:
+    """Lock the conversation of each of these channels and contacts; those that are not there yet are opened.
+
+    Whoever opens the same at the same time gets the same one.
+    """
+    found = lock_conversations(wanted.keys())
+    missing = [(key, channel) for key, channel in wanted.items() if key not in found]
+    if missing:
+        opened = set(_open(missing, now))
+        for key, one in lock_conversations([key for key, _ in missing]).items():
+            one.is_new = one.id in opened
+            found[key] = one
+    return found
+
+
+def _open(missing: Iterable[tuple[Key, ChannelReference]], now: datetime) -> list[int]:
+    rows = [(channel.workspace_id, *key) for key, channel in missing]
+    columns: list[Any] = [integers(column) for column in zip(*rows, strict=True)]
+    with connection.cursor() as cursor:
+        cursor.execute(OPEN, [now, now, *columns])
+        return [row[0] for row in cursor.fetchall()]

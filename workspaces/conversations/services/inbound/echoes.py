@@ -1,0 +1,89 @@
+"""Messages that left through the account: ours, which the network tells back, or another app's."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from config.api.requests.ids import parse_uuid
+from config.leases.arrays import integers, moments, texts, uuids
+from workspaces.conversations.facts import EchoReceived
+from workspaces.conversations.services.announcing import announce_changes
+from workspaces.conversations.services.inbound.activity import activities_of, apply_activities
+from workspaces.conversations.services.inbound.messages import draft_of, write_files, write_messages
+from workspaces.conversations.services.inbound.people import conversations_of_people
+from workspaces.conversations.services.recording import OPENED, record_conversation_events
+from workspaces.conversations.services.texts import storable
+
+# One of ours is found by the network's id, else by ours; its time is what marks of reading are compared with.
+OURS = """
+WITH told AS (
+    SELECT * FROM unnest(%s::bigint[], %s::text[], %s::uuid[], %s::timestamptz[]) WITH ORDINALITY
+        AS told (channel_id, message_id, uuid, at, number)
+), known AS (
+    SELECT told.number, message.id FROM told JOIN conversations_message message
+        ON message.channel_id = told.channel_id AND message.provider_message_id = told.message_id
+), ours AS (
+    SELECT told.number, message.id FROM told JOIN conversations_message message
+        ON message.uuid = told.uuid AND message.channel_id = told.channel_id AND message.direction = 'out'
+    WHERE NOT EXISTS (SELECT FROM known WHERE known.number = told.number)
+), found AS (
+    SELECT * FROM known UNION SELECT * FROM ours
+), held AS (
+    SELECT message.id, told.message_id, told.at FROM (
+        SELECT id, min(number) AS number FROM found GROUP BY id
+    ) AS each
+    JOIN told ON told.number = each.number JOIN conversations_message message ON message.id = each.id
+    WHERE message.direction = 'out' AND NOT message.sent_elsewhere
+        AND (message.provider_time <> told.at OR message.provider_message_id IS NULL)
+    ORDER BY message.id FOR NO KEY UPDATE OF message
+), timed AS (
+    UPDATE conversations_message message
+    SET provider_time = held.at, provider_message_id = coalesce(message.provider_message_id, held.message_id)
+    FROM held WHERE message.id = held.id
+)
+SELECT DISTINCT number - 1 FROM found
+"""
+
+
+def record_echoes(facts: Sequence[EchoReceived], *, now: datetime) -> int:
+    """Take what left through accounts; says how many were another app's and new.
+
+    Ours get the network's time, and its id where that is not known yet. Others are outgoing messages that were sent
+    elsewhere; they leave unread and the conversation's status as they are.
+    """
+    known = _tell_ours(facts)
+    foreign = [fact for number, fact in enumerate(facts) if number not in known]
+    if not foreign:
+        return 0
+    threads = conversations_of_people(foreign, now=now)
+    drafts = [draft_of(one, fact.message_id, fact.type, fact.text, fact.details, fact.at) for fact, one in threads]
+    written = write_messages(drafts, direction="out", now=now)
+    activities = activities_of(message.conversation for message in written.values())
+    for message in written.values():
+        activities[message.conversation.id].add(message)
+    apply_activities(activities.values(), now=now)
+    files: Mapping[Any, Any] = {(fact.channel.id, fact.message_id): fact.file for fact in foreign if fact.file}
+    write_files([(message, files[key]) for key, message in written.items() if key in files], now=now)
+    new = {one.id: one for _, one in threads if one.is_new}
+    record_conversation_events([(OPENED, one.workspace_id, one.id) for one in new.values()], now=now)
+    announce_changes((one.conversation.workspace_id, one.conversation.id) for one in written.values())
+    return len(written)
+
+
+def _tell_ours(facts: Sequence[EchoReceived]) -> set[int]:
+    """Give the places of the facts about messages that are known."""
+    if not facts:
+        return set()
+    opaque: list[UUID | None] = [parse_uuid(fact.opaque) for fact in facts]
+    columns = [
+        integers([fact.channel.id for fact in facts]),
+        texts([storable(fact.message_id) for fact in facts]),
+        uuids(opaque),
+        moments([fact.at for fact in facts]),
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(OURS, columns)
+        return {row[0] for row in cursor.fetchall()}

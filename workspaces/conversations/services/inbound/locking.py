@@ -1,0 +1,24 @@
+"""One reader at a time for each channel."""
+
+from collections.abc import Collection
+
+from django.db import connection
+
+# The class of these advisory locks: any constant that nothing else in this database locks.
+LOCKS = 7_105_011
+LOCK = """
+SELECT pg_advisory_xact_lock(%s, channel.number)
+FROM (SELECT number FROM unnest(%s::integer[]) AS asked (number) ORDER BY number) AS channel
+"""
+
+
+def lock_channels(channels: Collection[int]) -> None:
+    """Hold channels by their numbers until the transaction ends; all of a transaction at once, as its first statement.
+
+    They are taken in one order, so readers wait in a line. Statements of another transaction are seen by the next
+    statement, so whoever waited here sees all that its predecessor did.
+    """
+    numbers = sorted({number % 2**31 for number in channels})
+    if numbers:
+        with connection.cursor() as cursor:
+            cursor.execute(LOCK, [LOCKS, numbers])

@@ -1,0 +1,50 @@
+"""Whose contact the person of a fact is, and their conversation."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import TypeVar
+
+from workspaces.contacts.services.people import ChannelPerson, contacts_of_people
+from workspaces.conversations.facts import ChannelReference, ConversationFact, Person
+from workspaces.conversations.services.inbound.conversations import LockedConversation, open_conversations
+
+Fact = TypeVar("Fact", bound=ConversationFact)
+
+
+def is_somebody(person: Person) -> bool:
+    """Whether the network has told who it is."""
+    return bool(person.external_id or person.user_id)
+
+
+def channel_person(channel: ChannelReference, person: Person) -> ChannelPerson:
+    """Give a person as contacts know them."""
+    return ChannelPerson(
+        channel_id=channel.id,
+        workspace_id=channel.workspace_id,
+        external_id=person.external_id,
+        user_id=person.user_id,
+        phone=person.phone,
+        name=person.name,
+        username=person.username,
+    )
+
+
+def conversations_of_people(facts: Sequence[Fact], *, now: datetime) -> list[tuple[Fact, LockedConversation]]:
+    """Give each fact with its person's conversation, locked; contacts and conversations are made where they are new.
+
+    Facts about nobody are left out.
+    """
+    known = [fact for fact in facts if is_somebody(fact.person)]
+    contacts = _contacts(known, now)
+    channels = {fact.channel.id: fact.channel for fact in known}
+    wanted = {key: channels[key[0]] for key in contacts.values()}
+    opened = open_conversations(wanted, now=now)
+    return [(fact, opened[contacts[fact.channel.id, fact.person]]) for fact in known]
+
+
+def _contacts(facts: Iterable[ConversationFact], now: datetime) -> Mapping[tuple[int, Person], tuple[int, int]]:
+    """Give channel and contact by channel and person."""
+    people = {(fact.channel.id, fact.person): fact.channel for fact in facts}
+    asked = {key: channel_person(channel, key[1]) for key, channel in people.items()}
+    found = contacts_of_people(people=asked.values(), now=now).contacts
+    return {key: (key[0], found[person]) for key, person in asked.items()}

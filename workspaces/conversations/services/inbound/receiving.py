@@ -1,0 +1,73 @@
+"""Messages that came in."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from workspaces.conversations.facts import MessageReceived
+from workspaces.conversations.services.announcing import announce_changes
+from workspaces.conversations.services.inbound.activity import Activity, NewMessage, activities_of, apply_activities
+from workspaces.conversations.services.inbound.conversations import LockedConversation
+from workspaces.conversations.services.inbound.messages import Draft, draft_of, write_files, write_messages
+from workspaces.conversations.services.inbound.opting_out import Received, obey_opt_outs
+from workspaces.conversations.services.inbound.people import conversations_of_people
+from workspaces.conversations.services.recording import (
+    OPENED,
+    RECEIVED,
+    REOPENED,
+    record_conversation_events,
+    record_message_events,
+)
+
+
+def receive_messages(facts: Sequence[MessageReceived], *, now: datetime) -> int:
+    """Take messages of contacts; says how many were new.
+
+    Each makes its contact where the person is new, and opens or reopens their conversation. What asks to be left alone
+    is obeyed before anybody hears of the message.
+    """
+    if not facts:
+        return 0
+    threads = conversations_of_people(facts, now=now)
+    drafts = [_draft(fact, conversation) for fact, conversation in threads]
+    written = write_messages(drafts, direction="in", now=now)
+    received = _received(threads, written)
+    activities = activities_of(one.message.conversation for one in received)
+    for one in received:
+        activities[one.message.conversation.id].add(one.message)
+    apply_activities(activities.values(), now=now)
+    write_files([(one.message, one.fact.file) for one in received if one.fact.file], now=now)
+    obey_opt_outs(received, now=now)
+    _tell(activities.values(), [one.message for one in received], threads, now)
+    return len(received)
+
+
+def _draft(fact: MessageReceived, conversation: LockedConversation) -> Draft:
+    details = {**fact.details, "payload": fact.payload} if fact.payload else fact.details
+    return draft_of(conversation, fact.message_id, fact.type, fact.text, details, fact.at)
+
+
+def _received(
+    threads: Sequence[tuple[MessageReceived, LockedConversation]], written: dict[tuple[int, str], NewMessage]
+) -> list[Received]:
+    """Give what was new with the fact that told it first, in the order of its time."""
+    facts: dict[int, MessageReceived] = {}
+    for fact, conversation in threads:
+        message = written.get((conversation.channel_id, fact.message_id))
+        if message is not None:
+            facts.setdefault(message.id, fact)
+    return [Received(facts[one.id], one) for one in written.values() if one.id in facts]
+
+
+def _tell(
+    activities: Iterable[Activity],
+    messages: Sequence[NewMessage],
+    threads: Sequence[tuple[MessageReceived, LockedConversation]],
+    now: datetime,
+) -> None:
+    new = {one.id: one for _, one in threads if one.is_new}
+    reopened = [one.conversation for one in activities if one.reopens]
+    opened = [(OPENED, one.workspace_id, one.id) for one in new.values()]
+    again = [(REOPENED, one.workspace_id, one.id) for one in reopened]
+    record_conversation_events([*opened, *again], now=now)
+    record_message_events([(RECEIVED, one.conversation.workspace_id, one.id) for one in messages], now=now)
+    announce_changes((one.conversation.workspace_id, one.conversation.id) for one in messages)

@@ -1,0 +1,106 @@
+"""What the sender tells of the messages that it has given to a provider."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+
+from config.leases.arrays import integers, moments, texts
+from workspaces.conversations.models import QueuedMessage
+from workspaces.conversations.models.conversations import LONGEST_PREVIEW
+from workspaces.conversations.services.announcing import announce_changes
+from workspaces.conversations.services.recording import MESSAGE_TOPICS, record_message_events
+from workspaces.conversations.services.texts import storable
+
+LONGEST_CODE, LONGEST_ERROR = 60, 1_000
+
+LOCK = """
+SELECT id, workspace_id, conversation_id, status FROM conversations_message
+WHERE id = ANY (%s::bigint[]) ORDER BY id FOR NO KEY UPDATE
+"""
+# The network may have told of a message of ours before its answer said which it is: then that is the same one.
+FORGET_ECHOES = """
+DELETE FROM conversations_message echo
+USING unnest(%s::bigint[], %s::text[]) AS result (id, provider_id)
+JOIN conversations_message ours ON ours.id = result.id
+WHERE echo.channel_id = ours.channel_id AND echo.provider_message_id = result.provider_id AND echo.id <> ours.id
+    AND echo.sent_elsewhere
+RETURNING echo.id, ours.id
+"""
+SHOW_OURS = """
+UPDATE conversations_conversation conversation
+SET last_message = ours.id, last_message_uuid = ours.uuid, last_message_at = ours.provider_time,
+    last_message_type = ours.type, last_message_preview = left(ours.text, %s)
+FROM unnest(%s::bigint[], %s::bigint[]) AS same (echo, ours)
+JOIN conversations_message ours ON ours.id = same.ours
+WHERE conversation.id = ours.conversation_id AND conversation.last_message = same.echo
+"""
+# From now on the time at which the provider got it orders it, unless the provider has told its own already.
+RECORD = """
+UPDATE conversations_message message
+SET status = CASE WHEN message.status = 'pending' THEN result.status ELSE message.status END,
+    sent_at = CASE WHEN result.status = 'sent' THEN coalesce(message.sent_at, result.at) ELSE message.sent_at END,
+    provider_time = CASE WHEN result.status = 'sent' AND message.provider_time = message.created_at
+        THEN greatest(message.provider_time, result.at) ELSE message.provider_time END,
+    provider_message_id = coalesce(message.provider_message_id, result.provider_id),
+    error_code = CASE WHEN message.status = 'pending' THEN result.error_code ELSE message.error_code END,
+    error_message = CASE WHEN message.status = 'pending' THEN result.error_message ELSE message.error_message END
+FROM unnest(%s::bigint[], %s::text[], %s::timestamptz[], %s::text[], %s::text[], %s::text[])
+    AS result (id, status, at, provider_id, error_code, error_message)
+WHERE message.id = result.id
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SendResult:
+    """How the sending of one message ended: `status` is sent or failed, `at` when it was given to the provider.
+
+    `message` is the row's id. One that a status has moved on already keeps that.
+    """
+
+    message: int
+    status: str
+    at: datetime
+    provider_message_id: str = ""
+    error_code: str = ""
+    error_message: str = ""
+
+
+def record_send_results(results: Sequence[SendResult], *, now: datetime) -> int:
+    """Move messages on from pending, inside the caller's transaction, and remove their queued rows; says how many."""
+    if not results:
+        return 0
+    by_id = {result.message: result for result in results}
+    with connection.cursor() as cursor:
+        cursor.execute(LOCK, [integers(by_id)])
+        rows: list[tuple[int, int, int, str]] = cursor.fetchall()
+        accepted = {one.message: storable(one.provider_message_id) for one in results if one.provider_message_id}
+        if accepted:
+            _forget_echoes(cursor, accepted)
+        cursor.execute(RECORD, _columns([by_id[row[0]] for row in rows]))
+    QueuedMessage.objects.filter(pk__in=list(by_id)).delete()
+    moved = [row for row in rows if row[3] == "pending"]
+    record_message_events([(MESSAGE_TOPICS[by_id[row[0]].status], row[1], row[0]) for row in moved], now=now)
+    announce_changes((workspace, conversation) for _, workspace, conversation, _ in moved)
+    return len(rows)
+
+
+def _forget_echoes(cursor: Any, accepted: Mapping[int, str]) -> None:
+    cursor.execute(FORGET_ECHOES, [integers(accepted), texts(accepted.values())])
+    same = cursor.fetchall()
+    if same:
+        echoes, ours = zip(*same, strict=True)
+        cursor.execute(SHOW_OURS, [LONGEST_PREVIEW, integers(echoes), integers(ours)])
+
+
+def _columns(results: Sequence[SendResult]) -> list[str]:
+    return [
+        integers([one.message for one in results]),
+        texts([one.status for one in results]),
+        moments([one.at for one in results]),
+        texts([storable(one.provider_message_id) or None for one in results]),
+        texts([storable(one.error_code)[:LONGEST_CODE] or None for one in results]),
+        texts([storable(one.error_message)[:LONGEST_ERROR] or None for one in results]),
+    ]

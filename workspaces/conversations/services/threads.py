@@ -1,0 +1,114 @@
+"""What the pages of the inbox show: its views with their counts, a thread piece by piece, and a search."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from django.db.models import Q
+
+from agency.models import User
+from config.db import like_pattern, name_key
+from workspaces.conversations.models import Conversation, Message, Note
+from workspaces.conversations.models.conversations import ConversationQuerySet
+from workspaces.conversations.services.listing import shown_conversations, shown_messages
+from workspaces.subaccounts.models import Workspace
+
+# No count goes further: a page shows "999+".
+MOST_COUNTED = 1_000
+PAGE = 50
+# A search looks through what was written in so many of a workspace's newest conversations.
+MOST_SEARCHED = 500
+MOST_FOUND = 50
+
+
+class View(StrEnum):
+    """The lists of an inbox."""
+
+    MINE = "mine"
+    UNASSIGNED = "unassigned"
+    ALL = "all"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where a list goes on: behind the row with this time and number."""
+
+    at: datetime
+    id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Some rows of a thread, the newest first, and where older ones go on; None at its beginning."""
+
+    messages: Sequence[Message]
+    notes: Sequence[Note]
+    older: Position | None
+
+
+def conversations_in(view: View, *, workspace: Workspace, user: User) -> ConversationQuerySet:
+    """Give the conversations of a view, newest activity first."""
+    own = Conversation.objects.of(workspace)
+    if view is View.CLOSED:
+        return own.filter(status=Conversation.Status.CLOSED).newest_activity_first()
+    open_ones = own.filter(status=Conversation.Status.OPEN).newest_activity_first()
+    if view is View.MINE:
+        return open_ones.filter(assigned_to=user)
+    return open_ones.filter(assigned_to=None) if view is View.UNASSIGNED else open_ones
+
+
+def list_page(
+    view: View, *, workspace: Workspace, user: User, after: Position | None = None, unread: bool = False
+) -> list[Conversation]:
+    """Give a page of a view behind a position, with what each row shows, in one statement."""
+    rows = conversations_in(view, workspace=workspace, user=user)
+    if unread:
+        rows = rows.filter(unread_count__gt=0)
+    if after:
+        rows = rows.filter(Q(updated_at__lt=after.at) | Q(updated_at=after.at, id__lt=after.id))
+    return list(shown_conversations(rows)[:PAGE])
+
+
+def view_counts(*, workspace: Workspace, user: User) -> Mapping[View, int]:
+    """Count what each view holds, up to a thousand."""
+    return {
+        view: conversations_in(view, workspace=workspace, user=user).order_by()[:MOST_COUNTED].count() for view in View
+    }
+
+
+def unread_count(workspace: Workspace) -> int:
+    """Count the open conversations with something unread, up to a thousand."""
+    unread = Conversation.objects.of(workspace).filter(unread_count__gt=0, status=Conversation.Status.OPEN)
+    return unread[:MOST_COUNTED].count()
+
+
+def thread_piece(conversation: Conversation, *, before: Position | None = None) -> Piece:
+    """Give the messages before a position, and the notes of that time, the newest first."""
+    rows = Message.objects.filter(conversation=conversation)
+    if before:
+        rows = rows.filter(Q(provider_time__lt=before.at) | Q(provider_time=before.at, id__lt=before.id))
+    messages = list(shown_messages(rows.newest_first())[: PAGE + 1])
+    has_older, messages = len(messages) > PAGE, messages[:PAGE]
+    older = Position(messages[-1].provider_time, messages[-1].pk) if has_older else None
+    notes = Note.objects.filter(conversation=conversation).order_by("-created_at", "-id")
+    if before:
+        notes = notes.filter(created_at__lt=before.at)
+    if older:
+        notes = notes.filter(created_at__gte=older.at)
+    return Piece(messages, list(notes[: 2 * PAGE]), older)
+
+
+def search_conversations(text: str, *, workspace: Workspace) -> list[Conversation]:
+    """Find conversations by their contact's name, number or e-mail, or by what was written lately; fifty at most."""
+    pattern = like_pattern(name_key(text))
+    own = Conversation.objects.of(workspace)
+    by_contact = own.filter(contact__search_key__like=pattern).newest_activity_first()
+    found = list(shown_conversations(by_contact)[:MOST_FOUND])
+    known = {one.pk for one in found}
+    newest = list(own.newest_activity_first().values_list("pk", flat=True)[:MOST_SEARCHED])
+    written = Message.objects.filter(conversation__in=newest, text__icontains=text).order_by("conversation")
+    wanted = [pk for pk in written.values_list("conversation", flat=True).distinct() if pk not in known]
+    by_text = own.filter(pk__in=wanted).newest_activity_first()
+    return [*found, *shown_conversations(by_text)[: MOST_FOUND - len(found)]] if wanted else found

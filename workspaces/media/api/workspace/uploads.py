@@ -1,0 +1,15 @@
+"""How large an upload may be, for the web server and for the view."""
+
+from config.api.requests.multipart import UploadRule
+from config.request_bodies import BodyRule
+from workspaces.media.services.content_types import MOST_DOCUMENT_BYTES
+
+UPLOAD = UploadRule("file", MOST_DOCUMENT_BYTES)
+# They wait on the disk until a thread has read them, so that their number is bounded as well as their size.
+UPLOAD_BODY = BodyRule(
+    "/api/v1/media",
+    most_bytes=UPLOAD.most_body_bytes,
+    headers=(b"x-api-key", b"authorization"),
+    view_refuses=True,
+    most_at_once=16,
+)

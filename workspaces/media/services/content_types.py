@@ -1,0 +1,158 @@
+"""What a file is, told by its content: a name only chooses among kinds that share a container."""
+
+import re
+import zipfile
+from os import SEEK_END
+from typing import IO, Final
+
+import puremagic
+from PIL import Image
+
+from workspaces.media.services.file_names import extension_of
+
+MIB: Final = 1024 * 1024
+MOST_BYTES: Final = 16 * MIB
+MOST_DOCUMENT_BYTES: Final = 100 * MIB
+
+# Of a kind that no client shows by itself, and that is only ever handed out as an attachment.
+UNKNOWN: Final = "application/octet-stream"
+HEAD_BYTES: Final = 4096
+# The directory of a ZIP file is read whole: that of an office document is small, others may have millions of entries.
+MOST_DIRECTORY_BYTES: Final = MIB
+DIRECTORY_END, DIRECTORY_END_64 = b"PK\x05\x06", b"PK\x06\x07"
+LONGEST_ENDING: Final = 22 + 0xFFFF + 20
+
+FORMATS: Final = ("PNG", "JPEG", "WEBP", "GIF")
+# A JPEG file of several pictures is opened as one, and called MPO.
+PICTURES: Final = {
+    "PNG": "image/png",
+    "JPEG": "image/jpeg",
+    "MPO": "image/jpeg",
+    "WEBP": "image/webp",
+    "GIF": "image/gif",
+}
+UNREADABLE: Final = (
+    OSError,
+    SyntaxError,
+    ValueError,
+    EOFError,
+    Image.DecompressionBombError,
+    Image.DecompressionBombWarning,
+)
+
+# The first bytes of recordings. What follows `ftyp` names the profile.
+SOUNDS_AND_FILMS: Final[tuple[tuple[re.Pattern[bytes], str], ...]] = (
+    (re.compile(rb"OggS.{23,40}?(?:OpusHead|\x01vorbis)", re.DOTALL), "audio/ogg"),
+    (re.compile(rb"ID3[\x02-\x04]|\xff[\xfb\xfa\xf3\xf2\xe3\xe2]"), "audio/mpeg"),
+    (re.compile(rb"\xff[\xf0\xf1\xf8\xf9]"), "audio/aac"),
+    (re.compile(rb"#!AMR(?:-WB)?\n"), "audio/amr"),
+    (re.compile(rb"RIFF.{4}WAVE", re.DOTALL), "audio/wav"),
+    (re.compile(rb".{4}ftypM4[AB] ", re.DOTALL), "audio/mp4"),
+    (re.compile(rb".{4}ftyp3g[p2eghrs]", re.DOTALL), "video/3gpp"),
+    (re.compile(rb".{4}ftypqt  ", re.DOTALL), "video/quicktime"),
+    (re.compile(rb".{4}ftyp(?:isom|iso[2-9]|mp4[12]|avc1|dash|M4V |mmp4|MSNV|f4v )", re.DOTALL), "video/mp4"),
+    (re.compile(rb"\x1a\x45\xdf\xa3.{0,60}B\x82.webm", re.DOTALL), "video/webm"),
+)
+OPEN_DOCUMENT: Final = re.compile(
+    rb"PK\x03\x04.{26}mimetype(application/vnd\.oasis\.opendocument\.(?:text|spreadsheet|presentation))", re.DOTALL
+)
+OFFICE: Final = "application/vnd.openxmlformats-officedocument."
+OFFICE_PARTS: Final = {
+    "word/document.xml": f"{OFFICE}wordprocessingml.document",
+    "xl/workbook.xml": f"{OFFICE}spreadsheetml.sheet",
+    "ppt/presentation.xml": f"{OFFICE}presentationml.presentation",
+}
+OLD_OFFICE: Final = {
+    "doc": "application/msword",
+    "xls": "application/vnd.ms-excel",
+    "ppt": "application/vnd.ms-powerpoint",
+}
+OLD_OFFICE_HEAD: Final = bytes.fromhex("D0CF11E0A1B11AE1")
+# Of all that the library tells apart, only what is harmless to name.
+DOCUMENTS: Final = frozenset({"application/pdf", "application/rtf", "text/vcard", "text/calendar"})
+TEXTS: Final = {"csv": "text/csv", "vcf": "text/vcard", "ics": "text/calendar"}
+# Whatever a browser might run is no text to us, wherever in its beginning it says so.
+MARKUP: Final = re.compile(
+    rb"<\s*(?:!doctype|!--|\?xml|\?php|html|head|body|script|svg|iframe|style|xsl)|^#!", re.IGNORECASE
+)
+NO_TEXT: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+
+
+def content_type_of(file: IO[bytes], filename: str) -> str:
+    """Tell the type of a seekable file; `application/octet-stream` for what is not known or not safe to name."""
+    file.seek(0)
+    head = file.read(HEAD_BYTES)
+    found = _picture(file) or _recording(head) or _office(file, head, filename) or _document(head)
+    return found or _text(head, filename) or UNKNOWN
+
+
+def most_bytes_of(content_type: str) -> int:
+    """Say how large a file of this type may be."""
+    return MOST_BYTES if is_shown_by_browsers(content_type) else MOST_DOCUMENT_BYTES
+
+
+def is_shown_by_browsers(content_type: str) -> bool:
+    """Say whether a file is a picture, a sound or a film, which alone may be opened in place."""
+    return content_type.startswith(("image/", "audio/", "video/"))
+
+
+def _picture(file: IO[bytes]) -> str | None:
+    file.seek(0)
+    try:
+        with Image.open(file, formats=FORMATS) as picture:
+            return PICTURES[picture.format or ""]
+    except UNREADABLE:
+        return None
+
+
+def _recording(head: bytes) -> str | None:
+    return next((name for pattern, name in SOUNDS_AND_FILMS if pattern.match(head)), None)
+
+
+def _office(file: IO[bytes], head: bytes, filename: str) -> str | None:
+    if head.startswith(OLD_OFFICE_HEAD):
+        return OLD_OFFICE.get(extension_of(filename))
+    if not head.startswith(b"PK\x03\x04"):
+        return None
+    opened = OPEN_DOCUMENT.match(head)
+    return opened[1].decode() if opened else _parts(file)
+
+
+def _parts(file: IO[bytes]) -> str | None:
+    """Tell an office document by its parts; one with macros is none that is named."""
+    if not _has_small_directory(file):
+        return None
+    file.seek(0)
+    try:
+        with zipfile.ZipFile(file) as archive:
+            names = set(archive.namelist())
+    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError):
+        return None
+    if any(name.endswith("vbaProject.bin") for name in names):
+        return None
+    return next((kind for part, kind in OFFICE_PARTS.items() if part in names), None)
+
+
+def _has_small_directory(file: IO[bytes]) -> bool:
+    """Say whether the end of a ZIP file promises a directory that may be read."""
+    size = file.seek(0, SEEK_END)
+    file.seek(max(0, size - LONGEST_ENDING))
+    tail = file.read(LONGEST_ENDING)
+    at = tail.rfind(DIRECTORY_END)
+    if at < 0 or DIRECTORY_END_64 in tail:
+        return False
+    return int.from_bytes(tail[at + 12 : at + 16], "little") <= MOST_DIRECTORY_BYTES
+
+
+def _document(head: bytes) -> str | None:
+    try:
+        matches = puremagic.magic_string(head) if head else []
+    except puremagic.PureError:
+        return None
+    return next((match.mime_type for match in matches if match.mime_type in DOCUMENTS), None)
+
+
+def _text(head: bytes, filename: str) -> str | None:
+    if not head or NO_TEXT.search(head) or MARKUP.search(head):
+        return None
+    return TEXTS.get(extension_of(filename), "text/plain")

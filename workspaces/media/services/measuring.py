@@ -1,0 +1,57 @@
+"""How much a file holds, and which: counted while it is read in pieces, never whole in memory."""
+
+import hashlib
+from dataclasses import dataclass
+from tempfile import SpooledTemporaryFile
+from typing import IO, Protocol
+
+from workspaces.media.services.content_types import MOST_DOCUMENT_BYTES, content_type_of, most_bytes_of
+from workspaces.media.services.errors import FileIsEmpty, FileTooLarge
+from workspaces.media.services.file_names import safe_filename
+
+PIECE_BYTES = 256 * 1024
+
+
+class Readable(Protocol):
+    """What gives bytes in pieces, and nothing at its end."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredFile:
+    """A file that can be read again from its beginning, with what is known of it."""
+
+    file: IO[bytes]
+    filename: str
+    content_type: str
+    size: int
+    sha256: bytes
+
+
+def measured_file(file: IO[bytes], filename: str, *, size: int, sha256: bytes) -> MeasuredFile:
+    """Tell a file's type, and make its name safe. Raises `FileIsEmpty` or `FileTooLarge`."""
+    if not size:
+        raise FileIsEmpty
+    name = safe_filename(filename)
+    content_type = content_type_of(file, name)
+    if size > most_bytes_of(content_type):
+        raise FileTooLarge(most_bytes_of(content_type))
+    return MeasuredFile(file, name, content_type, size, sha256)
+
+
+def copied_stream(stream: Readable) -> tuple[IO[bytes], int, bytes]:
+    """Copy a stream into a temporary file, with its size and SHA-256. Raises `FileTooLarge` as soon as it is so."""
+    copy: IO[bytes] = SpooledTemporaryFile(PIECE_BYTES)  # noqa: SIM115  # the caller closes it
+    size, digest = 0, hashlib.sha256()
+    try:
+        while piece := stream.read(PIECE_BYTES):
+            size += len(piece)
+            if size > MOST_DOCUMENT_BYTES:
+                raise FileTooLarge(MOST_DOCUMENT_BYTES)
+            digest.update(piece)
+            copy.write(piece)
+    except BaseException:
+        copy.close()
+        raise
+    return copy, size, digest.digest()

@@ -1,0 +1,22 @@
+"""A file is read as a stream, whole or a part of it."""
+
+from config.errors import NotFound
+from workspaces.media.models import Media
+from workspaces.media.providers.storages import STORAGE_FAULTS, Part, media_storage
+from workspaces.media.services.errors import StorageAway
+
+
+class MediaGone(NotFound):
+    """The row is there and the storage has no such file."""
+
+    message = "Media not found."
+
+
+def open_media(media: Media, *, start: int = 0, length: int | None = None) -> Part:
+    """Open a file, or so many bytes of it, to be read in pieces and closed. Raises `MediaGone` and `StorageAway`."""
+    try:
+        return media_storage().open_part(media.storage_name, start, media.size - start if length is None else length)
+    except FileNotFoundError as error:
+        raise MediaGone from error
+    except STORAGE_FAULTS as error:
+        raise StorageAway from error

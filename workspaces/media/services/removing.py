@@ -1,0 +1,73 @@
+"""Files go: the row first, then, by a row of its own, what is in the storage."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import transaction
+
+from agency.actors import Actor
+from config.db import database_now
+from config.hooks import Registry
+from workspaces.media.models import Media, UnusedFile
+from workspaces.media.providers.storages import STORAGE_FAULTS, media_storage
+from workspaces.media.services.errors import MediaInUse, MediaNotFound
+from workspaces.subaccounts.services import record_workspace_activity
+
+logger = logging.getLogger(__name__)
+
+# A storage that is away is asked again: after a minute, and later up to a day.
+FIRST_WAIT, LONGEST_WAIT = timedelta(minutes=1), timedelta(days=1)
+MOST_DOUBLED = 11
+
+
+@dataclass(frozen=True, slots=True)
+class MediaUse:
+    """What may need a file: `find` names the thing that does, for a person, or gives None."""
+
+    name: str
+    find: Callable[[Media], str | None]
+
+
+media_uses = Registry[MediaUse]("uses of media")
+
+
+@transaction.atomic
+def remove_media(*, media: Media, now: datetime, by: Actor) -> None:
+    """Remove a file for good. Raises `MediaInUse` while something needs it."""
+    locked = Media.objects.select_for_update().select_related("workspace").filter(pk=media.pk).first()
+    if locked is None:
+        raise MediaNotFound
+    for use in media_uses:
+        needed_by = use.find(locked)
+        if needed_by:
+            raise MediaInUse(f"This file is needed by {needed_by}.")
+    record_workspace_activity(
+        workspace=locked.workspace, action="media.removed", by=by, details={"filename": locked.filename}
+    )
+    UnusedFile.objects.create(storage_name=locked.storage_name, due_at=now)
+    locked.delete()
+
+
+def remove_next_unused_file() -> bool:
+    """Remove the file that has been due for longest from the storage; False when there is none.
+
+    Its row is put off before the storage is asked and ends afterwards, so that a crash only repeats the removal.
+    """
+    now = database_now()
+    with transaction.atomic():
+        due = UnusedFile.objects.select_for_update(skip_locked=True).filter(due_at__lte=now)
+        unused = due.order_by("due_at", "id").first()
+        if unused is None:
+            return False
+        unused.due_at = now + min(FIRST_WAIT * 2 ** min(unused.tries, MOST_DOUBLED), LONGEST_WAIT)
+        unused.tries += 1
+        unused.save(update_fields=["due_at", "tries"])
+    try:
+        media_storage().delete(unused.storage_name)
+    except STORAGE_FAULTS as error:
+        logger.warning("a file is removed later", extra={"file": unused.storage_name, "reason": type(error).__name__})
+        return True
+    unused.delete()
+    return True

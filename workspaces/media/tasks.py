@@ -1,0 +1,16 @@
+"""Wake-ups of the media app."""
+
+from celery import shared_task
+
+from config.celery.tasks import in_batches, one_at_a_time
+from workspaces.media.services import remove_next_unused_file
+
+# With the longest wait for a storage this stays below the limit of the queue.
+RUN_SECONDS = 60.0
+
+
+@shared_task(name="media.remove_unused_files")
+@one_at_a_time
+def remove_unused_files() -> None:
+    """Remove files without rows from the storage, one after another."""
+    in_batches(remove_next_unused_file, seconds=RUN_SECONDS)
