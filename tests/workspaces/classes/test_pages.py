@@ -90,8 +90,7 @@ def test_staff_is_added_edited_and_deleted(a: Tenant, owner: Client) -> None:
     assert "Classes are scheduled with this staff member." in text(refused)
     owner.post(f"/app/classes/{session.uuid}/cancel")
     owner.post(f"/app/staff/{mia.uuid}", {"name": "Mia B.", "email": ""})
-    mia.refresh_from_db()
-    assert (mia.name, mia.email) == ("Mia B.", None)
+    assert Staff.objects.filter(name="Mia B.", email=None).exists()
     assert flashes(owner.post(f"/app/staff/{mia.uuid}/delete", follow=True))[-1] == "Mia B. was deleted."
     assert "No staff yet" in text(owner.get("/app/staff"))
 

@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from django.db import connection, transaction
+from django.db.models import F
 
 from config.errors import Conflict, NotFound
 from workspaces.classes.models import ClassSession, Participant
@@ -11,6 +12,7 @@ from workspaces.contacts.models import Contact
 from workspaces.contacts.services import ContactNotFound
 from workspaces.subaccounts.services import record_workspace_event
 
+Status = ClassSession.Status
 HOLD = "SELECT 1 FROM contacts_contact WHERE id = %s FOR SHARE"
 
 
@@ -30,6 +32,7 @@ def add_participant(*, session: ClassSession, contact: Contact, now: datetime) -
     `ClassIsCompleted`, `ClassIsFull`, `ContactNotFound`.
     """
     _hold_contact(contact)
+    _refuse_if_full(session, contact)
     session = lock_class(session)
     seated = session.participants.filter(contact=contact).first()
     if seated:
@@ -64,6 +67,13 @@ def record_participant(name: str, session: ClassSession, contact: Contact, now: 
     """Tell subscribers who has a seat now, or has one no longer."""
     data = {"class": session, "contact": contact}
     record_workspace_event(workspace=session.workspace, name=name, now=now, **data)
+
+
+def _refuse_if_full(session: ClassSession, contact: Contact) -> None:
+    """Raise `ClassIsFull` without the lock, for which all who come to a popular class would queue."""
+    full = ClassSession.objects.filter(pk=session.pk, status=Status.SCHEDULED, participants_count__gte=F("capacity"))
+    if full.exclude(participants__contact=contact).exists():
+        raise ClassIsFull
 
 
 def _hold_contact(contact: Contact) -> None:

@@ -1,6 +1,5 @@
 """Classes: the list by date, one of them with its participants."""
 
-from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -113,7 +112,7 @@ class ClassPage(OneClass):
             found=self._found(search),
         )
 
-    def _found(self, search: str) -> Sequence[Contact]:
+    def _found(self, search: str) -> list[Contact]:
         """Find a few contacts who have no seat yet."""
         if not search or not is_storable(search):
             return []
