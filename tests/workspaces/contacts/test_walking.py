@@ -5,9 +5,11 @@ from typing import Any
 import pytest
 from django.db import connection
 
+from agency.limits import unlimited
 from tests.tenants import Tenant
 from workspaces.contacts.models import Contact
 from workspaces.contacts.models.contacts import newest_page
+from workspaces.subaccounts.models import Workspace
 
 pytestmark = pytest.mark.django_db
 CONTACTS = 10_000
@@ -26,6 +28,7 @@ def make_contacts(a: Tenant, number: int) -> None:
 
 def test_ten_thousand_contacts_are_walked_while_others_come(a: Tenant, settings: Any) -> None:
     settings.ADDRESS_LIMIT = 1_000
+    Workspace.objects.filter(pk=a.workspace.pk).update(limits=unlimited())
     make_contacts(a, CONTACTS)
     there = set(map(str, Contact.objects.values_list("uuid", flat=True)))
     path, met, pages = "/contacts?per_page=100", [], 0
