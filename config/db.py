@@ -15,6 +15,8 @@ ISOLATES = dict.fromkeys(range(0x2066, 0x206A))
 
 def name_key(name: str) -> str:
     """Give the form in which two spellings of a name are the same: trimmed, composed, without case."""
+    if name.isascii():
+        return name.strip().lower()[:LONGEST_NAME_KEY]
     folded = unicodedata.normalize("NFKC", name.translate(ISOLATES).strip()).casefold()
     return unicodedata.normalize("NFKC", folded)[:LONGEST_NAME_KEY]
 
