@@ -65,7 +65,7 @@ METRICS = (
         "Runs of senders that were seen within the last 20 seconds.",
         read=lambda: capped_count(SenderRun.objects.filter(seen_at__gt=Now() - timedelta(seconds=LEASE_SECONDS))),
     ),
-    Counter("messages_sent_total", "Calls that senders have made for messages, by what followed.", label="verdict"),
+    Counter("messages_sent_total", "Calls that senders have made for messages, by what followed.", label="result"),
     Histogram("sender_claim_seconds", "How long the statements take that claim a batch of messages."),
     Histogram("sender_record_seconds", "How long the statements take that record a batch of results."),
 )

@@ -9,8 +9,8 @@ from requests.structures import CaseInsensitiveDict
 from channelconnect.providers import ProviderSettings
 from channelconnect.providers.messages import (
     NOT_CONNECTED,
+    CallResult,
     Outcome,
-    Verdict,
     body_of,
     error_of,
     messages_request,
@@ -105,16 +105,16 @@ class CallsInFlight:
     def _refusal(self, row: ClaimedMessage, channel: ChannelSnapshot | None) -> Outcome | None:
         """Why nothing is sent, if nothing is."""
         if row.unsendable:
-            return Outcome(Verdict.REFUSED, error=ERRORS.get(row.unsendable) or error_of(None))
+            return Outcome(CallResult.REFUSED, error=ERRORS.get(row.unsendable) or error_of(None))
         if channel is None or not channel.is_usable:
-            return Outcome(Verdict.REFUSED, error=NOT_CONNECTED)
+            return Outcome(CallResult.REFUSED, error=NOT_CONNECTED)
         return None
 
     def _call(self, row: ClaimedMessage, channel: ChannelSnapshot, addresses: Addresses) -> Outcome | None:
         """Start the call; give why it cannot be made, if it cannot."""
         token = self._channels.token_of(channel)
         if token is None:
-            return Outcome(Verdict.REFUSED, error=NOT_CONNECTED)
+            return Outcome(CallResult.REFUSED, error=NOT_CONNECTED)
         try:
             body = body_of(channel.platform, row.message)
             request = messages_request(self._settings, sender_id=channel.sender_id, token=token, body=body)
@@ -152,7 +152,7 @@ class CallsInFlight:
 
     def _sent(self, row: ClaimedMessage, outcome: Outcome) -> Sent:
         now = time.time()
-        if outcome.verdict is not Verdict.RETRY:
+        if outcome.result is not CallResult.RETRY:
             return Sent(row, outcome, now)
         if now - row.queued_at.timestamp() > LONGEST_RETRY_SECONDS:
             return Sent(row, given_up(outcome), now)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from agency.actors import SYSTEM
-from channelconnect.providers.messages import Verdict
+from channelconnect.providers.messages import CallResult
 from channelconnect.sending.sources import Sent
 from channelconnect.sending.transactions import project_transaction
 from config.db import database_now
@@ -14,7 +14,7 @@ from workspaces.subaccounts.services import mark_channel_lost
 
 def draw_consequences(results: Sequence[Sent]) -> None:
     """Mark channels lost and people opted out of marketing; doing it again changes nothing."""
-    lost = {one.row.channel_id: _code(one) for one in results if one.outcome.verdict is Verdict.RECONNECT}
+    lost = {one.row.channel_id: _code(one) for one in results if one.outcome.result is CallResult.RECONNECT}
     unwilling = {one.row.contact_id for one in results if one.outcome.error is not None and one.outcome.error.opts_out}
     if not lost and not unwilling:
         return

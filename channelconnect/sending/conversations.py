@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from channelconnect.providers.messages import OUTCOME_UNKNOWN, OutgoingFile, OutgoingMessage, Recipient, Verdict
+from channelconnect.providers.messages import OUTCOME_UNKNOWN, CallResult, OutgoingFile, OutgoingMessage, Recipient
 from channelconnect.providers.messages.errors import NO_ADDRESS
 from channelconnect.sending import statements
 from channelconnect.sending.files import files_of
@@ -55,10 +55,10 @@ class ConversationMessages:
         with project_transaction() as cursor:
             cursor.execute(statements.LOCK, {"ids": integers(by_id), "run": run})
             mine = [by_id[row[0]] for row in cursor.fetchall()]
-            self._put_off(cursor, [one for one in mine if one.outcome.verdict is Verdict.RETRY])
-            unknown = [one.row.id for one in mine if one.outcome.verdict is Verdict.UNKNOWN]
+            self._put_off(cursor, [one for one in mine if one.outcome.result is CallResult.RETRY])
+            unknown = [one.row.id for one in mine if one.outcome.result is CallResult.UNKNOWN]
             cursor.execute(statements.NOT_KNOWN, {"ids": integers(unknown), "seconds": UNKNOWN_SECONDS})
-            ended = [_ended(one) for one in mine if one.outcome.verdict not in (Verdict.RETRY, Verdict.UNKNOWN)]
+            ended = [_ended(one) for one in mine if one.outcome.result not in (CallResult.RETRY, CallResult.UNKNOWN)]
             if ended:
                 record_send_results(ended, now=database_now())
         return len(mine)
@@ -105,7 +105,7 @@ def _claimed(row: Sequence[Any], files: Mapping[int, OutgoingFile]) -> ClaimedMe
 
 def _ended(one: Sent) -> SendResult:
     at = datetime.fromtimestamp(one.at, UTC)
-    if one.outcome.verdict is Verdict.ACCEPTED:
+    if one.outcome.result is CallResult.ACCEPTED:
         return SendResult(message=one.row.id, status="sent", at=at, provider_message_id=one.outcome.message_id)
     error = one.outcome.error
     return SendResult(

@@ -8,7 +8,7 @@ from time import monotonic
 import psycopg
 from django.db import connection as project
 
-from channelconnect.providers.messages import Outcome, Verdict
+from channelconnect.providers.messages import CallResult, Outcome
 from channelconnect.sending.consequences import draw_consequences
 from channelconnect.sending.sources import ClaimedMessage, MessageSource, Sent
 from config.leases.connection import Connection
@@ -41,8 +41,8 @@ class MessageRecorder(Recorder[Sent, ClaimedMessage, ClaimedMessage]):
             by_source[one.row.source].append(one)
         recorded = sum(self._sources[name].record(run=self.run, results=ones) for name, ones in by_source.items())
         observe("sender_record_seconds", monotonic() - began)
-        for verdict, messages in Counter(one.outcome.verdict for one in results).items():
-            count("messages_sent_total", messages, verdict.value)
+        for result, messages in Counter(one.outcome.result for one in results).items():
+            count("messages_sent_total", messages, result.value)
         draw_consequences(results)
         return recorded
 
@@ -50,7 +50,7 @@ class MessageRecorder(Recorder[Sent, ClaimedMessage, ClaimedMessage]):
         """Keep that a message is sent where its id cannot be kept; else nothing is known of it."""
         logger.error("a result cannot be recorded", extra={"row": result.row.id, "fault": type(fault).__name__})
         outcome = result.outcome
-        bare = Outcome(outcome.verdict) if outcome.verdict is Verdict.ACCEPTED else Outcome(Verdict.UNKNOWN)
+        bare = Outcome(outcome.result) if outcome.result is CallResult.ACCEPTED else Outcome(CallResult.UNKNOWN)
         try:
             self._sources[result.row.source].record(run=self.run, results=[result._replace(outcome=bare)])
         except (psycopg.DataError, psycopg.IntegrityError):

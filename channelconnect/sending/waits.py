@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from channelconnect.providers.messages import Outcome, Verdict
+from channelconnect.providers.messages import CallResult, Outcome
 from channelconnect.providers.messages.errors import UNAVAILABLE, Backoff
 
 # Seconds by the tries so far; the last one again and again.
@@ -25,4 +25,4 @@ def wait_of(outcome: Outcome, *, tries: int) -> float:
 
 def given_up(outcome: Outcome) -> Outcome:
     """What a message ends with that could not be sent for a day."""
-    return outcome._replace(verdict=Verdict.REFUSED, error=outcome.error or UNAVAILABLE)
+    return outcome._replace(result=CallResult.REFUSED, error=outcome.error or UNAVAILABLE)

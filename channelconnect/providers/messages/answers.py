@@ -12,8 +12,8 @@ from channelconnect.providers.messages.errors import (
     REFUSED,
     THROTTLED,
     UNAVAILABLE,
+    CallResult,
     SendError,
-    Verdict,
     error_of,
 )
 from channelconnect.providers.parsing import Row, number, row, rows, text
@@ -27,12 +27,12 @@ NOT_TAKEN: Final = (408, 425, TOO_MANY)
 
 
 class Outcome(NamedTuple):
-    """`verdict` is what follows; `error` says why, where it was not accepted; `wait_seconds` is the answer's own time.
+    """`result` is what follows; `error` says why, where it was not accepted; `wait_seconds` is the answer's own time.
 
     `details` is what the provider says besides, without secrets.
     """
 
-    verdict: Verdict
+    result: CallResult
     message_id: str = ""
     error: SendError | None = None
     wait_seconds: float = 0.0
@@ -48,9 +48,9 @@ class Outcome(NamedTuple):
         return self.error.sentence if is_known else f"{self.error.sentence} It says: {self.details}"
 
 
-UNSENDABLE: Final = Outcome(Verdict.REFUSED, error=INVALID)
-UNREACHED: Final = Outcome(Verdict.RETRY, error=UNAVAILABLE)
-LOST: Final = Outcome(Verdict.UNKNOWN, error=OUTCOME_UNKNOWN)
+UNSENDABLE: Final = Outcome(CallResult.REFUSED, error=INVALID)
+UNREACHED: Final = Outcome(CallResult.RETRY, error=UNAVAILABLE)
+LOST: Final = Outcome(CallResult.UNKNOWN, error=OUTCOME_UNKNOWN)
 
 
 def read_answer(*, status: int | None, body: bytes, headers: Mapping[str, str], written: bool, token: str) -> Outcome:
@@ -64,10 +64,12 @@ def read_answer(*, status: int | None, body: bytes, headers: Mapping[str, str], 
     if status < 300:
         return _accepted(answer or {})
     if status in NOT_TAKEN:
-        return Outcome(Verdict.RETRY, error=THROTTLED, wait_seconds=minutes_to_wait(headers) * 60.0)
+        return Outcome(CallResult.RETRY, error=THROTTLED, wait_seconds=minutes_to_wait(headers) * 60.0)
     if status >= SERVER_FAULT:
         return LOST
-    return Outcome(Verdict.RETRY, error=UNAVAILABLE) if answer is None else Outcome(Verdict.REFUSED, error=REFUSED)
+    return (
+        Outcome(CallResult.RETRY, error=UNAVAILABLE) if answer is None else Outcome(CallResult.REFUSED, error=REFUSED)
+    )
 
 
 def _accepted(answer: Row) -> Outcome:
@@ -77,19 +79,19 @@ def _accepted(answer: Row) -> Outcome:
     if not message_id:
         return LOST
     is_held = text(first.get("message_status")) in ("held_for_quality_assessment", "paused")
-    return Outcome(Verdict.ACCEPTED, message_id=message_id, is_held=is_held)
+    return Outcome(CallResult.ACCEPTED, message_id=message_id, is_held=is_held)
 
 
 def _refused(error: Row, status: int, headers: Mapping[str, str], token: str) -> Outcome:
     code, subcode = number(error.get("code")), number(error.get("error_subcode"))
     found = error_of(code, subcode)
-    if status >= SERVER_FAULT and found.verdict is Verdict.REFUSED:
+    if status >= SERVER_FAULT and found.result is CallResult.REFUSED:
         return LOST._replace(details=found.code)
     said = text(row(error.get("error_data")).get("details")) or text(error.get("message"))
     details = scrubbed(said, (token,)) if said else ""
     return Outcome(
-        found.verdict,
-        error=OUTCOME_UNKNOWN if found.verdict is Verdict.UNKNOWN else found,
+        found.result,
+        error=OUTCOME_UNKNOWN if found.result is CallResult.UNKNOWN else found,
         wait_seconds=minutes_to_wait(headers) * 60.0,
         details=details,
     )
