@@ -1,19 +1,29 @@
 """In a real browser: people work in the inbox, and what happens elsewhere appears without reloading."""
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from django.db import connection
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from channelconnect.inbox import run_reader
+from channelconnect.sending.loop import SenderRun
+from config.celery import wake_up
 from tests import own_processes
 from tests.agency.console.browsers import PASSWORD
+from tests.channelconnect.sending.messages import a_channel
 from tests.config.serving.web import running_web
 from tests.factories import ChannelFactory
 from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import apply, moment, person, receive, received, status, the_conversation
+from tools.local.runner.web import free_port
+from tools.sandbox import RunningSandbox, SandboxConfig, open_sandbox
 from workspaces.conversations.models import Message
 from workspaces.conversations.services import inbound
+from workspaces.conversations.services.queueing import SENDER
 from workspaces.subaccounts.models import Channel
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -28,10 +38,17 @@ def channel(a: Tenant) -> Channel:
 @pytest.fixture
 def page(browser: Browser, a: Tenant, channel: Channel) -> Iterator[Page]:
     """The inbox of the workspace's owner; a page's complaints fail the story."""
-    owner, complaints = a.workspace.owner, []
+    with inbox_of(a, browser) as opened:
+        yield opened
+
+
+@contextmanager
+def inbox_of(tenant: Tenant, browser: Browser, *, port: int = 0, **variables: str) -> Iterator[Page]:
+    """Run the web server, and sign the owner in at the inbox."""
+    owner, complaints = tenant.workspace.owner, []
     owner.set_password(PASSWORD)
     owner.save()
-    with running_web("config.asgi:application", own_processes.variables()) as web:
+    with running_web("config.asgi:application", {**own_processes.variables(), **variables}, port=port) as web:
         context: BrowserContext = browser.new_context(base_url=f"http://localhost:{web.port}")
         opened = context.new_page()
         opened.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
@@ -107,3 +124,60 @@ def test_a_closed_window_and_a_phone(page: Page, channel: Channel) -> None:
     assert wider <= 0
     page.get_by_role("link", name="All conversations").click()
     expect(page.locator(".inbox-row")).to_be_visible()
+
+
+@pytest.fixture
+def port() -> int:
+    return free_port(0)
+
+
+@pytest.fixture
+def network(port: int, settings: Any) -> Iterator[RunningSandbox]:
+    """A sandbox that posts its callbacks to the web server."""
+    config = SandboxConfig.read({}, callback_url=f"http://127.0.0.1:{port}/connect/provider-events")
+    with open_sandbox(config) as sandbox:
+        for name, value in sandbox.variables.items():
+            setattr(settings, name, value)
+        yield sandbox
+
+
+@contextmanager
+def at_work(run: Callable[..., Any], *wake_ups: str) -> Iterator[None]:
+    """Let a reader or a sender work beside the story."""
+    stopping = threading.Event()
+
+    def work() -> None:
+        try:
+            run(should_stop=stopping.is_set)
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield
+    finally:
+        stopping.set()
+        for name in wake_ups:
+            wake_up(name)
+        thread.join(30)
+
+
+def test_a_customer_on_whatsapp_is_answered_and_reads_it(
+    browser: Browser, a: Tenant, port: int, network: RunningSandbox
+) -> None:
+    """From the network's callback to the page, and from the page to the network and back."""
+    account = a_channel(a.workspace, network).external_id
+    with (
+        inbox_of(a, browser, port=port, **network.variables) as page,
+        at_work(run_reader),
+        at_work(SenderRun().run, SENDER),
+    ):
+        network.callback(kind="message", account=account, person="491701234567", name="Ada", text="Is it ready?")
+        page.locator(".inbox-row", has_text="Is it ready?").click()
+        expect(page.get_by_role("heading", name="Ada")).to_be_visible()
+        page.get_by_label("Answer to Ada").fill("Yes, come any time.")
+        page.get_by_role("button", name="Send", exact=True).click()
+        expect(page.locator(".bubble.out")).to_contain_text("Read", timeout=20_000)
+    assert network.ledger()["sent_total"] == 1
+    assert Message.objects.get(direction="out").status == "read"

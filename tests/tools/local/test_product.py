@@ -38,7 +38,7 @@ def test_it_becomes_ready_survives_kill_9_remembers_its_keys_and_ends_with_its_w
     """One story on one state: whole systems take long to start, and longest on empty data."""
     with running_system(state) as system:
         assert set(system.pids) == {
-            *("postgres", "valkey", "web", "worker", "mail", "housekeeping", "dispatcher", "beat", "sandbox"),
+            *("postgres", "valkey", "web", "worker", "mail", "housekeeping", "dispatcher", "sender", "beat", "sandbox"),
         }
         assert read(system, "/healthz")["instance"] == system.env["INSTANCE_ID"]
         assert read(system, "/readyz")["status"] == "ready"
