@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
 from tests.tenants import Tenant
-from tests.workspaces.conversations.facts import apply, moment, person, receive, received, reference, the_conversation
+from tests.workspaces.conversations.facts import apply, moment, person, receive, received, reference
 from tests.workspaces.conversations.sending import record, send
 from tests.workspaces.media.files import picture
 from workspaces.automations.models import Automation
@@ -82,4 +82,3 @@ def test_a_file_is_not_removed_while_a_message_is_to_be_sent_with_it(a: Tenant) 
     record(message, provider_message_id="wamid.out")
     assert a.workspace_api.delete(f"/media/{file.uuid}").status_code == 200
     assert Message.objects.get(pk=message.pk).media is None
-    assert the_conversation()
