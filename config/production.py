@@ -131,6 +131,10 @@ def _is_on(value: str, _: Given) -> bool:
     return value.strip().lower() in {"1", "true", "yes", "on"}
 
 
+def _is_relative(path: str, _: Given) -> bool:
+    return not path.startswith("/")
+
+
 def _items(text: str) -> list[str]:
     return [item.strip() for item in text.split(",") if item.strip()]
 
@@ -152,6 +156,7 @@ DANGERS = (
     Danger(
         "EMAIL_HOST_PASSWORD", _is_sent_in_the_clear, "goes to EMAIL_HOST in the clear: EMAIL_USE_TLS must be true."
     ),
+    Danger("MEDIA_DIRECTORY", _is_relative, "must be a whole path, and one that all hosts share."),
     Danger("META_GRAPH_URL", _is_plain_http, TOKENS_GO_THERE),
     Danger("META_DIALOG_URL", _is_plain_http, TOKENS_GO_THERE),
 )

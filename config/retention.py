@@ -26,6 +26,9 @@ DELETE FROM {table} WHERE {key} = ANY (ARRAY (
         WHERE {is_old}))
     FOR UPDATE SKIP LOCKED))
 """
+# The rows of other tables that belong to them go in the same statement: keys are looked at when it has ended.
+FORGET_ALL = "WITH gone AS ({forget} RETURNING {key}), {belonging} SELECT {key} FROM gone"
+FORGET_BELONGING = "of_{table} AS (DELETE FROM {table} WHERE {column} IN (SELECT {key} FROM gone))"
 LAG = """
 SELECT coalesce(max(statement_timestamp() - make_interval(secs => %(kept)s) - {since}), interval '0')
 FROM (SELECT * FROM {table} WHERE {of} ORDER BY {order} LIMIT 100) AS oldest WHERE {is_old}
@@ -58,6 +61,7 @@ class OldRows:
     """Rows of a table whose moment `since`, empty for what must stay, is longer ago than `kept`.
 
     `order` is an index, of the rows that `of` names, that leads to the oldest; `only` is a further condition.
+    `belonging` are tables whose rows go with them, each with the column that holds the key.
     """
 
     table: str
@@ -67,11 +71,12 @@ class OldRows:
     order: str = "id"
     of: str = "true"
     only: str = "true"
+    belonging: tuple[tuple[str, str], ...] = ()
 
     def forget(self, batch: int = BATCH) -> int:
         """Delete what is old enough among the `batch` oldest rows; says how many."""
         with connection.cursor() as cursor:
-            cursor.execute(self._write(FORGET), {"kept": self._seconds, "batch": batch})
+            cursor.execute(self._write(self._forget), {"kept": self._seconds, "batch": batch})
             deleted: int = cursor.rowcount
         return deleted
 
@@ -84,6 +89,15 @@ class OldRows:
     @property
     def _seconds(self) -> float:
         return self.kept.total_seconds()
+
+    @property
+    def _forget(self) -> str:
+        if not self.belonging:
+            return FORGET
+        also = [
+            FORGET_BELONGING.replace("{table}", table).replace("{column}", column) for table, column in self.belonging
+        ]
+        return FORGET_ALL.replace("{forget}", FORGET).replace("{belonging}", ", ".join(also))
 
     def rule(self, name: str) -> RetentionRule:
         return RetentionRule(name, self.kept, self.forget, self.lag)

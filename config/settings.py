@@ -251,8 +251,12 @@ USE_I18N = True
 # Files of workspaces ----------------------------------------------------------------------------------
 
 # A directory that all hosts of the installation share, or a bucket that speaks S3.
-MEDIA_DIRECTORY = env.text("MEDIA_DIRECTORY", str(BASE_DIR / "media"))
 MEDIA_BUCKET = env.text("MEDIA_BUCKET", "")
+MEDIA_DIRECTORY = env.text(
+    "MEDIA_DIRECTORY",
+    None if PRODUCTION and not MEDIA_BUCKET else str(BASE_DIR / "media"),
+    purpose="workspaces' files are kept there, or in a MEDIA_BUCKET",
+)
 if MEDIA_BUCKET:
     STORAGES["media"] = {
         "BACKEND": "workspaces.media.providers.storages.BucketStorage",

@@ -16,7 +16,7 @@ from config.db import database_now
 from workspaces.conversations.models import MediaFetch, Message
 from workspaces.conversations.services.announcing import announce_changes
 from workspaces.media.models import Media
-from workspaces.media.services import FileRefused, StorageAway, store_media
+from workspaces.media.services import FileRefused, StorageAway, add_media, store_file
 
 logger = logging.getLogger(__name__)
 
@@ -59,7 +59,10 @@ def _fetch_in_thread(fetch: MediaFetch) -> None:
 
 
 def _fetch(fetch: MediaFetch) -> None:
-    message = Message.objects.select_related("conversation__workspace", "conversation__channel").get(pk=fetch.pk)
+    rows = Message.objects.select_related("conversation__workspace", "conversation__channel")
+    message = rows.filter(pk=fetch.pk).first()
+    if message is None:
+        return  # its contact was removed meanwhile
     credential = ChannelCredential.objects.filter(channel_id=fetch.channel_id).first()
     with SpooledTemporaryFile(IN_MEMORY) as file:
         into = cast("Any", file)
@@ -86,10 +89,15 @@ def _fetch(fetch: MediaFetch) -> None:
 def _keep(fetch: MediaFetch, message: Message, file: Any) -> None:
     workspace = message.conversation.workspace
     name = fetch.filename or f"{message.type}-{message.pk}"
-    media = store_media(workspace=workspace, file=file, filename=name, source=Media.Source.RECEIVED, now=database_now())
+    source = Media.Source.RECEIVED
+    stored = store_file(workspace=workspace, file=file, filename=name, source=source, now=database_now())
     with transaction.atomic():
+        shown = Message.objects.select_for_update(no_key=True).filter(pk=message.pk, removed_at=None)
+        if not shown.exists():
+            return  # taken back meanwhile, or gone: without a row the file is removed
+        media = add_media(workspace=workspace, stored=stored, source=source, now=database_now())
         MediaFetch.objects.filter(pk=fetch.pk).update(status=MediaFetch.Status.READY, fault="")
-        Message.objects.filter(pk=message.pk, removed_at=None).update(media=media)
+        Message.objects.filter(pk=message.pk).update(media=media)
         announce_changes([(message.workspace_id, message.conversation_id)])
 
 

@@ -12,7 +12,7 @@ from pytest_django.live_server_helper import LiveServer
 from agency.actors import SYSTEM
 from packs.models import Pack
 from tests.agency.console.browsers import PASSWORD, a_member
-from tests.factories import ChannelFactory, ProductFactory, WorkspaceFactory
+from tests.factories import ChannelFactory, ProductFactory, StaffFactory, WorkspaceFactory
 from tests.flow_factories import a_customers_flow
 from tests.packs.client import an_automation
 from tests.packs.small_library import write_library
@@ -173,6 +173,7 @@ def put_to_work(page: Page, customer: Workspace) -> None:
     sign_in(page, "/app/gallery", customer.owner.email)
     page.get_by_role("link", name="Salon essentials").click()
     show_nothing_of_the_first_customer(page)
+    StaffFactory.create(workspace=customer, name="Hairdresser")
     page.get_by_role("button", name="Install").click()
     expect(page.locator(".flashes:focus")).to_contain_text("2 automations were added, switched off.")
     page.get_by_role("link", name="Open Book and pay").click()
@@ -184,6 +185,7 @@ def put_to_work(page: Page, customer: Workspace) -> None:
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_role("alert")).to_contain_text("must be a valid web address")
     page.get_by_label("Web address").fill("https://second-salon.example/")
+    page.get_by_label("Person").select_option(label="Hairdresser")
     for slot in page.locator("form[novalidate] input[type=text]").all():
         if not slot.input_value():
             slot.fill("ours-1")

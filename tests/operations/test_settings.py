@@ -18,6 +18,7 @@ PRODUCTION = {
     "REDIS_URL": "redis://redis.example.com:6379/0",
     "PUBLIC_URL": "https://app.example.com",
     "EMAIL_HOST": "mail.example.com",
+    "MEDIA_DIRECTORY": "/srv/media",
 }
 NEEDED = sorted(PRODUCTION.keys() - {"ENVIRONMENT"})
 
@@ -36,6 +37,14 @@ def test_a_production_with_all_it_needs_starts() -> None:
 def test_everything_that_is_missing_is_named_at_once() -> None:
     said = complaints({})
     assert [name for name in NEEDED if f"{name} is not set" not in said] == []
+
+
+def test_files_are_kept_in_a_directory_that_is_named_or_in_a_bucket() -> None:
+    """Beside the code they would be gone with the next version, and no other host would have them."""
+    nowhere = {name: value for name, value in PRODUCTION.items() if name != "MEDIA_DIRECTORY"}
+    assert "MEDIA_DIRECTORY is not set: workspaces' files are kept there, or in a MEDIA_BUCKET." in complaints(nowhere)
+    assert complaints(nowhere | {"MEDIA_BUCKET": "files"}) == ""
+    assert complaints(nowhere | {"ENVIRONMENT": "development"}) == ""
 
 
 @pytest.mark.parametrize(
@@ -93,6 +102,7 @@ DANGEROUS = [
     ("DATABASE_URL", "host=db.example.com dbname=main user=app password=main", f"DATABASE_URL {GUESSED}"),
     ("REDIS_URL", "redis://:changeme@redis.example.com/0", f"REDIS_URL {GUESSED}"),
     ("CELERY_BROKER_URL", "amqp://guest:guest@mq.example.com//", f"CELERY_BROKER_URL {GUESSED}"),
+    ("MEDIA_DIRECTORY", "media", "MEDIA_DIRECTORY must be a whole path"),
     ("META_GRAPH_URL", "http://here", "META_GRAPH_URL must begin with https://"),
     ("META_DIALOG_URL", "http://here", "META_DIALOG_URL must begin with https://"),
 ]

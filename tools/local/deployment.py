@@ -12,6 +12,7 @@ PRODUCTION = {
     "REDIS_URL": "redis://redis.example.com/0",
     "PUBLIC_URL": "https://app.example.com",
     "EMAIL_HOST": "smtp.example.com",
+    "MEDIA_DIRECTORY": "/var/lib/agency/media",
 }
 
 

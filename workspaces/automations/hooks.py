@@ -4,7 +4,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agency.pages.registry import MenuEntry, dashboard_menu, label_actions
 from workspaces.automations.services import RequirementCheck, requirement_checks
-from workspaces.automations.services.media_use import automation_needing
+from workspaces.automations.services.media_use import automation_needing, media_in_automations
 from workspaces.catalogue.services.choosing import has_services
 from workspaces.contacts.services.counting import has_contacts
 from workspaces.media.services import MediaUse, media_uses
@@ -27,7 +27,7 @@ dashboard_menu.add(
     MenuEntry(url_name="app:prerequisites", label=_("Prerequisites"), icon="plan", order=90),
 )
 label_actions(ACTIONS)
-media_uses.add(MediaUse("automations", automation_needing))
+media_uses.add(MediaUse("automations", automation_needing, media_in_automations))
 requirement_checks.add(
     RequirementCheck("contact", has_contacts, url_name="app:contacts"),
     RequirementCheck("service", has_services, url_name="app:products"),

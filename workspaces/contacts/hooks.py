@@ -1,4 +1,4 @@
-"""What contacts add elsewhere: events, usage of the plan, words of the activity log."""
+"""What contacts add elsewhere: events, usage of the plan, retention, words of the activity log."""
 
 from typing import Any
 
@@ -8,10 +8,12 @@ from agency.event_types import event_types
 from agency.pages.registry import MenuEntry, dashboard_menu, label_actions
 from config.api.fields import CharField, ListField
 from config.request_bodies import MIB, BodyRule, body_rules
+from config.retention import retention_rules
 from workspaces.contacts import events
 from workspaces.contacts.api.serializers import ContactSerializer, ImportEventSerializer, SegmentReferenceSerializer
 from workspaces.contacts.services import used_contacts
 from workspaces.contacts.services.files import MOST_BYTES
+from workspaces.contacts.services.retention import RULES
 from workspaces.subaccounts.event_types import workspace_event_type
 from workspaces.subaccounts.services import UsageSource, usage_sources
 
@@ -58,6 +60,7 @@ dashboard_menu.add(
     MenuEntry(url_name="app:segments", label=_("Segments"), icon="plan", order=14),
 )
 usage_sources.add(UsageSource("contacts", used_contacts))
+retention_rules.add(*RULES)
 label_actions(
     {
         "contact.deleted": _("Contact deleted"),

@@ -4,7 +4,10 @@ from celery import shared_task
 
 from config.celery.tasks import in_batches, one_at_a_time
 from config.db import database_now
+from config.queues import HOUSEKEEPING_SECONDS
+from config.retention import forget
 from workspaces.contacts.services.file_imports import import_next_piece
+from workspaces.contacts.services.retention import RULES
 
 RUN_SECONDS = 20.0
 
@@ -14,3 +17,10 @@ RUN_SECONDS = 20.0
 def import_files() -> None:
     """Take in what waits of uploaded files, piece by piece."""
     in_batches(lambda: import_next_piece(now=database_now()), seconds=RUN_SECONDS)
+
+
+@shared_task(name="contacts.forget_imports")
+@one_at_a_time
+def forget_imports() -> None:
+    """Forget imports that were never started or have ended, batch by batch."""
+    in_batches(lambda: forget(RULES), seconds=HOUSEKEEPING_SECONDS)

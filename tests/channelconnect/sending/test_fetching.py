@@ -2,10 +2,13 @@
 
 import hashlib
 from base64 import b64encode
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from time import sleep
 from typing import Any
 
 import pytest
+from django.db import connections
 from django.utils.timezone import now
 
 from channelconnect.services.fetching import fetch_next
@@ -14,6 +17,7 @@ from tests.tenants import Tenant
 from tools.sandbox import RunningSandbox
 from tools.sandbox.control.files import PNG
 from workspaces.conversations.models import MediaFetch, Message
+from workspaces.media.models import Media, UnusedFile
 from workspaces.subaccounts.models import Channel
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -61,6 +65,16 @@ def test_a_file_is_looked_up_fetched_and_kept(meta: RunningSandbox, number: Chan
     assert bytes(media.sha256) == hashlib.sha256(PNG).digest()
     assert media.workspace_id == number.workspace_id
     assert fetch_next(now=now()) == 0
+
+
+def test_a_file_is_kept_as_large_as_its_sender_s_network_takes_it(meta: RunningSandbox, number: Channel) -> None:
+    """A picture that nobody could upload here."""
+    fetch = fetched(a_file(number, at_the_provider(meta, size=17 << 20)))
+
+    assert (fetch.status, fetch.fault) == ("ready", "")
+    media = Message.objects.select_related("media").get(pk=fetch.pk).media
+    assert media is not None
+    assert (media.content_type, media.size) == ("image/png", 17 << 20)
 
 
 @pytest.mark.parametrize(
@@ -119,6 +133,28 @@ def test_a_file_is_given_up_after_seven_days(meta: RunningSandbox, number: Chann
     fetch = a_file(number, at_the_provider(meta, fault="expired"))
     Message.objects.filter(pk=fetch.pk).update(created_at=now() - timedelta(days=7, minutes=1))
     assert fetched(fetch).status == "expired"
+
+
+def fetched_in_a_thread() -> int:
+    try:
+        return fetch_next(now=now())
+    finally:
+        connections.close_all()
+
+
+def test_a_file_whose_message_is_taken_back_meanwhile_is_not_kept(meta: RunningSandbox, number: Channel) -> None:
+    fetch = a_file(number, at_the_provider(meta, fault="slow"))
+    with ThreadPoolExecutor(1) as pool:
+        fetching = pool.submit(fetched_in_a_thread)
+        while not meta.ledger()["fetches"]:
+            sleep(0.02)
+        Message.objects.filter(pk=fetch.pk).update(removed_at=now())
+        MediaFetch.objects.all().delete()
+        assert fetching.result() == 1
+
+    assert not Media.objects.exists()
+    [left] = UnusedFile.objects.all()
+    assert left.storage_name.startswith(str(number.workspace.uuid))
 
 
 def test_a_slow_file_delays_no_other(meta: RunningSandbox, number: Channel) -> None:

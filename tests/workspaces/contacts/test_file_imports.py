@@ -1,6 +1,7 @@
 """Files of contacts in the dashboard: uploaded, their columns chosen, taken in piece by piece, and exported again."""
 
 import csv
+from datetime import timedelta
 from io import StringIO
 from typing import Any
 
@@ -13,10 +14,11 @@ from agency.limits import unlimited
 from tests.factories import ContactFactory, ContactImportFactory
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
-from workspaces.contacts.models import Contact, ContactImport, ContactImportPiece
+from workspaces.contacts.models import Contact, ContactImport, ContactImportPiece, RefusedRow
 from workspaces.contacts.services import count_contacts
 from workspaces.contacts.services.file_imports import import_next_piece
-from workspaces.contacts.tasks import import_files
+from workspaces.contacts.services.retention import IMPORTS
+from workspaces.contacts.tasks import forget_imports, import_files
 from workspaces.subaccounts.models import Workspace
 
 pytestmark = pytest.mark.django_db
@@ -162,3 +164,31 @@ def test_an_export_is_no_formula_and_can_be_imported_again(a: Tenant, b: Tenant,
     here, there = (list(Contact.objects.of(one.workspace).order_by("name").values(*columns)) for one in (a, b))
     assert here == there
     assert Contact.objects.of(b.workspace).get(phone="+4930123456").opted_out
+
+
+def test_imports_are_forgotten_30_days_after_their_end_and_those_that_never_began_after_their_upload(a: Tenant) -> None:
+    days = {
+        "never began": ("uploaded", 31, None, None),
+        "may begin": ("uploaded", 29, None, None),
+        "ended": ("completed", 70, 70, 31),
+        "has just ended": ("completed", 70, 70, 29),
+        "was cancelled": ("cancelled", 70, 31, None),
+        "runs": ("running", 70, 70, None),
+    }
+    for name, (status, created, started, completed) in days.items():
+        made = ContactImportFactory.create(workspace=a.workspace)
+        at = [None if ago is None else now() - timedelta(days=ago) for ago in (created, started, completed)]
+        values = dict(zip(("created_at", "started_at", "completed_at"), at, strict=True))
+        ContactImport.objects.filter(pk=made.pk).update(filename=name, status=status, **values)
+        RefusedRow.objects.create(contact_import=made, row=2, values=["x"], reason="No phone number.")
+    assert timedelta(days=1) <= IMPORTS.lag() < timedelta(days=2)
+
+    forget_imports()
+
+    left = ContactImport.objects.order_by("pk").values_list("filename", flat=True)
+    assert list(left) == ["may begin", "has just ended", "runs"]
+    for belonging in (ContactImportPiece, RefusedRow):
+        assert set(belonging.objects.values_list("contact_import", flat=True)) == set(
+            ContactImport.objects.values_list("pk", flat=True)
+        )
+    assert IMPORTS.lag() == timedelta(0)

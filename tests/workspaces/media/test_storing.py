@@ -26,6 +26,7 @@ from workspaces.media.services import (
     open_media,
     remove_media,
     remove_next_unused_file,
+    remove_unneeded_media,
     removing,
     store_file,
     store_media,
@@ -41,10 +42,18 @@ def workspace() -> Workspace:
     return WorkspaceFactory.create()
 
 
-def stored(workspace: Workspace, content: bytes = PDF, filename: str = "bill.pdf") -> Media:
-    return store_media(
-        workspace=workspace, file=io.BytesIO(content), filename=filename, source=Media.Source.RECEIVED, now=now()
-    )
+def stored(
+    workspace: Workspace,
+    content: bytes = PDF,
+    filename: str = "bill.pdf",
+    source: Media.Source = Media.Source.RECEIVED,
+) -> Media:
+    return store_media(workspace=workspace, file=io.BytesIO(content), filename=filename, source=source, now=now())
+
+
+def large_picture(size: int) -> bytes:
+    head = picture()
+    return head + bytes(size - len(head))
 
 
 def files_of(workspace: Workspace) -> list[Path]:
@@ -97,14 +106,19 @@ def test_a_stream_without_end_is_taken_no_further_than_a_document_may_be(workspa
 
 @pytest.mark.parametrize(("more", "is_taken"), [(0, True), (1, False)])
 def test_a_picture_may_be_as_large_as_providers_take_it(workspace: Workspace, more: int, is_taken: bool) -> None:
-    head = picture()
-    content = head + bytes(16 * MIB - len(head) + more)
+    content = large_picture(16 * MIB + more)
 
     if is_taken:
-        assert stored(workspace, content, "a.png").size == 16 * MIB
+        assert stored(workspace, content, "a.png", Media.Source.UPLOADED).size == 16 * MIB
     else:
         with pytest.raises(FileTooLarge, match="at most 16 MiB"):
-            stored(workspace, content, "a.png")
+            stored(workspace, content, "a.png", Media.Source.UPLOADED)
+
+
+def test_what_came_in_a_message_is_kept_as_large_as_providers_let_it_be(workspace: Workspace) -> None:
+    media = stored(workspace, large_picture(16 * MIB + 1), "a.png")
+
+    assert (media.content_type, media.size) == ("image/png", 16 * MIB + 1)
 
 
 def test_nothing_is_no_file(workspace: Workspace) -> None:
@@ -147,13 +161,14 @@ def test_a_removed_file_leaves_the_storage_after_its_row(workspace: Workspace) -
 
 def test_a_file_that_is_needed_stays(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     uses = Registry[MediaUse]("uses")
-    uses.add(MediaUse("test", lambda _: "the broadcast “Summer”"))
+    uses.add(MediaUse("test", lambda _: "the broadcast “Summer”", lambda media: media))
     monkeypatch.setattr(removing, "media_uses", uses)
     media = stored(workspace)
 
     with pytest.raises(MediaInUse, match="needed by the broadcast “Summer”"):
         remove_media(media=media, now=now(), by=SYSTEM)
 
+    assert remove_unneeded_media(media=[media.pk], now=now()) == 0
     assert Media.objects.filter(pk=media.pk).exists()
 
 

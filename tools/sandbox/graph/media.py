@@ -15,7 +15,7 @@ from tools.sandbox.state import SandboxState
 
 URL_SECONDS: Final = 300.0
 LIMITS: Final = {"image": 5 << 20, "video": 16 << 20, "audio": 16 << 20, "application": 100 << 20, "text": 100 << 20}
-SLOW_SECONDS: Final = 3.0
+SLOW_SECONDS: Final = 2.0
 
 
 def upload(state: SandboxState, request: Request, token: Token, key: str) -> Response:
@@ -67,8 +67,5 @@ def fetch(state: SandboxState, request: Request) -> Response:
         return redirect("http://169.254.169.254/latest/meta-data/")
     if file.fault == "slow":
         state.closing.wait(SLOW_SECONDS)
-    content = file.content
-    if file.size > len(content):
-        content = (content * (file.size // len(content) + 1))[: file.size]
     kind = "text/html" if file.fault == "false-type" else file.content_type
-    return Response(200, content, {}, kind)
+    return Response(200, file.whole, {}, kind)

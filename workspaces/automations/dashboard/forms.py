@@ -6,6 +6,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from agency.pages.fields import LineField, MultilineField
+from workspaces.automations.dashboard.pickers import Pickers
 from workspaces.automations.flows.fields import LONGEST_OWN, Field, Many, Own, Text
 from workspaces.automations.flows.flow import TRIGGER_NODE, Flow
 from workspaces.automations.flows.registry import STEPS, TRIGGERS
@@ -43,7 +44,7 @@ def _fields_of(flow: Flow, node: str) -> tuple[Field, ...]:
 
 
 def input_for(declared: Field | None, *, label: str, hint: str, value: str) -> forms.CharField:
-    """Make the input that suits a slot; empty is allowed, as people fill slots in one after another."""
+    """Make the input that suits a slot that is written; empty is allowed, as people fill in one after another."""
     options: dict[str, Any] = {"label": label, "help_text": hint, "initial": value, "required": False}
     if isinstance(declared, Text):
         options["max_length"] = declared.most
@@ -90,6 +91,7 @@ class SlotForm(forms.Form):
     def __init__(self, *args: Any, automation: Automation, met: set[str], **options: Any) -> None:
         super().__init__(*args, **options)
         self.slot_keys: dict[str, SlotKey] = {}
+        pickers = Pickers(automation.workspace)
         for number, slot in enumerate(automation.slots, 1):
             slot_key = (slot["node"], slot["path"])
             try:
@@ -99,9 +101,8 @@ class SlotForm(forms.Form):
             name = f"slot_{number}"
             declared = declared_field(automation.draft, slot_key)
             self.slot_keys[name] = slot_key
-            self.fields[name] = input_for(
-                declared, label=slot["label"], hint=slot["step"], value="" if value is None else str(value)
-            )
+            told = {"label": slot["label"], "hint": slot["step"], "value": "" if value is None else str(value)}
+            self.fields[name] = pickers.field(declared, **told) or input_for(declared, **told)
         asked = asked_requirements()
         choices = [(name, asked[name]) for name in automation.requires if name in asked and name not in met]
         if choices:

@@ -11,7 +11,13 @@ from workspaces.media.services.errors import (
 )
 from workspaces.media.services.measuring import MeasuredFile, measured_file
 from workspaces.media.services.reading import MediaGone, open_media
-from workspaces.media.services.removing import MediaUse, media_uses, remove_media, remove_next_unused_file
+from workspaces.media.services.removing import (
+    MediaUse,
+    media_uses,
+    remove_media,
+    remove_next_unused_file,
+    remove_unneeded_media,
+)
 from workspaces.media.services.storing import StoredFile, add_media, store_file, store_measured_file, store_media
 
 __all__ = [
@@ -32,6 +38,7 @@ __all__ = [
     "open_media",
     "remove_media",
     "remove_next_unused_file",
+    "remove_unneeded_media",
     "store_file",
     "store_measured_file",
     "store_media",

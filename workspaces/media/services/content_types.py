@@ -8,6 +8,7 @@ from typing import IO, Final
 import puremagic
 from PIL import Image
 
+from workspaces.media.models import Media
 from workspaces.media.services.file_names import extension_of
 
 MIB: Final = 1024 * 1024
@@ -86,9 +87,10 @@ def content_type_of(file: IO[bytes], filename: str) -> str:
     return found or _text(head, filename) or UNKNOWN
 
 
-def most_bytes_of(content_type: str) -> int:
-    """Say how large a file of this type may be."""
-    return MOST_BYTES if is_shown_by_browsers(content_type) else MOST_DOCUMENT_BYTES
+def most_bytes_of(content_type: str, source: Media.Source) -> int:
+    """Say how large a file of this type may be; what contacts send is kept as large as providers let it be."""
+    is_small = source == Media.Source.UPLOADED and is_shown_by_browsers(content_type)
+    return MOST_BYTES if is_small else MOST_DOCUMENT_BYTES
 
 
 def is_shown_by_browsers(content_type: str) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from tempfile import SpooledTemporaryFile
 from typing import IO, Protocol
 
+from workspaces.media.models import Media
 from workspaces.media.services.content_types import MOST_DOCUMENT_BYTES, content_type_of, most_bytes_of
 from workspaces.media.services.errors import FileIsEmpty, FileTooLarge
 from workspaces.media.services.file_names import safe_filename
@@ -29,14 +30,17 @@ class MeasuredFile:
     sha256: bytes
 
 
-def measured_file(file: IO[bytes], filename: str, *, size: int, sha256: bytes) -> MeasuredFile:
+def measured_file(
+    file: IO[bytes], filename: str, *, size: int, sha256: bytes, source: Media.Source = Media.Source.UPLOADED
+) -> MeasuredFile:
     """Tell a file's type, and make its name safe. Raises `FileIsEmpty` or `FileTooLarge`."""
     if not size:
         raise FileIsEmpty
     name = safe_filename(filename)
     content_type = content_type_of(file, name)
-    if size > most_bytes_of(content_type):
-        raise FileTooLarge(most_bytes_of(content_type))
+    most_bytes = most_bytes_of(content_type, source)
+    if size > most_bytes:
+        raise FileTooLarge(most_bytes)
     return MeasuredFile(file, name, content_type, size, sha256)
 
 

@@ -1,7 +1,7 @@
 """Files go: the row first, then, by a row of its own, what is in the storage."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -10,7 +10,7 @@ from django.db import transaction
 from agency.actors import Actor
 from config.db import database_now
 from config.hooks import Registry
-from workspaces.media.models import Media, UnusedFile
+from workspaces.media.models import Media, MediaQuerySet, UnusedFile
 from workspaces.media.providers.storages import STORAGE_FAULTS, media_storage
 from workspaces.media.services.errors import MediaInUse, MediaNotFound
 from workspaces.subaccounts.services import record_workspace_activity
@@ -24,10 +24,14 @@ MOST_DOUBLED = 11
 
 @dataclass(frozen=True, slots=True)
 class MediaUse:
-    """What may need a file: `find` names the thing that does, for a person, or gives None."""
+    """What may need files: `find` names the thing that needs one, for a person, or gives None.
+
+    `among` keeps of a set those that anything needs or shows: what no person removes is removed without them alone.
+    """
 
     name: str
     find: Callable[[Media], str | None]
+    among: Callable[[MediaQuerySet], MediaQuerySet]
 
 
 media_uses = Registry[MediaUse]("uses of media")
@@ -48,6 +52,25 @@ def remove_media(*, media: Media, now: datetime, by: Actor) -> None:
     )
     UnusedFile.objects.create(storage_name=locked.storage_name, due_at=now)
     locked.delete()
+
+
+@transaction.atomic
+def remove_unneeded_media(*, media: Collection[int], now: datetime) -> int:
+    """Remove those of these files that came in messages and that nothing needs or shows any more; says how many.
+
+    The rows are locked before anything is asked, so that no new use comes in between.
+    """
+    received = Media.objects.filter(pk__in=media, source=Media.Source.RECEIVED).order_by("pk")
+    locked = Media.objects.filter(pk__in=[row.pk for row in received.select_for_update()])
+    free = locked
+    for use in media_uses:
+        free = free.exclude(pk__in=use.among(locked).values("pk"))
+    names = dict(free.values_list("pk", "storage_name"))
+    if not names:
+        return 0
+    UnusedFile.objects.bulk_create(UnusedFile(storage_name=name, due_at=now) for name in names.values())
+    Media.objects.filter(pk__in=names).delete()
+    return len(names)
 
 
 def remove_next_unused_file() -> bool:

@@ -33,14 +33,21 @@ class StoredFile:
     sha256: bytes
 
 
-def store_file(*, workspace: Workspace, file: Readable, filename: str, now: datetime) -> StoredFile:
+def store_file(
+    *,
+    workspace: Workspace,
+    file: Readable,
+    filename: str,
+    now: datetime,
+    source: Media.Source = Media.Source.UPLOADED,
+) -> StoredFile:
     """Put a stream into the storage, in pieces. Must be called outside of any transaction, as it asks the network.
 
     Without `add_media` it is removed again after a while. Raises `FileRefused` (empty or too large) and `StorageAway`.
     """
     copy, size, sha256 = copied_stream(file)
     with copy:
-        measured = measured_file(copy, filename, size=size, sha256=sha256)
+        measured = measured_file(copy, filename, size=size, sha256=sha256, source=source)
         return store_measured_file(workspace=workspace, measured=measured, now=now)
 
 
@@ -81,7 +88,7 @@ def add_media(
 
 def store_media(*, workspace: Workspace, file: Readable, filename: str, source: Media.Source, now: datetime) -> Media:
     """Store a stream and keep it among the workspace's files: `store_file` and `add_media` in one."""
-    stored = store_file(workspace=workspace, file=file, filename=filename, now=now)
+    stored = store_file(workspace=workspace, file=file, filename=filename, now=now, source=source)
     return add_media(workspace=workspace, stored=stored, source=source, now=now)
 
 

@@ -13,7 +13,7 @@ from agency.actors import SYSTEM
 from agency.models import ActivityEntry
 from packs.services import change_pack, copy_automation, create_pack, install_pack
 from tests.agency.console.browsers import flashes, text
-from tests.factories import ChannelFactory, ProductFactory, WorkspaceFactory
+from tests.factories import ChannelFactory, ProductFactory, StaffFactory, WorkspaceFactory
 from tests.flow_factories import a_catch_all, a_customers_flow
 from tests.packs.client import an_automation
 from tests.tenants import Tenant
@@ -25,13 +25,14 @@ from workspaces.automations.services import (
     publish_automation,
     remove_automation,
 )
+from workspaces.classes.models import Staff
 from workspaces.subaccounts.models import Workspace
 
 pytestmark = pytest.mark.django_db
 FILLED = {
     "slot_1": "Call us.",
     "slot_2": "cal-1",
-    "slot_3": "agent-1",
+    "slot_3": "6f1f6d0e-6a5a-4b46-9f3c-2f4f3f1f0a11",
     "slot_4": "https://ours.example/",
 }
 
@@ -51,7 +52,8 @@ def owner(customer: Workspace) -> Client:
 
 @pytest.fixture
 def copied(a: Tenant, customer: Workspace) -> Automation:
-    """A copy of another customer's automation, installed and full of slots."""
+    """A copy of another customer's automation, installed and full of slots; somebody is there to be chosen."""
+    Staff.objects.filter(pk=StaffFactory.create(workspace=customer).pk).update(uuid=FILLED["slot_3"])
     source = an_automation(a.workspace, flow=a_customers_flow(), name="Booking")
     pack = create_pack(agency=a.agency, name="Pack", by=SYSTEM)
     copy_automation(pack=pack, automation=source, by=SYSTEM)

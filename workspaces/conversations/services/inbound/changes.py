@@ -10,6 +10,7 @@ from config.leases.arrays import integers, moments, texts
 from workspaces.conversations.facts import MessageEdited, MessageRemoved, ReactionChanged
 from workspaces.conversations.models.conversations import LONGEST_PREVIEW
 from workspaces.conversations.services.announcing import announce_changes
+from workspaces.conversations.services.media_use import remove_media_of_messages
 from workspaces.conversations.services.texts import storable
 
 # Reactions of contacts in these networks open the window, as messages do.
@@ -17,7 +18,7 @@ REACTIONS_OPEN_WINDOW = ["whatsapp", "facebook"]
 LONGEST_EMOJI = 40
 
 TARGETS = """
-    SELECT message.id, message.conversation_id, message.workspace_id, told.*
+    SELECT message.id, message.conversation_id, message.workspace_id, message.media_id, told.*
     FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::timestamptz[]) AS told (channel_id, message_id, text, at)
     JOIN conversations_message message
         ON message.channel_id = told.channel_id AND message.provider_message_id = told.message_id
@@ -29,7 +30,7 @@ UPDATE conversations_message message SET text = target.text, edited_at = target.
 FROM target
 WHERE message.id = target.id AND message.removed_at IS NULL
     AND (message.edited_at IS NULL OR message.edited_at <= target.at)
-RETURNING message.workspace_id, message.conversation_id, message.id
+RETURNING message.workspace_id, message.conversation_id, message.id, NULL
 """  # noqa: S608  # texts of our own
 REMOVE = f"""
 WITH target AS ({TARGETS}), forgotten AS (
@@ -38,7 +39,7 @@ WITH target AS ({TARGETS}), forgotten AS (
 UPDATE conversations_message message
 SET text = '', details = '{{}}', reactions = '[]', template = NULL, media_id = NULL, removed_at = target.at
 FROM target WHERE message.id = target.id AND message.removed_at IS NULL
-RETURNING message.workspace_id, message.conversation_id, message.id
+RETURNING message.workspace_id, message.conversation_id, message.id, target.media_id
 """  # noqa: S608  # texts of our own
 # A contact has one reaction to a message; one that was taken back stays as an empty one, so that an older one that
 # comes late does not bring it back.
@@ -53,7 +54,7 @@ FROM target
 WHERE message.id = target.id AND message.removed_at IS NULL AND NOT EXISTS (
     SELECT FROM jsonb_array_elements(message.reactions) AS known
     WHERE known ->> 'by' = 'contact' AND (known ->> 'at')::timestamptz > target.at)
-RETURNING message.workspace_id, message.conversation_id, message.id
+RETURNING message.workspace_id, message.conversation_id, message.id, NULL
 """  # noqa: S608  # texts of our own
 PREVIEW = """
 UPDATE conversations_conversation conversation SET last_message_preview = left(message.text, %s), updated_at = %s
@@ -76,7 +77,8 @@ FROM (
 WHERE conversation.id = reacted.id AND channel.id = conversation.channel_id AND channel.platform = ANY (%s)
 """
 
-Row = tuple[int, int, int]
+# The numbers of the workspace, the conversation and the message, and that of the file that it has lost.
+Row = tuple[int, int, int, int | None]
 Fact = TypeVar("Fact", MessageEdited, MessageRemoved, ReactionChanged)
 
 
@@ -88,9 +90,13 @@ def edit_messages(facts: Sequence[MessageEdited], *, now: datetime) -> int:
 
 
 def remove_messages(facts: Sequence[MessageRemoved], *, now: datetime) -> int:
-    """Empty messages that were taken back: text, file, what they carried, reactions; says how many."""
+    """Empty messages that were taken back: text, file, what they carried, reactions; says how many.
+
+    Their files are gone with them, unless something else shows or needs them.
+    """
     changed = _change(REMOVE, facts, [""] * len(_newest(facts)))
     _show(changed, now)
+    remove_media_of_messages([row[3] for row in changed], now=now)
     return len(changed)
 
 
@@ -101,7 +107,7 @@ def change_reactions(facts: Sequence[ReactionChanged], *, now: datetime) -> int:
     if changed:
         with connection.cursor() as cursor:
             cursor.execute(TOUCH, [integers([row[2] for row in changed]), REACTIONS_OPEN_WINDOW])
-    announce_changes((workspace, conversation) for workspace, conversation, _ in changed)
+    announce_changes((workspace, conversation) for workspace, conversation, *_ in changed)
     return len(changed)
 
 
@@ -131,7 +137,7 @@ def _show(changed: Sequence[Row], now: datetime) -> None:
     """Show in lists what has become of a conversation's last message."""
     if not changed:
         return
-    conversations = integers(sorted({conversation for _, conversation, _ in changed}))
+    conversations = integers(sorted({row[1] for row in changed}))
     with connection.cursor() as cursor:
         cursor.execute(PREVIEW, [LONGEST_PREVIEW, now, conversations, integers([row[2] for row in changed])])
-    announce_changes((workspace, conversation) for workspace, conversation, _ in changed)
+    announce_changes((workspace, conversation) for workspace, conversation, *_ in changed)

@@ -76,7 +76,7 @@ class MediaViewSet(WorkspaceViewSet):
 
     @operation(
         operation_id="removeMedia",
-        summary="Remove a file, unless a scheduled broadcast or an automation needs it",
+        summary="Remove a file, unless a message to be sent, a scheduled broadcast or an automation needs it",
         answer=one(MediaDeletedSerializer),
         errors={409: MediaInUse.message},
     )

@@ -1,0 +1,31 @@
+"""Which files messages need, and those that go with the messages they came in."""
+
+from collections.abc import Collection
+from datetime import datetime
+
+from django.db.models import Exists, OuterRef
+
+from workspaces.conversations.models import Message, QueuedMessage
+from workspaces.media.models import Media, MediaQuerySet
+from workspaces.media.services import MediaUse, remove_unneeded_media
+
+
+def message_needing(media: Media) -> str | None:
+    """Name a message that is still to be sent with the file; one that was sent does without it."""
+    waiting = QueuedMessage.objects.filter(message__media=media)
+    return "a message that is still to be sent" if waiting.exists() else None
+
+
+def media_in_messages(media: MediaQuerySet) -> MediaQuerySet:
+    """Keep the files that a message shows."""
+    return media.filter(Exists(Message.objects.filter(media=OuterRef("pk"))))
+
+
+def remove_media_of_messages(media: Collection[int | None], *, now: datetime) -> None:
+    """Remove files of messages that are gone or empty now, unless something else needs them."""
+    ids = {one for one in media if one is not None}
+    if ids:
+        remove_unneeded_media(media=ids, now=now)
+
+
+MEDIA_USE = MediaUse("messages", message_needing, media_in_messages)
