@@ -1,4 +1,4 @@
-"""What conversations add elsewhere: topics of webhooks, metrics, uses of files, what becomes of merged contacts."""
+"""What conversations add elsewhere: topics of webhooks, metrics, uses of files, merged and removed contacts."""
 
 from typing import Any
 
@@ -8,12 +8,13 @@ from agency.event_types import EventType, event_types
 from agency.pages.registry import MenuEntry, dashboard_menu, label_actions
 from config.metrics import METRICS
 from config.request_bodies import MIB, BodyRule, body_rules
-from workspaces.contacts.services import contact_merge_handlers
+from workspaces.contacts.services import contact_merge_handlers, contact_removal_handlers
 from workspaces.conversations import metrics
 from workspaces.conversations.api.serializers import ConversationSerializer, MessageSerializer, NoteSerializer
 from workspaces.conversations.services import recording
 from workspaces.conversations.services.media_use import MEDIA_USE
 from workspaces.conversations.services.merging import MERGE_HANDLER
+from workspaces.conversations.services.removing import REMOVAL_HANDLER
 from workspaces.media.services import media_uses
 from workspaces.subaccounts.event_types import workspace_event_type
 
@@ -50,5 +51,6 @@ dashboard_menu.add(MenuEntry(url_name="app:inbox", label=_("Inbox"), icon="inbox
 body_rules.add(BodyRule("/app/inbox/", most_bytes=MOST_FILE_BYTES + MIB))
 label_actions({"conversations.opt_out_words_changed": _("Opt-out words changed")})
 contact_merge_handlers.add(MERGE_HANDLER)
+contact_removal_handlers.add(REMOVAL_HANDLER)
 media_uses.add(MEDIA_USE)
 METRICS.add(*metrics.METRICS)

@@ -9,6 +9,8 @@ from workspaces.conversations.models import Message, QueuedMessage
 from workspaces.media.models import Media, MediaQuerySet
 from workspaces.media.services import MediaUse, remove_unneeded_media
 
+BATCH = 1_000
+
 
 def message_needing(media: Media) -> str | None:
     """Name a message that is still to be sent with the file; one that was sent does without it."""
@@ -23,9 +25,9 @@ def media_in_messages(media: MediaQuerySet) -> MediaQuerySet:
 
 def remove_media_of_messages(media: Collection[int | None], *, now: datetime) -> None:
     """Remove files of messages that are gone or empty now, unless something else needs them."""
-    ids = {one for one in media if one is not None}
-    if ids:
-        remove_unneeded_media(media=ids, now=now)
+    ids = sorted({one for one in media if one is not None})
+    for start in range(0, len(ids), BATCH):
+        remove_unneeded_media(media=ids[start : start + BATCH], now=now)
 
 
 MEDIA_USE = MediaUse("messages", message_needing, media_in_messages)

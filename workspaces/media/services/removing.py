@@ -5,11 +5,12 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from agency.actors import Actor
 from config.db import database_now
 from config.hooks import Registry
+from config.leases.arrays import integers
 from workspaces.media.models import Media, MediaQuerySet, UnusedFile
 from workspaces.media.providers.storages import STORAGE_FAULTS, media_storage
 from workspaces.media.services.errors import MediaInUse, MediaNotFound
@@ -20,6 +21,10 @@ logger = logging.getLogger(__name__)
 # A storage that is away is asked again: after a minute, and later up to a day.
 FIRST_WAIT, LONGEST_WAIT = timedelta(minutes=1), timedelta(days=1)
 MOST_DOUBLED = 11
+REMOVE = """
+WITH gone AS (DELETE FROM media_media WHERE id = ANY (%s::bigint[]) RETURNING storage_name)
+INSERT INTO media_unusedfile (storage_name, due_at, tries) SELECT storage_name, %s, 0 FROM gone
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +65,15 @@ def remove_unneeded_media(*, media: Collection[int], now: datetime) -> int:
 
     The rows are locked before anything is asked, so that no new use comes in between.
     """
-    received = Media.objects.filter(pk__in=media, source=Media.Source.RECEIVED).order_by("pk")
-    locked = Media.objects.filter(pk__in=[row.pk for row in received.select_for_update()])
+    received = Media.objects.filter(pk__in=media, source=Media.Source.RECEIVED).order_by("pk").select_for_update()
+    locked = Media.objects.filter(pk__in=list(received.values_list("pk", flat=True)))
     free = locked
     for use in media_uses:
         free = free.exclude(pk__in=use.among(locked).values("pk"))
-    names = dict(free.values_list("pk", "storage_name"))
-    if not names:
-        return 0
-    UnusedFile.objects.bulk_create(UnusedFile(storage_name=name, due_at=now) for name in names.values())
-    Media.objects.filter(pk__in=names).delete()
-    return len(names)
+    with connection.cursor() as cursor:
+        cursor.execute(REMOVE, [integers(list(free.values_list("pk", flat=True))), now])
+        removed: int = cursor.rowcount
+    return removed
 
 
 def remove_next_unused_file() -> bool:
