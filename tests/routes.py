@@ -225,7 +225,13 @@ ROUTES: dict[str, dict[str, Case]] = {
     f"{WORKSPACE}media/<id:media>": {"GET": READ, "DELETE": READ},
 }
 # No key is asked for, and no caller's data is in them.
-DOCUMENTS = (f"{AGENCY}openapi.json", f"{WORKSPACE}openapi.json", "api/docs/agency", "api/docs/workspace")
+DOCUMENTS = (
+    f"{AGENCY}openapi.json",
+    f"{WORKSPACE}openapi.json",
+    "api/docs/agency",
+    "api/docs/workspace",
+    "api/docs/workspace/events",
+)
 CATCH_ALLS = (f"{AGENCY}{EVERYTHING_ELSE}", f"{WORKSPACE}{EVERYTHING_ELSE}", r"^api(?:/[\s\S]*)?\Z")
 
 

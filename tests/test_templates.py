@@ -15,7 +15,8 @@ from agency.models import Mail
 
 FOLDER = settings.BASE_DIR / "templates"
 NAME = re.compile(r"(?:\w+/)+\w+\.(?:html|txt)")
-TAG = re.compile(r"{% (?:extends|include) (\S+)")
+# A name; what a variable names stands in code.
+TAG = re.compile(r"""{% (?:extends|include) (["']\S+)""")
 ADMIN_PAGES = ("change_form", "change_list", "delete_confirmation", "object_history")
 LARGEST_FOLDER = 15
 

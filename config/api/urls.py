@@ -9,4 +9,5 @@ urlpatterns = [
     path("api/v1/openapi.json", views.workspace_document, name="workspace-document"),
     path("api/docs/agency", views.agency_page, name="agency-docs"),
     path("api/docs/workspace", views.workspace_page, name="workspace-docs"),
+    path("api/docs/workspace/events", views.workspace_events_page, name="workspace-events-docs"),
 ]

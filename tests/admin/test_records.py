@@ -21,8 +21,9 @@ from agency.services import issue_agency_key, revoke_agency_key
 from channelconnect.inbox import store_notice
 from channelconnect.models import ChannelCredential
 from channelconnect.services import create_session, set_return_urls, switch_connect
-from tests.factories import ProductFactory, catalogue_ids
+from tests.factories import ChannelFactory, ProductFactory, SegmentFactory, catalogue_ids
 from tests.webhooks.delivering import make_deliveries
+from tests.workspaces.conversations.facts import receive, received
 from webhooks.models import Attempt, Delivery, Endpoint
 from webhooks.services.endpoints import new_secret
 from workspaces.subaccounts.models import Workspace
@@ -46,6 +47,8 @@ def secrets_of(workspace: Workspace) -> list[str]:
     """Fill every kind of record and give the secrets that were made on the way."""
     agency, now = workspace.agency, timezone.now()
     catalogue_ids(workspace, "mark")
+    SegmentFactory.create(workspace=workspace)
+    receive(received(ChannelFactory.create(workspace=workspace)))
     ProductFactory.create(workspace=workspace, track_stock=True, stock_quantity=1)
     endpoint = Endpoint.objects.create(
         agency=agency, url="https://receiver.example/in", events=["workspace.suspended"], secret=new_secret()

@@ -18,7 +18,8 @@ from workspaces.subaccounts.models import Workspace
 
 HEAVIEST = 300_000
 PAGES = {"agency": "/api/agency/v1", "workspace": "/api/v1"}
-each_page = pytest.mark.parametrize(("name", "surface"), PAGES.items())
+each_document = pytest.mark.parametrize(("name", "surface"), PAGES.items())
+each_page = pytest.mark.parametrize(("name", "surface"), [*PAGES.items(), ("workspace/events", "/api/v1")])
 pytestmark = pytest.mark.django_db  # closing a served file looks after the database connections
 
 
@@ -26,7 +27,7 @@ def page_of(anonymous: Api, name: str) -> str:
     return str(anonymous.get(f"/api/docs/{name}").content.decode())
 
 
-@each_page
+@each_document
 def test_every_operation_is_there_with_a_sample_in_each_language(anonymous: Api, name: str, surface: str) -> None:
     page, document = page_of(anonymous, name), anonymous.get(f"{surface}/openapi.json").json()
     operations = [operation for methods in document["paths"].values() for operation in methods.values()]
@@ -36,6 +37,17 @@ def test_every_operation_is_there_with_a_sample_in_each_language(anonymous: Api,
         assert page.count(f'<pre class="{language}">') == len(operations)
     for sample in re.findall(r'<pre class="python">(.*?)</pre>', page, re.DOTALL):
         compile(html.unescape(sample), "sample.py", "exec")
+
+
+def test_many_events_have_a_page_of_their_own(anonymous: Api) -> None:
+    document = anonymous.get("/api/v1/openapi.json").json()
+    operations, events = page_of(anonymous, "workspace"), page_of(anonymous, "workspace/events")
+    assert len(document["webhooks"]) > 40
+    for name, methods in document["webhooks"].items():
+        assert f'id="{methods["post"]["operationId"]}"' in events, name
+        assert f'id="{methods["post"]["operationId"]}"' not in operations, name
+    assert 'href="/api/docs/workspace/events"' in operations
+    assert 'href="/api/docs/workspace"' in events
 
 
 @each_page

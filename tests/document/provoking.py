@@ -15,11 +15,12 @@ from config.api.surface import SurfaceView
 from tests.document import catalogue, conversations
 from tests.document.recording import documented_path, surface_of, validator_of
 from tests.document.schemas import resolved
-from tests.factories import AddonFactory, PlanFactory, a_file
+from tests.factories import AddonFactory, ContactFactory, PlanFactory, a_file
 from tests.routes import AGENCY, WRITES, Case, address, api_of, body_of, ids_of, suspend
 from tests.tenants import Api, Multipart, Tenant, a_new_customer
 from tests.workspaces.media.files import PDF, picture
 from workspaces.automations.models import Automation
+from workspaces.subaccounts.models import Channel
 
 MOST_BYTES = 1024 * 1024
 ENTRIES = ("missed-visit", "time-for-a-touch-up")
@@ -159,6 +160,20 @@ def a_file_in_use(call: Call) -> int:
     return call.send(path=address(call.route, {"media": media.uuid}))
 
 
+def two_merges_with_one_key(call: Call) -> int:
+    others = [ContactFactory.create(workspace=call.tenant.workspace) for _ in range(2)]
+    return [call.send({"contact": str(other.uuid)}, idempotency_key="merged") for other in others][1]
+
+
+def an_unknown_channel(call: Call) -> int:
+    return call.send({"channel": str(uuid4())})
+
+
+def a_disconnected_channel(call: Call) -> int:
+    Channel.objects.filter(uuid=call.body["channel"]).update(status=Channel.Status.DISCONNECTED)
+    return call.send()
+
+
 # What only these operations answer; everything else follows from what an operation is.
 OF_THEIR_OWN: dict[str, tuple[Provocation, ...]] = {
     "POST plans": (two_offers_with_one_key,),
@@ -182,6 +197,9 @@ OF_THEIR_OWN: dict[str, tuple[Provocation, ...]] = {
     "POST api/v1/webhooks/<id:webhook>/test": (a_disabled_endpoint,),
     "POST api/v1/webhooks/<id:webhook>/replay": (a_disabled_endpoint,),
     "POST api/v1/webhooks/deliveries/<id:delivery>/redeliver": (a_disabled_endpoint,),
+    "POST api/v1/segments": (catalogue.two_names_with_one_key,),
+    "POST api/v1/contacts/<id:contact>/merge": (two_merges_with_one_key,),
+    "POST api/v1/templates/sync": (an_unknown_channel, a_disconnected_channel),
     "POST api/v1/media": (what_is_no_file_of_ours,),
     "DELETE api/v1/media/<id:media>": (a_file_in_use,),
     "GET packs/import/preview": (an_unknown_source, no_parameters),

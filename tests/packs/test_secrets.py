@@ -17,6 +17,7 @@ from tests.flow_factories import Flow
 from tests.packs.client import PackClient, an_automation
 from tests.tenants import Api, Tenant
 from tests.workspaces.automations.flows.secrets import PLATFORM, SECRETS, a_value, field_at, flows
+from tests.workspaces.conversations.sending import a_template
 from workspaces.automations.flows.checks import problems_of
 from workspaces.automations.services import change_readiness, fill_slots, switch_on
 
@@ -56,7 +57,8 @@ def copy_and_install(a: Tenant, packs: PackClient, copier: Api, flow: Flow, secr
     seen += list(ActivityEntry.objects.order_by("id").values()[activities_before:])
 
     customer = WorkspaceFactory.create(agency=a.agency)
-    ChannelFactory.create(workspace=customer, platform=PLATFORM)
+    channel = ChannelFactory.create(workspace=customer, platform=PLATFORM)
+    a_template(channel)
     seen.append(str(gallery_of(workspace=customer)[0]))
     (installed,) = install_pack(workspace=customer, pack=PackEntry.objects.get().pack.uuid, now=now(), by=SYSTEM).added
     seen += [installed.name, installed.draft, installed.slots]

@@ -14,6 +14,7 @@ from config.api.fields import CharField
 from config.api.serializers import Serializer
 from config.hooks import Registry
 from tests.config.http.receivers import Receiver
+from tests.document import recording
 from webhooks.models import Endpoint
 from webhooks.services import register_endpoint
 from workspaces.subaccounts.models import Workspace
@@ -48,6 +49,7 @@ def declare_contact_events(monkeypatch: pytest.MonkeyPatch) -> None:
     declared = Registry[EventType]("event types of the test")
     declared.add(*event_types.event_types, _contact_event(EVENT), _contact_event(SCARCE, only_if_subscribed=True))
     monkeypatch.setattr(event_types, "event_types", declared)
+    recording.declared_by_tests.update((EVENT, SCARCE))
 
 
 def tenant_of(workspace: Workspace) -> tenants.Tenant:

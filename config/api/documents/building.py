@@ -43,6 +43,7 @@ class Document:
     prefix: str
     summary: str
     refusals: SurfaceRefusals
+    has_page_of_events: bool = False
 
     @property
     def path(self) -> str:
@@ -66,6 +67,7 @@ WORKSPACE = Document(
     prefix="/api/v1",
     summary="Work with the data of one workspace.",
     refusals=SurfaceRefusals(forbidden="API access is disabled for this installation, or this workspace is suspended."),
+    has_page_of_events=True,
 )
 METHODS = ("get", "post", "put", "patch", "delete")
 _one_at_a_time = threading.Lock()

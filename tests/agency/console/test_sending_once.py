@@ -8,11 +8,13 @@ from urllib.parse import urlsplit
 
 import pytest
 from django.core import signing
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db.models import Model
 from django.test import Client
 from django.urls import URLPattern, get_resolver, reverse
 from django.utils.timezone import now
 
+from agency.actors import SYSTEM
 from agency.models import Addon, AgencyKey, Invitation, Mail, Plan, SentForm
 from agency.pages.form_nonce import SALT, new_nonce
 from agency.services.sent_forms import FORMS_LAST, SENT_FORMS_KEPT
@@ -20,12 +22,20 @@ from channelconnect.models import ConnectSession
 from packs.models import Pack, PackEntry
 from tests.agency.console.browsers import a_browser, a_member, flashes, hidden, text
 from tests.channelconnect.agencies import RETURN_URL, switch_on
+from tests.factories import ProductFactory, ServiceFactory
 from tests.packs.client import an_automation
 from tests.parallel import at_once
 from tests.tenants import Tenant
 from tests.webhooks.factories import a_failed_delivery
+from tests.workspaces.conversations.facts import a_conversation
 from webhooks.models import Delivery, Endpoint
-from workspaces.subaccounts.models import Workspace
+from webhooks.services import register_endpoint
+from workspaces.catalogue.models import Product, Service, ServiceCategory, StockMovement
+from workspaces.classes.models import ClassSession, Staff
+from workspaces.contacts.models import Contact, ContactImport, Segment
+from workspaces.conversations.models import Message, Note
+from workspaces.subaccounts.models import Workspace, WorkspaceKey
+from workspaces.subaccounts.services import tenant_of
 
 pytestmark = pytest.mark.django_db
 
@@ -63,6 +73,41 @@ def of_connecting(tenant: Tenant) -> list[Any]:
     return [tenant.workspace.uuid]
 
 
+def of_conversation(tenant: Tenant) -> list[Any]:
+    return [a_conversation(tenant.channel).uuid]
+
+
+def of_product(tenant: Tenant) -> list[Any]:
+    return [ProductFactory.create(workspace=tenant.workspace, track_stock=True, stock_quantity=1).uuid]
+
+
+def of_own_endpoint(tenant: Tenant) -> list[Any]:
+    return [own_endpoint(tenant).uuid]
+
+
+def own_endpoint(tenant: Tenant) -> Endpoint:
+    return register_endpoint(
+        tenant=tenant_of(tenant.workspace), url="https://93.184.215.14/own", events=["contact.created"], by=SYSTEM
+    )
+
+
+def of_own_failed(tenant: Tenant) -> list[Any]:
+    delivery = a_failed_delivery(tenant, own_endpoint(tenant))
+    Delivery.objects.filter(pk=delivery.pk).update(workspace_id=tenant.workspace.pk)
+    return [delivery.uuid]
+
+
+def own_since_yesterday(tenant: Tenant) -> dict[str, Any]:
+    a_failed_delivery(tenant, own_endpoint(tenant))
+    return {"since": (now() - timedelta(days=1)).strftime("%Y-%m-%dT%H:%M")}
+
+
+def a_class(tenant: Tenant) -> dict[str, Any]:
+    service = ServiceFactory.create(workspace=tenant.workspace)
+    starts_at = (now() + timedelta(days=1)).strftime("%Y-%m-%dT%H:%M")
+    return {"service": str(service.uuid), "starts_at": starts_at, "capacity": "5"}
+
+
 def an_owner(_: Tenant) -> dict[str, Any]:
     return {"name": "Shop", "owner_name": "Ada", "owner_email": "ada@example.com", "timezone": "UTC"}
 
@@ -89,6 +134,26 @@ MAKING = {
         ConnectSession, ids=of_connecting, data=lambda _: {"platform": "whatsapp", "return_url": RETURN_URL}
     ),
 }
+# What owners of workspaces make, in the dashboard.
+OF_OWNERS = {
+    "api-key-new": Making(WorkspaceKey, data=lambda _: {"name": "Shop"}),
+    "class-new": Making(ClassSession, data=a_class),
+    "contact-import-new": Making(ContactImport, data=lambda _: {"file": SimpleUploadedFile("a.csv", b"Name\nAda\n")}),
+    "contact-new": Making(Contact, data=lambda _: {"name": "Ada"}),
+    "conversation-note": Making(Note, ids=of_conversation, data=lambda _: {"text": "Calls back"}),
+    "conversation-send": Making(Message, ids=of_conversation, data=lambda _: {"text": "Yes"}),
+    "product-new": Making(Product, data=lambda _: {"name": "Soap", "price": "3"}),
+    "product-stock": Making(StockMovement, ids=of_product, data=lambda _: {"reason": "received", "quantity": "5"}),
+    "segment-new": Making(Segment, data=lambda _: {"name": "Regulars", "filter_tags_any": "VIP"}),
+    "service-category-new": Making(ServiceCategory, data=lambda _: {"name": "Hair"}),
+    "service-new": Making(Service, data=lambda _: {"name": "Cut", "kind": "appointment"}),
+    "staff-new": Making(Staff, data=lambda _: {"name": "Mia"}),
+    "webhook-new": Making(Endpoint, data=lambda _: {**an_endpoint(_), "events": ["contact.created"]}),
+    "webhook-rotate": Making(Endpoint, ids=of_own_endpoint),
+    "webhook-test": Making(Delivery, ids=of_own_endpoint),
+    "webhook-redeliver": Making(Delivery, ids=of_own_failed),
+    "webhook-redeliver-failed": Making(Delivery, data=own_since_yesterday),
+}
 NAMED_LIKE_ONE = ("-new", "-invite", "-redeliver", "-copy-preview", "-start-for")
 
 
@@ -99,10 +164,11 @@ def views_of(namespace: str) -> Iterator[tuple[str, Any]]:
             yield pattern.name, getattr(pattern.callback, "view_class", None)
 
 
-def test_every_page_that_makes_something_says_so() -> None:
-    views = [*views_of("console"), *views_of("app")]
-    assert {name for name, view in views if view and view.creates} == MAKING.keys()
-    assert {name for name, _ in views if name.endswith(NAMED_LIKE_ONE)} <= MAKING.keys()
+@pytest.mark.parametrize(("namespace", "making"), [("console", MAKING), ("app", OF_OWNERS)])
+def test_every_page_that_makes_something_says_so(namespace: str, making: dict[str, Making]) -> None:
+    views = list(views_of(namespace))
+    assert {name for name, view in views if view and view.creates} == making.keys()
+    assert {name for name, _ in views if name.endswith(NAMED_LIKE_ONE)} <= making.keys()
 
 
 def test_every_form_of_a_page_can_be_told_from_another(a: Tenant, owner: Client) -> None:
@@ -110,15 +176,21 @@ def test_every_form_of_a_page_can_be_told_from_another(a: Tenant, owner: Client)
     assert hidden(page, "nonce") != hidden(owner.get(f"/console/sub-accounts/{a.workspace.uuid}/edit"), "nonce")
 
 
-@pytest.mark.parametrize("name", MAKING)
+@pytest.mark.parametrize("name", [*(f"console:{name}" for name in MAKING), *(f"app:{name}" for name in OF_OWNERS)])
 def test_sent_twice_it_makes_one_and_leads_to_it(name: str, a: Tenant) -> None:
-    making, user = MAKING[name], a_member(a.agency, "owner").user
-    browser, path = a_browser(user), reverse(f"console:{name}", args=making.ids(a))
+    namespace, _, short = name.partition(":")
+    is_console = namespace == "console"
+    making = (MAKING if is_console else OF_OWNERS)[short]
+    user = a_member(a.agency, "owner").user if is_console else a.workspace.owner
+    browser, path = a_browser(user), reverse(name, args=making.ids(a))
     data = {**making.data(a), "nonce": new_nonce(user.pk)}
     first = browser.post(path, data)
     assert first.status_code in {200, 302}, text(first)
     made = making.model._default_manager.count()
     secrets = list(Endpoint.objects.values_list("secret", flat=True))
+    for file in data.values():
+        if isinstance(file, SimpleUploadedFile):
+            file.seek(0)
     again = browser.post(path, data)
     assert making.model._default_manager.count() == made
     assert list(Endpoint.objects.values_list("secret", flat=True)) == secrets

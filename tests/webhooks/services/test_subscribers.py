@@ -52,7 +52,7 @@ def test_an_event_of_another_audience_or_of_no_declaration_is_refused(a: Tenant)
     with pytest.raises(LookupError):
         record(tenants.Tenant(a.agency.pk))
     with pytest.raises(LookupError):
-        record(tenant_of(a.workspace), "contact.deleted")
+        record(tenant_of(a.workspace), "visitor.deleted")
 
 
 def test_a_disabled_or_removed_endpoint_is_no_subscriber(a: Tenant, endpoint: Endpoint) -> None:

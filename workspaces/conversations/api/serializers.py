@@ -147,7 +147,9 @@ class MessageTemplateSerializer(Serializer):
 
     name = CharField(example="appointment_reminder")
     language = CharField(example="en_US")
-    components = ListField(child=DictField())
+    components = ListField(
+        child=DictField(), example=[{"type": "body", "parameters": [{"type": "text", "text": "Ada"}]}]
+    )
 
 
 class MessageSerializer(Serializer):

@@ -22,6 +22,7 @@ from config.api.requests.multipart import MULTIPART
 
 JSON = Mapping[str, Any]
 NAME_IN_PATH = re.compile(r"{(\w+)}")
+EVENTS = "Events"
 PLACES = {"path": "Path", "query": "Query", "header": "Headers"}
 
 
@@ -33,10 +34,13 @@ class ReferenceBuilder:
         self.schemas = Schemas(document["components"]["schemas"])
         self.server = document["servers"][0]["url"].rstrip("/")
 
-    def build(self) -> Reference:
+    def build(self, *, leaving_out: str = "", only: str = "") -> Reference:
+        """Give the page of all sections, of all but one, or of one alone."""
         info, usual = self.document["info"], self.document["components"]["responses"]
         summary, _, conventions = info["description"].partition("\n")
-        sections = tuple(self._sections())
+        sections = tuple(
+            one for one in self._sections() if one.title != leaving_out and (not only or one.title == only)
+        )
         return Reference(
             title=info["title"],
             version=info["version"],
@@ -56,7 +60,7 @@ class ReferenceBuilder:
             for method, operation in methods.items():
                 by_tag.setdefault(operation["tags"][0], []).append(self._operation(path, method.upper(), operation))
         for name, methods in self.document.get("webhooks", {}).items():
-            by_tag.setdefault("Events", []).append(self._event(name, methods["post"]))
+            by_tag.setdefault(EVENTS, []).append(self._event(name, methods["post"]))
         for tag, operations in by_tag.items():
             yield SectionEntry(f"section-{slugify(tag)}", tag, tuple(operations))
 
