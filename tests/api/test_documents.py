@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from drf_spectacular.drainage import GENERATOR_STATS
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
+from config.api.documents import building
 from config.api.documents.events import DocumentedEvents, EventDescription, documented_events
 from tests.api.conftest import AGENCY, WORKSPACE
 from tests.api.surfaces.serializers import ThingSerializer
@@ -177,3 +179,14 @@ def test_documents_are_only_read(anonymous: Client, path: str) -> None:
     answer = anonymous.post(path)
     assert (answer.status_code, answer["Allow"]) == (405, "GET, HEAD")
     assert set(answer.json()) == {"message"}
+
+
+@pytest.mark.parametrize("document", [building.AGENCY, building.WORKSPACE], ids=lambda document: document.name)
+def test_a_document_is_built_without_a_warning(document: building.Document, settings: Any) -> None:
+    settings.ROOT_URLCONF = "config.urls"
+    GENERATOR_STATS.reset()
+    with GENERATOR_STATS.silence():
+        building.build(document)
+    warned = [*GENERATOR_STATS._warn_cache, *GENERATOR_STATS._error_cache]
+    GENERATOR_STATS.reset()
+    assert warned == []

@@ -14,10 +14,11 @@ from rest_framework.request import Request
 from config.api.idempotency import Idempotency
 from config.api.operations import many, one, operation, pages
 from config.api.responses.json import json_response
+from config.api.serializers import DeletedSerializer
 from config.http.guard import VettedTarget
 from webhooks.api.declaring import declared
 from webhooks.api.deliveries import UNREADABLE_TIME, WebhookViews
-from webhooks.api.serializers import DeletedSerializer, ReplayedSerializer
+from webhooks.api.serializers import ReplayedSerializer
 from webhooks.models import Endpoint
 from webhooks.services import (
     EndpointGone,

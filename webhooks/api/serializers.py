@@ -180,9 +180,3 @@ class DeliveryDetailSerializer(DeliverySerializer):
     def get_fields(self) -> dict[str, Any]:
         """Show the attempts themselves where lists show their number."""
         return {**super().get_fields(), "attempts": AttemptSerializer(many=True, source="attempts_in_order")}
-
-
-class DeletedSerializer(Serializer):
-    """Confirmation."""
-
-    deleted = BooleanField(example=True)

@@ -42,7 +42,7 @@ from tests.tenants import Tenant
 from tests.webhooks.factories import a_failed_delivery, an_endpoint
 from tests.workspaces.conversations.facts import person, receive, received
 from webhooks.models import Delivery, Endpoint, HourlyStats
-from webhooks.services import register_endpoint, send_test
+from webhooks.services import register_endpoint
 from workspaces.automations.models import Automation
 from workspaces.catalogue.services import change_product
 from workspaces.classes.services import add_participant
@@ -131,7 +131,7 @@ class ExtremeTenant(Tenant):
             description=ENDLESS[:200],
             by=SYSTEM,
         )
-        self.own_delivery = send_test(endpoint=self.own_endpoint, event="product.updated", now=now(), by=SYSTEM)
+        self.own_delivery = a_failed_delivery(self, self.own_endpoint, workspace_id=self.customer.pk)
 
     def make_packs(self) -> None:
         for name in NAMES:

@@ -1,6 +1,7 @@
 """What the pages of the inbox are given: views with counts, a thread piece by piece, a search, and news of changes."""
 
 import json
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -30,7 +31,7 @@ def of_person(number: int) -> Conversation:
 
 def news(a: Tenant) -> list[object]:
     """What was published of the workspace's inbox, the oldest first."""
-    entries = client().xrange(stream_key(inbox_topic(a.workspace.pk)))
+    entries: Any = client().xrange(stream_key(inbox_topic(a.workspace.pk)))
     return [json.loads(entry[b"data"])["conversations"] for _, entry in entries]
 
 

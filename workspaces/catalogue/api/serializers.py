@@ -144,9 +144,3 @@ class StockMovementSerializer(Serializer):
     reason = ChoiceField(StockMovement.Reason.choices, example=StockMovement.Reason.SET.value)
     actor = MovementActorSerializer(source="*")
     created_at = DateTimeField()
-
-
-class CatalogueDeletedSerializer(Serializer):
-    """What a deletion is answered with."""
-
-    deleted = BooleanField(example=True)

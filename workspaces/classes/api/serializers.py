@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from config.api.fields import BooleanField, CharField, ChoiceField, DateTimeField, EmailField, IntegerField, UUIDField
+from config.api.fields import CharField, ChoiceField, DateTimeField, EmailField, IntegerField, UUIDField
 from config.api.serializers import RelatedField, Serializer
 from workspaces.catalogue.models import Service
 from workspaces.catalogue.services import ServiceNotFound
@@ -122,9 +122,3 @@ class ParticipantBodySerializer(Serializer):
         representation=ParticipantContactSerializer(),
         example=CONTACT,
     )
-
-
-class ClassesDeletedSerializer(Serializer):
-    """What a deletion is answered with."""
-
-    deleted = BooleanField(example=True)

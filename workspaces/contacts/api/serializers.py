@@ -179,9 +179,3 @@ class ImportEventSerializer(Serializer):
     created = IntegerField(example=990)
     updated = IntegerField(example=9)
     refused = IntegerField(example=1)
-
-
-class DeletedSerializer(Serializer):
-    """Confirmation."""
-
-    deleted = BooleanField(example=True)

@@ -10,8 +10,8 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 
 from config.api.operations import one, operation, pages
+from config.api.serializers import DeletedSerializer
 from workspaces.catalogue.api.serializers import (
-    CatalogueDeletedSerializer,
     ProductBodySerializer,
     ProductSerializer,
     ServiceBodySerializer,
@@ -112,11 +112,11 @@ class ProductViewSet(WorkspaceViewSet):
     @operation(
         operation_id="deleteProduct",
         summary="Delete a product; its stock movements are kept",
-        answer=one(CatalogueDeletedSerializer),
+        answer=one(DeletedSerializer),
     )
     def destroy(self, request: Request, product: UUID | None) -> HttpResponse:
         delete_product(product=self.get_object(), now=timezone.now(), by=self.actor)
-        return self.answer(CatalogueDeletedSerializer({"deleted": True}))
+        return self.answer(DeletedSerializer({"deleted": True}))
 
     @operation(
         operation_id="listStockMovements",
@@ -186,12 +186,12 @@ class ServiceCategoryViewSet(WorkspaceViewSet):
     @operation(
         operation_id="deleteServiceCategory",
         summary="Delete a service category in which nothing stands",
-        answer=one(CatalogueDeletedSerializer),
+        answer=one(DeletedSerializer),
         errors={409: ServiceCategoryInUse.message},
     )
     def destroy(self, request: Request, category: UUID | None) -> HttpResponse:
         delete_category(category=self.get_object(), by=self.actor)
-        return self.answer(CatalogueDeletedSerializer({"deleted": True}))
+        return self.answer(DeletedSerializer({"deleted": True}))
 
 
 class ServiceViewSet(WorkspaceViewSet):
@@ -251,9 +251,9 @@ class ServiceViewSet(WorkspaceViewSet):
     @operation(
         operation_id="deleteService",
         summary="Delete a service; what was done with it still names it",
-        answer=one(CatalogueDeletedSerializer),
+        answer=one(DeletedSerializer),
         errors={409: "Something is planned with this service."},
     )
     def destroy(self, request: Request, service: UUID | None) -> HttpResponse:
         delete_service(service=self.get_object(), now=timezone.now(), by=self.actor)
-        return self.answer(CatalogueDeletedSerializer({"deleted": True}))
+        return self.answer(DeletedSerializer({"deleted": True}))

@@ -10,8 +10,8 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 
 from config.api.operations import one, operation, pages
+from config.api.serializers import DeletedSerializer
 from workspaces.classes.api.serializers import (
-    ClassesDeletedSerializer,
     ClassSessionBodySerializer,
     ClassSessionSerializer,
     ParticipantBodySerializer,
@@ -93,12 +93,12 @@ class StaffViewSet(WorkspaceViewSet):
     @operation(
         operation_id="deleteStaff",
         summary="Delete a staff member; classes of the past still name them",
-        answer=one(ClassesDeletedSerializer),
+        answer=one(DeletedSerializer),
         errors={409: StaffInUse.message},
     )
     def destroy(self, request: Request, staff: UUID | None) -> HttpResponse:
         delete_staff(staff=self.get_object(), now=timezone.now(), by=self.actor)
-        return self.answer(ClassesDeletedSerializer({"deleted": True}))
+        return self.answer(DeletedSerializer({"deleted": True}))
 
 
 class ClassSessionViewSet(WorkspaceViewSet):
@@ -198,11 +198,11 @@ class ParticipantViewSet(WorkspaceViewSet):
     @operation(
         operation_id="removeParticipant",
         summary="Free the seat of a contact",
-        answer=one(ClassesDeletedSerializer),
+        answer=one(DeletedSerializer),
         errors={404: "No such class, or no such participant.", 409: NOT_SCHEDULED},
     )
     def destroy(self, request: Request, session: UUID | None, contact: UUID | None) -> HttpResponse:
         found = self.get_class()
         who = self.find(Contact.objects.of(self.workspace), contact, missing=ParticipantNotFound)
         remove_participant(session=found, contact=who, now=timezone.now())
-        return self.answer(ClassesDeletedSerializer({"deleted": True}))
+        return self.answer(DeletedSerializer({"deleted": True}))

@@ -8,10 +8,10 @@ from django.utils import timezone
 from rest_framework.request import Request
 
 from config.api.operations import one, operation, pages
+from config.api.serializers import DeletedSerializer
 from workspaces.contacts.api.serializers import (
     ContactChangesSerializer,
     ContactSerializer,
-    DeletedSerializer,
     ImportResultSerializer,
     ImportSerializer,
     MergeSerializer,

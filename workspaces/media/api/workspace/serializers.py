@@ -1,6 +1,6 @@
 """Files of a workspace, as its API shows and takes them."""
 
-from config.api.fields import BooleanField, CharField, DateTimeField, IntegerField, UploadField, URLField, UUIDField
+from config.api.fields import CharField, DateTimeField, IntegerField, UploadField, URLField, UUIDField
 from config.api.serializers import Serializer
 
 TOKEN = "uBqmT1mD0b5mZ0fV6W2xkqJc3m8y9QeR7tYhLpN4sAE"  # noqa: S105  # an example
@@ -23,9 +23,3 @@ class MediaUploadSerializer(Serializer):
     """A file: a picture, a sound or a film of at most 16 MiB, or another file of at most 100 MiB."""
 
     file = UploadField()
-
-
-class MediaDeletedSerializer(Serializer):
-    """Confirmation."""
-
-    deleted = BooleanField(example=True)

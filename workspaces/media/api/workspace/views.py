@@ -9,7 +9,8 @@ from rest_framework.request import Request
 from config.api.errors.refusals import TooLarge
 from config.api.operations import one, operation, pages
 from config.api.requests.multipart import Upload
-from workspaces.media.api.workspace.serializers import MediaDeletedSerializer, MediaSerializer, MediaUploadSerializer
+from config.api.serializers import DeletedSerializer
+from workspaces.media.api.workspace.serializers import MediaSerializer, MediaUploadSerializer
 from workspaces.media.api.workspace.uploads import UPLOAD
 from workspaces.media.models import Media, MediaQuerySet
 from workspaces.media.services import (
@@ -77,9 +78,9 @@ class MediaViewSet(WorkspaceViewSet):
     @operation(
         operation_id="removeMedia",
         summary="Remove a file, unless a message to be sent, a scheduled broadcast or an automation needs it",
-        answer=one(MediaDeletedSerializer),
+        answer=one(DeletedSerializer),
         errors={409: MediaInUse.message},
     )
     def destroy(self, request: Request, media: UUID | None) -> HttpResponse:
         remove_media(media=self.get_object(), now=timezone.now(), by=self.actor)
-        return self.answer(MediaDeletedSerializer({"deleted": True}))
+        return self.answer(DeletedSerializer({"deleted": True}))
