@@ -5,6 +5,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import closing
 from functools import lru_cache
 from typing import Any
 
@@ -43,10 +44,17 @@ PROMISES = [
 ]
 
 
+def served(environ: Any, start_response: Any) -> list[bytes]:
+    """Answer a request and end it as a server does, which closes its files too; schemathesis leaves it open."""
+    response: Any = application(environ, start_response)
+    with closing(response):
+        return [b"".join(response)]
+
+
 @lru_cache(maxsize=2)
 def schema_of(document: Any) -> Any:
     schema = schemathesis.openapi.from_dict(orjson.loads(building.written(document, PUBLISHED)))
-    schema.app = application
+    schema.app = served
     return schema
 
 
