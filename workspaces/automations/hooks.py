@@ -2,12 +2,16 @@
 
 from django.utils.translation import gettext_lazy as _
 
+from agency.event_types import event_types
 from agency.pages.registry import MenuEntry, dashboard_menu, label_actions
+from workspaces.automations.api.serializers import AutomationSerializer
 from workspaces.automations.services import RequirementCheck, requirement_checks
 from workspaces.automations.services.media_use import automation_needing, media_in_automations
+from workspaces.automations.services.switching import DISABLED, ENABLED
 from workspaces.catalogue.services.choosing import has_services
 from workspaces.contacts.services.counting import has_contacts
 from workspaces.media.services import MediaUse, media_uses
+from workspaces.subaccounts.event_types import workspace_event_type
 
 ACTIONS = {
     "automation.created": _("Automation created"),
@@ -27,6 +31,19 @@ dashboard_menu.add(
     MenuEntry(url_name="app:prerequisites", label=_("Prerequisites"), icon="plan", order=90),
 )
 label_actions(ACTIONS)
+event_types.add(
+    *(
+        workspace_event_type(
+            name,
+            label,
+            group="Automations",
+            resource="automation",
+            serializer=AutomationSerializer,
+            sample={"enabled": name == ENABLED},
+        )
+        for name, label in ((ENABLED, "Automation switched on"), (DISABLED, "Automation switched off"))
+    )
+)
 media_uses.add(MediaUse("automations", automation_needing, media_in_automations))
 requirement_checks.add(
     RequirementCheck("contact", has_contacts, url_name="app:contacts"),

@@ -22,7 +22,9 @@ from workspaces.automations.services.errors import NotReady
 from workspaces.automations.services.locking import lock_automation
 from workspaces.automations.services.readiness import met_requirements
 from workspaces.subaccounts.models import CHANNEL_NAMES, Channel, Workspace
-from workspaces.subaccounts.services import settings_in_texts
+from workspaces.subaccounts.services import record_workspace_event, settings_in_texts
+
+ENABLED, DISABLED = "automation.enabled", "automation.disabled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,7 @@ def switch_on(*, automation: Automation, now: datetime, by: Actor) -> Automation
         if not _set(automation, enabled=True, now=now):
             raise NotReady([ANSWERED])
         record_automation_activity(automation, "automation.switched_on", by)
+        _tell(automation, ENABLED, now)
     return automation
 
 
@@ -88,7 +91,12 @@ def switch_off(*, automation: Automation, now: datetime, by: Actor) -> Automatio
     if automation.enabled:
         _set(automation, enabled=False, now=now)
         record_automation_activity(automation, "automation.switched_off", by)
+        _tell(automation, DISABLED, now)
     return automation
+
+
+def _tell(automation: Automation, name: str, now: datetime) -> None:
+    record_workspace_event(workspace=automation.workspace, name=name, now=now, automation=automation)
 
 
 def _set(automation: Automation, *, enabled: bool, now: datetime) -> bool:
