@@ -2,7 +2,8 @@
 
 import redis
 from django.conf import settings
-from django.db import connection
+from django.db import OperationalError, connection
+from psycopg.errors import DeadlockDetected
 
 # All tables but those that migrations fill and no test changes. Each is locked, so that whoever still writes is waited
 # for, as Django's own TRUNCATE of everything would. That makes new files for each of hundreds of tables and indexes,
@@ -29,10 +30,22 @@ END $$
 """
 
 
+TRIES = 5
+
+
 def empty_database() -> None:
-    """Remove every row of every table, without the rules that rows have among each other."""
-    with connection.cursor() as cursor:
-        cursor.execute(EMPTY)
+    """Remove every row of every table, without the rules that rows have among each other.
+
+    Whoever still writes, and holds a table that comes later, may meet these locks in a deadlock: then once more.
+    """
+    for number in range(1, TRIES + 1):
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute(EMPTY)
+            return
+        except OperationalError as error:
+            if number == TRIES or not isinstance(error.__cause__, DeadlockDetected):
+                raise
 
 
 def forget_counters() -> None:
