@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 
+from django.conf import settings
 from django.db import connection
 from django.test import Client
 from django.utils.timezone import now
@@ -63,14 +64,14 @@ def _signed_in() -> tuple[Workspace, str]:
     Workspace.objects.filter(pk=workspace.pk).update(owner_pending_since=None)
     client = Client()
     client.force_login(User.objects.get(pk=workspace.owner_id))
-    return workspace, client.cookies["sessionid"].value
+    return workspace, client.cookies[settings.SESSION_COOKIE_NAME].value
 
 
 @contextmanager
 def open_streams(port: int, session: str, number: int = STREAMS) -> Iterator[list[socket.socket]]:
     """Hold so many streams open; all of them have begun."""
     allow_files(number + 500)
-    request = f"GET /app/inbox/stream HTTP/1.1\r\nHost: localhost\r\nCookie: sessionid={session}\r\n\r\n".encode()
+    request = f"GET /app/inbox/stream HTTP/1.1\r\nHost: localhost\r\nCookie: {settings.SESSION_COOKIE_NAME}={session}\r\n\r\n".encode()
     streams: list[socket.socket] = []
     try:
         for _ in range(number):
