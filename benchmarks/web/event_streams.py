@@ -71,7 +71,8 @@ def _signed_in() -> tuple[Workspace, str]:
 def open_streams(port: int, session: str, number: int = STREAMS) -> Iterator[list[socket.socket]]:
     """Hold so many streams open; all of them have begun."""
     allow_files(number + 500)
-    request = f"GET /app/inbox/stream HTTP/1.1\r\nHost: localhost\r\nCookie: {settings.SESSION_COOKIE_NAME}={session}\r\n\r\n".encode()
+    cookie = f"Cookie: {settings.SESSION_COOKIE_NAME}={session}"
+    request = f"GET /app/inbox/stream HTTP/1.1\r\nHost: localhost\r\n{cookie}\r\n\r\n".encode()
     streams: list[socket.socket] = []
     try:
         for _ in range(number):
