@@ -22,7 +22,7 @@ MOST_BYTES: Final = 100 * 1024 * 1024
 SECONDS: Final = 45.0
 LIMITS: Final = Limits(operation=15.0)
 # Where Meta keeps files. The token goes to the first of them, and to the Graph API's own host, alone.
-TOKEN_HOST: Final = "lookaside.fbsbx.com"  # noqa: S105
+TOKEN_HOST: Final = "lookaside.fbsbx.com"  # noqa: S105  # no secret
 SUFFIXES: Final = (".fbsbx.com", ".fbcdn.net", ".cdninstagram.com")
 # The installation itself names the Graph API, so whatever address that has is meant.
 ANYWHERE: Final = (ip_network("0.0.0.0/0"), ip_network("::/0"))

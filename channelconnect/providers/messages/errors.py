@@ -48,7 +48,7 @@ def _all(
     return {code: SendError(code, result, sentence, backoff) for code in codes}
 
 
-TOKEN_DEAD: Final = "The channel's access at the provider has ended. Connect the channel again."  # noqa: S105
+TOKEN_DEAD: Final = "The channel's access at the provider has ended. Connect the channel again."  # noqa: S105  # no secret
 PERMISSION: Final = "The channel lacks a permission at the provider. Connect the channel again."
 CLOSED: Final = "The 24-hour window is closed. Send a template, or wait until the person writes."
 BARRED: Final = "The provider has barred the account from sending messages."
