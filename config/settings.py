@@ -76,6 +76,7 @@ INSTALLED_APPS = [
     "webhooks",
     "packs",
     "channelconnect",
+    "broadcasts",
     "config.operations",
 ]
 MIDDLEWARE = [
