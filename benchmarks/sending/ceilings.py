@@ -5,11 +5,13 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+import orjson
+
 from benchmarks.receivers.fast_provider import BODY, HEAD
 from channelconnect.providers import provider_settings
-from channelconnect.providers.messages import OutgoingMessage, Recipient, body_of, messages_request
-from channelconnect.sending.address import way_to
+from channelconnect.providers.messages import OutgoingMessage, Recipient, body_of
 from channelconnect.sending.calls import CALL_LIMITS
+from channelconnect.sending.routes import Routes
 from config.http.client import Sender
 from config.http.exchange import Request, Result
 from workspaces.subaccounts.models import Channel
@@ -63,10 +65,6 @@ def _request(channel: Channel) -> Request:
     message = OutgoingMessage(
         opaque="b100000", to=Recipient(external_id="491700000001"), type="template", template=template
     )
-    ready = messages_request(
-        provider_settings(),
-        sender_id=channel.external_id,
-        token=channel.credential.token,
-        body=body_of("whatsapp", message),
-    )
-    return Request(0, way_to(ready.url, ("127.0.0.1",)), ready.headers, ready.body)
+    routes = Routes(provider_settings())
+    route = routes.find(channel.external_id, channel.credential.token, ("127.0.0.1",))
+    return Request(0, route.way, route.headers, orjson.dumps(body_of("whatsapp", message)))
