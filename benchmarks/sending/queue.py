@@ -19,8 +19,8 @@ TABLE = """
 CREATE TABLE IF NOT EXISTS bench_recipient (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, agency_id bigint NOT NULL, channel_id bigint NOT NULL,
     contact_id bigint NOT NULL, phone text NOT NULL, parameters jsonb NOT NULL, created_at timestamptz NOT NULL,
-    due_at timestamptz NOT NULL DEFAULT now(), stage smallint NOT NULL DEFAULT 0, run bigint, tries smallint NOT NULL DEFAULT 0,
-    status text NOT NULL DEFAULT 'pending', sent_at timestamptz, provider_message_id text, error_code text
+    due_at timestamptz NOT NULL DEFAULT now(), stage smallint NOT NULL DEFAULT 0, run bigint,
+    tries smallint NOT NULL DEFAULT 0, status text NOT NULL DEFAULT 'pending', sent_at timestamptz, provider_message_id text, error_code text
 ) WITH (fillfactor = 70);
 CREATE INDEX IF NOT EXISTS bench_recipient_ready ON bench_recipient (channel_id, due_at, id) WHERE stage = 0;
 TRUNCATE bench_recipient, channelconnect_senderrun, channelconnect_sendershard
@@ -117,9 +117,7 @@ class BenchMessages:
 def _claimed(row: Sequence[Any]) -> ClaimedMessage:
     parameters = [{"type": "text", "text": text} for text in row[7]]
     template = {"name": "order_ready", "language": "en_US", "components": [{"type": "body", "parameters": parameters}]}
-    message = OutgoingMessage(
-        opaque=f"b{row[0]}", to=Recipient(external_id=row[6]), type="template", template=template
-    )
+    message = OutgoingMessage(opaque=f"b{row[0]}", to=Recipient(external_id=row[6]), type="template", template=template)
     return ClaimedMessage(NAME, row[0], row[1], row[2], row[3], row[4], row[5], message)
 
 

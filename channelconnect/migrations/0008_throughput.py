@@ -4,15 +4,14 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('channelconnect', '0007_allowance'),
+        ("channelconnect", "0007_allowance"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='channelcredential',
-            name='throughput',
-            field=models.CharField(blank=True, db_default='', default='', max_length=20),
+            model_name="channelcredential",
+            name="throughput",
+            field=models.CharField(blank=True, db_default="", default="", max_length=20),
         ),
     ]
