@@ -20,7 +20,8 @@ CREATE TABLE IF NOT EXISTS bench_recipient (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, agency_id bigint NOT NULL, channel_id bigint NOT NULL,
     contact_id bigint NOT NULL, phone text NOT NULL, parameters jsonb NOT NULL, created_at timestamptz NOT NULL,
     due_at timestamptz NOT NULL DEFAULT now(), stage smallint NOT NULL DEFAULT 0, run bigint,
-    tries smallint NOT NULL DEFAULT 0, status text NOT NULL DEFAULT 'pending', sent_at timestamptz, provider_message_id text, error_code text
+    tries smallint NOT NULL DEFAULT 0, status text NOT NULL DEFAULT 'pending', sent_at timestamptz,
+    provider_message_id text, error_code text
 ) WITH (fillfactor = 70);
 CREATE INDEX IF NOT EXISTS bench_recipient_ready ON bench_recipient (channel_id, due_at, id) WHERE stage = 0;
 TRUNCATE bench_recipient, channelconnect_senderrun, channelconnect_sendershard
@@ -140,7 +141,7 @@ def fill(channels: Sequence[Channel], messages: int) -> None:
     """Put so many messages in the queue, each channel its share, and nothing else."""
     with project.cursor() as cursor:
         cursor.execute(TABLE)
-        values = {
+        values: dict[str, Any] = {
             "agencies": [channel.workspace.agency_id for channel in channels],
             "ids": [channel.pk for channel in channels],
             "channels": len(channels),
