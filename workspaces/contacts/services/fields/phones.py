@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import phonenumbers
@@ -17,9 +18,9 @@ MOST_DIGITS = 15
 NO_COUNTRY = "001"
 PLAIN = re.compile(r"\+[1-9][0-9 .-]{6,20}")
 NO_DIGIT = re.compile(r"\D")
-# What the library knows of each country whose calling code is its own.
-ONE_COUNTRY: dict[int, Any] = {
-    code: phonenumbers.PhoneMetadata.metadata_for_region(regions[0])
+# The countries whose calling code is their own.
+ONE_COUNTRY: dict[int, str] = {
+    code: regions[0]
     for code, regions in phonenumbers.COUNTRY_CODE_TO_REGION_CODE.items()
     if len(regions) == 1 and regions[0] != NO_COUNTRY
 }
@@ -45,11 +46,17 @@ def _plain_number(text: str) -> Phone | None:
     code = next((int(digits[:length]) for length in (1, 2, 3) if int(digits[:length]) in ONE_COUNTRY), None)
     if code is None:
         return None
-    national, metadata = digits[len(str(code)) :], ONE_COUNTRY[code]
+    national, metadata = digits[len(str(code)) :], _metadata_of(ONE_COUNTRY[code])
     lengths = metadata.general_desc.possible_length
     if national.startswith("0") or len(national) not in lengths or _has_prefix(metadata, national):
         return None
     return Phone(f"+{digits}", metadata.id, only_zone_of(metadata.id))
+
+
+@cache
+def _metadata_of(region: str) -> Any:
+    """Give what the library knows of a country: a module each, read for the first number."""
+    return phonenumbers.PhoneMetadata.metadata_for_region(region)
 
 
 def _has_prefix(metadata: Any, national: str) -> bool:
