@@ -56,6 +56,7 @@ TASKS = (
     Task("channelconnect.expire_sessions", EXPIRY, every=5),
     Task("channelconnect.unsubscribe", SUBSCRIPTIONS, every=5),
     Task("classes.complete_ended", HOUSEKEEPING, every=60),
+    Task("conversations.wake_snoozed", HOUSEKEEPING, every=30),
     Task("channelconnect.sync_templates", TEMPLATES, every=10),
     Task("channelconnect.fetch_media", FETCHES, every=2),
     Task("channelconnect.forget_notices", HOUSEKEEPING, every=600),

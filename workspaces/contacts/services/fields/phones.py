@@ -1,6 +1,7 @@
 """Phone numbers: read in any unambiguous form, kept as E.164; and the country that one belongs to."""
 
 import re
+from functools import cache
 from typing import Any, NamedTuple
 
 import phonenumbers
@@ -34,15 +35,17 @@ class _Country(NamedTuple):
     prefix: re.Pattern[str] | None
 
 
+@cache
 def _country(region: str) -> _Country:
+    """Read what the library knows of a country: a module each, for the first number only."""
     metadata: Any = phonenumbers.PhoneMetadata.metadata_for_region(region)
     lengths, prefix = metadata.general_desc.possible_length, metadata.national_prefix_for_parsing
     return _Country(metadata.id, frozenset(lengths), re.compile(prefix) if prefix else None)
 
 
-# By the digits of the calling code.
+# The countries whose calling code is their own, by its digits.
 ONE_COUNTRY = {
-    str(code): _country(regions[0])
+    str(code): regions[0]
     for code, regions in phonenumbers.COUNTRY_CODE_TO_REGION_CODE.items()
     if len(regions) == 1 and regions[0] != NO_COUNTRY
 }
@@ -59,7 +62,7 @@ def _plain_number(text: str) -> Phone | None:
     length = next((length for length in (1, 2, 3) if digits[:length] in ONE_COUNTRY), 0)
     if not length:
         return None
-    national, country = digits[length:], ONE_COUNTRY[digits[:length]]
+    national, country = digits[length:], _country(ONE_COUNTRY[digits[:length]])
     if national[:1] == "0" or len(national) not in country.lengths:
         return None
     if country.prefix and country.prefix.match(national):
