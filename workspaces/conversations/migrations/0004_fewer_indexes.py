@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         ("contacts", "0003_counts_by_facet"),
-        ("conversations", "0002_conversations"),
+        ("conversations", "0003_snoozing_and_saved_replies"),
     ]
 
     operations = [
