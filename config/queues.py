@@ -62,6 +62,7 @@ TASKS = (
     Task("channelconnect.sync_templates", TEMPLATES, every=10),
     Task("channelconnect.fetch_media", FETCHES, every=2),
     Task("channelconnect.forget_notices", HOUSEKEEPING, every=600),
+    Task("conversations.forget_messages", HOUSEKEEPING, every=600),
     Task("contacts.forget_imports", HOUSEKEEPING, every=600),
     Task("contacts.merge_counts", HOUSEKEEPING, every=30),
     Task("contacts.import_files", IMPORTS, every=2),
