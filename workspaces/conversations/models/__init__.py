@@ -2,6 +2,7 @@
 
 from workspaces.conversations.models.conversations import Conversation, ConversationSettings, Note
 from workspaces.conversations.models.messages import MediaFetch, Message
+from workspaces.conversations.models.parked import ParkedChange
 from workspaces.conversations.models.queue import QueuedMessage, ReadMark
 from workspaces.conversations.models.saved_replies import SavedReply
 
@@ -11,6 +12,7 @@ __all__ = [
     "MediaFetch",
     "Message",
     "Note",
+    "ParkedChange",
     "QueuedMessage",
     "ReadMark",
     "SavedReply",
