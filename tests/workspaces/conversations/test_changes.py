@@ -167,3 +167,13 @@ def test_a_change_of_a_message_that_is_known_is_not_parked_and_the_parked_are_bo
     for number in range(4):
         react(a, "👍", message_id=f"wamid.unknown-{number}")
     assert ParkedChange.objects.count() == 2
+
+
+def test_the_further_files_of_a_message_go_with_it(a: Tenant) -> None:
+    ids = ("m_1", "m_1#2", "m_1#10", "m_1#", "m_11", "m_2#2")
+    files = {one: ReceivedFile(reference=f"file of {one}") for one in ids}
+    receive(*(received(a.channel, message_id=one, type="image", file=files[one]) for one in ids))
+    assert apply(inbound.remove_messages, about(MessageRemoved, a, "m_1")) == 3
+    left = Message.objects.filter(removed_at=None).values_list("provider_message_id", flat=True)
+    assert set(left) == {"m_1#", "m_11", "m_2#2"}
+    assert MediaFetch.objects.count() == 3

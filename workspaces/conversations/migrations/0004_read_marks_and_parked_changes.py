@@ -4,36 +4,44 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('conversations', '0003_snoozing_and_saved_replies'),
+        ("conversations", "0003_snoozing_and_saved_replies"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='ParkedChange',
+            name="ParkedChange",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('channel_id', models.BigIntegerField()),
-                ('message_id', models.CharField(max_length=512)),
-                ('kind', models.CharField(choices=[('edit', 'Edit'), ('removal', 'Removal'), ('reaction', 'Reaction')], max_length=10)),
-                ('text', models.TextField(blank=True)),
-                ('at', models.DateTimeField()),
-                ('parked_at', models.DateTimeField()),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("channel_id", models.BigIntegerField()),
+                ("message_id", models.CharField(max_length=512)),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[("edit", "Edit"), ("removal", "Removal"), ("reaction", "Reaction")], max_length=10
+                    ),
+                ),
+                ("text", models.TextField(blank=True)),
+                ("at", models.DateTimeField()),
+                ("parked_at", models.DateTimeField()),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('channel_id', 'message_id', 'kind'), name='parked_change_once_per_message_and_kind')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("channel_id", "message_id", "kind"), name="parked_change_once_per_message_and_kind"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='ReadMark',
+            name="ReadMark",
             fields=[
-                ('conversation_id', models.BigIntegerField(primary_key=True, serialize=False)),
-                ('agency_id', models.BigIntegerField()),
-                ('channel_id', models.BigIntegerField()),
+                ("conversation_id", models.BigIntegerField(primary_key=True, serialize=False)),
+                ("agency_id", models.BigIntegerField()),
+                ("channel_id", models.BigIntegerField()),
             ],
             options={
-                'indexes': [models.Index(fields=['channel_id', 'conversation_id'], name='read_mark_by_channel')],
+                "indexes": [models.Index(fields=["channel_id", "conversation_id"], name="read_mark_by_channel")],
             },
         ),
     ]

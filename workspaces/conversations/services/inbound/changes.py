@@ -6,7 +6,7 @@ from datetime import datetime
 from django.db import connection
 
 from config.leases.arrays import integers
-from workspaces.conversations.facts import MessageEdited, MessageRemoved, ReactionChanged
+from workspaces.conversations.facts import FILE_SEPARATOR, MOST_FILES, MessageEdited, MessageRemoved, ReactionChanged
 from workspaces.conversations.models.conversations import LONGEST_PREVIEW
 from workspaces.conversations.models.parked import ParkedChange
 from workspaces.conversations.services.announcing import announce_changes
@@ -30,6 +30,12 @@ TARGETS = """
         ON message.channel_id = told.channel_id AND message.provider_message_id = told.message_id
     ORDER BY message.id FOR NO KEY UPDATE OF message
 """
+# With the further files of a message, which are messages of their own.
+WITH_FILES = TARGETS.replace(
+    "message.provider_message_id = told.message_id",
+    f"""message.provider_message_id = ANY (ARRAY[told.message_id] || ARRAY (
+            SELECT told.message_id || '{FILE_SEPARATOR}' || n FROM generate_series(2, {MOST_FILES}) AS n))""",  # noqa: S608  # texts of our own
+)
 EDIT = f"""
 WITH target AS ({TARGETS})
 UPDATE conversations_message message SET text = target.text, edited_at = target.at
@@ -39,7 +45,7 @@ WHERE message.id = target.id AND message.removed_at IS NULL
 RETURNING message.workspace_id, message.conversation_id, message.id, NULL
 """  # noqa: S608  # texts of our own
 REMOVE = f"""
-WITH target AS ({TARGETS}), forgotten AS (
+WITH target AS ({WITH_FILES}), forgotten AS (
     DELETE FROM conversations_mediafetch WHERE message_id IN (SELECT id FROM target)
 )
 UPDATE conversations_message message
@@ -126,8 +132,7 @@ def _apply(kind: str, changes: Sequence[Change], *, now: datetime) -> int:
         cursor.execute(STATEMENTS[kind], columns_of(newest.values()))
         changed: list[Row] = cursor.fetchall()
     FOLLOWS[kind](changed, now)
-    if len(changed) < len(newest):
-        park_changes(kind, list(newest.values()), now=now)
+    park_changes(kind, list(newest.values()), now=now)
     return len(changed)
 
 
@@ -153,7 +158,7 @@ def _show(changed: Sequence[Row], now: datetime) -> None:
     announce_changes((workspace, conversation) for workspace, conversation, *_ in changed)
 
 
-STATEMENTS = {EDITED: EDIT, REMOVED: REMOVE, REACTED: REACT}
+STATEMENTS: dict[str, str] = {EDITED: EDIT, REMOVED: REMOVE, REACTED: REACT}
 FOLLOWS: dict[str, Callable[[Sequence[Row], datetime], None]] = {
     EDITED: _show,
     REMOVED: _lose_files,
