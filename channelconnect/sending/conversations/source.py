@@ -13,6 +13,7 @@ from channelconnect.sending.transactions import project_transaction
 from config.db import database_now
 from config.leases.arrays import decimals, integers
 from config.leases.connection import Connection
+from workspaces.conversations.models.conversations import WINDOW
 from workspaces.conversations.services.outbound.sending import SendResult, record_send_results
 
 NAME: Final = "conversations"
@@ -43,7 +44,13 @@ class ConversationMessages:
     def claim(
         self, connection: Connection, *, run: int, rooms: Mapping[int, int], batch: int
     ) -> Sequence[ClaimedMessage]:
-        values = {"run": run, "channels": integers(rooms), "rooms": integers(rooms.values()), "batch": batch}
+        values = {
+            "run": run,
+            "channels": integers(rooms),
+            "rooms": integers(rooms.values()),
+            "batch": batch,
+            "window": WINDOW,
+        }
         with connection.cursor(binary=True) as cursor:
             cursor.execute(statements.CLAIM, values, prepare=True)
             rows = cursor.fetchall()
@@ -99,7 +106,7 @@ def _claimed(row: Sequence[Any], files: Mapping[int, OutgoingFile]) -> ClaimedMe
         reply_to=details.get("reply_to") or "",
         reaction_to=details.get("reaction_to") or "",
     )
-    unsendable = "" if to.is_reachable else NO_ADDRESS.code
+    unsendable = row[16] if to.is_reachable else NO_ADDRESS.code
     return ClaimedMessage(NAME, row[0], row[1], row[2], row[3], row[4], row[5], message, unsendable)
 
 
