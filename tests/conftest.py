@@ -39,6 +39,7 @@ SLOW = (
     "tests/channelconnect/test_unsaved.py::test_a_process_that_is_killed",
     "tests/channelconnect/inbox/test_to_conversations.py::test_readers_that_are_killed",
     "tests/channelconnect/sending/test_killed_senders.py",
+    "tests/workspaces/contacts/test_file_imports.py::test_workers_that_are_killed",
     "tests/agency/console/test_access",
     "tests/operations/test_benchmarks",
     "tests/operations/test_backup",
