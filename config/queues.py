@@ -61,6 +61,7 @@ TASKS = (
     Task("channelconnect.fetch_media", FETCHES, every=2),
     Task("channelconnect.forget_notices", HOUSEKEEPING, every=600),
     Task("contacts.forget_imports", HOUSEKEEPING, every=600),
+    Task("contacts.merge_counts", HOUSEKEEPING, every=30),
     Task("contacts.import_files", HOUSEKEEPING, every=2),
     Task("agency.forget_records", HOUSEKEEPING, every=600),
     Task("api.forget_idempotency_records", HOUSEKEEPING, every=600),

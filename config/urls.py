@@ -7,6 +7,9 @@ from django.views.generic import RedirectView
 from agency.api.surface import AgencySurface
 from agency.api.urls import urlpatterns as agency_paths
 from agency.console.urls import urlpatterns as agency_pages
+from broadcasts.api.workspace.urls import urlpatterns as broadcast_paths
+from broadcasts.console.urls import urlpatterns as agency_broadcast_pages
+from broadcasts.dashboard.urls import urlpatterns as broadcast_pages
 from channelconnect.api.agency.urls import urlpatterns as connection_paths
 from channelconnect.api.workspace.urls import urlpatterns as template_paths
 from channelconnect.console.urls import urlpatterns as connection_pages
@@ -56,6 +59,7 @@ workspace_surface: list[URLPattern | URLResolver] = [
     *media_paths,
     *automation_paths,
     *template_paths,
+    *broadcast_paths,
     *workspace_webhook_paths,
     re_path(r"^[\s\S]*\Z", unknown_path(WorkspaceSurface), name="unknown"),
 ]
@@ -65,6 +69,7 @@ console: list[URLPattern | URLResolver] = [
     *webhook_pages,
     *pack_pages,
     *connection_pages,
+    *agency_broadcast_pages,
 ]
 dashboard: list[URLPattern | URLResolver] = [
     *workspace_pages,
@@ -74,6 +79,7 @@ dashboard: list[URLPattern | URLResolver] = [
     *classes_pages,
     *media_pages,
     *automation_pages,
+    *broadcast_pages,
     *workspace_webhook_pages,
     *gallery_pages,
 ]
@@ -90,6 +96,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("brand/", include("agency.public.urls")),
     path("media/", include("workspaces.media.public.urls")),
     path("connect/", include("channelconnect.pages.urls")),
+    path("l/", include("broadcasts.public.urls")),
     path("console", RedirectView.as_view(pattern_name="console:home")),
     path("console/", include((console, "console"))),
     path("app", RedirectView.as_view(pattern_name="app:home")),

@@ -1,5 +1,6 @@
 """Connect sessions, what an agency has set up for them, what providers send and what is to be taken back there."""
 
+from channelconnect.models.allowance import Allowance, AllowanceUse
 from channelconnect.models.credentials import ChannelCredential
 from channelconnect.models.inbox import ProviderNotice, ReadingAttempt
 from channelconnect.models.sending import SenderRun, SenderShard
@@ -9,6 +10,8 @@ from channelconnect.models.templates import MessageTemplate, TemplateSync
 from channelconnect.models.unsubscriptions import Unsubscription
 
 __all__ = [
+    "Allowance",
+    "AllowanceUse",
     "ChannelCredential",
     "ConnectSession",
     "ConnectSettings",

@@ -7,11 +7,16 @@ from workspaces.subaccounts.models import Channel
 
 
 class ChannelCredential(models.Model):
-    """`container_id` is the WhatsApp business account or the Page that the channel's messages come through."""
+    """`container_id` is the WhatsApp business account or the Page that the channel's messages come through.
+
+    `portfolio_id` is the business portfolio whose allowance its messages count against, where the provider told it.
+    """
 
     channel = models.OneToOneField(Channel, on_delete=models.CASCADE, related_name="credential", primary_key=True)
     token = EncryptedTextField(bound_to="channel")
     container_id = models.CharField(max_length=100)
+    portfolio_id = models.CharField(max_length=100, blank=True, db_default="")
+    throughput = models.CharField(max_length=20, blank=True, db_default="", default="")
     expires_at = models.DateTimeField(null=True)
     changed_at = models.DateTimeField(auto_now=True)
 

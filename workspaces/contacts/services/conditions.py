@@ -10,7 +10,7 @@ from django.utils.dateparse import parse_datetime
 from agency.limits import CHANNEL_TYPES
 from config.db import name_key
 from config.errors import Invalid
-from workspaces.contacts.services.values import (
+from workspaces.contacts.services.fields.values import (
     ValueRefused,
     checked_attributes,
     checked_country,
@@ -116,6 +116,14 @@ CONDITIONS: Mapping[str, Callable[[Any], Q]] = {
     "created_after": lambda time: Q(created_at__gte=parse_datetime(time)),
     "created_before": lambda time: Q(created_at__lt=parse_datetime(time)),
 }
+
+# What the database counts contacts by: the size of any combination of these is known without looking at contacts.
+FACETS = frozenset({"tags_any", "tags_all", "tags_none", "country", "timezone", "has_channel"})
+
+
+def has_only_facets(filter: Mapping[str, Any]) -> bool:
+    """Whether a checked filter says nothing but what contacts are counted by."""
+    return FACETS.issuperset(filter)
 
 
 def condition_of(filter: Mapping[str, Any]) -> Q:

@@ -9,8 +9,12 @@ from django.utils.translation import gettext as _
 
 from workspaces.conversations.models import Conversation, SavedReply
 from workspaces.conversations.services import Content, is_window_open
+from workspaces.conversations.services.outbound.template_choices import (
+    TemplateChoice,
+    template_choice,
+    template_choices,
+)
 from workspaces.conversations.services.saved_replies import MOST_SAVED_REPLIES
-from workspaces.conversations.services.template_choices import TemplateChoice, template_choice, template_choices
 from workspaces.subaccounts.models import Channel
 
 TEXT, TEMPLATE, NOTE = "text", "template", "note"

@@ -19,7 +19,7 @@ from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.conversations.dashboard.snooze_times import snooze_times
 from workspaces.conversations.models import Conversation, Message, QueuedMessage, SavedReply
 from workspaces.conversations.services import create_saved_reply, send_message
-from workspaces.conversations.services.content import Content
+from workspaces.conversations.services.outbound.content import Content
 from workspaces.conversations.services.saved_replies import MOST_SAVED_REPLIES
 from workspaces.subaccounts.models import Channel
 

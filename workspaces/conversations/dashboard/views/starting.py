@@ -17,7 +17,7 @@ from workspaces.conversations.dashboard.composer import TEMPLATE, Composer, comp
 from workspaces.conversations.dashboard.views.inbox import LIST, ONE
 from workspaces.conversations.models import Conversation
 from workspaces.conversations.services import Content, can_be_reached, send_message_to_contact
-from workspaces.conversations.services.content import RULES
+from workspaces.conversations.services.outbound.content import RULES
 from workspaces.subaccounts.dashboard.surface import DashboardView
 from workspaces.subaccounts.models import CHANNEL_NAMES, Channel
 

@@ -1,0 +1,20 @@
+"""Tables of broadcasts."""
+
+from broadcasts.models.broadcasts import Broadcast, BroadcastQuerySet, Wave
+from broadcasts.models.clicks import Click
+from broadcasts.models.costs import BilledCount, Rate
+from broadcasts.models.counts import BroadcastCount
+from broadcasts.models.recipients import Recipient, RecipientQuerySet, Stage
+
+__all__ = [
+    "BilledCount",
+    "Broadcast",
+    "BroadcastCount",
+    "BroadcastQuerySet",
+    "Click",
+    "Rate",
+    "Recipient",
+    "RecipientQuerySet",
+    "Stage",
+    "Wave",
+]

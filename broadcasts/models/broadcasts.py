@@ -1,0 +1,161 @@
+"""A message to many people of a workspace, and when it goes to whom."""
+
+import uuid
+from typing import ClassVar, Self
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from agency.models import Agency
+from workspaces.contacts.models import Segment
+from workspaces.subaccounts.models import Channel, Workspace
+
+LONGEST_NAME = 120
+MOST_CONTACTS = 10_000
+
+
+class BroadcastQuerySet(models.QuerySet["Broadcast"]):
+    def of(self, workspace: Workspace) -> Self:
+        """Keep the broadcasts of one workspace: where every query of a view begins."""
+        return self.filter(workspace=workspace)
+
+    def of_agency(self, agency: Agency) -> Self:
+        """Keep the broadcasts of all workspaces of an agency."""
+        return self.filter(workspace__agency=agency)
+
+    def newest_first(self) -> Self:
+        return self.order_by("-created_at", "-id")
+
+
+class Broadcast(models.Model):
+    """`status` is what people see; only the services move it, each with one conditional update.
+
+    `message` and `audience` are as the author wrote them, `audience.contacts` aside: those are in `chosen_contacts`, by
+    their rows' ids. `scheduled_at` is the moment that the answer shows: the anchor at UTC+14 where `timezone_mode` is
+    contact, whose wall clock is `scheduled_local_at` (`YYYY-MM-DD HH:MM:SS`). `due_at` is when the sweep begins it.
+
+    What sending needs is fixed when it begins: `started_at`, `frozen` (see `broadcasts.content.FrozenMessage`), and
+    `last_contact`, the highest contact there was. Preparation walks the contacts by their ids: `prepared_up_to` is how
+    far it has come, and `is_prepared` says that it is through. `next_due_at` is when one of its recipients may be due:
+    never later than the earliest of those that are ready; null where none is.
+    """
+
+    class Status(models.TextChoices):
+        DRAFT = "Draft", "Draft"
+        SCHEDULED = "Scheduled", "Scheduled"
+        SENDING = "sending", "Sending"
+        PAUSED = "paused", "Paused"
+        SENT = "sent", "Sent"
+        CANCELLED = "cancelled", "Cancelled"
+
+    class Type(models.TextChoices):
+        CONTACT = "contact", "To contacts"
+        RETARGET = "retarget", "Again, by what people did"
+
+    class TimezoneMode(models.TextChoices):
+        FIXED = "fixed", "At one moment"
+        CONTACT = "contact", "At each contact's own time"
+
+    class Engagement(models.TextChoices):
+        SENT = "sent", "Sent"
+        DELIVERED = "delivered", "Delivered"
+        READ = "read", "Read"
+        NOT_READ = "not_read", "Not read"
+        CLICKED = "clicked", "Clicked"
+        NOT_CLICKED = "not_clicked", "Not clicked"
+        FAILED = "failed", "Failed"
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="broadcasts", db_index=False)
+    channel = models.ForeignKey(Channel, on_delete=models.PROTECT, related_name="broadcasts")
+    name = models.CharField(max_length=LONGEST_NAME)
+    type = models.CharField(max_length=10, choices=Type, default=Type.CONTACT)
+    status = models.CharField(max_length=10, choices=Status, default=Status.DRAFT)
+    paused_reason = models.CharField(max_length=500, null=True, blank=True)
+    audience = models.JSONField(null=True)
+    segment = models.ForeignKey(Segment, null=True, blank=True, on_delete=models.SET_NULL, related_name="broadcasts")
+    chosen_contacts = ArrayField(models.BigIntegerField(), null=True, blank=True)
+    source_broadcast = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="retargets"
+    )
+    retarget_engagement = models.CharField(max_length=12, choices=Engagement, null=True, blank=True)
+    message = models.JSONField()
+    timezone_mode = models.CharField(max_length=10, choices=TimezoneMode, default=TimezoneMode.FIXED)
+    scheduled_at = models.DateTimeField(null=True, blank=True)
+    scheduled_local_at = models.CharField(max_length=19, null=True, blank=True)
+    due_at = models.DateTimeField(null=True)
+    requires_approval = models.BooleanField(default=False)
+    approved_at = models.DateTimeField(null=True, blank=True)
+    approved_by = models.CharField(max_length=254, blank=True)
+    created_by_kind = models.CharField(max_length=30)
+    created_by_label = models.CharField(max_length=254)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    updated_at = models.DateTimeField(default=timezone.now, editable=False)
+    started_at = models.DateTimeField(null=True, blank=True)
+    completed_at = models.DateTimeField(null=True, blank=True)
+    frozen = models.JSONField(null=True, editable=False)
+    last_contact = models.BigIntegerField(null=True, editable=False)
+    prepared_up_to = models.BigIntegerField(default=0, editable=False)
+    is_prepared = models.BooleanField(default=False, editable=False)
+    next_due_at = models.DateTimeField(null=True, editable=False)
+    recipients_count = models.IntegerField(default=0, editable=False)
+
+    objects: ClassVar[BroadcastQuerySet] = BroadcastQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(status__in=["Draft", "Scheduled", "sending", "paused", "sent", "cancelled"]),
+                name="broadcast_status_is_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(status__in=["Draft", "Scheduled", "cancelled"])
+                | Q(started_at__isnull=False, frozen__isnull=False, last_contact__isnull=False),
+                name="broadcast_under_way_is_fixed",
+            ),
+            models.CheckConstraint(
+                condition=~Q(type="retarget") | Q(source_broadcast__isnull=False, retarget_engagement__isnull=False),
+                name="broadcast_retarget_has_a_source",
+            ),
+            models.CheckConstraint(
+                condition=Q(paused_reason=None) | Q(status="paused"), name="broadcast_reason_of_a_pause_only"
+            ),
+            models.CheckConstraint(
+                condition=~Q(status__in=["sent", "cancelled"]) | Q(completed_at__isnull=False),
+                name="broadcast_that_ended_has_a_time",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["workspace", "-created_at", "-id"], name="broadcast_newest"),
+            models.Index(fields=["due_at", "id"], condition=Q(status="Scheduled"), name="broadcast_scheduled"),
+            models.Index(fields=["next_due_at", "id"], condition=Q(status="sending"), name="broadcast_sending"),
+            models.Index(
+                fields=["id"],
+                condition=Q(status__in=["sending", "paused"], is_prepared=False),
+                name="broadcast_unprepared",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_under_way(self) -> bool:
+        return self.status in (self.Status.SENDING, self.Status.PAUSED)
+
+
+class Wave(models.Model):
+    """Recipients of a broadcast that are due at one moment, as they were prepared: one row for each such moment."""
+
+    broadcast = models.ForeignKey(Broadcast, on_delete=models.CASCADE, related_name="waves", db_index=False)
+    due_at = models.DateTimeField()
+    timezones = ArrayField(models.CharField(max_length=64), default=list)
+    total = models.IntegerField(default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["broadcast", "due_at"], name="wave_once_per_moment")]
+
+    def __str__(self) -> str:
+        return f"wave of broadcast {self.broadcast_id} at {self.due_at}"

@@ -1,0 +1,5 @@
+"""Tracked links, below `/l/`."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []

@@ -1,0 +1,1 @@
+"""Broadcasts' recipients as a source of the sender."""
