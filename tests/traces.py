@@ -1,10 +1,13 @@
 """All that the database holds, to see whether a call left anything behind."""
 
+from collections.abc import Iterator
 from functools import cache
+from typing import Any
 
 import psycopg
 from django.apps import apps
 from django.db import connection
+from django.db.models.options import Options
 
 APPS = (
     "api",
@@ -30,13 +33,15 @@ HASH = "SELECT '{table}', count(*), sum(hash_record_extended(ROW({columns}), 0))
 @cache
 def _statement() -> str:
     models = [model for app in APPS for model in apps.get_app_config(app).get_models()]
-    columns = {
-        model._meta.db_table: [field.column for field in model._meta.local_concrete_fields if field.column != STAMP]
-        for model in models
-    }
     return " UNION ALL ".join(
-        HASH.format(table=table, columns=", ".join(map('"{}"'.format, names))) for table, names in columns.items()
+        HASH.format(table=model._meta.db_table, columns=", ".join(_columns(model._meta))) for model in models
     )
+
+
+def _columns(meta: Options[Any]) -> Iterator[str]:
+    for field in meta.local_concrete_fields:
+        if field.column != STAMP:
+            yield f'"{field.column}"'
 
 
 def traces() -> dict[str, tuple[int, str | None]]:
