@@ -38,7 +38,7 @@ def _statement() -> str:
     )
 
 
-def _columns(meta: Options[Any]) -> Iterator[str]:
+def _columns(meta: "Options[Any]") -> Iterator[str]:
     for field in meta.local_concrete_fields:
         if field.column != STAMP:
             yield f'"{field.column}"'
