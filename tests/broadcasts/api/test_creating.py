@@ -1,5 +1,6 @@
 """Broadcasts are created over the API: what is required, what is kept, and what is refused and why."""
 
+import json
 from typing import Any
 
 import pytest
@@ -304,3 +305,11 @@ def test_a_key_creates_once(a: Tenant) -> None:
 )
 def test_what_cannot_be_stored_is_refused(a: Tenant, message: dict[str, Any]) -> None:
     assert list(refused(a, message=message)) in (["message.text"], ["message.components"])
+
+
+def test_numbers_beyond_all_numbers_are_refused(a: Tenant) -> None:
+    body = json.dumps(a_body(a, message={"template": "x", "language": "en", "components": [{"type": "NUMBER"}]}))
+    answer = a.workspace_api.post(
+        "/broadcasts", body.replace('"NUMBER"', "1e999").encode(), content_type="application/json"
+    )
+    assert (answer.status_code, list(answer.json()["errors"])) == (422, ["message.components"])

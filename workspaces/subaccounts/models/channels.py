@@ -5,6 +5,7 @@ import uuid
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.functional import cached_property
 
 from agency.limits import CHANNEL_TYPES
 from workspaces.subaccounts.models.workspaces import Workspace
@@ -76,7 +77,7 @@ class Channel(models.Model):
         """The quality of a WhatsApp number; other platforms have none."""
         return self.quality if self.platform == "whatsapp" else None
 
-    @property
+    @cached_property
     def remaining_allowance(self) -> int | None:
-        """How many more people the number may write to first; all of its limit, as long as nothing is counted."""
+        """How many more people the number may write to first; all of its limit, where no service has looked it up."""
         return self.messaging_limit

@@ -15,6 +15,7 @@ from workspaces.subaccounts.api.workspace.serializers import (
 from workspaces.subaccounts.api.workspace.surface import WorkspaceViewSet
 from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.services import ChannelNotFound, change_workspace
+from workspaces.subaccounts.services.allowances import with_allowances
 
 
 class CurrentWorkspaceViewSet(WorkspaceViewSet):
@@ -51,8 +52,11 @@ class ChannelViewSet(WorkspaceViewSet):
 
     @operation(operation_id="listChannels", summary="List the channels", answer=pages(WorkspaceChannelSerializer))
     def list(self, request: Request) -> HttpResponse:
-        return self.page_of(self.get_queryset().order_by("-connected_at", "-id"), WorkspaceChannelSerializer)
+        rows, page = self.get_queryset(), self.page
+        shown = with_allowances(rows.order_by("-connected_at", "-id")[page.offset : page.offset + page.size])
+        return self.paged(WorkspaceChannelSerializer(shown, many=True), rows.count())
 
     @operation(operation_id="readChannel", summary="Read a channel", answer=one(WorkspaceChannelSerializer))
     def retrieve(self, request: Request, channel: UUID | None) -> HttpResponse:
-        return self.answer(WorkspaceChannelSerializer(self.get_object()))
+        [shown] = with_allowances([self.get_object()])
+        return self.answer(WorkspaceChannelSerializer(shown))
