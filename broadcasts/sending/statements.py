@@ -53,13 +53,17 @@ UPDATE broadcasts_recipient SET stage = 1, run = %(run)s, claimed_at = coalesce(
     is_counted = %(counted)s
 WHERE ctid = ANY (%(places)s::tid[])
 """
-SKIP = """
-UPDATE broadcasts_recipient recipient SET stage = 4, status = 'skipped', skip_reason = told.reason
-FROM unnest(%(places)s::tid[], %(reasons)s::text[]) AS told (place, reason) WHERE recipient.ctid = told.place
-"""
 HOLD = """
 UPDATE broadcasts_recipient recipient SET stage = 3, due_at = told.due_at
 FROM unnest(%(places)s::tid[], %(due)s::timestamptz[]) AS told (place, due_at) WHERE recipient.ctid = told.place
+"""
+
+SKIP = """
+UPDATE broadcasts_recipient recipient SET stage = 4, status = 'skipped', skip_reason = told.reason
+FROM unnest(%(broadcasts)s::bigint[], %(contacts)s::bigint[], %(reasons)s::text[])
+    AS told (broadcast_id, contact_id, reason)
+WHERE recipient.broadcast_id = told.broadcast_id AND recipient.contact_id = told.contact_id AND recipient.stage = 0
+RETURNING recipient.broadcast_id, recipient.contact_id
 """
 
 # How far a broadcast's recipients that wait are from being due; whoever adds some lowers it in their transaction, so
@@ -87,7 +91,8 @@ FROM unnest(%(ids)s::bigint[], %(due)s::timestamptz[]) AS told (id, at)
 WHERE broadcast.id = told.id AND (broadcast.next_due_at IS NULL OR broadcast.next_due_at > told.at)
 """
 
-# What came of claimed ones; a status that was faster has settled them already.
+# What came of those that this run still holds, also where it was taken for lost meanwhile: nobody else has sent them. A
+# status that was faster has settled them already.
 SENT = """
 UPDATE broadcasts_recipient recipient SET stage = 4, run = NULL, status = 'sent',
     sent_at = coalesce(recipient.sent_at, told.at),
@@ -95,7 +100,7 @@ UPDATE broadcasts_recipient recipient SET stage = 4, run = NULL, status = 'sent'
 FROM unnest(%(broadcasts)s::bigint[], %(contacts)s::bigint[], %(times)s::timestamptz[], %(ids)s::text[])
     AS told (broadcast_id, contact_id, at, message_id)
 WHERE recipient.broadcast_id = told.broadcast_id AND recipient.contact_id = told.contact_id
-    AND recipient.stage = 1 AND recipient.run = %(run)s
+    AND recipient.stage IN (1, 2) AND recipient.run = %(run)s
 RETURNING recipient.broadcast_id
 """
 FAILED = """
@@ -104,7 +109,7 @@ UPDATE broadcasts_recipient recipient SET stage = 4, run = NULL, status = 'faile
 FROM unnest(%(broadcasts)s::bigint[], %(contacts)s::bigint[], %(times)s::timestamptz[], %(codes)s::text[],
     %(messages)s::text[], %(details)s::text[]) AS told (broadcast_id, contact_id, at, code, message, details)
 WHERE recipient.broadcast_id = told.broadcast_id AND recipient.contact_id = told.contact_id
-    AND recipient.stage = 1 AND recipient.run = %(run)s
+    AND recipient.stage IN (1, 2) AND recipient.run = %(run)s
 RETURNING recipient.broadcast_id, recipient.contact_id
 """
 LOCK = """
@@ -112,7 +117,7 @@ SELECT broadcast_id, contact_id, address, is_counted, claimed_at > clock_timesta
 FROM broadcasts_recipient recipient
 JOIN unnest(%(broadcasts)s::bigint[], %(contacts)s::bigint[]) AS told (broadcast_id, contact_id)
     USING (broadcast_id, contact_id)
-WHERE stage = 1 AND run = %(run)s ORDER BY broadcast_id, contact_id FOR NO KEY UPDATE OF recipient
+WHERE stage IN (1, 2) AND run = %(run)s ORDER BY broadcast_id, contact_id FOR NO KEY UPDATE OF recipient
 """
 PUT_OFF = """
 UPDATE broadcasts_recipient recipient SET stage = 0, run = NULL, tries = tries + 1, is_counted = false,
@@ -120,28 +125,35 @@ UPDATE broadcasts_recipient recipient SET stage = 0, run = NULL, tries = tries +
 FROM unnest(%(broadcasts)s::bigint[], %(contacts)s::bigint[], %(seconds)s::float8[])
     AS told (broadcast_id, contact_id, seconds)
 WHERE recipient.broadcast_id = told.broadcast_id AND recipient.contact_id = told.contact_id
-    AND recipient.stage = 1 AND recipient.run = %(run)s
+    AND recipient.stage IN (1, 2) AND recipient.run = %(run)s
 RETURNING recipient.broadcast_id, recipient.due_at
 """
 NOT_KNOWN = """
 UPDATE broadcasts_recipient recipient
-SET stage = 2, run = NULL, due_at = clock_timestamp() + make_interval(secs => %(seconds)s)
+SET stage = 2, due_at = clock_timestamp() + make_interval(secs => %(seconds)s)
 FROM unnest(%(broadcasts)s::bigint[], %(contacts)s::bigint[]) AS told (broadcast_id, contact_id)
 WHERE recipient.broadcast_id = told.broadcast_id AND recipient.contact_id = told.contact_id
-    AND recipient.stage = 1 AND recipient.run = %(run)s
+    AND recipient.stage IN (1, 2) AND recipient.run = %(run)s
 """
 GIVE_BACK = """
 UPDATE broadcasts_recipient recipient SET stage = 0, run = NULL, is_counted = false
 FROM unnest(%(broadcasts)s::bigint[], %(contacts)s::bigint[]) AS told (broadcast_id, contact_id)
 WHERE recipient.broadcast_id = told.broadcast_id AND recipient.contact_id = told.contact_id
-    AND recipient.stage = 1 AND recipient.run = %(run)s
+    AND recipient.stage IN (1, 2) AND recipient.run = %(run)s
 RETURNING recipient.broadcast_id, recipient.due_at
+"""
+
+SETTLED = """
+SELECT count(*) FROM broadcasts_recipient recipient
+JOIN unnest(%(broadcasts)s::bigint[], %(contacts)s::bigint[]) AS told (broadcast_id, contact_id)
+    USING (broadcast_id, contact_id)
+WHERE recipient.stage = 4
 """
 
 # What a dead run held may have left: nobody sends it again.
 FREE = """
 UPDATE broadcasts_recipient
-SET stage = 2, run = NULL, due_at = clock_timestamp() + make_interval(secs => %(seconds)s)
+SET stage = 2, due_at = clock_timestamp() + make_interval(secs => %(seconds)s)
 WHERE (broadcast_id, contact_id) IN (
     SELECT broadcast_id, contact_id FROM broadcasts_recipient
     WHERE stage = 1 AND run = ANY (%(runs)s::bigint[])
@@ -176,15 +188,26 @@ WHERE (broadcast_id, contact_id) IN (
     WHERE broadcast_id = %(id)s AND stage = 3 ORDER BY due_at, contact_id LIMIT %(room)s
     FOR NO KEY UPDATE SKIP LOCKED)
 """
-# All that is due of a broadcast beside what was just claimed, where nobody has room any more.
+# All that is due of a broadcast and needs room, where there is none: who is counted or has a window open may go.
 REST = """
-SELECT ctid::text FROM broadcasts_recipient recipient
-WHERE broadcast_id = %(id)s AND stage = 0 AND due_at <= statement_timestamp()
-    AND (due_at, contact_id) > (%(since)s, %(after)s)
-ORDER BY due_at, contact_id LIMIT %(most)s FOR NO KEY UPDATE SKIP LOCKED
+SELECT recipient.ctid::text FROM broadcasts_recipient recipient
+JOIN broadcasts_broadcast broadcast ON broadcast.id = recipient.broadcast_id
+WHERE recipient.broadcast_id = %(id)s AND recipient.stage = 0 AND recipient.due_at <= statement_timestamp()
+    AND recipient.due_at > statement_timestamp() - interval '72 hours'
+    AND NOT EXISTS (
+        SELECT FROM conversations_conversation conversation
+        WHERE conversation.channel_id = broadcast.channel_id AND conversation.contact_id = recipient.contact_id
+            AND conversation.last_inbound_at > statement_timestamp() - interval '24 hours')
+    AND NOT EXISTS (
+        SELECT FROM channelconnect_allowance allowance
+        JOIN channelconnect_allowanceuse used ON used.allowance_id = allowance.id
+        WHERE allowance.key = %(key)s AND used.address = ltrim(recipient.address, '+'))
+ORDER BY recipient.due_at, recipient.contact_id LIMIT %(most)s FOR NO KEY UPDATE OF recipient SKIP LOCKED
 """
 HELD = """
-SELECT coalesce(sum(held), 0) FROM broadcasts_broadcastcount WHERE broadcast_id = ANY (%(ids)s::bigint[])
+SELECT coalesce(sum(counted.held), 0) FROM broadcasts_broadcast broadcast
+JOIN broadcasts_broadcastcount counted ON counted.broadcast_id = broadcast.id
+WHERE broadcast.channel_id = ANY (%(channels)s::bigint[]) AND broadcast.status IN ('sending', 'paused')
 """
 BROKEN = """
 SELECT broadcast.id, channel.status FROM broadcasts_broadcast broadcast

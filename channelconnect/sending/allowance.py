@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
+import psycopg
 from django.db import connection
 
 from config.leases.arrays import integers, texts
@@ -116,9 +117,16 @@ class Room(NamedTuple):
 
 
 def keys_of(cursor: Any, channels: Iterable[int]) -> dict[int, Key]:
-    """Give the keys of these channels; those of other networks than WhatsApp have none."""
-    cursor.execute(KEYS, {"channels": integers(channels)})
-    return {channel: Key(name, limit) for channel, name, limit in cursor.fetchall()}
+    """Give the keys of these channels; those of other networks than WhatsApp have none.
+
+    Where numbers of one portfolio were told different limits, the least holds for those that are asked for together.
+    """
+    _execute(cursor, KEYS, {"channels": integers(channels)})
+    rows: list[tuple[int, str, int | None]] = cursor.fetchall()
+    limits: dict[str, int | None] = {}
+    for _, name, limit in rows:
+        limits[name] = min((one for one in (limit, limits.get(name)) if one is not None), default=None)
+    return {channel: Key(name, limits[name]) for channel, name, _ in rows}
 
 
 def person_key(address: str) -> str:
@@ -137,11 +145,11 @@ def take(cursor: Any, asked: Mapping[Key, Sequence[str]], *, is_urgent: bool = F
     if not limited:
         return given
     names = texts(sorted(limited))
-    cursor.execute(LOCK, {"keys": names})
+    _execute(cursor, LOCK, {"keys": names})
     rows = cursor.fetchall()
     if len(rows) < len(limited):
-        cursor.execute(CREATE, {"keys": names})
-        cursor.execute(LOCK, {"keys": names})
+        _execute(cursor, CREATE, {"keys": names})
+        _execute(cursor, LOCK, {"keys": names})
         rows = cursor.fetchall()
     for name, allowance, used, reserved in rows:
         key, people = limited[name]
@@ -158,7 +166,7 @@ def _take_of(
         "most": FORGET_AT_ONCE,
         "addresses": texts(dict.fromkeys(people)),
     }
-    cursor.execute(KNOWN, values)
+    _execute(cursor, KNOWN, values)
     forgotten, known = cursor.fetchone()
     taken, new = set(known), 0
     room = max(0, (key.limit or 0) - reserved - (used - forgotten))
@@ -168,10 +176,10 @@ def _take_of(
             new += 1
     if taken or forgotten:
         values = {"allowance": allowance, "addresses": texts(taken), "change": new - forgotten}
-        cursor.execute(TAKE, values)
+        _execute(cursor, TAKE, values)
     missing = len(set(people) - taken)
     if is_urgent and (missing or reserved):
-        cursor.execute(RESERVE, {"allowance": allowance, "reserved": missing, "seconds": RESERVE_SECONDS})
+        _execute(cursor, RESERVE, {"allowance": allowance, "reserved": missing, "seconds": RESERVE_SECONDS})
     return taken
 
 
@@ -180,8 +188,8 @@ def give_back(cursor: Any, returned: Collection[tuple[str, str]]) -> None:
     if not returned:
         return
     names, people = zip(*sorted(returned), strict=True)
-    cursor.execute(LOCK, {"keys": texts(sorted(set(names)))})
-    cursor.execute(RETURN, {"keys": texts(names), "addresses": texts(people)})
+    _execute(cursor, LOCK, {"keys": texts(sorted(set(names)))})
+    _execute(cursor, RETURN, {"keys": texts(names), "addresses": texts(people)})
 
 
 def rooms_of(cursor: Any, keys: Iterable[Key]) -> dict[Key, Room]:
@@ -189,7 +197,7 @@ def rooms_of(cursor: Any, keys: Iterable[Key]) -> dict[Key, Room]:
     wanted = {key.name: key for key in keys if key.limit is not None}
     rooms = {key: Room(None) for key in keys if key.limit is None}
     if wanted:
-        cursor.execute(ROOM, {"keys": texts(wanted), "window": WINDOW_SECONDS})
+        _execute(cursor, ROOM, {"keys": texts(wanted), "window": WINDOW_SECONDS})
         for name, used, reserved in cursor.fetchall():
             limit = wanted[name].limit or 0
             rooms[wanted[name]] = Room(max(0, limit - (used or 0)), reserved)
@@ -217,8 +225,16 @@ def openings(cursor: Any, key: Key, *, ahead: int, number: int, now: datetime) -
 
 
 def _ends(cursor: Any, key: Key, first: int, number: int) -> list[datetime]:
-    cursor.execute(ENDS, {"key": key.name, "window": WINDOW_SECONDS, "first": first, "number": number})
+    _execute(cursor, ENDS, {"key": key.name, "window": WINDOW_SECONDS, "first": first, "number": number})
     return [row[0] for row in cursor.fetchall()]
+
+
+def _execute(cursor: Any, statement: str, values: Mapping[str, Any]) -> None:
+    """Run a statement over a worker's own connection, where it is planned once, or over the project's."""
+    if isinstance(cursor, psycopg.Cursor):
+        cursor.execute(statement, values, prepare=True)
+    else:
+        cursor.execute(statement, values)
 
 
 def room_of(channel: Channel) -> int | None:
