@@ -3,7 +3,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("broadcasts", "0001_initial"),
+        ("broadcasts", "0002_campaign"),
     ]
 
     operations = [
