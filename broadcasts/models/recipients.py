@@ -12,6 +12,7 @@ from workspaces.contacts.models import Contact
 
 # The part of a recipient's public id that is the same for all.
 NAMESPACE = uuid.UUID("6f1f3a52-5b0c-4f0e-9c37-2f7d4a7f6f0b")
+OPAQUE_PREFIX = "r."
 OPAQUE = re.compile(r"r\.([1-9][0-9]{0,17})\.([1-9][0-9]{0,17})")
 
 
