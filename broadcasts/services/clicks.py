@@ -3,15 +3,18 @@
 import logging
 import time
 from collections import Counter
+from datetime import datetime
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from django.db import DatabaseError, connection, transaction
 
 from broadcasts.content import FrozenMessage
+from broadcasts.events import LINK_CLICKED
 from broadcasts.models import Broadcast, Recipient
 from broadcasts.services.counts import add_counts
 from broadcasts.services.links import Target, read_token, target_of
+from broadcasts.services.recording import record_recipient_events
 
 logger = logging.getLogger(__name__)
 
@@ -89,12 +92,13 @@ def record_click(link: Target) -> None:
 
 
 @transaction.atomic
-def count_clicks() -> int:
+def count_clicks(*, now: datetime) -> int:
     """Count a batch of recorded clicks, the first of each recipient; says how many were taken."""
     with connection.cursor() as cursor:
         cursor.execute(COUNT, [BATCH])
         rows = cursor.fetchall()
     firsts = [(broadcast, contact) for _, broadcast, contact in rows if broadcast is not None]
     if firsts:
+        record_recipient_events(LINK_CLICKED, firsts, now=now)
         add_counts({key: {"clicked": number} for key, number in Counter(one for one, _ in firsts).items()})
     return int(rows[0][0])
