@@ -170,9 +170,7 @@ class Claim:
         broadcast = self._known[due.broadcast]
         unsendable = ""
         try:
-            message = message_of(
-                broadcast, contact=due.contact, kind=due.kind, address=due.address, values=due.values
-            )
+            message = message_of(broadcast, contact=due.contact, kind=due.kind, address=due.address, values=due.values)
         except (KeyError, TypeError, ValueError, AttributeError):
             message, unsendable = provider.OutgoingMessage("", provider.Recipient(), "text"), INVALID.code
         return ClaimedMessage(

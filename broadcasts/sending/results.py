@@ -74,9 +74,7 @@ def lock_broadcasts(cursor: Any, ids: Collection[int]) -> None:
     cursor.execute(statements.LOCK_BROADCASTS, {"ids": integers(ids)})
 
 
-def _record_sent(
-    cursor: Any, run: int, accepted: Sequence[Sent], changes: Mapping[int, Counter[str]]
-) -> int:
+def _record_sent(cursor: Any, run: int, accepted: Sequence[Sent], changes: Mapping[int, Counter[str]]) -> int:
     if not accepted:
         return 0
     values = {
@@ -149,9 +147,7 @@ def _fail(cursor: Any, run: int, refused: Sequence[Sent], changes: Mapping[int, 
     return len(rows)
 
 
-def record_failed(
-    keys: Collection[tuple[int, int]], changes: Mapping[int, Counter[str]], *, now: datetime
-) -> None:
+def record_failed(keys: Collection[tuple[int, int]], changes: Mapping[int, Counter[str]], *, now: datetime) -> None:
     """Count pending recipients as failed, and tell whoever wants to know."""
     for broadcast, _ in keys:
         changes[broadcast]["failed"] += 1

@@ -66,9 +66,7 @@ def apply_facts(
         handler.apply(found, now=now)
 
 
-def _facts_of(
-    handler: FactHandler, facts: list[Fact] | None, everybody: Iterable[FactHandler]
-) -> list[Fact] | None:
+def _facts_of(handler: FactHandler, facts: list[Fact] | None, everybody: Iterable[FactHandler]) -> list[Fact] | None:
     """Give those that are this handler's."""
     if not facts:
         return None

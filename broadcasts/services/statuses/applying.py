@@ -1,9 +1,9 @@
 """Facts about broadcasts' messages, collapsed to one row for each recipient, and what follows from them."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from django.db import connection
 
@@ -31,6 +31,7 @@ LONGEST_ID, LONGEST_CODE, LONGEST_ERROR, LONGEST_CATEGORY = 200, 60, 1_000, 40
 # A row that somebody else changes at this moment is looked at again; nobody does that so often.
 TIMES: Final = 20
 Key = tuple[int, int]
+Fact = TypeVar("Fact", StatusChanged, EchoReceived)
 
 
 class Told:
@@ -85,42 +86,43 @@ class Told:
         elif fact.is_billable is not None and fact.status != "sent" and self.is_billable is None:
             self.is_billable, self.category, self.billed_at = fact.is_billable, fact.category, fact.at
 
+    def take_echo(self, fact: EchoReceived) -> None:
+        self.take("sent", fact.at)
+        self.message_id = self.message_id or fact.message_id
+
 
 def record_statuses(facts: Sequence[StatusChanged], *, now: datetime) -> None:
     """Move the recipients of WhatsApp's statuses on."""
-    channels = _channels(facts)
-    told: dict[Key, Told] = {}
-    for fact in facts:
-        key = recipient_of(fact.opaque)
-        if key is None or channels.get(key[0]) != fact.channel.id:
-            continue
-        one = told.get(key)
-        if one is None:
-            one = told[key] = Told()
-        one.take_fact(fact)
+    told, channels = _told_of(facts, Told.take_fact)
     apply_told(told, channels, now=now)
 
 
 def record_echoes(facts: Sequence[EchoReceived], *, now: datetime) -> None:
     """Take for sent what Messenger and Instagram tell back; its id is the network's."""
-    channels = _channels(facts)
-    told: dict[Key, Told] = {}
-    for fact in facts:
-        key = recipient_of(fact.opaque)
-        if key is not None and channels.get(key[0]) == fact.channel.id:
-            one = told.setdefault(key, Told())
-            one.take("sent", fact.at)
-            one.message_id = fact.message_id
+    told, channels = _told_of(facts, Told.take_echo)
     apply_told(told, channels, now=now)
 
 
-def _channels(facts: Iterable[Any]) -> dict[int, int]:
-    """Give the channels of the broadcasts that are named; whoever else may have written their ids."""
-    named = {key[0] for opaque in {fact.opaque for fact in facts} if (key := recipient_of(opaque))}
-    if not named:
+def _told_of(facts: Sequence[Fact], take: Callable[[Told, Fact], None]) -> tuple[dict[Key, Told], dict[int, int]]:
+    """Gather facts by recipient, with their broadcasts' channels: whoever else writes such ids has another one."""
+    keys = [recipient_of(fact.opaque) for fact in facts]
+    channels = _channels({key[0] for key in keys if key})
+    told: dict[Key, Told] = {}
+    for key, fact in zip(keys, facts, strict=True):
+        if key is None or channels.get(key[0]) != fact.channel.id:
+            continue
+        one = told.get(key)
+        if one is None:
+            one = told[key] = Told()
+        take(one, fact)
+    return told, channels
+
+
+def _channels(broadcasts: Collection[int]) -> dict[int, int]:
+    if not broadcasts:
         return {}
     with connection.cursor() as cursor:
-        cursor.execute(statements.CHANNELS, {"ids": integers(named)})
+        cursor.execute(statements.CHANNELS, {"ids": integers(broadcasts)})
         return dict(cursor.fetchall())
 
 
@@ -170,7 +172,7 @@ class Effects:
     def take(self, rows: Iterable[Sequence[Any]]) -> int:
         """Take what a statement has changed; says how many rows somebody else was faster with."""
         missed = 0
-        for kind, broadcast, first, second, flag, number, contacts, addresses, month, *_ in rows:
+        for kind, broadcast, first, second, flag, number, contacts, addresses, month in rows:
             if kind == "all":
                 missed += number
             elif kind == "billed":

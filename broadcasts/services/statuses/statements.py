@@ -4,31 +4,33 @@
 # meanwhile makes the numbers of the first line differ, and the statement is executed once more. Ranks are those of
 # `RANKS`. What ended with `send_outcome_unknown`, or was skipped, keeps its status.
 APPLY = """
-WITH old AS MATERIALIZED (
-    SELECT recipient.ctid AS place, recipient.status AS was, recipient.stage AS was_at,
-        recipient.is_billed AS was_billed, recipient.is_counted AS was_counted, told.*,
-        CASE WHEN recipient.error_code = 'send_outcome_unknown' THEN recipient.status
-            ELSE (ARRAY['pending', 'sent', 'failed', 'delivered', 'read'])[1 + greatest(told.rank, CASE recipient.status
-                WHEN 'pending' THEN 0 WHEN 'sent' THEN 1 WHEN 'failed' THEN 2 WHEN 'delivered' THEN 3 ELSE 4 END)]
-        END AS becomes
-    FROM unnest(%(broadcasts)s::bigint[], %(contacts)s::bigint[], %(ranks)s::int[], %(sent)s::timestamptz[],
-        %(delivered)s::timestamptz[], %(read)s::timestamptz[], %(failed)s::timestamptz[], %(codes)s::text[],
-        %(messages)s::text[], %(ids)s::text[], %(billed)s::timestamptz[], %(billable)s::boolean[],
-        %(categories)s::text[])
-        AS told (broadcast_id, contact_id, rank, sent_at, delivered_at, read_at, failed_at, code, message, message_id,
-            billed_at, is_billable, category)
-    JOIN broadcasts_recipient recipient
-        ON recipient.broadcast_id = told.broadcast_id AND recipient.contact_id = told.contact_id
-    WHERE recipient.status <> 'skipped'
-), news AS MATERIALIZED (
-    SELECT old.* FROM old JOIN broadcasts_recipient recipient ON recipient.ctid = old.place
-    WHERE old.becomes <> old.was OR old.was_at <> 4
-        OR (old.sent_at IS NOT NULL AND recipient.sent_at IS NULL)
-        OR (old.delivered_at IS NOT NULL
-            AND (recipient.delivered_at IS NULL OR recipient.delivered_at > old.delivered_at))
-        OR (old.read_at IS NOT NULL AND (recipient.read_at IS NULL OR recipient.read_at > old.read_at))
-        OR (old.message_id IS NOT NULL AND recipient.provider_message_id IS NULL)
-        OR (old.is_billable IS NOT NULL AND NOT old.was_billed)
+WITH news AS MATERIALIZED (
+    SELECT * FROM (
+        SELECT recipient.ctid AS place, recipient.status AS was, recipient.stage AS was_at,
+            recipient.is_billed AS was_billed, recipient.is_counted AS was_counted, recipient.sent_at AS had_sent_at,
+            recipient.delivered_at AS had_delivered_at, recipient.read_at AS had_read_at,
+            recipient.provider_message_id AS had_id, told.*,
+            CASE WHEN recipient.error_code = 'send_outcome_unknown' THEN recipient.status
+                ELSE (ARRAY['pending', 'sent', 'failed', 'delivered', 'read'])[1 + greatest(told.rank,
+                    CASE recipient.status WHEN 'pending' THEN 0 WHEN 'sent' THEN 1 WHEN 'failed' THEN 2
+                        WHEN 'delivered' THEN 3 ELSE 4 END)]
+            END AS becomes
+        FROM unnest(%(broadcasts)s::bigint[], %(contacts)s::bigint[], %(ranks)s::int[], %(sent)s::timestamptz[],
+            %(delivered)s::timestamptz[], %(read)s::timestamptz[], %(failed)s::timestamptz[], %(codes)s::text[],
+            %(messages)s::text[], %(ids)s::text[], %(billed)s::timestamptz[], %(billable)s::boolean[],
+            %(categories)s::text[])
+            AS told (broadcast_id, contact_id, rank, sent_at, delivered_at, read_at, failed_at, code, message,
+                message_id, billed_at, is_billable, category)
+        JOIN broadcasts_recipient recipient
+            ON recipient.broadcast_id = told.broadcast_id AND recipient.contact_id = told.contact_id
+        WHERE recipient.status <> 'skipped'
+    ) AS old
+    WHERE becomes <> was OR was_at <> 4
+        OR (sent_at IS NOT NULL AND had_sent_at IS NULL)
+        OR (delivered_at IS NOT NULL AND (had_delivered_at IS NULL OR had_delivered_at > delivered_at))
+        OR (read_at IS NOT NULL AND (had_read_at IS NULL OR had_read_at > read_at))
+        OR (message_id IS NOT NULL AND had_id IS NULL)
+        OR (is_billable IS NOT NULL AND NOT was_billed)
 ), moved AS (
     UPDATE broadcasts_recipient recipient SET stage = 4, status = news.becomes,
         sent_at = coalesce(recipient.sent_at, news.sent_at),
@@ -49,15 +51,15 @@ WITH old AS MATERIALIZED (
         NOT news.was_billed AND news.is_billable IS NOT NULL AS is_bill,
         news.was_counted AND recipient.claimed_at > statement_timestamp() - interval '24 hours' AS was_counted
 )
-SELECT 'all', NULL, NULL, NULL, false, (SELECT count(*) FROM news), NULL, NULL, NULL, NULL, NULL
+SELECT 'all', NULL::bigint, NULL, NULL, false, (SELECT count(*) FROM news), NULL::bigint[], NULL::text[], NULL::date
 UNION ALL
 SELECT 'moved', broadcast_id, was, becomes, was_at = 3, count(*),
     array_agg(contact_id) FILTER (WHERE becomes = 'failed' AND was <> 'failed'),
-    array_agg(address) FILTER (WHERE becomes = 'failed' AND was <> 'failed' AND was_counted), NULL, NULL, NULL
+    array_agg(address) FILTER (WHERE becomes = 'failed' AND was <> 'failed' AND was_counted), NULL
 FROM moved GROUP BY broadcast_id, was, becomes, was_at = 3
 UNION ALL
 SELECT 'billed', broadcast_id, category, prefix, is_billable, count(*), NULL, NULL,
-    date_trunc('month', billed_at AT TIME ZONE 'UTC')::date, NULL, NULL
+    date_trunc('month', billed_at AT TIME ZONE 'UTC')::date
 FROM moved WHERE is_bill
 GROUP BY broadcast_id, category, prefix, is_billable, date_trunc('month', billed_at AT TIME ZONE 'UTC')
 """
