@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from broadcasts.models import Broadcast
-from tests.broadcasts.making import bring_to
-from tests.factories import plan_limits
+from tests.broadcasts.making import bring_to, create
+from tests.factories import SegmentFactory, plan_limits
 from workspaces.subaccounts.models import Workspace
 
 if TYPE_CHECKING:
@@ -36,15 +35,21 @@ def a_full_plan(call: Call) -> int:
     return call.send()
 
 
+def a_broadcast_that_is_no_draft(call: Call) -> int:
+    shown = create(call.tenant, schedule=True)
+    return call.send(path=f"/{BASE}/{shown['id']}")
+
+
 def a_chosen_segment(call: Call) -> int:
-    Broadcast.objects.filter(uuid=call.ids["broadcast"]).update(segment=call.tenant.segment)
-    return call.send()
+    segment = SegmentFactory.create(workspace=call.tenant.workspace)
+    create(call.tenant, audience={"type": "segment", "segment": str(segment.uuid)})
+    return call.send(path=f"/api/v1/segments/{segment.uuid}")
 
 
 OF_THEIR_OWN: dict[str, tuple[Provocation, ...]] = {
     f"POST {BASE}": (an_unknown_channel,),
     f"PATCH {ONE}": (an_ended_broadcast,),
-    f"DELETE {ONE}": (an_ended_broadcast,),
+    f"DELETE {ONE}": (a_broadcast_that_is_no_draft,),
     f"POST {ONE}/schedule": (a_full_plan, an_ended_broadcast),
     **{f"POST {ONE}/{move}": (an_ended_broadcast,) for move in ("approve", "pause", "resume", "cancel")},
     f"POST {ONE}/test": (an_unknown_contact,),
