@@ -16,7 +16,7 @@ from channelconnect.api.workspace.serializers import TemplateSerializer
 from channelconnect.inbox import FactHandler, fact_handlers
 from channelconnect.models import ConnectSettings
 from channelconnect.providers.notices import AccountLost, LimitChanged, QualityChanged, TemplateChanged
-from channelconnect.sending.allowance import remaining_allowance
+from channelconnect.sending.allowance import used_people
 from channelconnect.sending.conversations.source import ConversationMessages
 from channelconnect.sending.sources import message_sources
 from channelconnect.services import release_access
@@ -32,8 +32,8 @@ from workspaces.conversations import facts
 from workspaces.conversations.services import TemplateCheck, inbound, template_checks
 from workspaces.conversations.services.outbound.template_choices import TemplateSource, template_sources
 from workspaces.subaccounts.event_types import workspace_event_type
+from workspaces.subaccounts.models.channels import AllowanceSource, allowance_sources
 from workspaces.subaccounts.services import DisconnectionHandler, disconnection_handlers
-from workspaces.subaccounts.services.allowances import AllowanceSource, allowance_sources
 
 # A batch of a thousand updates stays far below 4 MiB; without its signature a callback is refused unread.
 body_rules.add(
@@ -130,7 +130,7 @@ fact_handlers.add(
     FactHandler(TemplateChanged, sync_changed),
 )
 message_sources.add(ConversationMessages())
+allowance_sources.add(AllowanceSource("channelconnect.allowance", used_people))
 template_checks.add(TemplateCheck(name="channelconnect.templates", check=check_template))
 requirement_checks.add(RequirementCheck(name="template", is_met=has_approved_template))
 template_sources.add(TemplateSource(name="channelconnect.templates", choices=choices_of_channel))
-allowance_sources.add(AllowanceSource(name="channelconnect.sending", remaining=remaining_allowance))

@@ -9,7 +9,8 @@ from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 import psycopg
-from django.db import connection
+from django.db import connection, models
+from django.db.models.expressions import RawSQL
 
 from config.leases.arrays import integers, texts
 from workspaces.subaccounts.models import Channel
@@ -94,6 +95,17 @@ SELECT asked.key, coalesce(allowance.used, 0) - (
     CASE WHEN allowance.reserved_until > clock_timestamp() THEN allowance.reserved ELSE 0 END
 FROM unnest(%(keys)s::text[]) AS asked (key) LEFT JOIN channelconnect_allowance allowance USING (key)
 """
+USED = f"""
+coalesce((
+    SELECT allowance.used - (
+        SELECT count(*) FROM channelconnect_allowanceuse used
+        WHERE used.allowance_id = allowance.id AND used.last_at < clock_timestamp() - make_interval(secs => %s))
+    FROM subaccounts_channel channel
+    LEFT JOIN channelconnect_channelcredential credential ON credential.channel_id = channel.id
+    JOIN channelconnect_allowance allowance ON allowance.key = {KEY}
+    WHERE channel.id = subaccounts_channel.id
+), 0)
+"""  # noqa: S608  # texts of our own
 # When the uses end, the next one first.
 ENDS = """
 SELECT last_at + make_interval(secs => %(window)s) FROM channelconnect_allowanceuse
@@ -227,6 +239,11 @@ def openings(cursor: Any, key: Key, *, ahead: int, number: int, now: datetime) -
 def _ends(cursor: Any, key: Key, first: int, number: int) -> list[datetime]:
     _execute(cursor, ENDS, {"key": key.name, "window": WINDOW_SECONDS, "first": first, "number": number})
     return [row[0] for row in cursor.fetchall()]
+
+
+def used_people() -> RawSQL:
+    """Give how many people count against a channel's limit, as an expression over channels' rows."""
+    return RawSQL(USED, [WINDOW_SECONDS], models.IntegerField())  # noqa: S611  # a text of our own
 
 
 def _execute(cursor: Any, statement: str, values: Mapping[str, Any]) -> None:

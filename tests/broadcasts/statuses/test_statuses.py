@@ -21,9 +21,18 @@ from workspaces.subaccounts.models import Channel
 
 pytestmark = pytest.mark.django_db
 TIMES = {"sent": 1_790_000_001, "delivered": 1_790_000_002, "read": 1_790_000_003, "failed": 1_790_000_004}
-END = (
-    "status stage provider_message_id sent_at delivered_at read_at failed_at error_code error_message is_billed".split()
-)
+END = [
+    "status",
+    "stage",
+    "provider_message_id",
+    "sent_at",
+    "delivered_at",
+    "read_at",
+    "failed_at",
+    "error_code",
+    "error_message",
+    "is_billed",
+]
 
 
 @pytest.fixture
@@ -85,10 +94,15 @@ def test_every_order_has_the_same_end_with_repeats_and_in_one_callback_or_many(
 
     for place in range(len(names) * 2):
         tell(*(status(row, order[place]) for row, order in zip(one_by_one, orders, strict=True) if place < len(order)))
-    tell(*chain.from_iterable((status(row, name) for name in order) for row, order in zip(together, orders, strict=True)))
+    tell(
+        *chain.from_iterable((status(row, name) for name in order) for row, order in zip(together, orders, strict=True))
+    )
 
-    [same] = {tuple(end_of(row)[2:3] == [f"wamid.{row.contact_id}"] and end_of(row)[:2] + end_of(row)[3:]) for row in (*one_by_one, *together)}
-    best = max(names, key="sent failed delivered read".split().index)
+    [same] = {
+        tuple(end_of(row)[2:3] == [f"wamid.{row.contact_id}"] and end_of(row)[:2] + end_of(row)[3:])
+        for row in (*one_by_one, *together)
+    }
+    best = max(names, key=["sent", "failed", "delivered", "read"].index)
     assert same[:2] == (best, Stage.DONE)
     assert bool(same[5]) == bool(same[6]) == (best == "failed")
     for rows in (one_by_one, together):
@@ -193,7 +207,7 @@ def _updates() -> tuple[int, int]:
 @pytest.mark.django_db(transaction=True)
 def test_the_updates_write_no_index(channel: Channel) -> None:
     """Rows are claimed and sent in batches before, so that their pages look as they do then."""
-    rows = sent_to(channel, 4_000, stage=Stage.READY, status="pending", sent_at=None)
+    rows = sent_to(channel, 1_500, stage=Stage.READY, status="pending", sent_at=None)
     batches = [rows[first : first + 250] for first in range(0, len(rows), 250)]
     for batch in batches:
         keys = [row.contact_id for row in batch]
@@ -206,5 +220,5 @@ def test_the_updates_write_no_index(channel: Channel) -> None:
         for batch in batches:
             tell(*(status(row, name) for row in batch))
     ended, hot_at_end = _updates()
-    assert ended - updates == 8_000
-    assert hot_at_end - hot > 8_000 * 0.99
+    assert ended - updates == 3_000
+    assert hot_at_end - hot > 3_000 * 0.99

@@ -15,7 +15,6 @@ from config.errors import Conflict, NotFound
 from config.hooks import Registry
 from workspaces.subaccounts import events
 from workspaces.subaccounts.models import Channel, Workspace
-from workspaces.subaccounts.services.allowances import with_allowances
 from workspaces.subaccounts.services.locking import lock_workspace
 from workspaces.subaccounts.services.recording import record_workspace_activity, record_workspace_event
 from workspaces.subaccounts.services.subscription.limits import require_room
@@ -200,7 +199,6 @@ def _record(channel: Channel, action: str, by: Actor, **more: str) -> None:
 
 def _tell(channel: Channel, event: str, now: datetime) -> None:
     """Record an event of the workspace's own webhooks about a channel."""
-    with_allowances([channel])
     record_workspace_event(workspace=channel.workspace, name=event, now=now, channel=channel)
 
 

@@ -14,8 +14,8 @@ from workspaces.subaccounts.api.workspace.serializers import (
 )
 from workspaces.subaccounts.api.workspace.surface import WorkspaceViewSet
 from workspaces.subaccounts.models import Channel, Workspace
+from workspaces.subaccounts.models.channels import with_used_allowance
 from workspaces.subaccounts.services import ChannelNotFound, change_workspace
-from workspaces.subaccounts.services.allowances import with_allowances
 
 
 class CurrentWorkspaceViewSet(WorkspaceViewSet):
@@ -48,15 +48,12 @@ class ChannelViewSet(WorkspaceViewSet):
     not_found = ChannelNotFound
 
     def get_queryset(self) -> "QuerySet[Channel]":
-        return Channel.objects.filter(workspace=self.workspace)
+        return with_used_allowance(Channel.objects.filter(workspace=self.workspace))
 
     @operation(operation_id="listChannels", summary="List the channels", answer=pages(WorkspaceChannelSerializer))
     def list(self, request: Request) -> HttpResponse:
-        rows, page = self.get_queryset(), self.page
-        shown = with_allowances(rows.order_by("-connected_at", "-id")[page.offset : page.offset + page.size])
-        return self.paged(WorkspaceChannelSerializer(shown, many=True), rows.count())
+        return self.page_of(self.get_queryset().order_by("-connected_at", "-id"), WorkspaceChannelSerializer)
 
     @operation(operation_id="readChannel", summary="Read a channel", answer=one(WorkspaceChannelSerializer))
     def retrieve(self, request: Request, channel: UUID | None) -> HttpResponse:
-        [shown] = with_allowances([self.get_object()])
-        return self.answer(WorkspaceChannelSerializer(shown))
+        return self.answer(WorkspaceChannelSerializer(self.get_object()))
