@@ -123,7 +123,7 @@ class Recipient(models.Model):
             models.Index(fields=["run"], condition=Q(stage=1), name="recipient_claimed"),
             models.Index(fields=["due_at"], condition=Q(stage=2), name="recipient_unknown"),
             models.Index(fields=["broadcast_id", "due_at", "contact_id"], condition=Q(stage=3), name="recipient_held"),
-            # What is rare among millions and asked for; both are written where `stage` changes anyway, or at preparation.
+            # Few among millions, and asked for; both are written where `stage` changes anyway.
             models.Index(
                 fields=["broadcast_id", "contact_id"], condition=Q(failed_at__isnull=False), name="recipient_failed"
             ),
