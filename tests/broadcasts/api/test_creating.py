@@ -236,7 +236,16 @@ def test_the_contacts_own_time_needs_a_wall_clock(a: Tenant) -> None:
 
     told = "The scheduled local at field is required with the contacts' own time."
     assert refused(a, **local(None)) == {"scheduled_local_at": told}
-    for wall in ("2026-12-24 09:00:00Z", "2026-12-24T09:00:00+01:00", "2026-12-24 25:00:00", "tomorrow", 5, "", {}):
+    walls: tuple[Any, ...] = (
+        "2026-12-24 09:00:00Z",
+        "2026-12-24T09:00:00+01:00",
+        "2026-12-24 25:00:00",
+        "tomorrow",
+        5,
+        "",
+        {},
+    )
+    for wall in walls:
         assert list(refused(a, **local(wall))) == ["scheduled_local_at"]
     shown = create(a, **local("2026-12-24 09:00:00", scheduled_at="whenever"))
     assert (shown["scheduled_local_at"], shown["scheduled_at"]) == ("2026-12-24 09:00:00", "2026-12-23T19:00:00Z")
