@@ -26,13 +26,13 @@ from agency.pages.registry import (
     label_actions,
     landing_places,
 )
-from agency.services.invitations import TEAM, invitation_handlers
-from agency.services.mail import mail_keeps_up
+from agency.services.mail.queue import mail_keeps_up
+from agency.services.people.invitations import TEAM, invitation_handlers
 from agency.services.retention import RULES
 from config.health import Degradation, parts
 from config.metrics import METRICS
 from config.request_bodies import MIB, BodyRule, body_rules
-from config.retention import retention_rules
+from config.retention.rules import retention_rules
 
 parts.add(Degradation("mail", mail_keeps_up))
 

@@ -6,7 +6,7 @@ from agency.services import send_next_mail
 from agency.services.retention import RULES
 from config.celery.tasks import in_batches, one_at_a_time
 from config.queues import HOUSEKEEPING_SECONDS
-from config.retention import forget
+from config.retention.rules import forget
 
 # With the last e-mail's own limit this stays below that of the queue.
 RUN_SECONDS = 45.0

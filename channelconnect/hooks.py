@@ -16,7 +16,7 @@ from channelconnect.api.workspace.serializers import TemplateSerializer
 from channelconnect.inbox import FactHandler, fact_handlers
 from channelconnect.models import ConnectSettings
 from channelconnect.providers.notices import AccountLost, LimitChanged, QualityChanged, TemplateChanged
-from channelconnect.sending.conversations import ConversationMessages
+from channelconnect.sending.conversations.source import ConversationMessages
 from channelconnect.sending.sources import message_sources
 from channelconnect.services import release_access
 from channelconnect.services.accounts import change_limits, change_qualities, lose_accounts
@@ -25,11 +25,11 @@ from channelconnect.services.templates import check_template, choices_of_channel
 from channelconnect.services.templates.syncing import APPROVED, PAUSED, REJECTED
 from config.metrics import METRICS
 from config.request_bodies import MIB, BodyRule, body_rules
-from config.retention import retention_rules
+from config.retention.rules import retention_rules
 from workspaces.automations.services import RequirementCheck, requirement_checks
 from workspaces.conversations import facts
 from workspaces.conversations.services import TemplateCheck, inbound, template_checks
-from workspaces.conversations.services.template_choices import TemplateSource, template_sources
+from workspaces.conversations.services.outbound.template_choices import TemplateSource, template_sources
 from workspaces.subaccounts.event_types import workspace_event_type
 from workspaces.subaccounts.services import DisconnectionHandler, disconnection_handlers
 

@@ -15,7 +15,7 @@ from config.celery.stopping import until_worker_ends
 from config.celery.tasks import in_batches, one_at_a_time
 from config.db import database_now
 from config.queues import HOUSEKEEPING_SECONDS
-from config.retention import forget
+from config.retention.rules import forget
 
 RUN_SECONDS = 30.0
 

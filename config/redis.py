@@ -16,7 +16,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 from redis.sentinel import Sentinel
 
-from config.redis_address import sentinel_address
+from config.environment.redis_address import sentinel_address
 
 logger = logging.getLogger(__name__)
 Answer = TypeVar("Answer")

@@ -4,8 +4,9 @@ import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from config import production, queues, redis_address
-from config.environment import Environment, process_name
+from config import queues
+from config.environment import production, redis_address
+from config.environment.variables import Environment, process_name
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = Environment()
@@ -33,7 +34,7 @@ INSTANCE_ID = env.text("INSTANCE_ID", "")
 HOSTS = {host.lower() for host in [urlsplit(PUBLIC_URL).hostname or "", *env.comma_separated("HOSTS")] if host}
 if not PRODUCTION:
     HOSTS |= {"localhost", "127.0.0.1", "[::1]", "testserver", ".localhost"}
-# config.middleware.KnownHosts answers 404 to every other host; Django's own check would answer 400.
+# config.serving.middleware.KnownHosts answers 404 to every other host; Django's own check would answer 400.
 ALLOWED_HOSTS = ["*"]
 TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
 WEBHOOK_ALLOWED_NETWORKS = env.networks("WEBHOOK_ALLOWED_NETWORKS")
@@ -81,16 +82,16 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "config.metrics.middleware.RequestMetrics",
-    "config.middleware.RequestId",
-    "config.middleware.KnownHosts",
-    "config.middleware.ForwardedScheme",
-    "config.middleware.SecurityHeaders",
+    "config.serving.middleware.RequestId",
+    "config.serving.middleware.KnownHosts",
+    "config.serving.middleware.ForwardedScheme",
+    "config.serving.middleware.SecurityHeaders",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "config.middleware.PageSessions",
+    "config.serving.middleware.PageSessions",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "config.middleware.PageUsers",
-    "config.middleware.PageMessages",
+    "config.serving.middleware.PageUsers",
+    "config.serving.middleware.PageMessages",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 ROOT_URLCONF = "config.urls"

@@ -24,7 +24,7 @@ from workspaces.classes.models import ClassSession, Staff
 from workspaces.classes.services import add_participant, create_staff, schedule_class
 from workspaces.contacts.models import Contact, ContactImport, Segment
 from workspaces.contacts.services import create_contact, create_segment
-from workspaces.contacts.services.file_imports import upload_contacts
+from workspaces.contacts.services.imports.file_imports import upload_contacts
 from workspaces.media.models import Media
 from workspaces.media.services import store_media
 from workspaces.subaccounts.models import Channel, Workspace, WorkspaceKey

@@ -26,7 +26,7 @@ from agency.services.retention import EventReader, event_readers
 from agency.tenants import Audience
 from config.api.documents.events import DocumentedEvents, documented_events
 from config.metrics import METRICS
-from config.retention import retention_rules
+from config.retention.rules import retention_rules
 from webhooks import metrics
 from webhooks.documented_events import events_of
 from webhooks.models import Endpoint

@@ -29,7 +29,7 @@ from agency.pages.registry import in_order, landing_places
 from agency.pages.signed_in import SignedInView
 from agency.request_actor import request_actor, user_actor
 from agency.services import MemberNotFound, remove_member
-from agency.services.invitations import (
+from agency.services.people.invitations import (
     HasAPassword,
     InvitationEnded,
     InvitationNotFound,

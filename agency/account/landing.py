@@ -4,7 +4,7 @@ from django.urls import reverse
 
 from agency.models import User
 from agency.pages.registry import LandingPlace, in_order, landing_places
-from agency.services.users import remember_landing
+from agency.services.people.users import remember_landing
 
 
 def landing_page_of(user: User) -> str:

@@ -24,7 +24,7 @@ from agency.account.forms import NewPasswordForm, ResetForm
 from agency.account.known_browsers import remember_browser
 from agency.models import User
 from agency.request_actor import user_actor
-from agency.services.passwords import LinkUsed, request_password_reset, set_password
+from agency.services.people.passwords import LinkUsed, request_password_reset, set_password
 
 
 @method_decorator(never_cache, name="dispatch")

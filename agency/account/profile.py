@@ -17,8 +17,8 @@ from agency.models import User
 from agency.pages.forms import add_refusal
 from agency.pages.signed_in import SignedInView
 from agency.request_actor import user_actor
-from agency.services.passwords import change_password
-from agency.services.users import change_user
+from agency.services.people.passwords import change_password
+from agency.services.people.users import change_user
 from config.errors import DomainError
 
 

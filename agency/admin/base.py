@@ -14,7 +14,7 @@ from django.utils.functional import cached_property
 
 from agency.actors import Actor
 from agency.request_actor import user_actor
-from agency.services.names import MESSAGE, holds_web_address
+from agency.services.people.names import MESSAGE, holds_web_address
 from config.api.requests.ids import parse_uuid
 from config.errors import DomainError
 

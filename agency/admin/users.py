@@ -13,8 +13,8 @@ from django.urls import URLPattern, path
 
 from agency.admin.base import ChangingAdmin, DeclaredLookups, NamedForm, copy_fields, staff_actor
 from agency.models import User
-from agency.services.passwords import request_password_reset
-from agency.services.users import change_user, invite_user
+from agency.services.people.passwords import request_password_reset
+from agency.services.people.users import change_user, invite_user
 
 admin.site.unregister(Group)
 

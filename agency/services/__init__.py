@@ -24,7 +24,9 @@ from agency.services.events import (
     subscribed_events,
     write_event,
 )
-from agency.services.invitations import (
+from agency.services.keys import KeyNotFound, issue_agency_key, revoke_agency_key
+from agency.services.mail.queue import due_mail, queue_mail, send_due_mail, send_next_mail
+from agency.services.people.invitations import (
     InvitationEnded,
     InvitationNotFound,
     accept_invitation,
@@ -34,9 +36,7 @@ from agency.services.invitations import (
     send_invitation_again,
     withdraw_invitation,
 )
-from agency.services.keys import KeyNotFound, issue_agency_key, revoke_agency_key
-from agency.services.mail import due_mail, queue_mail, send_due_mail, send_next_mail
-from agency.services.members import MemberNotFound, add_member, change_role, remove_member
+from agency.services.people.members import MemberNotFound, add_member, change_role, remove_member
 from agency.services.switches import set_switch
 
 __all__ = [

@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 from agency.actors import Actor
 from agency.models import Agency
 from agency.services.activity import record_activity
-from agency.services.names import require_plain_names
+from agency.services.people.names import require_plain_names
 from config.db import name_key
 from config.errors import Invalid
 

@@ -9,7 +9,7 @@ from django.db import connection, transaction
 
 from agency.services.sent_forms import SENT_FORMS_KEPT
 from config.hooks import Registry
-from config.retention import BATCH, OldRows, RetentionRule
+from config.retention.rules import BATCH, OldRows, RetentionRule
 
 # A day longer than the deliveries that read their bodies.
 EVENTS_KEPT = timedelta(days=32)

@@ -15,6 +15,7 @@ from channelconnect.inbox import claims
 from channelconnect.inbox.channels import channels_of
 from channelconnect.inbox.claims import Body, Reading
 from channelconnect.inbox.handlers import FactHandler, apply_facts, fact_handlers, gathered
+from channelconnect.providers.graph.parsing import Row
 from channelconnect.providers.notices import (
     Fact,
     Source,
@@ -24,7 +25,6 @@ from channelconnect.providers.notices import (
     notice_of,
     read_notice,
 )
-from channelconnect.providers.parsing import Row
 from config.db import database_now
 from config.metrics import count
 

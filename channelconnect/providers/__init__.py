@@ -2,12 +2,12 @@
 
 from channelconnect.providers.faults import ProviderFault
 from channelconnect.providers.grants import Account, Grant
+from channelconnect.providers.graph.transport import Limits
 from channelconnect.providers.notices import ProviderEvent, UnreadableNotices, json_of, notice_of, read_notice
-from channelconnect.providers.provider import Provider
-from channelconnect.providers.registry import provider_for
+from channelconnect.providers.platforms.provider import Provider
+from channelconnect.providers.platforms.registry import provider_for
 from channelconnect.providers.settings import ProviderSettings, provider_settings
 from channelconnect.providers.signatures import answer_challenge, sign, verify_signature
-from channelconnect.providers.transport import Limits
 
 __all__ = [
     "Account",

@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 from django.conf import settings as project
 
 from channelconnect.providers.faults import ProviderFault
-from channelconnect.providers.graph import Graph
-from channelconnect.providers.parsing import ident, text
+from channelconnect.providers.graph.client import Graph
+from channelconnect.providers.graph.parsing import ident, text
+from channelconnect.providers.graph.transport import Limits, Transport
 from channelconnect.providers.settings import provider_settings
-from channelconnect.providers.transport import Limits, Transport
 from config.http.download import download
 from config.http.guard import VettedTarget, check_url
 from config.http.lookups import LookupFailed, system_lookup

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from channelconnect.providers.faults import ProviderFault, Step
-from channelconnect.providers.graph import Call, Graph
-from channelconnect.providers.parsing import ID, Row, ident, number, row, rows, text, texts
+from channelconnect.providers.graph.client import Call, Graph
+from channelconnect.providers.graph.parsing import ID, Row, ident, number, row, rows, text, texts
 
 EXCHANGE: Final = "oauth/access_token"
 LONGEST_TOKEN: Final = 16_384

@@ -7,7 +7,7 @@ from channelconnect.providers.messages import CallResult
 from channelconnect.sending.sources import Sent
 from channelconnect.sending.transactions import project_transaction
 from config.db import database_now
-from workspaces.contacts.services.network_changes import change_marketing_opt_outs
+from workspaces.contacts.services.people.network_changes import change_marketing_opt_outs
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import mark_channel_lost
 

@@ -17,7 +17,7 @@ from config.leases.claimer import Demand
 from config.leases.database_thread import REST_AFTER_FAULT_SECONDS
 from config.leases.garbage import rare_collections
 from config.leases.wake_ups import WakeUpListener
-from workspaces.conversations.services.queueing import SENDER
+from workspaces.conversations.services.outbound.queueing import SENDER
 
 RUN_SECONDS = 3_600.0
 TICK_SECONDS = 0.25

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from django.conf import settings
 
-from config.retention import OldRows
+from config.retention.rules import OldRows
 
 KEPT = timedelta(days=settings.CONNECT_SESSIONS_KEPT_DAYS)
 RULES = (

@@ -17,7 +17,7 @@ from config.api.errors.refusals import Malformed
 from config.api.requests.strict_json import canonical_bytes
 from config.api.responses.json import CONTENT_TYPE, json_response
 from config.errors import Conflict
-from config.retention import OldRows
+from config.retention.rules import OldRows
 
 Work = Callable[[], HttpResponse | Response]
 

@@ -14,7 +14,7 @@ from django.db import connection, transaction
 
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry, User
-from agency.services.users import erase_user
+from agency.services.people.users import erase_user
 from config.errors import Conflict
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import replace_owner

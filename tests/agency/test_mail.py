@@ -11,7 +11,7 @@ from django.utils.timezone import now
 
 from agency.models import Mail
 from agency.services import due_mail, queue_mail, send_due_mail
-from agency.services.mail import ATTEMPTS
+from agency.services.mail.queue import ATTEMPTS
 from agency.tasks import send_mail
 from tests.factories import UserFactory
 from tests.parallel import at_once

@@ -13,7 +13,7 @@ from agency.models import ActivityEntry, Event, Invitation, Mail, User
 from agency.services import invite_member, record_activity, write_event
 from agency.services.retention import ACTIVITY, EventReader, event_readers, forget_activity
 from agency.tasks import forget_records
-from config.retention import OldRows, RetentionRule, forget, retention_rules
+from config.retention.rules import OldRows, RetentionRule, forget, retention_rules
 from tests.tenants import Tenant
 
 pytestmark = pytest.mark.django_db

@@ -23,7 +23,7 @@ from tools.local.runner.web import free_port
 from tools.sandbox import RunningSandbox, SandboxConfig, open_sandbox
 from workspaces.conversations.models import Message
 from workspaces.conversations.services import inbound
-from workspaces.conversations.services.queueing import SENDER
+from workspaces.conversations.services.outbound.queueing import SENDER
 from workspaces.subaccounts.models import Channel
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

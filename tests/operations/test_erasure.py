@@ -15,7 +15,7 @@ from agency.actors import Actor
 from agency.models import ActivityEntry, Event, Mail, Member, User
 from agency.services import add_member, change_agency, write_event
 from agency.services.activity import record_activity
-from agency.services.users import change_user
+from agency.services.people.users import change_user
 from config.operations.management.commands import erase_person
 from tests.tenants import Tenant, a_new_customer
 from tests.webhooks.factories import a_failed_delivery

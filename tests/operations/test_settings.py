@@ -7,7 +7,7 @@ import sys
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from config.environment import Environment
+from config.environment.variables import Environment
 from tools.local import ROOT
 
 PRODUCTION = {

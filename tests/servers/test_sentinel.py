@@ -15,8 +15,8 @@ from redis import Redis
 from config import redis as config_redis
 from config.api.throttling import Limit, count
 from config.celery import wake_up
+from config.environment.redis_address import celery_broker, sentinel_address
 from config.leases.wake_ups import WakeUpListener
-from config.redis_address import celery_broker, sentinel_address
 from tests.servers.programs import free_port, listens, server
 from tests.webhooks.delivering import until
 from tools.local.servers.binaries import find_valkey

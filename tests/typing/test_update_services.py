@@ -14,7 +14,7 @@ HEAD = """
 from agency.actors import SYSTEM
 from agency.models import Plan, User
 from agency.services import update_item
-from agency.services.users import change_user
+from agency.services.people.users import change_user
 from packs.models import Pack, PackEntry
 from packs.services import change_entry, change_pack
 from webhooks.models import Endpoint

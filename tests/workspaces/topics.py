@@ -22,6 +22,6 @@ def envelopes(workspace: Workspace) -> list[dict[str, Any]]:
     return [json.loads(bytes(body)) for body in bodies]
 
 
-def told(workspace: Workspace) -> list[tuple[str, dict[str, Any]]]:
+def recorded_events(workspace: Workspace) -> list[tuple[str, dict[str, Any]]]:
     """Each event's topic and data."""
     return [(envelope["event"], envelope["data"]) for envelope in envelopes(workspace)]

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from config.row_times import first_id_since
+from config.retention.row_times import first_id_since
 from webhooks.models.partitions import A_DAY, DELIVERIES, first_id
 
 # When a delivery was made is said by the clock of whoever made it, which may be this far off the database's.

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, time
 
-from config.retention import OldRows, RetentionRule
+from config.retention.rules import OldRows, RetentionRule
 from webhooks.services.partitions import KEPT, drop_old_partitions, oldest_delivery_day, retention_lag
 
 

@@ -9,7 +9,7 @@ from config.api.filters import FilterSet, TextFilter
 from config.api.requests.parameters import NothingMatches
 from config.db import like_pattern, name_key
 from workspaces.contacts.models.contacts import email_key
-from workspaces.contacts.services.phones import read_phone
+from workspaces.contacts.services.fields.phones import read_phone
 
 # A number as people write it, with blanks and marks between its digits; shorter ones are also other things.
 WRITTEN_NUMBER = re.compile(r"[+0-9()./\s-]{5,}")

@@ -8,12 +8,12 @@ from agency.event_types import event_types
 from agency.pages.registry import MenuEntry, dashboard_menu, label_actions
 from config.api.fields import CharField, ListField
 from config.request_bodies import MIB, BodyRule, body_rules
-from config.retention import retention_rules
+from config.retention.rules import retention_rules
 from workspaces.contacts import events
 from workspaces.contacts.api.serializers import ContactSerializer, ImportEventSerializer, SegmentReferenceSerializer
 from workspaces.contacts.services import used_contacts
-from workspaces.contacts.services.files import MOST_BYTES
-from workspaces.contacts.services.retention import RULES
+from workspaces.contacts.services.imports.files import MOST_BYTES
+from workspaces.contacts.services.imports.retention import RULES
 from workspaces.subaccounts.event_types import workspace_event_type
 from workspaces.subaccounts.services import UsageSource, usage_sources
 

@@ -5,9 +5,9 @@ from celery import shared_task
 from config.celery.tasks import in_batches, one_at_a_time
 from config.db import database_now
 from config.queues import HOUSEKEEPING_SECONDS
-from config.retention import forget
-from workspaces.contacts.services.file_imports import import_next_piece
-from workspaces.contacts.services.retention import RULES
+from config.retention.rules import forget
+from workspaces.contacts.services.imports.file_imports import import_next_piece
+from workspaces.contacts.services.imports.retention import RULES
 
 RUN_SECONDS = 20.0
 

@@ -12,9 +12,9 @@ from workspaces.contacts.services import contact_merge_handlers, contact_removal
 from workspaces.conversations import metrics
 from workspaces.conversations.api.serializers import ConversationSerializer, MessageSerializer, NoteSerializer
 from workspaces.conversations.services import recording
+from workspaces.conversations.services.contacts.merging import MERGE_HANDLER
+from workspaces.conversations.services.contacts.removing import REMOVAL_HANDLER
 from workspaces.conversations.services.media_use import MEDIA_USE
-from workspaces.conversations.services.merging import MERGE_HANDLER
-from workspaces.conversations.services.removing import REMOVAL_HANDLER
 from workspaces.media.services import media_uses
 from workspaces.subaccounts.event_types import workspace_event_type
 

@@ -30,7 +30,7 @@ from agency.pages.registry import (
     label_actions,
     landing_places,
 )
-from agency.services.invitations import invitation_handlers
+from agency.services.people.invitations import invitation_handlers
 from config.api.serializers import Serializer
 from workspaces.subaccounts import events
 from workspaces.subaccounts.api.serializers import (
@@ -42,9 +42,9 @@ from workspaces.subaccounts.api.workspace.serializers import WorkspaceChannelSer
 from workspaces.subaccounts.event_types import workspace_event_type
 from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.services import UsageSource, usage_sources
-from workspaces.subaccounts.services.near_limits import sub_accounts_near_limits
 from workspaces.subaccounts.services.owners import OWNERSHIP
-from workspaces.subaccounts.services.usage import used_channels, used_seats
+from workspaces.subaccounts.services.subscription.near_limits import sub_accounts_near_limits
+from workspaces.subaccounts.services.subscription.usage import used_channels, used_seats
 
 
 def _event(

@@ -13,7 +13,7 @@ from agency.console.views.base import ConsoleView
 from agency.models import ActivityEntry, Agency
 from agency.pages.activity import action_label
 from agency.pages.registry import Concern, Figure, FirstStep, concern_sources, figure_sources, first_steps
-from agency.services.users import remember_landing
+from agency.services.people.users import remember_landing
 
 LATEST = 6
 

@@ -23,7 +23,7 @@ from agency.services import (
     send_invitation_again,
     withdraw_invitation,
 )
-from agency.services.invitations import MOST_WAITING
+from agency.services.people.invitations import MOST_WAITING
 
 TEAM = "console:team"
 LARGEST_ID = 2**63 - 1

@@ -6,6 +6,8 @@ from typing import Final, NamedTuple
 import orjson
 
 from channelconnect.providers.faults import scrubbed
+from channelconnect.providers.graph.parsing import Row, number, row, rows, text
+from channelconnect.providers.graph.rate_limits import minutes_to_wait
 from channelconnect.providers.messages.errors import (
     INVALID,
     OUTCOME_UNKNOWN,
@@ -16,8 +18,6 @@ from channelconnect.providers.messages.errors import (
     SendError,
     error_of,
 )
-from channelconnect.providers.parsing import Row, number, row, rows, text
-from channelconnect.providers.rate_limits import minutes_to_wait
 
 LONGEST_ID: Final = 512
 TOO_MANY: Final = 429

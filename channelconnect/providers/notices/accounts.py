@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from channelconnect.providers.parsing import Row, ident, row, rows, text
+from channelconnect.providers.graph.parsing import Row, ident, row, rows, text
 from workspaces.conversations.facts import ChannelReference
 
 # A channel's platform and its id there.

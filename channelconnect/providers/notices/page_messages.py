@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from channelconnect.providers.graph.parsing import Row, row, rows, text
 from channelconnect.providers.notices.values import LONGEST_ID, LONGEST_MESSAGE, address, bounded, present
-from channelconnect.providers.parsing import Row, row, rows, text
 from workspaces.conversations.facts import ReceivedFile
 
 FILES: Final = {"image": "image", "video": "video", "audio": "audio", "file": "document", "sticker": "sticker"}

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from channelconnect.providers.graph.parsing import Row, ident, row, rows, text, texts
 from channelconnect.providers.notices.accounts import Source
 from channelconnect.providers.notices.events import ProviderEvent, Unknown
 from channelconnect.providers.notices.page_messages import PageContent, read_page_content
 from channelconnect.providers.notices.values import LONGEST_ID, LONGEST_MESSAGE, bounded, moment, present
-from channelconnect.providers.parsing import Row, ident, row, rows, text, texts
 from workspaces.conversations.facts import (
     ChannelReference,
     ConversationFact,

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from channelconnect.providers.graph.parsing import Row, rows, text
 from channelconnect.providers.notices.accounts import Source
 from channelconnect.providers.notices.bodies import json_of
 from channelconnect.providers.notices.events import ProviderEvent, Unknown
 from channelconnect.providers.notices.pages import read_page_entry
 from channelconnect.providers.notices.permissions import read_permissions_entry
 from channelconnect.providers.notices.whatsapp import read_whatsapp_entry
-from channelconnect.providers.parsing import Row, rows, text
 from workspaces.conversations.facts import ConversationFact
 
 Fact = ConversationFact | ProviderEvent

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from channelconnect.providers.parsing import Row, row, text
+from channelconnect.providers.graph.parsing import Row, row, text
 from workspaces.conversations.facts import Person
 
 USER_ID: Final = re.compile(r"[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}", re.ASCII)

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Final
 
+from channelconnect.providers.graph.parsing import Row, ident, row, rows, text
 from channelconnect.providers.notices.accounts import Source
 from channelconnect.providers.notices.events import AccountLost, ProviderEvent, Unknown
 from channelconnect.providers.notices.values import moment
-from channelconnect.providers.parsing import Row, ident, row, rows, text
 
 GONE: Final = {"revoke", "revoked", "remove", "removed", "disconnected"}
 

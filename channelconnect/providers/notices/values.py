@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Final
 
-from channelconnect.providers.parsing import Row, number, row, rows, text
+from channelconnect.providers.graph.parsing import Row, number, row, rows, text
 
 # Later moments in seconds than this are milliseconds in truth.
 LAST_SECOND: Final = 100_000_000_000

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from channelconnect.providers.graph.parsing import Row, row, rows, text
 from channelconnect.providers.notices.accounts import Source, number_id
 from channelconnect.providers.notices.events import ProviderEvent, Unknown
 from channelconnect.providers.notices.people import Contacts, whatsapp_person
@@ -12,7 +13,6 @@ from channelconnect.providers.notices.values import moment
 from channelconnect.providers.notices.whatsapp_accounts import PLATFORM, read_account_change
 from channelconnect.providers.notices.whatsapp_messages import read_message
 from channelconnect.providers.notices.whatsapp_statuses import read_status
-from channelconnect.providers.parsing import Row, row, rows, text
 from workspaces.conversations.facts import (
     ChannelReference,
     ConversationFact,

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
+from channelconnect.providers.graph.parsing import Row, ident, number, recipients_per_day, row, text
 from channelconnect.providers.notices.events import (
     AccountLost,
     LimitChanged,
@@ -14,7 +15,6 @@ from channelconnect.providers.notices.events import (
     Unknown,
 )
 from channelconnect.providers.notices.values import LONGEST_ID
-from channelconnect.providers.parsing import Row, ident, number, recipients_per_day, row, text
 
 PLATFORM: Final = "whatsapp"
 LOSSES: Final = {"PARTNER_REMOVED", "PARTNER_APP_UNINSTALLED", "ACCOUNT_DELETED", "DISABLED_UPDATE"}

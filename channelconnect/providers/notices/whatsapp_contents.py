@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import orjson
 
+from channelconnect.providers.graph.parsing import Row, ident, row, rows, text
 from channelconnect.providers.notices.values import LONGEST_MESSAGE, bounded, error_of, present
-from channelconnect.providers.parsing import Row, ident, row, rows, text
 from workspaces.conversations.facts import ReceivedFile
 
 LONGEST_PAYLOAD: Final = 1_000

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from channelconnect.providers.graph.parsing import Row, row, text
 from channelconnect.providers.notices.events import ProviderEvent, Unknown
 from channelconnect.providers.notices.people import Contacts, whatsapp_person
 from channelconnect.providers.notices.values import LONGEST_ID, bounded, moment, present
 from channelconnect.providers.notices.whatsapp_contents import CONTENTS, Content, unsupported
-from channelconnect.providers.parsing import Row, row, text
 from workspaces.conversations.facts import (
     ChannelReference,
     ConversationFact,

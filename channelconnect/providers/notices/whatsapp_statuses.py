@@ -3,10 +3,10 @@
 from datetime import datetime
 from typing import Final
 
+from channelconnect.providers.graph.parsing import Row, row, text
 from channelconnect.providers.notices.events import Unknown
 from channelconnect.providers.notices.people import Contacts
 from channelconnect.providers.notices.values import LONGEST_ID, error_of, moment
-from channelconnect.providers.parsing import Row, row, text
 from workspaces.conversations.facts import ChannelReference, StatusChanged
 
 # A voice message that was played has been read; what else there is (deleted, warning) changes no message of ours.

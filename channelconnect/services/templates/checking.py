@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from channelconnect.models import MessageTemplate
-from channelconnect.providers.parsing import Row, row, rows, text
+from channelconnect.providers.graph.parsing import Row, row, rows, text
 from channelconnect.providers.templates import PLACEHOLDER, placeholders
 from workspaces.conversations.services.errors import ContentRefused
 from workspaces.subaccounts.models import Channel, Workspace

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from channelconnect.models import MessageTemplate
-from channelconnect.providers.parsing import rows, text
-from workspaces.conversations.services.template_choices import TemplateChoice, TemplateParameter
+from channelconnect.providers.graph.parsing import rows, text
+from workspaces.conversations.services.outbound.template_choices import TemplateChoice, TemplateParameter
 from workspaces.subaccounts.models import Channel
 
 MOST_SHOWN: Final = 200

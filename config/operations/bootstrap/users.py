@@ -9,7 +9,7 @@ from django.conf import settings
 
 from agency.models import Agency, Member, User
 from agency.services import add_member, record_activity
-from agency.services.members import find_or_create_user
+from agency.services.people.members import find_or_create_user
 from config.db import name_key
 from config.errors import Conflict, Invalid
 from config.operations.bootstrap.actor import BOOTSTRAP

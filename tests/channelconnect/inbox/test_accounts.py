@@ -45,7 +45,7 @@ def listen(a: Tenant) -> None:
     register_endpoint(tenant=tenant_of(a.workspace), url="https://93.184.215.14/x", events=list(TOPICS), by=SYSTEM)
 
 
-def told(a: Tenant) -> list[tuple[str, Any]]:
+def recorded_channels(a: Tenant) -> list[tuple[str, Any]]:
     rows = Event.objects.filter(workspace_id=a.workspace.pk).order_by("id")
     return [(row.name, orjson.loads(bytes(row.body))["data"]["channel"]) for row in rows]
 
@@ -95,7 +95,7 @@ def test_a_workspace_s_webhooks_hear_of_its_channels(a: Tenant, number: Channel)
         channel=number, name="Back", handle="+1", messaging_limit=50, quality="GREEN", now=now(), by=SYSTEM
     )
     back = a.workspace_api.get(f"/channels/{number.uuid}").json()["data"]
-    assert told(a) == [
+    assert recorded_channels(a) == [
         ("channel.limit_changed", limited),
         ("channel.error", lost),
         ("channel.disconnected", gone),
@@ -108,4 +108,4 @@ def test_a_workspace_s_webhooks_hear_of_its_channels(a: Tenant, number: Channel)
 def test_nothing_is_recorded_while_nobody_listens(a: Tenant, number: Channel) -> None:
     tell("business_capability_update", max_daily_conversation_per_phone=250)
     disconnect_channel(channel=number, now=now(), by=SYSTEM)
-    assert told(a) == []
+    assert recorded_channels(a) == []

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from channelconnect.providers import Account
-from channelconnect.providers.whatsapp import WhatsApp
+from channelconnect.providers.platforms.whatsapp import WhatsApp
 from tests.channelconnect.providers.customers import PLATFORMS, Customer, fault, fault_of
 
 

@@ -63,7 +63,7 @@ def test_the_loggers_of_the_http_library_stay_silent_about_addresses(
     code = customer.code("facebook")
     caplog.clear()
     customer.provider("facebook").authorize(code=code, redirect_uri=REDIRECT_URI)
-    assert {record.name for record in caplog.records} == {"channelconnect.providers.graph"}
+    assert {record.name for record in caplog.records} == {"channelconnect.providers.graph.client"}
 
 
 def test_each_call_is_logged_with_version_status_and_duration(
@@ -71,7 +71,7 @@ def test_each_call_is_logged_with_version_status_and_duration(
 ) -> None:
     caplog.set_level(logging.INFO)
     customer.accounts("facebook")
-    logged = [vars(record) for record in caplog.records if record.name == "channelconnect.providers.graph"]
+    logged = [vars(record) for record in caplog.records if record.name == "channelconnect.providers.graph.client"]
     assert [entry["call"] for entry in logged] == [
         "GET oauth/access_token",
         "GET debug_token",

@@ -9,7 +9,7 @@ from agency.actors import SYSTEM
 from agency.models import Event
 from tests.factories import ProductFactory
 from tests.tenants import Tenant
-from tests.workspaces.topics import envelopes, subscribe_to, told
+from tests.workspaces.topics import envelopes, recorded_events, subscribe_to
 from workspaces.catalogue.services import change_stock
 
 pytestmark = pytest.mark.django_db
@@ -28,7 +28,7 @@ def test_a_products_life_is_told_change_by_change(a: Tenant) -> None:
     sold_out = api.patch(path, {"stock_quantity": 0}).json()["data"]
     untracked = api.put(path, {"name": "Y", "price": 2.5, "track_stock": False}).json()["data"]
     api.delete(path)
-    assert told(a.workspace) == [
+    assert recorded_events(a.workspace) == [
         ("product.created", {"product": created}),
         (
             "product.updated",
@@ -58,7 +58,7 @@ def test_a_sale_is_told_once_and_the_last_one_says_that_none_are_left(a: Tenant)
     subscribe_to(a.workspace, *PRODUCT)
     for _ in range(2):
         change_stock(product=product, by_quantity=-1, reason="sold", now=now(), by=SYSTEM)
-    assert [(topic, data.get("changes")) for topic, data in told(a.workspace)] == [
+    assert [(topic, data.get("changes")) for topic, data in recorded_events(a.workspace)] == [
         ("product.updated", {"stock_quantity": {"from": 2, "to": 1}}),
         ("product.updated", {"stock_quantity": {"from": 1, "to": 0}}),
         ("product.out_of_stock", None),
@@ -69,7 +69,7 @@ def test_a_product_that_loses_its_stock_because_it_is_not_tracked_is_not_out_of_
     product = ProductFactory.create(workspace=a.workspace, track_stock=True, stock_quantity=2)
     subscribe_to(a.workspace, *PRODUCT)
     a.workspace_api.patch(f"/products/{product.uuid}", {"track_stock": False})
-    assert [topic for topic, _ in told(a.workspace)] == ["product.updated"]
+    assert [topic for topic, _ in recorded_events(a.workspace)] == ["product.updated"]
 
 
 def test_a_services_life_is_told_change_by_change(a: Tenant) -> None:
@@ -81,7 +81,7 @@ def test_a_services_life_is_told_change_by_change(a: Tenant) -> None:
     changed = a.workspace_api.patch(path, changes).json()["data"]
     a.workspace_api.patch(path, changes)
     a.workspace_api.delete(path)
-    assert told(a.workspace) == [
+    assert recorded_events(a.workspace) == [
         ("service.created", {"service": created}),
         (
             "service.updated",

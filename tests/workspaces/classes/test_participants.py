@@ -11,7 +11,7 @@ from tests.factories import ClassSessionFactory
 from tests.parallel import at_once
 from tests.tenants import WORKSPACE_BASE, Api, Tenant, message
 from tests.workspaces.classes.people import contacts
-from tests.workspaces.topics import subscribe_to, told
+from tests.workspaces.topics import recorded_events, subscribe_to
 from workspaces.classes.models import ClassSession, Participant
 from workspaces.classes.services import (
     ClassIsFull,
@@ -180,7 +180,7 @@ def test_a_contact_that_is_removed_over_the_api_frees_its_seats_and_that_is_told
     subscribe_to(a.workspace, "class.participant_removed")
     assert a.workspace_api.delete(f"/contacts/{ada.uuid}").status_code == 200
     assert [counted(session) for session in sessions] == [0, 0]
-    [(topic, data)] = told(a.workspace)  # who had a seat in a cancelled class has lost nothing
+    [(topic, data)] = recorded_events(a.workspace)  # who had a seat in a cancelled class has lost nothing
     assert topic == "class.participant_removed"
     assert data["class"] == a.workspace_api.get(f"/classes/{sessions[0].uuid}").json()["data"]
     assert data["contact"]["id"] == str(ada.uuid)
@@ -196,4 +196,4 @@ def test_a_merged_contact_keeps_one_seat_in_each_class(a: Tenant) -> None:
     assert a.workspace_api.post(f"/contacts/{kept.uuid}/merge", {"contact": str(gone.uuid)}).status_code == 200
     assert [counted(session) for session in (both, one)] == [1, 1]
     assert set(Participant.objects.values_list("contact", flat=True)) == {kept.pk}
-    assert [data["class"]["id"] for _, data in told(a.workspace)] == [str(both.uuid)]
+    assert [data["class"]["id"] for _, data in recorded_events(a.workspace)] == [str(both.uuid)]

@@ -9,7 +9,7 @@ from agency.models import Event
 from tests.factories import ClassSessionFactory, ServiceFactory
 from tests.tenants import Tenant
 from tests.workspaces.classes.people import contacts
-from tests.workspaces.topics import subscribe_to, told
+from tests.workspaces.topics import recorded_events, subscribe_to
 from workspaces.classes.models import ClassSession
 from workspaces.classes.services import complete_ended_classes
 
@@ -32,7 +32,7 @@ def test_a_classes_life_is_told_change_by_change(a: Tenant) -> None:
         cancelled = a.workspace_api.post(f"{path}/cancel").json()["data"]
     who = {"id": str(ada.uuid), "name": "Contact 0", "phone": None}
     taken = {**session, "participants_count": 1}
-    assert told(a.workspace) == [
+    assert recorded_events(a.workspace) == [
         ("class.scheduled", {"class": session}),
         ("class.participant_added", {"class": taken, "contact": who}),
         ("class.full", {"class": taken}),
@@ -51,7 +51,7 @@ def test_completed_classes_are_told_to_the_workspaces_that_want_it(a: Tenant, b:
     assert complete_ended_classes(now=now()) == 3
     shown = [a.workspace_api.get(f"/classes/{one.uuid}").json()["data"] for one in ended[:2]]
     assert {one["status"] for one in shown} == {"completed"}
-    assert told(a.workspace) == [("class.completed", {"class": one}) for one in shown]
+    assert recorded_events(a.workspace) == [("class.completed", {"class": one}) for one in shown]
     assert not Event.objects.filter(workspace_id=b.workspace.pk).exists()
 
 
@@ -62,7 +62,7 @@ def test_a_staff_members_life_is_told_change_by_change(a: Tenant) -> None:
     for _ in range(2):
         changed = a.workspace_api.patch(path, {"email": "mia@example.com"}).json()["data"]
     a.workspace_api.delete(path)
-    assert told(a.workspace) == [
+    assert recorded_events(a.workspace) == [
         ("staff.created", {"staff": mia}),
         ("staff.updated", {"staff": changed, "changes": {"email": {"from": None, "to": "mia@example.com"}}}),
         ("staff.deleted", {"staff": changed}),

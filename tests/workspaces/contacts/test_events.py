@@ -33,7 +33,7 @@ def subscribed(a: Tenant) -> Tenant:
     return a
 
 
-def told() -> list[tuple[str, dict[str, Any]]]:
+def take_recorded_events() -> list[tuple[str, dict[str, Any]]]:
     """The names and data of what has been recorded for workspaces since the last time."""
     rows = Event.objects.exclude(workspace_id=None).order_by("id")
     found = [(row.name, orjson.loads(row.body)["data"]) for row in rows]
@@ -48,47 +48,47 @@ def make(a: Tenant, **values: Any) -> dict[str, Any]:
 def test_each_change_of_a_contact_is_told(subscribed: Tenant) -> None:
     a = subscribed
     card = make(a, tags=["VIP"])
-    assert told() == [("contact.created", {"contact": card})]
+    assert take_recorded_events() == [("contact.created", {"contact": card})]
     path = f"/contacts/{card['id']}"
     changed = a.workspace_api.patch(path, {"name": "Ada L.", "tags": ["New", "vip"]}).json()["data"]
     changes = {"name": {"from": "Ada", "to": "Ada L."}, "tags": {"from": ["VIP"], "to": ["New", "vip"]}}
-    assert told() == [
+    assert take_recorded_events() == [
         ("contact.updated", {"contact": changed, "changes": changes}),
         ("contact.tagged", {"contact": changed, "tags": ["New"]}),
     ]
     changed = a.workspace_api.patch(path, {"tags": []}).json()["data"]
-    assert [name for name, _ in told()] == ["contact.updated", "contact.untagged"]
+    assert [name for name, _ in take_recorded_events()] == ["contact.updated", "contact.untagged"]
     a.workspace_api.patch(path, {"tags": [], "name": "Ada L."})
-    assert told() == []
+    assert take_recorded_events() == []
     a.workspace_api.delete(path)
-    assert told() == [("contact.deleted", {"contact": changed})]
+    assert take_recorded_events() == [("contact.deleted", {"contact": changed})]
 
 
 def test_opting_out_and_in_is_told_once(subscribed: Tenant) -> None:
     a = subscribed
     first, second = make(a), make(a)
-    told()
+    take_recorded_events()
     assert a.workspace_api.patch(f"/contacts/{first['id']}", {"opted_out": True}).json()["data"]["opted_out"]
-    assert [name for name, _ in told()] == ["contact.opted_out"]
+    assert [name for name, _ in take_recorded_events()] == ["contact.opted_out"]
     ids = list(Contact.objects.order_by("id").values_list("id", flat=True))
     source = Contact.OptOutSource.KEYWORD
     assert opt_out_contacts(contacts=ids, source=source, now=now()) == {ids[1]}
-    assert told() == [("contact.opted_out", {"contact": {**second, "opted_out": True}})]
+    assert take_recorded_events() == [("contact.opted_out", {"contact": {**second, "opted_out": True}})]
     assert set(Contact.objects.values_list("opt_out_source", flat=True)) == {"api", "keyword"}
     assert opt_out_contact(contact=Contact.objects.get(pk=ids[1]), source=Contact.OptOutSource.API, now=now()).opted_out
-    assert told() == []
+    assert take_recorded_events() == []
     assert opt_in_contacts(contacts=ids, now=now()) == set(ids)
-    assert [name for name, _ in told()] == ["contact.opted_in"] * 2
+    assert [name for name, _ in take_recorded_events()] == ["contact.opted_in"] * 2
     assert opt_in_contacts(contacts=ids, now=now()) == set()
-    assert told() == []
+    assert take_recorded_events() == []
 
 
 def test_an_import_tells_of_each_contact_and_of_its_end(subscribed: Tenant) -> None:
     make(subscribed, phone="+4930123456")
-    told()
+    take_recorded_events()
     rows = [{"phone": "+4930123456", "tags": ["VIP"]}, {"phone": "+4930123457"}, {"phone": "030"}]
     subscribed.workspace_api.post("/contacts/import", {"contacts": rows})
-    names, data = zip(*told(), strict=True)
+    names, data = zip(*take_recorded_events(), strict=True)
     assert names == ("contact.updated", "contact.tagged", "contact.created", "contact.import_completed")
     assert data[-1] == {"contact_import": {"origin": "api", "filename": None, "created": 1, "updated": 1, "refused": 1}}
 
@@ -99,11 +99,11 @@ def test_people_who_write_for_the_first_time_are_told(subscribed: Tenant) -> Non
         ChannelPerson(channel_id=a.channel.pk, workspace_id=a.workspace.pk, external_id=f"wa-{number}", name="Ada")
         for number in range(2)
     ]
-    told()
+    take_recorded_events()
     for _ in range(2):
         with transaction.atomic():
             contacts_of_people(people=people, now=now())
-    assert [(name, data["contact"]["channels"]["whatsapp"]) for name, data in told()] == [
+    assert [(name, data["contact"]["channels"]["whatsapp"]) for name, data in take_recorded_events()] == [
         ("contact.created", "wa-0"),
         ("contact.created", "wa-1"),
     ]
@@ -111,9 +111,9 @@ def test_people_who_write_for_the_first_time_are_told(subscribed: Tenant) -> Non
 
 def test_a_merge_tells_what_became_of_both(subscribed: Tenant) -> None:
     kept, gone = make(subscribed), make(subscribed, phone="+4930123456")
-    told()
+    take_recorded_events()
     merged = subscribed.workspace_api.post(f"/contacts/{kept['id']}/merge", {"contact": gone["id"]}).json()["data"]
-    (deleted, before), (updated, after) = told()
+    (deleted, before), (updated, after) = take_recorded_events()
     assert (deleted, before["contact"], updated, after["contact"]) == (
         "contact.deleted",
         gone,
@@ -130,7 +130,7 @@ def test_each_change_of_a_segment_is_told(subscribed: Tenant) -> None:
     api.patch(f"/segments/{card['id']}", {"name": "Germans"})
     api.delete(f"/segments/{card['id']}")
     changed = {**card, "name": "Germans"}
-    assert told() == [
+    assert take_recorded_events() == [
         ("segment.created", {"segment": card}),
         ("segment.updated", {"segment": changed, "changes": {"name": {"from": "Regulars", "to": "Germans"}}}),
         ("segment.deleted", {"segment": changed}),

@@ -10,7 +10,7 @@ from channelconnect.models import ChannelCredential, MessageTemplate
 from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import receive, received, the_conversation
 from workspaces.conversations.models import Message
-from workspaces.conversations.services.sending import SendResult, record_send_results
+from workspaces.conversations.services.outbound.sending import SendResult, record_send_results
 from workspaces.subaccounts.models import Channel
 
 

@@ -24,7 +24,7 @@ def subscribe(a: Tenant, *topics: str) -> None:
     register_endpoint(tenant=tenant, url="https://93.184.215.14/hooks", events=topics, by=SYSTEM)
 
 
-def told(a: Tenant) -> list[tuple[str, dict[str, Any]]]:
+def recorded_events(a: Tenant) -> list[tuple[str, dict[str, Any]]]:
     """What the workspace's events say, the oldest first."""
     bodies = Event.objects.filter(workspace_id=a.workspace.pk).order_by("id").values_list("body", flat=True)
     envelopes = [json.loads(bytes(body)) for body in bodies]
@@ -45,16 +45,16 @@ def test_a_conversation_tells_how_it_goes(a: Tenant) -> None:
     change(a, status="closed")
     receive(received(a.channel))
     a.workspace_api.post(f"/conversations/{the_conversation().uuid}/notes", {"text": "Regular guest"})
-    assert [name.removeprefix("conversation.") for name, _ in told(a)] == [
+    assert [name.removeprefix("conversation.") for name, _ in recorded_events(a)] == [
         "opened", "assigned", "closed", "reopened", "note_added",
     ]  # fmt: skip
     shown = a.workspace_api.get(f"/conversations/{the_conversation().uuid}").json()["data"]
-    opened, assigned, closed, _, noted = [data["conversation"] for _, data in told(a)]
+    opened, assigned, closed, _, noted = [data["conversation"] for _, data in recorded_events(a)]
     assert (opened["id"], opened["unread_count"]) == (shown["id"], 2)
     assert assigned["assigned_to"]["email"] == a.workspace.owner.email
     assert closed["status"] == "closed"
     assert noted == shown
-    assert told(a)[-1][1]["note"]["text"] == "Regular guest"
+    assert recorded_events(a)[-1][1]["note"]["text"] == "Regular guest"
 
 
 def test_a_message_tells_how_it_goes(a: Tenant) -> None:
@@ -68,10 +68,10 @@ def test_a_message_tells_how_it_goes(a: Tenant) -> None:
     )
     apply(inbound.advance_statuses, status(a.channel, ids[0], "delivered"))
     record(send(a, "Another"), "failed", error_code="131026", error_message="Cannot be reached.")
-    assert [name for name, _ in told(a)] == [
+    assert [name for name, _ in recorded_events(a)] == [
         "message.received", "message.sent", "message.delivered", "message.read", "message.failed",
     ]  # fmt: skip
-    said = [data["message"] for _, data in told(a)]
+    said = [data["message"] for _, data in recorded_events(a)]
     assert (said[0]["text"], said[0]["status"]) == ("Hello", "received")
     assert {one["id"] for one in said[1:4]} == {str(message.uuid)}
     assert said[4]["error"] == {"code": "131026", "message": "Cannot be reached."}
@@ -80,8 +80,8 @@ def test_a_message_tells_how_it_goes(a: Tenant) -> None:
 def test_only_what_is_wanted_is_recorded(a: Tenant, b: Tenant) -> None:
     subscribe(a, "message.received")
     receive(received(a.channel), received(b.channel, person=person(2)))
-    assert [name for name, _ in told(a)] == ["message.received"]
-    assert told(b) == []
+    assert [name for name, _ in recorded_events(a)] == ["message.received"]
+    assert recorded_events(b) == []
 
 
 def test_nobodys_events_cost_one_statement_for_each_batch(a: Tenant) -> None:

@@ -13,8 +13,8 @@ from agency.pages.fields import EmailField, LineField, MultilineField, NameField
 from workspaces.contacts.models import Contact, ContactImport, Segment
 from workspaces.contacts.models.contacts import LONGEST_NAME, LONGEST_TAG, MOST_TAGS, SHOWN_PLATFORMS
 from workspaces.contacts.services import ContactValues, countries
-from workspaces.contacts.services.columns_of_files import ATTRIBUTE, FIELDS
-from workspaces.contacts.services.files import MOST_BYTES
+from workspaces.contacts.services.imports.columns import ATTRIBUTE, FIELDS
+from workspaces.contacts.services.imports.files import MOST_BYTES
 from workspaces.subaccounts.console.forms import zone_choices
 from workspaces.subaccounts.models import CHANNEL_NAMES
 

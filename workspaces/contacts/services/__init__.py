@@ -1,6 +1,5 @@
 """What can be done with contacts and segments."""
 
-from workspaces.contacts.services.columns import ContactValues, EmailTaken, PhoneTaken
 from workspaces.contacts.services.conditions import FilterRefused, condition_of
 from workspaces.contacts.services.contacts import (
     ContactRemovalHandler,
@@ -12,21 +11,23 @@ from workspaces.contacts.services.contacts import (
 )
 from workspaces.contacts.services.counting import count_contacts, has_contacts, used_contacts
 from workspaces.contacts.services.errors import ContactNotFound, SegmentNotFound
-from workspaces.contacts.services.importing import MOST_ROWS, import_contacts, import_contacts_of_a_call
-from workspaces.contacts.services.merging import (
-    ContactMergeHandler,
-    MergedWithItself,
-    contact_merge_handlers,
-    merge_contacts,
-)
+from workspaces.contacts.services.fields.columns import ContactValues, EmailTaken, PhoneTaken
+from workspaces.contacts.services.fields.values import ValueRefused, countries
+from workspaces.contacts.services.imports.importing import MOST_ROWS, import_contacts, import_contacts_of_a_call
+from workspaces.contacts.services.imports.rows import ImportResult, RowError
 from workspaces.contacts.services.opt_outs import (
     opt_in_contact,
     opt_in_contacts,
     opt_out_contact,
     opt_out_contacts,
 )
-from workspaces.contacts.services.people import ChannelPerson, FoundPeople, contacts_of_people
-from workspaces.contacts.services.rows import ImportResult, RowError
+from workspaces.contacts.services.people.matching import ChannelPerson, FoundPeople, contacts_of_people
+from workspaces.contacts.services.people.merging import (
+    ContactMergeHandler,
+    MergedWithItself,
+    contact_merge_handlers,
+    merge_contacts,
+)
 from workspaces.contacts.services.segments import (
     SegmentLimitReached,
     SegmentNameTaken,
@@ -37,7 +38,6 @@ from workspaces.contacts.services.segments import (
     with_size,
     with_sizes,
 )
-from workspaces.contacts.services.values import ValueRefused, countries
 
 __all__ = [
     "MOST_ROWS",

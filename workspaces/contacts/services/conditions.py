@@ -10,7 +10,7 @@ from django.utils.dateparse import parse_datetime
 from agency.limits import CHANNEL_TYPES
 from config.db import name_key
 from config.errors import Invalid
-from workspaces.contacts.services.values import (
+from workspaces.contacts.services.fields.values import (
     ValueRefused,
     checked_attributes,
     checked_country,

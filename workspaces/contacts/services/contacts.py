@@ -12,11 +12,11 @@ from config.errors import Invalid
 from config.hooks import Registry
 from workspaces.contacts import events
 from workspaces.contacts.models import Contact
-from workspaces.contacts.services.columns import ContactValues, apply_values, checked_values, save_contact
 from workspaces.contacts.services.counting import count_contacts
 from workspaces.contacts.services.errors import ContactNotFound
-from workspaces.contacts.services.events import contact_reading, record, record_removal, told_of_changes
-from workspaces.contacts.services.opt_outs import told_of_opt_out, write_opt_out
+from workspaces.contacts.services.events import change_events, contact_reading, record, record_removal
+from workspaces.contacts.services.fields.columns import ContactValues, apply_values, checked_values, save_contact
+from workspaces.contacts.services.opt_outs import opt_out_events, write_opt_out
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import lock_workspace, record_workspace_activity, require_room
 
@@ -73,7 +73,7 @@ def update_contact(
     before, was_out = contact_reading(contact), contact.opted_out
     apply_values(contact, checked)
     write_opt_out(contact, checked.get("opted_out", was_out), source=source, now=now)
-    told = [*told_of_changes(contact, before), *told_of_opt_out(contact, was_out)]
+    told = [*change_events(contact, before), *opt_out_events(contact, was_out)]
     if told:
         contact.updated_at = now
         save_contact(contact)

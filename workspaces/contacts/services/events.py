@@ -7,7 +7,7 @@ from typing import Any
 from agency.services import NewEvent, record_events, subscribed_events
 from workspaces.contacts import events
 from workspaces.contacts.models import Contact
-from workspaces.contacts.services.tags import added_tags
+from workspaces.contacts.services.fields.tags import added_tags
 from workspaces.subaccounts.event_types import differences
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import tenant_of
@@ -15,7 +15,7 @@ from workspaces.subaccounts.services import tenant_of
 READ = ("name", "phone", "email", "tags", "timezone", "country", "attributes")
 
 # The name of an event and its data.
-Told = tuple[str, Mapping[str, Any]]
+NamedEvent = tuple[str, Mapping[str, Any]]
 
 
 def contact_reading(contact: Contact) -> dict[str, Any]:
@@ -26,7 +26,7 @@ def contact_reading(contact: Contact) -> dict[str, Any]:
     }
 
 
-def told_of_changes(contact: Contact, before: Mapping[str, Any]) -> Iterator[Told]:
+def change_events(contact: Contact, before: Mapping[str, Any]) -> Iterator[NamedEvent]:
     """Give what is told of a contact that was like this before."""
     after = contact_reading(contact)
     changes = differences(before, after)
@@ -41,7 +41,7 @@ def told_of_changes(contact: Contact, before: Mapping[str, Any]) -> Iterator[Tol
 
 def record_changes(contact: Contact, *, before: Mapping[str, Any], now: datetime) -> None:
     """Tell what has become of a contact."""
-    record(contact.workspace, told_of_changes(contact, before), now=now)
+    record(contact.workspace, change_events(contact, before), now=now)
 
 
 def record_removal(contact: Contact, *, now: datetime) -> None:
@@ -49,7 +49,7 @@ def record_removal(contact: Contact, *, now: datetime) -> None:
     record(contact.workspace, [(events.CONTACT_DELETED, {"contact": contact})], now=now)
 
 
-def record(workspace: Workspace, told: Iterable[Told], *, now: datetime) -> None:
+def record(workspace: Workspace, told: Iterable[NamedEvent], *, now: datetime) -> None:
     """Record what is told of one workspace, where somebody wants it."""
     some = list(told)
     if some:
@@ -57,7 +57,7 @@ def record(workspace: Workspace, told: Iterable[Told], *, now: datetime) -> None
         record_wanted(workspace, some, wanted, now=now)
 
 
-def record_wanted(workspace: Workspace, told: Iterable[Told], wanted: Collection[str], *, now: datetime) -> None:
+def record_wanted(workspace: Workspace, told: Iterable[NamedEvent], wanted: Collection[str], *, now: datetime) -> None:
     """Record those whose names are wanted."""
     tenant = tenant_of(workspace)
     record_events(

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from agency.services import NewEvent, record_events, subscribed_events
 from workspaces.contacts import events
 from workspaces.contacts.models import Contact
-from workspaces.contacts.services.events import Told
+from workspaces.contacts.services.events import NamedEvent
 from workspaces.subaccounts.services import tenant_of
 
 Source = Contact.OptOutSource
@@ -75,7 +75,7 @@ def write_opt_out(contact: Contact, is_out: bool, *, source: Source, now: dateti
         contact.opted_out_at, contact.opt_out_source = None, None
 
 
-def told_of_opt_out(contact: Contact, was_out: bool) -> Iterator[Told]:
+def opt_out_events(contact: Contact, was_out: bool) -> Iterator[NamedEvent]:
     """Give what is told of a contact that had, or had not, opted out before."""
     if contact.opted_out != was_out:
         yield events.CONTACT_OPTED_OUT if contact.opted_out else events.CONTACT_OPTED_IN, {"contact": contact}

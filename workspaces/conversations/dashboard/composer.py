@@ -8,7 +8,11 @@ from django.utils.translation import gettext as _
 
 from workspaces.conversations.models import Conversation
 from workspaces.conversations.services import Content, is_window_open
-from workspaces.conversations.services.template_choices import TemplateChoice, template_choice, template_choices
+from workspaces.conversations.services.outbound.template_choices import (
+    TemplateChoice,
+    template_choice,
+    template_choices,
+)
 from workspaces.subaccounts.models import Channel
 
 

@@ -8,16 +8,16 @@ from workspaces.conversations.services.changing import (
     mark_unread,
     team_of,
 )
-from workspaces.conversations.services.composing import (
+from workspaces.conversations.services.errors import ConversationNotFound
+from workspaces.conversations.services.listing import shown_conversations, shown_messages
+from workspaces.conversations.services.notes import add_note
+from workspaces.conversations.services.outbound.composing import (
     can_be_reached,
     is_window_open,
     send_message,
     send_message_to_contact,
 )
-from workspaces.conversations.services.content import Content, TemplateCheck, template_checks
-from workspaces.conversations.services.errors import ConversationNotFound
-from workspaces.conversations.services.listing import shown_conversations, shown_messages
-from workspaces.conversations.services.notes import add_note
+from workspaces.conversations.services.outbound.content import Content, TemplateCheck, template_checks
 from workspaces.conversations.services.settings import change_opt_out_words, settings_of
 
 __all__ = [

@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from agency.models import Agency, Brand, User
-from agency.services.users import remember_landing
+from agency.services.people.users import remember_landing
 from config.api.requests.ids import parse_uuid
 from workspaces.subaccounts.models import Workspace
 

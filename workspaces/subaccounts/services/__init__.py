@@ -1,6 +1,5 @@
 """Every change of a sub-account: one verb, one function, one transaction."""
 
-from workspaces.subaccounts.services.addons import AddonNotHeld, grant_addon, revoke_addon
 from workspaces.subaccounts.services.channels import (
     AccountConnectedElsewhere,
     ChannelNotFound,
@@ -16,7 +15,6 @@ from workspaces.subaccounts.services.channels import (
     require_channel_room,
 )
 from workspaces.subaccounts.services.keys import KeyNotFound, TooManyKeys, issue_workspace_key, revoke_workspace_key
-from workspaces.subaccounts.services.limits import LimitReached, recompute_limits, require_room
 from workspaces.subaccounts.services.locking import lock_workspace
 from workspaces.subaccounts.services.opening_hours import OpeningHoursRefused
 from workspaces.subaccounts.services.owners import (
@@ -28,7 +26,6 @@ from workspaces.subaccounts.services.owners import (
     owner_state,
     replace_owner,
 )
-from workspaces.subaccounts.services.plans import assign_plan
 from workspaces.subaccounts.services.provisioning import SubAccountLimitReached, create_workspace
 from workspaces.subaccounts.services.recording import (
     addon_reference,
@@ -39,7 +36,10 @@ from workspaces.subaccounts.services.recording import (
     tenant_of,
 )
 from workspaces.subaccounts.services.settings import SettingRefused, settings_in_texts
-from workspaces.subaccounts.services.usage import UsageSource, usage, usage_against_limits, usage_sources
+from workspaces.subaccounts.services.subscription.addons import AddonNotHeld, grant_addon, revoke_addon
+from workspaces.subaccounts.services.subscription.limits import LimitReached, recompute_limits, require_room
+from workspaces.subaccounts.services.subscription.plans import assign_plan
+from workspaces.subaccounts.services.subscription.usage import UsageSource, usage, usage_against_limits, usage_sources
 from workspaces.subaccounts.services.workspaces import (
     ExternalIdTaken,
     WorkspaceChanges,

@@ -15,9 +15,9 @@ from config.errors import Conflict, NotFound
 from config.hooks import Registry
 from workspaces.subaccounts import events
 from workspaces.subaccounts.models import Channel, Workspace
-from workspaces.subaccounts.services.limits import require_room
 from workspaces.subaccounts.services.locking import lock_workspace
 from workspaces.subaccounts.services.recording import record_workspace_activity, record_workspace_event
+from workspaces.subaccounts.services.subscription.limits import require_room
 
 
 class Unchanged(Enum):

@@ -13,9 +13,9 @@ from agency.actors import SYSTEM, Actor
 from agency.models import Agency, Invitation, Mail, Member, User
 from agency.services import InvitationEnded, queue_mail
 from agency.services.agencies import lock_agency
-from agency.services.invitations import InvitationHandler, open_invitation, renew_invitation, without_address
-from agency.services.members import find_or_create_user
-from agency.services.names import require_plain_names
+from agency.services.people.invitations import InvitationHandler, open_invitation, renew_invitation, without_address
+from agency.services.people.members import find_or_create_user
+from agency.services.people.names import require_plain_names
 from config.errors import Conflict, NotFound
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.models.workspaces import owner_key

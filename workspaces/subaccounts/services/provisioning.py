@@ -8,7 +8,7 @@ from agency.actors import Actor
 from agency.limits import unlimited
 from agency.models import Agency, Plan
 from agency.services import default_plan_of
-from agency.services.names import require_plain_names
+from agency.services.people.names import require_plain_names
 from config.db import name_key
 from config.errors import Forbidden
 from workspaces.subaccounts import events

@@ -7,7 +7,7 @@ from typing import Any, TypedDict, Unpack
 from django.db import IntegrityError, transaction
 
 from agency.actors import Actor
-from agency.services.names import require_plain_names
+from agency.services.people.names import require_plain_names
 from config.db import name_key, violated_constraint
 from config.errors import Invalid, NotFound
 from workspaces.subaccounts import events

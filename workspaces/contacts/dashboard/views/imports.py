@@ -14,8 +14,13 @@ from django.utils.translation import gettext as _
 from agency.pages.lists import paged, with_id
 from workspaces.contacts.dashboard.forms import MappingForm, UploadForm
 from workspaces.contacts.models import ContactImport
-from workspaces.contacts.services.columns_of_files import written_cell
-from workspaces.contacts.services.file_imports import ImportNotFound, cancel_import, start_import, upload_contacts
+from workspaces.contacts.services.imports.columns import written_cell
+from workspaces.contacts.services.imports.file_imports import (
+    ImportNotFound,
+    cancel_import,
+    start_import,
+    upload_contacts,
+)
 from workspaces.subaccounts.dashboard.surface import DashboardForm, DashboardView
 
 LIST = "app:contact-imports"

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db import connection
 
 from config.leases.arrays import booleans, integers, moments, texts, uuids
-from workspaces.contacts.services.network_changes import record_last_inbound
+from workspaces.contacts.services.people.network_changes import record_last_inbound
 from workspaces.conversations.models.conversations import LONGEST_PREVIEW
 from workspaces.conversations.services.inbound.conversations import LockedConversation
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from workspaces.contacts.services.network_changes import change_marketing_opt_outs, rename_people
-from workspaces.contacts.services.people import contacts_of_people
+from workspaces.contacts.services.people.matching import contacts_of_people
+from workspaces.contacts.services.people.network_changes import change_marketing_opt_outs, rename_people
 from workspaces.conversations.facts import IdentityChanged, MarketingPreferenceChanged
 from workspaces.conversations.services.inbound.people import channel_person, is_somebody
 

@@ -7,9 +7,9 @@ from datetime import datetime
 from workspaces.contacts.models import Contact
 from workspaces.contacts.services import opt_in_contacts, opt_out_contacts
 from workspaces.conversations.facts import MessageReceived
-from workspaces.conversations.services.confirming import confirm_opt_outs
 from workspaces.conversations.services.inbound.activity import NewMessage
 from workspaces.conversations.services.opt_out_words import OPT_IN, OPT_OUT, keys_of, own_words
+from workspaces.conversations.services.outbound.confirming import confirm_opt_outs
 
 KEYWORD, BUTTON = Contact.OptOutSource.KEYWORD, Contact.OptOutSource.BUTTON
 

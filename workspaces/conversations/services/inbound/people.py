@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TypeVar
 
-from workspaces.contacts.services.people import ChannelPerson, contacts_of_people
+from workspaces.contacts.services.people.matching import ChannelPerson, contacts_of_people
 from workspaces.conversations.facts import ChannelReference, ConversationFact, Person
 from workspaces.conversations.services.inbound.conversations import LockedConversation, open_conversations
 

@@ -1,0 +1,97 @@
+"""The people of an agency's console and their roles."""
+
+from django.db import transaction
+
+from agency.actors import Actor
+from agency.models import Agency, Member, User
+from agency.services.activity import record_activity
+from agency.services.agencies import lock_agency
+from agency.services.people.names import require_plain_names
+from config.errors import Conflict, Invalid, NotFound
+
+
+class AlreadyAMember(Invalid):
+    field = "email"
+    message = "This person is already in the team."
+
+
+class MemberNotFound(NotFound):
+    message = "Member not found."
+
+
+class LastOwner(Conflict):
+    message = "An agency needs at least one owner."
+
+
+@transaction.atomic
+def add_member(*, agency: Agency, email: str, name: str, role: str, by: Actor) -> Member:
+    """Give a person a role without asking them: for whoever hands their password over. Everybody else is invited."""
+    user, _ = find_or_create_user(email=email, name=name)
+    return join_team(agency=agency, user=user, role=role, by=by)
+
+
+def join_team(*, agency: Agency, user: User, role: str, by: Actor) -> Member:
+    """Make a person a member; the caller is inside a transaction. Raises `AlreadyAMember`."""
+    member, is_new = Member.objects.get_or_create(agency=agency, user=user, defaults={"role": role})
+    if not is_new:
+        raise AlreadyAMember
+    _record(member, "member.added", by)
+    return member
+
+
+@transaction.atomic
+def change_role(*, member: Member, role: str, by: Actor) -> Member:
+    """Change what a person may do; the last owner stays one. Raises `MemberNotFound` for one who has left meanwhile."""
+    member = _lock(member)
+    if member.role == role:
+        return member
+    _keep_an_owner(member, leaves=role != Member.Role.OWNER)
+    member.role = role
+    member.save(update_fields=["role"])
+    _record(member, "member.role_changed", by)
+    return member
+
+
+@transaction.atomic
+def remove_member(*, member: Member, by: Actor) -> None:
+    """Take a person out of the agency; their next page shows it. Raises `MemberNotFound` for one who has left.
+
+    The last owner stays; everybody else may leave by themselves, which the log tells apart.
+    """
+    member = _lock(member)
+    _keep_an_owner(member, leaves=True)
+    leaves_alone = by.kind == "user" and by.id == str(member.user_id)
+    _record(member, "member.left" if leaves_alone else "member.removed", by)
+    member.delete()
+
+
+def find_or_create_user(*, email: str, name: str) -> tuple[User, bool]:
+    """Find the person with this e-mail address, or create one who has yet to set a password."""
+    require_plain_names(name=name)
+    user, is_new = User.objects.get_or_create(email=email.strip().lower(), defaults={"name": name})
+    if is_new:
+        user.set_unusable_password()
+        user.save(update_fields=["password"])
+    return user, is_new
+
+
+def _lock(member: Member) -> Member:
+    """Re-read a member under the agency's lock, so that changes of its team come one after another."""
+    lock_agency(member.agency_id)
+    found = Member.objects.select_related("user").filter(pk=member.pk).first()
+    if found is None:
+        raise MemberNotFound
+    return found
+
+
+def _keep_an_owner(member: Member, *, leaves: bool) -> None:
+    if not leaves or member.role != Member.Role.OWNER:
+        return
+    owners = Member.objects.filter(agency_id=member.agency_id, role=Member.Role.OWNER)
+    if not owners.exclude(pk=member.pk).exists():
+        raise LastOwner
+
+
+def _record(member: Member, action: str, by: Actor) -> None:
+    target = ("member", member.pk, member.user.email)
+    record_activity(by=by, action=action, agency_id=member.agency_id, target=target, details={"role": member.role})

@@ -1,0 +1,100 @@
+"""Users as our support sees them: invited, renamed, let in and shut out."""
+
+from collections.abc import Iterable
+from typing import Any, TypedDict, Unpack
+from uuid import UUID
+
+from django.contrib.auth.models import Group
+from django.db import transaction
+
+from agency.actors import Actor
+from agency.models import Invitation, Mail, User
+from agency.services.activity import record_activity
+from agency.services.mail.queue import queue_mail
+from agency.services.people.members import find_or_create_user, remove_member
+from agency.services.people.names import require_plain_names
+from config.errors import Invalid
+
+
+class UserChanges(TypedDict, total=False):
+    """What can be changed of a person, beside their groups of rights."""
+
+    name: str
+    is_active: bool
+    is_staff: bool
+    is_superuser: bool
+
+
+class AlreadyAPerson(Invalid):
+    field = "email"
+    message = "There is a person with this e-mail address already."
+
+
+@transaction.atomic
+def invite_user(*, email: str, name: str, by: Actor) -> User:
+    """Create a person who belongs to nothing yet and send a link to set a password. Raises `AlreadyAPerson`."""
+    user, is_new = find_or_create_user(email=email, name=name)
+    if not is_new:
+        raise AlreadyAPerson
+    queue_mail(kind=Mail.Kind.PASSWORD_RESET, user=user, context={})
+    record_activity(by=by, action="user.invited", agency_id=None, target=("user", user.pk, user.email))
+    return user
+
+
+@transaction.atomic
+def change_user(
+    *, user: User, by: Actor, groups: Iterable[Group] | None = None, **changes: Unpack[UserChanges]
+) -> User:
+    """Change a person or their groups of rights; shutting out acts at once."""
+    require_plain_names(name=changes.get("name", ""))
+    user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    details: dict[str, Any] = {}
+    for field, value in changes.items():
+        before = getattr(user, field)
+        if before != value:
+            details[field] = {"from": before, "to": value}
+            setattr(user, field, value)
+    user.save(update_fields=list(details))
+    if groups is not None:
+        details |= _set_groups(user, groups)
+    if details:
+        target = ("user", user.pk, user.email)
+        record_activity(by=by, action="user.changed", agency_id=None, target=target, details=details)
+    return user
+
+
+def remember_landing(
+    *, user: User, landing: str, agency_uuid: UUID | None = None, workspace_uuid: UUID | None = None
+) -> None:
+    """Keep where a person has chosen to be: they arrive there when they sign in the next time."""
+    user.landing = landing
+    user.chosen_agency = agency_uuid or user.chosen_agency
+    user.chosen_workspace = workspace_uuid or user.chosen_workspace
+    user.save(update_fields=["landing", "chosen_agency", "chosen_workspace"])
+
+
+@transaction.atomic
+def erase_user(*, user: User, email: str, by: Actor) -> None:
+    """Take a person out of every team and leave a row without name, address and rights, which can never sign in.
+
+    `email` takes the address's place. Raises `LastOwner` where an agency would be left without an owner.
+    """
+    user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    for member in user.memberships.select_related("user"):
+        remove_member(member=member, by=by)
+    Invitation.objects.filter(email=user.email).delete()
+    Mail.objects.filter(recipient=user.email).delete()
+    user.groups.clear()
+    user.user_permissions.clear()
+    user.email, user.name, user.last_login = email, "", None
+    user.landing, user.chosen_agency, user.chosen_workspace = "", None, None
+    user.is_active = user.is_staff = user.is_superuser = False
+    user.set_unusable_password()
+    user.save()
+    record_activity(by=by, action="user.erased", agency_id=None, target=("user", user.pk, email))
+
+
+def _set_groups(user: User, groups: Iterable[Group]) -> dict[str, Any]:
+    before, after = sorted(group.name for group in user.groups.all()), sorted(group.name for group in groups)
+    user.groups.set(groups)
+    return {"groups": {"from": before, "to": after}} if before != after else {}

@@ -1,0 +1,1 @@
+"""The client of each platform, and which one a channel has."""

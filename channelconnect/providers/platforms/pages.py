@@ -1,0 +1,119 @@
+"""Messenger and Instagram, which both hang on Pages: their tasks, linked professional accounts, and subscriptions."""
+
+from collections.abc import Iterator
+from typing import ClassVar, Final
+
+from channelconnect.providers.faults import ProviderFault
+from channelconnect.providers.grants import Account, Grant
+from channelconnect.providers.graph.client import Graph
+from channelconnect.providers.graph.parsing import Row, ident, row, text, texts
+from channelconnect.providers.platforms.provider import Provider, covered
+
+PAGES_SHOW_LIST: Final = "pages_show_list"
+PAGE_FIELDS: Final = "id,name,access_token,tasks,instagram_business_account{id,username,name}"
+TASKS: Final = {"MESSAGING", "MODERATE", "MANAGE"}
+# `messaging_seen` is what Instagram has for `message_reads`; its account is subscribed through its Page, too.
+MESSAGE_FIELDS: Final = ",".join(
+    (
+        "messages",
+        "messaging_postbacks",
+        "message_deliveries",
+        "message_reads",
+        "message_echoes",
+        "message_reactions",
+        "message_edits",
+        "messaging_referrals",
+        "messaging_seen",
+        "messaging_handovers",
+        "standby",
+    )
+)
+
+
+class PageProvider(Provider):
+    """`page_scopes` are those whose targets are Pages."""
+
+    page_scopes: ClassVar[tuple[str, ...]]
+
+    def _eligible(self, graph: Graph, grant: Grant) -> Iterator[Account]:
+        for page in _pages(graph, grant):
+            page_id, token = ident(page.get("id")), page.get("access_token")
+            if page_id and isinstance(token, str) and token.isascii() and covered(grant, self.page_scopes, page_id):
+                account = self._account(page_id, token, page, grant)
+                if account is not None:
+                    yield account
+
+    def _account(self, id: str, token: str, page: Row, grant: Grant) -> Account | None:
+        """Read what a page leads to, None where that is no account. Each platform has its own."""
+        raise NotImplementedError
+
+    def subscribe(self, account: Account, grant: Grant) -> None:
+        """Subscribe the Page; an Instagram account's messages come through its Page."""
+        edge = f"{account.container_id}/subscribed_apps"
+        self._graph().write(edge, token=account.token, form={"subscribed_fields": self._fields(grant)})
+
+    def _fields(self, grant: Grant) -> str:
+        return MESSAGE_FIELDS
+
+
+class Facebook(PageProvider):
+    platform = "facebook"
+    needed = (PAGES_SHOW_LIST, "pages_messaging", "pages_manage_metadata")
+    wanted = ("pages_read_engagement", "pages_manage_engagement", "pages_read_user_content", "business_management")
+    page_scopes = needed
+
+    def _account(self, id: str, token: str, page: Row, grant: Grant) -> Account | None:
+        name = text(page.get("name")) or id
+        return Account(external_id=id, container_id=id, name=name, handle=name, token=token)
+
+    def _fields(self, grant: Grant) -> str:
+        """Comments come with the feed, which only its own permission opens."""
+        return f"{MESSAGE_FIELDS},feed" if "pages_read_user_content" in grant.scopes else MESSAGE_FIELDS
+
+
+class Instagram(PageProvider):
+    platform = "instagram"
+    needed = ("instagram_basic", "instagram_manage_messages", PAGES_SHOW_LIST, "pages_manage_metadata")
+    wanted = ("instagram_manage_comments", "pages_read_engagement", "business_management")
+    page_scopes = (PAGES_SHOW_LIST, "pages_manage_metadata")
+
+    def _account(self, id: str, token: str, page: Row, grant: Grant) -> Account | None:
+        linked = row(page.get("instagram_business_account"))
+        external_id, username = ident(linked.get("id")), text(linked.get("username"))
+        if not external_id or not covered(grant, ("instagram_basic", "instagram_manage_messages"), external_id, id):
+            return None
+        handle = f"@{username}" if username else external_id
+        return Account(
+            external_id=external_id,
+            container_id=id,
+            name=text(linked.get("name")) or handle,
+            handle=handle,
+            token=token,
+        )
+
+
+def _pages(graph: Graph, grant: Grant) -> Iterator[Row]:
+    """Give the Pages on which the person may do what messages need.
+
+    A portfolio's Pages are missing in the list of a person who may not manage the portfolio: then the ids that the
+    consent named help.
+    """
+    is_empty = True
+    for page in graph.pages("me/accounts", token=grant.token, fields=PAGE_FIELDS):
+        is_empty = False
+        if TASKS & set(texts(page.get("tasks"))):
+            yield page
+    if is_empty:
+        yield from _named_pages(graph, grant)
+
+
+def _named_pages(graph: Graph, grant: Grant) -> Iterator[Row]:
+    for page_id in grant.targets.get(PAGES_SHOW_LIST, ()):
+        try:
+            page = graph.read(page_id, token=grant.token, fields=PAGE_FIELDS)
+        except ProviderFault as fault:
+            if fault.code != "provider_request_failed":
+                raise
+            continue  # picked, but no longer there or not to be read
+        if "tasks" not in page or TASKS & set(texts(page.get("tasks"))):
+            yield page

@@ -1,0 +1,1 @@
+"""Conversations' messages as a source of the sender."""

@@ -1,0 +1,127 @@
+"""Conversations' messages as a source of the sender: they go before all others."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from channelconnect.providers.messages import OUTCOME_UNKNOWN, CallResult, OutgoingFile, OutgoingMessage, Recipient
+from channelconnect.providers.messages.errors import NO_ADDRESS
+from channelconnect.sending.conversations import statements
+from channelconnect.sending.conversations.files import files_of
+from channelconnect.sending.sources import UNKNOWN_SECONDS, ClaimedMessage, ReadyChannel, Sent
+from channelconnect.sending.transactions import project_transaction
+from config.db import database_now
+from config.leases.arrays import decimals, integers
+from config.leases.connection import Connection
+from workspaces.conversations.services.outbound.sending import SendResult, record_send_results
+
+NAME: Final = "conversations"
+MOST_CHANNELS: Final = 2_000
+READY_BATCH: Final = 2_000
+OVERDUE_BATCH: Final = 500
+# Longer than anything is put off.
+LONGEST_WAIT_SECONDS: Final = 3_600 * 2
+LONGEST_ERROR: Final = 1_000
+
+
+class ConversationMessages:
+    """See `MessageSource`. Its rows are `QueuedMessage`s."""
+
+    name = NAME
+    priority = 0
+
+    def advance(self, connection: Connection) -> None:
+        values = {"batch": READY_BATCH, "longest": LONGEST_WAIT_SECONDS}
+        connection.execute(statements.GET_READY, values, prepare=True)
+        while self._end_overdue() == OVERDUE_BATCH:
+            pass
+
+    def ready_channels(self, connection: Connection) -> Sequence[ReadyChannel]:
+        rows = connection.execute(statements.READY_CHANNELS, {"limit": MOST_CHANNELS}, prepare=True)
+        return [ReadyChannel._make(row) for row in rows]
+
+    def claim(
+        self, connection: Connection, *, run: int, rooms: Mapping[int, int], batch: int
+    ) -> Sequence[ClaimedMessage]:
+        values = {"run": run, "channels": integers(rooms), "rooms": integers(rooms.values()), "batch": batch}
+        with connection.cursor(binary=True) as cursor:
+            cursor.execute(statements.CLAIM, values, prepare=True)
+            rows = cursor.fetchall()
+        files = files_of({row[15] for row in rows if row[15] is not None})
+        return [_claimed(row, files) for row in rows]
+
+    def record(self, *, run: int, results: Sequence[Sent]) -> int:
+        by_id = {result.row.id: result for result in results}
+        with project_transaction() as cursor:
+            cursor.execute(statements.LOCK, {"ids": integers(by_id), "run": run})
+            mine = [by_id[row[0]] for row in cursor.fetchall()]
+            self._put_off(cursor, [one for one in mine if one.outcome.result is CallResult.RETRY])
+            unknown = [one.row.id for one in mine if one.outcome.result is CallResult.UNKNOWN]
+            cursor.execute(statements.NOT_KNOWN, {"ids": integers(unknown), "seconds": UNKNOWN_SECONDS})
+            ended = [_ended(one) for one in mine if one.outcome.result not in (CallResult.RETRY, CallResult.UNKNOWN)]
+            if ended:
+                record_send_results(ended, now=database_now())
+        return len(mine)
+
+    def give_back(self, connection: Connection, *, run: int, ids: Sequence[int]) -> None:
+        connection.execute(statements.GIVE_BACK, {"run": run, "ids": integers(ids)}, prepare=True)
+
+    def free(self, connection: Connection, *, runs: Sequence[int]) -> None:
+        values = {"runs": integers(runs), "seconds": UNKNOWN_SECONDS}
+        connection.execute(statements.FREE, values, prepare=True)
+
+    def _put_off(self, cursor: Any, waiting: Sequence[Sent]) -> None:
+        ids, seconds = integers(one.row.id for one in waiting), decimals(one.wait_seconds for one in waiting)
+        cursor.execute(statements.PUT_OFF, {"ids": ids, "seconds": seconds})
+
+    def _end_overdue(self) -> int:
+        """Fail what has been unknown for too long, and forget what a status has settled; says how many."""
+        with project_transaction() as cursor:
+            cursor.execute(statements.OVERDUE, {"batch": OVERDUE_BATCH, "longest": LONGEST_WAIT_SECONDS})
+            rows = cursor.fetchall()
+            if rows:
+                now = database_now()
+                record_send_results([_never_known(row[0], now) for row in rows], now=now)
+        return len(rows)
+
+
+def _claimed(row: Sequence[Any], files: Mapping[int, OutgoingFile]) -> ClaimedMessage:
+    details = row[9] or {}
+    to = Recipient(row[12], row[13], row[14])
+    message = OutgoingMessage(
+        opaque=row[6],
+        to=to,
+        type=row[7],
+        text=row[8],
+        file=files.get(row[15]),
+        template=row[10],
+        interactive=details.get("interactive"),
+        reply_to=details.get("reply_to") or "",
+        reaction_to=details.get("reaction_to") or "",
+    )
+    unsendable = "" if to.is_reachable else NO_ADDRESS.code
+    return ClaimedMessage(NAME, row[0], row[1], row[2], row[3], row[4], row[5], message, unsendable)
+
+
+def _ended(one: Sent) -> SendResult:
+    at = datetime.fromtimestamp(one.at, UTC)
+    if one.outcome.result is CallResult.ACCEPTED:
+        return SendResult(message=one.row.id, status="sent", at=at, provider_message_id=one.outcome.message_id)
+    error = one.outcome.error
+    return SendResult(
+        message=one.row.id,
+        status="failed",
+        at=at,
+        error_code=error.code if error else "message_refused",
+        error_message=one.outcome.sentence[:LONGEST_ERROR],
+    )
+
+
+def _never_known(message: int, now: datetime) -> SendResult:
+    return SendResult(
+        message=message,
+        status="failed",
+        at=now,
+        error_code=OUTCOME_UNKNOWN.code,
+        error_message=OUTCOME_UNKNOWN.sentence,
+    )

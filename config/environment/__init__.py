@@ -1,0 +1,1 @@
+"""What the settings are read from, and what they must not be in production."""

@@ -1,0 +1,1 @@
+"""What is forgotten when, and where in a table it begins."""

@@ -1,0 +1,1 @@
+"""What may stand in a contact's fields, and the form and columns in which it is kept."""

@@ -1,0 +1,87 @@
+"""A contact's fields as callers give them, and as the columns in which they are kept."""
+
+from collections.abc import Mapping
+from typing import Any, TypedDict
+
+from django.db import IntegrityError
+
+from config.db import name_key, violated_constraint
+from config.errors import Invalid
+from workspaces.contacts.models import Contact
+from workspaces.contacts.models.contacts import email_key, search_key
+from workspaces.contacts.services.fields.values import CHECKS
+
+FIELDS = ("name", "phone", "email", "tags", "timezone", "country", "attributes")
+
+
+class ContactValues(TypedDict, total=False):
+    """What may be given of a contact; what is left out stays, null and empty texts empty a field."""
+
+    name: str | None
+    phone: str | None
+    email: str | None
+    tags: list[str]
+    timezone: str | None
+    country: str | None
+    attributes: Mapping[str, str]
+    opted_out: bool
+
+
+class PhoneTaken(Invalid):
+    field = "phone"
+    message = "Another contact has this phone number."
+
+
+class EmailTaken(Invalid):
+    field = "email"
+    message = "Another contact has this e-mail address."
+
+
+TAKEN = {"contact_phone_once_per_workspace": PhoneTaken, "contact_email_once_per_workspace": EmailTaken}
+EMPTY: Mapping[str, Any] = {
+    "name": "",
+    "phone": "",
+    "email": "",
+    "tags": [],
+    "timezone": "",
+    "country": "",
+    "attributes": {},
+    "opted_out": False,
+}
+
+
+def taken_error(constraint: str) -> Invalid | None:
+    """Give the refusal that a unique constraint stands for."""
+    error = TAKEN.get(constraint)
+    return error() if error else None
+
+
+def checked_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the fields in the forms in which they are kept. Raises `ValueRefused` for the first that cannot be read."""
+    return {name: CHECKS[name](EMPTY[name] if value is None else value) for name, value in values.items()}
+
+
+def apply_values(contact: Contact, checked: Mapping[str, Any]) -> None:
+    """Write checked fields into a contact, with all that follows from them. Country and zone are guessed if unknown."""
+    for name, value in checked.items():
+        if name == "phone":
+            contact.phone = value.number if value else None
+        elif name in FIELDS:
+            setattr(contact, name, value)
+    phone = checked.get("phone")
+    if phone:
+        contact.country = contact.country or phone.country
+        if contact.country == phone.country:
+            contact.timezone = contact.timezone or phone.timezone
+    contact.email_key = email_key(contact.email) if contact.email else None
+    contact.tag_keys = [name_key(tag) for tag in contact.tags]
+    contact.search_key = search_key(contact.name, contact.phone, contact.email)
+
+
+def save_contact(contact: Contact, **options: Any) -> None:
+    """Save a row; the caller's transaction ends with the refusal. Raises `PhoneTaken`, `EmailTaken`."""
+    try:
+        contact.save(**options)
+    except IntegrityError as error:
+        refusal = taken_error(violated_constraint(error))
+        raise refusal or error from error

@@ -1,0 +1,151 @@
+"""What may stand in a contact's fields, and in which form it is kept: the same for a body, a row and a form."""
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+
+from config.api.fields.metadata import LONGEST_VALUE, is_name
+from config.api.fields.texts import (
+    CONTROLS,
+    CONTROLS_BUT_LINES,
+    UNSTORABLE,
+    is_seen,
+    known_zones,
+    misleads_in_direction,
+)
+from config.errors import Invalid
+from workspaces.contacts.models.contacts import LONGEST_EMAIL, LONGEST_NAME, LONGEST_TAG, MOST_ATTRIBUTES, MOST_TAGS
+from workspaces.contacts.services.fields.phones import Phone, read_phone
+from workspaces.contacts.services.fields.tags import distinct_tags
+
+
+class ValueRefused(Invalid):
+    """A field of a contact cannot be read as what it is."""
+
+
+def checked_text(name: str, value: Any, *, longest: int, multiline: bool = False, subject: str = "") -> str:
+    """Give a text trimmed; empty where nothing of it can be seen."""
+    subject = subject or f"The {name.replace('_', ' ')} field"
+    if not isinstance(value, str):
+        raise ValueRefused(f"{subject} must be a string.", field=name)
+    text = value.strip()
+    if text.isascii() and text.isprintable():
+        return _short(name, text, longest, subject)
+    if UNSTORABLE.search(text):
+        raise ValueRefused(f"{subject} holds characters that cannot be stored.", field=name)
+    if (CONTROLS_BUT_LINES if multiline else CONTROLS).search(text):
+        raise ValueRefused(f"{subject} must not contain control characters.", field=name)
+    if misleads_in_direction(text):
+        raise ValueRefused(f"{subject} must not contain characters that override the direction of text.", field=name)
+    return _short(name, text, longest, subject) if is_seen(text) else ""
+
+
+def _short(name: str, text: str, longest: int, subject: str) -> str:
+    if len(text) > longest:
+        raise ValueRefused(f"{subject} may have at most {longest} characters.", field=name)
+    return text
+
+
+def checked_phone(value: Any) -> Phone | None:
+    """Give a phone number with its country; None for an empty one."""
+    text = checked_text("phone", value, longest=60)
+    if not text:
+        return None
+    found = read_phone(text)
+    if found is None:
+        message = "The phone field must be a phone number with its country code such as +49 30 1234567."
+        raise ValueRefused(message, field="phone")
+    return found
+
+
+def checked_email(value: Any) -> str | None:
+    text = checked_text("email", value, longest=LONGEST_EMAIL)
+    if not text:
+        return None
+    try:
+        if not text.rpartition("@")[0].isascii():
+            raise ValidationError("")
+        validate_email(text)
+    except ValidationError as error:
+        raise ValueRefused("The email field must be a valid e-mail address.", field="email") from error
+    return text
+
+
+def checked_name(value: Any) -> str:
+    return checked_text("name", value, longest=LONGEST_NAME)
+
+
+def checked_tags(value: Any, *, name: str = "tags") -> list[str]:
+    """Give tags trimmed and each once, as they were written first."""
+    words = name.replace("_", " ")
+    if not isinstance(value, list):
+        raise ValueRefused(f"The {words} field must be a list.", field=name)
+    if len(value) > MOST_TAGS:
+        raise ValueRefused(f"The {words} field may have at most {MOST_TAGS} entries.", field=name)
+    tags = []
+    for number, each in enumerate(value):
+        subject = f"Each entry of the {words} field"
+        tag = checked_text(f"{name}.{number}", each, longest=LONGEST_TAG, subject=subject)
+        if not tag:
+            raise ValueRefused(f"{subject} is required.", field=f"{name}.{number}")
+        tags.append(tag)
+    return distinct_tags(tags)
+
+
+def checked_timezone(value: Any) -> str | None:
+    text = checked_text("timezone", value, longest=LONGEST_EMAIL)
+    if text and text not in known_zones():
+        message = "The timezone field must be an IANA time zone such as Europe/Berlin."
+        raise ValueRefused(message, field="timezone")
+    return text or None
+
+
+@lru_cache(maxsize=1)
+def countries() -> dict[str, str]:
+    """Give the name of each country by its code of ISO 3166, from the zone database's own table."""
+    lines = (files("tzdata") / "zoneinfo" / "iso3166.tab").read_text(encoding="utf-8").splitlines()
+    pairs = (line.split("\t") for line in lines if not line.startswith("#"))
+    return {code: name for code, name in pairs}  # noqa: C416  # each line is a list of two
+
+
+def checked_country(value: Any) -> str | None:
+    text = checked_text("country", value, longest=LONGEST_EMAIL).upper()
+    if text and text not in countries():
+        raise ValueRefused("The country field must be a country's code of two letters such as DE.", field="country")
+    return text or None
+
+
+def checked_attributes(value: Any, *, name: str = "attributes") -> dict[str, str]:
+    """Give texts by name, at most fifty."""
+    if not isinstance(value, Mapping):
+        raise ValueRefused(f"The {name} field must be an object.", field=name)
+    if len(value) > MOST_ATTRIBUTES:
+        raise ValueRefused(f"The {name} field may have at most {MOST_ATTRIBUTES} names.", field=name)
+    if not all(map(is_name, value)):
+        raise ValueRefused(f"The {name} field must have names of 1 to 40 characters.", field=name)
+    return {
+        key: checked_text(f"{name}.{key}", text, longest=LONGEST_VALUE, multiline=True) for key, text in value.items()
+    }
+
+
+def checked_opt_out(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueRefused("The opted out field must be true or false.", field="opted_out")
+    return value
+
+
+# What each field of a contact takes; a phone number comes with its country.
+CHECKS: Mapping[str, Callable[[Any], Any]] = {
+    "name": checked_name,
+    "phone": checked_phone,
+    "email": checked_email,
+    "tags": checked_tags,
+    "timezone": checked_timezone,
+    "country": checked_country,
+    "attributes": checked_attributes,
+    "opted_out": checked_opt_out,
+}

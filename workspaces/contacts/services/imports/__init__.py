@@ -1,0 +1,1 @@
+"""Contacts that come by the thousand: from a call, and from a file's pieces."""

@@ -1,0 +1,166 @@
+"""Imports of files: a file's rows wait in pieces, and each piece is taken in by one transaction that also removes it.
+
+Whatever dies in between, the next run goes on with the first piece that is still there: no row is lost or taken twice.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from agency.actors import Actor
+from config.errors import Conflict, Invalid, NotFound
+from workspaces.contacts.models import ContactImport, ContactImportPiece, RefusedRow
+from workspaces.contacts.models.imports import LONGEST_FILENAME, MOST_REFUSED_ROWS
+from workspaces.contacts.services.events import record_import
+from workspaces.contacts.services.fields.values import checked_tags
+from workspaces.contacts.services.imports.columns import ATTRIBUTE, FIELDS, guessed_mapping, row_of
+from workspaces.contacts.services.imports.files import read_file
+from workspaces.contacts.services.imports.importing import import_contacts
+from workspaces.contacts.services.imports.rows import RowError
+from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services import record_workspace_activity
+
+ROWS_OF_A_PIECE = 1_000
+Status = ContactImport.Status
+
+
+class ImportNotFound(NotFound):
+    message = "Import not found."
+
+
+class ImportHasStarted(Conflict):
+    message = "This import has been started or cancelled already."
+
+
+class MappingRefused(Invalid):
+    field = "mapping"
+
+
+@transaction.atomic
+def upload_contacts(*, workspace: Workspace, filename: str, content: bytes, now: datetime, by: Actor) -> ContactImport:
+    """Keep a CSV file's rows until its columns are chosen. Raises `FileRefused`."""
+    columns, rows = read_file(content)
+    made = ContactImport.objects.create(
+        workspace=workspace,
+        filename=filename[:LONGEST_FILENAME],
+        columns=columns,
+        mapping=guessed_mapping(columns),
+        rows_total=len(rows),
+        by_label=by.label,
+        created_at=now,
+    )
+    firsts = range(0, len(rows), ROWS_OF_A_PIECE)
+    ContactImportPiece.objects.bulk_create(
+        [
+            ContactImportPiece(contact_import=made, first_row=first, rows=rows[first : first + ROWS_OF_A_PIECE])
+            for first in firsts
+        ],
+        batch_size=20,
+    )
+    return made
+
+
+@transaction.atomic
+def start_import(
+    *,
+    contact_import: ContactImport,
+    mapping: Sequence[str],
+    tags: Sequence[str] = (),
+    default_country: str = "",
+    now: datetime,
+    by: Actor,
+) -> ContactImport:
+    """Choose the field of each column and begin. Raises `MappingRefused`, `ImportHasStarted`."""
+    found = _lock(contact_import)
+    if found.status != Status.UPLOADED:
+        raise ImportHasStarted
+    _check_mapping(mapping, found.columns)
+    found.mapping, found.tags, found.default_country = list(mapping), checked_tags(list(tags)), default_country
+    found.status, found.started_at = Status.RUNNING, now
+    found.save()
+    details = {"filename": found.filename, "rows": found.rows_total}
+    record_workspace_activity(workspace=found.workspace, action="contact.import_started", by=by, details=details)
+    return found
+
+
+@transaction.atomic
+def cancel_import(*, contact_import: ContactImport) -> ContactImport:
+    """Leave the rest of a file out; what was taken in stays. One that has ended stays as it is."""
+    found = _lock(contact_import)
+    if found.status in (Status.UPLOADED, Status.RUNNING):
+        found.status = Status.CANCELLED
+        found.save(update_fields=["status"])
+        found.pieces.all().delete()
+    return found
+
+
+def _lock(contact_import: ContactImport) -> ContactImport:
+    rows = ContactImport.objects.select_for_update(of=("self",)).select_related("workspace")
+    found = rows.filter(pk=contact_import.pk).first()
+    if found is None:
+        raise ImportNotFound
+    return found
+
+
+def _check_mapping(mapping: Sequence[str], columns: Sequence[str]) -> None:
+    chosen = [field for field in mapping if field]
+    if len(mapping) != len(columns) or not all(is_field(field) for field in chosen):
+        raise MappingRefused("Choose a field for each column, or leave it out.")
+    if len(set(chosen)) != len(chosen):
+        raise MappingRefused("No two columns can be the same field.")
+    if not {"phone", "email"} & set(chosen):
+        raise MappingRefused("One of the columns has to be the phone number or the e-mail.")
+
+
+def is_field(field: str) -> bool:
+    """Say whether a column can be this field."""
+    return field in FIELDS or (field.startswith(ATTRIBUTE) and len(field) > len(ATTRIBUTE))
+
+
+@transaction.atomic
+def import_next_piece(*, now: datetime) -> bool:
+    """Take in the next rows of the file that has waited longest; says whether there were any."""
+    running = ContactImport.objects.filter(status=Status.RUNNING).order_by("id").select_related("workspace")
+    found = running.select_for_update(skip_locked=True, of=("self",)).first()
+    if found is None:
+        return False
+    piece = found.pieces.order_by("first_row").first()
+    if piece is not None:
+        _take(found, piece, now)
+    if not found.pieces.exists():
+        _complete(found, now)
+    found.save()
+    return True
+
+
+def _take(found: ContactImport, piece: ContactImportPiece, now: datetime) -> None:
+    rows = [row_of(cells, found.mapping, tags=found.tags, country=found.default_country) for cells in piece.rows]
+    result = import_contacts(workspace=found.workspace, rows=rows, now=now)
+    _keep_refused(found, piece, result.errors)
+    found.rows_done += len(rows)
+    found.created += result.created
+    found.updated += result.updated
+    found.refused += len(result.errors)
+    piece.delete()
+
+
+def _keep_refused(found: ContactImport, piece: ContactImportPiece, errors: Sequence[RowError]) -> None:
+    """Keep rows that were not taken, as many as there is room for."""
+    room = max(0, MOST_REFUSED_ROWS - found.refused)
+    RefusedRow.objects.bulk_create(
+        RefusedRow(
+            contact_import=found,
+            row=piece.first_row + error.index + 2,  # as programs for tables count: the headings are the first
+            values=piece.rows[error.index],
+            reason=" ".join(sentence for sentences in error.errors.values() for sentence in sentences),
+        )
+        for error in errors[:room]
+    )
+
+
+def _complete(found: ContactImport, now: datetime) -> None:
+    found.status, found.completed_at = Status.COMPLETED, now
+    counts: dict[str, Any] = {"created": found.created, "updated": found.updated, "refused": found.refused}
+    record_import(found.workspace, origin="file", filename=found.filename, counts=counts, now=now)

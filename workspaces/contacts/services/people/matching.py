@@ -1,0 +1,240 @@
+"""Whose contact a person is, for whoever reads callbacks: any number of people at once, whoever else is at it.
+
+A person is known by the network's id within a channel, or by WhatsApp's business-scoped id; a callback that tells both
+links them, and one that tells a phone number finds the contact that has it. Whoever is new becomes a contact: the
+plan's limit does not keep people from writing.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import IntegrityError, connection, transaction
+
+from config.db import fetch_rows
+from workspaces.contacts.models import ContactIdentity
+from workspaces.contacts.models.contacts import LONGEST_NAME, search_key
+from workspaces.contacts.services.events import record_created
+from workspaces.contacts.services.fields.phones import Phone, read_phone
+from workspaces.contacts.services.people.merging import join_contacts
+from workspaces.contacts.services.people.statements import FILL, FIND, LINK, MAKE_BY_ID, MAKE_BY_PHONE
+
+NO_PHONE = Phone("", None, None)
+# Somebody else may make or join the same person between two looks; more often than this cannot happen in one call.
+MOST_LOOKS = 5
+
+
+class PeopleKeepChanging(RuntimeError):
+    """Somebody is changed by others time and again: the caller is to repeat its transaction."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelPerson:
+    """Somebody on a channel: with `external_id`, `user_id` or both; `phone` is E.164."""
+
+    channel_id: int
+    workspace_id: int
+    external_id: str = ""
+    user_id: str = ""
+    phone: str = ""
+    name: str = ""
+    username: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPeople:
+    """The contact's number of each person, and which contacts are new."""
+
+    contacts: dict[ChannelPerson, int]
+    created: frozenset[int]
+
+
+def contacts_of_people(*, people: Collection[ChannelPerson], now: datetime) -> FoundPeople:
+    """Find the contacts of people on channels, and make those that are not there; within the caller's transaction.
+
+    One statement where all are known; two or three more for any number of new ones. Numbers, names and ids that the
+    network has told are kept where there was none.
+    """
+    looked_for = list(dict.fromkeys(people))
+    found: dict[ChannelPerson, int] = {}
+    created: set[int] = set()
+    with transaction.atomic(savepoint=False):
+        for _ in range(MOST_LOOKS):
+            again = _look(looked_for, found, created, now)
+            if not again:
+                break
+            looked_for = again
+        else:
+            raise PeopleKeepChanging
+        if created:
+            record_created(created, {person.workspace_id for person in people}, now=now)
+    return FoundPeople(found, frozenset(created))
+
+
+def _look(
+    people: Sequence[ChannelPerson], found: dict[ChannelPerson, int], created: set[int], now: datetime
+) -> list[ChannelPerson]:
+    """Find what is there, and make or join what is not; gives those who are to be looked for again."""
+    known = [Known(people[row["number"]], row) for row in _run(FIND, **_ids(people))]
+    joined = [one for one in known if one.is_two_contacts and _join(one, now)]
+    if joined:
+        return list(people)  # a contact that is gone may be anybody's
+    found |= {one.person: one.contact for one in known if one.contact}
+    _tell(known, now)
+    strangers = [one.person for one in known if not one.contact]
+    created.update(_make(strangers, now))
+    return strangers
+
+
+class Known:
+    """What the database says of a person."""
+
+    def __init__(self, person: ChannelPerson, row: dict[str, Any]) -> None:
+        self.person, self.row = person, row
+        self.contact: int = row["external_contact"] or row["user_contact"] or 0
+        self.identity: int = row["external_identity"] or row["user_identity"] or 0
+
+    @property
+    def is_two_identities(self) -> bool:
+        """Two rows for one person, who was met by either id before both were told together."""
+        row = self.row
+        if not (row["external_identity"] and row["user_identity"]) or row["external_identity"] == row["user_identity"]:
+            return False
+        return row["known_user_id"] is None and row["known_external_id"] is None
+
+    @property
+    def is_two_contacts(self) -> bool:
+        return self.is_two_identities or bool(self.contact and self.row["phone_contact"])
+
+    @property
+    def news(self) -> bool:
+        """Whether the identity learns an id or a name."""
+        person, row = self.person, self.row
+        if row["external_identity"] and row["user_identity"]:
+            linked = True
+        elif row["external_identity"]:
+            linked = not person.user_id
+        else:
+            linked = not person.external_id
+        return (
+            not linked or _differs(person.name, row["known_name"]) or _differs(person.username, row["known_username"])
+        )
+
+    @property
+    def fills(self) -> bool:
+        """Whether the contact gets a name or a number that it does not have."""
+        row, person = self.row, self.person
+        return bool((person.name and not row["contact_name"]) or (person.phone and not row["contact_phone"]))
+
+
+def _differs(told: str, known: str) -> bool:
+    return bool(told) and _short(told) != known
+
+
+def _short(name: str) -> str:
+    return name[:LONGEST_NAME]
+
+
+def _join(known: Known, now: datetime) -> bool:
+    """Make one contact of two that are the same person; of two with a number none is given up."""
+    row, person = known.row, known.person
+    others = {row["external_contact"], row["user_contact"], row["phone_contact"]} - {None}
+    if known.is_two_identities:
+        ContactIdentity.objects.filter(pk=row["user_identity"]).delete()
+        ContactIdentity.objects.filter(pk=row["external_identity"]).update(user_id=person.user_id)
+    kept = row["phone_contact"] or row["external_contact"]
+    join_contacts(kept=kept, others=others - {kept}, now=now)
+    return True
+
+
+def _tell(known: Iterable[Known], now: datetime) -> None:
+    """Keep what the network has told: ids that belong together, names, numbers."""
+    present = [one for one in known if one.contact]
+    news = {one.identity: one.person for one in present if one.news}
+    fills = {one.contact: one for one in present if one.fills}
+    if not (news or fills):
+        return
+    try:
+        with transaction.atomic():
+            if news:
+                _execute(LINK, identities=list(news), **_told(news.values()))
+            if fills:
+                _execute(FILL, now=now, **_fillings(fills.values()))
+    except IntegrityError:
+        return  # another worker has told the same meanwhile, of another row: their next callback makes it one
+
+
+def _make(people: Sequence[ChannelPerson], now: datetime) -> set[int]:
+    with_phone = [person for person in people if person.phone]
+    without = [person for person in people if not person.phone]
+    made: set[int] = set()
+    for statement, some in ((MAKE_BY_PHONE, with_phone), (MAKE_BY_ID, without)):
+        if some:
+            made |= {row["id"] for row in _run(statement, now=now, **_ids(some), **_details(some))}
+    return made
+
+
+def _ids(people: Iterable[ChannelPerson]) -> dict[str, list[Any]]:
+    some = list(people)
+    return {
+        "channels": [person.channel_id for person in some],
+        "workspaces": [person.workspace_id for person in some],
+        "external_ids": [person.external_id or None for person in some],
+        "user_ids": [person.user_id or None for person in some],
+        "phones": [person.phone or None for person in some],
+    }
+
+
+def _details(people: Sequence[ChannelPerson]) -> dict[str, list[Any]]:
+    phones = [_phone(person) for person in people]
+    return {
+        "names": [_short(person.name) for person in people],
+        "usernames": [_short(person.username) for person in people],
+        "countries": [phone.country for phone in phones],
+        "timezones": [phone.timezone for phone in phones],
+        "search_keys": [search_key(_short(person.name), person.phone, None) for person in people],
+    }
+
+
+def _phone(person: ChannelPerson) -> Phone:
+    return (read_phone(person.phone) if person.phone else None) or NO_PHONE
+
+
+def _told(people: Iterable[ChannelPerson]) -> dict[str, list[Any]]:
+    some = list(people)
+    return {
+        "external_ids": [person.external_id or None for person in some],
+        "user_ids": [person.user_id or None for person in some],
+        "names": [_short(person.name) for person in some],
+        "usernames": [_short(person.username) for person in some],
+    }
+
+
+def _fillings(known: Iterable[Known]) -> dict[str, list[Any]]:
+    some = list(known)
+    phones = [_phone(one.person) for one in some]
+    names = [one.row["contact_name"] or _short(one.person.name) for one in some]
+    numbers = [one.row["contact_phone"] or one.person.phone or None for one in some]
+    emails = [one.row["contact_email"] for one in some]
+    old = [(one.row["contact_name"], one.row["contact_phone"], one.row["contact_email"]) for one in some]
+    return {
+        "contacts": [one.contact for one in some],
+        "names": names,
+        "phones": numbers,
+        "countries": [phone.country for phone in phones],
+        "timezones": [phone.timezone for phone in phones],
+        "search_keys": list(map(search_key, names, numbers, emails)),
+        "old_keys": [search_key(*values) for values in old],
+    }
+
+
+def _run(statement: str, **values: Any) -> list[dict[str, Any]]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return fetch_rows(cursor)
+
+
+def _execute(statement: str, **values: Any) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)

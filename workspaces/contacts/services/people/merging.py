@@ -1,0 +1,102 @@
+"""Two contacts that are one person become one; what other apps hold of them moves along."""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from agency.actors import SYSTEM, Actor
+from config.db import name_key
+from config.errors import Invalid
+from config.hooks import Registry
+from workspaces.contacts.models import Contact, ContactIdentity
+from workspaces.contacts.models.contacts import MOST_ATTRIBUTES, MOST_TAGS, search_key
+from workspaces.contacts.services.errors import ContactNotFound
+from workspaces.contacts.services.events import contact_reading, record_changes, record_removal
+from workspaces.contacts.services.fields.tags import joined_tags
+from workspaces.subaccounts.services import record_workspace_activity
+
+TAKEN_WHERE_EMPTY = ("name", "phone", "email", "email_key", "country", "timezone")
+
+
+class MergedWithItself(Invalid):
+    message = "A contact cannot be merged with itself."
+    field = "contact"
+
+
+@dataclass(frozen=True, slots=True)
+class ContactMergeHandler:
+    """How a higher app moves what it holds: `move(kept, gone)` gets the contacts' numbers, in the same transaction."""
+
+    name: str
+    move: Callable[[int, int], None]
+
+
+contact_merge_handlers = Registry[ContactMergeHandler]("handlers of a contact's merge")
+
+
+@transaction.atomic
+def merge_contacts(*, contact: Contact, other: Contact, now: datetime, by: Actor) -> Contact:
+    """Make one contact of two: `other` is gone, what it was and had belongs to `contact`.
+
+    What `contact` lacks it takes from the other; tags and attributes are united; who had opted out once stays so.
+    Raises `MergedWithItself`, and `ContactNotFound` where either has gone meanwhile.
+    """
+    if contact.pk == other.pk:
+        raise MergedWithItself
+    locked = _lock({contact.pk, other.pk})
+    if len(locked) < 2:
+        raise ContactNotFound
+    kept, gone = locked[contact.pk], locked[other.pk]
+    before = contact_reading(kept)
+    record_removal(gone, now=now)
+    _move(kept, gone)
+    _take_over(kept, gone, now)
+    record_changes(kept, before=before, now=now)
+    details = {"contact": str(kept.uuid), "merged": str(gone.uuid)}
+    record_workspace_activity(workspace=kept.workspace, action="contact.merged", by=by, details=details)
+    return kept
+
+
+def join_contacts(*, kept: int, others: Collection[int], now: datetime) -> None:
+    """Make one contact of those that the network has told to be one person."""
+    for other in sorted(others):
+        found = Contact.objects.in_bulk([kept, other])
+        if len(found) == 2:
+            merge_contacts(contact=found[kept], other=found[other], now=now, by=SYSTEM)
+
+
+def _lock(ids: Collection[int]) -> dict[int, Contact]:
+    rows: QuerySet[Contact] = Contact.objects.filter(pk__in=ids).order_by("pk").select_for_update(of=("self",))
+    return {row.pk: row for row in rows.select_related("workspace")}
+
+
+def _move(kept: Contact, gone: Contact) -> None:
+    for handler in contact_merge_handlers:
+        handler.move(kept.pk, gone.pk)
+    ContactIdentity.objects.filter(contact=gone).update(contact=kept)
+    Contact.objects.filter(pk=gone.pk).delete()
+
+
+def _take_over(kept: Contact, gone: Contact, now: datetime) -> None:
+    for name in TAKEN_WHERE_EMPTY:
+        setattr(kept, name, getattr(kept, name) or getattr(gone, name))
+    kept.tags = joined_tags(kept.tags, gone.tags)[:MOST_TAGS]
+    kept.attributes = _united(kept.attributes, gone.attributes)
+    if kept.opted_out_at is None:
+        kept.opted_out_at, kept.opt_out_source = gone.opted_out_at, gone.opt_out_source
+    kept.marketing_opted_out_at = kept.marketing_opted_out_at or gone.marketing_opted_out_at
+    kept.last_inbound_at = max(filter(None, (kept.last_inbound_at, gone.last_inbound_at)), default=None)
+    kept.tag_keys = [name_key(tag) for tag in kept.tags]
+    kept.platforms = list(dict.fromkeys([*kept.platforms, *gone.platforms]))
+    kept.search_key, kept.updated_at = search_key(kept.name, kept.phone, kept.email), now
+    kept.save()
+
+
+def _united(held: dict[str, Any], offered: dict[str, Any]) -> dict[str, Any]:
+    """Keep what is held, and of what is offered the rest, as far as there is room."""
+    missing = [(name, value) for name, value in offered.items() if name not in held]
+    return dict([*held.items(), *missing][:MOST_ATTRIBUTES])

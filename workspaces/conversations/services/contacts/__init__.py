@@ -1,0 +1,1 @@
+"""What becomes of the conversations of a contact that is merged or removed."""

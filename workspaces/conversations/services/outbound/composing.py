@@ -1,0 +1,80 @@
+"""Messages that a workspace writes."""
+
+from datetime import datetime
+
+from django.db import transaction
+
+from agency.actors import Actor
+from workspaces.contacts.models import Contact, ContactIdentity
+from workspaces.conversations.models import Conversation, Message
+from workspaces.conversations.services.errors import (
+    CannotSendHere,
+    ChannelNotActive,
+    ContactOptedOut,
+    NoAddress,
+    WindowClosed,
+)
+from workspaces.conversations.services.locking import lock_conversation
+from workspaces.conversations.services.outbound.content import RULES, Content, write_content
+from workspaces.conversations.services.outbound.queueing import queue_message
+from workspaces.conversations.services.recording import OPENED, record_conversation_events
+from workspaces.subaccounts.models import Channel, Workspace
+
+
+@transaction.atomic
+def send_message(*, conversation: Conversation, content: Content, by: Actor, now: datetime) -> Message:
+    """Write a message into a conversation and queue it for the sender.
+
+    Raises `ChannelNotActive`, `NoAddress`, `ContactOptedOut`, `WindowClosed` and `ContentRefused`.
+    """
+    locked = lock_conversation(conversation)
+    return _send(locked, content, by=by, now=now)
+
+
+@transaction.atomic
+def send_message_to_contact(
+    *, workspace: Workspace, contact: Contact, channel: Channel, content: Content, by: Actor, now: datetime
+) -> Message:
+    """Write to a contact on a channel, and open their conversation where there is none.
+
+    Raises what `send_message` does.
+    """
+    conversation, is_new = Conversation.objects.get_or_create(
+        channel=channel,
+        contact=contact,
+        defaults={"workspace": workspace, "created_at": now, "updated_at": now},
+    )
+    message = _send(lock_conversation(conversation), content, by=by, now=now)
+    if is_new:
+        record_conversation_events([(OPENED, workspace.pk, conversation.pk)], now=now)
+    return message
+
+
+def _send(conversation: Conversation, content: Content, *, by: Actor, now: datetime) -> Message:
+    channel, contact = conversation.channel, conversation.contact
+    if channel.platform not in RULES:
+        raise CannotSendHere
+    if channel.status != Channel.Status.ACTIVE:
+        raise ChannelNotActive
+    if not can_be_reached(contact, channel):
+        raise NoAddress
+    if contact.opted_out_at is not None:
+        raise ContactOptedOut
+    written = write_content(content, channel)
+    if written.needs_window and not is_window_open(conversation, now):
+        raise WindowClosed
+    agency = conversation.workspace.agency_id
+    return queue_message(conversation=conversation, content=written, agency_id=agency, by=by, now=now)
+
+
+def can_be_reached(contact: Contact, channel: Channel) -> bool:
+    """Whether the network knows the contact on this channel; WhatsApp finds anybody by their number."""
+    if channel.platform == "whatsapp" and contact.phone:
+        return True
+    return ContactIdentity.objects.filter(channel=channel, contact=contact).exists()
+
+
+def is_window_open(conversation: Conversation, now: datetime) -> bool:
+    """Whether the network takes free text now."""
+    expires = conversation.window_expires_at
+    return expires is not None and now < expires
