@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
-VARIABLE: Final = re.compile(r"\{\{\s*([a-z]+(?:\.[A-Za-z0-9_ -]{1,64}))\s*\}\}")
+# A name may hold blanks, not begin or end with them.
+VARIABLE: Final = re.compile(r"\{\{\s*([a-z]+\.[A-Za-z0-9_-](?:[A-Za-z0-9_ -]{0,62}[A-Za-z0-9_-])?)\s*\}\}")
 
 
 def variables_in(message: Any) -> Iterator[str]:
