@@ -2,12 +2,13 @@
 
 import re
 import uuid
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from django.db import models
 from django.db.models import Q
 
 from broadcasts.models.broadcasts import Broadcast
+from workspaces.contacts.models import Contact
 
 # The part of a recipient's public id that is the same for all.
 NAMESPACE = uuid.UUID("6f1f3a52-5b0c-4f0e-9c37-2f7d4a7f6f0b")
@@ -97,6 +98,8 @@ class Recipient(models.Model):
     error_message = models.CharField(max_length=1_000, null=True)
     error_details = models.CharField(max_length=1_000, null=True)
 
+    contact: Contact | None  # where a service has looked it up; None for one that is gone
+
     objects: ClassVar[RecipientQuerySet] = RecipientQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
 
     class Meta:
@@ -124,6 +127,13 @@ class Recipient(models.Model):
     def uuid(self) -> uuid.UUID:
         """The public id, which follows from the row's own."""
         return uuid.uuid5(NAMESPACE, f"{self.broadcast_id}.{self.contact_id}")
+
+    @property
+    def shown_error(self) -> dict[str, Any] | None:
+        """Why it was not delivered."""
+        if self.error_code is None:
+            return None
+        return {"code": self.error_code, "message": self.error_message, "details": self.error_details}
 
 
 def opaque_of(broadcast: int, contact: int) -> str:

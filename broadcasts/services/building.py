@@ -15,6 +15,11 @@ from workspaces.subaccounts.services import ChannelNotFound
 
 PLATFORMS: Final = ("whatsapp", "facebook", "instagram")
 RETARGET: Final = Broadcast.Type.RETARGET
+# Which fields say whom a broadcast of each type goes to.
+AUDIENCE_FIELDS: Final = {
+    Broadcast.Type.CONTACT.value: ("audience",),
+    RETARGET.value: ("source_broadcast", "retarget_engagement"),
+}
 
 
 class BroadcastFields(TypedDict, total=False):
@@ -47,8 +52,11 @@ def build_broadcast(*, workspace: Workspace, **fields: Unpack[BroadcastFields]) 
     return broadcast
 
 
-def apply_fields(broadcast: Broadcast, **fields: Unpack[BroadcastFields]) -> None:
-    """Write all of an author's fields into a broadcast, checked as `build_broadcast` does; nothing is saved."""
+def apply_fields(broadcast: Broadcast, *, keep_audience: bool = False, **fields: Unpack[BroadcastFields]) -> None:
+    """Write all of an author's fields into a broadcast, checked as `build_broadcast` does; nothing is saved.
+
+    With `keep_audience` it goes to whom it went before.
+    """
     workspace = broadcast.workspace
     broadcast.name = _name(fields.get("name"))
     broadcast.channel = _channel(fields.get("channel"), workspace)
@@ -58,7 +66,8 @@ def apply_fields(broadcast: Broadcast, **fields: Unpack[BroadcastFields]) -> Non
         broadcast.timezone_mode, fields.get("scheduled_at"), fields.get("scheduled_local_at")
     )
     broadcast.requires_approval = bool(fields.get("requires_approval"))
-    _choose_audience(broadcast, fields)
+    if not keep_audience:
+        _choose_audience(broadcast, fields)
     message = fields.get("message")
     if not message:
         raise BroadcastRefused("The message field is required.", field="message")

@@ -60,6 +60,12 @@ def checked_source(source: Broadcast | None, engagement: str | None, workspace: 
         raise BroadcastRefused("The source broadcast has not begun to be sent.", field="source_broadcast_id")
 
 
+def hold_segment(segment: Segment | None) -> None:
+    """Keep a segment from being deleted until the caller's transaction has named it. Raises `SegmentNotFound`."""
+    if segment is not None and not Segment.objects.select_for_update(no_key=True).filter(pk=segment.pk).exists():
+        raise SegmentNotFound
+
+
 def _segment(named: Any, workspace: Workspace) -> Segment:
     uuid = parse_uuid(named) if isinstance(named, str) else None
     if uuid is None:

@@ -18,6 +18,7 @@ from workspaces.conversations.services.outbound.content import WrittenContent, w
 from workspaces.subaccounts.models import Channel, Workspace
 
 FILES: Final = ("image", "video", "document")
+PUBLIC_LINK: Final = "The message.header.url field must be a public https link."
 OF_TEMPLATES: Final = ("language", "components", "header")
 
 
@@ -164,11 +165,11 @@ def _check_link(url: str) -> None:
     scheme, _, rest = url.partition("://")
     host = rest.partition("/")[0]
     if scheme.lower() != "https" or VARIABLE.search(host):
-        _refuse("header.url", "The message.header.url field must be a public https link.")
+        _refuse("header.url", PUBLIC_LINK)
     try:
         check_without_lookup(parse_target(VARIABLE.sub("x", url)))
     except TargetRefused as refused:
-        _refuse("header.url", f"The message.header.url field must be a public https link. {refused}")
+        raise BroadcastRefused(f"{PUBLIC_LINK} {refused}", field="message.header.url") from refused
 
 
 def _refuse(part: str, message: str) -> NoReturn:

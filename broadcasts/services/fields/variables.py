@@ -24,7 +24,8 @@ def check_variables(field: str, content: Any, workspace: Workspace) -> None:
         for found in BRACES.finditer(text):
             root, name = _known(field, found[0])
             if root == "workspace":
-                settings = settings or settings_in_texts(workspace)
+                # A key's caller knows little of its workspace.
+                settings = settings or settings_in_texts(Workspace.objects.get(pk=workspace.pk))
                 _check_setting(field, name, settings)
 
 
