@@ -27,7 +27,8 @@ PAUSE_SECONDS: Final = 30.0
 class Round:
     """Works in small pieces, of an agency, a workspace and a broadcast in turn: a large one delays no small one."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, chunk: int | None = None) -> None:
+        self._chunk = chunk
         self._turns = Turns()
         self._known: set[Path] = set()
         self._rests: dict[int, float] = {}
@@ -69,7 +70,7 @@ class Round:
 
     def _prepare(self, path: Path) -> None:
         try:
-            has_more = prepare_chunk(path[-1], now=database_now())
+            has_more = prepare_chunk(path[-1], now=database_now(), size=self._chunk)
         except DatabaseError as error:
             if not connection.is_usable():
                 raise  # the database is away, which says nothing about the broadcast
