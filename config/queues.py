@@ -61,6 +61,7 @@ TASKS = (
     Task("channelconnect.forget_notices", HOUSEKEEPING, every=600),
     Task("contacts.forget_imports", HOUSEKEEPING, every=600),
     Task("contacts.import_files", HOUSEKEEPING, every=2),
+    Task("broadcasts.count_clicks", HOUSEKEEPING, every=2),
     Task("agency.forget_records", HOUSEKEEPING, every=600),
     Task("api.forget_idempotency_records", HOUSEKEEPING, every=600),
     Task("webhooks.forget_deliveries", HOUSEKEEPING, every=600),
