@@ -22,7 +22,7 @@ from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.services import connect_channel
 
 TITLE: Final = (
-    "A broadcast to 1,000,000 contacts: microseconds for each recipient that is prepared (10 are 100,000 a second), and\n"
+    "A broadcast to 1,000,000 contacts: microseconds for each recipient to be prepared (10 are 100,000 a second),\n"
     "milliseconds for the longest transaction. Ratios are to the ORM's `bulk_create` of the same rows."
 )
 CONTACTS: Final = 1_000_000
@@ -94,7 +94,7 @@ def _channel(workspace: Workspace) -> Channel:
 def _broadcast(
     workspace: Workspace, channel: Channel, *, variables: Any = (), filter: Any = None, **changes: Any
 ) -> Broadcast:
-    message = FrozenMessage(template=TEMPLATE, variables=variables).as_json() | {"filter": filter or {}}
+    message = FrozenMessage(template=TEMPLATE, variables=variables).as_json()
     last = Contact.objects.order_by("-pk").values_list("pk", flat=True)[0]
     return Broadcast.objects.create(
         workspace=workspace,
@@ -104,7 +104,7 @@ def _broadcast(
         audience={"type": "segment", "segment": "all"},
         status="sending",
         started_at=database_now(),
-        frozen=message,
+        frozen=message | {"filter": filter or {}, "is_refused": False},
         last_contact=last,
         created_by_kind="system",
         created_by_label="benchmark",

@@ -1,6 +1,7 @@
 """What keeps broadcasts going beside the sender: begins them, prepares their recipients in turn, and ends them."""
 
 import logging
+import threading
 import time
 from collections.abc import Callable
 from typing import Final
@@ -12,8 +13,10 @@ from broadcasts.services.audience.preparing import prepare_chunk, unprepared
 from broadcasts.services.beginning import begin_due_broadcasts, begin_refused_broadcasts
 from broadcasts.services.cancelling import skip_next_cancelled
 from broadcasts.services.completing import complete_broadcasts
+from broadcasts.services.moving import SWEEP
 from config.db import database_now
 from config.leases.turns import Path, Turns
+from config.leases.wake_ups import WakeUpListener
 
 logger = logging.getLogger(__name__)
 
@@ -36,10 +39,8 @@ class Round:
 
     def go_on(self) -> bool:
         """Do a piece; says whether there was any."""
-        now = time.monotonic()
-        if self._looked_at is None or now - self._looked_at >= LOOK_SECONDS:
+        if self._looked_at is None or time.monotonic() - self._looked_at >= LOOK_SECONDS:
             self.look()
-            self._looked_at = time.monotonic()
         path = next(self._turns.in_turn(most_of_each=1), None)
         if path is None:
             return False
@@ -55,6 +56,7 @@ class Round:
         skip_next_cancelled(now=now)
         complete_broadcasts(now=now)
         self._learn()
+        self._looked_at = time.monotonic()
 
     def _learn(self) -> None:
         rows = Broadcast.objects.filter(unprepared()).order_by("id")
@@ -84,9 +86,17 @@ class Round:
             self._known.discard(path)
 
 
-def run_round(*, should_stop: Callable[[], bool], idle_seconds: float = LOOK_SECONDS / 2) -> None:
-    """Go on until it is to stop."""
-    current = Round()
-    while not should_stop():
-        if not current.go_on():
-            time.sleep(idle_seconds)
+def run_round(*, should_stop: Callable[[], bool], idle_seconds: float = LOOK_SECONDS) -> None:
+    """Go on until it is to stop; a broadcast that has moved wakes it."""
+    woken, current = threading.Event(), Round()
+    listener = WakeUpListener(SWEEP, woken.set)
+    listener.thread.start()
+    try:
+        while not should_stop():
+            if woken.is_set():
+                woken.clear()
+                current.look()
+            if not current.go_on():
+                woken.wait(idle_seconds)
+    finally:
+        listener.stop()
