@@ -9,12 +9,12 @@ from django.utils.timezone import now
 from broadcasts.models import Broadcast, Recipient
 from broadcasts.services.counts import counts_of
 from broadcasts.services.round import Round
+from channelconnect.models import ChannelCredential, MessageTemplate
 from tests.tenants import Tenant
 from workspaces.contacts.models import Contact, ContactIdentity, Segment
 from workspaces.conversations.models import Conversation
 
 ALL = {"type": "segment", "segment": "all"}
-TEMPLATE = {"template": "offer", "language": "en"}
 MANY = """
 INSERT INTO contacts_contact (uuid, workspace_id, name, phone, timezone, tags, search_key, created_at, updated_at)
 SELECT gen_random_uuid(), %s, 'Person ' || n, '+49151' || lpad((%s + n)::text, 8, '0'), NULL, '{}', '', now(), now()
@@ -48,6 +48,27 @@ def a_conversation(contact: Contact, channel: Any, *, hours_ago: float) -> None:
 
 def a_segment(a: Tenant, **filter: Any) -> Segment:
     return Segment.objects.create(workspace=a.workspace, name="Some", name_key="some", filter=filter)
+
+
+def templated(a: Tenant, *, status: str = "approved") -> dict[str, Any]:
+    """A message with a template that the channel has, and one parameter."""
+    ChannelCredential.objects.get_or_create(channel=a.channel, defaults={"token": "token", "container_id": "1"})
+    MessageTemplate.objects.create(
+        container_id=ChannelCredential.objects.get(channel=a.channel).container_id,
+        name="offer",
+        language="en",
+        category="marketing",
+        status=status,
+        components=[{"type": "BODY", "text": "Hello {{1}}"}],
+        parameters=[{"component": "body", "index": 1, "name": None, "type": "text", "example": "Ada"}],
+    )
+    return filled("Hello")
+
+
+def filled(text: str) -> dict[str, Any]:
+    """The message of that template with this text."""
+    body = {"type": "body", "parameters": [{"type": "text", "text": text}]}
+    return {"text": None, "template": "offer", "language": "en", "components": [body]}
 
 
 def scheduled(a: Tenant, **values: Any) -> Broadcast:
