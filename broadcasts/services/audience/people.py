@@ -54,13 +54,12 @@ def end_of_chunk(broadcast: Broadcast, size: int) -> int:
     What counts is whom the walk passes, not whom a segment finds: that is what takes the time.
     """
     after, last = broadcast.prepared_up_to, broadcast.last_contact or 0
+    walked: QuerySet[Any, int]
     if broadcast.chosen_contacts is not None:
         ahead = sorted(pk for pk in broadcast.chosen_contacts if after < pk <= last)
         return ahead[size - 1] if len(ahead) > size else last
     if broadcast.type == Broadcast.Type.RETARGET:
-        source = Recipient.objects.filter(
-            broadcast_id=broadcast.source_broadcast_id, contact_id__gt=after, contact_id__lte=last
-        )
+        source = _recipients_of_source(broadcast, after, last)
         walked = source.order_by("broadcast_id", "contact_id").values_list("contact_id", flat=True)
     else:
         own = Contact.objects.filter(workspace_id=broadcast.workspace_id, pk__gt=after, pk__lte=last)
@@ -70,6 +69,9 @@ def end_of_chunk(broadcast: Broadcast, size: int) -> int:
 
 
 def _engaged(broadcast: Broadcast, after: int, up_to: int) -> "QuerySet[Recipient]":
-    did = ENGAGED[str(broadcast.retarget_engagement)]
-    source = Recipient.objects.filter(broadcast_id=broadcast.source_broadcast_id)
-    return source.filter(did, contact_id__gt=after, contact_id__lte=up_to)
+    return _recipients_of_source(broadcast, after, up_to).filter(ENGAGED[str(broadcast.retarget_engagement)])
+
+
+def _recipients_of_source(broadcast: Broadcast, after: int, up_to: int) -> "QuerySet[Recipient]":
+    source = broadcast.source_broadcast_id or 0
+    return Recipient.objects.filter(broadcast_id=source, contact_id__gt=after, contact_id__lte=up_to)

@@ -11,7 +11,7 @@ from workspaces.contacts.models import Contact
 # Who is asked what: one row for each contact, with a reason where it is skipped.
 ASKED: Final = """
 SELECT person.id, {address} AS address, {kind} AS kind, {due_at} AS due_at, {timezone} AS timezone,
-    {reason} AS reason, {values} AS "values"
+    {reason} AS reason, {values} AS "values", person.phone
 FROM ({people}) AS person
 {joins}
 """

@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from itertools import count
 from typing import Any
 
@@ -37,8 +38,7 @@ def be_careless() -> None:
     """Commit the place before the recipients."""
     from django.db import connection
 
-    from broadcasts.services.audience import preparing
-
+    preparing: Any = import_module("broadcasts.services.audience.preparing")
     find_end, advance, other = preparing.end_of_chunk, preparing._advance, connection.copy()
 
     def end_of_chunk(broadcast: Any, size: int) -> int:

@@ -73,7 +73,14 @@ def filled(text: str) -> dict[str, Any]:
 
 def scheduled(a: Tenant, **values: Any) -> Broadcast:
     """A broadcast that is due; a text on WhatsApp unless it is said otherwise."""
-    kept = {"template": None, "language": None, "components": [], "text": "Hello", "track_clicks": True, "header": None}
+    kept: dict[str, Any] = {
+        "template": None,
+        "language": None,
+        "components": [],
+        "text": "Hello",
+        "track_clicks": True,
+        "header": None,
+    }
     values["message"] = kept | dict(values.get("message") or {})
     defaults = {
         "workspace": a.workspace,

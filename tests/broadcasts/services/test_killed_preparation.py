@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from agency.actors import SYSTEM
 from agency.models import ActivityEntry, Event
 from broadcasts.models import Broadcast
 from tests.broadcasts.services.making import (
@@ -16,11 +17,11 @@ from tests.broadcasts.services.making import (
     scheduled,
     templated,
 )
-from tests.factories import EndpointFactory
 from tests.own_processes import variables
 from tests.tenants import Tenant
 from tools.local import ROOT
-from webhooks.models import Endpoint
+from webhooks.services import register_endpoint
+from workspaces.subaccounts.services import tenant_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PROCESS = "tests.broadcasts.services.killed_preparation"
@@ -46,10 +47,8 @@ def an_audience(a: Tenant) -> Broadcast:
 
 
 def test_preparation_that_is_killed_anywhere_loses_nobody_and_doubles_nobody(a: Tenant) -> None:
-    listener = EndpointFactory.create(agency=a.workspace.agency)
-    Endpoint.objects.filter(pk=listener.pk).update(
-        workspace=a.workspace, events=["broadcast.started", "broadcast.recipient_skipped"]
-    )
+    topics = ["broadcast.started", "broadcast.recipient_skipped"]
+    register_endpoint(tenant=tenant_of(a.workspace), url="https://93.184.215.14/hooks", events=topics, by=SYSTEM)
     broadcast = an_audience(a)
     kills = prepare_killed()
     assert kills > 30

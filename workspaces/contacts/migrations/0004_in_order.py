@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
 
-    dependencies = [("contacts", "0002_segments_imports_and_counts")]
+    dependencies = [("contacts", "0003_counts_by_facet")]
 
     operations = [
         migrations.AddIndex(
