@@ -3,4 +3,4 @@
 from broadcasts.api.workspace import moves, previews, views
 from config.api.routers import routes_of
 
-urlpatterns = [*routes_of(views), *routes_of(moves), *routes_of(previews)]
+urlpatterns = routes_of(views, moves, previews)
