@@ -205,7 +205,7 @@ def give_back(cursor: Any, returned: Collection[tuple[str, str]]) -> None:
 
 
 def rooms_of(cursor: Any, keys: Iterable[Key]) -> dict[Key, Room]:
-    """Give how many more people each key may reach now, and how many of them are kept for answers; nothing is locked."""
+    """Give how many more people each key may reach now, and how many of them are kept for answers."""
     wanted = {key.name: key for key in keys if key.limit is not None}
     rooms = {key: Room(None) for key in keys if key.limit is None}
     if wanted:
