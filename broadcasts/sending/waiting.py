@@ -77,7 +77,7 @@ def pause_broken(connection: Connection) -> None:
 
 
 def release_held(connection: Connection) -> None:
-    """Let those go who wait for room, as many as there is room for: one broadcast's after the other's in equal parts."""
+    """Let those go who wait for room, as many as there is room for: equal parts of each broadcast."""
     with connection.cursor() as cursor:
         cursor.execute(statements.WAITING, {"limit": MOST_BROADCASTS}, prepare=True)
         channels: dict[int, int] = dict(cursor.fetchall())
