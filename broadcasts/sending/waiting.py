@@ -93,12 +93,11 @@ def release_held(connection: Connection) -> None:
             if channel in keys:
                 waiting[keys[channel]].append(broadcast)
         rooms = allowance.rooms_of(cursor, waiting)
-        open_keys = [key for key in waiting if rooms[key].people is None or rooms[key].people - rooms[key].reserved > 0]
+        open_keys = [key for key in waiting if rooms[key].is_open]
         lock_broadcasts(cursor, [broadcast for key in open_keys for broadcast in waiting[key]])
         released: Counter[int] = Counter()
         for key in open_keys:
-            people = rooms[key].people
-            room = RELEASED_AT_ONCE if people is None else min(RELEASED_AT_ONCE, people - rooms[key].reserved)
+            room = min(RELEASED_AT_ONCE, rooms[key].for_broadcasts)
             _release(cursor, waiting[key], room, released)
         now = database_now()
         expect(cursor, [(broadcast, now) for broadcast in released])

@@ -24,6 +24,7 @@ WINDOW: Final = timedelta(seconds=WINDOW_SECONDS)
 RESERVE_SECONDS: Final = 15
 # More uses that have ended than this are forgotten by the next one who takes; until then they count.
 FORGET_AT_ONCE: Final = 5_000
+NO_LIMIT: Final = 2**31 - 1
 
 KEY = """
 CASE WHEN coalesce(credential.portfolio_id, '') = '' THEN 'number:' || channel.external_id
@@ -126,6 +127,14 @@ class Room(NamedTuple):
 
     people: int | None
     reserved: int = 0
+
+    @property
+    def for_broadcasts(self) -> int:
+        return NO_LIMIT if self.people is None else max(0, self.people - self.reserved)
+
+    @property
+    def is_open(self) -> bool:
+        return self.for_broadcasts > 0
 
 
 def keys_of(cursor: Any, channels: Iterable[int]) -> dict[int, Key]:

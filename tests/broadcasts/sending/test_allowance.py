@@ -97,11 +97,11 @@ def pass_time(hours: float) -> None:
     """Have so much time gone by."""
     with connection.cursor() as cursor:
         for statement in (
-            "UPDATE channelconnect_allowanceuse SET last_at = last_at - %s",
-            "UPDATE channelconnect_allowance SET reserved_until = reserved_until - %s",
-            "UPDATE broadcasts_recipient SET due_at = due_at - %s WHERE stage = 3",
+            "UPDATE channelconnect_allowanceuse SET last_at = last_at - %s::interval",
+            "UPDATE channelconnect_allowance SET reserved_until = reserved_until - %s::interval",
+            "UPDATE broadcasts_recipient SET due_at = due_at - %s::interval WHERE stage = 3",
         ):
-            cursor.execute(statement, [timedelta(hours=hours)])
+            cursor.execute(statement, [f"{hours} hours"])
 
 
 def most_in_a_day(log: list[tuple[datetime, str]]) -> int:

@@ -61,7 +61,7 @@ def sent_to(channel: Channel, number: int, **fields: Any) -> list[Recipient]:
     """Recipients whom the sender has sent to."""
     broadcast = a_broadcast(channel)
     rows = add_recipients(broadcast, people(channel, number))
-    values = {"stage": Stage.DONE, "status": "sent", "sent_at": now()} | fields
+    values: dict[str, Any] = {"stage": Stage.DONE, "status": "sent", "sent_at": now()} | fields
     Recipient.objects.of(broadcast).update(**values)
     if values["status"] != "pending":
         add_counts({broadcast.pk: {"pending": -number, values["status"]: number}})
@@ -143,14 +143,14 @@ def test_a_failure_gives_its_place_in_the_allowance_back(channel: Channel) -> No
     kept, back = rows = sent_to(channel, 2, is_counted=True, claimed_at=now())
     allowance = Allowance.objects.create(key=f"number:{NUMBER}", used=2)
     for row in rows:
-        AllowanceUse.objects.create(allowance=allowance, address=row.address.removeprefix("+"), last_at=now())
+        AllowanceUse.objects.create(allowance=allowance, address=(row.address or "").removeprefix("+"), last_at=now())
 
     for _ in range(2):
         tell(status(back, "failed"), status(kept, "sent"))
 
     allowance.refresh_from_db()
     assert allowance.used == AllowanceUse.objects.count() == 1
-    assert AllowanceUse.objects.get().address == kept.address.removeprefix("+")
+    assert AllowanceUse.objects.get().address == (kept.address or "").removeprefix("+")
 
 
 def test_a_failure_that_all_others_would_have_pauses_the_broadcast_and_an_opt_out_is_kept(channel: Channel) -> None:
