@@ -64,6 +64,7 @@ SLOW = (
     "tests/workspaces/subaccounts/api/test_hundred_thousand",
     "tests/channelconnect/providers/",
     "tests/channelconnect/sending/",
+    "tests/broadcasts/sending/",
     "tests/test_routes",
     "tests/test_unchanged",
     "tests/agency/console/test_safety",
