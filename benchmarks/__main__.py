@@ -31,6 +31,7 @@ BENCHMARKS = {
     "inbox-door": "benchmarks.inbox.door",
     "release": "benchmarks.dispatcher.release",
     "delivery": "benchmarks.dispatcher.throughput",
+    "sending": "benchmarks.sending.throughput",
     "parallel-creates": "benchmarks.api.parallel_creates",
     "contact-import": "benchmarks.contacts.importing",
     "contact-segments": "benchmarks.contacts.segments",

@@ -63,6 +63,17 @@ def fast_receiver(addresses: int = 1, certificate: Path | None = None) -> Iterat
         yield [f"{scheme}://{address}:{port}" for address in loopback(addresses)]
 
 
+@contextmanager
+def fast_provider() -> Iterator[str]:
+    """Run the fast provider; gives its origin."""
+    with started("benchmarks.receivers.fast_provider", quiet=False) as process:
+        if process.stdout is None:
+            raise Broken("The provider has no output.")
+        port = int(process.stdout.readline())
+        process.stdout.close()
+        yield f"http://127.0.0.1:{port}"
+
+
 @dataclass
 class ReceiverProcess:
     """When the first byte of each envelope came, by its id, in nanoseconds of the monotonic clock."""

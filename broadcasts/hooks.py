@@ -8,10 +8,16 @@ from agency.event_types import EventType, event_types
 from agency.pages.registry import MenuEntry, console_menu, dashboard_menu, label_actions
 from broadcasts import events
 from broadcasts.api.serializers import BroadcastReferenceSerializer, BroadcastSerializer, RecipientSerializer
+from broadcasts.models.recipients import OPAQUE_PREFIX
+from broadcasts.sending.source import BroadcastRecipients
+from broadcasts.services import statuses
 from broadcasts.services.contact_changes import MERGE_HANDLER, REMOVAL_HANDLER
 from broadcasts.services.quota import used_broadcasts
 from broadcasts.services.uses import MEDIA_USE, SEGMENT_USE
+from channelconnect.inbox import FactHandler, fact_handlers
+from channelconnect.sending.sources import message_sources
 from workspaces.contacts.services import contact_merge_handlers, contact_removal_handlers, segment_uses
+from workspaces.conversations import facts
 from workspaces.media.services import media_uses
 from workspaces.subaccounts.event_types import workspace_event_type
 from workspaces.subaccounts.services import UsageSource, usage_sources
@@ -72,3 +78,9 @@ segment_uses.add(SEGMENT_USE)
 media_uses.add(MEDIA_USE)
 contact_removal_handlers.add(REMOVAL_HANDLER)
 contact_merge_handlers.add(MERGE_HANDLER)
+message_sources.add(BroadcastRecipients())
+fact_handlers.add(
+    FactHandler(facts.StatusChanged, statuses.record_statuses, owner="broadcasts", opaque=OPAQUE_PREFIX),
+    FactHandler(facts.EchoReceived, statuses.record_echoes, owner="broadcasts", opaque=OPAQUE_PREFIX),
+    FactHandler(facts.ReadUpTo, statuses.read_up_to, owner="broadcasts"),
+)

@@ -15,7 +15,9 @@ from channelconnect.api.agency.serializers import ConnectionSerializer
 from channelconnect.api.workspace.serializers import TemplateSerializer
 from channelconnect.inbox import FactHandler, fact_handlers
 from channelconnect.models import ConnectSettings
+from channelconnect.providers.messages.errors import known_sentence
 from channelconnect.providers.notices import AccountLost, LimitChanged, QualityChanged, TemplateChanged
+from channelconnect.sending.allowance import used_people
 from channelconnect.sending.conversations.source import ConversationMessages
 from channelconnect.sending.sources import message_sources
 from channelconnect.services import release_access
@@ -29,8 +31,10 @@ from config.retention.rules import retention_rules
 from workspaces.automations.services import RequirementCheck, requirement_checks
 from workspaces.conversations import facts
 from workspaces.conversations.services import TemplateCheck, inbound, template_checks
+from workspaces.conversations.services.failures import FailureWords, failure_words
 from workspaces.conversations.services.outbound.template_choices import TemplateSource, template_sources
 from workspaces.subaccounts.event_types import workspace_event_type
+from workspaces.subaccounts.models.channels import AllowanceSource, allowance_sources
 from workspaces.subaccounts.services import DisconnectionHandler, disconnection_handlers
 
 # A batch of a thousand updates stays far below 4 MiB; without its signature a callback is refused unread.
@@ -128,6 +132,8 @@ fact_handlers.add(
     FactHandler(TemplateChanged, sync_changed),
 )
 message_sources.add(ConversationMessages())
+allowance_sources.add(AllowanceSource("channelconnect.allowance", used_people))
 template_checks.add(TemplateCheck(name="channelconnect.templates", check=check_template))
 requirement_checks.add(RequirementCheck(name="template", is_met=has_approved_template))
+failure_words.add(FailureWords("channelconnect.errors", known_sentence))
 template_sources.add(TemplateSource(name="channelconnect.templates", choices=choices_of_channel))

@@ -44,22 +44,39 @@ SUBSCRIPTIONS = Queue("subscriptions", 60, 90)
 TEMPLATES = Queue("templates", 60, 90)
 # A round takes on files for some seconds, and the slowest of them takes a minute.
 FETCHES = Queue("fetches", 85, 90)
+# A run prepares for half a minute, chunk by chunk; the longest chunk takes a fraction of a second.
+BROADCASTS = Queue("broadcasts", 60, 90)
 HOUSEKEEPING = Queue("housekeeping", 240, 300)
-QUEUES = (DISPATCHER, SENDER, PULSE, MAIL, CALLBACKS, EXPIRY, SUBSCRIPTIONS, TEMPLATES, FETCHES, HOUSEKEEPING)
+QUEUES = (
+    DISPATCHER,
+    SENDER,
+    PULSE,
+    MAIL,
+    CALLBACKS,
+    EXPIRY,
+    SUBSCRIPTIONS,
+    TEMPLATES,
+    FETCHES,
+    BROADCASTS,
+    HOUSEKEEPING,
+)
 
 TASKS = (
     Task("webhooks.deliver", DISPATCHER),
     Task("channelconnect.send", SENDER),
+    Task("broadcasts.prepare", BROADCASTS),
     Task("config.record_worker", PULSE, every=5),
     Task("agency.send_mail", MAIL, every=2),
     Task("channelconnect.read_notices", CALLBACKS),
     Task("channelconnect.expire_sessions", EXPIRY, every=5),
     Task("channelconnect.unsubscribe", SUBSCRIPTIONS, every=5),
     Task("classes.complete_ended", HOUSEKEEPING, every=60),
+    Task("conversations.wake_snoozed", HOUSEKEEPING, every=30),
     Task("channelconnect.sync_templates", TEMPLATES, every=10),
     Task("channelconnect.fetch_media", FETCHES, every=2),
     Task("channelconnect.forget_notices", HOUSEKEEPING, every=600),
     Task("contacts.forget_imports", HOUSEKEEPING, every=600),
+    Task("contacts.merge_counts", HOUSEKEEPING, every=30),
     Task("contacts.import_files", HOUSEKEEPING, every=2),
     Task("broadcasts.count_clicks", HOUSEKEEPING, every=2),
     Task("agency.forget_records", HOUSEKEEPING, every=600),

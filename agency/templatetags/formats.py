@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 register = template.Library()
 MINUTE = 60
+DAYS_OF_A_WEEK = 7
 
 
 @register.filter
@@ -23,6 +24,18 @@ def when(moment: datetime) -> SafeString:
     return format_html(
         '<time datetime="{}" title="{} UTC">{}</time>', exact.strftime("%Y-%m-%dT%H:%M:%SZ"), text, ago(moment)
     )
+
+
+@register.filter
+def brief(moment: datetime) -> str:
+    """Say in a few letters when something was, by the clock of the page: today the time, else the day."""
+    local, today = timezone.localtime(moment), timezone.localdate()
+    days = (today - local.date()).days
+    if days == 0:
+        return format_date(local, "H:i")
+    if 0 < days < DAYS_OF_A_WEEK:
+        return format_date(local, "D")
+    return format_date(local, "j M" if local.year == today.year else "j M Y")
 
 
 def ago(moment: datetime) -> str:

@@ -26,9 +26,20 @@ def handler(*, urlconf: str, middleware: list[str] | None = None) -> WSGIHandler
 
 def get(application: WSGIHandler, path: str, key: str) -> bytes:
     """Answer one GET; raises `Failed` for anything but 200."""
+    return _call(application, "GET", path, key, b"")
+
+
+def post(application: WSGIHandler, path: str, key: str, body: bytes) -> bytes:
+    """Answer one POST of JSON; raises `Failed` for anything but 200."""
+    return _call(application, "POST", path, key, body)
+
+
+def _call(application: WSGIHandler, method: str, path: str, key: str, body: bytes) -> bytes:
     path, _, query = path.partition("?")
     environ: dict[str, Any] = {
-        "REQUEST_METHOD": "GET",
+        "REQUEST_METHOD": method,
+        "CONTENT_TYPE": "application/json",
+        "CONTENT_LENGTH": str(len(body)) if body else "",
         "PATH_INFO": path,
         "SCRIPT_NAME": "",
         "QUERY_STRING": query,
@@ -41,16 +52,16 @@ def get(application: WSGIHandler, path: str, key: str) -> bytes:
         "HTTP_USER_AGENT": "bench",
         "HTTP_X_API_KEY": key,
         "wsgi.url_scheme": "http",
-        "wsgi.input": io.BytesIO(),
+        "wsgi.input": io.BytesIO(body),
         "wsgi.errors": io.StringIO(),
     }
     status: list[str] = []
     response = application(environ, lambda line, _: status.append(line))  # type: ignore[arg-type]  # WSGI's optional third argument and write() are not used
-    body = b"".join(response)
+    answer = b"".join(response)
     response.close()
     if not status[0].startswith("200"):
-        raise Failed(f"{path}: {status[0]} {body[:200]!r}")
-    return body
+        raise Failed(f"{path}: {status[0]} {answer[:200]!r}")
+    return answer
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,14 @@ from functools import partial
 from statistics import median
 from typing import Any
 
+import orjson
+from django.conf import settings
+from django.core.handlers.wsgi import WSGIHandler
 from django.db import connection, transaction
 from django.utils import timezone
 
+from agency.actors import SYSTEM
+from benchmarks.api.calls import backend_cpu_seconds, handler, post
 from benchmarks.contacts.rows import a_workspace
 from benchmarks.figures import Figure
 from benchmarks.rounds import interleave, median_ratio
@@ -15,14 +20,16 @@ from benchmarks.servers import Bench
 from workspaces.contacts.models import Contact
 from workspaces.contacts.services import import_contacts
 from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services import issue_workspace_key
 
 TITLE = (
     "Contacts imported in calls of 1,000 rows (name, phone, e-mail, two tags, two details):\n"
-    "milliseconds for 1,000 rows, from parsed JSON to the commit. Ratios are to a COPY of the same rows into its table."
+    "milliseconds of processor time for 1,000 rows, this process's and its PostgreSQL backend's together. Ratios are\n"
+    "to a COPY of the same rows into its table. Wanted: 5,000 contacts a second on two shared cores."
 )
 ROWS = 1_000
 ROUNDS = 5
-# 5,000 contacts a second.
+# 5,000 contacts a second by one core, while the other one is somebody else's.
 MOST_MS = 200.0
 COLUMNS = (
     "uuid, workspace_id, name, phone, email, email_key, country, timezone, tags, tag_keys, attributes, search_key, "
@@ -30,14 +37,20 @@ COLUMNS = (
 )
 NAMES = [name.strip() for name in COLUMNS.split(",")]
 START = {"number": 0}
+PATH = "/api/v1/contacts/import"
+THROUGH = "a call of the API, all new"
 
 
 def run(_: Bench) -> list[Figure]:
+    settings.ROOT_URLCONF = "config.urls"
     workspace = a_workspace()
+    application = handler(urlconf="config.urls")
+    _, key = issue_workspace_key(workspace=workspace, name="Bench", by=SYSTEM)
     variants = {
         "bare COPY": partial(_copy_ms, workspace),
         "import, all new": partial(_import_ms, workspace),
         "import, all there and changed": partial(_again_ms, workspace),
+        THROUGH: partial(_call_ms, application, key),
     }
     found = interleave(variants, rounds=ROUNDS)
     return [
@@ -46,8 +59,8 @@ def run(_: Bench) -> list[Figure]:
             measured=median(found[name]),
             unit="ms",
             ratio=median_ratio(found[name], found["bare COPY"]),
-            at_most=MOST_MS if name == "import, all new" else None,
-            note=f"{ROWS / median(found[name]) * 1000:,.0f} contacts/s",
+            at_most=MOST_MS if name == THROUGH else None,
+            note=f"{ROWS / median(found[name]) * 1000:,.0f} contacts/s and core",
         )
         for name in variants
     ]
@@ -70,11 +83,25 @@ def _row(number: int) -> dict[str, Any]:
 
 def _import_ms(workspace: Workspace, rows: list[dict[str, Any]] | None = None) -> float:
     rows = rows or _rows()
-    began = time.perf_counter()
+    began = _processor_ms()
     result = import_contacts(workspace=workspace, rows=rows, now=timezone.now())
-    took = (time.perf_counter() - began) * 1000
+    took = _processor_ms() - began
     assert not result.errors  # noqa: S101  # a benchmark of refusals would be another one
     return took
+
+
+def _call_ms(application: WSGIHandler, key: str) -> float:
+    """Send the rows as a client does, from the body to the answer."""
+    body = orjson.dumps({"contacts": _rows()})
+    began = _processor_ms()
+    answer = orjson.loads(post(application, PATH, key, body))
+    took = _processor_ms() - began
+    assert answer["data"]["created"] == ROWS  # noqa: S101  # a benchmark of refusals would be another one
+    return took
+
+
+def _processor_ms() -> float:
+    return (time.process_time() + backend_cpu_seconds()) * 1000
 
 
 def _again_ms(workspace: Workspace) -> float:
@@ -89,10 +116,10 @@ def _copy_ms(workspace: Workspace) -> float:
     made = Contact.objects.of(workspace).order_by("-id")[:ROWS].values_list(*NAMES)
     rows = [list(row) for row in made]
     Contact.objects.of(workspace).filter(uuid__in=[row[0] for row in rows]).delete()
-    began = time.perf_counter()
+    began = _processor_ms()
     with transaction.atomic(), connection.cursor() as cursor:
         _copy(cursor, rows)
-    return (time.perf_counter() - began) * 1000
+    return _processor_ms() - began
 
 
 def _copy(cursor: Any, rows: list[list[Any]]) -> None:

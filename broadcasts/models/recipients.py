@@ -12,6 +12,7 @@ from workspaces.contacts.models import Contact
 
 # The part of a recipient's public id that is the same for all.
 NAMESPACE = uuid.UUID("6f1f3a52-5b0c-4f0e-9c37-2f7d4a7f6f0b")
+OPAQUE_PREFIX = "r."
 OPAQUE = re.compile(r"r\.([1-9][0-9]{0,17})\.([1-9][0-9]{0,17})")
 
 
@@ -47,7 +48,9 @@ class Recipient(models.Model):
 
     `address` is what the network is given (a phone number with its plus, a PSID, an IGSID, a business-scoped id, told
     apart by `address_kind`), null where the contact is skipped at preparation. `values` are what stands for the
-    message's variables, in the order of `FrozenMessage.variables`. `run` is the sender's run that has claimed it.
+    message's variables, in the order of `FrozenMessage.variables`. `run` is the sender's run that has claimed it,
+    `claimed_at` when the first one did. `is_counted` says that it was taken from the number's allowance, `is_billed`
+    that what the provider billed for it was counted.
     """
 
     class Status(models.TextChoices):
@@ -86,6 +89,8 @@ class Recipient(models.Model):
     timezone = models.CharField(max_length=64, null=True)
     skip_reason = models.CharField(max_length=20, choices=SkipReason, null=True)
     values = models.JSONField(null=True)
+    is_counted = models.BooleanField(default=False, db_default=False)
+    is_billed = models.BooleanField(default=False, db_default=False)
     claimed_at = models.DateTimeField(null=True)
     sent_at = models.DateTimeField(null=True)
     delivered_at = models.DateTimeField(null=True)

@@ -16,6 +16,7 @@ class ChannelCredential(models.Model):
     token = EncryptedTextField(bound_to="channel")
     container_id = models.CharField(max_length=100)
     portfolio_id = models.CharField(max_length=100, blank=True, db_default="")
+    throughput = models.CharField(max_length=20, blank=True, db_default="", default="")
     expires_at = models.DateTimeField(null=True)
     changed_at = models.DateTimeField(auto_now=True)
 

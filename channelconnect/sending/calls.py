@@ -2,8 +2,10 @@
 
 import time
 from collections import deque
+from collections.abc import Container
 from typing import Final, NamedTuple
 
+import orjson
 from requests.structures import CaseInsensitiveDict
 
 from channelconnect.providers import ProviderSettings
@@ -13,16 +15,16 @@ from channelconnect.providers.messages import (
     Outcome,
     body_of,
     error_of,
-    messages_request,
     read_answer,
 )
 from channelconnect.providers.messages.answers import UNREACHED, UNSENDABLE
 from channelconnect.providers.messages.bodies import UnwritableMessage
 from channelconnect.providers.messages.errors import ERRORS, Backoff
-from channelconnect.sending.address import ProviderAddress, way_to
+from channelconnect.sending.address import ProviderAddress
 from channelconnect.sending.channels import ChannelSnapshot, KnownChannels
 from channelconnect.sending.limits import SLOW_SECONDS, SendingLimits
 from channelconnect.sending.recorder import MessageRecorder
+from channelconnect.sending.routes import Routes
 from channelconnect.sending.sources import ClaimedMessage, Sent
 from channelconnect.sending.waits import LONGEST_RETRY_SECONDS, given_up, wait_of
 from config.http.client import Sender
@@ -34,6 +36,11 @@ from config.http.resolver import Addresses
 CALL_LIMITS: Final = Limits(
     total_ms=15_000, connect_ms=5_000, kept_body_bytes=16 * 1024, writes_once=True, idle_seconds=30
 )
+
+
+# So many are started before the answers of others are looked at.
+STARTED_AT_ONCE: Final = 64
+NO_HEADERS: Final[CaseInsensitiveDict[str]] = CaseInsensitiveDict()
 
 
 class Call(NamedTuple):
@@ -52,14 +59,16 @@ class CallsInFlight:
         channels: KnownChannels,
         limits: SendingLimits,
         recorder: MessageRecorder,
+        urgent: Container[str] = (),
     ) -> None:
         self.finished = 0
-        self._settings = settings
         self._http = http
+        self._urgent = urgent
         self._channels = channels
         self._limits = limits
         self._recorder = recorder
         self._address = ProviderAddress(settings.graph_url, http.wake)
+        self._routes = Routes(settings)
         self._waiting: deque[ClaimedMessage] = deque()
         self._calls: dict[int, Call] = {}
         self._slow: set[int] = set()
@@ -74,33 +83,66 @@ class CallsInFlight:
         return len(self._waiting)
 
     def add(self, rows: list[ClaimedMessage]) -> None:
+        """Take messages over: from now on they count as calls."""
+        for row in rows:
+            channel = self._channels.get(row.channel_id)
+            self._limits.start(
+                channel=row.channel_id,
+                agency=row.agency_id,
+                platform=channel.platform if channel else "",
+                throughput=channel.throughput if channel else "",
+                is_urgent=row.source in self._urgent,
+            )
         self._waiting.extend(rows)
 
     def drop_waiting(self) -> list[ClaimedMessage]:
         """Give back those of which nothing was given to the provider."""
         dropped = list(self._waiting)
         self._waiting.clear()
+        for row in dropped:
+            self._release(row)
         return dropped
 
-    def start_waiting(self) -> None:
-        """Make a call of each message that waits, once it is known where the provider is."""
+    def start_waiting(self) -> bool:
+        """Make calls of messages that wait, once it is known where the provider is; say whether more could be made."""
         if not self._waiting:
-            return
+            return False
         try:
             addresses = self._address.find()
         except LookupFailed:
             self._recorder.add(results=[self._sent(row, UNREACHED) for row in self.drop_waiting()])
-            return
-        while self._waiting and addresses is not None:
-            self._start(self._waiting.popleft(), addresses)
+            return False
+        if addresses is None:
+            return False
+        refused: list[Sent] = []
+        for _ in range(min(STARTED_AT_ONCE, len(self._waiting))):
+            row = self._waiting.popleft()
+            refusal = self._start(row, addresses)
+            if refusal is not None:
+                self._release(row)
+                refused.append(self._sent(row, refusal))
+        if refused:
+            self._recorder.add(results=refused)
+        return bool(self._waiting)
 
-    def _start(self, row: ClaimedMessage, addresses: Addresses) -> None:
+    def _start(self, row: ClaimedMessage, addresses: Addresses) -> Outcome | None:
+        """Start a call; give why it cannot be made, if it cannot."""
         channel = self._channels.get(row.channel_id)
         refusal = self._refusal(row, channel)
-        if refusal is None and channel is not None:
-            refusal = self._call(row, channel, addresses)
-        if refusal is not None:
-            self._recorder.add(results=[self._sent(row, refusal)])
+        if refusal is not None or channel is None:
+            return refusal
+        token = self._channels.token_of(channel)
+        if token is None:
+            return Outcome(CallResult.REFUSED, error=NOT_CONNECTED)
+        try:
+            body = orjson.dumps(body_of(channel.platform, row.message))
+            route = self._routes.find(channel.sender_id, token, addresses)
+            self._next_key += 1
+            self._http.submit(Request(self._next_key, route.way, route.headers, body))
+        except (UnwritableMessage, KeyError, TypeError, ValueError):
+            return UNSENDABLE
+        self._calls[self._next_key] = Call(row, token, time.monotonic())
+        return None
 
     def _refusal(self, row: ClaimedMessage, channel: ChannelSnapshot | None) -> Outcome | None:
         """Why nothing is sent, if nothing is."""
@@ -108,23 +150,6 @@ class CallsInFlight:
             return Outcome(CallResult.REFUSED, error=ERRORS.get(row.unsendable) or error_of(None))
         if channel is None or not channel.is_usable:
             return Outcome(CallResult.REFUSED, error=NOT_CONNECTED)
-        return None
-
-    def _call(self, row: ClaimedMessage, channel: ChannelSnapshot, addresses: Addresses) -> Outcome | None:
-        """Start the call; give why it cannot be made, if it cannot."""
-        token = self._channels.token_of(channel)
-        if token is None:
-            return Outcome(CallResult.REFUSED, error=NOT_CONNECTED)
-        try:
-            body = body_of(channel.platform, row.message)
-            request = messages_request(self._settings, sender_id=channel.sender_id, token=token, body=body)
-            way = way_to(request.url, addresses)
-            self._next_key += 1
-            self._http.submit(Request(self._next_key, way, request.headers, request.body))
-        except (UnwritableMessage, KeyError, TypeError, ValueError):
-            return UNSENDABLE
-        self._limits.start(channel=row.channel_id, agency=row.agency_id, platform=channel.platform)
-        self._calls[self._next_key] = Call(row, token, time.monotonic())
         return None
 
     def go_on(self, timeout: float) -> None:
@@ -138,17 +163,21 @@ class CallsInFlight:
         self.finished += 1
         was_slow = result.key in self._slow
         self._slow.discard(result.key)
-        self._limits.finish(channel=row.channel_id, agency=row.agency_id, was_slow=was_slow)
+        self._release(row, was_slow=was_slow)
         outcome = read_answer(
             status=result.status if result.error is None or result.error.startswith("http_") else None,
             body=result.response_body,
-            headers=CaseInsensitiveDict(result.response_headers if result.status != 200 else ()),
+            headers=NO_HEADERS if result.status == 200 else CaseInsensitiveDict(result.response_headers),
             written=result.written,
             token=token,
         )
         if outcome.error is not None and outcome.error.backoff is Backoff.NUMBER:
             self._limits.slow_down(row.channel_id)
         return self._sent(row, outcome)
+
+    def _release(self, row: ClaimedMessage, *, was_slow: bool = False) -> None:
+        is_urgent = row.source in self._urgent
+        self._limits.finish(channel=row.channel_id, agency=row.agency_id, was_slow=was_slow, is_urgent=is_urgent)
 
     def _sent(self, row: ClaimedMessage, outcome: Outcome) -> Sent:
         now = time.time()

@@ -13,7 +13,7 @@ logger = logging.getLogger(__name__)
 
 READ = """
 SELECT channel.id, channel.workspace_id, channel.platform, channel.status, channel.external_id,
-    credential.container_id, credential.token
+    credential.container_id, credential.token, coalesce(credential.throughput, '')
 FROM subaccounts_channel channel LEFT JOIN channelconnect_channelcredential credential
     ON credential.channel_id = channel.id
 WHERE channel.id = ANY (%(ids)s::bigint[])
@@ -30,6 +30,7 @@ class ChannelSnapshot(NamedTuple):
     external_id: str
     container_id: str | None
     sealed_token: bytes | None
+    throughput: str = ""
 
     @property
     def is_usable(self) -> bool:

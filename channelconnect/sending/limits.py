@@ -1,70 +1,97 @@
 """How much may be sent now: for each channel a rate and a number of calls at once, for each agency, and in all.
 
 Calls that take long count under a limit of their own, and their channels get few at once: so a channel whose provider
-does not answer takes nothing from the others.
+does not answer takes nothing from the others. Of every limit a tenth is kept for urgent messages, those that a person
+waits for: a mass of others never uses it up.
 """
 
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Final
 
-# Messages a second. WhatsApp counts those that come in as well.
+# Messages a second, seven eighths of what the provider takes. WhatsApp counts those that come in as well.
 RATES: Final[dict[str, float]] = {"whatsapp": 70.0, "facebook": 200.0, "instagram": 80.0}
+# Those of numbers that the provider has raised to 1,000 a second.
+HIGH_RATES: Final[dict[str, float]] = {"whatsapp": 875.0}
+NO_RATE: Final = 1e9
 LEAST_RATE: Final = 2.0
-# What may go at once after a rest: with it no second has more than 80.
+# What may go at once after a rest: with it no second has more than 80, or 1,000.
 BURST_SECONDS: Final = 1 / 7
 SLOWER: Final = 0.5
 FASTER: Final = 1.1
 CLEAN_SECONDS: Final = 10.0
 
+# How many a channel is given of which nothing is known yet.
+FIRST_CLAIM: Final = 10
+# A channel has as many calls out as its rate makes in so long, within these bounds.
+CALL_SECONDS: Final = 0.4
 PER_CHANNEL: Final = 32
+PER_FAST_CHANNEL: Final = 512
 PER_SLOW_CHANNEL: Final = 4
-PER_AGENCY: Final = 128
-QUICK_CALLS: Final = 512
+PER_AGENCY: Final = 512
+QUICK_CALLS: Final = 1_024
 SLOW_CALLS: Final = 512
 SLOW_SECONDS: Final = 2.0
 FORGET_SECONDS: Final = 60.0
+# The share of each limit that only urgent messages may use.
+KEPT: Final = 0.1
+
+
+def kept_of(limit: float) -> int:
+    """How much of a limit is kept for urgent messages; never all of it."""
+    return min(math.ceil(limit * KEPT), int(limit) - 1)
 
 
 class TokenBucket:
-    """So many messages a second; one that the provider calls too fast sends half as many, and recovers step by step."""
+    """So many messages a second; one that the provider calls too fast sends half as many, and recovers step by step.
+
+    Another thread may ask for its `room`: what that is computed from is exchanged as one value.
+    """
 
     def __init__(self, rate: float, now: float) -> None:
         self.most = self.rate = rate
-        self.tokens = max(1.0, rate * BURST_SECONDS)
+        self.burst = max(1.0, rate * BURST_SECONDS)
+        self.most_calls = max(PER_CHANNEL, int(min(rate * CALL_SECONDS, PER_FAST_CHANNEL)))
         self.used_at = now
-        self._filled_at = now
+        self._tokens = (self.burst, now)
         self._slowed_at = now
 
-    def room(self, now: float) -> int:
+    def room(self, now: float, *, is_urgent: bool) -> int:
         """How many may go now."""
-        self._fill(now)
-        return int(self.tokens)
+        return int(self._tokens_at(now)) - (0 if is_urgent else kept_of(self.burst))
 
     def take(self, now: float) -> None:
-        self._fill(now)
-        self.tokens -= 1
+        self._tokens = (self._tokens_at(now) - 1, now)
         self.used_at = now
 
     def slow_down(self, now: float) -> None:
         """Halve the rate, once a second at most: calls that were out together tell the same."""
         if now - self._slowed_at >= 1.0 or self.rate == self.most:
-            self.rate = max(LEAST_RATE, self.rate * SLOWER)
-            self.tokens = min(self.tokens, 0.0)
-            self._slowed_at = now
+            tokens = min(self._tokens_at(now), 0.0)
+            self._change_rate(max(LEAST_RATE, self.rate * SLOWER), now)
+            self._tokens = (tokens, now)
 
-    def _fill(self, now: float) -> None:
+    def recover(self, now: float) -> None:
+        """Raise the rate again after a while without complaints."""
         if self.rate < self.most and now - self._slowed_at >= CLEAN_SECONDS:
-            self.rate = min(self.most, self.rate * FASTER)
-            self._slowed_at = now
-        most = max(1.0, self.rate * BURST_SECONDS)
-        self.tokens = min(most, self.tokens + (now - self._filled_at) * self.rate)
-        self._filled_at = now
+            self._change_rate(min(self.most, self.rate * FASTER), now)
+
+    def _change_rate(self, rate: float, now: float) -> None:
+        self._tokens = (self._tokens_at(now), now)
+        self.rate, self.burst, self._slowed_at = rate, max(1.0, rate * BURST_SECONDS), now
+
+    def _tokens_at(self, now: float) -> float:
+        tokens, at = self._tokens
+        return min(self.burst, tokens + (now - at) * self.rate)
 
 
 class SendingLimits:
-    """Only the thread of the loop uses it. `rates` are messages a second by platform; none for no limit."""
+    """The thread of the loop changes it. The claimer's thread asks for rooms, and while it does nothing is started.
+
+    `rates` are messages a second by platform; none for no limit.
+    """
 
     def __init__(
         self, *, rates: Mapping[str, float] | None = RATES, clock: Callable[[], float] = time.monotonic
@@ -73,50 +100,68 @@ class SendingLimits:
         self._clock = clock
         self._buckets: dict[int, TokenBucket] = {}
         self.calls: Counter[int] = Counter()
+        self.urgent_calls: Counter[int] = Counter()
         self.agency_calls: Counter[int] = Counter()
         self.slow: Counter[int] = Counter()
+        self._all_slow = 0
         self.in_flight = 0
 
-    def start(self, *, channel: int, agency: int, platform: str) -> None:
+    def start(self, *, channel: int, agency: int, platform: str, throughput: str = "", is_urgent: bool = True) -> None:
         now = self._clock()
-        self._bucket(channel, platform, now).take(now)
+        bucket = self._buckets.get(channel)
+        if bucket is None or bucket.most != self._rate(platform, throughput):
+            bucket = self._buckets[channel] = TokenBucket(self._rate(platform, throughput), now)
+        bucket.take(now)
         self.calls[channel] += 1
         self.agency_calls[agency] += 1
+        if is_urgent:
+            self.urgent_calls[channel] += 1
         self.in_flight += 1
 
-    def finish(self, *, channel: int, agency: int, was_slow: bool) -> None:
+    def finish(self, *, channel: int, agency: int, was_slow: bool, is_urgent: bool = True) -> None:
         self.in_flight -= 1
-        for counter, key in ((self.calls, channel), (self.agency_calls, agency)):
-            counter[key] -= 1
-            if not counter[key]:
-                del counter[key]
+        _count_down(self.calls, channel)
+        _count_down(self.agency_calls, agency)
+        if is_urgent:
+            _count_down(self.urgent_calls, channel)
         if was_slow:
-            self.slow[channel] -= 1
-            if not self.slow[channel]:
-                del self.slow[channel]
+            self._all_slow -= 1
+            _count_down(self.slow, channel)
 
     def mark_slow(self, channel: int) -> None:
         self.slow[channel] += 1
+        self._all_slow += 1
 
     def slow_down(self, channel: int) -> None:
         if bucket := self._buckets.get(channel):
             bucket.slow_down(self._clock())
 
-    def rooms(self) -> dict[int, int]:
-        """How many more each known channel may send now."""
-        now = self._clock()
-        return {channel: self._room(channel, bucket, now) for channel, bucket in self._buckets.items()}
+    def room(self, channel: int, *, is_urgent: bool = True) -> int:
+        """How many more a channel may be given now; urgent ones find room whatever calls of others are out."""
+        bucket = self._buckets.get(channel)
+        if bucket is None:
+            return FIRST_CLAIM - (0 if is_urgent else kept_of(FIRST_CLAIM))
+        most = PER_SLOW_CHANNEL if channel in self.slow else bucket.most_calls
+        calls, kept = most - self.calls[channel], kept_of(most)
+        calls = max(calls, kept - self.urgent_calls[channel]) if is_urgent else calls - kept
+        return max(0, min(calls, bucket.room(self._clock(), is_urgent=is_urgent)))
 
-    def agency_rooms(self) -> dict[int, int]:
-        return {agency: PER_AGENCY - calls for agency, calls in self.agency_calls.items()}
+    def agency_room(self, agency: int, *, is_urgent: bool = True) -> int:
+        most = PER_AGENCY if is_urgent else PER_AGENCY - kept_of(PER_AGENCY)
+        return most - self.agency_calls[agency]
 
-    def batch(self, most: int) -> int:
+    def batch(self, most: int, *, is_urgent: bool = True) -> int:
         """How many more calls may be made in all."""
-        slow = self.slow.total()
-        return min(most, QUICK_CALLS - (self.in_flight - slow), QUICK_CALLS + SLOW_CALLS - self.in_flight)
+        quick, every = QUICK_CALLS, QUICK_CALLS + SLOW_CALLS
+        if not is_urgent:
+            quick, every = quick - kept_of(quick), every - kept_of(every)
+        return min(most, quick - (self.in_flight - self._all_slow), every - self.in_flight)
 
-    def forget_idle(self) -> None:
+    def tick(self) -> None:
+        """Let rates recover, and forget channels that rest."""
         now = self._clock()
+        for bucket in self._buckets.values():
+            bucket.recover(now)
         idle = [
             channel
             for channel, bucket in self._buckets.items()
@@ -125,13 +170,14 @@ class SendingLimits:
         for channel in idle:
             del self._buckets[channel]
 
-    def _room(self, channel: int, bucket: TokenBucket, now: float) -> int:
-        most = PER_SLOW_CHANNEL if channel in self.slow else PER_CHANNEL
-        return max(0, min(most - self.calls[channel], bucket.room(now)))
+    def _rate(self, platform: str, throughput: str) -> float:
+        if self._rates is None:
+            return NO_RATE
+        known = HIGH_RATES if throughput == "HIGH" and platform in HIGH_RATES else self._rates
+        return known.get(platform, RATES["whatsapp"])
 
-    def _bucket(self, channel: int, platform: str, now: float) -> TokenBucket:
-        bucket = self._buckets.get(channel)
-        if bucket is None:
-            rate = 1e9 if self._rates is None else self._rates.get(platform, RATES["whatsapp"])
-            bucket = self._buckets[channel] = TokenBucket(rate, now)
-        return bucket
+
+def _count_down(counter: Counter[int], key: int) -> None:
+    counter[key] -= 1
+    if not counter[key]:
+        del counter[key]

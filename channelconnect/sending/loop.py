@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from channelconnect.providers import provider_settings
 from channelconnect.sending.calls import CALL_LIMITS, CallsInFlight
 from channelconnect.sending.channels import ChannelSnapshot, KnownChannels
-from channelconnect.sending.claimer import NO_ROOM, MessageClaimer, SendingRoom
+from channelconnect.sending.claimer import MessageClaimer
 from channelconnect.sending.limits import RATES, SendingLimits
 from channelconnect.sending.recorder import MessageRecorder
-from channelconnect.sending.sources import ClaimedMessage, MessageSource, message_sources
+from channelconnect.sending.rooms import NO_ROOM, SendingRoom
+from channelconnect.sending.sources import ClaimedMessage, MessageSource, is_urgent, message_sources
 from config.http.client import Sender
 from config.leases.claimer import Demand
 from config.leases.database_thread import REST_AFTER_FAULT_SECONDS
@@ -22,11 +23,15 @@ from workspaces.conversations.services.outbound.queueing import SENDER
 RUN_SECONDS = 3_600.0
 TICK_SECONDS = 0.25
 SHORT_SECONDS = 0.005
-CLAIM_BATCH = 256
-CLAIM_EVERY_SECONDS = 0.02
+CLAIM_BATCH = 1_000
+# Claims are few and large: the next one comes after a while, or when much has ended since the last one.
+CLAIM_EVERY_SECONDS = 0.05
+MUCH = 256
+# So many may be claimed and not called yet while more are claimed.
+MOST_WAITING = 512
 LAST_CALLS_SECONDS = 16.0
 # Calls that ended and are not recorded yet would be unknown after a crash.
-MOST_UNRECORDED = 1_000
+MOST_UNRECORDED = 2_000
 
 
 def run_sender(*, should_stop: Callable[[], bool], seconds: float = RUN_SECONDS) -> None:
@@ -54,10 +59,14 @@ class SenderRun:
         self.demand = Demand(nothing=NO_ROOM, wake=self.http.wake)
         self.inbox: deque[tuple[list[ClaimedMessage], list[ChannelSnapshot]]] = deque()
         self.claimer = MessageClaimer(self.number, chosen, self.demand, self._receive)
-        self.recorder = MessageRecorder(self.number, {source.name: source for source in chosen})
-        self.calls = CallsInFlight(provider_settings(), self.http, self.channels, self.limits, self.recorder)
-        self.listener = WakeUpListener(SENDER, self.claimer.wake)
+        by_name = {source.name: source for source in chosen}
+        self.recorder = MessageRecorder(self.number, by_name, self.claimer.look_again)
+        urgent = frozenset(source.name for source in chosen if is_urgent(source))
+        self.calls = CallsInFlight(provider_settings(), self.http, self.channels, self.limits, self.recorder, urgent)
+        self.listener = WakeUpListener(SENDER, self.claimer.look_again)
         self._asked_at = self._ticked_at = 0.0
+        self._asked_after = 0
+        self._can_start_more = False
 
     def run(self, *, should_stop: Callable[[], bool], seconds: float = RUN_SECONDS) -> int:
         """Work until asked to stop, or for so long; says how many calls were made.
@@ -94,7 +103,7 @@ class SenderRun:
     def _round(self) -> None:
         self._open_inbox()
         if self.claimer.is_sure and self.recorder.backlog < MOST_UNRECORDED:
-            self.calls.start_waiting()
+            self._can_start_more = self.calls.start_waiting()
         now = time.monotonic()
         if self.demand.is_asked and not self.inbox:
             self._answer_claimer(now)
@@ -102,13 +111,19 @@ class SenderRun:
         now = time.monotonic()
         if now - self._ticked_at >= TICK_SECONDS:
             self._tick(now)
-        if self.claimer.has_more and not self.demand.is_asked and now - self._asked_at >= CLAIM_EVERY_SECONDS:
-            self._asked_at = now
-            self.claimer.wake()
+        if self.claimer.has_more and not self.demand.is_asked and self._is_time_to_claim(now):
+            self._claim_again(now)
+
+    def _is_time_to_claim(self, now: float) -> bool:
+        return now - self._asked_at >= CLAIM_EVERY_SECONDS or self.calls.finished - self._asked_after >= MUCH
+
+    def _claim_again(self, now: float) -> None:
+        self._asked_at, self._asked_after = now, self.calls.finished
+        self.claimer.wake()
 
     def _wait_seconds(self) -> float:
         """How long to wait for the provider; not at all while the claimer waits, whose wake-up may be used up."""
-        if self.demand.is_asked:
+        if self.demand.is_asked or self._can_start_more:
             return 0.0
         return SHORT_SECONDS if self.claimer.has_more or self.calls.waiting else TICK_SECONDS
 
@@ -121,15 +136,18 @@ class SenderRun:
     def _tick(self, now: float) -> None:
         self._ticked_at = self.claimer.loop_ticked_at = now
         self.calls.mark_slow()
-        self.limits.forget_idle()
+        self.limits.tick()
 
     def _answer_claimer(self, now: float) -> None:
-        self._asked_at = now
-        is_ready = self.claimer.is_sure and not self.calls.waiting and self.recorder.backlog < MOST_UNRECORDED
-        batch = self.limits.batch(CLAIM_BATCH) if is_ready else 0
-        self.demand.answer(
-            SendingRoom(batch, self.limits.rooms(), self.limits.agency_rooms(), tuple(self.limits.calls))
+        """Say how much may be claimed. What was claimed before counts as calls already."""
+        self._asked_at, self._asked_after = now, self.calls.finished
+        is_ready = self.claimer.is_sure and self.recorder.backlog < MOST_UNRECORDED
+        waiting = self.calls.waiting
+        urgent, bulk = (
+            self.limits.batch(CLAIM_BATCH, is_urgent=one) if is_ready and waiting < MOST_WAITING else 0
+            for one in (True, False)
         )
+        self.demand.answer(SendingRoom(urgent, bulk, self.limits, tuple(self.limits.calls)))
 
     def _wind_down(self) -> None:
         """Claim and call nothing more, give back what was not called, and let go on what is out."""

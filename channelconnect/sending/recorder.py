@@ -2,7 +2,7 @@
 
 import logging
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
 
 import psycopg
@@ -10,7 +10,7 @@ from django.db import connection as project
 
 from channelconnect.providers.messages import CallResult, Outcome
 from channelconnect.sending.consequences import draw_consequences
-from channelconnect.sending.sources import ClaimedMessage, MessageSource, Sent
+from channelconnect.sending.sources import ClaimedMessage, MessageSource, Sent, is_urgent
 from config.leases.connection import Connection
 from config.leases.recorder import Recorder
 from config.metrics import count, observe
@@ -23,9 +23,10 @@ class MessageRecorder(Recorder[Sent, ClaimedMessage, ClaimedMessage]):
 
     name = "sender recorder"
 
-    def __init__(self, run: int, sources: Mapping[str, MessageSource]) -> None:
+    def __init__(self, run: int, sources: Mapping[str, MessageSource], on_urgent: Callable[[], None]) -> None:
         super().__init__(run)
         self._sources = sources
+        self._on_urgent = on_urgent
 
     def on_connect(self, connection: Connection) -> None:
         connection.execute("SET synchronous_commit = on")
@@ -44,6 +45,8 @@ class MessageRecorder(Recorder[Sent, ClaimedMessage, ClaimedMessage]):
         for result, messages in Counter(one.outcome.result for one in results).items():
             count("messages_sent_total", messages, result.value)
         draw_consequences(results)
+        if any(is_urgent(self._sources[name]) for name in by_source):
+            self._on_urgent()  # what follows in the same conversation may go now
         return recorded
 
     def reject(self, connection: Connection, result: Sent, fault: psycopg.Error) -> None:

@@ -2,7 +2,8 @@
 
 Conversations are one source, broadcasts another. A source owns its rows; the sender knows channels, rates, calls and
 errors. To add one: write these methods over the source's own table, and add it to `message_sources` in the app's
-`hooks.py`. The lower `priority` is claimed first, whatever waits behind it.
+`hooks.py`. The lower `priority` is claimed first, whatever waits behind it; 0 is for messages that people wait for,
+and all others leave those a tenth of every limit.
 
 The rules that a source keeps: a claim is committed before `claim` returns; a row that a run has claimed is given to no
 other run, ever, unless `give_back` or a `retry` says that the provider cannot have it; what a dead run had claimed
@@ -87,6 +88,11 @@ class MessageSource(Protocol):
     def free(self, connection: Connection, *, runs: Sequence[int]) -> None:
         """Make unknown whatever runs that have ended still have claimed."""
         ...
+
+
+def is_urgent(source: MessageSource) -> bool:
+    """Whether people wait for its messages: a tenth of every limit is kept for them."""
+    return source.priority <= 0
 
 
 message_sources: Registry[MessageSource] = Registry("message sources")

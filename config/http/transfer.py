@@ -19,6 +19,8 @@ _HEAD_ENDS: Final = (b"\r\n", b"\n")
 # With both, receivers and proxies disagree about where an answer ends: it is no answer (RFC 9112, 6.3).
 _FRAMED_BY: Final = (b"content-length:", b"transfer-encoding:")
 _FRAMED_BY_BOTH: Final = 3
+# How those lines begin, and the status line.
+_MAY_FRAME: Final = frozenset({b"c", b"C", b"t", b"T", b"H"})
 # Those before are interim ones, after which the answer is still to come.
 _FIRST_FINAL_STATUS: Final = 200
 # What the framing of a chunk costs on the wire at least.
@@ -196,14 +198,14 @@ class Transfer:
             self._cut = True
             return 0
         self._head.append(line)
-        return None if self._is_framed_once(line) else 0
+        return None if line[:1] not in _MAY_FRAME or self._is_framed_once(line) else 0
 
     def _is_framed_once(self, line: bytes) -> bool:
         """Whether the head, as far as it has come, says in one way only how long the body is.
 
         Where it says so in two ways libcurl is told to stop, and so keeps nothing of the connection.
         """
-        if line[:1] in b"cCtT":
+        if line[:1] != b"H":
             name = line[:20].lower()
             for bit, framing in enumerate(_FRAMED_BY, 1):
                 if name.startswith(framing):

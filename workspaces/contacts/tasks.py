@@ -6,6 +6,7 @@ from config.celery.tasks import in_batches, one_at_a_time
 from config.db import database_now
 from config.queues import HOUSEKEEPING_SECONDS
 from config.retention.rules import forget
+from workspaces.contacts.services.counting import merge_counts as merge_next_counts
 from workspaces.contacts.services.imports.file_imports import import_next_piece
 from workspaces.contacts.services.imports.retention import RULES
 
@@ -24,3 +25,10 @@ def import_files() -> None:
 def forget_imports() -> None:
     """Forget imports that were never started or have ended, batch by batch."""
     in_batches(lambda: forget(RULES), seconds=HOUSEKEEPING_SECONDS)
+
+
+@shared_task(name="contacts.merge_counts")
+@one_at_a_time
+def merge_counts() -> None:
+    """Keep the counts by which the sizes of segments are known small."""
+    in_batches(merge_next_counts, seconds=HOUSEKEEPING_SECONDS)

@@ -49,7 +49,14 @@ event_types.add(
 )
 dashboard_menu.add(MenuEntry(url_name="app:inbox", label=_("Inbox"), icon="inbox", order=15))
 body_rules.add(BodyRule("/app/inbox/", most_bytes=MOST_FILE_BYTES + MIB))
-label_actions({"conversations.opt_out_words_changed": _("Opt-out words changed")})
+label_actions(
+    {
+        "conversations.opt_out_words_changed": _("Opt-out words changed"),
+        "saved_reply.created": _("Saved reply created"),
+        "saved_reply.changed": _("Saved reply edited"),
+        "saved_reply.deleted": _("Saved reply deleted"),
+    }
+)
 contact_merge_handlers.add(MERGE_HANDLER)
 contact_removal_handlers.add(REMOVAL_HANDLER)
 media_uses.add(MEDIA_USE)

@@ -12,7 +12,7 @@ from channelconnect.providers.messages.errors import (
     sentence_of,
 )
 from channelconnect.providers.messages.outgoing import OutgoingFile, OutgoingMessage, Recipient
-from channelconnect.providers.messages.requests import messages_request
+from channelconnect.providers.messages.requests import messages_endpoint
 
 __all__ = [
     "NOT_CONNECTED",
@@ -26,7 +26,7 @@ __all__ = [
     "SendError",
     "body_of",
     "error_of",
-    "messages_request",
+    "messages_endpoint",
     "read_answer",
     "read_mark",
     "sentence_of",

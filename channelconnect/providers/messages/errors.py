@@ -128,5 +128,10 @@ def error_of(code: int | None, subcode: int | None = None) -> SendError:
 
 def sentence_of(code: str) -> str:
     """What people read of an error code, such as `131047` or `10/2018278`."""
+    return known_sentence(code) or REFUSED.sentence
+
+
+def known_sentence(code: str) -> str:
+    """What people read of an error code; nothing for one that we do not know."""
     found = ERRORS.get(code) or ERRORS.get(code.partition("/")[0])
-    return (found or REFUSED).sentence
+    return found.sentence if found else ""

@@ -48,7 +48,8 @@ WITH self AS MATERIALIZED (
 )
 SELECT taken.message_id, taken.agency_id, taken.channel_id, conversation.contact_id, taken.tries, message.created_at,
     message.uuid::text, message.type, message.text, message.details, message.template, message.status,
-    identity.external_id, identity.user_id, contact.phone, message.media_id
+    identity.external_id, identity.user_id, contact.phone, message.media_id,
+    coalesce(conversation.last_inbound_at > statement_timestamp() - interval '24 hours', false)
 FROM taken
 JOIN conversations_message message ON message.id = taken.message_id
 JOIN conversations_conversation conversation ON conversation.id = taken.conversation_id
@@ -70,6 +71,13 @@ PUT_OFF = """
 UPDATE conversations_queuedmessage queued SET run = NULL, is_ready = false, is_unknown = false, tries = tries + 1,
     due_at = clock_timestamp() + make_interval(secs => waiting.seconds)
 FROM unnest(%(ids)s::bigint[], %(seconds)s::float8[]) AS waiting (id, seconds) WHERE queued.message_id = waiting.id
+"""
+
+# Templates that found no room in the allowance; they ask again soon, as that is where it opens first.
+WAIT_FOR_ROOM = """
+UPDATE conversations_queuedmessage SET run = NULL, is_ready = false,
+    due_at = clock_timestamp() + make_interval(secs => %(seconds)s)
+WHERE message_id = ANY (%(ids)s::bigint[]) AND run = %(run)s
 """
 
 NOT_KNOWN = """

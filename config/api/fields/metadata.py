@@ -46,6 +46,8 @@ class MetadataField(Field, serializers.DictField):
 
 
 def is_name(name: str) -> bool:
+    if name.isascii() and name.isprintable():
+        return len(name) <= LONGEST_NAME and bool(name.strip())
     return (
         len(name) <= LONGEST_NAME
         and is_seen(name)

@@ -30,6 +30,8 @@ NO_ZONES = frozenset({"Factory", "localtime"})
 
 def is_seen(text: str) -> bool:
     """Say whether a text shows anything: zero-width and other blank characters alone do not."""
+    if text.isascii() and text.isprintable():
+        return bool(text) and not text.isspace()
     return any(
         unicodedata.category(character) not in UNSEEN_CATEGORIES and character not in BLANK_LETTERS
         for character in text

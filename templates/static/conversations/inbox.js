@@ -3,6 +3,7 @@
 const inbox = document.querySelector("[data-inbox]");
 const announcer = document.querySelector("[data-announcer]");
 const PATIENCE = { settle: 250, poll: 15000, retry: 30000 };
+const PARTS = ["list", "head", "thread", "about"];
 
 // Live parts ------------------------------------------------------------------------------------------
 
@@ -15,21 +16,30 @@ function toEnd() {
   if (log) log.scrollTop = log.scrollHeight;
 }
 
+const live = (part, root = document) => root.querySelector(`[data-live="${part}"]`);
+const ticked = () => [...document.querySelectorAll(".inbox-tick input:checked")].map((box) => box.value);
+const isInUse = (part) => Boolean(part.querySelector("details[open]"));
+
 function swap(page, parts) {
   for (const part of parts) {
-    const now = document.querySelector(`[data-live="${part}"]`);
-    const then = page.querySelector(`[data-live="${part}"]`);
+    const now = live(part);
+    const then = live(part, page);
     if (!now || !then || now.innerHTML === then.innerHTML) continue;
     const log = now.querySelector("[data-log]");
     const stays = log && !isAtEnd(log) ? log.scrollTop : null;
+    const [scrolled, boxes] = [now.scrollTop, part === "list" ? ticked() : []];
     const held = document.activeElement;
     const address = now.contains(held) ? held.getAttribute("href") : null;
     now.replaceWith(document.importNode(then, true));
-    if (address) document.querySelector(`[data-live="${part}"] a[href="${CSS.escape(address)}"]`)?.focus();
+    const shown = live(part);
+    shown.scrollTop = scrolled;
+    for (const box of boxes) shown.querySelector(`.inbox-tick input[value="${CSS.escape(box)}"]`)?.click();
+    if (address) shown.querySelector(`a[href="${CSS.escape(address)}"]`)?.focus();
     if (part !== "thread") continue;
     if (stays === null) toEnd();
     else document.querySelector("[data-log]").scrollTop = stays;
   }
+  document.dispatchEvent(new Event("inbox:swapped"));
 }
 
 function parse(text) {
@@ -41,14 +51,18 @@ function newestIn() {
   return incoming.length ? incoming[incoming.length - 1].id : "";
 }
 
+const isWriting = () => [...document.querySelectorAll("[data-composer] :is(textarea, input:not([type=hidden]))")].some((field) => field.value);
+
 async function refresh() {
   const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
   if (answer.redirected) { location.reload(); return; }
   if (!answer.ok) return;
   const before = newestIn();
   const page = parse(await answer.text());
-  const parts = ["list", "thread", "head"];
-  if (!document.querySelector("[data-composer] textarea")?.value) parts.push("composer");
+  const parts = PARTS.filter((part) => part !== "head" || !isInUse(live("head") || document.createElement("p")));
+  const [mode, wanted] = [live("composer"), live("composer", page)];
+  const windowChanged = mode && wanted && !mode.querySelector("[data-window-ends]") !== !wanted.querySelector("[data-window-ends]");
+  if (!isWriting() || windowChanged) parts.push("composer");
   swap(page, parts);
   if (newestIn() !== before) {
     announcer.textContent = inbox.dataset.newMessage;
@@ -66,6 +80,7 @@ function refreshSoon() {
     try { await refresh(); } catch { /* the next event, or the next poll, tries again */ } finally { isBusy = false; }
   }, PATIENCE.settle);
 }
+document.addEventListener("inbox:stale", refreshSoon);
 
 // Reading ---------------------------------------------------------------------------------------------
 
@@ -108,18 +123,7 @@ if (!("EventSource" in window)) poll();
 else if (tabs && navigator.locks) navigator.locks.request("inbox-stream", () => { listen(); return new Promise(() => {}); });
 else listen();
 
-// Writing: a draft survives, and a message that could not be sent stays where it was typed ----------------------
-
-const draftKey = () => `draft:${location.pathname}`;
-
-function restoreDraft() {
-  const field = document.querySelector("[data-composer] textarea");
-  if (field && !field.value) field.value = sessionStorage.getItem(draftKey()) || "";
-}
-
-document.addEventListener("input", (event) => {
-  if (event.target.matches("[data-composer] textarea")) sessionStorage.setItem(draftKey(), event.target.value);
-});
+// Forms are sent without leaving the page; one that could not be sent stays as it was typed ---------------------
 
 document.addEventListener("submit", async (event) => {
   const form = event.target;
@@ -129,15 +133,20 @@ document.addEventListener("submit", async (event) => {
   if (form.dataset.busy) return;
   form.dataset.busy = "yes";
   try {
-    const answer = await fetch(form.action, { method: "POST", body: new FormData(form), headers: { Accept: "text/html" } });
+    const button = event.submitter?.name ? event.submitter : null;
+    const action = event.submitter?.getAttribute("formaction") || form.getAttribute("action");
+    const answer = await fetch(action, { method: "POST", body: new FormData(form, button), headers: { Accept: "text/html" } });
     const page = parse(await answer.text());
     if (!page.querySelector("[data-inbox]")) { location.reload(); return; }
-    if (answer.ok && form.matches("[data-composer]")) sessionStorage.removeItem(draftKey());
-    swap(page, ["list", "head", "thread", "composer"]);
+    const wasWritten = answer.ok && form.matches("[data-composer]");
+    if (wasWritten) document.dispatchEvent(new Event("inbox:sent"));
+    if (form.matches(".inbox-bulk")) for (const box of document.querySelectorAll(".inbox-tick input:checked")) box.checked = false;
+    const parts = form.matches("[data-composer]") || !isWriting() ? [...PARTS, "composer"] : PARTS;
+    swap(page, parts);
     const flashes = document.querySelector(".flashes");
     flashes.innerHTML = page.querySelector(".flashes").innerHTML;
-    if (form.matches("[data-composer]")) document.querySelector("[data-composer] textarea")?.focus();
-    toEnd();
+    if (form.matches("[data-composer]")) { document.querySelector("[data-composer] textarea")?.focus(); toEnd(); }
+    else if (!answer.ok) document.querySelector(".thread-note")?.focus();
   } catch {
     announcer.textContent = inbox.dataset.notSent;
     form.querySelector("[data-trouble]")?.removeAttribute("hidden");
@@ -155,29 +164,60 @@ function step(by) {
   if (next) next.focus();
 }
 
+function tick() {
+  const row = document.activeElement.closest(".inbox-rows li") || document.querySelector(".inbox-rows li.current");
+  row?.querySelector(".inbox-tick input").click();
+}
+
+function openSnooze() {
+  const drop = document.querySelector("details[data-snooze]");
+  if (!drop) return;
+  drop.open = true;
+  drop.querySelector("button").focus();
+}
+
+function help() {
+  const dialog = document.querySelector("dialog.keys");
+  if (dialog.open) dialog.close();
+  else dialog.showModal();
+}
+
+const press = (selector) => () => document.querySelector(selector)?.click();
 const KEYS = {
   j: () => step(1),
   k: () => step(-1),
-  r: () => document.querySelector("[data-composer] textarea")?.focus(),
-  e: () => document.querySelector("form[data-status] button")?.click(),
-  u: () => document.querySelector("form[data-unread] button")?.click(),
-  n: () => { const notes = document.querySelector("details[data-notes]"); if (notes) { notes.open = true; notes.querySelector("textarea").focus(); } },
-  "/": () => document.querySelector(".inbox-list input[type=search]")?.focus(),
-  "?": () => { const help = document.querySelector("details.keys"); if (help) help.open = !help.open; },
+  x: tick,
+  r: () => { const field = document.querySelector("[data-answer] textarea, .template-form input:not([type=hidden])"); if (field) field.focus(); else press('a[href="?mode=text"]')(); },
+  e: press("form[data-status] button"),
+  u: press("form[data-unread] button"),
+  a: press("[data-assign]"),
+  n: press("a[data-note]"),
+  s: openSnooze,
+  "/": () => document.querySelector("#inbox-search")?.focus(),
+  "?": help,
 };
 
 document.addEventListener("keydown", (event) => {
-  const field = event.target.closest("input, textarea, select");
+  const field = event.target.closest("input:not([type=checkbox]), textarea, select");
   if (field && field.closest("[data-composer]") && event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
-    field.closest("form").requestSubmit();
-  } else if (!field && !event.ctrlKey && !event.metaKey && !event.altKey && KEYS[event.key]) {
+    field.closest("form").requestSubmit(field.closest("form").querySelector("[data-send]"));
+  } else if (!field && !event.ctrlKey && !event.metaKey && !event.altKey && Object.hasOwn(KEYS, event.key)) {
     event.preventDefault();
     KEYS[event.key]();
-  } else if (field && event.key === "Escape") {
+  } else if (field && event.key === "Escape" && !event.defaultPrevented) {
     field.blur();
   }
 });
 
+document.addEventListener("click", (event) => {
+  if (event.target.closest("[data-keys]")) help();
+});
+
+function showKeys() {
+  for (const button of document.querySelectorAll("[data-keys]")) button.hidden = false;
+}
+document.addEventListener("inbox:swapped", showKeys);
+
+showKeys();
 toEnd();
-restoreDraft();
 markRead();

@@ -198,7 +198,9 @@ def test_a_form_that_is_sent_twice_makes_one_broadcast(customer: Client, channel
     assert Broadcast.objects.count() == len(landings) == 1
 
 
-def test_one_under_way_shows_its_numbers_and_is_paused_resumed_and_cancelled(customer: Client, channel: Channel) -> None:
+def test_one_under_way_shows_its_numbers_and_is_paused_resumed_and_cancelled(
+    customer: Client, channel: Channel
+) -> None:
     broadcast = a_busy_broadcast(channel)
     path = f"/app/broadcasts/{broadcast.uuid}"
     page = html(customer.get(path))

@@ -50,7 +50,7 @@ from workspaces.classes.services import add_participant
 from workspaces.contacts.models import Contact, ContactImport, Segment
 from workspaces.contacts.services import update_contact
 from workspaces.conversations.models import Conversation
-from workspaces.conversations.services import Content, add_note, send_message
+from workspaces.conversations.services import Content, add_note, create_saved_reply, send_message
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import grant_addon, issue_workspace_key, suspend_workspace, tenant_of
 
@@ -101,6 +101,10 @@ class ExtremeTenant(Tenant):
         receive(received(channel, person=person(3), type="unsupported", text="", details={"unsupported": "poll"}))
         send_message(conversation=self.conversation, content=Content(text=RIGHT_TO_LEFT), by=SYSTEM, now=now())
         add_note(conversation=self.conversation, text=ENDLESS, by=SYSTEM, now=now())
+        for name in NAMES:
+            self.saved_reply = create_saved_reply(
+                workspace=self.customer, name=name[:60], text=name * 10, now=now(), by=SYSTEM
+            )
 
     def make_customers(self) -> None:
         """Customers on plans with add-ons and channels; the one that every page is about comes last,

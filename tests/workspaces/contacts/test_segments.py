@@ -7,9 +7,11 @@ from django.db import transaction
 from django.utils.timezone import now
 
 from tests.factories import ContactFactory
+from tests.parallel import at_once
 from tests.tenants import Tenant
-from workspaces.contacts.models import Contact, Segment
+from workspaces.contacts.models import Contact, ContactFacetCount, Segment
 from workspaces.contacts.services import ChannelPerson, contacts_in, contacts_of_people, count_contacts
+from workspaces.contacts.services.counting import merge_counts
 
 pytestmark = pytest.mark.django_db
 EARLY = "2020-01-01T00:00:00Z"
@@ -109,3 +111,63 @@ def test_segments_are_read_changed_and_removed(a: Tenant, b: Tenant, django_asse
     assert a.workspace_api.delete(path).json() == {"data": {"deleted": True}}
     assert a.workspace_api.delete(path).status_code == 404
     assert count_contacts(a.workspace) == 3
+
+
+def test_sizes_follow_every_change_and_outlast_the_merging_of_counts(a: Tenant) -> None:
+    filters: list[dict[str, Any]] = [
+        {},
+        {"country": "DE"},
+        {"timezone": "Europe/Vienna"},
+        {"tags_all": ["Vip", "new"]},
+        {"tags_any": ["old", "new"]},
+        {"tags_none": ["vip"], "country": "AT"},
+        {"has_channel": "whatsapp", "tags_none": ["old"]},
+    ]
+    for number, conditions in enumerate(filters):
+        assert create(a, f"Segment {number}", **conditions).status_code == 201
+
+    def assert_exact() -> list[int]:
+        shown = {one["name"]: one["size"] for one in a.workspace_api.get("/segments").json()["data"]}
+        segments = Segment.objects.select_related("workspace").order_by("pk")
+        assert shown == {one.name: contacts_in(one).count() for one in segments}
+        return list(shown.values())
+
+    rows = [
+        {"phone": f"+49 30 {number:07}" if number % 2 else f"+43 1 {number:07}", "tags": ["VIP", "New"][: number % 3]}
+        for number in range(60)
+    ]
+    a.workspace_api.post("/contacts/import", {"contacts": rows})
+    first = assert_exact()
+    a.workspace_api.post("/contacts/import", {"contacts": [{**row, "tags": ["Old"]} for row in rows[:20]]})
+    assert assert_exact() != first
+    ids = [str(uuid) for uuid in Contact.objects.of(a.workspace).order_by("pk").values_list("uuid", flat=True)]
+    a.workspace_api.patch(f"/contacts/{ids[0]}", {"tags": [], "country": "DE"})
+    a.workspace_api.delete(f"/contacts/{ids[1]}")
+    a.workspace_api.post(f"/contacts/{ids[2]}/merge", {"contact": ids[3]})
+    Contact.objects.filter(uuid__in=ids[4:9]).delete()
+    people = [
+        ChannelPerson(channel_id=a.channel.pk, workspace_id=a.workspace.pk, external_id=f"4930{number:07}", phone=phone)
+        for number, phone in enumerate(["+49300000011", "+49300000013", "+49309999999", ""])
+    ]
+    with transaction.atomic():
+        contacts_of_people(people=people, now=now())
+    sizes, added = assert_exact(), ContactFacetCount.objects.count()
+    assert merge_counts(rows=10)
+    assert not merge_counts(rows=10)
+    assert ContactFacetCount.objects.count() < added / 2
+    assert assert_exact() == sizes
+
+
+def test_counts_that_are_merged_meanwhile_are_neither_lost_nor_doubled(a: Tenant, transactional_db: None) -> None:
+    segment = create(a, "Germans", country="DE").json()["data"]
+    before = segment["size"]
+
+    def work(number: int) -> int:
+        if number % 5 == 0:
+            merge_counts(rows=1)
+        row = {"phone": f"+49 30 {number:07}", "tags": [f"Tag {number % 7}"]}
+        return int(a.workspace_api.post("/contacts/import", {"contacts": [row]}).status_code)
+
+    assert at_once(work, times=30, threads=4) == [200] * 30
+    merge_counts(rows=1)
+    assert a.workspace_api.get(f"/segments/{segment['id']}").json()["data"]["size"] == before + 30

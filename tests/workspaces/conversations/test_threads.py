@@ -14,7 +14,7 @@ from config.redis import client
 from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import moment, person, receive, received, the_conversation
 from workspaces.conversations.models import Conversation
-from workspaces.conversations.services import add_note, change_conversation, threads
+from workspaces.conversations.services import add_note, change_conversation, snooze_conversation, threads
 from workspaces.conversations.services.announcing import MOST_NAMED, inbox_topic
 from workspaces.conversations.services.threads import Position, View
 
@@ -37,20 +37,24 @@ def news(a: Tenant) -> list[object]:
 
 def test_each_view_has_its_conversations_and_their_number(a: Tenant) -> None:
     owner = a.workspace.owner
-    for number in (1, 2, 3):
+    for number in (1, 2, 3, 4, 5):
         receive(received(a.channel, person=person(number)))
     change_conversation(conversation=of_person(1), now=moment(), assigned_to=owner)
     change_conversation(conversation=of_person(2), now=moment(), status="closed")
+    snooze_conversation(conversation=of_person(4), until=moment(3600), now=moment())
+    snooze_conversation(conversation=of_person(5), until=moment(1), now=moment())
+    Conversation.objects.filter(pk=of_person(5).pk).update(snoozed_until=moment(-3600))
     views = {view: names(threads.list_page(view, workspace=a.workspace, user=owner)) for view in View}
     assert views == {
         View.MINE: ["Person 1"],
-        View.UNASSIGNED: ["Person 3"],
-        View.ALL: ["Person 3", "Person 1"],
+        View.UNASSIGNED: ["Person 5", "Person 3"],
+        View.ALL: ["Person 5", "Person 3", "Person 1"],
+        View.SNOOZED: ["Person 4"],
         View.CLOSED: ["Person 2"],
     }
     counts = threads.view_counts(workspace=a.workspace, user=owner)
     assert counts == {view: len(found) for view, found in views.items()}
-    assert threads.unread_count(a.workspace) == 2
+    assert threads.unread_count(a.workspace) == 4
 
 
 def test_a_page_goes_on_behind_the_last_row(a: Tenant) -> None:

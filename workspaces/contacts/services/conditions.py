@@ -117,6 +117,14 @@ CONDITIONS: Mapping[str, Callable[[Any], Q]] = {
     "created_before": lambda time: Q(created_at__lt=parse_datetime(time)),
 }
 
+# What the database counts contacts by: the size of any combination of these is known without looking at contacts.
+FACETS = frozenset({"tags_any", "tags_all", "tags_none", "country", "timezone", "has_channel"})
+
+
+def has_only_facets(filter: Mapping[str, Any]) -> bool:
+    """Whether a checked filter says nothing but what contacts are counted by."""
+    return FACETS.issuperset(filter)
+
 
 def condition_of(filter: Mapping[str, Any]) -> Q:
     """Give the one condition that a checked filter is; an empty one finds every contact of the workspace."""

@@ -1,11 +1,33 @@
 """How many contacts a workspace has, without counting them."""
 
 from collections.abc import Mapping
+from typing import Final
 
-from django.db.models import Sum
+from django.db import connection
+from django.db.models import Q, Sum
 
-from workspaces.contacts.models import Contact, ContactCount
+from workspaces.contacts.models import Contact, ContactCount, ContactFacetCount
 from workspaces.subaccounts.models import Workspace
+
+ROWS_TO_MERGE: Final = 500
+DUE: Final = """
+SELECT workspace_id FROM (
+    SELECT workspace_id, count(*) AS number FROM contacts_contactfacetcount WHERE NOT is_merged GROUP BY workspace_id
+) AS added
+WHERE number >= %(rows)s AND number * 4 >= (
+    SELECT count(*) FROM contacts_contactfacetcount AS merged
+    WHERE merged.workspace_id = added.workspace_id AND merged.is_merged)
+LIMIT 1
+"""
+MERGE: Final = """
+WITH gone AS (
+    DELETE FROM contacts_contactfacetcount WHERE workspace_id = %(workspace)s
+    RETURNING country, timezone, tag_keys, platforms, number
+)
+INSERT INTO contacts_contactfacetcount (workspace_id, country, timezone, tag_keys, platforms, number, is_merged)
+SELECT %(workspace)s, country, timezone, tag_keys, platforms, sum(number), true FROM gone
+GROUP BY country, timezone, tag_keys, platforms HAVING sum(number) <> 0
+"""
 
 
 def count_contacts(workspace: Workspace) -> int:
@@ -17,6 +39,27 @@ def count_contacts(workspace: Workspace) -> int:
 def used_contacts(workspace: Workspace) -> Mapping[str, int]:
     """Count what the plan's limit of contacts is about."""
     return {"contacts": count_contacts(workspace)}
+
+
+def count_by_facets(workspace: Workspace, conditions: Mapping[str, Q]) -> dict[str, int]:
+    """Count the contacts that meet conditions of country, time zone, tags and platforms, each under its name."""
+    sums = {name: Sum("number", filter=condition or None, default=0) for name, condition in conditions.items()}
+    counted: dict[str, int] = ContactFacetCount.objects.filter(workspace_id=workspace.pk).aggregate(**sums)
+    return counted
+
+
+def merge_counts(*, rows: int = ROWS_TO_MERGE) -> bool:
+    """Make one row of those about the same facets, for a workspace with so many new ones; says whether there was any.
+
+    A workspace is due when there is a good share of new rows beside the old ones, so that the work stays in proportion.
+    Rows that come meanwhile are left alone.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(DUE, {"rows": rows})
+        found = cursor.fetchone()
+        if found:
+            cursor.execute(MERGE, {"workspace": found[0]})
+    return found is not None
 
 
 def has_contacts(workspace: Workspace) -> bool:

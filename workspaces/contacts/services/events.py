@@ -7,6 +7,7 @@ from typing import Any
 from agency.services import NewEvent, record_events, subscribed_events
 from workspaces.contacts import events
 from workspaces.contacts.models import Contact
+from workspaces.contacts.services.fields.columns import ContactColumns
 from workspaces.contacts.services.fields.tags import added_tags
 from workspaces.subaccounts.event_types import differences
 from workspaces.subaccounts.models import Workspace
@@ -18,7 +19,7 @@ READ = ("name", "phone", "email", "tags", "timezone", "country", "attributes")
 NamedEvent = tuple[str, Mapping[str, Any]]
 
 
-def contact_reading(contact: Contact) -> dict[str, Any]:
+def contact_reading(contact: Contact | ContactColumns) -> dict[str, Any]:
     """Give the fields of a contact whose changes are told, as they are now."""
     return {name: getattr(contact, name) or None for name in READ} | {
         "tags": list(contact.tags),
@@ -26,7 +27,7 @@ def contact_reading(contact: Contact) -> dict[str, Any]:
     }
 
 
-def change_events(contact: Contact, before: Mapping[str, Any]) -> Iterator[NamedEvent]:
+def change_events(contact: Contact | ContactColumns, before: Mapping[str, Any]) -> Iterator[NamedEvent]:
     """Give what is told of a contact that was like this before."""
     after = contact_reading(contact)
     changes = differences(before, after)

@@ -11,6 +11,7 @@ from agency.services import NewEvent, record_events, subscribed_events
 from workspaces.contacts import events
 from workspaces.contacts.models import Contact
 from workspaces.contacts.services.events import NamedEvent
+from workspaces.contacts.services.fields.columns import ContactColumns
 from workspaces.subaccounts.services import tenant_of
 
 Source = Contact.OptOutSource
@@ -67,7 +68,7 @@ def _record(workspace_of: Mapping[int, int], event: str, now: datetime) -> None:
     )
 
 
-def write_opt_out(contact: Contact, is_out: bool, *, source: Source, now: datetime) -> None:
+def write_opt_out(contact: Contact | ContactColumns, is_out: bool, *, source: Source, now: datetime) -> None:
     """Write into a contact whether it has opted out; the source of an earlier opt-out stays."""
     if is_out and not contact.opted_out:
         contact.opted_out_at, contact.opt_out_source = now, source
@@ -75,7 +76,7 @@ def write_opt_out(contact: Contact, is_out: bool, *, source: Source, now: dateti
         contact.opted_out_at, contact.opt_out_source = None, None
 
 
-def opt_out_events(contact: Contact, was_out: bool) -> Iterator[NamedEvent]:
+def opt_out_events(contact: Contact | ContactColumns, was_out: bool) -> Iterator[NamedEvent]:
     """Give what is told of a contact that had, or had not, opted out before."""
     if contact.opted_out != was_out:
         yield events.CONTACT_OPTED_OUT if contact.opted_out else events.CONTACT_OPTED_IN, {"contact": contact}

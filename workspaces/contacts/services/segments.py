@@ -15,7 +15,8 @@ from config.hooks import Registry
 from workspaces.contacts import events
 from workspaces.contacts.models import Contact, Segment
 from workspaces.contacts.models.segments import LONGEST_SEGMENT_NAME, MOST_SEGMENTS
-from workspaces.contacts.services.conditions import checked_filter, condition_of
+from workspaces.contacts.services.conditions import checked_filter, condition_of, has_only_facets
+from workspaces.contacts.services.counting import count_by_facets
 from workspaces.contacts.services.errors import SegmentNotFound
 from workspaces.contacts.services.fields.values import checked_text
 from workspaces.subaccounts.event_types import differences
@@ -113,20 +114,29 @@ def contacts_in(segment: Segment) -> "QuerySet[Contact]":
 
 def with_size(segment: Segment) -> Segment:
     """Count the contacts that a segment finds, into its `size`."""
-    segment.size = contacts_in(segment).count()
-    return segment
+    return with_sizes(segment.workspace, [segment])[0]
 
 
 def with_sizes(workspace: Workspace, segments: Iterable[Segment]) -> list[Segment]:
-    """Count the contacts of some segments of a workspace: one statement for all of them."""
+    """Count the contacts of some segments of a workspace: a statement or two for all of them."""
     some = list(segments)
-    if len(some) == 1:
-        return [with_size(some[0])]
-    counts = {f"size_{one.pk}": Count("id", filter=condition_of(one.filter) or None) for one in some}
-    sizes = Contact.objects.of(workspace).aggregate(**counts) if some else {}
+    counted = [one for one in some if has_only_facets(one.filter)]
+    walked = [one for one in some if not has_only_facets(one.filter)]
+    sizes: dict[str, int] = {}
+    if counted:
+        sizes |= count_by_facets(workspace, {_name_of_size(one): condition_of(one.filter) for one in counted})
+    if len(walked) == 1:
+        sizes[_name_of_size(walked[0])] = contacts_in(walked[0]).count()
+    elif walked:
+        counts = {_name_of_size(one): Count("id", filter=condition_of(one.filter)) for one in walked}
+        sizes |= Contact.objects.of(workspace).aggregate(**counts)
     for one in some:
-        one.size = sizes[f"size_{one.pk}"]
+        one.size = sizes[_name_of_size(one)]
     return some
+
+
+def _name_of_size(segment: Segment) -> str:
+    return f"size_{segment.pk}"
 
 
 def lock_segment(segment: Segment) -> Segment:

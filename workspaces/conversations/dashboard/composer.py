@@ -1,29 +1,35 @@
-"""What a page of a conversation lets people send: free text and files in the window, templates at any time."""
+"""What a page of a conversation lets people write: free text in the window, templates and notes at any time."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from django.utils.translation import gettext as _
 
-from workspaces.conversations.models import Conversation
+from workspaces.conversations.models import Conversation, SavedReply
 from workspaces.conversations.services import Content, is_window_open
 from workspaces.conversations.services.outbound.template_choices import (
     TemplateChoice,
     template_choice,
     template_choices,
 )
+from workspaces.conversations.services.saved_replies import MOST_SAVED_REPLIES
 from workspaces.subaccounts.models import Channel
+
+TEXT, TEMPLATE, NOTE = "text", "template", "note"
+MOST_PARAMETERS = 50
 
 
 @dataclass(slots=True)
 class Composer:
-    """The form below a thread. `refusal` says why nothing at all can be sent."""
+    """The form below a thread. `refusal` says why nothing at all can be sent; a note can always be written."""
 
     mode: str
     is_window_open: bool
     templates: Sequence[TemplateChoice] = ()
     template: TemplateChoice | None = None
+    saved_replies: Sequence[SavedReply] = ()
     refusal: str = ""
     text: str = ""
     error: str = ""
@@ -39,18 +45,39 @@ class Composer:
             for number, parameter in enumerate(self.template.parameters)
         ]
 
+    def take(self, sent: Mapping[str, str]) -> None:
+        """Keep what was typed."""
+        self.text = sent.get("text", "")
+        self.values = {number: sent.get(f"parameter-{number}", "") for number in range(MOST_PARAMETERS)}
 
-def composer_of(conversation: Conversation, *, now: Any, mode: str = "", template: str = "") -> Composer:
+    def template_content(self) -> Content:
+        """Give the content that fills the chosen template's parameters in their order."""
+        assert self.template is not None  # noqa: S101  # asked only where one is chosen
+        values = [self.values[number].strip() for number in range(len(self.template.parameters))]
+        return Content(template=self.template.filled(values))
+
+
+def composer_of(conversation: Conversation, *, now: datetime, mode: str = "", template: str = "") -> Composer:
     """Give the form that fits the conversation now: `mode` is what was asked for, `template` which one was chosen."""
     is_open = is_window_open(conversation, now)
-    composer = Composer(mode="template" if mode == "template" or not is_open else "text", is_window_open=is_open)
+    composer = Composer(mode=_mode(mode, is_open=is_open), is_window_open=is_open)
     composer.refusal = refusal_of(conversation)
-    if not composer.refusal:
-        composer.templates = template_choices(conversation.channel)
-        composer.template = template_choice(composer.templates, template)
-    if is_open and not composer.templates:
-        composer.mode = "text"
+    if composer.refusal:
+        return composer
+    composer.templates = template_choices(conversation.channel)
+    composer.template = template_choice(composer.templates, template)
+    if is_open:
+        own = SavedReply.objects.of(conversation.workspace).by_name()
+        composer.saved_replies = list(own.only("uuid", "name")[:MOST_SAVED_REPLIES])
+    if is_open and not composer.templates and composer.mode == TEMPLATE:
+        composer.mode = TEXT
     return composer
+
+
+def _mode(asked: str, *, is_open: bool) -> str:
+    if asked == NOTE:
+        return NOTE
+    return TEMPLATE if asked == TEMPLATE or not is_open else TEXT
 
 
 def refusal_of(conversation: Conversation) -> str:
@@ -59,8 +86,3 @@ def refusal_of(conversation: Conversation) -> str:
     if conversation.channel.status != Channel.Status.ACTIVE:
         return _("This channel is not connected: connect it again to answer.")
     return ""
-
-
-def template_content(choice: TemplateChoice, values: Sequence[str]) -> Content:
-    """Give the content that fills a template's parameters in their order."""
-    return Content(template=choice.filled(values))

@@ -7,7 +7,12 @@ from datetime import datetime
 from django.utils.dateparse import parse_datetime
 
 from workspaces.conversations.models import Conversation, Message, Note
+from workspaces.conversations.models.messages import Status
+from workspaces.conversations.services.failures import reason_of
 from workspaces.conversations.services.threads import Position, thread_piece
+
+# Of this it is not known whether it has arrived.
+UNKNOWN = "send_outcome_unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +22,16 @@ class Entry:
     at: datetime
     message: Message | None = None
     note: Note | None = None
+
+    @property
+    def failure(self) -> str:
+        """Why the message failed; nothing where it did not."""
+        has_failed = self.message is not None and self.message.status == Status.FAILED
+        return reason_of(self.message) if self.message and has_failed else ""
+
+    @property
+    def may_have_arrived(self) -> bool:
+        return self.message is not None and self.message.error_code == UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)

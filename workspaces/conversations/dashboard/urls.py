@@ -3,16 +3,27 @@
 from django.urls import path
 
 import config.api.requests.ids  # noqa: F401 - makes `<id:…>` known
-from workspaces.conversations.dashboard.views import actions, inbox
+from workspaces.conversations.dashboard.views import bulk, changes, inbox, saved_replies, sending, starting
 
 urlpatterns = [
     path("inbox", inbox.Inbox.as_view(), name="inbox"),
+    path("inbox/new", starting.NewConversation.as_view(), name="conversation-new"),
     path("inbox/stream", inbox.InboxStream.as_view(), name="inbox-stream"),
+    path("inbox/selected", bulk.ChangeConversations.as_view(), name="conversations-change"),
     path("inbox/<id:uuid>", inbox.ConversationPage.as_view(), name="conversation"),
-    path("inbox/<id:uuid>/send", actions.SendMessage.as_view(), name="conversation-send"),
-    path("inbox/<id:uuid>/read", actions.ReadConversation.as_view(), name="conversation-read"),
-    path("inbox/<id:uuid>/unread", actions.UnreadConversation.as_view(), name="conversation-unread"),
-    path("inbox/<id:uuid>/assign", actions.AssignConversation.as_view(), name="conversation-assign"),
-    path("inbox/<id:uuid>/status", actions.ConversationStatus.as_view(), name="conversation-status"),
-    path("inbox/<id:uuid>/notes", actions.AddNote.as_view(), name="conversation-note"),
+    path("inbox/<id:uuid>/send", sending.SendMessage.as_view(), name="conversation-send"),
+    path("inbox/<id:uuid>/insert", sending.InsertSavedReply.as_view(), name="conversation-insert"),
+    path("inbox/<id:uuid>/saved-replies/<id:reply>", saved_replies.FilledReply.as_view(), name="conversation-reply"),
+    path("inbox/<id:uuid>/messages/<id:message>/again", sending.SendAgain.as_view(), name="conversation-again"),
+    path("inbox/<id:uuid>/notes", sending.AddNote.as_view(), name="conversation-note"),
+    path("inbox/<id:uuid>/read", changes.ReadConversation.as_view(), name="conversation-read"),
+    path("inbox/<id:uuid>/unread", changes.UnreadConversation.as_view(), name="conversation-unread"),
+    path("inbox/<id:uuid>/assign", changes.AssignConversation.as_view(), name="conversation-assign"),
+    path("inbox/<id:uuid>/status", changes.ConversationStatus.as_view(), name="conversation-status"),
+    path("inbox/<id:uuid>/snooze", changes.SnoozeConversation.as_view(), name="conversation-snooze"),
+    path("inbox/<id:uuid>/opt-out", changes.OptOut.as_view(), name="conversation-opt-out"),
+    path("saved-replies", saved_replies.SavedReplies.as_view(), name="saved-replies"),
+    path("saved-replies/new", saved_replies.SavedReplyNew.as_view(), name="saved-reply-new"),
+    path("saved-replies/<id:uuid>", saved_replies.SavedReplyPage.as_view(), name="saved-reply"),
+    path("saved-replies/<id:uuid>/delete", saved_replies.SavedReplyDelete.as_view(), name="saved-reply-delete"),
 ]

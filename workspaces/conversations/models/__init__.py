@@ -3,5 +3,6 @@
 from workspaces.conversations.models.conversations import Conversation, ConversationSettings, Note
 from workspaces.conversations.models.messages import MediaFetch, Message
 from workspaces.conversations.models.queue import QueuedMessage
+from workspaces.conversations.models.saved_replies import SavedReply
 
-__all__ = ["Conversation", "ConversationSettings", "MediaFetch", "Message", "Note", "QueuedMessage"]
+__all__ = ["Conversation", "ConversationSettings", "MediaFetch", "Message", "Note", "QueuedMessage", "SavedReply"]

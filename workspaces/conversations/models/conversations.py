@@ -36,6 +36,7 @@ class Conversation(models.Model):
 
     `unread_count` counts what came in after `read_up_to`, the provider's time of the last message that was read.
     `last_inbound_at` is the provider's time of what the contact last did; free text may be sent for 24 hours after.
+    Until `snoozed_until` it is out of the way; a message that comes in, and closing it, end that.
     `contact_received_up_to` and `contact_read_up_to` are how far the contact has got, where the network says it so.
     """
 
@@ -51,6 +52,7 @@ class Conversation(models.Model):
     assigned_to = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+", db_index=False
     )
+    snoozed_until = models.DateTimeField(null=True)
     unread_count = models.IntegerField(default=0)
     read_up_to = models.DateTimeField(null=True)
     last_message = models.BigIntegerField(null=True)
@@ -71,6 +73,9 @@ class Conversation(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["channel", "contact"], name="conversation_once_per_channel_and_contact"),
             models.CheckConstraint(condition=Q(unread_count__gte=0), name="conversation_unread_is_counted"),
+            models.CheckConstraint(
+                condition=Q(snoozed_until__isnull=True) | Q(status="open"), name="conversation_snoozed_is_open"
+            ),
         ]
         indexes = [
             models.Index(fields=["workspace", "-updated_at", "-id"], name="conversation_newest"),
@@ -83,6 +88,14 @@ class Conversation(models.Model):
                 fields=["assigned_to", "workspace", "-updated_at", "-id"],
                 condition=Q(assigned_to__isnull=False),
                 name="conversation_by_holder",
+            ),
+            models.Index(
+                fields=["workspace", "-updated_at", "-id"],
+                condition=Q(snoozed_until__isnull=False),
+                name="conversation_snoozed",
+            ),
+            models.Index(
+                fields=["snoozed_until"], condition=Q(snoozed_until__isnull=False), name="conversation_snoozed_until"
             ),
         ]
 

@@ -15,29 +15,46 @@ from workspaces.conversations.services.outbound.composing import (
     can_be_reached,
     is_window_open,
     send_message,
+    send_message_again,
     send_message_to_contact,
 )
 from workspaces.conversations.services.outbound.content import Content, TemplateCheck, template_checks
+from workspaces.conversations.services.saved_replies import (
+    SavedReplyNotFound,
+    change_saved_reply,
+    create_saved_reply,
+    filled_reply,
+    remove_saved_reply,
+)
 from workspaces.conversations.services.settings import change_opt_out_words, settings_of
+from workspaces.conversations.services.snoozing import snooze_conversation, wake_snoozed_conversations
 
 __all__ = [
     "Content",
     "ConversationChanges",
     "ConversationNotFound",
+    "SavedReplyNotFound",
     "TemplateCheck",
     "add_note",
     "can_be_reached",
     "change_conversation",
     "change_opt_out_words",
+    "change_saved_reply",
+    "create_saved_reply",
+    "filled_reply",
     "find_team_member",
     "is_window_open",
     "mark_read",
     "mark_unread",
+    "remove_saved_reply",
     "send_message",
+    "send_message_again",
     "send_message_to_contact",
     "settings_of",
     "shown_conversations",
     "shown_messages",
+    "snooze_conversation",
     "team_of",
     "template_checks",
+    "wake_snoozed_conversations",
 ]

@@ -53,13 +53,13 @@ def change_conversation(
         raise AssignedMeanwhile
     happened: list[str] = []
     if changes.get("status", locked.status) != locked.status:
-        locked.status = changes["status"]
+        locked.status, locked.snoozed_until = changes["status"], None
         happened.append(CLOSED if locked.status == Conversation.Status.CLOSED else REOPENED)
     if "assigned_to" in changes and changes["assigned_to"] != locked.assigned_to:
         locked.assigned_to = changes["assigned_to"]
         happened.append(ASSIGNED)
     if happened:
-        locked.save(update_fields=["status", "assigned_to"])
+        locked.save(update_fields=["status", "snoozed_until", "assigned_to"])
         _tell(locked, happened, now)
     return locked
 

@@ -31,6 +31,14 @@ class AssignedMeanwhile(Conflict):
     message = "This conversation has been assigned to somebody else meanwhile."
 
 
+class CannotSendAgain(Conflict):
+    message = "Only a message that has failed can be sent again."
+
+
+class SentAgainAlready(Conflict):
+    message = "This message has been sent again already."
+
+
 class NotInTheTeam(Invalid):
     message = "The assigned to field must be the e-mail of a team member."
     field = "assigned_to"

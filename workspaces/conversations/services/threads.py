@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from django.db.models import Q
+from django.db.models.functions import Now
 
 from agency.models import User
 from config.db import like_pattern, name_key
@@ -28,6 +29,7 @@ class View(StrEnum):
     MINE = "mine"
     UNASSIGNED = "unassigned"
     ALL = "all"
+    SNOOZED = "snoozed"
     CLOSED = "closed"
 
 
@@ -49,11 +51,14 @@ class Piece:
 
 
 def conversations_in(view: View, *, workspace: Workspace, user: User) -> ConversationQuerySet:
-    """Give the conversations of a view, newest activity first."""
-    own = Conversation.objects.of(workspace)
+    """Give the conversations of a view, newest activity first; what is snoozed stands in its own view alone."""
+    own = Conversation.objects.of(workspace).newest_activity_first()
     if view is View.CLOSED:
-        return own.filter(status=Conversation.Status.CLOSED).newest_activity_first()
-    open_ones = own.filter(status=Conversation.Status.OPEN).newest_activity_first()
+        return own.filter(status=Conversation.Status.CLOSED)
+    if view is View.SNOOZED:
+        return own.filter(snoozed_until__gt=Now())
+    awake = Q(snoozed_until=None) | Q(snoozed_until__lte=Now())
+    open_ones = own.filter(awake, status=Conversation.Status.OPEN)
     if view is View.MINE:
         return open_ones.filter(assigned_to=user)
     return open_ones.filter(assigned_to=None) if view is View.UNASSIGNED else open_ones

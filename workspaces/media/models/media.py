@@ -64,4 +64,9 @@ class Media(models.Model):
     @property
     def url(self) -> str:
         """The absolute address at which anybody who has it reads the file."""
-        return f"{settings.PUBLIC_URL}/media/{self.token}/{quote(self.filename, safe='')}"
+        return f"{settings.PUBLIC_URL}{self.path}"
+
+    @property
+    def path(self) -> str:
+        """The address on whichever host shows it: pages may load from their own alone."""
+        return f"/media/{self.token}/{quote(self.filename, safe='')}"

@@ -32,6 +32,8 @@ from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from webhooks.models import Endpoint
 from webhooks.pages.deliveries import sign_redelivery
 from webhooks.services import Replayed, register_endpoint, send_test
+from workspaces.conversations.models import Message
+from workspaces.conversations.services import Content, create_saved_reply, send_message
 from workspaces.subaccounts.services import suspend_workspace, tenant_of
 
 a, b = furnished.a, furnished.b
@@ -97,6 +99,22 @@ def broadcast(tenant: Tenant) -> list[UUID]:
     return [a_broadcast(channel=tenant.channel, name=f"Broadcast {tenant.mark}").uuid]
 
 
+def saved_reply(tenant: Tenant) -> list[UUID]:
+    name, by = f"Reply {tenant.mark} {uuid4()}", SYSTEM
+    return [create_saved_reply(workspace=tenant.workspace, name=name[:60], text="Hello", now=now(), by=by).uuid]
+
+
+def conversation_and_reply(tenant: Tenant) -> list[UUID]:
+    return [*conversation(tenant), *saved_reply(tenant)]
+
+
+def conversation_and_failure(tenant: Tenant) -> list[UUID]:
+    held = a_conversation(tenant.channel)
+    message = send_message(conversation=held, content=Content(text="Hello"), by=SYSTEM, now=now())
+    Message.objects.filter(pk=message.pk).update(status="failed", error_code="131026")
+    return [held.uuid, message.uuid]
+
+
 def pack(tenant: Tenant) -> list[UUID]:
     pack = create_pack(agency=tenant.agency, name=f"Pack {tenant.mark}", by=SYSTEM)
     add_library_entry(pack=pack, template_id=an_item(), by=SYSTEM)
@@ -159,6 +177,17 @@ PAGES = {
     "inbox": PageCase(200, 405),
     "inbox-stream": PageCase(200, 405),
     "conversation": PageCase(200, 405, conversation),
+    "conversation-new": PageCase(200, 302),
+    "conversations-change": PageCase(302, 302),
+    "conversation-insert": PageCase(302, 200, conversation),
+    "conversation-reply": PageCase(200, 405, conversation_and_reply),
+    "conversation-again": PageCase(302, 302, conversation_and_failure),
+    "conversation-snooze": PageCase(302, 409, conversation),
+    "conversation-opt-out": PageCase(302, 302, conversation),
+    "saved-replies": PageCase(200, 405),
+    "saved-reply-new": PageCase(200, 422),
+    "saved-reply": PageCase(200, 422, saved_reply),
+    "saved-reply-delete": PageCase(200, 302, saved_reply),
     "conversation-send": PageCase(302, 422, conversation),
     "conversation-read": PageCase(302, 302, conversation),
     "conversation-unread": PageCase(302, 302, conversation),

@@ -1,8 +1,8 @@
 """Phone numbers: read in any unambiguous form, kept as E.164; and the country that one belongs to."""
 
 import re
-from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 import phonenumbers
 from phonenumbers import NumberParseException, PhoneNumberFormat
@@ -16,22 +16,39 @@ WRITTEN = re.compile(
 MOST_DIGITS = 15
 NO_COUNTRY = "001"
 PLAIN = re.compile(r"\+[1-9][0-9 .-]{6,20}")
-NO_DIGIT = re.compile(r"\D")
-# What the library knows of each country whose calling code is its own.
-ONE_COUNTRY: dict[int, Any] = {
-    code: phonenumbers.PhoneMetadata.metadata_for_region(regions[0])
-    for code, regions in phonenumbers.COUNTRY_CODE_TO_REGION_CODE.items()
-    if len(regions) == 1 and regions[0] != NO_COUNTRY
-}
+NO_DIGITS = str.maketrans("", "", "+ .-")
 
 
-@dataclass(frozen=True, slots=True)
-class Phone:
+class Phone(NamedTuple):
     """A number with the country it belongs to and that country's time zone, where each is certain."""
 
     number: str
     country: str | None
     timezone: str | None
+
+
+class _Country(NamedTuple):
+    """What the library knows of a country whose calling code is its own."""
+
+    id: str
+    lengths: frozenset[int]
+    prefix: re.Pattern[str] | None
+
+
+@cache
+def _country(region: str) -> _Country:
+    """Read what the library knows of a country: a module each, for the first number only."""
+    metadata: Any = phonenumbers.PhoneMetadata.metadata_for_region(region)
+    lengths, prefix = metadata.general_desc.possible_length, metadata.national_prefix_for_parsing
+    return _Country(metadata.id, frozenset(lengths), re.compile(prefix) if prefix else None)
+
+
+# The countries whose calling code is their own, by its digits.
+ONE_COUNTRY = {
+    str(code): regions[0]
+    for code, regions in phonenumbers.COUNTRY_CODE_TO_REGION_CODE.items()
+    if len(regions) == 1 and regions[0] != NO_COUNTRY
+}
 
 
 def _plain_number(text: str) -> Phone | None:
@@ -41,20 +58,16 @@ def _plain_number(text: str) -> Phone | None:
     """
     if not PLAIN.fullmatch(text):
         return None
-    digits = NO_DIGIT.sub("", text)
-    code = next((int(digits[:length]) for length in (1, 2, 3) if int(digits[:length]) in ONE_COUNTRY), None)
-    if code is None:
+    digits = text.translate(NO_DIGITS)
+    length = next((length for length in (1, 2, 3) if digits[:length] in ONE_COUNTRY), 0)
+    if not length:
         return None
-    national, metadata = digits[len(str(code)) :], ONE_COUNTRY[code]
-    lengths = metadata.general_desc.possible_length
-    if national.startswith("0") or len(national) not in lengths or _has_prefix(metadata, national):
+    national, country = digits[length:], _country(ONE_COUNTRY[digits[:length]])
+    if national[:1] == "0" or len(national) not in country.lengths:
         return None
-    return Phone(f"+{digits}", metadata.id, only_zone_of(metadata.id))
-
-
-def _has_prefix(metadata: Any, national: str) -> bool:
-    prefix = metadata.national_prefix_for_parsing
-    return bool(prefix) and re.match(prefix, national) is not None
+    if country.prefix and country.prefix.match(national):
+        return None
+    return Phone(f"+{digits}", country.id, only_zone_of(country.id))
 
 
 def read_phone(text: str, *, within: str | None = None) -> Phone | None:
@@ -65,7 +78,7 @@ def read_phone(text: str, *, within: str | None = None) -> Phone | None:
     text = text.strip()
     if text.startswith("00"):
         text = f"+{text[2:]}"
-    plain = None if within else _plain_number(text)
+    plain = _plain_number(text)
     if plain:
         return plain
     is_local = within is not None and text[:1] not in ("+", "\uff0b")

@@ -1,15 +1,19 @@
 """Tags: kept as they were written, compared without regard to case and Unicode form."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from config.db import name_key
+
+# A workspace's contacts have the same few tags.
+tag_key = lru_cache(maxsize=4_096)(name_key)
 
 
 def distinct_tags(tags: Iterable[str]) -> list[str]:
     """Give the tags in their order, each once: of two spellings the first."""
     by_key: dict[str, str] = {}
     for tag in tags:
-        by_key.setdefault(name_key(tag), tag)
+        by_key.setdefault(tag_key(tag), tag)
     return list(by_key.values())
 
 
@@ -20,5 +24,5 @@ def joined_tags(held: Iterable[str], more: Iterable[str]) -> list[str]:
 
 def added_tags(before: Iterable[str], after: Iterable[str]) -> list[str]:
     """Give those of `after` that are not among `before` in any spelling."""
-    held = {name_key(tag) for tag in before}
-    return [tag for tag in after if name_key(tag) not in held]
+    held = {tag_key(tag) for tag in before}
+    return [tag for tag in after if tag_key(tag) not in held]

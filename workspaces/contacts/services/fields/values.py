@@ -1,5 +1,6 @@
 """What may stand in a contact's fields, and in which form it is kept: the same for a body, a row and a form."""
 
+import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from importlib.resources import files
@@ -22,6 +23,12 @@ from workspaces.contacts.models.contacts import LONGEST_EMAIL, LONGEST_NAME, LON
 from workspaces.contacts.services.fields.phones import Phone, read_phone
 from workspaces.contacts.services.fields.tags import distinct_tags
 
+# Most addresses: none that the validator would not take, found out faster.
+PLAIN_EMAIL = re.compile(
+    r"[a-z0-9_+-]+(?:\.[a-z0-9_+-]+)*@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,8}[a-z]{2,63}",
+    re.ASCII | re.IGNORECASE,
+)
+
 
 class ValueRefused(Invalid):
     """A field of a contact cannot be read as what it is."""
@@ -29,12 +36,12 @@ class ValueRefused(Invalid):
 
 def checked_text(name: str, value: Any, *, longest: int, multiline: bool = False, subject: str = "") -> str:
     """Give a text trimmed; empty where nothing of it can be seen."""
+    if _is_plain(value, longest):
+        return str.strip(value)
     subject = subject or f"The {name.replace('_', ' ')} field"
     if not isinstance(value, str):
         raise ValueRefused(f"{subject} must be a string.", field=name)
     text = value.strip()
-    if text.isascii() and text.isprintable():
-        return _short(name, text, longest, subject)
     if UNSTORABLE.search(text):
         raise ValueRefused(f"{subject} holds characters that cannot be stored.", field=name)
     if (CONTROLS_BUT_LINES if multiline else CONTROLS).search(text):
@@ -42,6 +49,11 @@ def checked_text(name: str, value: Any, *, longest: int, multiline: bool = False
     if misleads_in_direction(text):
         raise ValueRefused(f"{subject} must not contain characters that override the direction of text.", field=name)
     return _short(name, text, longest, subject) if is_seen(text) else ""
+
+
+def _is_plain(value: Any, longest: int) -> bool:
+    """Say at once of most texts that there is nothing to be found in them but themselves."""
+    return isinstance(value, str) and len(value) <= longest and value.isascii() and value.isprintable()
 
 
 def _short(name: str, text: str, longest: int, subject: str) -> str:
@@ -66,6 +78,8 @@ def checked_email(value: Any) -> str | None:
     text = checked_text("email", value, longest=LONGEST_EMAIL)
     if not text:
         return None
+    if PLAIN_EMAIL.fullmatch(text):
+        return text
     try:
         if not text.rpartition("@")[0].isascii():
             raise ValidationError("")
@@ -86,14 +100,17 @@ def checked_tags(value: Any, *, name: str = "tags") -> list[str]:
         raise ValueRefused(f"The {words} field must be a list.", field=name)
     if len(value) > MOST_TAGS:
         raise ValueRefused(f"The {words} field may have at most {MOST_TAGS} entries.", field=name)
-    tags = []
-    for number, each in enumerate(value):
-        subject = f"Each entry of the {words} field"
-        tag = checked_text(f"{name}.{number}", each, longest=LONGEST_TAG, subject=subject)
-        if not tag:
-            raise ValueRefused(f"{subject} is required.", field=f"{name}.{number}")
-        tags.append(tag)
-    return distinct_tags(tags)
+    return distinct_tags(_checked_tag(tag, name, number) for number, tag in enumerate(value))
+
+
+def _checked_tag(value: Any, name: str, number: int) -> str:
+    if _is_plain(value, LONGEST_TAG) and (plain := str.strip(value)):
+        return plain
+    subject = f"Each entry of the {name.replace('_', ' ')} field"
+    tag = checked_text(f"{name}.{number}", value, longest=LONGEST_TAG, subject=subject)
+    if not tag:
+        raise ValueRefused(f"{subject} is required.", field=f"{name}.{number}")
+    return tag
 
 
 def checked_timezone(value: Any) -> str | None:
@@ -128,7 +145,10 @@ def checked_attributes(value: Any, *, name: str = "attributes") -> dict[str, str
     if not all(map(is_name, value)):
         raise ValueRefused(f"The {name} field must have names of 1 to 40 characters.", field=name)
     return {
-        key: checked_text(f"{name}.{key}", text, longest=LONGEST_VALUE, multiline=True) for key, text in value.items()
+        key: str.strip(text)
+        if _is_plain(text, LONGEST_VALUE)
+        else checked_text(f"{name}.{key}", text, longest=LONGEST_VALUE, multiline=True)
+        for key, text in value.items()
     }
 
 

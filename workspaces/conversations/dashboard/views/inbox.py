@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
@@ -12,8 +13,10 @@ from django.utils.translation import gettext_lazy as _
 from config.event_streams import EventStreamResponse, newest_entry
 from workspaces.conversations.dashboard.composer import Composer, composer_of
 from workspaces.conversations.dashboard.entries import read_entries, read_position, write_position
+from workspaces.conversations.dashboard.snooze_times import snooze_times
 from workspaces.conversations.models import Conversation
-from workspaces.conversations.services import ConversationNotFound, shown_conversations
+from workspaces.conversations.models.messages import Type
+from workspaces.conversations.services import ConversationNotFound, shown_conversations, team_of
 from workspaces.conversations.services.announcing import inbox_topic
 from workspaces.conversations.services.threads import (
     MOST_COUNTED,
@@ -25,15 +28,36 @@ from workspaces.conversations.services.threads import (
     view_counts,
 )
 from workspaces.subaccounts.dashboard.surface import DashboardView
+from workspaces.subaccounts.models import CHANNEL_NAMES
 
 LIST = "app:inbox"
 ONE = "app:conversation"
 LONGEST_SEARCH = 100
 LABELS = {
-    View.ALL: _("Open"),
     View.MINE: _("Mine"),
     View.UNASSIGNED: _("Unassigned"),
+    View.ALL: _("All"),
+    View.SNOOZED: _("Snoozed"),
     View.CLOSED: _("Closed"),
+}
+EMPTY = {
+    View.MINE: _("Nothing is assigned to you. Take a conversation with “Assign to me”."),
+    View.UNASSIGNED: _("Every open conversation has somebody."),
+    View.ALL: _("All is answered: no conversation is open."),
+    View.SNOOZED: _("Nothing is put aside."),
+    View.CLOSED: _("Nothing is closed yet."),
+}
+# What a list shows of a message without a text.
+KINDS = {
+    Type.IMAGE: _("Picture"),
+    Type.VIDEO: _("Video"),
+    Type.AUDIO: _("Voice message"),
+    Type.DOCUMENT: _("Document"),
+    Type.STICKER: _("Sticker"),
+    Type.LOCATION: _("Location"),
+    Type.CONTACTS: _("Contact card"),
+    Type.TEMPLATE: _("Template"),
+    Type.UNSUPPORTED: _("Message of another kind"),
 }
 
 
@@ -52,6 +76,10 @@ class Listed:
         asked = {"view": "" if self.view is View.ALL else self.view.value, "search": self.search}
         kept = {name: value for name, value in asked.items() if value}
         return f"?{urlencode(kept)}" if kept else ""
+
+    @property
+    def empty(self) -> Any:
+        return EMPTY[self.view]
 
 
 class InboxPage(DashboardView):
@@ -72,9 +100,13 @@ class InboxPage(DashboardView):
         context: dict[str, Any] = {"newest_entry": newest_entry(inbox_topic(self.workspace.pk))}
         if conversation is not None:
             context |= self._thread(conversation, composer)
-        context |= {"listed": self._list(), "views": self._views()}
+        context |= {"listed": self._list(), "views": self._views(), "kinds": KINDS, "now": timezone.now()}
         context["has_conversations"] = bool(context["listed"].rows) or self._has_any()
         return self.page("conversations/inbox.html", status=status, **context, **more)
+
+    @property
+    def zone(self) -> ZoneInfo:
+        return ZoneInfo(self.workspace.timezone)
 
     def _list(self) -> Listed:
         asked = self.request.GET
@@ -99,14 +131,18 @@ class InboxPage(DashboardView):
         return Conversation.objects.of(self.workspace).exists()
 
     def _thread(self, conversation: Conversation, composer: Composer | None) -> dict[str, Any]:
-        asked = self.request.GET
+        asked, now = self.request.GET, timezone.now()
         before = read_position(asked.get("earlier", ""))
         mode, template = asked.get("mode", ""), asked.get("template", "")
         return {
             "conversation": conversation,
+            "channel_kind": CHANNEL_NAMES[conversation.channel.platform],
             "thread": read_entries(conversation, before=before),
             "is_earlier": before is not None,
-            "composer": composer or composer_of(conversation, now=timezone.now(), mode=mode, template=template),
+            "is_snoozed": conversation.snoozed_until is not None and conversation.snoozed_until > now,
+            "snooze_times": snooze_times(now, self.zone),
+            "team": team_of(self.workspace).order_by("name", "pk"),
+            "composer": composer or composer_of(conversation, now=now, mode=mode, template=template),
         }
 
 

@@ -40,6 +40,7 @@ def _join(kept: Conversation, other: Conversation) -> None:
     QueuedMessage.objects.filter(conversation_id=other.pk).update(conversation_id=kept.pk)
     if other.status == Conversation.Status.OPEN:
         kept.status = Conversation.Status.OPEN
+    kept.snoozed_until = None
     kept.assigned_to_id = kept.assigned_to_id or other.assigned_to_id
     kept.unread_count += other.unread_count
     if other.last_message_at and (kept.last_message_at is None or other.last_message_at > kept.last_message_at):

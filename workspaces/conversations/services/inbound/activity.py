@@ -22,11 +22,12 @@ SET status = CASE WHEN change.reopens THEN 'open' ELSE conversation.status END,
     last_message_direction = coalesce(change.last_direction, conversation.last_message_direction),
     last_message_type = coalesce(change.last_type, conversation.last_message_type),
     last_message_preview = coalesce(change.last_preview, conversation.last_message_preview),
+    snoozed_until = CASE WHEN NOT change.wakes THEN conversation.snoozed_until END,
     last_inbound_at = greatest(conversation.last_inbound_at, change.inbound_at),
     updated_at = %s
 FROM unnest(%s::bigint[], %s::boolean[], %s::integer[], %s::bigint[], %s::uuid[], %s::timestamptz[], %s::text[],
-    %s::text[], %s::text[], %s::timestamptz[]) AS change (id, reopens, unread, last_message, last_uuid, last_at,
-    last_direction, last_type, last_preview, inbound_at)
+    %s::text[], %s::text[], %s::timestamptz[], %s::boolean[]) AS change (id, reopens, unread, last_message, last_uuid,
+    last_at, last_direction, last_type, last_preview, inbound_at, wakes)
 WHERE conversation.id = change.id
 """
 
@@ -105,6 +106,7 @@ def _columns(activities: Collection[Activity]) -> list[str]:
         texts([one.type if one else None for one in last]),
         texts([one.text[:LONGEST_PREVIEW] if one else None for one in last]),
         moments([one.inbound_at for one in activities]),
+        booleans([one.has_received for one in activities]),
     ]
 
 

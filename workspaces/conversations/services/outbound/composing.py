@@ -7,11 +7,15 @@ from django.db import transaction
 from agency.actors import Actor
 from workspaces.contacts.models import Contact, ContactIdentity
 from workspaces.conversations.models import Conversation, Message
+from workspaces.conversations.models.messages import Direction, Status, Type
 from workspaces.conversations.services.errors import (
+    CannotSendAgain,
     CannotSendHere,
     ChannelNotActive,
     ContactOptedOut,
+    ContentRefused,
     NoAddress,
+    SentAgainAlready,
     WindowClosed,
 )
 from workspaces.conversations.services.locking import lock_conversation
@@ -48,6 +52,32 @@ def send_message_to_contact(
     if is_new:
         record_conversation_events([(OPENED, workspace.pk, conversation.pk)], now=now)
     return message
+
+
+@transaction.atomic
+def send_message_again(*, message: Message, by: Actor, now: datetime) -> Message:
+    """Send what has failed once more, as a message of its own; the failed one says which.
+
+    Raises `CannotSendAgain`, `SentAgainAlready` and what `send_message` does.
+    """
+    conversation = lock_conversation(message.conversation)
+    failed = Message.objects.select_related("media").get(pk=message.pk)
+    if failed.direction != Direction.OUT or failed.status != Status.FAILED or failed.removed_at:
+        raise CannotSendAgain
+    if "sent_again" in failed.details:
+        raise SentAgainAlready
+    made = _send(conversation, _content_of(failed), by=by, now=now)
+    failed.details = {**failed.details, "sent_again": str(made.uuid)}
+    failed.save(update_fields=["details"])
+    return made
+
+
+def _content_of(message: Message) -> Content:
+    if message.template is not None:
+        return Content(template=message.template)
+    if message.media is None and message.type != Type.TEXT:
+        raise ContentRefused("The file of this message has been removed.", field="media")
+    return Content(text=message.text, media=message.media)
 
 
 def _send(conversation: Conversation, content: Content, *, by: Actor, now: datetime) -> Message:

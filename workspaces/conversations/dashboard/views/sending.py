@@ -1,4 +1,4 @@
-"""What is done with a conversation: answering, reading, assigning, closing, notes for colleagues."""
+"""What is written into a conversation: answers, templates, what failed once more, and notes for colleagues."""
 
 from typing import Any
 from uuid import UUID
@@ -8,24 +8,22 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from agency.models import User
+from agency.pages.lists import with_id
+from config.api.requests.ids import parse_uuid
 from config.errors import DomainError
-from workspaces.conversations.dashboard.composer import Composer, composer_of, template_content
+from workspaces.conversations.dashboard.composer import TEMPLATE, Composer, composer_of
 from workspaces.conversations.dashboard.views.inbox import ONE, OneConversation
-from workspaces.conversations.models import Conversation
+from workspaces.conversations.models import Conversation, Message, SavedReply
 from workspaces.conversations.models.conversations import LONGEST_NOTE
 from workspaces.conversations.services import (
     Content,
+    ConversationNotFound,
     add_note,
-    change_conversation,
-    find_team_member,
-    mark_read,
-    mark_unread,
+    filled_reply,
     send_message,
+    send_message_again,
 )
 from workspaces.media.services import StoredFile, add_media, store_file
-
-MOST_PARAMETERS = 50
 
 
 class SendMessage(OneConversation):
@@ -60,59 +58,48 @@ class SendMessage(OneConversation):
 
     def _composer(self, conversation: Conversation) -> Composer:
         sent = self.request.POST
-        mode = "template" if "template" in sent else ""
+        mode = TEMPLATE if "template" in sent else ""
         composer = composer_of(conversation, now=timezone.now(), mode=mode, template=sent.get("template", ""))
-        composer.text = sent.get("text", "")
-        composer.values = {number: sent.get(f"parameter-{number}", "") for number in range(MOST_PARAMETERS)}
+        composer.take(sent)
         return composer
 
     def _content(self, composer: Composer) -> Content:
         if composer.template is not None:
-            values = [composer.values[number].strip() for number in range(len(composer.template.parameters))]
-            return template_content(composer.template, values)
+            return composer.template_content()
         if self.stored is None:
             return Content(text=composer.text.strip())
         media = add_media(workspace=self.workspace, stored=self.stored, now=timezone.now())
         return Content(text=composer.text.strip(), media=media)
 
 
-class ReadConversation(OneConversation):
-    def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
-        conversation = self.find(uuid)
-        mark_read(conversation=conversation, now=timezone.now())
-        return redirect(ONE, conversation.uuid)
-
-
-class UnreadConversation(OneConversation):
-    def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
-        conversation = self.find(uuid)
-        mark_unread(conversation=conversation, now=timezone.now())
-        return redirect(ONE, conversation.uuid)
-
-
-class AssignConversation(OneConversation):
-    """Assigns it, unless somebody else has meanwhile: the form says whom it showed."""
+class InsertSavedReply(OneConversation):
+    """Puts a saved reply behind what was typed, and sends nothing."""
 
     def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         conversation = self.find(uuid)
-        change_conversation(
-            conversation=conversation,
-            now=timezone.now(),
-            assigned_to=self._member("assigned_to"),
-            if_assigned_to=self._member("seen"),
-        )
-        return redirect(ONE, conversation.uuid)
-
-    def _member(self, field: str) -> User | None:
-        email = self.request.POST.get(field, "")
-        return find_team_member(self.workspace, email) if email else None
+        rows = SavedReply.objects.of(self.workspace).select_related("workspace")
+        reply = with_id(rows, parse_uuid(request.POST.get("saved_reply", "")))
+        composer = composer_of(conversation, now=timezone.now())
+        composer.take(request.POST)
+        if reply is not None:
+            composer.text = " ".join(filter(None, (composer.text.strip(), filled_reply(reply, conversation.contact))))
+        return self.show(conversation, composer=composer)
 
 
-class ConversationStatus(OneConversation):
-    def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+class SendAgain(OneConversation):
+    """Sends what has failed once more."""
+
+    creates = True
+
+    def post(self, request: HttpRequest, uuid: UUID | None, message: UUID | None) -> HttpResponse:
         conversation = self.find(uuid)
-        status = Conversation.Status.CLOSED if request.POST.get("status") == "closed" else Conversation.Status.OPEN
-        change_conversation(conversation=conversation, now=timezone.now(), status=status)
+        failed = with_id(Message.objects.filter(conversation=conversation), message)
+        if failed is None:
+            raise ConversationNotFound
+        try:
+            send_message_again(message=failed, by=self.by, now=timezone.now())
+        except DomainError as error:
+            return self.show(conversation, status=409, refusal=error.message, nonce=request.POST.get("nonce"))
         return redirect(ONE, conversation.uuid)
 
 

@@ -1,0 +1,1 @@
+"""How fast messages leave, from their rows to the record of what the provider answered."""

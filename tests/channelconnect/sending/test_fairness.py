@@ -1,0 +1,80 @@
+"""A mass of messages that nobody waits for delays no answer to a person by more than a second's worth of it."""
+
+from django.test import override_settings
+
+from benchmarks.processes import fast_provider
+from channelconnect.models import ChannelCredential
+from channelconnect.sending.limits import PER_CHANNEL, kept_of
+from config.celery import wake_up
+from tests.channelconnect.sending.conftest import StartSender
+from tests.channelconnect.sending.masses import Mass, WatchedConversations
+from tests.channelconnect.sending.messages import a_conversation, a_message, ended, until
+from tests.factories import ChannelFactory, WorkspaceFactory
+from tests.tenants import Tenant
+from tools.sandbox import RunningSandbox
+from workspaces.conversations.models import Message
+from workspaces.conversations.services.outbound.queueing import SENDER
+from workspaces.subaccounts.models import Channel
+
+# What a number may send in a second.
+A_SECOND = 80
+
+
+def an_answer(channel: Channel) -> Message:
+    message = a_message(a_conversation(channel), "Yes, at eight.")
+    wake_up(SENDER)
+    return message
+
+
+def test_an_answer_goes_before_the_mass_of_its_own_channel(
+    meta: RunningSandbox, channel: Channel, start_sender: StartSender
+) -> None:
+    mass = Mass([channel], 5_000)
+    start_sender(sources=[mass, WatchedConversations(mass)])
+    until(lambda: mass.recorded > 30)
+
+    before = meta.ledger()["sent_total"]
+    message = an_answer(channel)
+
+    assert ended(message).status == "sent"
+    sent = [one["opaque"] for one in meta.ledger()["sent"]]
+    assert sent.index(str(message.uuid)) - before <= A_SECOND
+    until(lambda: mass.recorded > len(sent))
+
+
+def test_an_answer_goes_with_the_next_claims_whatever_mass_all_channels_have(
+    a: Tenant, channel: Channel, start_sender: StartSender
+) -> None:
+    channels = [ChannelFactory.create(workspace=a.workspace) for _ in range(40)]
+    others = [ChannelFactory.create(workspace=WorkspaceFactory.create(agency=a.agency)) for _ in range(10)]
+    ChannelCredential.objects.bulk_create(
+        ChannelCredential(channel=one, token="a token", container_id="1") for one in [*channels, *others]
+    )
+    mass = Mass([channel, *channels, *others], 2_000)
+    conversations = WatchedConversations(mass)
+    with fast_provider() as url, override_settings(META_GRAPH_URL=url):
+        start_sender(sources=[mass, conversations], rates=None)
+        until(lambda: mass.recorded > 2_000)
+
+        before = mass.claims
+        messages = [an_answer(one) for one in (channel, channels[0], others[-1])]
+
+        assert [ended(one).status for one in messages] == ["sent"] * 3
+    assert mass.claimed < 50 * 2_000, "the mass was over before"
+    assert len(conversations.claims_before) == 3
+    # One claim may be under way, one message may come just after another's claim.
+    assert conversations.claims_before[0] - before <= 3
+
+
+def test_an_answer_goes_although_all_calls_of_its_channel_s_mass_hang(
+    meta: RunningSandbox, channel: Channel, start_sender: StartSender
+) -> None:
+    hanging = PER_CHANNEL - kept_of(PER_CHANNEL)
+    meta.play(faults=[{"call": "send", "fault": "accept_then_hang", "times": hanging, "seconds": 8}])
+    mass = Mass([channel], 500)
+    start_sender(sources=[WatchedConversations(mass), mass])
+    until(lambda: meta.ledger()["sent_total"] == hanging)
+
+    assert ended(an_answer(channel)).status == "sent"
+
+    assert (mass.claimed, mass.recorded) == (hanging, 0)

@@ -1,0 +1,92 @@
+"""What becomes of a conversation: read, assigned, closed, put aside, its contact left alone."""
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+
+from agency.models import User
+from config.errors import DomainError
+from workspaces.contacts.models import Contact
+from workspaces.contacts.services import opt_in_contact, opt_out_contact
+from workspaces.conversations.dashboard.snooze_times import read_snooze_time
+from workspaces.conversations.dashboard.views.inbox import ONE, OneConversation
+from workspaces.conversations.models import Conversation
+from workspaces.conversations.services import (
+    change_conversation,
+    find_team_member,
+    mark_read,
+    mark_unread,
+    snooze_conversation,
+)
+from workspaces.conversations.services.snoozing import SnoozeTimeRefused
+
+
+class ChangeConversation(OneConversation):
+    """A button; where a rule refuses it, the page is shown as it is now, with the reason."""
+
+    def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        conversation = self.find(uuid)
+        try:
+            self.change(conversation)
+        except DomainError as error:
+            return self.show(self.find(uuid), status=409, refusal=error.message)
+        return redirect(ONE, conversation.uuid)
+
+    def change(self, conversation: Conversation) -> Any:
+        """Call the service. Every button has its own."""
+        raise NotImplementedError
+
+
+class ReadConversation(ChangeConversation):
+    def change(self, conversation: Conversation) -> Any:
+        return mark_read(conversation=conversation, now=timezone.now())
+
+
+class UnreadConversation(ChangeConversation):
+    def change(self, conversation: Conversation) -> Any:
+        return mark_unread(conversation=conversation, now=timezone.now())
+
+
+class AssignConversation(ChangeConversation):
+    """Assigns it, unless somebody else has meanwhile: the form says whom it showed."""
+
+    def change(self, conversation: Conversation) -> Any:
+        now, to, seen = timezone.now(), self._member("assigned_to"), self._member("seen")
+        return change_conversation(conversation=conversation, now=now, assigned_to=to, if_assigned_to=seen)
+
+    def _member(self, field: str) -> User | None:
+        email = self.request.POST.get(field, "")
+        return find_team_member(self.workspace, email) if email else None
+
+
+class ConversationStatus(ChangeConversation):
+    def change(self, conversation: Conversation) -> Any:
+        is_closed = self.request.POST.get("status") == "closed"
+        status = Conversation.Status.CLOSED if is_closed else Conversation.Status.OPEN
+        return change_conversation(conversation=conversation, now=timezone.now(), status=status)
+
+
+class SnoozeConversation(ChangeConversation):
+    """Puts it aside until a time by the workspace's clock, or takes it up again."""
+
+    def change(self, conversation: Conversation) -> Any:
+        sent, now = self.request.POST, timezone.now()
+        if sent.get("for") == "nothing":
+            return snooze_conversation(conversation=conversation, until=None, now=now)
+        until = read_snooze_time(sent.get("for", ""), sent.get("until", ""), now=now, zone=self.zone)
+        if until is None:
+            raise SnoozeTimeRefused
+        return snooze_conversation(conversation=conversation, until=until, now=now)
+
+
+class OptOut(ChangeConversation):
+    """Notes that the contact wants to be left alone, as they told somebody here; or that they do not any more."""
+
+    def change(self, conversation: Conversation) -> Any:
+        if self.request.POST.get("opted_out") == "yes":
+            source = Contact.OptOutSource.DASHBOARD
+            return opt_out_contact(contact=conversation.contact, source=source, now=timezone.now())
+        return opt_in_contact(contact=conversation.contact, now=timezone.now())

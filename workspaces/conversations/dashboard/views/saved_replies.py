@@ -1,0 +1,115 @@
+"""Saved replies: the list, one of them, and its text as the composer inserts it."""
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from agency.pages.forms import Confirmation
+from agency.pages.lists import paged, with_id
+from workspaces.conversations.dashboard.forms import SavedReplyForm
+from workspaces.conversations.dashboard.views.inbox import OneConversation
+from workspaces.conversations.models import SavedReply
+from workspaces.conversations.services import (
+    SavedReplyNotFound,
+    change_saved_reply,
+    create_saved_reply,
+    filled_reply,
+    remove_saved_reply,
+)
+from workspaces.subaccounts.dashboard.surface import DashboardForm, DashboardView
+
+LIST, ONE = "app:saved-replies", "app:saved-reply"
+NAV = "app:inbox"
+FORM = "conversations/saved_reply.html"
+
+
+class SavedReplies(DashboardView):
+    """All saved replies by name."""
+
+    nav = NAV
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        rows, pages = paged(request, SavedReply.objects.of(self.workspace).by_name())
+        return self.page("conversations/saved_replies.html", rows=rows, pages=pages)
+
+
+class SavedReplyNew(DashboardForm[SavedReplyForm]):
+    nav = NAV
+    creates = True
+    template_name = FORM
+
+    def make_form(self, data: Any = None) -> SavedReplyForm:
+        return SavedReplyForm(data)
+
+    def save(self, form: SavedReplyForm) -> HttpResponse:
+        made = create_saved_reply(workspace=self.workspace, now=timezone.now(), by=self.by, **form.cleaned_data)
+        return self.done(_("%(name)s was saved.") % {"name": made.name}, LIST)
+
+    def context(self) -> dict[str, Any]:
+        return {"heading": _("New saved reply"), "submit": _("Save reply")}
+
+
+class OneSavedReply(DashboardView):
+    """A page about one saved reply of the workspace; malformed, unknown and foreign ids read alike."""
+
+    nav = NAV
+    form_page = ONE
+    reply: SavedReply
+
+    def find(self, **ids: Any) -> None:
+        found = with_id(SavedReply.objects.of(self.workspace), ids["uuid"])
+        if found is None:
+            raise SavedReplyNotFound
+        found.workspace = self.workspace
+        self.reply = found
+
+
+class SavedReplyPage(OneSavedReply, DashboardForm[SavedReplyForm]):
+    template_name = FORM
+
+    def make_form(self, data: Any = None) -> SavedReplyForm:
+        return SavedReplyForm(data, initial={"name": self.reply.name, "text": self.reply.text})
+
+    def save(self, form: SavedReplyForm) -> HttpResponse:
+        saved = change_saved_reply(reply=self.reply, now=timezone.now(), by=self.by, **form.cleaned_data)
+        return self.done(_("%(name)s was saved.") % {"name": saved.name}, LIST)
+
+    def context(self) -> dict[str, Any]:
+        return {"heading": self.reply.name, "submit": _("Save"), "reply": self.reply}
+
+
+class SavedReplyDelete(OneSavedReply, DashboardForm[Confirmation]):
+    """Asks first."""
+
+    template_name = FORM
+
+    def make_form(self, data: Any = None) -> Confirmation:
+        return Confirmation(data)
+
+    def save(self, form: Confirmation) -> HttpResponse:
+        remove_saved_reply(reply=self.reply, by=self.by)
+        return self.done(_("%(name)s was deleted.") % {"name": self.reply.name}, LIST)
+
+    def context(self) -> dict[str, Any]:
+        return {
+            "heading": _("Delete %(name)s?") % {"name": self.reply.name},
+            "submit": _("Delete saved reply"),
+            "text": _("Messages that were made of it stay."),
+            "danger": True,
+            "crumbs": [(_("Saved replies"), reverse(LIST)), (self.reply.name, reverse(ONE, args=[self.reply.uuid]))],
+        }
+
+
+class FilledReply(OneConversation):
+    """The text of a saved reply for the contact of a conversation, as a script puts it into the composer."""
+
+    def get(self, request: HttpRequest, uuid: UUID | None, reply: UUID | None) -> JsonResponse:
+        conversation = self.find(uuid)
+        found = with_id(SavedReply.objects.of(self.workspace).select_related("workspace"), reply)
+        if found is None:
+            raise SavedReplyNotFound
+        return JsonResponse({"text": filled_reply(found, conversation.contact)})

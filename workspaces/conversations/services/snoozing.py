@@ -1,0 +1,54 @@
+"""Conversations that are put aside until a time; a message of the contact brings them back sooner."""
+
+from datetime import datetime, timedelta
+
+from django.db import transaction
+
+from config.errors import Conflict, Invalid
+from workspaces.conversations.models import Conversation
+from workspaces.conversations.services.announcing import announce_changes
+from workspaces.conversations.services.locking import lock_conversation
+
+LONGEST_SNOOZE = timedelta(days=366)
+BATCH = 200
+
+
+class CannotSnoozeClosed(Conflict):
+    message = "This conversation is closed. Reopen it first."
+
+
+class SnoozeTimeRefused(Invalid):
+    message = "A conversation can be snoozed until a time within the next year."
+    field = "until"
+
+
+@transaction.atomic
+def snooze_conversation(*, conversation: Conversation, until: datetime | None, now: datetime) -> Conversation:
+    """Put a conversation aside until a time, or with None take it up again.
+
+    Raises `CannotSnoozeClosed` and `SnoozeTimeRefused`.
+    """
+    if until is not None and not now < until <= now + LONGEST_SNOOZE:
+        raise SnoozeTimeRefused
+    locked = lock_conversation(conversation)
+    if until is not None and locked.status == Conversation.Status.CLOSED:
+        raise CannotSnoozeClosed
+    if locked.snoozed_until != until:
+        locked.snoozed_until = until
+        locked.save(update_fields=["snoozed_until"])
+        announce_changes([(locked.workspace_id, locked.pk)])
+    return locked
+
+
+@transaction.atomic
+def wake_snoozed_conversations(*, now: datetime, batch: int = BATCH) -> int:
+    """Bring conversations whose time has come to the top of their lists; says how many.
+
+    The lists themselves go by the database's clock: one that nobody has woken up yet is in its place all the same.
+    """
+    due = Conversation.objects.filter(snoozed_until__lte=now).order_by("snoozed_until")
+    rows = due.select_for_update(skip_locked=True, no_key=True).values_list("workspace_id", "pk")[:batch]
+    woken = list(rows)
+    Conversation.objects.filter(pk__in=[pk for _, pk in woken]).update(snoozed_until=None, updated_at=now)
+    announce_changes(woken)
+    return len(woken)
