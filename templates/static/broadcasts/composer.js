@@ -1,7 +1,7 @@
 // The composer: the picture follows what is typed, buttons insert variables, and only the chosen way's fields show.
 
 const form = document.querySelector("[data-broadcast]");
-const labels = JSON.parse(document.getElementById("variable-labels")?.textContent || "{}");
+const labels = Object.fromEntries([...document.querySelectorAll("[data-variable]")].map((one) => [one.dataset.variable, one.textContent]));
 // As broadcasts/dashboard/phone.py has them too.
 const MARKS = [["```", "code"], ["*", "strong"], ["_", "em"], ["~", "s"]];
 const PLACEHOLDER = /\{\{\s*([A-Za-z0-9_]+)\s*\}\}/g;
