@@ -52,7 +52,7 @@ def a_recipient(broadcast: Broadcast, values: Sequence[str] | None = None, **cha
 
 def a_message(text: str) -> dict[str, Any]:
     """A text of one's own as it is kept."""
-    empty = {"template": None, "language": None, "components": [], "header": None}
+    empty: dict[str, Any] = {"template": None, "language": None, "components": [], "header": None}
     return {**empty, "text": text, "track_clicks": True}
 
 

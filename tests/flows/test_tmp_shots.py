@@ -127,7 +127,7 @@ def test_shots(browser, live_server):
                     "parameters": [{"type": "text", "text": "https://shop.example"}],
                 },
             ],
-            "header": {"url": "https://shop.example/a.png"},
+            "header": {"url": "https://93.184.215.14/a.png"},
         },
         timezone_mode="contact",
         scheduled_local_at="2026-12-24 09:00:00",
