@@ -49,7 +49,7 @@ event_types.add(
         for status, topic in recording.MESSAGE_TOPICS.items()
     ),
 )
-dashboard_menu.add(MenuEntry(url_name="app:inbox", label=_("Inbox"), icon="inbox", order=15))
+dashboard_menu.add(MenuEntry(url_name="app:inbox", label=_("Inbox"), icon="inbox", order=11))
 body_rules.add(BodyRule("/app/inbox/", most_bytes=MOST_FILE_BYTES + MIB))
 label_actions(
     {
