@@ -231,6 +231,7 @@ ROUTES: dict[str, dict[str, Case]] = {
         "DELETE": READ,
     },
     f"{WORKSPACE}broadcasts": {"GET": LIST, "POST": Case(201, _a_broadcast)},
+    f"{WORKSPACE}broadcasts/preview": {"POST": Case(200, _a_broadcast)},
     f"{WORKSPACE}broadcasts/<id:broadcast>": {
         "GET": READ,
         "PATCH": Case(200, lambda _: {"name": "Renamed"}),
@@ -241,6 +242,7 @@ ROUTES: dict[str, dict[str, Case]] = {
     f"{WORKSPACE}broadcasts/<id:broadcast>/pause": {"POST": _move("sending")},
     f"{WORKSPACE}broadcasts/<id:broadcast>/resume": {"POST": _move("paused")},
     f"{WORKSPACE}broadcasts/<id:broadcast>/cancel": {"POST": _move("Scheduled")},
+    f"{WORKSPACE}broadcasts/<id:broadcast>/preview": {"POST": DO},
     f"{WORKSPACE}broadcasts/<id:broadcast>/test": {"POST": Case(202, _a_test)},
     f"{WORKSPACE}broadcasts/<id:broadcast>/recipients": {"GET": READ},
     f"{WORKSPACE}channels": {"GET": LIST},

@@ -67,4 +67,4 @@ def _zone(name: str | None) -> ZoneInfo | None:
 
 
 def _nearest_end(wall: datetime) -> datetime:
-    return FIRST if wall.year < datetime.max.year else LAST
+    return FIRST if wall.year < LAST.year else LAST

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from tests.broadcasts.making import bring_to, create
+from broadcasts.models import Broadcast
+from tests.broadcasts.making import a_template, bring_to, create
 from tests.factories import SegmentFactory, plan_limits
-from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.models import Channel, Workspace
 
 if TYPE_CHECKING:
     from tests.document.provoking import Call, Provocation
@@ -26,6 +27,14 @@ def an_unknown_contact(call: Call) -> int:
 
 def an_ended_broadcast(call: Call) -> int:
     bring_to({"id": call.ids["broadcast"]}, "cancelled")
+    return call.send()
+
+
+def a_broken_channel(call: Call) -> int:
+    Channel.objects.filter(pk=call.tenant.channel.pk).update(status=Channel.Status.ERROR)
+    a_template(call.tenant.channel, status="paused")
+    message = {"template": "summer_sale", "language": "en_US", "components": [], "header": None}
+    Broadcast.objects.filter(uuid=call.ids["broadcast"]).update(message=message)
     return call.send()
 
 
@@ -48,6 +57,8 @@ def a_chosen_segment(call: Call) -> int:
 
 OF_THEIR_OWN: dict[str, tuple[Provocation, ...]] = {
     f"POST {BASE}": (an_unknown_channel,),
+    f"POST {BASE}/preview": (an_unknown_channel,),
+    f"POST {ONE}/preview": (a_broken_channel,),
     f"PATCH {ONE}": (an_ended_broadcast,),
     f"DELETE {ONE}": (a_broadcast_that_is_no_draft,),
     f"POST {ONE}/schedule": (a_full_plan, an_ended_broadcast),
