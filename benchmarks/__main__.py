@@ -35,6 +35,7 @@ BENCHMARKS = {
     "parallel-creates": "benchmarks.api.parallel_creates",
     "contact-import": "benchmarks.contacts.importing",
     "contact-segments": "benchmarks.contacts.segments",
+    "tracked-links": "benchmarks.broadcasts.tracked_links",
     "retention": "benchmarks.retention",
 }
 

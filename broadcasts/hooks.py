@@ -5,7 +5,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import EventType, event_types
-from agency.pages.registry import label_actions
+from agency.pages.registry import MenuEntry, console_menu, dashboard_menu, label_actions
 from broadcasts import events
 from broadcasts.api.serializers import BroadcastReferenceSerializer, BroadcastSerializer, RecipientSerializer
 from broadcasts.models.recipients import OPAQUE_PREFIX
@@ -33,6 +33,7 @@ ACTIONS = {
     events.RESUMED: _("Broadcast resumed"),
     events.COMPLETED: _("Broadcast completed"),
     events.CANCELLED: _("Broadcast cancelled"),
+    "rates.imported": _("Rate card imported"),
 }
 
 
@@ -70,6 +71,8 @@ event_types.add(
     _recipient(events.LINK_CLICKED, "Link clicked", status="read"),
 )
 label_actions(ACTIONS)
+dashboard_menu.add(MenuEntry(url_name="app:broadcasts", label=_("Broadcasts"), icon="broadcast", order=16))
+console_menu.add(MenuEntry(url_name="console:broadcasts", label=_("Broadcasts"), icon="broadcast", order=15))
 usage_sources.add(UsageSource("broadcasts", used_broadcasts))
 segment_uses.add(SEGMENT_USE)
 media_uses.add(MEDIA_USE)

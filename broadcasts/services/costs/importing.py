@@ -43,7 +43,7 @@ class RateCardRefused(Invalid):
 
     def __init__(self, *errors: RowError) -> None:
         super().__init__()
-        self.errors = errors
+        self.lines = errors
 
 
 class _Wrong(Exception):
@@ -88,7 +88,7 @@ def _read(content: bytes) -> tuple[dict[tuple[str, str, str, date], Rate], list[
             if len(errors) == MOST_ERRORS:
                 break
     except RateCardRefused as refused:
-        return {}, list(refused.errors)
+        return {}, list(refused.lines)
     if not rates and not errors:
         errors.append(RowError(1, "The file has no rates."))
     return rates, errors

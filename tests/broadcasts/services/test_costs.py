@@ -109,8 +109,8 @@ def test_a_file_with_one_wrong_line_changes_nothing_and_says_what_is_wrong_in_ea
     with pytest.raises(RateCardRefused) as refused:
         import_rates(content=wrong.encode(), by=SYSTEM)
 
-    assert [error.line for error in refused.value.errors] == [3, 4, 5, 6, 7, 8, 9, 10]
-    assert "rest of africa" in refused.value.errors[0].message
+    assert [error.line for error in refused.value.lines] == [3, 4, 5, 6, 7, 8, 9, 10]
+    assert "rest of africa" in refused.value.lines[0].message
     assert list(Rate.objects.order_by("pk").values()) == before
 
 
@@ -128,7 +128,7 @@ def test_what_is_no_rate_card_is_refused(content: bytes, message: str) -> None:
     with pytest.raises(RateCardRefused) as refused:
         import_rates(content=content, by=SYSTEM)
 
-    assert message in refused.value.errors[0].message
+    assert message in refused.value.lines[0].message
 
 
 @pytest.mark.usefixtures("card")
