@@ -37,6 +37,7 @@ SLOW = (
     "tests/servers/",
     "tests/admin/test_permissions",
     "tests/admin/test_records",
+    "tests/broadcasts/services/test_killed_preparation",
     "tests/channelconnect/test_unsaved.py::test_a_process_that_is_killed",
     "tests/channelconnect/inbox/test_to_conversations.py::test_readers_that_are_killed",
     "tests/channelconnect/sending/test_killed_senders.py",

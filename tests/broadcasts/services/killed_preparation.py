@@ -15,7 +15,7 @@ from typing import Any
 
 import django
 
-CHUNK = 2
+CHUNK = 4
 
 
 def kill_at(statement: int, *, is_before: bool) -> Callable[..., Any]:
@@ -75,7 +75,7 @@ def child(statement: int, *, is_before: bool) -> int:
 
 def main() -> None:
     kills = 0
-    for statement in count(1):
+    for statement in count(1, 3 if "careless" in sys.argv else 1):
         for is_before in (False, True):
             if child(statement, is_before=is_before) != signal.SIGKILL:
                 sys.stdout.write(str(kills))
