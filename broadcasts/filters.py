@@ -11,3 +11,7 @@ class BroadcastFilterSet(FilterSet):
 
 class RecipientFilterSet(FilterSet):
     status = ChoiceFilter(choices=Recipient.Status.choices, help_text="Only recipients of this status.")
+
+    class Meta:
+        model = Recipient
+        fields = ()

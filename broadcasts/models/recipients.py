@@ -123,6 +123,13 @@ class Recipient(models.Model):
             models.Index(fields=["run"], condition=Q(stage=1), name="recipient_claimed"),
             models.Index(fields=["due_at"], condition=Q(stage=2), name="recipient_unknown"),
             models.Index(fields=["broadcast_id", "due_at", "contact_id"], condition=Q(stage=3), name="recipient_held"),
+            # Few among millions, and asked for; both are written where `stage` changes anyway.
+            models.Index(
+                fields=["broadcast_id", "contact_id"], condition=Q(failed_at__isnull=False), name="recipient_failed"
+            ),
+            models.Index(
+                fields=["broadcast_id", "contact_id"], condition=Q(skip_reason__isnull=False), name="recipient_skipped"
+            ),
         ]
 
     def __str__(self) -> str:

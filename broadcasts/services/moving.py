@@ -20,7 +20,7 @@ from workspaces.conversations.services.outbound.queueing import SENDER
 from workspaces.subaccounts.models import Channel
 
 Status = Broadcast.Status
-# The name under which the sweep of broadcasts listens.
+# The name under which those listen who begin, prepare and end broadcasts.
 SWEEP: Final = "broadcasts"
 LONGEST_REASON: Final = 500
 UNDER_WAY: Final = "This broadcast is under way already."

@@ -10,6 +10,7 @@ from workspaces.media.models import Media, MediaQuerySet
 from workspaces.media.services import MediaUse
 
 Status = Broadcast.Status
+WRITTEN = Cast("message", TextField())
 # Whoever is still to be written to gets the file; a draft is checked again when it is scheduled.
 TO_BE_SENT = (Status.SCHEDULED, Status.SENDING, Status.PAUSED)
 
@@ -23,17 +24,14 @@ def broadcast_choosing(segment: Segment) -> str | None:
 
 def broadcast_needing(media: Media) -> str | None:
     """Name a broadcast that is still to be sent with a file."""
-    return _named(_to_be_sent().filter(workspace=media.workspace_id, written__contains=media.token))
+    own = Broadcast.objects.filter(status__in=TO_BE_SENT, workspace=media.workspace_id).alias(written=WRITTEN)
+    return _named(own.filter(written__contains=media.token))
 
 
 def media_in_broadcasts(media: MediaQuerySet) -> MediaQuerySet:
     """Keep the files that a broadcast of their workspace is still to be sent with."""
-    naming = _to_be_sent().filter(workspace=OuterRef("workspace"), written__contains=OuterRef("token"))
-    return media.filter(Exists(naming))
-
-
-def _to_be_sent() -> "QuerySet[Broadcast]":
-    return Broadcast.objects.filter(status__in=TO_BE_SENT).alias(written=Cast("message", TextField()))
+    of_workspace = Broadcast.objects.filter(status__in=TO_BE_SENT, workspace=OuterRef("workspace"))
+    return media.filter(Exists(of_workspace.alias(written=WRITTEN).filter(written__contains=OuterRef("token"))))
 
 
 def _named(rows: "QuerySet[Broadcast]") -> str | None:

@@ -3,7 +3,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("channelconnect", "0007_allowance"),
+        ("channelconnect", "0008_throughput"),
     ]
 
     operations = [

@@ -83,7 +83,9 @@ def some_contacts(a: Tenant, number: int) -> list[Contact]:
 def prepare(broadcast: Broadcast, contacts: list[Contact], **values: Any) -> list[Recipient]:
     """Write recipients as preparation does, all alike, with their counts."""
     moment = now()
-    defaults = {"stage": Stage.READY, "status": "pending", "due_at": moment, "created_at": moment}
+    defaults: dict[str, Any] = {"stage": Stage.READY, "status": "pending", "due_at": moment, "created_at": moment}
+    if values.get("status") == "failed":
+        defaults["failed_at"] = moment
     rows = [
         Recipient(broadcast_id=broadcast.pk, contact_id=one.pk, address=one.phone, address_kind="phone")
         for one in contacts

@@ -42,6 +42,8 @@ def a_recipient(broadcast: Broadcast, values: Sequence[str] | None = None, **cha
     """A recipient of a broadcast who has been sent to."""
     contact = changes.pop("contact", None) or ContactFactory.create(workspace=broadcast.workspace)
     sent: dict[str, Any] = {"stage": Stage.DONE, "status": "sent", "due_at": now(), "created_at": now()}
+    if changes.get("status") == "failed":
+        sent["failed_at"] = now()
     return Recipient.objects.create(
         broadcast_id=broadcast.pk,
         contact_id=contact.pk,

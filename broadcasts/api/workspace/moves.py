@@ -37,7 +37,10 @@ class ScheduleViewSet(MoveViewSet):
         operation_id="scheduleBroadcast",
         summary="Have a draft sent at its time, or at once where it has none",
         answer=one(BroadcastSerializer),
-        errors={409: "The broadcast is no draft."},
+        errors={
+            409: "The broadcast is no draft.",
+            422: "The plan allows no more broadcasts this month, or the channel or the template can no longer send it.",
+        },
         idempotent=True,
     )
     def create(self, request: Request, broadcast: UUID | None) -> HttpResponse:

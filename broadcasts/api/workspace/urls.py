@@ -1,6 +1,6 @@
 """Paths of the workspace surface about broadcasts."""
 
-from broadcasts.api.workspace import moves, views
+from broadcasts.api.workspace import moves, previews, views
 from config.api.routers import routes_of
 
-urlpatterns = [*routes_of(views), *routes_of(moves)]
+urlpatterns = routes_of(views, moves, previews)

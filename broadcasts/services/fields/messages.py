@@ -18,6 +18,7 @@ from workspaces.conversations.services.outbound.content import WrittenContent, w
 from workspaces.subaccounts.models import Channel, Workspace
 
 FILES: Final = ("image", "video", "document")
+KEPT: Final = (str, int, float, type(None))
 PUBLIC_LINK: Final = "The message.header.url field must be a public https link."
 OF_TEMPLATES: Final = ("language", "components", "header")
 
@@ -41,7 +42,7 @@ def checked_message(message: Mapping[str, Any], channel: Channel, workspace: Wor
     _check_kinds(kept)
     for part in ("text", "components", "header"):
         check_variables(f"message.{part}", kept[part], workspace)
-        _check_characters(f"message.{part}", kept[part])
+        _check_it_can_be_kept(f"message.{part}", kept[part])
     write_message(kept, channel)
     return kept
 
@@ -88,15 +89,15 @@ def _check_kinds(message: Mapping[str, Any]) -> None:
             _refuse(part, f"The message.{part} field goes with message.template only.")
 
 
-def _check_characters(field: str, content: Any) -> None:
-    """Refuse what the database cannot keep."""
-    if isinstance(content, str) and UNSTORABLE.search(content):
-        raise BroadcastRefused("The message holds characters that cannot be stored.", field=field)
+def _check_it_can_be_kept(field: str, content: Any) -> None:
+    """Refuse characters and numbers that the database cannot keep."""
     if isinstance(content, Mapping):
-        _check_characters(field, [*content.keys(), *content.values()])
+        _check_it_can_be_kept(field, [*content.keys(), *content.values()])
     elif isinstance(content, list):
         for below in content:
-            _check_characters(field, below)
+            _check_it_can_be_kept(field, below)
+    elif not isinstance(content, KEPT) or (isinstance(content, str) and UNSTORABLE.search(content)):
+        raise BroadcastRefused("The message holds characters or numbers that cannot be stored.", field=field)
 
 
 def _written(content: Content, channel: Channel) -> WrittenContent:

@@ -1,5 +1,6 @@
 """Broadcasts are created over the API: what is required, what is kept, and what is refused and why."""
 
+import json
 from typing import Any
 
 import pytest
@@ -235,7 +236,16 @@ def test_the_contacts_own_time_needs_a_wall_clock(a: Tenant) -> None:
 
     told = "The scheduled local at field is required with the contacts' own time."
     assert refused(a, **local(None)) == {"scheduled_local_at": told}
-    for wall in ("2026-12-24 09:00:00Z", "2026-12-24T09:00:00+01:00", "2026-12-24 25:00:00", "tomorrow", 5, "", {}):
+    walls: tuple[Any, ...] = (
+        "2026-12-24 09:00:00Z",
+        "2026-12-24T09:00:00+01:00",
+        "2026-12-24 25:00:00",
+        "tomorrow",
+        5,
+        "",
+        {},
+    )
+    for wall in walls:
         assert list(refused(a, **local(wall))) == ["scheduled_local_at"]
     shown = create(a, **local("2026-12-24 09:00:00", scheduled_at="whenever"))
     assert (shown["scheduled_local_at"], shown["scheduled_at"]) == ("2026-12-24 09:00:00", "2026-12-23T19:00:00Z")
@@ -304,3 +314,11 @@ def test_a_key_creates_once(a: Tenant) -> None:
 )
 def test_what_cannot_be_stored_is_refused(a: Tenant, message: dict[str, Any]) -> None:
     assert list(refused(a, message=message)) in (["message.text"], ["message.components"])
+
+
+def test_numbers_beyond_all_numbers_are_refused(a: Tenant) -> None:
+    body = json.dumps(a_body(a, message={"template": "x", "language": "en", "components": [{"type": "NUMBER"}]}))
+    answer = a.workspace_api.post(
+        "/broadcasts", body.replace('"NUMBER"', "1e999").encode(), content_type="application/json"
+    )
+    assert (answer.status_code, list(answer.json()["errors"])) == (422, ["message.components"])
