@@ -18,6 +18,7 @@ from channelconnect.models import ConnectSettings
 from channelconnect.providers.messages.errors import known_sentence
 from channelconnect.providers.notices import AccountLost, LimitChanged, QualityChanged, TemplateChanged
 from channelconnect.sending.allowance import used_people
+from channelconnect.sending.conversations.read_marks import ReadMarks
 from channelconnect.sending.conversations.source import ConversationMessages
 from channelconnect.sending.sources import message_sources
 from channelconnect.services import release_access
@@ -132,6 +133,7 @@ fact_handlers.add(
     FactHandler(TemplateChanged, sync_changed),
 )
 message_sources.add(ConversationMessages())
+message_sources.add(ReadMarks())
 allowance_sources.add(AllowanceSource("channelconnect.allowance", used_people))
 template_checks.add(TemplateCheck(name="channelconnect.templates", check=check_template))
 requirement_checks.add(RequirementCheck(name="template", is_met=has_approved_template))

@@ -1,8 +1,8 @@
 from django.db import migrations, models
 
-# Neighbours are sent to, and heard of, together: all rows of a page get a new version in one transaction, which has to
-# fit beside the old ones, or the indexes are written.
-ROOM = "ALTER TABLE broadcasts_recipient SET (fillfactor = 45)"
+# Neighbours are sent to, and heard of, together: all rows of a page get a new version in one transaction, half as long
+# again as they were prepared, which has to fit beside the old ones, or the indexes are written.
+ROOM = "ALTER TABLE broadcasts_recipient SET (fillfactor = 30)"
 NO_ROOM = "ALTER TABLE broadcasts_recipient SET (fillfactor = 70)"
 
 

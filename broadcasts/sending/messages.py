@@ -54,8 +54,9 @@ class KnownBroadcasts:
                 self._known.clear()
                 missing = list(ids)
             cursor.execute(statements.BROADCASTS, {"ids": integers(missing)})
-            for *row, frozen in cursor.fetchall():
-                self._known[row[0]] = SendingBroadcast(*row, FrozenMessage.from_json(frozen))
+            for row in cursor.fetchall():
+                known = SendingBroadcast._make((*row[:5], FrozenMessage.from_json(row[5])))
+                self._known[known.id] = known
         return {key: self._known[key] for key in ids if key in self._known}
 
 

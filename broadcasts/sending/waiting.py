@@ -77,7 +77,7 @@ def pause_broken(connection: Connection) -> None:
 
 
 def release_held(connection: Connection) -> None:
-    """Let those go who wait for room, as many as there is room for: one broadcast's after the other's in equal parts."""
+    """Let those go who wait for room, as many as there is room for: equal parts of each broadcast."""
     with connection.cursor() as cursor:
         cursor.execute(statements.WAITING, {"limit": MOST_BROADCASTS}, prepare=True)
         channels: dict[int, int] = dict(cursor.fetchall())
@@ -93,12 +93,11 @@ def release_held(connection: Connection) -> None:
             if channel in keys:
                 waiting[keys[channel]].append(broadcast)
         rooms = allowance.rooms_of(cursor, waiting)
-        open_keys = [key for key in waiting if rooms[key].people is None or rooms[key].people - rooms[key].reserved > 0]
+        open_keys = [key for key in waiting if rooms[key].is_open]
         lock_broadcasts(cursor, [broadcast for key in open_keys for broadcast in waiting[key]])
         released: Counter[int] = Counter()
         for key in open_keys:
-            people = rooms[key].people
-            room = RELEASED_AT_ONCE if people is None else min(RELEASED_AT_ONCE, people - rooms[key].reserved)
+            room = min(RELEASED_AT_ONCE, rooms[key].for_broadcasts)
             _release(cursor, waiting[key], room, released)
         now = database_now()
         expect(cursor, [(broadcast, now) for broadcast in released])

@@ -49,5 +49,5 @@ def counts_of(broadcasts: Collection[Broadcast]) -> dict[int, dict[str, int]]:
         return counts
     sums = BroadcastCount.objects.filter(broadcast_id__in=ids).values("broadcast_id")
     for row in sums.annotate(**{f"sum_{name}": Sum(name) for name in COUNTS}):
-        counts[row["broadcast_id"]] = {name: row[f"sum_{name}"] for name in COUNTS}
+        counts[row["broadcast_id"]] = {name: row[f"sum_{name}"] for name in COUNTS}  # type: ignore[literal-required]
     return counts

@@ -24,6 +24,7 @@ WINDOW: Final = timedelta(seconds=WINDOW_SECONDS)
 RESERVE_SECONDS: Final = 15
 # More uses that have ended than this are forgotten by the next one who takes; until then they count.
 FORGET_AT_ONCE: Final = 5_000
+NO_LIMIT: Final = 2**31 - 1
 
 KEY = """
 CASE WHEN coalesce(credential.portfolio_id, '') = '' THEN 'number:' || channel.external_id
@@ -127,6 +128,14 @@ class Room(NamedTuple):
     people: int | None
     reserved: int = 0
 
+    @property
+    def for_broadcasts(self) -> int:
+        return NO_LIMIT if self.people is None else max(0, self.people - self.reserved)
+
+    @property
+    def is_open(self) -> bool:
+        return self.for_broadcasts > 0
+
 
 def keys_of(cursor: Any, channels: Iterable[int]) -> dict[int, Key]:
     """Give the keys of these channels; those of other networks than WhatsApp have none.
@@ -205,7 +214,7 @@ def give_back(cursor: Any, returned: Collection[tuple[str, str]]) -> None:
 
 
 def rooms_of(cursor: Any, keys: Iterable[Key]) -> dict[Key, Room]:
-    """Give how many more people each key may reach now, and how many of them are kept for answers; nothing is locked."""
+    """Give how many more people each key may reach now, and how many of them are kept for answers."""
     wanted = {key.name: key for key in keys if key.limit is not None}
     rooms = {key: Room(None) for key in keys if key.limit is None}
     if wanted:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from django.db import connection
 
@@ -23,7 +23,7 @@ def read_up_to(facts: Sequence[ReadUpTo], *, now: datetime) -> None:
         return
     since = now - LOOK_BACK
     with connection.cursor() as cursor:
-        values = {
+        values: dict[str, Any] = {
             "channels": integers([fact.channel.id for fact in asked]),
             "addresses": texts([storable(fact.person.external_id) for fact in asked]),
             "statuses": texts([fact.status for fact in asked]),

@@ -16,6 +16,7 @@ from channelconnect.sending.transactions import project_transaction
 from config.db import database_now
 from config.leases.arrays import decimals, integers
 from config.leases.connection import Connection
+from workspaces.conversations.models.conversations import WINDOW
 from workspaces.conversations.services.outbound.sending import SendResult, record_send_results
 
 NAME: Final = "conversations"
@@ -48,7 +49,13 @@ class ConversationMessages:
     def claim(
         self, connection: Connection, *, run: int, rooms: Mapping[int, int], batch: int
     ) -> Sequence[ClaimedMessage]:
-        values = {"run": run, "channels": integers(rooms), "rooms": integers(rooms.values()), "batch": batch}
+        values = {
+            "run": run,
+            "channels": integers(rooms),
+            "rooms": integers(rooms.values()),
+            "batch": batch,
+            "window": WINDOW,
+        }
         with connection.transaction(), connection.cursor(binary=True) as cursor:
             cursor.execute(statements.CLAIM, values, prepare=True)
             rows = _with_room(cursor, run, cursor.fetchall())
@@ -95,7 +102,7 @@ def _with_room(cursor: Any, run: int, rows: Sequence[Sequence[Any]]) -> Sequence
 
     They are put off, and asked for again before broadcasts may have what is kept for them.
     """
-    counted = [row for row in rows if row[7] == "template" and not row[16]]
+    counted = [row for row in rows if row[7] == "template" and not row[16] and not row[17]]
     if not counted:
         return rows
     keys = allowance.keys_of(cursor, {row[2] for row in counted})
@@ -126,7 +133,7 @@ def _claimed(row: Sequence[Any], files: Mapping[int, OutgoingFile]) -> ClaimedMe
         reply_to=details.get("reply_to") or "",
         reaction_to=details.get("reaction_to") or "",
     )
-    unsendable = "" if to.is_reachable else NO_ADDRESS.code
+    unsendable = row[16] if to.is_reachable else NO_ADDRESS.code
     return ClaimedMessage(NAME, row[0], row[1], row[2], row[3], row[4], row[5], message, unsendable)
 
 

@@ -10,6 +10,7 @@ from django.utils.timezone import now
 
 from broadcasts.models import BilledCount, Broadcast, Recipient, Stage
 from broadcasts.models.recipients import opaque_of
+from broadcasts.services.counts import add_counts
 from channelconnect.inbox import read_waiting, store_notice
 from channelconnect.models import Allowance, AllowanceUse, ProviderNotice
 from tests.broadcasts.sending.broadcasts import a_broadcast, add_recipients, counts, people, rows_as_counts
@@ -21,18 +22,10 @@ from workspaces.subaccounts.models import Channel
 
 pytestmark = pytest.mark.django_db
 TIMES = {"sent": 1_790_000_001, "delivered": 1_790_000_002, "read": 1_790_000_003, "failed": 1_790_000_004}
-END = [
-    "status",
-    "stage",
-    "provider_message_id",
-    "sent_at",
-    "delivered_at",
-    "read_at",
-    "failed_at",
-    "error_code",
-    "error_message",
+END = (
+    *("status", "stage", "sent_at", "delivered_at", "read_at", "failed_at", "error_code", "error_message"),
     "is_billed",
-]
+)
 
 
 @pytest.fixture
@@ -68,10 +61,8 @@ def sent_to(channel: Channel, number: int, **fields: Any) -> list[Recipient]:
     """Recipients whom the sender has sent to."""
     broadcast = a_broadcast(channel)
     rows = add_recipients(broadcast, people(channel, number))
-    values = {"stage": Stage.DONE, "status": "sent", "sent_at": now()} | fields
+    values: dict[str, Any] = {"stage": Stage.DONE, "status": "sent", "sent_at": now()} | fields
     Recipient.objects.of(broadcast).update(**values)
-    from broadcasts.services.counts import add_counts
-
     if values["status"] != "pending":
         add_counts({broadcast.pk: {"pending": -number, values["status"]: number}})
     for row in rows:
@@ -93,15 +84,13 @@ def test_every_order_has_the_same_end_with_repeats_and_in_one_callback_or_many(
     together = sent_to(channel, len(orders), stage=Stage.CLAIMED, status="pending", sent_at=None, run=7)
 
     for place in range(len(names) * 2):
-        tell(*(status(row, order[place]) for row, order in zip(one_by_one, orders, strict=True) if place < len(order)))
-    tell(
-        *chain.from_iterable((status(row, name) for name in order) for row, order in zip(together, orders, strict=True))
-    )
+        pairs = zip(one_by_one, orders, strict=True)
+        tell(*(status(row, order[place]) for row, order in pairs if place < len(order)))
+    pairs = zip(together, orders, strict=True)
+    tell(*chain.from_iterable((status(row, name) for name in order) for row, order in pairs))
 
-    [same] = {
-        tuple(end_of(row)[2:3] == [f"wamid.{row.contact_id}"] and end_of(row)[:2] + end_of(row)[3:])
-        for row in (*one_by_one, *together)
-    }
+    ends = {tuple(end_of(row)) for row in (*one_by_one, *together)}
+    [same] = ends
     best = max(names, key=["sent", "failed", "delivered", "read"].index)
     assert same[:2] == (best, Stage.DONE)
     assert bool(same[5]) == bool(same[6]) == (best == "failed")
@@ -119,7 +108,8 @@ def test_a_status_settles_what_nobody_knows_and_comes_before_the_answer(channel:
 
     tell(*(status(row, "delivered") for row in (unknown, claimed, failed)))
 
-    assert end_of(unknown)[:3] == ["delivered", Stage.DONE, f"wamid.{unknown.contact_id}"]
+    assert end_of(unknown)[:2] == ["delivered", Stage.DONE]
+    assert unknown.provider_message_id == f"wamid.{unknown.contact_id}"
     assert end_of(claimed)[:2] == ["delivered", Stage.DONE]
     # What came after the fifteen minutes is kept; the end stays.
     assert end_of(failed)[:2] == ["failed", Stage.DONE]
@@ -153,14 +143,14 @@ def test_a_failure_gives_its_place_in_the_allowance_back(channel: Channel) -> No
     kept, back = rows = sent_to(channel, 2, is_counted=True, claimed_at=now())
     allowance = Allowance.objects.create(key=f"number:{NUMBER}", used=2)
     for row in rows:
-        AllowanceUse.objects.create(allowance=allowance, address=row.address.removeprefix("+"), last_at=now())
+        AllowanceUse.objects.create(allowance=allowance, address=(row.address or "").removeprefix("+"), last_at=now())
 
     for _ in range(2):
         tell(status(back, "failed"), status(kept, "sent"))
 
     allowance.refresh_from_db()
     assert allowance.used == AllowanceUse.objects.count() == 1
-    assert AllowanceUse.objects.get().address == kept.address.removeprefix("+")
+    assert AllowanceUse.objects.get().address == (kept.address or "").removeprefix("+")
 
 
 def test_a_failure_that_all_others_would_have_pauses_the_broadcast_and_an_opt_out_is_kept(channel: Channel) -> None:
@@ -207,8 +197,8 @@ def _updates() -> tuple[int, int]:
 @pytest.mark.django_db(transaction=True)
 def test_the_updates_write_no_index(channel: Channel) -> None:
     """Rows are claimed and sent in batches before, so that their pages look as they do then."""
-    rows = sent_to(channel, 1_500, stage=Stage.READY, status="pending", sent_at=None)
-    batches = [rows[first : first + 250] for first in range(0, len(rows), 250)]
+    rows = add_recipients(a_broadcast(channel), people(channel, 800))
+    batches = [rows[first : first + 200] for first in range(0, len(rows), 200)]
     for batch in batches:
         keys = [row.contact_id for row in batch]
         Recipient.objects.filter(contact_id__in=keys).update(stage=Stage.CLAIMED, run=7, claimed_at=now())
@@ -220,5 +210,5 @@ def test_the_updates_write_no_index(channel: Channel) -> None:
         for batch in batches:
             tell(*(status(row, name) for row in batch))
     ended, hot_at_end = _updates()
-    assert ended - updates == 3_000
-    assert hot_at_end - hot > 3_000 * 0.99
+    assert ended - updates == 1_600
+    assert hot_at_end - hot > 1_600 * 0.99

@@ -100,9 +100,8 @@ class Channel(models.Model):
             return None
         used: int | None = getattr(self, "used_allowance", None)
         if used is None:
-            used = (
-                with_used_allowance(Channel.objects.filter(pk=self.pk)).values_list("used_allowance", flat=True).first()
-            )
+            own = with_used_allowance(Channel.objects.filter(pk=self.pk)).first()
+            used = getattr(own, "used_allowance", None)
         return max(0, self.messaging_limit - (used or 0))
 
 
