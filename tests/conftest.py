@@ -1,6 +1,7 @@
 """What every test stands on: clean counters, a database that can be emptied, and two agencies with their clients."""
 
 import gc
+import pickle
 from collections.abc import Iterator
 
 import pytest
@@ -39,6 +40,7 @@ SLOW = (
     "tests/channelconnect/test_unsaved.py::test_a_process_that_is_killed",
     "tests/channelconnect/inbox/test_to_conversations.py::test_readers_that_are_killed",
     "tests/channelconnect/sending/test_killed_senders.py",
+    "tests/workspaces/contacts/test_file_imports.py::test_workers_that_are_killed",
     "tests/agency/console/test_access",
     "tests/operations/test_benchmarks",
     "tests/operations/test_backup",
@@ -154,7 +156,7 @@ def _clean_counters() -> None:
 
 
 @pytest.fixture(scope="module")
-def furnished(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[tuple[Tenant, Tenant]]:
+def furnished(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[tuple[bytes, bytes]]:
     """Two agencies with one of everything, there for all tests of a module, each of which begins with a copy of them.
 
     A module that wants them replaces `a` and `b`.
@@ -163,7 +165,8 @@ def furnished(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iter
         made = Tenant(), Tenant()
         for tenant in made:
             ids_of(tenant)
-    yield made
+            assert tenant.workspace_api, tenant.copying_api  # their keys, too
+    yield pickle.dumps(made[0]), pickle.dumps(made[1])
     with django_db_blocker.unblock():
         empty_database()
 

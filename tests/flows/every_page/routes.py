@@ -130,6 +130,7 @@ STATES: dict[str, list[Callable[[ExtremeTenant], str]]] = {
         lambda a: reverse("app:automation", args=[a.own.uuid]),
         lambda a: f"{reverse('app:conversation', args=[a.conversation.uuid])}?mode=note",
         lambda a: f"{reverse('app:conversation', args=[a.conversation.uuid])}?mode=template",
+        lambda a: f"{reverse('app:contact-merge', args=[a.endless_contact.uuid])}?other={a.conversation.contact.uuid}",
         lambda a: f"{reverse('app:conversation-new')}?contact={a.endless_contact.uuid}",
         lambda a: f"{reverse('app:conversation-new')}?search={'x' * 100}",
         lambda a: f"{reverse('app:class', args=[a.offered['session']])}?search={ENDLESS[:10]}",

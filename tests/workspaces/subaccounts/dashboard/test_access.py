@@ -192,6 +192,7 @@ PAGES = {
     "contact-opt-out": PageCase(302, 302, contact),
     "contact-opt-in": PageCase(302, 302, contact),
     "contact-remove": PageCase(200, 302, contact),
+    "contact-merge": PageCase(200, 404, contact),
     "contact-imports": PageCase(200, 405),
     "contact-import-new": PageCase(200, 422),
     "contact-import": PageCase(200, 422, contact_import),

@@ -59,7 +59,7 @@ def record_echoes(facts: Sequence[EchoReceived], *, now: datetime) -> int:
     foreign = [fact for number, fact in enumerate(facts) if number not in known]
     if not foreign:
         return 0
-    threads = conversations_of_people(foreign, now=now)
+    threads = conversations_of_people(foreign, now=now, are_theirs=False)
     drafts = [draft_of(one, fact.message_id, fact.type, fact.text, fact.details, fact.at) for fact, one in threads]
     written = write_messages(drafts, direction="out", now=now)
     activities = activities_of(message.conversation for message in written.values())
