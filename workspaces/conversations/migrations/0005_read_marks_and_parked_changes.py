@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("conversations", "0003_snoozing_and_saved_replies"),
+        ("conversations", "0004_fewer_indexes"),
     ]
 
     operations = [
