@@ -42,7 +42,7 @@ def be_careless() -> None:
     find_end, advance, other = preparing.end_of_chunk, preparing._advance, connection.copy()
 
     def end_of_chunk(broadcast: Any, size: int) -> int:
-        end = find_end(broadcast, size)
+        end: int = find_end(broadcast, size)
         with other.cursor() as cursor:
             cursor.execute("UPDATE broadcasts_broadcast SET prepared_up_to = %s WHERE id = %s", [end, broadcast.pk])
         return end
