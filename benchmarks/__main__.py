@@ -32,6 +32,8 @@ BENCHMARKS = {
     "release": "benchmarks.dispatcher.release",
     "delivery": "benchmarks.dispatcher.throughput",
     "sending": "benchmarks.sending.throughput",
+    "broadcast-statuses": "benchmarks.broadcasts.statuses",
+    "broadcast-sending": "benchmarks.broadcasts.sending",
     "parallel-creates": "benchmarks.api.parallel_creates",
     "contact-import": "benchmarks.contacts.importing",
     "contact-segments": "benchmarks.contacts.segments",

@@ -20,6 +20,8 @@ from workspaces.conversations.services.outbound.queueing import SENDER
 from workspaces.subaccounts.models import Channel
 
 Status = Broadcast.Status
+# The name under which those listen who begin, prepare and end broadcasts.
+SWEEP: Final = "broadcasts"
 LONGEST_REASON: Final = 500
 UNDER_WAY: Final = "This broadcast is under way already."
 ENDED: Final = {
@@ -145,14 +147,15 @@ def cancel_broadcast(*, broadcast: Broadcast, now: datetime, by: Actor) -> Broad
 
 
 def _move(broadcast: Broadcast, event: str, allowed: Q, *, by: Actor, now: datetime, **changes: Any) -> Broadcast:
-    """Change the row where its state allows it, record that, and wake the sender."""
+    """Change the row where its state allows it, record that, and wake whoever acts on it."""
     moved = Broadcast.objects.filter(allowed, pk=broadcast.pk).update(updated_at=now, **changes)
     found = _read(broadcast)
     if not moved:
         raise MoveNotAllowed(_refusal(found, event))
     details = {"reason": found.paused_reason} if found.paused_reason else None
     record_broadcast_change(found, event, by=by, now=now, details=details)
-    wake_up(SENDER)
+    for name in (SWEEP, SENDER):
+        wake_up(name)
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from broadcasts.models import Broadcast
@@ -33,7 +33,7 @@ def an_ended_broadcast(call: Call) -> int:
 def a_broken_channel(call: Call) -> int:
     Channel.objects.filter(pk=call.tenant.channel.pk).update(status=Channel.Status.ERROR)
     a_template(call.tenant.channel, status="paused")
-    message = {"template": "summer_sale", "language": "en_US", "components": [], "header": None}
+    message: dict[str, Any] = {"template": "summer_sale", "language": "en_US", "components": [], "header": None}
     Broadcast.objects.filter(uuid=call.ids["broadcast"]).update(message=message)
     return call.send()
 

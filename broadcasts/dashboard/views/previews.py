@@ -35,6 +35,7 @@ class BroadcastPreview(OneBroadcast):
             "broadcasts/preview.html",
             broadcast=self.broadcast,
             preview=found,
+            reached=found.recipients_count - sum(found.skipped.values()) if found else 0,
             refusal=refusal,
             skipped=[(REASONS.get(reason, reason), number) for reason, number in found.skipped.items()]
             if found

@@ -15,7 +15,7 @@ from typing import Any
 
 import django
 
-CHUNK = 2
+CHUNK = 4
 
 
 def kill_at(statement: int, *, is_before: bool) -> Callable[..., Any]:
@@ -42,7 +42,7 @@ def be_careless() -> None:
     find_end, advance, other = preparing.end_of_chunk, preparing._advance, connection.copy()
 
     def end_of_chunk(broadcast: Any, size: int) -> int:
-        end = find_end(broadcast, size)
+        end: int = find_end(broadcast, size)
         with other.cursor() as cursor:
             cursor.execute("UPDATE broadcasts_broadcast SET prepared_up_to = %s WHERE id = %s", [end, broadcast.pk])
         return end
@@ -75,7 +75,7 @@ def child(statement: int, *, is_before: bool) -> int:
 
 def main() -> None:
     kills = 0
-    for statement in count(1):
+    for statement in count(1, 3 if "careless" in sys.argv else 1):
         for is_before in (False, True):
             if child(statement, is_before=is_before) != signal.SIGKILL:
                 sys.stdout.write(str(kills))

@@ -52,7 +52,9 @@ def a_segment(a: Tenant, **filter: Any) -> Segment:
 
 def templated(a: Tenant, *, status: str = "approved") -> dict[str, Any]:
     """A message with a template that the channel has, and one parameter."""
-    ChannelCredential.objects.get_or_create(channel=a.channel, defaults={"token": "token", "container_id": "1"})
+    ChannelCredential.objects.get_or_create(
+        channel=a.channel, defaults={"token": "token", "container_id": f"container-{a.channel.pk}"}
+    )
     MessageTemplate.objects.create(
         container_id=ChannelCredential.objects.get(channel=a.channel).container_id,
         name="offer",
