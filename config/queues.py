@@ -46,12 +46,28 @@ TEMPLATES = Queue("templates", 60, 90)
 FETCHES = Queue("fetches", 85, 90)
 # A run takes in rows of files for some seconds, a thousand in each transaction.
 IMPORTS = Queue("imports", 60, 90)
+# A run prepares for half a minute, chunk by chunk; the longest chunk takes a fraction of a second.
+BROADCASTS = Queue("broadcasts", 60, 90)
 HOUSEKEEPING = Queue("housekeeping", 240, 300)
-QUEUES = (DISPATCHER, SENDER, PULSE, MAIL, CALLBACKS, EXPIRY, SUBSCRIPTIONS, TEMPLATES, FETCHES, IMPORTS, HOUSEKEEPING)
+QUEUES = (
+    DISPATCHER,
+    SENDER,
+    PULSE,
+    MAIL,
+    CALLBACKS,
+    EXPIRY,
+    SUBSCRIPTIONS,
+    TEMPLATES,
+    FETCHES,
+    IMPORTS,
+    BROADCASTS,
+    HOUSEKEEPING,
+)
 
 TASKS = (
     Task("webhooks.deliver", DISPATCHER),
     Task("channelconnect.send", SENDER),
+    Task("broadcasts.prepare", BROADCASTS),
     Task("config.record_worker", PULSE, every=5),
     Task("agency.send_mail", MAIL, every=2),
     Task("channelconnect.read_notices", CALLBACKS),
@@ -66,6 +82,7 @@ TASKS = (
     Task("contacts.forget_imports", HOUSEKEEPING, every=600),
     Task("contacts.merge_counts", HOUSEKEEPING, every=30),
     Task("contacts.import_files", IMPORTS, every=2),
+    Task("broadcasts.count_clicks", HOUSEKEEPING, every=2),
     Task("agency.forget_records", HOUSEKEEPING, every=600),
     Task("api.forget_idempotency_records", HOUSEKEEPING, every=600),
     Task("webhooks.forget_deliveries", HOUSEKEEPING, every=600),

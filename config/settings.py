@@ -288,6 +288,8 @@ WEB_THREADS = env.number("WEB_THREADS", 4, least=1)
 
 AGENCY_KEY_LIMIT = env.number("AGENCY_KEY_LIMIT", 120, least=1)
 ADDRESS_LIMIT = env.number("ADDRESS_LIMIT", 60, least=1)
+# In which rates are looked up: that of the business accounts' payment method at the provider.
+BILLING_CURRENCY = env.text("BILLING_CURRENCY", "USD")
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 1000
 DATA_UPLOAD_MAX_NUMBER_FILES = 1

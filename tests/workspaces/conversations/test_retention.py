@@ -60,7 +60,12 @@ def test_old_messages_go_and_the_conversation_shows_the_newest_that_is_left(a: T
 
 def test_files_and_notes_go_with_old_messages_and_what_is_held_waits(a: Tenant) -> None:
     receive(*[received(a.channel, type="image", file=ReceivedFile(reference=f"media-{n}")) for n in range(3)])
-    kept = {"source": Media.Source.RECEIVED, "workspace": a.workspace, "filename": "card.png", "now": now()}
+    kept: dict[str, Any] = {
+        "source": Media.Source.RECEIVED,
+        "workspace": a.workspace,
+        "filename": "card.png",
+        "now": now(),
+    }
     for message in Message.objects.order_by("id"):
         message.media, message.created_at = store_media(file=io.BytesIO(picture()), **kept), now() - OLD
         message.save()
