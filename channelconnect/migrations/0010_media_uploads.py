@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("channelconnect", "0008_throughput"),
+        ("channelconnect", "0009_allowance_reserve"),
     ]
 
     operations = [
