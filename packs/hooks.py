@@ -42,7 +42,9 @@ first_channel_handlers.add(FirstChannelHandler("starter pack", give_starter_pack
 console_menu.add(
     MenuEntry(url_name="console:packs", label=_("Packs"), icon="pack", section=Section.CATALOGUE, order=30)
 )
-dashboard_menu.add(MenuEntry(url_name="app:gallery", label=_("Gallery"), icon="pack", order=10))
+dashboard_menu.add(
+    MenuEntry(url_name="app:gallery", label=_("Gallery"), icon="pack", section=Section.AUTOMATION, order=10)
+)
 first_steps.add(
     FirstStep(
         title=_("Publish a pack"),

@@ -74,7 +74,9 @@ documented_events.add(
 console_menu.add(
     MenuEntry(url_name="console:webhooks", label=_("Webhooks"), icon="webhook", section=Section.CONFIGURATION, order=20)
 )
-dashboard_menu.add(MenuEntry(url_name="app:webhooks", label=_("Webhooks"), icon="webhook", order=86))
+dashboard_menu.add(
+    MenuEntry(url_name="app:webhooks", label=_("Webhooks"), icon="webhook", section=Section.CONFIGURATION, order=86)
+)
 first_steps.add(
     FirstStep(
         title=_("Add a webhook"),

@@ -16,9 +16,10 @@ StrOrPromise = str | Promise
 
 
 class Section(TextChoices):
-    """The parts of the console's menu, from top to bottom."""
+    """The parts of the menus of console and dashboard, from top to bottom."""
 
     MAIN = "main", ""
+    AUTOMATION = "automation", _("Automation")
     CATALOGUE = "catalogue", _("Catalogue")
     CONFIGURATION = "configuration", _("Configuration")
     AGENCY = "agency", _("Agency")

@@ -2,13 +2,14 @@
 
 import logging
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from time import monotonic
 
 import psycopg
 from django.db import connection as project
 
 from channelconnect.providers.messages import CallResult, Outcome
+from channelconnect.providers.messages.outgoing import READ
 from channelconnect.sending.consequences import draw_consequences
 from channelconnect.sending.sources import ClaimedMessage, MessageSource, Sent, is_urgent
 from config.leases.connection import Connection
@@ -42,7 +43,7 @@ class MessageRecorder(Recorder[Sent, ClaimedMessage, ClaimedMessage]):
             by_source[one.row.source].append(one)
         recorded = sum(self._sources[name].record(run=self.run, results=ones) for name, ones in by_source.items())
         observe("sender_record_seconds", monotonic() - began)
-        for result, messages in Counter(one.outcome.result for one in results).items():
+        for result, messages in Counter(_results_of_messages(results)).items():
             count("messages_sent_total", messages, result.value)
         draw_consequences(results)
         if any(is_urgent(self._sources[name]) for name in by_source):
@@ -66,3 +67,7 @@ class MessageRecorder(Recorder[Sent, ClaimedMessage, ClaimedMessage]):
 
     def abandon(self, connection: Connection, unwanted: Sequence[ClaimedMessage]) -> None:
         """Nothing is abandoned: whatever ends has a result."""
+
+
+def _results_of_messages(results: Iterable[Sent]) -> Iterator[CallResult]:
+    return (one.outcome.result for one in results if one.row.message.type != READ)

@@ -18,6 +18,7 @@ from agency.actors import SYSTEM
 from agency.admin.base import MOST_ROWS, RecordAdmin
 from agency.models import ActivityEntry, AgencyKey, Event
 from agency.services import issue_agency_key, revoke_agency_key
+from broadcasts.services.creating import create_broadcast
 from channelconnect.inbox import store_notice
 from channelconnect.models import ChannelCredential
 from channelconnect.services import create_session, set_return_urls, switch_connect
@@ -48,7 +49,12 @@ def secrets_of(workspace: Workspace) -> list[str]:
     agency, now = workspace.agency, timezone.now()
     catalogue_ids(workspace, "mark")
     SegmentFactory.create(workspace=workspace)
-    receive(received(ChannelFactory.create(workspace=workspace)))
+    number = ChannelFactory.create(workspace=workspace)
+    receive(received(number))
+    everybody = {"type": "segment", "segment": "all"}
+    create_broadcast(
+        workspace=workspace, name="Sale", channel=number, audience=everybody, message={"text": "x"}, now=now, by=SYSTEM
+    )
     ProductFactory.create(workspace=workspace, track_stock=True, stock_quantity=1)
     endpoint = Endpoint.objects.create(
         agency=agency, url="https://receiver.example/in", events=["workspace.suspended"], secret=new_secret()

@@ -3,7 +3,7 @@
 from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import event_types
-from agency.pages.registry import MenuEntry, dashboard_menu, label_actions
+from agency.pages.registry import MenuEntry, Section, dashboard_menu, label_actions
 from workspaces.automations.api.serializers import AutomationSerializer
 from workspaces.automations.services import RequirementCheck, requirement_checks
 from workspaces.automations.services.media_use import automation_needing, media_in_automations
@@ -27,8 +27,12 @@ ACTIONS = {
 }
 
 dashboard_menu.add(
-    MenuEntry(url_name="app:automations", label=_("Automations"), icon="automation", order=20),
-    MenuEntry(url_name="app:prerequisites", label=_("Prerequisites"), icon="plan", order=90),
+    MenuEntry(
+        url_name="app:automations", label=_("Automations"), icon="automation", section=Section.AUTOMATION, order=20
+    ),
+    MenuEntry(
+        url_name="app:prerequisites", label=_("Prerequisites"), icon="checklist", section=Section.AUTOMATION, order=90
+    ),
 )
 label_actions(ACTIONS)
 event_types.add(

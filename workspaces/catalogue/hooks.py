@@ -3,7 +3,7 @@
 from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import event_types
-from agency.pages.registry import MenuEntry, dashboard_menu, label_actions
+from agency.pages.registry import MenuEntry, Section, dashboard_menu, label_actions
 from workspaces.catalogue.api.serializers import ProductSerializer, ServiceSerializer
 from workspaces.subaccounts.event_types import workspace_event_type
 
@@ -34,7 +34,7 @@ for name, label, (group, resource, serializer), sample in (
         workspace_event_type(name, label, group=group, resource=resource, serializer=serializer, sample=sample)
     )
 dashboard_menu.add(
-    MenuEntry(url_name="app:products", label=_("Products"), icon="pack", order=40),
-    MenuEntry(url_name="app:services", label=_("Services"), icon="plan", order=42),
+    MenuEntry(url_name="app:products", label=_("Products"), icon="bag", section=Section.CATALOGUE, order=40),
+    MenuEntry(url_name="app:services", label=_("Services"), icon="tag", section=Section.CATALOGUE, order=42),
 )
 label_actions(ACTIONS)

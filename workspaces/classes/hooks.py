@@ -3,7 +3,7 @@
 from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import event_types
-from agency.pages.registry import MenuEntry, dashboard_menu, label_actions
+from agency.pages.registry import MenuEntry, Section, dashboard_menu, label_actions
 from workspaces.catalogue.models import Service
 from workspaces.catalogue.services import ServiceUse, service_uses
 from workspaces.classes.api.serializers import ClassSessionSerializer, ParticipantContactSerializer, StaffSerializer
@@ -60,7 +60,7 @@ service_uses.add(
     ServiceUse("classes", has_scheduled_classes, "Classes are scheduled with this service. Cancel them first.")
 )
 dashboard_menu.add(
-    MenuEntry(url_name="app:classes", label=_("Classes"), icon="activity", order=44),
-    MenuEntry(url_name="app:staff", label=_("Staff"), icon="team", order=46),
+    MenuEntry(url_name="app:classes", label=_("Classes"), icon="calendar", section=Section.CATALOGUE, order=44),
+    MenuEntry(url_name="app:staff", label=_("Staff"), icon="team", section=Section.CATALOGUE, order=46),
 )
 label_actions(ACTIONS)

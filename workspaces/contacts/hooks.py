@@ -56,8 +56,8 @@ _segment(events.SEGMENT_DELETED, "Segment deleted")
 # A form is some kilobytes more than its file.
 body_rules.add(BodyRule("/app/contacts/imports/new", most_bytes=MOST_BYTES + MIB))
 dashboard_menu.add(
-    MenuEntry(url_name="app:contacts", label=_("Contacts"), icon="accounts", order=12),
-    MenuEntry(url_name="app:segments", label=_("Segments"), icon="plan", order=14),
+    MenuEntry(url_name="app:contacts", label=_("Contacts"), icon="person", order=12),
+    MenuEntry(url_name="app:segments", label=_("Segments"), icon="filter", order=14),
 )
 usage_sources.add(UsageSource("contacts", used_contacts))
 retention_rules.add(*RULES)

@@ -173,9 +173,9 @@ console_menu.add(
     MenuEntry(url_name="console:sub-accounts", label=_("Sub-accounts"), icon="accounts", section=Section.MAIN, order=20)
 )
 dashboard_menu.add(
-    MenuEntry(url_name="app:channels", label=_("Channels"), icon="connect", order=30),
-    MenuEntry(url_name="app:api-keys", label=_("REST API"), icon="key", order=85),
-    MenuEntry(url_name="app:settings", label=_("Settings"), icon="settings", order=95),
+    MenuEntry(url_name="app:channels", label=_("Channels"), icon="connect", section=Section.CONFIGURATION, order=30),
+    MenuEntry(url_name="app:api-keys", label=_("REST API"), icon="key", section=Section.CONFIGURATION, order=85),
+    MenuEntry(url_name="app:settings", label=_("Settings"), icon="settings", section=Section.CONFIGURATION, order=95),
 )
 first_steps.add(
     FirstStep(

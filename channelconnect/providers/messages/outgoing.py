@@ -25,6 +25,10 @@ class OutgoingFile(NamedTuple):
     provider_id: str = ""
 
 
+# The type of what is no message: it tells a person that theirs, `reply_to`, and those before it were read.
+READ = "read"
+
+
 class OutgoingMessage(NamedTuple):
     """`opaque` is our id, which the provider gives back in each status; `template` is {name, language, components}."""
 

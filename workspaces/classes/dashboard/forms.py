@@ -61,7 +61,7 @@ class ClassForm(forms.Form):
         services = Service.objects.of(workspace).filter(kind=Service.Kind.CLASS).by_name()
         staff = Staff.objects.of(workspace).by_name()
         self.fields |= {
-            "service": _ChoiceOfRow(services, label=_("Service"), to_field_name="uuid"),
+            "service": _ChoiceOfRow(services, label=_("Service"), to_field_name="uuid", empty_label=_("Choose…")),
             "staff": _ChoiceOfRow(
                 staff, label=_("Host"), to_field_name="uuid", required=False, empty_label=_("Nobody yet")
             ),

@@ -20,6 +20,8 @@ from workspaces.subaccounts.models import CHANNEL_NAMES
 
 LONGEST_TAGS = MOST_TAGS * (LONGEST_TAG + 2)
 LONGEST_ATTRIBUTES = 30_000
+LONGEST_SAMPLE = 40
+MOST_SAMPLES = 3
 NOT_SET: tuple[str, Any] = ("", _("Not set"))
 ANY: tuple[str, Any] = ("", _("Any"))
 NO_LINE = _("Write each on a line of its own, such as “plan: gold”.")
@@ -195,8 +197,10 @@ class MappingForm(forms.Form):
         help_text=_("Others are taken as they are."),
     )
 
-    def __init__(self, data: Any = None, *, contact_import: ContactImport) -> None:
-        self.contact_import = contact_import
+    def __init__(
+        self, data: Any = None, *, contact_import: ContactImport, first_rows: Sequence[Sequence[str]] = ()
+    ) -> None:
+        self.contact_import, self.first_rows = contact_import, first_rows
         super().__init__(data)
         self.fields["default_country"].choices = [NOT_SET, *country_choices()]  # type: ignore[attr-defined]
         for number, column in enumerate(contact_import.columns):
@@ -204,6 +208,7 @@ class MappingForm(forms.Form):
                 label=column or _("Column %(number)s") % {"number": number + 1},
                 required=False,
                 choices=self._choices(column),
+                help_text=self._samples(number),
                 initial=contact_import.mapping[number],
             )
 
@@ -211,6 +216,11 @@ class MappingForm(forms.Form):
         name = column.strip().removeprefix(ATTRIBUTE)[:40]
         own = [(f"{ATTRIBUTE}{name}", _("Detail “%(name)s”") % {"name": name})] if name else []
         return [("", _("Leave out")), *((field, FIELD_LABELS[field]) for field in FIELDS), *own]
+
+    def _samples(self, number: int) -> str:
+        """Show a few cells of a column."""
+        cells = [row[number].strip()[:LONGEST_SAMPLE] for row in self.first_rows if number < len(row)]
+        return " · ".join(list(dict.fromkeys(filter(None, cells)))[:MOST_SAMPLES]) or str(_("Empty in the first rows."))
 
     def columns(self) -> list[Any]:
         return [self[f"column_{number}"] for number in range(len(self.contact_import.columns))]

@@ -3,7 +3,7 @@
 from django.urls import path
 
 import config.api.requests.ids  # noqa: F401 - makes `<id:…>` known
-from workspaces.contacts.dashboard.views import contacts, imports, segments
+from workspaces.contacts.dashboard.views import contacts, imports, merging, segments
 
 urlpatterns = [
     path("contacts", contacts.Contacts.as_view(), name="contacts"),
@@ -18,6 +18,7 @@ urlpatterns = [
     path("contacts/<id:uuid>/opt-out", contacts.ContactOptOut.as_view(), name="contact-opt-out"),
     path("contacts/<id:uuid>/opt-in", contacts.ContactOptIn.as_view(), name="contact-opt-in"),
     path("contacts/<id:uuid>/remove", contacts.ContactRemove.as_view(), name="contact-remove"),
+    path("contacts/<id:uuid>/merge", merging.ContactMerge.as_view(), name="contact-merge"),
     path("segments", segments.Segments.as_view(), name="segments"),
     path("segments/new", segments.SegmentNew.as_view(), name="segment-new"),
     path("segments/<id:uuid>", segments.SegmentPage.as_view(), name="segment"),

@@ -168,26 +168,28 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
-                'indexes': [
+                "indexes": [
                     models.Index(fields=["workspace", "-created_at", "-id"], name="contact_import_newest"),
-                    models.Index(condition=models.Q(("status", "running")), fields=["id"], name="contact_import_running"),
+                    models.Index(
+                        condition=models.Q(("status", "running")), fields=["id"], name="contact_import_running"
+                    ),
                 ],
-                'constraints': [
+                "constraints": [
                     models.CheckConstraint(
-                condition=models.Q(
-                    (
-                        "rows_done",
-                        django.db.models.expressions.CombinedExpression(
-                            django.db.models.expressions.CombinedExpression(
-                                models.F("created"), "+", models.F("updated")
-                            ),
-                            "+",
-                            models.F("refused"),
+                        condition=models.Q(
+                            (
+                                "rows_done",
+                                django.db.models.expressions.CombinedExpression(
+                                    django.db.models.expressions.CombinedExpression(
+                                        models.F("created"), "+", models.F("updated")
+                                    ),
+                                    "+",
+                                    models.F("refused"),
+                                ),
+                            )
                         ),
-                    )
-                ),
-                name="contact_import_counts_add_up",
-            ),
+                        name="contact_import_counts_add_up",
+                    ),
                 ],
             },
         ),
@@ -208,10 +210,8 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
-                'constraints': [
-                    models.UniqueConstraint(
-                fields=("contact_import", "first_row"), name="contact_import_piece_once"
-            ),
+                "constraints": [
+                    models.UniqueConstraint(fields=("contact_import", "first_row"), name="contact_import_piece_once"),
                 ],
             },
         ),
@@ -233,10 +233,8 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
-                'constraints': [
-                    models.UniqueConstraint(
-                fields=("contact_import", "row"), name="contact_import_row_refused_once"
-            ),
+                "constraints": [
+                    models.UniqueConstraint(fields=("contact_import", "row"), name="contact_import_row_refused_once"),
                 ],
             },
         ),
@@ -261,17 +259,17 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
-                'indexes': [
+                "indexes": [
                     models.Index(fields=["workspace", "-created_at", "-id"], name="segment_newest"),
                 ],
-                'constraints': [
-                    models.UniqueConstraint(
-                fields=("workspace", "name_key"), name="segment_name_once_per_workspace"
-            ),
+                "constraints": [
+                    models.UniqueConstraint(fields=("workspace", "name_key"), name="segment_name_once_per_workspace"),
                     models.CheckConstraint(
-                condition=models.Q(models.Q(("name", ""), _negated=True), models.Q(("name_key", ""), _negated=True)),
-                name="segment_has_a_name",
-            ),
+                        condition=models.Q(
+                            models.Q(("name", ""), _negated=True), models.Q(("name_key", ""), _negated=True)
+                        ),
+                        name="segment_has_a_name",
+                    ),
                 ],
             },
         ),

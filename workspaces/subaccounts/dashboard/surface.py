@@ -11,7 +11,7 @@ from agency.actors import Actor
 from agency.models import User
 from agency.pages.form_page import FormOf, FormView
 from agency.pages.kept_form_data import kept_form_data
-from agency.pages.registry import dashboard_menu, in_order
+from agency.pages.registry import dashboard_menu, in_sections
 from agency.pages.signed_in import SignedInView
 from agency.request_actor import user_actor
 from workspaces.subaccounts.dashboard.current_workspace import (
@@ -75,7 +75,7 @@ class DashboardView(CustomerView):
         frame = {
             "current": self.current,
             "brand": self.current.brand,
-            "menu": in_order(dashboard_menu),
+            "menu": in_sections(dashboard_menu),
             "nav": self.nav,
             "is_answer": self.request.method == "POST",
         }

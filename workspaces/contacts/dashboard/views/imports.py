@@ -1,6 +1,7 @@
 """Files of contacts: uploaded, their columns chosen, and watched while they are taken in."""
 
 import csv
+from collections.abc import Sequence
 from io import StringIO
 from itertools import chain
 from typing import Any
@@ -9,6 +10,7 @@ from uuid import UUID
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
+from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
 from agency.pages.lists import paged, with_id
@@ -81,7 +83,14 @@ class ContactImportPage(OneImport, DashboardForm[MappingForm]):
     template_name = "contacts/import.html"
 
     def make_form(self, data: Any = None) -> MappingForm:
-        return MappingForm(data, contact_import=self.contact_import)
+        return MappingForm(data, contact_import=self.contact_import, first_rows=self.first_rows)
+
+    @cached_property
+    def first_rows(self) -> Sequence[Sequence[str]]:
+        """A few rows of a file that waits for its columns to be named."""
+        is_waiting = self.contact_import.status == Status.UPLOADED
+        first = self.contact_import.pieces.order_by("first_row").first() if is_waiting else None
+        return first.rows[:ROWS_SHOWN] if first else []
 
     def save(self, form: MappingForm) -> HttpResponse:
         start_import(
@@ -96,12 +105,9 @@ class ContactImportPage(OneImport, DashboardForm[MappingForm]):
 
     def context(self) -> dict[str, Any]:
         shown = self.contact_import
-        first = shown.pieces.order_by("first_row").first() if shown.status == Status.UPLOADED else None
         return {
             "contact_import": shown,
-            "first_rows": [list(zip(shown.columns, row, strict=False)) for row in first.rows[:ROWS_SHOWN]]
-            if first
-            else [],
+            "first_rows": [list(zip(shown.columns, row, strict=False)) for row in self.first_rows],
             "percent": 100 * shown.rows_done // max(1, shown.rows_total),
         }
 

@@ -1,0 +1,176 @@
+"""Every topic that workspaces may subscribe to arrives at a receiver, fired by the code that makes the change.
+
+What arrives is held against the published document as it comes in (`tests.config.http.receivers`).
+"""
+
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.utils.timezone import now
+
+from agency.actors import SYSTEM
+from agency.event_types import event_types
+from agency.tenants import Audience
+from channelconnect.inbox import read_waiting
+from channelconnect.inbox.storing import store_notice
+from channelconnect.services.templates import sync_next, sync_soon
+from tests.channelconnect.inbox.notices import whatsapp
+from tests.channelconnect.sending.messages import BUSINESS, a_channel
+from tests.config.http.receivers import Received
+from tests.factories import ChannelFactory, ClassSessionFactory
+from tests.flow_factories import a_catch_all
+from tests.packs.client import an_automation
+from tests.tenants import Tenant
+from tests.webhooks.conftest import StartDispatcher, StartReceiver
+from tests.webhooks.delivering import until
+from tests.webhooks.workspaces import subscribe_workspace
+from tests.workspaces.conversations.facts import apply, receive, received, status, the_conversation
+from tests.workspaces.conversations.sending import record, send, sent
+from tools.sandbox import RunningSandbox, SandboxConfig, open_sandbox
+from workspaces.automations.services import publish_automation, switch_off, switch_on
+from workspaces.classes.models import ClassSession
+from workspaces.classes.services import complete_ended_classes
+from workspaces.conversations.services import inbound
+from workspaces.subaccounts.services import disconnect_channel, reconnect_channel
+
+pytestmark = pytest.mark.django_db(transaction=True)
+PATIENCE_SECONDS = 30.0
+# Broadcasts have a story of their own, from the schedule to the last recipient.
+ELSEWHERE = ("broadcast.",)
+
+
+@pytest.fixture
+def sandbox(settings: Any) -> Iterator[RunningSandbox]:
+    with open_sandbox(SandboxConfig.read({})) as running:
+        for name, value in running.variables.items():
+            setattr(settings, name, value)
+        yield running
+
+
+def topics() -> list[str]:
+    own = [one.name for one in event_types if one.audience is Audience.WORKSPACE]
+    return [name for name in own if not name.startswith(ELSEWHERE)]
+
+
+def made(a: Tenant, path: str, **fields: Any) -> dict[str, Any]:
+    answer = a.workspace_api.post(path, fields)
+    assert answer.status_code in (200, 201), answer.content
+    data: dict[str, Any] = answer.json()["data"]
+    return data
+
+
+def change_people(a: Tenant) -> None:
+    contact = made(a, "/contacts", name="Ada", tags=["VIP"])
+    own = f"/contacts/{contact['id']}"
+    moves: list[dict[str, Any]] = [{"tags": ["VIP", "new"]}, {"tags": []}, {"opted_out": True}, {"opted_out": False}]
+    for changes in moves:
+        a.workspace_api.patch(own, changes)
+    a.workspace_api.delete(own)
+    a.workspace_api.post("/contacts/import", {"contacts": [{"phone": "+4930123456"}]})
+    segment = made(a, "/segments", name="Regulars", filter={"country": "DE"})
+    a.workspace_api.patch(f"/segments/{segment['id']}", {"name": "Germans"})
+    a.workspace_api.delete(f"/segments/{segment['id']}")
+
+
+def talk(a: Tenant) -> None:
+    receive(received(a.channel))
+    own = f"/conversations/{the_conversation().uuid}"
+    a.workspace_api.patch(own, {"assigned_to": a.workspace.owner.email, "status": "closed"})
+    receive(received(a.channel, text="One more thing"))
+    a.workspace_api.post(f"{own}/notes", {"text": "Regular guest"})
+    message = sent(a)
+    told = message.provider_message_id or ""
+    apply(inbound.advance_statuses, *[status(a.channel, told, to) for to in ("delivered", "read")])
+    record(send(a, "Another"), "failed", error_code="131026", error_message="Cannot be reached.")
+
+
+def tell(field: str, **value: Any) -> None:
+    """Say something of the account, as the provider's callback does."""
+    moment = str(int(time.time()) + 1).encode()
+    assert store_notice(body=whatsapp(field, value, BUSINESS).replace(b"1790000000", moment))
+    read_waiting()
+
+
+def change_channels(a: Tenant, sandbox: RunningSandbox) -> None:
+    number = a_channel(a.workspace, sandbox)
+    assert sync_next(now=now())
+    for name, state in (("waiting", "APPROVED"), ("hello", "REJECTED"), ("order_ready", "PAUSED")):
+        sandbox.control("POST", "template", {"business": BUSINESS, "name": name, "status": state})
+    sync_soon([BUSINESS], now=now())
+    assert sync_next(now=now())
+    tell("business_capability_update", max_daily_conversation_per_phone=250)
+    tell("account_update", event="PARTNER_REMOVED")
+    disconnect_channel(channel=number, now=now(), by=SYSTEM)
+    reconnect_channel(
+        channel=number, name="Back", handle="+1", messaging_limit=50, quality="GREEN", now=now(), by=SYSTEM
+    )
+
+
+def change_offers(a: Tenant) -> None:
+    product = made(a, "/products", name="Oil", price=9.5, track_stock=True, stock_quantity=3)
+    a.workspace_api.patch(f"/products/{product['id']}", {"stock_quantity": 0})
+    service = made(a, "/services", name="Dance", kind="class", duration_minutes=60)
+    a.workspace_api.patch(f"/services/{service['id']}", {"name": "Tango"})
+    host = made(a, "/staff", name="Host")
+    a.workspace_api.patch(f"/staff/{host['id']}", {"name": "Hostess"})
+    change_classes(a, service["id"])
+    spare = made(a, "/services", name="Spare", kind="appointment")
+    for path in (f"/products/{product['id']}", f"/services/{spare['id']}", f"/staff/{host['id']}"):
+        assert a.workspace_api.delete(path).status_code < 300
+
+
+def change_classes(a: Tenant, service: str) -> None:
+    contact = made(a, "/contacts", name="Guest")
+    held = made(a, "/classes", service=service, starts_at="2030-01-01T10:00:00Z", capacity=1)
+    a.workspace_api.post(f"/classes/{held['id']}/participants", {"contact": contact["id"]})
+    a.workspace_api.delete(f"/classes/{held['id']}/participants/{contact['id']}")
+    a.workspace_api.post(f"/classes/{held['id']}/cancel")
+    over = ClassSessionFactory.create(workspace=a.workspace)
+    ClassSession.objects.filter(pk=over.pk).update(starts_at=now().replace(year=2020), ends_at=now().replace(year=2021))
+    assert complete_ended_classes(now=now()) == 1
+
+
+def switch_automations(a: Tenant) -> None:
+    ChannelFactory.create(workspace=a.workspace, platform="whatsapp")
+    automation = an_automation(a.workspace, flow=a_catch_all(), name="Welcome")
+    publish_automation(automation=automation, now=now(), by=SYSTEM)
+    switch_on(automation=automation, now=now(), by=SYSTEM)
+    switch_off(automation=automation, now=now(), by=SYSTEM)
+
+
+def envelope_of(request: Received) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(request.body)
+    return found
+
+
+def test_every_topic_is_fired_by_a_change_and_delivered(
+    a: Tenant, sandbox: RunningSandbox, start_receiver: StartReceiver, start_dispatcher: StartDispatcher
+) -> None:
+    receiver, wanted = start_receiver(), set(topics())
+    subscribe_workspace(a.workspace, receiver, *wanted)
+    change_people(a)
+    talk(a)
+    change_offers(a)
+    switch_automations(a)
+    change_channels(a, sandbox)
+    start_dispatcher()
+
+    def arrived() -> set[str]:
+        return {envelope_of(request)["event"] for request in list(receiver.requests)}
+
+    begun = time.monotonic()
+    while arrived() != wanted:
+        assert time.monotonic() < begun + PATIENCE_SECONDS, f"never came: {sorted(wanted - arrived())}"
+        time.sleep(0.02)
+    envelopes = [envelope_of(request) for request in receiver.requests]
+    assert {one["workspace_id"] for one in envelopes} == {str(a.workspace.uuid)}
+    agents = {request.headers["user-agent"] for request in receiver.requests}
+    assert agents == {"Svc-Workspace-Webhooks/1.0"}
+    for one in envelopes:
+        resource = one["event"].partition(".")[0]
+        name = {"contact.import_completed": "contact_import"}.get(one["event"], resource)
+        assert name in one["data"], one["event"]
+    assert until(lambda: len(receiver.requests) >= len(wanted))

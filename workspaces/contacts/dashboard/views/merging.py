@@ -1,0 +1,89 @@
+"""Two contacts that are one person: the other one is found, both are shown side by side, and become one."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from agency.pages.forms import Confirmation
+from agency.pages.lists import with_id
+from config.api.requests.ids import parse_uuid
+from config.api.requests.parameters import is_storable
+from config.db import like_pattern, name_key
+from workspaces.contacts.dashboard.views.contacts import ONE, OneContact
+from workspaces.contacts.models import Contact
+from workspaces.contacts.services import ContactNotFound, merge_contacts
+from workspaces.subaccounts.dashboard.surface import DashboardForm
+from workspaces.subaccounts.models import CHANNEL_NAMES
+
+MOST_FOUND = 20
+LONGEST_SEARCH = 100
+COMPARED = (
+    ("name", gettext_lazy("Name")),
+    ("phone", gettext_lazy("Phone number")),
+    ("email", gettext_lazy("E-mail")),
+    ("country", gettext_lazy("Country")),
+    ("timezone", gettext_lazy("Time zone")),
+)
+
+
+class ContactMerge(OneContact, DashboardForm[Confirmation]):
+    """Asks for the other contact, then shows what becomes of both, and asks."""
+
+    template_name = "contacts/merge.html"
+
+    def make_form(self, data: Any = None) -> Confirmation:
+        return Confirmation(data)
+
+    def save(self, form: Confirmation) -> HttpResponse:
+        other = self._other()
+        if other is None:
+            raise ContactNotFound
+        gone = str(other)
+        kept = merge_contacts(contact=self.contact, other=other, now=timezone.now(), by=self.by)
+        return self.done(_("%(gone)s and %(kept)s are one contact now.") % {"gone": gone, "kept": kept}, ONE, kept.uuid)
+
+    def context(self) -> dict[str, Any]:
+        other = self._other()
+        if other is None:
+            return {"contact": self.contact, **self._found()}
+        return {"contact": self.contact, "other": other, "rows": self._compared(other)}
+
+    def _other(self) -> Contact | None:
+        asked = self.request.POST.get("other") or self.request.GET.get("other", "")
+        if not asked:
+            return None
+        found = with_id(Contact.objects.of(self.workspace), parse_uuid(asked))
+        if found is None or found.pk == self.contact.pk:
+            raise ContactNotFound
+        return found
+
+    def _found(self) -> dict[str, Any]:
+        """Give contacts that match the search; without one those that are called the same or share an address."""
+        search = self.request.GET.get("search", "").strip()[:LONGEST_SEARCH]
+        rows = Contact.objects.of(self.workspace).exclude(pk=self.contact.pk).newest_first()
+        words = search or self.contact.name
+        if not words or not is_storable(words):
+            return {"search": "", "found": []}
+        found = rows.filter(search_key__like=like_pattern(name_key(words)))
+        return {"search": search, "found": list(found[:MOST_FOUND])}
+
+    def _compared(self, other: Contact) -> list[tuple[Any, str, str, str]]:
+        """Give each property with what both have of it, and what the one that stays will have."""
+        rows: list[tuple[Any, str, str, str]] = [
+            (label, str(mine or ""), str(theirs or ""), str(mine or theirs or ""))
+            for label, mine, theirs in (
+                (label, getattr(self.contact, name), getattr(other, name)) for name, label in COMPARED
+            )
+        ]
+        both = list(dict.fromkeys([*self.contact.tags, *other.tags]))
+        rows.append((_("Tags"), ", ".join(self.contact.tags), ", ".join(other.tags), ", ".join(both)))
+        mine, theirs = _kinds(self.contact), _kinds(other)
+        rows.append((_("Known on"), mine, theirs, ", ".join(dict.fromkeys(filter(None, (mine, theirs))))))
+        return rows
+
+
+def _kinds(contact: Contact) -> str:
+    return ", ".join(CHANNEL_NAMES[platform] for platform in contact.platforms)
