@@ -115,8 +115,8 @@ MUTATIONS: dict[str, Mutation | BroadcastMutation] = {
     "bytes": Mutation("writes the body anew", short.QUIET, says("X-Svc-Signature")),
     "early": Mutation("answers before the event is recorded", short.WEB_KILLED, loses),
     "sixteen": Mutation("sends sixteen at once to an endpoint", short.CROWDED, says("at once")),
-    "requeued": BroadcastMutation("sends again what a dead sender held", broadcasts.MUTATED),
-    "marked-late": BroadcastMutation("marks recipients when they were sent to", broadcasts.MUTATED),
-    "claims": BroadcastMutation("sends before the claim is on the disk", broadcasts.MUTATED, forgets_commits=True),
+    "requeued": BroadcastMutation("sends again what a dead sender held", broadcasts.KILLED),
+    "marked-late": BroadcastMutation("marks recipients when they were sent to", broadcasts.KILLED),
+    "claims": BroadcastMutation("sends before the claim is on the disk", broadcasts.CRASHED, forgets_commits=True),
     "tenants": Mutation("delivers to another agency", short.QUIET, says("another owner's")),
 }

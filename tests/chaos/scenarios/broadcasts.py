@@ -187,11 +187,11 @@ class _Played:
 COLUMNS = ("broadcast_id", "contact_id", "status", "stage", "error_code")
 HANGS = ({"call": "send", "fault": "accept_then_hang", "every": 40, "seconds": 20},)
 BROADCASTS = {
-    "broadcast": KilledBroadcast(12, 3_000, 240, faults=HANGS),
-    "broadcast-silent": KilledBroadcast(6, 1_500, 180, faults=HANGS, statuses="none"),
+    "broadcast": KilledBroadcast(10, 2_000, 420, faults=HANGS),
+    "broadcast-silent": KilledBroadcast(4, 1_000, 300, faults=HANGS, statuses="none"),
 }
-# Every call that is out when its sender is killed was accepted.
-MUTATED = KilledBroadcast(
-    4, 800, 120, faults=({"call": "send", "fault": "accept_then_hang", "every": 20, "seconds": 9},)
-)
-SHORT_BROADCAST = KilledBroadcast(2, 400, 90)
+# Calls that are out when their sender is killed were accepted.
+OUT = ({"call": "send", "fault": "accept_then_hang", "every": 10, "seconds": 9},)
+KILLED = KilledBroadcast(2, 300, 200, crash=False, faults=OUT)
+CRASHED = KilledBroadcast(1, 300, 200, faults=OUT)
+SHORT_BROADCAST = KilledBroadcast(2, 300, 200)
