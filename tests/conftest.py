@@ -3,6 +3,7 @@
 import gc
 import pickle
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -10,6 +11,7 @@ from django.test import Client, TransactionTestCase
 from hypothesis import HealthCheck
 from hypothesis import settings as search
 from pytest_django import DjangoDbBlocker
+from whitenoise.middleware import WhiteNoiseMiddleware
 
 from tests.agency.console.browsers import at_the_console
 from tests.databases import SharedTemplate, template_of_this_run
@@ -72,8 +74,17 @@ SLOW = (
     "tests/packs/console/test_access",
     "tests/webhooks/console/test_access",
     "tests/workspaces/subaccounts/dashboard/test_access",
+    "tests/channelconnect/test_callback",
+    "tests/channelconnect/test_disconnecting",
     "tests/channelconnect/test_ends",
+    "tests/channelconnect/test_pages",
+    "tests/channelconnect/test_selecting",
+    "tests/operations/test_bootstrap",
     "tests/operations/test_settings",
+    "tests/workspaces/catalogue/test_stock",
+    "tests/workspaces/contacts/test_walking",
+    "tests/workspaces/media/test_buckets",
+    "tests/workspaces/subaccounts/test_owner_consent",
     "tests/operations/test_secrets_at_rest",
     "tests/api/requests/test_bodies",
     "tests/api/requests/test_fields",
@@ -149,6 +160,23 @@ def django_db_setup(
         yield
     with django_db_blocker.unblock(), connection.cursor() as cursor:
         cursor.execute(OTHERS_OUT)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _static_files_found_once() -> Iterator[None]:
+    """Let the handlers of all browsers share one list of static files, which each would make by a walk of its own."""
+    found: dict[str, Any] = {}
+    walk = WhiteNoiseMiddleware.add_files_from_finders
+
+    def add(middleware: Any) -> None:
+        if not found:
+            walk(middleware)
+            found.update(middleware.files)
+        middleware.files.update(found)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(WhiteNoiseMiddleware, "add_files_from_finders", add)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -356,9 +356,9 @@ class CostSerializer(Serializer):
 class PreviewSerializer(Serializer):
     """What would happen if a broadcast were sent now, or at its time."""
 
-    recipients_count = IntegerField(help_text="How many would get it.", example=980)
+    recipients_count = IntegerField(help_text="The whole audience, those who would be skipped among it.", example=1_000)
     skipped = DictField(help_text="How many would not, by the reason.", example={"opted_out": 12, "no_address": 8})
-    zones = PreviewZoneSerializer(many=True)
+    zones = PreviewZoneSerializer(many=True, help_text="Empty where all are sent to at one moment.")
     waves = PreviewWaveSerializer(many=True)
     held_count = IntegerField(
         help_text="How many would have to wait for room in the number's messaging limit.", example=0

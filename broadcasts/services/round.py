@@ -1,9 +1,9 @@
 """What keeps broadcasts going beside the sender: begins them, prepares their recipients in turn, and ends them."""
 
 import logging
-import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from django.db import DatabaseError, connection
@@ -13,15 +13,15 @@ from broadcasts.services.audience.preparing import prepare_chunk, unprepared
 from broadcasts.services.beginning import begin_due_broadcasts, begin_refused_broadcasts
 from broadcasts.services.cancelling import skip_next_cancelled
 from broadcasts.services.completing import complete_broadcasts
-from broadcasts.services.moving import SWEEP
+from config.celery.tasks import in_batches
 from config.db import database_now
 from config.leases.turns import Path, Turns
-from config.leases.wake_ups import WakeUpListener
 
 logger = logging.getLogger(__name__)
 
 # How often it is looked for what is due. Preparation goes on between two looks.
 LOOK_SECONDS: Final = 0.5
+SKIPPING_SECONDS: Final = 0.2
 MOST_UNPREPARED: Final = 5_000
 # After so many faults in a row of one broadcast it waits until the next run, and holds up no other.
 PAUSE_SECONDS: Final = 30.0
@@ -53,7 +53,7 @@ class Round:
         now = database_now()
         begin_due_broadcasts(now=now)
         begin_refused_broadcasts(now=now)
-        skip_next_cancelled(now=now)
+        in_batches(partial(skip_next_cancelled, now=now), seconds=SKIPPING_SECONDS)
         complete_broadcasts(now=now)
         self._learn()
         self._looked_at = time.monotonic()
@@ -86,17 +86,9 @@ class Round:
             self._known.discard(path)
 
 
-def run_round(*, should_stop: Callable[[], bool], idle_seconds: float = LOOK_SECONDS) -> None:
-    """Go on until it is to stop; a broadcast that has moved wakes it."""
-    woken, current = threading.Event(), Round()
-    listener = WakeUpListener(SWEEP, woken.set)
-    listener.thread.start()
-    try:
-        while not should_stop():
-            if woken.is_set():
-                woken.clear()
-                current.look()
-            if not current.go_on():
-                woken.wait(idle_seconds)
-    finally:
-        listener.stop()
+def run_round(*, should_stop: Callable[[], bool], idle_seconds: float = LOOK_SECONDS / 2) -> None:
+    """Go on until it is to stop."""
+    current = Round()
+    while not should_stop():
+        if not current.go_on():
+            time.sleep(idle_seconds)

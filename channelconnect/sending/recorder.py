@@ -12,6 +12,7 @@ from channelconnect.providers.messages import CallResult, Outcome
 from channelconnect.providers.messages.outgoing import READ
 from channelconnect.sending.consequences import draw_consequences
 from channelconnect.sending.sources import ClaimedMessage, MessageSource, Sent, is_urgent
+from channelconnect.sending.uploads import forget_lost_files
 from config.leases.connection import Connection
 from config.leases.recorder import Recorder
 from config.metrics import count, observe
@@ -45,6 +46,7 @@ class MessageRecorder(Recorder[Sent, ClaimedMessage, ClaimedMessage]):
         observe("sender_record_seconds", monotonic() - began)
         for result, messages in Counter(_results_of_messages(results)).items():
             count("messages_sent_total", messages, result.value)
+        forget_lost_files(results)
         draw_consequences(results)
         if any(is_urgent(self._sources[name]) for name in by_source):
             self._on_urgent()  # what follows in the same conversation may go now

@@ -60,11 +60,14 @@ GROUP BY 1
 class Counted:
     """An audience as it stands now."""
 
-    total: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
     ready: dict[tuple[datetime, str | None], Due] = field(default_factory=dict)
     prefixes: dict[str, int] = field(default_factory=dict)
     has_network_numbers: bool = False
+
+    @property
+    def reached(self) -> int:
+        return sum(due.free + due.counted for due in self.ready.values())
 
     def move_duplicates(self, at: datetime, timezone: str | None, number: int) -> None:
         due = self.ready[at, timezone]
@@ -109,7 +112,6 @@ class AudienceCount:
             if at is None:
                 counted.prefixes |= {prefix: number} if prefix is not None else {}
                 continue
-            counted.total += number
             counted.has_network_numbers |= bool(numbers)
             if reason is None:
                 counted.ready[at, timezone] = Due(at, free, number - free)
