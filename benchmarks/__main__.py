@@ -37,6 +37,7 @@ BENCHMARKS = {
     "parallel-creates": "benchmarks.api.parallel_creates",
     "contact-import": "benchmarks.contacts.importing",
     "contact-segments": "benchmarks.contacts.segments",
+    "broadcast-preparation": "benchmarks.broadcasts.preparation",
     "tracked-links": "benchmarks.broadcasts.tracked_links",
     "retention": "benchmarks.retention",
 }

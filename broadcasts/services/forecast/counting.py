@@ -66,8 +66,8 @@ class Counted:
     has_network_numbers: bool = False
 
     @property
-    def reached(self) -> int:
-        return sum(due.free + due.counted for due in self.ready.values())
+    def total(self) -> int:
+        return self.skipped.total() + sum(due.free + due.counted for due in self.ready.values())
 
     def move_duplicates(self, at: datetime, timezone: str | None, number: int) -> None:
         due = self.ready[at, timezone]

@@ -49,7 +49,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """`recipients_count`, `zones` and `waves` are those who are sent to: the audience without whom it skips.
+    """`recipients_count` is the whole audience, as a broadcast's is; `zones` and `waves` are those who are sent to.
 
     `zones` is empty where all are sent to at one moment. `held_count` is how many wait for room in the allowance.
     """
@@ -83,7 +83,7 @@ def preview(workspace: Workspace, draft: Broadcast) -> Preview:
         raise ForecastUnavailable from error
     plan = _plan(draft, counted, limit, now)
     return Preview(
-        recipients_count=counted.reached,
+        recipients_count=counted.total,
         skipped=dict(sorted(counted.skipped.items())),
         zones=_zones(counted),
         waves=plan.waves(),
