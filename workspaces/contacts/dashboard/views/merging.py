@@ -72,7 +72,7 @@ class ContactMerge(OneContact, DashboardForm[Confirmation]):
 
     def _compared(self, other: Contact) -> list[tuple[Any, str, str, str]]:
         """Give each property with what both have of it, and what the one that stays will have."""
-        rows = [
+        rows: list[tuple[Any, str, str, str]] = [
             (label, str(mine or ""), str(theirs or ""), str(mine or theirs or ""))
             for label, mine, theirs in (
                 (label, getattr(self.contact, name), getattr(other, name)) for name, label in COMPARED
