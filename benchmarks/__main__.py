@@ -32,9 +32,12 @@ BENCHMARKS = {
     "release": "benchmarks.dispatcher.release",
     "delivery": "benchmarks.dispatcher.throughput",
     "sending": "benchmarks.sending.throughput",
+    "broadcast-statuses": "benchmarks.broadcasts.statuses",
+    "broadcast-sending": "benchmarks.broadcasts.sending",
     "parallel-creates": "benchmarks.api.parallel_creates",
     "contact-import": "benchmarks.contacts.importing",
     "contact-segments": "benchmarks.contacts.segments",
+    "tracked-links": "benchmarks.broadcasts.tracked_links",
     "retention": "benchmarks.retention",
 }
 

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
-VARIABLE: Final = re.compile(r"\{\{\s*([a-z]+(?:\.[A-Za-z0-9_ -]{1,64}))\s*\}\}")
+# A name may hold blanks, not begin or end with them.
+VARIABLE: Final = re.compile(r"\{\{\s*([a-z]+\.[A-Za-z0-9_-](?:[A-Za-z0-9_ -]{0,62}[A-Za-z0-9_-])?)\s*\}\}")
 
 
 def variables_in(message: Any) -> Iterator[str]:
@@ -34,7 +35,9 @@ class FrozenMessage:
 
     Either `text` or `template` ({name, language, components}, as a provider takes it). The workspace's own variables
     are filled in; `variables` are those of contacts that are left, each once, in the order of `Recipient.values`.
-    `links` are the addresses that are replaced by tracked links, in the order of their numbers; empty where none is.
+    `links` are the addresses that are replaced by tracked links, in the order of their numbers; empty where none is. In
+    text and template `{{link.N}}` stands for such a link and `{{token.N}}` for its last part, which a button takes;
+    an address may hold variables itself.
     """
 
     text: str = ""
@@ -57,17 +60,19 @@ class FrozenMessage:
     def for_recipient(
         self, values: Sequence[str] | None, link: Callable[[int], str] | None = None
     ) -> tuple[str, Mapping[str, Any] | None]:
-        """Give text and template as one recipient gets them; `link` gives the tracked link of a number."""
-        if not self.variables and not (self.links and link):
+        """Give text and template as one recipient gets them.
+
+        `link` gives the tracked link of a number; without it people would see the addresses themselves.
+        """
+        if not self.variables and not self.links:
             return self.text, self.template
         by_name = dict(zip(self.variables, values or (), strict=False))
 
         def write(text: str) -> str:
-            text = VARIABLE.sub(lambda found: by_name.get(found[1], ""), text) if "{{" in text else text
-            if link:
-                for number, address in enumerate(self.links):
-                    if address in text:
-                        text = text.replace(address, link(number))
-            return text
+            return VARIABLE.sub(lambda found: by_name.get(found[1], ""), text) if "{{" in text else text
 
+        for number, address in enumerate(self.links):
+            written = link(number) if link else write(address)
+            by_name[f"link.{number}"] = written
+            by_name[f"token.{number}"] = written.rpartition("/")[2] if link else written
         return write(self.text), filled(self.template, write) if self.template else None

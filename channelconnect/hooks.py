@@ -17,6 +17,8 @@ from channelconnect.inbox import FactHandler, fact_handlers
 from channelconnect.models import ConnectSettings
 from channelconnect.providers.messages.errors import known_sentence
 from channelconnect.providers.notices import AccountLost, LimitChanged, QualityChanged, TemplateChanged
+from channelconnect.sending.allowance import used_people
+from channelconnect.sending.conversations.read_marks import ReadMarks
 from channelconnect.sending.conversations.source import ConversationMessages
 from channelconnect.sending.sources import message_sources
 from channelconnect.services import release_access
@@ -33,6 +35,7 @@ from workspaces.conversations.services import TemplateCheck, inbound, template_c
 from workspaces.conversations.services.failures import FailureWords, failure_words
 from workspaces.conversations.services.outbound.template_choices import TemplateSource, template_sources
 from workspaces.subaccounts.event_types import workspace_event_type
+from workspaces.subaccounts.models.channels import AllowanceSource, allowance_sources
 from workspaces.subaccounts.services import DisconnectionHandler, disconnection_handlers
 
 # A batch of a thousand updates stays far below 4 MiB; without its signature a callback is refused unread.
@@ -130,6 +133,8 @@ fact_handlers.add(
     FactHandler(TemplateChanged, sync_changed),
 )
 message_sources.add(ConversationMessages())
+message_sources.add(ReadMarks())
+allowance_sources.add(AllowanceSource("channelconnect.allowance", used_people))
 template_checks.add(TemplateCheck(name="channelconnect.templates", check=check_template))
 requirement_checks.add(RequirementCheck(name="template", is_met=has_approved_template))
 failure_words.add(FailureWords("channelconnect.errors", known_sentence))

@@ -44,12 +44,30 @@ SUBSCRIPTIONS = Queue("subscriptions", 60, 90)
 TEMPLATES = Queue("templates", 60, 90)
 # A round takes on files for some seconds, and the slowest of them takes a minute.
 FETCHES = Queue("fetches", 85, 90)
+# A run takes in rows of files for some seconds, a thousand in each transaction.
+IMPORTS = Queue("imports", 60, 90)
+# A run prepares for half a minute, chunk by chunk; the longest chunk takes a fraction of a second.
+BROADCASTS = Queue("broadcasts", 60, 90)
 HOUSEKEEPING = Queue("housekeeping", 240, 300)
-QUEUES = (DISPATCHER, SENDER, PULSE, MAIL, CALLBACKS, EXPIRY, SUBSCRIPTIONS, TEMPLATES, FETCHES, HOUSEKEEPING)
+QUEUES = (
+    DISPATCHER,
+    SENDER,
+    PULSE,
+    MAIL,
+    CALLBACKS,
+    EXPIRY,
+    SUBSCRIPTIONS,
+    TEMPLATES,
+    FETCHES,
+    IMPORTS,
+    BROADCASTS,
+    HOUSEKEEPING,
+)
 
 TASKS = (
     Task("webhooks.deliver", DISPATCHER),
     Task("channelconnect.send", SENDER),
+    Task("broadcasts.prepare", BROADCASTS),
     Task("config.record_worker", PULSE, every=5),
     Task("agency.send_mail", MAIL, every=2),
     Task("channelconnect.read_notices", CALLBACKS),
@@ -60,9 +78,11 @@ TASKS = (
     Task("channelconnect.sync_templates", TEMPLATES, every=10),
     Task("channelconnect.fetch_media", FETCHES, every=2),
     Task("channelconnect.forget_notices", HOUSEKEEPING, every=600),
+    Task("conversations.forget_messages", HOUSEKEEPING, every=600),
     Task("contacts.forget_imports", HOUSEKEEPING, every=600),
     Task("contacts.merge_counts", HOUSEKEEPING, every=30),
-    Task("contacts.import_files", HOUSEKEEPING, every=2),
+    Task("contacts.import_files", IMPORTS, every=2),
+    Task("broadcasts.count_clicks", HOUSEKEEPING, every=2),
     Task("agency.forget_records", HOUSEKEEPING, every=600),
     Task("api.forget_idempotency_records", HOUSEKEEPING, every=600),
     Task("webhooks.forget_deliveries", HOUSEKEEPING, every=600),

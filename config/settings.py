@@ -167,6 +167,7 @@ PARTITION_DAYS_AHEAD = 1 if ENVIRONMENT == "test" else 14
 
 # How long rows are kept for which no promise says it (docs/operations.md has all periods).
 ACTIVITY_KEPT_DAYS = env.number("ACTIVITY_KEPT_DAYS", 396, least=30)  # the database keeps the last 30 days in any case
+MESSAGES_KEPT_DAYS = env.number("MESSAGES_KEPT_DAYS", 730, least=30)  # messages and notes of conversations
 MAIL_KEPT_DAYS = env.number("MAIL_KEPT_DAYS", 90, least=1)
 CONNECT_SESSIONS_KEPT_DAYS = env.number("CONNECT_SESSIONS_KEPT_DAYS", 90, least=1)
 PROVIDER_NOTICES_KEPT_DAYS = env.number("PROVIDER_NOTICES_KEPT_DAYS", 30, least=1)
@@ -287,6 +288,8 @@ WEB_THREADS = env.number("WEB_THREADS", 4, least=1)
 
 AGENCY_KEY_LIMIT = env.number("AGENCY_KEY_LIMIT", 120, least=1)
 ADDRESS_LIMIT = env.number("ADDRESS_LIMIT", 60, least=1)
+# In which rates are looked up: that of the business accounts' payment method at the provider.
+BILLING_CURRENCY = env.text("BILLING_CURRENCY", "USD")
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 1000
 DATA_UPLOAD_MAX_NUMBER_FILES = 1

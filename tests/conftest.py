@@ -1,7 +1,9 @@
 """What every test stands on: clean counters, a database that can be emptied, and two agencies with their clients."""
 
 import gc
+import pickle
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -9,6 +11,7 @@ from django.test import Client, TransactionTestCase
 from hypothesis import HealthCheck
 from hypothesis import settings as search
 from pytest_django import DjangoDbBlocker
+from whitenoise.middleware import WhiteNoiseMiddleware
 
 from tests.agency.console.browsers import at_the_console
 from tests.databases import SharedTemplate, template_of_this_run
@@ -36,8 +39,11 @@ SLOW = (
     "tests/servers/",
     "tests/admin/test_permissions",
     "tests/admin/test_records",
+    "tests/broadcasts/services/test_killed_preparation",
     "tests/channelconnect/test_unsaved.py::test_a_process_that_is_killed",
     "tests/channelconnect/inbox/test_to_conversations.py::test_readers_that_are_killed",
+    "tests/channelconnect/sending/test_killed_senders.py",
+    "tests/workspaces/contacts/test_file_imports.py::test_workers_that_are_killed",
     "tests/agency/console/test_access",
     "tests/operations/test_benchmarks",
     "tests/operations/test_backup",
@@ -61,14 +67,24 @@ SLOW = (
     "tests/workspaces/subaccounts/api/test_hundred_thousand",
     "tests/channelconnect/providers/",
     "tests/channelconnect/sending/",
+    "tests/broadcasts/sending/",
     "tests/test_routes",
     "tests/test_unchanged",
     "tests/agency/console/test_safety",
     "tests/packs/console/test_access",
     "tests/webhooks/console/test_access",
     "tests/workspaces/subaccounts/dashboard/test_access",
+    "tests/channelconnect/test_callback",
+    "tests/channelconnect/test_disconnecting",
     "tests/channelconnect/test_ends",
+    "tests/channelconnect/test_pages",
+    "tests/channelconnect/test_selecting",
+    "tests/operations/test_bootstrap",
     "tests/operations/test_settings",
+    "tests/workspaces/catalogue/test_stock",
+    "tests/workspaces/contacts/test_walking",
+    "tests/workspaces/media/test_buckets",
+    "tests/workspaces/subaccounts/test_owner_consent",
     "tests/operations/test_secrets_at_rest",
     "tests/api/requests/test_bodies",
     "tests/api/requests/test_fields",
@@ -147,13 +163,30 @@ def django_db_setup(
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _static_files_found_once() -> Iterator[None]:
+    """Let the handlers of all browsers share one list of static files, which each would make by a walk of its own."""
+    found: dict[str, Any] = {}
+    walk = WhiteNoiseMiddleware.add_files_from_finders
+
+    def add(middleware: Any) -> None:
+        if not found:
+            walk(middleware)
+            found.update(middleware.files)
+        middleware.files.update(found)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(WhiteNoiseMiddleware, "add_files_from_finders", add)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _clean_counters() -> None:
     """Forget what an earlier run counted: its keys had the same numbers as this run's."""
     forget_counters()
 
 
 @pytest.fixture(scope="module")
-def furnished(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[tuple[Tenant, Tenant]]:
+def furnished(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[tuple[bytes, bytes]]:
     """Two agencies with one of everything, there for all tests of a module, each of which begins with a copy of them.
 
     A module that wants them replaces `a` and `b`.
@@ -162,7 +195,9 @@ def furnished(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iter
         made = Tenant(), Tenant()
         for tenant in made:
             ids_of(tenant)
-    yield made
+            for key in ("workspace_api", "copying_api"):
+                getattr(tenant, key)
+    yield pickle.dumps(made[0]), pickle.dumps(made[1])
     with django_db_blocker.unblock():
         empty_database()
 

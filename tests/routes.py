@@ -12,6 +12,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.services import suspend_agency
 from channelconnect.models import ChannelCredential
+from tests.broadcasts.making import a_body, bring_to, create
 from tests.channelconnect.agencies import RETURN_URL, a_session, switch_on, wanted
 from tests.factories import a_file, catalogue_ids
 from tests.tenants import NOTHING, Api, Multipart, Tenant, a_new_customer
@@ -30,7 +31,7 @@ OF_BOTH = ("webhook", "delivery")
 QUERIES = {f"{AGENCY}packs/import/preview": "?workspace=<id:workspace>&automation=<id:automation>"}
 
 # Pages for people (the bare address leads to them), and what asks whether the process lives: not of the API.
-PAGES = ("account/", "app", "brand/", "connect/", "console", "media/", "admin", "healthz", "readyz")
+PAGES = ("account/", "app", "brand/", "connect/", "console", "l/", "media/", "admin", "healthz", "readyz")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,30 @@ def a_message(tenant: Tenant) -> dict[str, Any]:
     """A message into the conversation that is there."""
     conversation = a_conversation(tenant.channel)
     return {"contact": str(conversation.contact.uuid), "channel": str(tenant.channel.uuid), "text": "Yes, at eight."}
+
+
+def _a_broadcast(tenant: Tenant) -> dict[str, Any]:
+    """A broadcast on the channel that is there, in free text."""
+    return a_body(tenant)
+
+
+def _in(status: str) -> Callable[[Tenant], dict[str, Any]]:
+    """Bring the tenant's broadcast into a state in which it can be moved."""
+
+    def bring(tenant: Tenant) -> dict[str, Any]:
+        bring_to({"id": ids_of(tenant)["broadcast"]}, status)
+        return {}
+
+    return bring
+
+
+def _move(status: str) -> Case:
+    return Case(200, _in(status), body_optional=True)
+
+
+def _a_test(tenant: Tenant) -> dict[str, Any]:
+    """A contact whose window is open."""
+    return {"contacts": [str(a_conversation(tenant.channel).contact.uuid)]}
 
 
 def _a_product() -> dict[str, Any]:
@@ -205,6 +230,21 @@ ROUTES: dict[str, dict[str, Case]] = {
         "PATCH": Case(200, lambda _: {"name": "Renamed"}),
         "DELETE": READ,
     },
+    f"{WORKSPACE}broadcasts": {"GET": LIST, "POST": Case(201, _a_broadcast)},
+    f"{WORKSPACE}broadcasts/preview": {"POST": Case(200, _a_broadcast)},
+    f"{WORKSPACE}broadcasts/<id:broadcast>": {
+        "GET": READ,
+        "PATCH": Case(200, lambda _: {"name": "Renamed"}),
+        "DELETE": READ,
+    },
+    f"{WORKSPACE}broadcasts/<id:broadcast>/schedule": {"POST": _move("Draft")},
+    f"{WORKSPACE}broadcasts/<id:broadcast>/approve": {"POST": _move("Scheduled")},
+    f"{WORKSPACE}broadcasts/<id:broadcast>/pause": {"POST": _move("sending")},
+    f"{WORKSPACE}broadcasts/<id:broadcast>/resume": {"POST": _move("paused")},
+    f"{WORKSPACE}broadcasts/<id:broadcast>/cancel": {"POST": _move("Scheduled")},
+    f"{WORKSPACE}broadcasts/<id:broadcast>/preview": {"POST": DO},
+    f"{WORKSPACE}broadcasts/<id:broadcast>/test": {"POST": Case(202, _a_test)},
+    f"{WORKSPACE}broadcasts/<id:broadcast>/recipients": {"GET": READ},
     f"{WORKSPACE}channels": {"GET": LIST},
     f"{WORKSPACE}channels/<id:channel>": {"GET": READ},
     f"{WORKSPACE}webhooks": {"GET": LIST, "POST": Case(201, _workspace_endpoint, others=201)},
@@ -300,6 +340,7 @@ def _make_ids(tenant: Tenant) -> dict[str, UUID]:
         **catalogue_ids(tenant.workspace, tenant.mark, tenant.contact),
         "contact": tenant.contact.uuid,
         "segment": tenant.segment.uuid,
+        "broadcast": create(tenant, name=f"Broadcast {tenant.mark}", requires_approval=True)["id"],
     }
 
 

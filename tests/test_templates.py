@@ -29,7 +29,7 @@ def template_names() -> list[str]:
 
 def sources() -> Iterator[Path]:
     """Give the modules of the product."""
-    for app in ("agency", "channelconnect", "config", "packs", "webhooks", "workspaces"):
+    for app in ("agency", "broadcasts", "channelconnect", "config", "packs", "webhooks", "workspaces"):
         yield from (settings.BASE_DIR / app).rglob("*.py")
 
 

@@ -46,6 +46,11 @@ class Migration(migrations.Migration):
                 ('groups', models.ManyToManyField(blank=True, help_text='The groups this user belongs to. A user will get all permissions granted to each of their groups.', related_name='user_set', related_query_name='user', to='auth.group', verbose_name='groups')),
                 ('user_permissions', models.ManyToManyField(blank=True, help_text='Specific permissions for this user.', related_name='user_set', related_query_name='user', to='auth.permission', verbose_name='user permissions')),
             ],
+            options={
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('email', django.db.models.functions.text.Lower('email'))), name='user_email_is_lower_case'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='Agency',
@@ -81,6 +86,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 'verbose_name': 'add-on',
+                'constraints': [
+                    models.UniqueConstraint(condition=models.Q(('archived_at', None)), fields=('agency', 'name_key'), name='addon_name_once_per_agency'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -103,6 +111,10 @@ class Migration(migrations.Migration):
             ],
             options={
                 'verbose_name_plural': 'activity entries',
+                'indexes': [
+                    models.Index(fields=['agency', '-id'], name='activity_of_agency'),
+                    models.Index(fields=['workspace_uuid', '-id'], name='activity_of_workspace'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -139,6 +151,16 @@ class Migration(migrations.Migration):
                 ('position', models.BigIntegerField(db_default=config.db.CurrentTransaction(), editable=False)),
                 ('agency', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='events', to='agency.agency')),
             ],
+            options={
+                'indexes': [
+                    models.Index(models.F('agency'), django.db.models.functions.comparison.Coalesce('workspace_id', 0), models.F('position'), models.F('id'), condition=models.Q(('fanned_out_at', None)), name='event_to_fan_out'),
+                    models.Index(models.F('position') + 0, condition=models.Q(('fanned_out_at', None)), name='event_new'),
+                    models.Index(fields=['agency', '-id'], name='event_newest_of_agency'),
+                ],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('workspace_id', None), models.Q(('workspace_id__gt', 0), ('workspace_uuid__isnull', False)), _connector='OR'), name='event_of_a_workspace_has_its_uuid'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='Mail',
@@ -153,6 +175,11 @@ class Migration(migrations.Migration):
                 ('given_up_at', models.DateTimeField(null=True)),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='mails', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'indexes': [
+                    models.Index(condition=models.Q(('given_up_at', None), ('sent_at', None)), fields=['next_attempt_at'], name='mail_due'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='Member',
@@ -163,6 +190,12 @@ class Migration(migrations.Migration):
                 ('agency', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='members', to='agency.agency')),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='memberships', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'constraints': [
+                    models.UniqueConstraint(fields=('agency', 'user'), name='member_once_per_agency'),
+                    models.CheckConstraint(condition=models.Q(('role__in', ['owner', 'admin', 'viewer'])), name='member_role_is_known'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='Plan',
@@ -177,53 +210,10 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 ('agency', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='plans', to='agency.agency')),
             ],
-        ),
-        migrations.AddConstraint(
-            model_name='user',
-            constraint=models.CheckConstraint(condition=models.Q(('email', django.db.models.functions.text.Lower('email'))), name='user_email_is_lower_case'),
-        ),
-        migrations.AddConstraint(
-            model_name='addon',
-            constraint=models.UniqueConstraint(condition=models.Q(('archived_at', None)), fields=('agency', 'name_key'), name='addon_name_once_per_agency'),
-        ),
-        migrations.AddIndex(
-            model_name='activityentry',
-            index=models.Index(fields=['agency', '-id'], name='activity_of_agency'),
-        ),
-        migrations.AddIndex(
-            model_name='activityentry',
-            index=models.Index(fields=['workspace_uuid', '-id'], name='activity_of_workspace'),
-        ),
-        migrations.AddIndex(
-            model_name='event',
-            index=models.Index(models.F('agency'), django.db.models.functions.comparison.Coalesce('workspace_id', 0), models.F('position'), models.F('id'), condition=models.Q(('fanned_out_at', None)), name='event_to_fan_out'),
-        ),
-        migrations.AddIndex(
-            model_name='event',
-            index=models.Index(models.F('position') + 0, condition=models.Q(('fanned_out_at', None)), name='event_new'),
-        ),
-        migrations.AddIndex(
-            model_name='event',
-            index=models.Index(fields=['agency', '-id'], name='event_newest_of_agency'),
-        ),
-        migrations.AddConstraint(
-            model_name='event',
-            constraint=models.CheckConstraint(condition=models.Q(('workspace_id', None), models.Q(('workspace_id__gt', 0), ('workspace_uuid__isnull', False)), _connector='OR'), name='event_of_a_workspace_has_its_uuid'),
-        ),
-        migrations.AddIndex(
-            model_name='mail',
-            index=models.Index(condition=models.Q(('given_up_at', None), ('sent_at', None)), fields=['next_attempt_at'], name='mail_due'),
-        ),
-        migrations.AddConstraint(
-            model_name='member',
-            constraint=models.UniqueConstraint(fields=('agency', 'user'), name='member_once_per_agency'),
-        ),
-        migrations.AddConstraint(
-            model_name='member',
-            constraint=models.CheckConstraint(condition=models.Q(('role__in', ['owner', 'admin', 'viewer'])), name='member_role_is_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='plan',
-            constraint=models.UniqueConstraint(condition=models.Q(('archived_at', None)), fields=('agency', 'name_key'), name='plan_name_once_per_agency'),
+            options={
+                'constraints': [
+                    models.UniqueConstraint(condition=models.Q(('archived_at', None)), fields=('agency', 'name_key'), name='plan_name_once_per_agency'),
+                ],
+            },
         ),
     ]

@@ -45,7 +45,7 @@ def run(_: Bench) -> list[Figure]:
     settings.ROOT_URLCONF = "config.urls"
     workspace = a_workspace()
     application = handler(urlconf="config.urls")
-    _, key = issue_workspace_key(workspace=workspace, name="Bench", by=SYSTEM)
+    _key, key = issue_workspace_key(workspace=workspace, name="Bench", by=SYSTEM)
     variants = {
         "bare COPY": partial(_copy_ms, workspace),
         "import, all new": partial(_import_ms, workspace),

@@ -21,7 +21,7 @@ TITLE = (
     "message that comes in and each status. Ratios are to a bare COPY of such messages and a bare UPDATE of their\n"
     "statuses. Wanted: 10,000 messages and 30,000 statuses a second on two cores."
 )
-CHANNELS, MESSAGES = 20, 10_000
+CHANNELS, MESSAGES = 20, 4_000
 CORES = 2
 WANTED = {"message": 10_000, "status": 30_000}
 COPIED = (

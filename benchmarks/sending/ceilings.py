@@ -66,5 +66,5 @@ def _request(channel: Channel) -> Request:
         opaque="b100000", to=Recipient(external_id="491700000001"), type="template", template=template
     )
     routes = Routes(provider_settings())
-    route = routes.find(str(channel.external_id), channel.credential.token, ("127.0.0.1",))
+    route = routes.find(str(channel.external_id), channel.credential.token or "", ("127.0.0.1",))
     return Request(0, route.way, route.headers, orjson.dumps(body_of("whatsapp", message)))

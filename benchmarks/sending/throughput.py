@@ -53,7 +53,7 @@ def run(bench: Bench) -> list[Figure]:
     few, postgresql = channels[:: MANY // NUMBERS], bench.pids["postgres"]
     with fast_provider() as url, override_settings(META_GRAPH_URL=url):
         variants: dict[str, Callable[[], Cost]] = {
-            BARE: partial(_cost, postgresql, partial(bare_loop, few, MESSAGES)),
+            BARE: partial(cost_of, postgresql, partial(bare_loop, few, MESSAGES), MESSAGES),
             PIPELINE: partial(_sender, postgresql, few, NoSending),
             SENDER: partial(_sender, postgresql, few),
             "the sender, one number": partial(_sender, postgresql, few[:1]),
@@ -101,7 +101,7 @@ def _sender(postgresql: int, channels: Sequence[Channel], client: type[Any] = Se
     fill(channels, MESSAGES)
     with patch.object(loop, "Sender", client):  # what the sender calls with is what is varied
         sender = loop.SenderRun(sources=[BenchMessages()], rates=None)
-    cost = _cost(postgresql, partial(_work, sender))
+    cost = cost_of(postgresql, partial(_work, sender), MESSAGES)
     if left():
         raise Broken(f"The sender did not send {left()} messages.")
     return cost
@@ -117,7 +117,8 @@ def _work(sender: loop.SenderRun) -> None:
     sender.run(should_stop=is_over)
 
 
-def _cost(postgresql: int, work: Callable[[], None]) -> Cost:
+def cost_of(postgresql: int, work: Callable[[], None], messages: int) -> Cost:
+    """Give what it costs to do something, for each of so many messages."""
     began, python, database = time.perf_counter(), time.process_time(), _server_seconds(postgresql)
     work()
     took = (
@@ -125,7 +126,7 @@ def _cost(postgresql: int, work: Callable[[], None]) -> Cost:
         time.process_time() - python,
         _server_seconds(postgresql) - database,
     )
-    return Cost(*(seconds / MESSAGES * 1e6 for seconds in took))
+    return Cost(*(seconds / messages * 1e6 for seconds in took))
 
 
 def _server_seconds(server: int) -> float:

@@ -1,0 +1,1 @@
+"""Broadcasts of an agency's sub-accounts in its console: to be read."""

@@ -1,5 +1,11 @@
-"""The console's pages about broadcasts, below `/console/` and in the namespace `console`."""
+"""Pages about sub-accounts' broadcasts, below `/console/` and in the console's namespace."""
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+import config.api.requests.ids  # noqa: F401 - makes `<id:…>` known
+from broadcasts.console import views
+
+urlpatterns = [
+    path("broadcasts", views.Broadcasts.as_view(), name="broadcasts"),
+    path("broadcasts/<id:uuid>", views.BroadcastPage.as_view(), name="broadcast"),
+]

@@ -1,5 +1,24 @@
 """The dashboard's pages about broadcasts, below `/app/` and in the namespace `app`."""
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+import config.api.requests.ids  # noqa: F401 - makes `<id:…>` known
+from broadcasts.dashboard.views import broadcasts, composer, moves, previews, recipients
+
+urlpatterns = [
+    path("broadcasts", broadcasts.Broadcasts.as_view(), name="broadcasts"),
+    path("broadcasts/new", composer.BroadcastNew.as_view(), name="broadcast-new"),
+    path("broadcasts/<id:uuid>", broadcasts.BroadcastPage.as_view(), name="broadcast"),
+    path("broadcasts/<id:uuid>/edit", composer.BroadcastEdit.as_view(), name="broadcast-edit"),
+    path("broadcasts/<id:uuid>/preview", previews.BroadcastPreview.as_view(), name="broadcast-preview"),
+    path("broadcasts/<id:uuid>/test", previews.BroadcastTest.as_view(), name="broadcast-test"),
+    path("broadcasts/<id:uuid>/recipients", recipients.BroadcastRecipients.as_view(), name="broadcast-recipients"),
+    path("broadcasts/<id:uuid>/export", recipients.RecipientsExport.as_view(), name="broadcast-export"),
+    path("broadcasts/<id:uuid>/schedule", moves.BroadcastSchedule.as_view(), name="broadcast-schedule"),
+    path("broadcasts/<id:uuid>/approve", moves.BroadcastApprove.as_view(), name="broadcast-approve"),
+    path("broadcasts/<id:uuid>/pause", moves.BroadcastPause.as_view(), name="broadcast-pause"),
+    path("broadcasts/<id:uuid>/resume", moves.BroadcastResume.as_view(), name="broadcast-resume"),
+    path("broadcasts/<id:uuid>/cancel", moves.BroadcastCancel.as_view(), name="broadcast-cancel"),
+    path("broadcasts/<id:uuid>/delete", moves.BroadcastDelete.as_view(), name="broadcast-delete"),
+    path("broadcasts/<id:uuid>/duplicate", moves.BroadcastDuplicate.as_view(), name="broadcast-duplicate"),
+]

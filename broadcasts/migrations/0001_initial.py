@@ -95,6 +95,21 @@ class Migration(migrations.Migration):
                 ('source_broadcast', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='retargets', to='broadcasts.broadcast')),
                 ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='broadcasts', to='subaccounts.workspace')),
             ],
+            options={
+                'indexes': [
+                    models.Index(fields=['workspace', '-created_at', '-id'], name='broadcast_newest'),
+                    models.Index(condition=models.Q(('status', 'Scheduled')), fields=['due_at', 'id'], name='broadcast_scheduled'),
+                    models.Index(condition=models.Q(('status', 'sending')), fields=['next_due_at', 'id'], name='broadcast_sending'),
+                    models.Index(condition=models.Q(('is_prepared', False), ('status__in', ['sending', 'paused'])), fields=['id'], name='broadcast_unprepared'),
+                ],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('status__in', ['Draft', 'Scheduled', 'sending', 'paused', 'sent', 'cancelled'])), name='broadcast_status_is_known'),
+                    models.CheckConstraint(condition=models.Q(('status__in', ['Draft', 'Scheduled', 'cancelled']), models.Q(('frozen__isnull', False), ('last_contact__isnull', False), ('started_at__isnull', False)), _connector='OR'), name='broadcast_under_way_is_fixed'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('type', 'retarget'), _negated=True), models.Q(('retarget_engagement__isnull', False), ('source_broadcast__isnull', False)), _connector='OR'), name='broadcast_retarget_has_a_source'),
+                    models.CheckConstraint(condition=models.Q(('paused_reason', None), ('status', 'paused'), _connector='OR'), name='broadcast_reason_of_a_pause_only'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('status__in', ['sent', 'cancelled']), _negated=True), ('completed_at__isnull', False), _connector='OR'), name='broadcast_that_ended_has_a_time'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='BroadcastCount',
@@ -171,46 +186,11 @@ class Migration(migrations.Migration):
                 ('total', models.IntegerField(default=0)),
                 ('broadcast', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='waves', to='broadcasts.broadcast')),
             ],
-        ),
-        migrations.AddIndex(
-            model_name='broadcast',
-            index=models.Index(fields=['workspace', '-created_at', '-id'], name='broadcast_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='broadcast',
-            index=models.Index(condition=models.Q(('status', 'Scheduled')), fields=['due_at', 'id'], name='broadcast_scheduled'),
-        ),
-        migrations.AddIndex(
-            model_name='broadcast',
-            index=models.Index(condition=models.Q(('status', 'sending')), fields=['next_due_at', 'id'], name='broadcast_sending'),
-        ),
-        migrations.AddIndex(
-            model_name='broadcast',
-            index=models.Index(condition=models.Q(('is_prepared', False), ('status__in', ['sending', 'paused'])), fields=['id'], name='broadcast_unprepared'),
-        ),
-        migrations.AddConstraint(
-            model_name='broadcast',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['Draft', 'Scheduled', 'sending', 'paused', 'sent', 'cancelled'])), name='broadcast_status_is_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='broadcast',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['Draft', 'Scheduled', 'cancelled']), models.Q(('frozen__isnull', False), ('last_contact__isnull', False), ('started_at__isnull', False)), _connector='OR'), name='broadcast_under_way_is_fixed'),
-        ),
-        migrations.AddConstraint(
-            model_name='broadcast',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('type', 'retarget'), _negated=True), models.Q(('retarget_engagement__isnull', False), ('source_broadcast__isnull', False)), _connector='OR'), name='broadcast_retarget_has_a_source'),
-        ),
-        migrations.AddConstraint(
-            model_name='broadcast',
-            constraint=models.CheckConstraint(condition=models.Q(('paused_reason', None), ('status', 'paused'), _connector='OR'), name='broadcast_reason_of_a_pause_only'),
-        ),
-        migrations.AddConstraint(
-            model_name='broadcast',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('status__in', ['sent', 'cancelled']), _negated=True), ('completed_at__isnull', False), _connector='OR'), name='broadcast_that_ended_has_a_time'),
-        ),
-        migrations.AddConstraint(
-            model_name='wave',
-            constraint=models.UniqueConstraint(fields=('broadcast', 'due_at'), name='wave_once_per_moment'),
+            options={
+                'constraints': [
+                    models.UniqueConstraint(fields=('broadcast', 'due_at'), name='wave_once_per_moment'),
+                ],
+            },
         ),
         migrations.RunSQL(STORAGE, NO_STORAGE),
     ]

@@ -1,7 +1,8 @@
 """A message to many people of a workspace, and when it goes to whom."""
 
 import uuid
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
+from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -39,7 +40,11 @@ class Broadcast(models.Model):
     What sending needs is fixed when it begins: `started_at`, `frozen` (see `broadcasts.content.FrozenMessage`), and
     `last_contact`, the highest contact there was. Preparation walks the contacts by their ids: `prepared_up_to` is how
     far it has come, and `is_prepared` says that it is through. `next_due_at` is when one of its recipients may be due:
-    never later than the earliest of those that are ready; null where none is.
+    never later than the earliest of those that are ready; null where none is. Of a cancelled one it says that some
+    still have to be skipped.
+
+    `counted_at` is when it was scheduled, and so the month in which the plan's limit counts it; one that is cancelled
+    before it begins is not counted.
     """
 
     class Status(models.TextChoices):
@@ -101,6 +106,9 @@ class Broadcast(models.Model):
     is_prepared = models.BooleanField(default=False, editable=False)
     next_due_at = models.DateTimeField(null=True, editable=False)
     recipients_count = models.IntegerField(default=0, editable=False)
+    counted_at = models.DateTimeField(null=True, editable=False)
+
+    progress: Any  # how far it has come, where a service has looked it up
 
     objects: ClassVar[BroadcastQuerySet] = BroadcastQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
 
@@ -136,10 +144,23 @@ class Broadcast(models.Model):
                 condition=Q(status__in=["sending", "paused"], is_prepared=False),
                 name="broadcast_unprepared",
             ),
+            models.Index(
+                fields=["id"],
+                condition=Q(status="cancelled", next_due_at__isnull=False),
+                name="broadcast_cancelled",
+            ),
+            models.Index(
+                fields=["workspace", "counted_at"], condition=Q(counted_at__isnull=False), name="broadcast_counted"
+            ),
         ]
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def source_uuid(self) -> UUID | None:
+        """The public id of the broadcast whose recipients this one goes to again."""
+        return self.source_broadcast.uuid if self.source_broadcast else None
 
     @property
     def is_under_way(self) -> bool:

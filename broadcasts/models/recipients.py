@@ -2,15 +2,17 @@
 
 import re
 import uuid
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from django.db import models
 from django.db.models import Q
 
 from broadcasts.models.broadcasts import Broadcast
+from workspaces.contacts.models import Contact
 
 # The part of a recipient's public id that is the same for all.
 NAMESPACE = uuid.UUID("6f1f3a52-5b0c-4f0e-9c37-2f7d4a7f6f0b")
+OPAQUE_PREFIX = "r."
 OPAQUE = re.compile(r"r\.([1-9][0-9]{0,17})\.([1-9][0-9]{0,17})")
 
 
@@ -46,7 +48,9 @@ class Recipient(models.Model):
 
     `address` is what the network is given (a phone number with its plus, a PSID, an IGSID, a business-scoped id, told
     apart by `address_kind`), null where the contact is skipped at preparation. `values` are what stands for the
-    message's variables, in the order of `FrozenMessage.variables`. `run` is the sender's run that has claimed it.
+    message's variables, in the order of `FrozenMessage.variables`. `run` is the sender's run that has claimed it,
+    `claimed_at` when the first one did. `is_counted` says that it was taken from the number's allowance, `is_billed`
+    that what the provider billed for it was counted.
     """
 
     class Status(models.TextChoices):
@@ -85,6 +89,8 @@ class Recipient(models.Model):
     timezone = models.CharField(max_length=64, null=True)
     skip_reason = models.CharField(max_length=20, choices=SkipReason, null=True)
     values = models.JSONField(null=True)
+    is_counted = models.BooleanField(default=False, db_default=False)
+    is_billed = models.BooleanField(default=False, db_default=False)
     claimed_at = models.DateTimeField(null=True)
     sent_at = models.DateTimeField(null=True)
     delivered_at = models.DateTimeField(null=True)
@@ -96,6 +102,8 @@ class Recipient(models.Model):
     error_code = models.CharField(max_length=60, null=True)
     error_message = models.CharField(max_length=1_000, null=True)
     error_details = models.CharField(max_length=1_000, null=True)
+
+    contact: Contact | None  # where a service has looked it up; None for one that is gone
 
     objects: ClassVar[RecipientQuerySet] = RecipientQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
 
@@ -115,6 +123,13 @@ class Recipient(models.Model):
             models.Index(fields=["run"], condition=Q(stage=1), name="recipient_claimed"),
             models.Index(fields=["due_at"], condition=Q(stage=2), name="recipient_unknown"),
             models.Index(fields=["broadcast_id", "due_at", "contact_id"], condition=Q(stage=3), name="recipient_held"),
+            # Few among millions, and asked for; both are written where `stage` changes anyway.
+            models.Index(
+                fields=["broadcast_id", "contact_id"], condition=Q(failed_at__isnull=False), name="recipient_failed"
+            ),
+            models.Index(
+                fields=["broadcast_id", "contact_id"], condition=Q(skip_reason__isnull=False), name="recipient_skipped"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -124,6 +139,13 @@ class Recipient(models.Model):
     def uuid(self) -> uuid.UUID:
         """The public id, which follows from the row's own."""
         return uuid.uuid5(NAMESPACE, f"{self.broadcast_id}.{self.contact_id}")
+
+    @property
+    def shown_error(self) -> dict[str, Any] | None:
+        """Why it was not delivered."""
+        if self.error_code is None:
+            return None
+        return {"code": self.error_code, "message": self.error_message, "details": self.error_details}
 
 
 def opaque_of(broadcast: int, contact: int) -> str:

@@ -1,0 +1,1 @@
+"""What anybody's browser may open: tracked links."""

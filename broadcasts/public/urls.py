@@ -1,5 +1,8 @@
 """Tracked links, below `/l/`."""
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from broadcasts.public.views import follow
+
+app_name = "links"
+urlpatterns = [path("<str:token>", follow, name="follow")]

@@ -3,6 +3,7 @@
 from channelconnect.models.allowance import Allowance, AllowanceUse
 from channelconnect.models.credentials import ChannelCredential
 from channelconnect.models.inbox import ProviderNotice, ReadingAttempt
+from channelconnect.models.media_uploads import MediaUpload
 from channelconnect.models.sending import SenderRun, SenderShard
 from channelconnect.models.sessions import ConnectSession
 from channelconnect.models.settings import ConnectSettings
@@ -15,6 +16,7 @@ __all__ = [
     "ChannelCredential",
     "ConnectSession",
     "ConnectSettings",
+    "MediaUpload",
     "MessageTemplate",
     "ProviderNotice",
     "ReadingAttempt",

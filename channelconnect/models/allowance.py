@@ -7,11 +7,14 @@ from django.db.models import Q
 class Allowance(models.Model):
     """A number's or a portfolio's own row: whoever takes from it locks it. `used` is how many uses there are.
 
-    `key` is `portfolio:` and the provider's id where it is known, else `number:` and the number's.
+    `key` is `portfolio:` and the provider's id where it is known, else `number:` and the number's. Until
+    `reserved_until`, broadcasts leave `reserved` people to answers in conversations that found no room.
     """
 
     key = models.CharField(max_length=120, unique=True)
     used = models.IntegerField(default=0)
+    reserved = models.IntegerField(default=0, db_default=0)
+    reserved_until = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [models.CheckConstraint(condition=Q(used__gte=0), name="allowance_use_is_not_negative")]
@@ -21,11 +24,15 @@ class Allowance(models.Model):
 
 
 class AllowanceUse(models.Model):
-    """Somebody who was written to outside a customer-service window; forgotten after 24 hours."""
+    """Somebody who was written to outside a customer-service window; forgotten 24 hours after the last time.
+
+    `sends` is how many messages count on it: when the last of them has failed, it is forgotten at once.
+    """
 
     allowance = models.ForeignKey(Allowance, on_delete=models.CASCADE, related_name="uses", db_index=False)
     address = models.CharField(max_length=160)
     last_at = models.DateTimeField()
+    sends = models.IntegerField(default=1, db_default=1)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["allowance", "address"], name="allowance_use_once_per_person")]

@@ -1,4 +1,4 @@
-"""Files that came with messages: where they are, and fetching them into a file of ours."""
+"""Files of messages: those that came are fetched into a file of ours, those that leave are given to the provider."""
 
 import base64
 import binascii
@@ -6,12 +6,14 @@ from ipaddress import ip_network
 from typing import IO, Final
 from urllib.parse import urlsplit
 
+import orjson
 from django.conf import settings as project
 
 from channelconnect.providers.faults import ProviderFault
 from channelconnect.providers.graph.client import Graph
 from channelconnect.providers.graph.parsing import ident, text
-from channelconnect.providers.graph.transport import Limits, Transport
+from channelconnect.providers.graph.transport import Limits, NoReply, Request, Transport, UploadedFile
+from channelconnect.providers.messages.requests import proof_of
 from channelconnect.providers.settings import provider_settings
 from config.http.download import download
 from config.http.guard import VettedTarget, check_url
@@ -21,6 +23,8 @@ from config.http.targets import TargetRefused
 MOST_BYTES: Final = 100 * 1024 * 1024
 SECONDS: Final = 45.0
 LIMITS: Final = Limits(operation=15.0)
+UPLOAD_LIMITS: Final = Limits(read=20.0, whole=40.0, attempts=1)
+REFUSALS: Final = 300
 # Where Meta keeps files. The token goes to the first of them, and to the Graph API's own host, alone.
 TOKEN_HOST: Final = "lookaside.fbsbx.com"  # noqa: S105  # no secret
 SUFFIXES: Final = (".fbsbx.com", ".fbcdn.net", ".cdninstagram.com")
@@ -50,6 +54,27 @@ def fetch_file(*, platform: str, reference: str, sha256: str, token: str, into: 
     expected = told or sha256
     if expected and not _is_digest(expected, found.sha256):
         raise FileFault("wrong_checksum")
+
+
+def upload_file(*, number_id: str, token: str, file: UploadedFile) -> str:
+    """Give a file to WhatsApp, of a number; gives the id that stands for it in messages. Raises `FileFault`."""
+    settings = provider_settings()
+    request = Request(
+        method="POST",
+        url=f"{settings.graph_url}/{settings.version}/{number_id}/media",
+        params={"appsecret_proof": proof_of(settings.app_secret, token)},
+        form={"messaging_product": "whatsapp", "type": file[2]},
+        files={"file": file},
+        token=token,
+    )
+    try:
+        reply = Transport(UPLOAD_LIMITS).send(request, seconds=UPLOAD_LIMITS.whole)
+        media_id = ident(orjson.loads(reply.body).get("id"))
+    except (NoReply, orjson.JSONDecodeError, AttributeError) as error:
+        raise FileFault("provider_unavailable") from error
+    if reply.status >= REFUSALS or not media_id:
+        raise FileFault("provider_refused")
+    return media_id
 
 
 def _look_up(media_id: str, token: str) -> tuple[str, str]:

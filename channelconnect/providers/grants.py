@@ -54,7 +54,7 @@ class Account:
 
     `container_id` is the WhatsApp business account or the Page it belongs to; `handle` what people know. An empty
     `token` stands for the grant's. `quality` and `messaging_limit` (people a day; None: no limit) are WhatsApp's, the
-    latter shared by all numbers of `portfolio_id`.
+    latter shared by all numbers of `portfolio_id`; `throughput` is the level at which its messages are taken.
     """
 
     external_id: str
@@ -66,6 +66,7 @@ class Account:
     messaging_limit: int | None = None
     portfolio_id: str | None = None
     needs_registration: bool = False
+    throughput: str = ""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

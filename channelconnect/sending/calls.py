@@ -26,6 +26,7 @@ from channelconnect.sending.limits import SLOW_SECONDS, SendingLimits
 from channelconnect.sending.recorder import MessageRecorder
 from channelconnect.sending.routes import Routes
 from channelconnect.sending.sources import ClaimedMessage, Sent
+from channelconnect.sending.uploads import MediaUploads, is_of_lost_file, must_upload
 from channelconnect.sending.waits import LONGEST_RETRY_SECONDS, given_up, wait_of
 from config.http.client import Sender
 from config.http.exchange import Limits, Request, Result
@@ -69,6 +70,7 @@ class CallsInFlight:
         self._recorder = recorder
         self._address = ProviderAddress(settings.graph_url, http.wake)
         self._routes = Routes(settings)
+        self._uploads = MediaUploads(http.wake)
         self._waiting: deque[ClaimedMessage] = deque()
         self._calls: dict[int, Call] = {}
         self._slow: set[int] = set()
@@ -76,7 +78,7 @@ class CallsInFlight:
 
     @property
     def in_flight(self) -> int:
-        return len(self._calls)
+        return len(self._calls) + self._uploads.running
 
     @property
     def waiting(self) -> int:
@@ -97,7 +99,7 @@ class CallsInFlight:
 
     def drop_waiting(self) -> list[ClaimedMessage]:
         """Give back those of which nothing was given to the provider."""
-        dropped = list(self._waiting)
+        dropped = [*self._uploads.drop(), *self._waiting]
         self._waiting.clear()
         for row in dropped:
             self._release(row)
@@ -105,6 +107,7 @@ class CallsInFlight:
 
     def start_waiting(self) -> bool:
         """Make calls of messages that wait, once it is known where the provider is; say whether more could be made."""
+        self._waiting.extendleft(self._uploads.take_done())
         if not self._waiting:
             return False
         try:
@@ -134,6 +137,10 @@ class CallsInFlight:
         token = self._channels.token_of(channel)
         if token is None:
             return Outcome(CallResult.REFUSED, error=NOT_CONNECTED)
+        file = row.message.file
+        if file is not None and must_upload(channel, file):
+            self._uploads.start(row, file, channel, token)
+            return None
         try:
             body = orjson.dumps(body_of(channel.platform, row.message))
             route = self._routes.find(channel.sender_id, token, addresses)
@@ -181,6 +188,8 @@ class CallsInFlight:
 
     def _sent(self, row: ClaimedMessage, outcome: Outcome) -> Sent:
         now = time.time()
+        if is_of_lost_file(row, outcome):
+            outcome = outcome._replace(result=CallResult.RETRY)
         if outcome.result is not CallResult.RETRY:
             return Sent(row, outcome, now)
         if now - row.queued_at.timestamp() > LONGEST_RETRY_SECONDS:
@@ -198,4 +207,5 @@ class CallsInFlight:
                 self._limits.mark_slow(call.row.channel_id)
 
     def close(self) -> None:
+        self._uploads.close()
         self._address.close()

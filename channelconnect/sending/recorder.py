@@ -2,15 +2,17 @@
 
 import logging
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from time import monotonic
 
 import psycopg
 from django.db import connection as project
 
 from channelconnect.providers.messages import CallResult, Outcome
+from channelconnect.providers.messages.outgoing import READ
 from channelconnect.sending.consequences import draw_consequences
 from channelconnect.sending.sources import ClaimedMessage, MessageSource, Sent, is_urgent
+from channelconnect.sending.uploads import forget_lost_files
 from config.leases.connection import Connection
 from config.leases.recorder import Recorder
 from config.metrics import count, observe
@@ -42,8 +44,9 @@ class MessageRecorder(Recorder[Sent, ClaimedMessage, ClaimedMessage]):
             by_source[one.row.source].append(one)
         recorded = sum(self._sources[name].record(run=self.run, results=ones) for name, ones in by_source.items())
         observe("sender_record_seconds", monotonic() - began)
-        for result, messages in Counter(one.outcome.result for one in results).items():
+        for result, messages in Counter(_results_of_messages(results)).items():
             count("messages_sent_total", messages, result.value)
+        forget_lost_files(results)
         draw_consequences(results)
         if any(is_urgent(self._sources[name]) for name in by_source):
             self._on_urgent()  # what follows in the same conversation may go now
@@ -66,3 +69,7 @@ class MessageRecorder(Recorder[Sent, ClaimedMessage, ClaimedMessage]):
 
     def abandon(self, connection: Connection, unwanted: Sequence[ClaimedMessage]) -> None:
         """Nothing is abandoned: whatever ends has a result."""
+
+
+def _results_of_messages(results: Iterable[Sent]) -> Iterator[CallResult]:
+    return (one.outcome.result for one in results if one.row.message.type != READ)

@@ -9,6 +9,7 @@ from typing import TypeVar
 from django.db.models import Q
 
 from agency.actors import SYSTEM
+from channelconnect.models import ChannelCredential
 from channelconnect.providers.notices import AccountLost, LimitChanged, ProviderEvent, QualityChanged
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import change_channel_limit, mark_channel_lost
@@ -32,9 +33,11 @@ def change_limits(facts: Sequence[LimitChanged], *, now: datetime) -> None:
 
 
 def change_qualities(facts: Sequence[QualityChanged], *, now: datetime) -> None:
-    """Keep the quality of a number, which a notice names as people read it, and the limit that comes with it."""
+    """Keep the quality of a number, which a notice names as people read it, and the limit or throughput with it."""
     for channel, found in _concerned(facts, _is_shown):
         for fact in found:
+            if fact.throughput:
+                ChannelCredential.objects.filter(channel=channel).update(throughput=fact.throughput)
             if fact.has_limit:
                 limit = fact.messaging_limit
                 change_channel_limit(channel=channel, messaging_limit=limit, quality=fact.quality, now=now)

@@ -13,4 +13,7 @@ RULES = (
     OldRows("channelconnect_providernotice", "received_at", timedelta(days=settings.PROVIDER_NOTICES_KEPT_DAYS)).rule(
         "provider_notices"
     ),
+    OldRows("channelconnect_mediaupload", "uploaded_at", timedelta(days=30)).rule("media_uploads"),
+    # What callbacks told of messages that never came.
+    OldRows("conversations_parkedchange", "parked_at", timedelta(days=1)).rule("parked_changes"),
 )

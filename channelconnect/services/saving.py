@@ -98,6 +98,8 @@ def _keep_access(channel: Channel, account: Account, grant: Grant, now: datetime
         defaults={
             "token": account.token or grant.token,
             "container_id": account.container_id,
+            "throughput": account.throughput,
+            "portfolio_id": account.portfolio_id or "",
             "expires_at": grant.expires_at,
         },
     )

@@ -28,7 +28,8 @@ def routes_of(*modules: ModuleType) -> list[URLPattern]:
             actions = {method: action for method, action in SINGLE.items() if hasattr(viewset, action)}
             single.append(path(viewset.path, viewset.as_view(actions), name=_name(viewset.path)))
         else:
-            router.register(viewset.path, viewset, basename=_name(viewset.path))
+            taken = {basename for _, _, basename in router.registry}
+            router.register(viewset.path, viewset, basename=_unused_name(viewset.path, taken))
     routed = cast("list[URLPattern]", router.urls)
     return sorted([*single, *routed], key=_names_first)
 
@@ -42,6 +43,12 @@ def _viewsets(modules: tuple[ModuleType, ...]) -> Iterator[Any]:
 
 def _name(route: str) -> str:
     return "-".join(part for part in route.split("/") if not part.startswith("<"))
+
+
+def _unused_name(route: str, taken: set[str]) -> str:
+    """Name a route by its words; by its ids' names too where another route has the same words."""
+    name = _name(route)
+    return name if name not in taken else "-".join(part.strip("<>").rpartition(":")[2] for part in route.split("/"))
 
 
 def _names_first(pattern: URLPattern) -> list[bool]:

@@ -8,6 +8,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 
 from django.contrib.sessions.models import Session
 from django.db import connection, transaction
@@ -67,6 +69,11 @@ class Words:
     email: str
     names: tuple[str, ...]
     email_mark: str
+
+    def spellings(self, column: Column) -> Iterator[str]:
+        """Give what stands in a column wherever the person is named, and elsewhere now and then."""
+        for word in (self.email, *self.names):
+            yield from _spellings(word, column)
 
     def patterns(self, column: Column) -> Iterator[tuple[str, str]]:
         """Give regular expressions of PostgreSQL, with what replaces a hit.
@@ -135,19 +142,27 @@ def _end_sign_ins(user: User) -> None:
 
 def occurrences(words: Words) -> Counter[str]:
     """Count the rows that name the person, by table and column."""
-    return Counter({f"{c.table}.{c.name}": len(rows) for c in _columns() if (rows := _rows(c, words))})
+    return Counter(
+        {
+            f"{column.table}.{column.name}": sum(rows[place] for rows in table.rows.values())
+            for table in _mentions(words)
+            for place, column in enumerate(table.columns)
+            if any(rows[place] for rows in table.rows.values())
+        }
+    )
 
 
 def rewrite(words: Words) -> Counter[str]:
     """Replace every mention of the person; says what is left after some passes, which is nothing."""
     for _ in range(PASSES):
-        for column in _columns():
-            rows = _rows(column, words)
+        found = list(_mentions(words))
+        if not found:
+            return Counter()
+        for table in found:
+            rows = list(table.rows)
             for start in range(0, len(rows), BATCH):
-                _rewrite(column, rows[start : start + BATCH], words)
-        if not (left := occurrences(words)):
-            break
-    return left
+                _rewrite(table, rows[start : start + BATCH], words)
+    return occurrences(words)
 
 
 def forget_addresses(user: User) -> None:
@@ -162,31 +177,58 @@ def forget_addresses(user: User) -> None:
             ActivityEntry.objects.filter(pk__in=found[start : start + BATCH]).update(address="")
 
 
+@dataclass(frozen=True, slots=True)
+class Mentions:
+    """The rows of a table that name the person, by their place, each with which of the columns do."""
+
+    columns: list[Column]
+    rows: dict[str, list[bool]]
+
+
+def _mentions(words: Words) -> Iterator[Mentions]:
+    """Give the tables that name the person. Each is read once, which may take long and locks nothing."""
+    for _, columns in groupby(_columns(), key=attrgetter("table")):
+        found = _find(list(columns), words)
+        if found.rows:
+            yield found
+
+
 def _columns() -> list[Column]:
     with connection.cursor() as cursor:
         cursor.execute(COLUMNS)
         return [Column(*row) for row in cursor.fetchall()]
 
 
-def _rows(column: Column, words: Words) -> list[str]:
-    """Find the rows, by their place. Reads the whole table, which may take long and locks nothing."""
-    conditions = [f"{column.text} ~* %s" for _ in words.patterns(column)]
-    values = [pattern for pattern, _ in words.patterns(column)]
-    table = connection.ops.quote_name(column.table)
+def _find(columns: list[Column], words: Words) -> Mentions:
+    """Look in all columns of a table at once; only where anything is found it is asked in which of them."""
+    patterns = [[pattern for pattern, _ in words.patterns(column)] for column in columns]
+    each = [
+        f"coalesce({' OR '.join([f'{column.text} ~* %s'] * len(some))}, false)"
+        for column, some in zip(columns, patterns, strict=True)
+    ]
+    values = [pattern for some in patterns for pattern in some]
+    anywhere = "|".join(sorted({spelling for column in columns for spelling in words.spellings(column)}))
+    row = f"concat_ws(' ', {', '.join(column.text for column in columns)})"
+    table = connection.ops.quote_name(columns[0].table)
+    statement = f"SELECT ctid::text, ARRAY[{', '.join(each)}] FROM {table} WHERE {row} ~* %s AND ({' OR '.join(each)})"  # noqa: S608  # names of the database's own
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL statement_timeout = 0")
-        cursor.execute(f"SELECT ctid::text FROM {table} WHERE {' OR '.join(conditions)}", values)  # noqa: S608  # names of the database's own
-        return [row[0] for row in cursor.fetchall()]
+        cursor.execute(statement, [*values, anywhere, *values])
+        return Mentions(columns, dict(cursor.fetchall()))
 
 
-def _rewrite(column: Column, rows: list[str], words: Words) -> None:
+def _rewrite(table: Mentions, rows: list[str], words: Words) -> None:
     """Rewrite a few rows; one that was changed meanwhile has moved, and the next pass finds it."""
-    text, values = column.text, []
-    for pattern, mark in words.patterns(column):
-        text = f"regexp_replace({text}, %s, %s, 'gi')"
-        values += [pattern, mark]
-    table, name = (connection.ops.quote_name(one) for one in (column.table, column.name))
+    changes, values = [], []
+    for place, column in enumerate(table.columns):
+        if any(table.rows[row][place] for row in rows):
+            text = column.text
+            for pattern, mark in words.patterns(column):
+                text = f"regexp_replace({text}, %s, %s, 'gi')"
+                values += [pattern, mark]
+            changes.append(f"{connection.ops.quote_name(column.name)} = {column.made_of(text)}")
+    name = connection.ops.quote_name(table.columns[0].table)
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL agency.activity = 'erasure'")
-        statement = f"UPDATE {table} SET {name} = {column.made_of(text)} WHERE ctid = ANY (%s::tid[])"  # noqa: S608  # names of the database's own
+        statement = f"UPDATE {name} SET {', '.join(changes)} WHERE ctid = ANY (%s::tid[])"  # noqa: S608  # names of the database's own
         cursor.execute(statement, [*values, rows])

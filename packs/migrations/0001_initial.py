@@ -50,6 +50,15 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 ('agency', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='packs', to='agency.agency')),
             ],
+            options={
+                'constraints': [
+                    models.UniqueConstraint(deferrable=django.db.models.constraints.Deferrable['DEFERRED'], fields=('agency', 'position'), name='pack_position_once_per_agency'),
+                    models.CheckConstraint(condition=models.Q(('name', ''), _negated=True), name='pack_has_a_name'),
+                    models.CheckConstraint(condition=models.Q(('status__in', ['draft', 'published', 'archived'])), name='pack_status_is_known'),
+                    models.CheckConstraint(condition=models.Q(('industry', None), ('industry__in', ['ecommerce', 'real_estate', 'restaurants', 'cleaning', 'salons', 'healthcare', 'education', 'events', 'automotive', 'professional']), _connector='OR'), name='pack_industry_is_known'),
+                    models.CheckConstraint(condition=models.Q(('business_type', None), ('business_type__in', ['salon_spa', 'clinic_wellness', 'retail_ecommerce', 'restaurant_cafe', 'real_estate', 'agency_consultancy', 'education_coaching', 'other']), _connector='OR'), name='pack_business_type_is_known'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='PackEntry',
@@ -77,58 +86,16 @@ class Migration(migrations.Migration):
             ],
             options={
                 'verbose_name_plural': 'pack entries',
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('position__gte', 1), ('position__lte', 9)), name='pack_holds_nine_entries'),
+                    models.UniqueConstraint(deferrable=django.db.models.constraints.Deferrable['DEFERRED'], fields=('pack', 'position'), name='pack_entry_position_once'),
+                    models.UniqueConstraint(fields=('pack', 'name_key'), name='pack_entry_name_once'),
+                    models.UniqueConstraint(condition=models.Q(('template_id__isnull', False)), fields=('pack', 'template_id'), name='pack_entry_library_item_once'),
+                    models.UniqueConstraint(condition=models.Q(('catch_all', True)), fields=('pack',), name='pack_holds_one_catch_all'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('flow', None), ('source', 'library'), ('template_id__isnull', False)), models.Q(('flow__isnull', False), ('source', 'custom'), ('template_id', None)), _connector='OR'), name='pack_entry_source_is_whole'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('name', ''), _negated=True), models.Q(('name_key', ''), _negated=True)), name='pack_entry_has_a_name'),
+                    models.CheckConstraint(condition=models.Q(('tier__in', ['core', 'optional'])), name='pack_entry_tier_is_known'),
+                ],
             },
-        ),
-        migrations.AddConstraint(
-            model_name='pack',
-            constraint=models.UniqueConstraint(deferrable=django.db.models.constraints.Deferrable['DEFERRED'], fields=('agency', 'position'), name='pack_position_once_per_agency'),
-        ),
-        migrations.AddConstraint(
-            model_name='pack',
-            constraint=models.CheckConstraint(condition=models.Q(('name', ''), _negated=True), name='pack_has_a_name'),
-        ),
-        migrations.AddConstraint(
-            model_name='pack',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['draft', 'published', 'archived'])), name='pack_status_is_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='pack',
-            constraint=models.CheckConstraint(condition=models.Q(('industry', None), ('industry__in', ['ecommerce', 'real_estate', 'restaurants', 'cleaning', 'salons', 'healthcare', 'education', 'events', 'automotive', 'professional']), _connector='OR'), name='pack_industry_is_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='pack',
-            constraint=models.CheckConstraint(condition=models.Q(('business_type', None), ('business_type__in', ['salon_spa', 'clinic_wellness', 'retail_ecommerce', 'restaurant_cafe', 'real_estate', 'agency_consultancy', 'education_coaching', 'other']), _connector='OR'), name='pack_business_type_is_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='packentry',
-            constraint=models.CheckConstraint(condition=models.Q(('position__gte', 1), ('position__lte', 9)), name='pack_holds_nine_entries'),
-        ),
-        migrations.AddConstraint(
-            model_name='packentry',
-            constraint=models.UniqueConstraint(deferrable=django.db.models.constraints.Deferrable['DEFERRED'], fields=('pack', 'position'), name='pack_entry_position_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='packentry',
-            constraint=models.UniqueConstraint(fields=('pack', 'name_key'), name='pack_entry_name_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='packentry',
-            constraint=models.UniqueConstraint(condition=models.Q(('template_id__isnull', False)), fields=('pack', 'template_id'), name='pack_entry_library_item_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='packentry',
-            constraint=models.UniqueConstraint(condition=models.Q(('catch_all', True)), fields=('pack',), name='pack_holds_one_catch_all'),
-        ),
-        migrations.AddConstraint(
-            model_name='packentry',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('flow', None), ('source', 'library'), ('template_id__isnull', False)), models.Q(('flow__isnull', False), ('source', 'custom'), ('template_id', None)), _connector='OR'), name='pack_entry_source_is_whole'),
-        ),
-        migrations.AddConstraint(
-            model_name='packentry',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('name', ''), _negated=True), models.Q(('name_key', ''), _negated=True)), name='pack_entry_has_a_name'),
-        ),
-        migrations.AddConstraint(
-            model_name='packentry',
-            constraint=models.CheckConstraint(condition=models.Q(('tier__in', ['core', 'optional'])), name='pack_entry_tier_is_known'),
         ),
     ]

@@ -23,6 +23,8 @@ def test_a_customer_connects_an_account(connecting: Tenant, customer: Customer, 
     assert (channel.workspace, channel.status) == (connecting.workspace, "active")
     assert connection_events(connecting) == ["channel.connection.completed"]
     assert connecting.events[-1]["data"]["channel_id"] == str(channel.uuid)
-    assert ChannelCredential.objects.get(channel=channel).token
+    credential = ChannelCredential.objects.get(channel=channel)
+    assert credential.token
+    assert credential.throughput == ("STANDARD" if channel.platform == "whatsapp" else "")
     query = parse_qs(urlsplit(customer.return_link or "").query)
     assert query == {"connection_id": [str(session.uuid)], "state": ["4711"]}

@@ -12,7 +12,7 @@ from agency.actors import SYSTEM
 from agency.models import Switch
 from agency.services import choose_default_plan
 from config.api.surface import SurfaceView
-from tests.document import catalogue, conversations
+from tests.document import broadcasts, catalogue, conversations
 from tests.document.recording import documented_path, surface_of, validator_of
 from tests.document.schemas import resolved
 from tests.factories import AddonFactory, ContactFactory, PlanFactory, a_file
@@ -203,6 +203,7 @@ OF_THEIR_OWN: dict[str, tuple[Provocation, ...]] = {
     "POST api/v1/media": (what_is_no_file_of_ours,),
     "DELETE api/v1/media/<id:media>": (a_file_in_use,),
     "GET packs/import/preview": (an_unknown_source, no_parameters),
+    **broadcasts.OF_THEIR_OWN,
     **catalogue.OF_THEIR_OWN,
     **conversations.OF_THEIR_OWN,
 }

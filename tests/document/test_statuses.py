@@ -5,10 +5,13 @@ from typing import Any
 import pytest
 
 from config.api.documents.building import AGENCY, WORKSPACE
+from tests import furnished
 from tests.document.provoking import OF_THEIR_OWN, Call, provoked_statuses
 from tests.document.recording import documented_path, validator_of
 from tests.routes import ROUTES, Case
 from tests.tenants import Tenant
+
+a = furnished.a
 
 CASES = [(route, method, case) for route, methods in ROUTES.items() for method, case in methods.items()]
 

@@ -57,6 +57,7 @@ def test_files_are_kept_in_a_directory_that_is_named_or_in_a_bucket() -> None:
         ("EMAIL_USE_TLS", "yes", "EMAIL_USE_TLS must be true or false, not 'yes'."),
         ("TRUSTED_PROXIES", "10.0.0.0/33", "TRUSTED_PROXIES holds '10.0.0.0/33', which is not a network"),
         ("MAIL_KEPT_DAYS", "0", "MAIL_KEPT_DAYS must be 1 or more, not 0."),
+        ("MESSAGES_KEPT_DAYS", "29", "MESSAGES_KEPT_DAYS must be 30 or more, not 29."),
         ("ACTIVITY_KEPT_DAYS", "29", "ACTIVITY_KEPT_DAYS must be 30 or more, not 29."),
     ],
 )

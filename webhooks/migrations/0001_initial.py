@@ -86,6 +86,18 @@ class Migration(migrations.Migration):
                 ('removed_at', models.DateTimeField(editable=False, null=True)),
                 ('agency', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='webhooks', to='agency.agency')),
             ],
+            options={
+                'indexes': [
+                    models.Index(fields=['edited_in'], name='endpoint_edited'),
+                    models.Index(fields=['agency', 'workspace_id'], name='endpoint_of_tenant'),
+                    models.Index(models.F('agency'), django.db.models.functions.comparison.Coalesce('workspace_id', 0), models.F('id'), condition=models.Q(('enabled', True), ('removed_at', None)), name='endpoint_open_of_tenant'),
+                ],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('events__len__gt', 0)), name='endpoint_has_an_event'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('removed_at', None), ('secret__isnull', False)), models.Q(('removed_at__isnull', False), ('secret', None)), _connector='OR'), name='endpoint_secret_ends_with_it'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('workspace_id', None), ('workspace_uuid', None)), models.Q(('workspace_id__gt', 0), ('workspace_uuid__isnull', False)), _connector='OR'), name='endpoint_of_a_workspace_has_its_uuid'),
+                ],
+            },
         ),
         migrations.AddField(
             model_name='delivery',
@@ -146,30 +158,6 @@ class Migration(migrations.Migration):
                 'indexes': [models.Index(condition=models.Q(('is_ready', True)), fields=['endpoint_id', 'position', 'delivery'], name='queued_ready'), models.Index(models.F('position') + 0, condition=models.Q(('is_ready', True)), name='queued_new'), models.Index(condition=models.Q(('is_ready', False), ('is_suspect', False)), fields=['due_at'], name='queued_waiting'), models.Index(condition=models.Q(('is_ready', False)), fields=['endpoint_id'], name='queued_not_ready'), models.Index(condition=models.Q(('is_suspect', True)), fields=['lost_leases', 'due_at'], name='queued_suspect')],
                 'constraints': [models.CheckConstraint(condition=models.Q(('is_ready', True), ('is_suspect', True), _negated=True), name='queued_suspect_is_not_ready'), models.CheckConstraint(condition=models.Q(('lost_leases__gte', 0)), name='queued_lost_leases_counted')],
             },
-        ),
-        migrations.AddIndex(
-            model_name='endpoint',
-            index=models.Index(fields=['edited_in'], name='endpoint_edited'),
-        ),
-        migrations.AddIndex(
-            model_name='endpoint',
-            index=models.Index(fields=['agency', 'workspace_id'], name='endpoint_of_tenant'),
-        ),
-        migrations.AddIndex(
-            model_name='endpoint',
-            index=models.Index(models.F('agency'), django.db.models.functions.comparison.Coalesce('workspace_id', 0), models.F('id'), condition=models.Q(('enabled', True), ('removed_at', None)), name='endpoint_open_of_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='endpoint',
-            constraint=models.CheckConstraint(condition=models.Q(('events__len__gt', 0)), name='endpoint_has_an_event'),
-        ),
-        migrations.AddConstraint(
-            model_name='endpoint',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('removed_at', None), ('secret__isnull', False)), models.Q(('removed_at__isnull', False), ('secret', None)), _connector='OR'), name='endpoint_secret_ends_with_it'),
-        ),
-        migrations.AddConstraint(
-            model_name='endpoint',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('workspace_id', None), ('workspace_uuid', None)), models.Q(('workspace_id__gt', 0), ('workspace_uuid__isnull', False)), _connector='OR'), name='endpoint_of_a_workspace_has_its_uuid'),
         ),
         migrations.AddIndex(
             model_name='delivery',

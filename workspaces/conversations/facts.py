@@ -73,6 +73,16 @@ class MessageReceived(ConversationFact):
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
+# Networks that give several files one id together give no more than these.
+MOST_FILES = 10
+FILE_SEPARATOR = "#"
+
+
+def id_of_file(message_id: str, number: int) -> str:
+    """Give the id under which a message's further file (2, 3, …) is a message of its own."""
+    return f"{message_id}{FILE_SEPARATOR}{number}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EchoReceived(MessageReceived):
     """A message left through the account, ours or another app's; `opaque` is what ours carried along."""
@@ -88,7 +98,7 @@ class MessageEdited(ConversationFact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageRemoved(ConversationFact):
-    """A person took a message back: its content goes."""
+    """A person took a message back: its content goes, and its further files with it."""
 
     message_id: str
 

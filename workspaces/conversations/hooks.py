@@ -8,6 +8,7 @@ from agency.event_types import EventType, event_types
 from agency.pages.registry import MenuEntry, dashboard_menu, label_actions
 from config.metrics import METRICS
 from config.request_bodies import MIB, BodyRule, body_rules
+from config.retention.rules import retention_rules
 from workspaces.contacts.services import contact_merge_handlers, contact_removal_handlers
 from workspaces.conversations import metrics
 from workspaces.conversations.api.serializers import ConversationSerializer, MessageSerializer, NoteSerializer
@@ -15,6 +16,7 @@ from workspaces.conversations.services import recording
 from workspaces.conversations.services.contacts.merging import MERGE_HANDLER
 from workspaces.conversations.services.contacts.removing import REMOVAL_HANDLER
 from workspaces.conversations.services.media_use import MEDIA_USE
+from workspaces.conversations.services.retention import RULES
 from workspaces.media.services import media_uses
 from workspaces.subaccounts.event_types import workspace_event_type
 
@@ -60,4 +62,5 @@ label_actions(
 contact_merge_handlers.add(MERGE_HANDLER)
 contact_removal_handlers.add(REMOVAL_HANDLER)
 media_uses.add(MEDIA_USE)
+retention_rules.add(*RULES)
 METRICS.add(*metrics.METRICS)

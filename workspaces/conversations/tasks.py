@@ -4,7 +4,10 @@ from celery import shared_task
 
 from config.celery.tasks import in_batches, one_at_a_time
 from config.db import database_now
+from config.queues import HOUSEKEEPING_SECONDS
+from config.retention.rules import forget
 from workspaces.conversations.services import wake_snoozed_conversations
+from workspaces.conversations.services.retention import RULES
 
 RUN_SECONDS = 45.0
 
@@ -14,3 +17,10 @@ RUN_SECONDS = 45.0
 def wake_snoozed() -> None:
     """Take up again every conversation whose time has come."""
     in_batches(lambda: wake_snoozed_conversations(now=database_now()), seconds=RUN_SECONDS)
+
+
+@shared_task(name="conversations.forget_messages")
+@one_at_a_time
+def forget_messages() -> None:
+    """Forget old messages and notes, batch by batch."""
+    in_batches(lambda: forget(RULES), seconds=HOUSEKEEPING_SECONDS)

@@ -1,5 +1,6 @@
 """Paths of the workspace surface about broadcasts."""
 
-from django.urls import URLPattern
+from broadcasts.api.workspace import moves, previews, views
+from config.api.routers import routes_of
 
-urlpatterns: list[URLPattern] = []
+urlpatterns = routes_of(views, moves, previews)

@@ -10,6 +10,8 @@ import requests
 
 from channelconnect.providers.graph.deadlines import Deadline, WatchedAdapter
 
+# Its name, its content and its type.
+UploadedFile = tuple[str, bytes, str]
 CHUNK: Final = 16 * 1024
 # Whatever lies between may forget an idle connection without a word; a code must not be lost on such a one.
 LONGEST_IDLE: Final = 30.0
@@ -38,6 +40,7 @@ class Request:
     params: Mapping[str, str] = field(default_factory=dict, repr=False)
     form: Mapping[str, str] | None = field(default=None, repr=False)
     json: Mapping[str, Any] | None = field(default=None, repr=False)
+    files: Mapping[str, UploadedFile] | None = field(default=None, repr=False)
     token: str = field(default="", repr=False)
 
 
@@ -94,6 +97,7 @@ class Transport:
             params=request.params,
             data=request.form,
             json=request.json,
+            files=request.files,
             headers=headers,
             timeout=(self.limits.connect, self.limits.read),
             allow_redirects=False,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from channelconnect.providers.messages.outgoing import OutgoingFile, OutgoingMessage, Recipient
+from channelconnect.providers.messages.outgoing import READ, OutgoingFile, OutgoingMessage, Recipient
 
 Body = dict[str, Any]
 # WhatsApp shows these with a text below; a file by link has its name in the conversation only where it is a document.
@@ -22,6 +22,8 @@ def body_of(platform: str, message: OutgoingMessage) -> Body:
     """Write a message. Raises `UnwritableMessage`."""
     if not message.to.is_reachable:
         raise UnwritableMessage("no address")
+    if message.type == READ:
+        return read_mark(platform, message_id=message.reply_to, person=message.to.external_id or "")
     if platform == "whatsapp":
         return _whatsapp(message)
     if platform in MESSENGER:

@@ -100,6 +100,10 @@ ERRORS: Final[dict[str, SendError]] = {
     ),
     "channel_not_connected": SendError("channel_not_connected", CallResult.REFUSED, "The channel is not connected."),
     "no_address": SendError("no_address", CallResult.REFUSED, "The contact has no address on this channel."),
+    "contact_opted_out": SendError(
+        "contact_opted_out", CallResult.REFUSED, "The contact has opted out since the message was written."
+    ),
+    "window_closed": SendError("window_closed", CallResult.REFUSED, CLOSED),
     "provider_unavailable": SendError(
         "provider_unavailable", CallResult.RETRY, "The provider could not be reached.", Backoff.SERVICE
     ),

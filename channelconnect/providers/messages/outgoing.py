@@ -17,12 +17,20 @@ class Recipient(NamedTuple):
 
 
 class OutgoingFile(NamedTuple):
-    """`link` is where the provider fetches it; `provider_id` stands for it where it was uploaded before."""
+    """`link` is where the provider fetches it; `provider_id` stands for it where it was uploaded before.
+
+    `media` is the number of our own row, where it can be uploaded.
+    """
 
     kind: str  # image, video, audio, document or sticker
     filename: str = ""
     link: str = ""
     provider_id: str = ""
+    media: int | None = None
+
+
+# The type of what is no message: it tells a person that theirs, `reply_to`, and those before it were read.
+READ = "read"
 
 
 class OutgoingMessage(NamedTuple):

@@ -19,7 +19,7 @@ class MessagesEndpoint(NamedTuple):
 
 def messages_endpoint(settings: ProviderSettings, *, sender_id: str, token: str) -> MessagesEndpoint:
     """Give the messages edge of a number or a Page, whose id `sender_id` is."""
-    proof = hmac.new(settings.app_secret.encode(), token.encode(), hashlib.sha256).hexdigest()
+    proof = proof_of(settings.app_secret, token)
     url = f"{settings.graph_url}/{settings.version}/{sender_id}/messages?appsecret_proof={proof}"
     headers = (
         ("Authorization", f"Bearer {token}"),
@@ -27,3 +27,8 @@ def messages_endpoint(settings: ProviderSettings, *, sender_id: str, token: str)
         ("Accept", "application/json"),
     )
     return MessagesEndpoint(url, headers)
+
+
+def proof_of(app_secret: str, token: str) -> str:
+    """Prove that who has the token is the app."""
+    return hmac.new(app_secret.encode(), token.encode(), hashlib.sha256).hexdigest()

@@ -30,11 +30,12 @@ class QualityChanged(ProviderEvent):
     """A number's quality moved; the notice names it by its `shown` number alone.
 
     `quality` is empty where the notice says nothing about it; `messaging_limit` counts with `has_limit` alone, and None
-    is no limit.
+    is no limit. `throughput` is empty where the notice says nothing about it.
     """
 
     shown: str
     event: str
+    throughput: str = ""
     quality: str = ""
     messaging_limit: int | None = None
     has_limit: bool = False

@@ -1,34 +1,34 @@
 """Reads what a message of Messenger's or Instagram's holds: its text, its attachments, and what it answers to."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from channelconnect.providers.graph.parsing import Row, row, rows, text
 from channelconnect.providers.notices.values import LONGEST_ID, LONGEST_MESSAGE, address, bounded, present
-from workspaces.conversations.facts import ReceivedFile
+from workspaces.conversations.facts import MOST_FILES, ReceivedFile
 
 FILES: Final = {"image": "image", "video": "video", "audio": "audio", "file": "document", "sticker": "sticker"}
 # What is shown as a link to it: posts and reels stay at the network.
 SHARED: Final = {"share", "post", "reel", "ig_reel", "ig_post", "fallback", "template", "product"}
 HEART: Final = "❤️"
-MOST_ATTACHMENTS: Final = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageContent:
-    """What goes into a message, as `MessageReceived` has it."""
+    """What goes into a message, as `MessageReceived` has it; `others` are its further files, each a message."""
 
     type: str
     text: str = ""
     file: ReceivedFile | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
+    others: "tuple[PageContent, ...]" = ()
 
 
 def read_page_content(message: Row, event: Row) -> PageContent:
     """Give what a message holds; what the network does not show us is unsupported."""
     written = text(message.get("text"), LONGEST_MESSAGE)
-    attachments = rows(message.get("attachments"))[:MOST_ATTACHMENTS]
+    attachments = rows(message.get("attachments"))[:MOST_FILES]
     if message.get("is_unsupported") is True or not (written or attachments):
         content = PageContent(type="unsupported", text=written, details={"unsupported": "unknown"})
     elif attachments:
@@ -38,7 +38,7 @@ def read_page_content(message: Row, event: Row) -> PageContent:
     around = _surroundings(message, event)
     if not around:
         return content
-    return PageContent(type=content.type, text=content.text, file=content.file, details={**content.details, **around})
+    return replace(content, details={**content.details, **around})
 
 
 def _surroundings(message: Row, event: Row) -> dict[str, Any]:
@@ -54,16 +54,12 @@ def _surroundings(message: Row, event: Row) -> dict[str, Any]:
 
 
 def _attached(attachments: list[Row], written: str) -> PageContent:
-    """Give the first attachment that makes a message; the others stand beside it by their addresses."""
+    """Give the first attachment with the text; further files come after it, what else there is stands beside it."""
     first, *others = attachments
     content = _attachment(first, written)
-    more = [present(type=_kind(other), url=_address(other)) for other in others]
-    return PageContent(
-        type=content.type,
-        text=content.text,
-        file=content.file,
-        details={**content.details, **present(attachments=more)},
-    )
+    files = tuple(_attachment(other, "") for other in others if _kind(other) in FILES)
+    more = [present(type=_kind(other), url=_address(other)) for other in others if _kind(other) not in FILES]
+    return replace(content, details={**content.details, **present(attachments=more)}, others=files)
 
 
 def _attachment(attachment: Row, written: str) -> PageContent:

@@ -1,7 +1,7 @@
 """Reads Messenger's and Instagram's entries."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -22,6 +22,7 @@ from workspaces.conversations.facts import (
     ReactionChanged,
     ReadUpTo,
     StatusChanged,
+    id_of_file,
 )
 
 Fact = ConversationFact | ProviderEvent
@@ -86,10 +87,19 @@ def _message(told: Told) -> Iterator[Fact]:
         return
     content = read_page_content(message, told.event)
     if message.get("is_echo") is True:
-        yield _echo(told, mid, message, content)
-        return
+        first: MessageReceived = _echo(told, mid, message, content)
+    else:
+        first = _received(told, mid, message, content)
+    yield first
+    for number, other in enumerate(content.others, 2):
+        yield replace(
+            first, message_id=id_of_file(mid, number), type=other.type, text="", payload="", file=other.file, details={}
+        )
+
+
+def _received(told: Told, mid: str, message: Row, content: PageContent) -> MessageReceived:
     payload = text(row(message.get("quick_reply")).get("payload"), LONGEST_PAYLOAD)
-    yield MessageReceived(
+    return MessageReceived(
         channel=told.channel,
         person=told.person,
         at=told.at,

@@ -62,6 +62,7 @@ def _quality(value: Row, id: str) -> Iterator[ProviderEvent]:
         shown=text(value.get("display_phone_number")),
         event=event,
         quality=QUALITIES.get(event, ""),
+        throughput="HIGH" if event == "THROUGHPUT_UPGRADE" else "",
         messaging_limit=recipients_per_day(tier) if tier else None,
         has_limit=bool(tier),
     )

@@ -12,7 +12,8 @@ from channelconnect.providers.platforms.provider import Provider, covered
 PAGES_SHOW_LIST: Final = "pages_show_list"
 PAGE_FIELDS: Final = "id,name,access_token,tasks,instagram_business_account{id,username,name}"
 TASKS: Final = {"MESSAGING", "MODERATE", "MANAGE"}
-# `messaging_seen` is what Instagram has for `message_reads`; its account is subscribed through its Page, too.
+# An Instagram account is subscribed through its Page, whose edge refuses all fields together where it does not know
+# one: what only Instagram has, such as `messaging_seen`, is chosen with the app.
 MESSAGE_FIELDS: Final = ",".join(
     (
         "messages",
@@ -23,7 +24,6 @@ MESSAGE_FIELDS: Final = ",".join(
         "message_reactions",
         "message_edits",
         "messaging_referrals",
-        "messaging_seen",
         "messaging_handovers",
         "standby",
     )

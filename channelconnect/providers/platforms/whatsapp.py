@@ -16,10 +16,11 @@ MESSAGING: Final = "whatsapp_business_messaging"
 ACCOUNT_FIELDS: Final = "id,name,account_review_status,owner_business_info"
 NUMBER_FIELDS: Final = (
     "id,display_phone_number,verified_name,quality_rating,code_verification_status,name_status,status,platform_type,"
-    "is_on_biz_app,whatsapp_business_manager_messaging_limit"
+    "is_on_biz_app,throughput,whatsapp_business_manager_messaging_limit"
 )
 LIMIT: Final = "whatsapp_business_manager_messaging_limit"
 EDGES: Final = ("client_whatsapp_business_accounts", "owned_whatsapp_business_accounts")
+LONGEST_LEVEL: Final = 20
 GONE: Final = {"BANNED", "DELETED", "MIGRATED"}
 IN_USE: Final = {"CONNECTED", "FLAGGED", "RESTRICTED", "RATE_LIMITED", ""}
 
@@ -56,9 +57,10 @@ class WhatsApp(Provider):
 
     def refreshed(self, account: Account, grant: Grant) -> Account:
         """Read a number's quality and limit again."""
-        fields = f"id,display_phone_number,verified_name,quality_rating,{LIMIT}"
+        fields = f"id,display_phone_number,verified_name,quality_rating,throughput,{LIMIT}"
         number = self._graph().read(account.external_id, token=account.token or grant.token, fields=fields)
         found = account.to_json() | {
+            "throughput": throughput_of(number),
             "quality": text(number.get("quality_rating")) or None,
             "messaging_limit": recipients_per_day(number.get(LIMIT)),
         }
@@ -85,6 +87,11 @@ def _of_portfolios(graph: Graph, grant: Grant) -> Iterator[str]:
                 yield ident(business.get("id"))
 
 
+def throughput_of(number: Row) -> str:
+    """STANDARD or HIGH: how fast the provider takes a number's messages; empty where it does not tell."""
+    return text(row(number.get("throughput")).get("level"), LONGEST_LEVEL)
+
+
 def is_eligible(number: Row) -> bool:
     """Say whether a number can be connected: on the Cloud API or verified for it, and not in the Business app."""
     if not ident(number.get("id")) or number.get("is_on_biz_app") is True or text(number.get("status")) in GONE:
@@ -106,6 +113,7 @@ def _account(number: Row, container_id: str, business: Row) -> Account:
         handle=shown,
         quality=text(number.get("quality_rating")) or None,
         messaging_limit=recipients_per_day(number.get(LIMIT)),
+        throughput=throughput_of(number),
         portfolio_id=ident(row(business.get("owner_business_info")).get("id")) or None,
         needs_registration=needs_registration(number),
     )

@@ -17,4 +17,5 @@ def files_of(ids: Iterable[int]) -> dict[int, OutgoingFile]:
 
 def _file(media: Media) -> OutgoingFile:
     kind = media.content_type.partition("/")[0]
-    return OutgoingFile(kind=kind if kind in KINDS else "document", filename=media.filename, link=media.url)
+    known = kind if kind in KINDS else "document"
+    return OutgoingFile(kind=known, filename=media.filename, link=media.url, media=media.pk)

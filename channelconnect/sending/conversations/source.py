@@ -1,11 +1,14 @@
 """Conversations' messages as a source of the sender: they go before all others."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from channelconnect.providers.messages import OUTCOME_UNKNOWN, CallResult, OutgoingFile, OutgoingMessage, Recipient
 from channelconnect.providers.messages.errors import NO_ADDRESS
+from channelconnect.sending import allowance
+from channelconnect.sending.allowance import Key, person_key
 from channelconnect.sending.conversations import statements
 from channelconnect.sending.conversations.files import files_of
 from channelconnect.sending.sources import UNKNOWN_SECONDS, ClaimedMessage, ReadyChannel, Sent
@@ -13,6 +16,7 @@ from channelconnect.sending.transactions import project_transaction
 from config.db import database_now
 from config.leases.arrays import decimals, integers
 from config.leases.connection import Connection
+from workspaces.conversations.models.conversations import WINDOW
 from workspaces.conversations.services.outbound.sending import SendResult, record_send_results
 
 NAME: Final = "conversations"
@@ -22,6 +26,8 @@ OVERDUE_BATCH: Final = 500
 # Longer than anything is put off.
 LONGEST_WAIT_SECONDS: Final = 3_600 * 2
 LONGEST_ERROR: Final = 1_000
+# Sooner than what is reserved for them is given away.
+ASK_AGAIN_SECONDS: Final = 5.0
 
 
 class ConversationMessages:
@@ -43,10 +49,16 @@ class ConversationMessages:
     def claim(
         self, connection: Connection, *, run: int, rooms: Mapping[int, int], batch: int
     ) -> Sequence[ClaimedMessage]:
-        values = {"run": run, "channels": integers(rooms), "rooms": integers(rooms.values()), "batch": batch}
-        with connection.cursor(binary=True) as cursor:
+        values = {
+            "run": run,
+            "channels": integers(rooms),
+            "rooms": integers(rooms.values()),
+            "batch": batch,
+            "window": WINDOW,
+        }
+        with connection.transaction(), connection.cursor(binary=True) as cursor:
             cursor.execute(statements.CLAIM, values, prepare=True)
-            rows = cursor.fetchall()
+            rows = _with_room(cursor, run, cursor.fetchall())
         files = files_of({row[15] for row in rows if row[15] is not None})
         return [_claimed(row, files) for row in rows]
 
@@ -85,6 +97,28 @@ class ConversationMessages:
         return len(rows)
 
 
+def _with_room(cursor: Any, run: int, rows: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
+    """Give the claimed messages but those templates, to people outside a window, that the allowance has no room for.
+
+    They are put off, and asked for again before broadcasts may have what is kept for them.
+    """
+    counted = [row for row in rows if row[7] == "template" and not row[16] and not row[17]]
+    if not counted:
+        return rows
+    keys = allowance.keys_of(cursor, {row[2] for row in counted})
+    asked: defaultdict[Key, list[str]] = defaultdict(list)
+    people = {row[0]: person_key(row[12] or row[14] or row[13] or "") for row in counted}
+    for row in counted:
+        if row[2] in keys:
+            asked[keys[row[2]]].append(people[row[0]])
+    given = allowance.take(cursor, asked, is_urgent=True)
+    late = {row[0] for row in counted if row[2] in keys and people[row[0]] not in given[keys[row[2]].name]}
+    if not late:
+        return rows
+    cursor.execute(statements.WAIT_FOR_ROOM, {"ids": integers(late), "run": run, "seconds": ASK_AGAIN_SECONDS})
+    return [row for row in rows if row[0] not in late]
+
+
 def _claimed(row: Sequence[Any], files: Mapping[int, OutgoingFile]) -> ClaimedMessage:
     details = row[9] or {}
     to = Recipient(row[12], row[13], row[14])
@@ -99,7 +133,7 @@ def _claimed(row: Sequence[Any], files: Mapping[int, OutgoingFile]) -> ClaimedMe
         reply_to=details.get("reply_to") or "",
         reaction_to=details.get("reaction_to") or "",
     )
-    unsendable = "" if to.is_reachable else NO_ADDRESS.code
+    unsendable = row[16] if to.is_reachable else NO_ADDRESS.code
     return ClaimedMessage(NAME, row[0], row[1], row[2], row[3], row[4], row[5], message, unsendable)
 
 

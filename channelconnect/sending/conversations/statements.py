@@ -25,6 +25,9 @@ WITH RECURSIVE found AS (
 SELECT agency_id, channel_id FROM found LIMIT %(limit)s
 """
 
+# Each is looked at anew: a contact who has opted out since it was written gets nothing of before, and a free text whose
+# window has closed meanwhile is not tried. (What is written after an opt-out is its confirmation.) Whether the window
+# is open says what takes of the allowance.
 # Takes of each channel what it has room for, one message of a conversation at a time and the oldest first: as long as
 # an earlier one is there, out or put off, a later one stays. One whose outcome nobody knows holds up no other.
 CLAIM = """
@@ -48,7 +51,11 @@ WITH self AS MATERIALIZED (
 )
 SELECT taken.message_id, taken.agency_id, taken.channel_id, conversation.contact_id, taken.tries, message.created_at,
     message.uuid::text, message.type, message.text, message.details, message.template, message.status,
-    identity.external_id, identity.user_id, contact.phone, message.media_id
+    identity.external_id, identity.user_id, contact.phone, message.media_id,
+    CASE WHEN contact.opted_out_at > message.created_at THEN 'contact_opted_out'
+        WHEN message.type <> 'template' AND conversation.last_inbound_at + %(window)s <= clock_timestamp()
+        THEN 'window_closed' ELSE '' END,
+    coalesce(conversation.last_inbound_at + %(window)s > clock_timestamp(), false)
 FROM taken
 JOIN conversations_message message ON message.id = taken.message_id
 JOIN conversations_conversation conversation ON conversation.id = taken.conversation_id
@@ -70,6 +77,13 @@ PUT_OFF = """
 UPDATE conversations_queuedmessage queued SET run = NULL, is_ready = false, is_unknown = false, tries = tries + 1,
     due_at = clock_timestamp() + make_interval(secs => waiting.seconds)
 FROM unnest(%(ids)s::bigint[], %(seconds)s::float8[]) AS waiting (id, seconds) WHERE queued.message_id = waiting.id
+"""
+
+# Templates that found no room in the allowance; they ask again soon, as that is where it opens first.
+WAIT_FOR_ROOM = """
+UPDATE conversations_queuedmessage SET run = NULL, is_ready = false,
+    due_at = clock_timestamp() + make_interval(secs => %(seconds)s)
+WHERE message_id = ANY (%(ids)s::bigint[]) AND run = %(run)s
 """
 
 NOT_KNOWN = """

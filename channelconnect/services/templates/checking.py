@@ -18,6 +18,13 @@ def has_approved_template(workspace: Workspace) -> bool:
     return MessageTemplate.objects.of(workspace).filter(status=MessageTemplate.Status.APPROVED).exists()
 
 
+def find_template(channel: Channel, name: str, language: str) -> MessageTemplate | None:
+    """Give a channel's template in a language, whatever its status."""
+    return MessageTemplate.objects.filter(
+        container_id__in=_containers_of(channel), name=name, language=language
+    ).first()
+
+
 def check_template(channel: Channel, name: str, language: str, components: Sequence[Any]) -> str:
     """Give the text that people get. Raises `ContentRefused` for a template that the provider would not send."""
     own = MessageTemplate.objects.filter(container_id__in=_containers_of(channel), name=name)

@@ -122,7 +122,7 @@ PAGES = {
 # The way to another agency has no role and stays open where the chosen agency is closed: test_switching.py.
 ELSEWHERE = {"switch"}
 # Pages of higher apps have tables of their own beside them.
-HIGHER = ("webhook", "pack", "channel-connect")
+HIGHER = ("webhook", "pack", "channel-connect", "broadcast")
 every_page = pytest.mark.parametrize("name", PAGES)
 pages_with_ids = pytest.mark.parametrize("name", [name for name, access in PAGES.items() if access.ids is not no_ids])
 

@@ -109,3 +109,11 @@ def test_nothing_is_recorded_while_nobody_listens(a: Tenant, number: Channel) ->
     tell("business_capability_update", max_daily_conversation_per_phone=250)
     disconnect_channel(channel=number, now=now(), by=SYSTEM)
     assert recorded_channels(a) == []
+
+
+def test_a_number_that_was_raised_to_high_throughput_sends_faster_from_then_on(a: Tenant, number: Channel) -> None:
+    tell("phone_number_quality_update", display_phone_number="15550100", event="THROUGHPUT_UPGRADE")
+    assert ChannelCredential.objects.get(channel=number).throughput == "HIGH"
+    tell("phone_number_quality_update", display_phone_number="15550100", event="FLAGGED")
+    assert ChannelCredential.objects.get(channel=number).throughput == "HIGH"
+    assert shown(a, number) == (None, "RED", None)

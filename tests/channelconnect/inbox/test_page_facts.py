@@ -63,10 +63,20 @@ def test_a_file_whose_address_is_none_is_not_fetched(url: object) -> None:
     assert (fact.type, fact.file) == ("image", None)
 
 
-def test_the_other_files_of_a_message_stand_beside_the_first() -> None:
-    attachments = [{"type": "image", "payload": {"url": f"{URL}?{number}"}} for number in range(3)]
-    fact = received({"attachments": attachments})
-    assert fact.details == {"attachments": [{"type": "image", "url": f"{URL}?{number}"} for number in (1, 2)]}
+@pytest.mark.parametrize(("is_echo", "kind"), [(False, MessageReceived), (True, EchoReceived)])
+def test_further_files_of_a_message_are_messages_after_it(is_echo: bool, kind: type[MessageReceived]) -> None:
+    files: list[dict[str, Any]] = [{"type": one, "payload": {"url": f"{URL}?{one}"}} for one in ("image", "file")]
+    shared = {"type": "share", "payload": {"url": "https://x.example"}}
+    message = {"mid": "m_1", "text": "All of it", "is_echo": is_echo, "attachments": [*files, shared]}
+    ends = {"sender": {"id": PAGE}, "recipient": {"id": "91"}} if is_echo else {}
+    first, second = read(page({"message": message, **ends}, "page"))
+    assert type(first) is type(second) is kind
+    assert isinstance(first, MessageReceived)
+    assert isinstance(second, MessageReceived)
+    assert (first.message_id, first.type, first.text) == ("m_1", "image", "All of it")
+    assert first.details == {"attachments": [{"type": "share", "url": "https://x.example"}]}
+    assert (second.message_id, second.type, second.text) == ("m_1#2", "document", "")
+    assert (second.at, second.person, second.file) == (AT, ADA, ReceivedFile(reference=f"{URL}?file"))
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ def test_whatsapp_lists_numbers_with_quality_limit_and_portfolio(customer: Custo
         quality="GREEN",
         messaging_limit=2_000,
         portfolio_id="8010000",
+        throughput="STANDARD",
     )
     assert second.external_id == "4010001"
 

@@ -2,26 +2,31 @@
 
 import os
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Final
 
+import pytest
+from django.db import connection
 from django.db.models import Count
 from django.utils.timezone import now
 
 from channelconnect.models import SenderRun
 from tests.channelconnect.sending.messages import a_channel, many_conversations, many_messages, until
-from tests.own_processes import start, stop, variables
+from tests.own_processes import Process, celery_arguments, start, stop, variables
 from tests.tenants import Tenant
 from tools.sandbox import RunningSandbox
 from workspaces.conversations.models import Message, QueuedMessage
 from workspaces.subaccounts.models import Channel
 
-KILLS: Final = 2
-SENDER: Final = """
-import django
-django.setup()
-from channelconnect.sending.loop import run_sender
-run_sender(should_stop=lambda: False)
+# Sends what a sender that died had claimed again, as a queue of tasks does.
+REQUEUE: Final = """
+CREATE FUNCTION requeue() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN NEW.is_unknown := false; NEW.is_ready := true; NEW.run := NULL; RETURN NEW; END $$;
+CREATE TRIGGER requeue BEFORE UPDATE ON conversations_queuedmessage FOR EACH ROW
+    WHEN (NEW.is_unknown AND NOT OLD.is_unknown ) EXECUTE FUNCTION requeue()
 """
 
 
@@ -29,22 +34,42 @@ def _has_sent(meta: RunningSandbox, total: int) -> bool:
     return bool(meta.ledger()["sent_total"] >= total)
 
 
-def test_nothing_is_sent_twice_and_nothing_is_lost(a: Tenant, meta: RunningSandbox, channel: Channel) -> None:
-    # Some calls are accepted and not answered, so that every kill finds some of which nobody knows.
-    meta.play(faults=[{"call": "send", "fault": "accept_then_hang", "every": 25, "seconds": 120}])
-    other = a_channel(a.workspace, meta, external_id="4010001")
-    many_messages(many_conversations(channel, 75) + many_conversations(other, 75), each=2)
-    environment = {**variables(), **meta.variables, "DJANGO_SETTINGS_MODULE": "config.settings"}
+def _pool_of(worker: Process) -> list[int]:
+    """The processes of a worker that run its tasks."""
+    return [int(pid) for pid in Path(f"/proc/{worker.pid}/task/{worker.pid}/children").read_text().split()]
 
-    for kill in range(1, KILLS + 1):
-        sender = start(("-c", SENDER), environment)
-        try:
-            until(partial(_has_sent, meta, kill * 50), 60)
-        finally:
-            os.killpg(sender.pid, signal.SIGKILL)
-            sender.wait()
+
+def _worker(meta: RunningSandbox, number: int) -> Process:
+    """A Celery worker of the sender's queue, as the plan starts it."""
+    return start(celery_arguments("sender", number=number), {**variables(), **meta.variables})
+
+
+@pytest.fixture
+def two_numbers(a: Tenant, meta: RunningSandbox, channel: Channel) -> list[Channel]:
+    """Each with 150 messages. Some calls are accepted and not answered, so that every kill finds some in doubt."""
+    meta.play(faults=[{"call": "send", "fault": "accept_then_hang", "every": 25, "seconds": 120}])
+    numbers = [channel, a_channel(a.workspace, meta, external_id="4010001")]
+    many_messages([person for number in numbers for person in many_conversations(number, 75)], each=2)
+    return numbers
+
+
+def _kill_twice(meta: RunningSandbox) -> None:
+    """Kill the process that sends, and then a whole worker with the next one."""
+    worker = _worker(meta, 1)
+    try:
+        until(partial(_has_sent, meta, 50), 60)
+        for pid in _pool_of(worker):
+            os.kill(pid, signal.SIGKILL)
+        until(partial(_has_sent, meta, 100), 60)
+    finally:
+        os.killpg(worker.pid, signal.SIGKILL)
+        worker.wait()
     meta.play()
-    sender = start(("-c", SENDER), environment)
+
+
+def test_nothing_is_sent_twice_and_nothing_is_lost(meta: RunningSandbox, two_numbers: list[Channel]) -> None:
+    _kill_twice(meta)
+    worker = _worker(meta, 2)
     try:
         until(lambda: not QueuedMessage.objects.filter(is_unknown=False).exists(), 60)
         assert SenderRun.objects.count() == 1
@@ -52,15 +77,40 @@ def test_nothing_is_sent_twice_and_nothing_is_lost(a: Tenant, meta: RunningSandb
         QueuedMessage.objects.update(due_at=now())
         until(lambda: not QueuedMessage.objects.exists(), 30)
     finally:
-        stop(sender)
+        stop(worker)
 
     accepted = meta.ledger()["sent_by_opaque"]
     assert max(accepted.values()) == 1
     ends = {row["status"]: row["total"] for row in Message.objects.values("status").annotate(total=Count("pk"))}
     assert set(ends) == {"sent", "failed"}
-    assert ends["failed"] == len(unknown) > KILLS
+    assert ends["failed"] == len(unknown) > 2
     failed = Message.objects.filter(status="failed")
     assert set(failed.values_list("error_code", flat=True)) == {"send_outcome_unknown"}
     sent = set(map(str, Message.objects.filter(status="sent").values_list("uuid", flat=True)))
     assert sent <= set(accepted)
     assert set(accepted) - sent <= set(map(str, unknown))
+
+
+@contextmanager
+def _requeueing() -> Iterator[None]:
+    with connection.cursor() as cursor:
+        cursor.execute(REQUEUE)
+        try:
+            yield
+        finally:
+            cursor.execute("DROP FUNCTION requeue CASCADE")
+
+
+def test_a_sender_that_sends_again_what_a_dead_one_had_is_found_out(
+    meta: RunningSandbox, two_numbers: list[Channel]
+) -> None:
+    """What the test above is worth: with such a sender the provider gets messages twice."""
+    with _requeueing():
+        _kill_twice(meta)
+        worker = _worker(meta, 2)
+        try:
+            until(lambda: not QueuedMessage.objects.filter(is_unknown=False).exists(), 60)
+        finally:
+            stop(worker)
+    accepted = meta.ledger()["sent_by_opaque"]
+    assert max(accepted.values()) > 1

@@ -1,9 +1,11 @@
 """Messages go to the provider once each, in order, and what came of them is recorded."""
 
 from collections import Counter, defaultdict
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.utils.timezone import now
 
 from config.db import database_now
 from tests.channelconnect.sending.conftest import StartSender
@@ -23,7 +25,7 @@ from tests.channelconnect.sending.messages import (
 from tests.tenants import Tenant
 from tools.sandbox import RunningSandbox
 from workspaces.contacts.models import Contact
-from workspaces.conversations.models import Message, QueuedMessage
+from workspaces.conversations.models import Conversation, Message, QueuedMessage
 from workspaces.subaccounts.models import Channel
 
 
@@ -253,6 +255,43 @@ def test_a_contact_without_an_address_fails_its_message(channel: Channel, start_
     start_sender()
 
     assert ended(message).error_code == "no_address"
+
+
+def heard_of(conversation: Conversation, *, hours: float) -> Conversation:
+    """Let its contact have written so long ago."""
+    Conversation.objects.filter(pk=conversation.pk).update(last_inbound_at=now() - timedelta(hours=hours))
+    return conversation
+
+
+def test_what_was_written_before_an_opt_out_is_not_sent_and_its_confirmation_is(
+    meta: RunningSandbox, channel: Channel, start_sender: StartSender
+) -> None:
+    conversation = heard_of(a_conversation(channel), hours=1)
+    before = a_message(conversation, "Our offer")
+    template = a_message(conversation, "", type="template", template={"name": "hello", "language": "en_US"})
+    at = now()
+    Contact.objects.filter(pk=conversation.contact_id).update(opted_out_at=at, opt_out_source="keyword")
+    confirmation = a_message(conversation, "You will get no more messages.", created_at=at)
+
+    start_sender()
+
+    assert [ended(one).status for one in (before, template, confirmation)] == ["failed", "failed", "sent"]
+    assert {before.error_code, template.error_code} == {"contact_opted_out"}
+    assert before.error_message == "The contact has opted out since the message was written."
+    assert [one["opaque"] for one in meta.ledger()["sent"]] == [str(confirmation.uuid)]
+
+
+def test_a_free_text_whose_window_has_closed_meanwhile_is_not_tried(
+    meta: RunningSandbox, channel: Channel, start_sender: StartSender
+) -> None:
+    closed = heard_of(a_conversation(channel), hours=24.01)
+    late, opened = a_message(closed, "Yes"), a_message(heard_of(a_conversation(channel), hours=23.9), "Yes")
+    template = a_message(closed, "", type="template", template={"name": "hello", "language": "en_US"})
+
+    start_sender()
+
+    assert [ended(one).status for one in (late, template, opened)] == ["failed", "sent", "sent"]
+    assert (late.error_code, meta.ledger()["sent_total"]) == ("window_closed", 2)
 
 
 def test_a_template_goes_with_its_components(meta: RunningSandbox, channel: Channel, start_sender: StartSender) -> None:

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from tests.chaos.mutations.patches import PATCHES
 from tests.chaos.mutations.triggers import TRIGGERS, create
 from tests.chaos.outcome import Outcome
-from tests.chaos.scenarios import short
+from tests.chaos.scenarios import broadcasts, short
+from tests.chaos.scenarios.broadcasts import KilledBroadcast
 from tests.chaos.scenarios.machines import PRELOADED
 from tests.chaos.scenarios.scenario import Scenario
-from tests.chaos.system.system import Servers
+from tests.chaos.system.system import Servers, System
 from tests.chaos.workload import Workload
 
 FORGETFUL = {"synchronous_commit": "off", "wal_writer_delay": "10s", "wal_writer_flush_after": "1GB"}
@@ -54,6 +55,31 @@ class Mutation:
         return ("caught" if not outcome.holds and self.evidence(outcome) else "MISSED"), outcome
 
 
+@dataclass(frozen=True)
+class BroadcastMutation:
+    """A mutation of broadcasts' sending: somebody has to be sent to twice, or to be lost."""
+
+    title: str
+    scenario: KilledBroadcast
+    forgets_commits: bool = False
+
+    def play(self, servers: Servers, name: str, seed: int) -> tuple[str, Outcome]:
+        """Give `caught`, `MISSED`, or `NOT APPLIED` where the product was not broken at all."""
+        applied: list[str] = []
+
+        def prepare(system: System, stack: ExitStack) -> Mapping[str, str]:
+            stack.callback(lambda: applied.extend(path.name for path in system.reports.iterdir()))
+            if self.forgets_commits:
+                _forget_commits(system.servers, stack)
+            return {**PRELOADED, "CHAOS_MUTATION": name, "PYTHONDONTWRITEBYTECODE": "1"}
+
+        outcome = replace(self.scenario, prepare=prepare).play(servers, f"{name}-mutation", seed)
+        was_applied = any(report.startswith("mutation-") for report in applied)
+        if not was_applied or any(report.startswith("missing-") for report in applied):
+            return "NOT APPLIED", outcome
+        return ("caught" if outcome.inexcusable or outcome.lost else "MISSED"), outcome
+
+
 def _break(name: str, workload: Workload, stack: ExitStack) -> dict[str, str]:
     """Break the product; gives the environment variables that its processes need for that."""
     if name in PATCHES:
@@ -78,7 +104,7 @@ def _forget_commits(servers: Servers, stack: ExitStack) -> None:
         raise LookupError("synchronous_commit is still on")
 
 
-MUTATIONS = {
+MUTATIONS: dict[str, Mutation | BroadcastMutation] = {
     "commits": Mutation("answers before a commit is on the disk", short.CRASHED, loses),
     "leases": Mutation("deletes what a dead dispatcher had leased", short.KILLED, says("still pending")),
     "exclusive": Mutation("lets two dispatchers serve one endpoint", short.CROWDED, says("at once")),
@@ -89,5 +115,8 @@ MUTATIONS = {
     "bytes": Mutation("writes the body anew", short.QUIET, says("X-Svc-Signature")),
     "early": Mutation("answers before the event is recorded", short.WEB_KILLED, loses),
     "sixteen": Mutation("sends sixteen at once to an endpoint", short.CROWDED, says("at once")),
+    "requeued": BroadcastMutation("sends again what a dead sender held", broadcasts.KILLED),
+    "marked-late": BroadcastMutation("marks recipients when they were sent to", broadcasts.KILLED),
+    "claims": BroadcastMutation("sends before the claim is on the disk", broadcasts.CRASHED, forgets_commits=True),
     "tenants": Mutation("delivers to another agency", short.QUIET, says("another owner's")),
 }

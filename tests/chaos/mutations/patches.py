@@ -84,6 +84,50 @@ def shared(shards: ModuleType) -> None:
     shards.OwnedShards.balance = take_all
 
 
+def requeued(statements: ModuleType) -> None:
+    """Have what a dead sender held sent once more."""
+    require(statements, "FREE")
+    vars(statements)["FREE"] = _replaced(statements.FREE, "SET stage = 2", "SET stage = 0")
+
+
+def marked_late(statements: ModuleType) -> None:
+    """Write down that somebody was sent to when they were, and not before."""
+    vars(statements)["CLAIM"] = _replaced(statements.CLAIM, "SET stage = 1, run", "SET run")
+    vars(statements)["SENT"] = _replaced(statements.SENT, "stage IN (1, 2)", "stage IN (0, 1, 2)")
+
+
+def forgotten_claims(claimer: ModuleType) -> None:
+    """Send what was claimed before the claim is on the disk."""
+    before = claimer.MessageClaimer.on_connect
+
+    def on_connect(self: Any, connection: Any) -> None:
+        before(self, connection)
+        connection.execute("SET synchronous_commit = off")
+
+    claimer.MessageClaimer.on_connect = on_connect
+
+
+def forgotten_results(recorder: ModuleType) -> None:
+    """Let no record of results bring claims to the disk meanwhile."""
+    before = recorder.MessageRecorder.record
+
+    def record(self: Any, connection: Any, results: Any) -> int:
+        from django.db import connection as project
+
+        with project.cursor() as cursor:
+            cursor.execute("SET synchronous_commit = off")
+        found: int = before(self, connection, results)
+        return found
+
+    recorder.MessageRecorder.record = record
+
+
+def _replaced(statement: str, old: str, new: str) -> str:
+    if old not in statement:
+        raise LookupError(f"there is no {old}")
+    return statement.replace(old, new)
+
+
 PATCHES: dict[str, dict[str, Callable[[ModuleType], None]]] = {
     "secret": {"webhooks.signing": wrong_secret},
     "bytes": {"config.http.client": other_bytes},
@@ -91,4 +135,10 @@ PATCHES: dict[str, dict[str, Callable[[ModuleType], None]]] = {
     "sixteen": {"webhooks.dispatcher.endpoint_queue": sixteen_at_once},
     "unbounded": {"webhooks.dispatcher.fan_out": unbounded},
     "exclusive": {"config.leases.shards": shared},
+    "requeued": {"broadcasts.sending.statements": requeued},
+    "marked-late": {"broadcasts.sending.statements": marked_late},
+    "claims": {
+        "channelconnect.sending.claimer": forgotten_claims,
+        "channelconnect.sending.recorder": forgotten_results,
+    },
 }

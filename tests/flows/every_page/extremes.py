@@ -18,6 +18,7 @@ from agency.services import (
 from packs.models import Pack
 from packs.services import add_library_entry, change_entry, change_pack, create_pack, install_pack
 from tests.agency.console.browsers import PASSWORD, a_member
+from tests.broadcasts.under_way import a_busy_broadcast, a_draft
 from tests.channelconnect.agencies import a_session, switch_on
 from tests.factories import (
     ChannelFactory,
@@ -83,6 +84,13 @@ class ExtremeTenant(Tenant):
         self.make_contacts()
         self.make_catalogue()
         self.make_conversations()
+        self.make_broadcasts()
+
+    def make_broadcasts(self) -> None:
+        """One that is paused with all that its page can say, with recipients of every kind, and a draft."""
+        channel = self.customer.channels.get()
+        self.broadcast = a_busy_broadcast(channel, name=ENDLESS, words=ENDLESS * 3)
+        self.draft_broadcast = a_draft(channel, name=RIGHT_TO_LEFT, text=f"{EMOJI} {ENDLESS}")
 
     def make_conversations(self) -> None:
         """Messages of everybody, one of them answered; the last has all that a thread may show."""

@@ -42,6 +42,12 @@ ARGUMENTS: dict[str, Arguments] = {
         sign_redelivery(a.own_endpoint.tenant, Replayed(1, a.own_delivery.pk, a.own_delivery.pk), now())
     ],
     "app:conversation": lambda a: [a.conversation.uuid],
+    "app:broadcast": lambda a: [a.broadcast.uuid],
+    "app:broadcast-edit": lambda a: [a.draft_broadcast.uuid],
+    "app:broadcast-preview": lambda a: [a.draft_broadcast.uuid],
+    "app:broadcast-test": lambda a: [a.draft_broadcast.uuid],
+    "app:broadcast-delete": lambda a: [a.draft_broadcast.uuid],
+    "console:broadcast": lambda a: [a.broadcast.uuid],
     "app:saved-reply": lambda a: [a.saved_reply.uuid],
     "app:contact": lambda a: [a.endless_contact.uuid],
     "app:contact-import": lambda a: [a.endless_import.uuid],
@@ -64,6 +70,12 @@ NOT_LOOKED_AT = {
     "account:sign-out",
     "app:automation-off",
     "app:automation-on",
+    "app:broadcast-approve",
+    "app:broadcast-duplicate",
+    "app:broadcast-export",
+    "app:broadcast-pause",
+    "app:broadcast-resume",
+    "app:broadcast-schedule",
     "app:contact-import-cancel",
     "app:contact-import-refused",  # files
     "app:contact-opt-in",
@@ -127,6 +139,7 @@ STATES: dict[str, list[Callable[[ExtremeTenant], str]]] = {
         lambda a: "/console/nothing-here",
     ],
     "app": [
+        lambda a: reverse("app:broadcast", args=[a.draft_broadcast.uuid]),
         lambda a: reverse("app:automation", args=[a.own.uuid]),
         lambda a: f"{reverse('app:conversation', args=[a.conversation.uuid])}?mode=note",
         lambda a: f"{reverse('app:conversation', args=[a.conversation.uuid])}?mode=template",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.tools.local.processes import all_gone
 from tests.tools.system import RunningSystem, running_system
 
 COMMAND = (sys.executable, "-m", "tests.tools.demo.restarting_system")
@@ -16,3 +17,6 @@ COMMAND = (sys.executable, "-m", "tests.tools.demo.restarting_system")
 def live_system() -> Iterator[RunningSystem]:
     with tempfile.TemporaryDirectory() as folder, running_system(Path(folder) / "state", command=COMMAND) as system:
         yield system
+        everything = list(system.pids.values())
+        assert system.stop() == 0
+        assert all_gone(everything)

@@ -65,8 +65,8 @@ def made(a: Tenant, path: str, **fields: Any) -> dict[str, Any]:
 def change_people(a: Tenant) -> None:
     contact = made(a, "/contacts", name="Ada", tags=["VIP"])
     own = f"/contacts/{contact['id']}"
-    steps: list[dict[str, Any]] = [{"tags": ["VIP", "new"]}, {"tags": []}, {"opted_out": True}, {"opted_out": False}]
-    for changes in steps:
+    moves: list[dict[str, Any]] = [{"tags": ["VIP", "new"]}, {"tags": []}, {"opted_out": True}, {"opted_out": False}]
+    for changes in moves:
         a.workspace_api.patch(own, changes)
     a.workspace_api.delete(own)
     a.workspace_api.post("/contacts/import", {"contacts": [{"phone": "+4930123456"}]})

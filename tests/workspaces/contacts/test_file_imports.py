@@ -1,17 +1,22 @@
 """Files of contacts in the dashboard: uploaded, their columns chosen, taken in piece by piece, and exported again."""
 
 import csv
+import os
+import signal
+import time
 from datetime import timedelta
 from io import StringIO
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.test import Client
 from django.utils.timezone import now
 
 from agency.limits import unlimited
 from tests.factories import ContactFactory, ContactImportFactory
+from tests.own_processes import start, variables
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.contacts.models import Contact, ContactImport, ContactImportPiece, RefusedRow
@@ -22,6 +27,13 @@ from workspaces.contacts.tasks import forget_imports, import_files
 from workspaces.subaccounts.models import Workspace
 
 pytestmark = pytest.mark.django_db
+PATIENCE_SECONDS = 60
+IMPORTER = ("-m", "tests.workspaces.contacts.import_process")
+# Of others, that have changed something already.
+OPEN_TRANSACTIONS = """
+SELECT count(*) FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_xid IS NOT NULL
+"""
 FILE = """\
 \ufeffFull name;Mobile;E-mail;Labels;Shoe size;Unsubscribed
 Ada;0151 1234567;ada@example.com;VIP, New;38;
@@ -115,27 +127,51 @@ def a_running_import(a: Tenant, rows: int) -> ContactImport:
     lines = "".join(f"Contact {number},+49301{number:06d}\n" for number in range(rows))
     Workspace.objects.filter(pk=a.workspace.pk).update(limits=unlimited())
     made = ContactImportFactory.create(workspace=a.workspace, content=f"name,phone\n{lines}".encode())
-    ContactImport.objects.update(status="running", mapping=["name", "phone"])
+    ContactImport.objects.filter(pk=made.pk).update(status="running", mapping=["name", "phone"])
     return made
 
 
-def test_whatever_dies_in_between_loses_and_doubles_nothing(a: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = a_running_import(a, 2_500)
+@pytest.mark.django_db(transaction=True)
+def test_workers_that_are_killed_lose_nothing_and_double_nothing(a: Tenant) -> None:
+    made = a_running_import(a, 6_000)
+    for kills in range(2):
+        worker = start(IMPORTER, variables())
+        _wait_for_transaction_after(made, rows=kills * 1_000)
+        os.killpg(worker.pid, signal.SIGKILL)
+        assert worker.wait() == -signal.SIGKILL
+    made.refresh_from_db()
+    assert made.status == "running"
+    assert 1_000 <= made.rows_done < 6_000
+    until = time.monotonic() + PATIENCE_SECONDS
+    while made.status == "running" and time.monotonic() < until:
+        import_files()  # does nothing until the database has noticed the last death
+        made.refresh_from_db()
+    assert (made.status, made.rows_done, made.created, made.updated) == ("completed", 6_000, 6_000, 0)
+    assert Contact.objects.count() == 6_000 == count_contacts(a.workspace)
+    assert not ContactImportPiece.objects.exists()
+
+
+def _wait_for_transaction_after(made: ContactImport, *, rows: int) -> None:
+    """Return while a worker is taking in a piece behind so many rows that are done."""
+    until = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < until:
+        made.refresh_from_db()
+        with connection.cursor() as cursor:
+            cursor.execute(OPEN_TRANSACTIONS)
+            if made.rows_done >= max(1, rows) and cursor.fetchone() != (0,):
+                return
+        time.sleep(0.005)
+    raise AssertionError("The worker takes nothing in.")
+
+
+def test_a_short_file_does_not_wait_for_a_long_one(a: Tenant, b: Tenant) -> None:
+    long = a_running_import(a, 3_000)
     assert import_next_piece(now=now())
-
-    def die(*_: Any, **__: Any) -> None:
-        raise RuntimeError("killed")
-
-    monkeypatch.setattr(ContactImportPiece, "delete", die)  # after the rows, before their commit
-    with pytest.raises(RuntimeError):
-        import_next_piece(now=now())
-    monkeypatch.undo()
-    made.refresh_from_db()
-    assert (made.rows_done, made.created, count_contacts(a.workspace)) == (1_000, 1_000, 1_000)
-    assert run_to_the_end() == 2
-    made.refresh_from_db()
-    assert (made.status, made.created, made.updated) == ("completed", 2_500, 0)
-    assert Contact.objects.count() == 2_500 == count_contacts(a.workspace)
+    short = a_running_import(b, 5)
+    assert import_next_piece(now=now())
+    long.refresh_from_db()
+    short.refresh_from_db()
+    assert (long.status, long.rows_done, short.status) == ("running", 1_000, "completed")
 
 
 def test_a_cancelled_import_keeps_what_was_taken_in(a: Tenant, customer: Client) -> None:

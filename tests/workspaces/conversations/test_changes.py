@@ -5,7 +5,16 @@ from typing import Any
 import pytest
 
 from tests.tenants import Tenant
-from tests.workspaces.conversations.facts import apply, moment, person, receive, received, reference, the_conversation
+from tests.workspaces.conversations.facts import (
+    apply,
+    echo,
+    moment,
+    person,
+    receive,
+    received,
+    reference,
+    the_conversation,
+)
 from tests.workspaces.conversations.sending import sent
 from workspaces.contacts.models import Contact
 from workspaces.conversations.facts import (
@@ -17,8 +26,9 @@ from workspaces.conversations.facts import (
     ReactionChanged,
     ReceivedFile,
 )
-from workspaces.conversations.models import Conversation, MediaFetch, Message
+from workspaces.conversations.models import Conversation, MediaFetch, Message, ParkedChange
 from workspaces.conversations.services import inbound
+from workspaces.conversations.services.inbound import parking
 
 pytestmark = pytest.mark.django_db
 
@@ -120,3 +130,50 @@ def test_the_networks_opt_out_of_marketing_is_kept(a: Tenant) -> None:
     assert Contact.objects.get().opted_out_at is None
     want(True, moment(2))
     assert Contact.objects.get().marketing_opted_out_at is None
+
+
+def test_what_comes_before_its_message_is_applied_when_that_comes(a: Tenant) -> None:
+    assert edit(a, "At nine", moment(2)) == edit(a, "At eight", moment(1)) == react(a, "👍", moment(3)) == 0
+    apply(inbound.remove_messages, about(MessageRemoved, a, "wamid.2", moment(4)))
+    assert ParkedChange.objects.count() == 3
+
+    receive(
+        received(a.channel, message_id="wamid.1", text="At seven", at=moment(0)),
+        received(a.channel, message_id="wamid.2", text="Forget it", at=moment(1)),
+    )
+
+    first, second = Message.objects.order_by("provider_time")
+    assert (first.text, first.edited_at) == ("At nine", moment(2))
+    assert [one["emoji"] for one in first.shown_reactions] == ["👍"]
+    assert (second.text, second.removed_at) == ("", moment(4))
+    assert the_conversation().last_message_preview == ""
+    assert not ParkedChange.objects.exists()
+
+
+def test_a_reaction_to_what_was_sent_with_another_app_waits_for_its_echo(a: Tenant) -> None:
+    react(a, "👍", moment(3))
+    apply(inbound.record_echoes, echo(a.channel, message_id="wamid.1", at=moment(0)))
+    assert reactions(a) == ["👍"]
+
+
+def test_a_change_of_a_message_that_is_known_is_not_parked_and_the_parked_are_bounded(
+    a: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    receive(received(a.channel, message_id="wamid.1", text="At seven"))
+    edit(a, "At eight", moment(2))
+    edit(a, "At half past seven", moment(1))
+    assert not ParkedChange.objects.exists()
+    monkeypatch.setattr(parking, "MOST_OF_A_CHANNEL", 2)
+    for number in range(4):
+        react(a, "👍", message_id=f"wamid.unknown-{number}")
+    assert ParkedChange.objects.count() == 2
+
+
+def test_the_further_files_of_a_message_go_with_it(a: Tenant) -> None:
+    ids = ("m_1", "m_1#2", "m_1#10", "m_1#", "m_11", "m_2#2")
+    files = {one: ReceivedFile(reference=f"file of {one}") for one in ids}
+    receive(*(received(a.channel, message_id=one, type="image", file=files[one]) for one in ids))
+    assert apply(inbound.remove_messages, about(MessageRemoved, a, "m_1")) == 3
+    left = Message.objects.filter(removed_at=None).values_list("provider_message_id", flat=True)
+    assert set(left) == {"m_1#", "m_11", "m_2#2"}
+    assert MediaFetch.objects.count() == 3

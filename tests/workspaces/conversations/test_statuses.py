@@ -71,6 +71,21 @@ def test_how_it_ended_stays_and_what_contradicts_it_is_counted(a: Tenant, order:
     assert recording._counts[key] == before + 1
 
 
+def test_what_is_heard_of_one_whose_outcome_was_unknown_is_kept_and_it_stays_failed(a: Tenant) -> None:
+    key = ("message_status_conflicts_total", "")
+    before = recording._counts.get(key, 0)
+    message = send(a)
+    record(message, "failed", error_code="send_outcome_unknown", error_message="Nobody knows.")
+    for number, one in enumerate(("sent", "read")):
+        told = status(a.channel, "wamid.late", one, at=moment(number), opaque=str(message.uuid))
+        assert apply(inbound.advance_statuses, told) == []
+    message.refresh_from_db()
+    assert (message.status, message.error_code) == ("failed", "send_outcome_unknown")
+    assert message.provider_message_id == "wamid.late"
+    assert (message.sent_at, message.delivered_at, message.read_at) == (moment(0), moment(1), moment(1))
+    assert recording._counts.get(key, 0) == before
+
+
 def test_a_status_may_come_before_the_answer_to_the_call(a: Tenant) -> None:
     message = send(a)
     told = status(a.channel, "wamid.early", "delivered", opaque=str(message.uuid))

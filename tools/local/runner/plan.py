@@ -40,7 +40,9 @@ class Worker:
 # What waits for an SMTP server or goes through old rows has a worker of its own and delays nothing else. One process
 # for each queue of the first: at most one task of a name is at work, so none of them waits for another.
 WORKERS = (
-    Worker("worker", ("pulse", "callbacks", "expiry", "subscriptions", "templates", "fetches"), 6),
+    Worker(
+        "worker", ("pulse", "callbacks", "expiry", "subscriptions", "templates", "fetches", "imports", "broadcasts"), 8
+    ),
     Worker("mail", ("mail",), 1),
     Worker("housekeeping", ("housekeeping",), 1),
     Worker("dispatcher", ("dispatcher",), 1),

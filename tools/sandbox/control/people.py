@@ -20,6 +20,7 @@ class Number:
     verification: str = "VERIFIED"
     is_on_biz_app: bool = False
     limit: str = "TIER_2K"
+    throughput: str = "STANDARD"
     pin: str = ""  # two-step verification that somebody has set before
 
     def fields(self) -> dict[str, Any]:
@@ -33,6 +34,7 @@ class Number:
             "status": self.status,
             "platform_type": self.platform,
             "is_on_biz_app": self.is_on_biz_app,
+            "throughput": {"level": self.throughput},
             "whatsapp_business_manager_messaging_limit": self.limit,
         }
 

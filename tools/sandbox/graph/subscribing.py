@@ -9,6 +9,7 @@ from tools.sandbox.http_messages import Request, Response, json_response
 from tools.sandbox.state import SandboxState
 
 SUBSCRIBING_TASKS: Final = {"CREATE_CONTENT", "MANAGE", "MODERATE"}
+# A Page has no `messaging_seen`: that is a field of the app's Instagram object alone.
 PAGE_FIELDS: Final = {
     "messages",
     "messaging_postbacks",
@@ -18,7 +19,6 @@ PAGE_FIELDS: Final = {
     "message_reactions",
     "message_edits",
     "messaging_referrals",
-    "messaging_seen",
     "messaging_handovers",
     "standby",
     "feed",

@@ -105,6 +105,14 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                'constraints': [
+                    models.UniqueConstraint(fields=("automation", "number"), name="automation_version_number_once"),
+                    models.CheckConstraint(
+                condition=models.Q(("number__gte", 1)), name="automation_version_counts_from_one"
+            ),
+                ],
+            },
         ),
         migrations.AddField(
             model_name="automation",
@@ -115,16 +123,6 @@ class Migration(migrations.Migration):
                 on_delete=django.db.models.deletion.RESTRICT,
                 related_name="+",
                 to="automations.automationversion",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="automationversion",
-            constraint=models.UniqueConstraint(fields=("automation", "number"), name="automation_version_number_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="automationversion",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("number__gte", 1)), name="automation_version_counts_from_one"
             ),
         ),
         migrations.AddIndex(

@@ -28,6 +28,10 @@ class Migration(migrations.Migration):
             ],
             options={
                 'verbose_name_plural': 'service categories',
+                'constraints': [
+                    models.UniqueConstraint(fields=('workspace', 'name_key'), name='service_category_name_once_per_workspace'),
+                    models.CheckConstraint(condition=models.Q(('name', ''), _negated=True), name='service_category_has_a_name'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -46,6 +50,16 @@ class Migration(migrations.Migration):
                 ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='services', to='subaccounts.workspace')),
                 ('category', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='services', to='catalogue.servicecategory')),
             ],
+            options={
+                'constraints': [
+                    models.UniqueConstraint(condition=models.Q(('deleted_at', None)), fields=('workspace', 'name_key'), name='service_name_once_per_workspace'),
+                    models.CheckConstraint(condition=models.Q(('name', ''), _negated=True), name='service_has_a_name'),
+                    models.CheckConstraint(condition=models.Q(('kind__in', ['appointment', 'class'])), name='service_kind_is_known'),
+                    models.CheckConstraint(condition=models.Q(('price', None), ('price__gte', 0), _connector='OR'), name='service_price_is_not_negative'),
+                    models.CheckConstraint(condition=models.Q(('duration_minutes', None), ('duration_minutes__range', (1, 1440)), _connector='OR'), name='service_duration_is_up_to_a_day'),
+                    models.CheckConstraint(condition=models.Q(('deleted_at', None), ('category', None), _connector='OR'), name='service_deleted_has_no_category'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='Product',
@@ -65,6 +79,19 @@ class Migration(migrations.Migration):
                 ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='products', to='subaccounts.workspace')),
                 ('category', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='products', to='catalogue.servicecategory')),
             ],
+            options={
+                'indexes': [
+                    models.Index(condition=models.Q(('deleted_at', None)), fields=['workspace', '-created_at', '-id'], name='product_newest'),
+                    models.Index(condition=models.Q(('category__isnull', False)), fields=['category', '-created_at', '-id'], name='product_of_category'),
+                ],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('name', ''), _negated=True), name='product_has_a_name'),
+                    models.CheckConstraint(condition=models.Q(('price__gte', 0)), name='product_price_is_not_negative'),
+                    models.CheckConstraint(condition=models.Q(('stock_level__range', (0, 1000000000))), name='product_stock_is_not_negative'),
+                    models.CheckConstraint(condition=models.Q(('track_stock', True), ('stock_level', 0), _connector='OR'), name='product_untracked_has_no_stock'),
+                    models.CheckConstraint(condition=models.Q(('deleted_at', None), ('category', None), _connector='OR'), name='product_deleted_has_no_category'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='StockMovement',
@@ -80,81 +107,15 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 ('product', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='stock_movements', to='catalogue.product')),
             ],
-        ),
-        migrations.AddConstraint(
-            model_name='servicecategory',
-            constraint=models.UniqueConstraint(fields=('workspace', 'name_key'), name='service_category_name_once_per_workspace'),
-        ),
-        migrations.AddConstraint(
-            model_name='servicecategory',
-            constraint=models.CheckConstraint(condition=models.Q(('name', ''), _negated=True), name='service_category_has_a_name'),
-        ),
-        migrations.AddConstraint(
-            model_name='service',
-            constraint=models.UniqueConstraint(condition=models.Q(('deleted_at', None)), fields=('workspace', 'name_key'), name='service_name_once_per_workspace'),
-        ),
-        migrations.AddConstraint(
-            model_name='service',
-            constraint=models.CheckConstraint(condition=models.Q(('name', ''), _negated=True), name='service_has_a_name'),
-        ),
-        migrations.AddConstraint(
-            model_name='service',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['appointment', 'class'])), name='service_kind_is_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='service',
-            constraint=models.CheckConstraint(condition=models.Q(('price', None), ('price__gte', 0), _connector='OR'), name='service_price_is_not_negative'),
-        ),
-        migrations.AddConstraint(
-            model_name='service',
-            constraint=models.CheckConstraint(condition=models.Q(('duration_minutes', None), ('duration_minutes__range', (1, 1440)), _connector='OR'), name='service_duration_is_up_to_a_day'),
-        ),
-        migrations.AddConstraint(
-            model_name='service',
-            constraint=models.CheckConstraint(condition=models.Q(('deleted_at', None), ('category', None), _connector='OR'), name='service_deleted_has_no_category'),
-        ),
-        migrations.AddIndex(
-            model_name='product',
-            index=models.Index(condition=models.Q(('deleted_at', None)), fields=['workspace', '-created_at', '-id'], name='product_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='product',
-            index=models.Index(condition=models.Q(('category__isnull', False)), fields=['category', '-created_at', '-id'], name='product_of_category'),
-        ),
-        migrations.AddConstraint(
-            model_name='product',
-            constraint=models.CheckConstraint(condition=models.Q(('name', ''), _negated=True), name='product_has_a_name'),
-        ),
-        migrations.AddConstraint(
-            model_name='product',
-            constraint=models.CheckConstraint(condition=models.Q(('price__gte', 0)), name='product_price_is_not_negative'),
-        ),
-        migrations.AddConstraint(
-            model_name='product',
-            constraint=models.CheckConstraint(condition=models.Q(('stock_level__range', (0, 1000000000))), name='product_stock_is_not_negative'),
-        ),
-        migrations.AddConstraint(
-            model_name='product',
-            constraint=models.CheckConstraint(condition=models.Q(('track_stock', True), ('stock_level', 0), _connector='OR'), name='product_untracked_has_no_stock'),
-        ),
-        migrations.AddConstraint(
-            model_name='product',
-            constraint=models.CheckConstraint(condition=models.Q(('deleted_at', None), ('category', None), _connector='OR'), name='product_deleted_has_no_category'),
-        ),
-        migrations.AddIndex(
-            model_name='stockmovement',
-            index=models.Index(fields=['product', '-id'], name='stock_movement_newest'),
-        ),
-        migrations.AddConstraint(
-            model_name='stockmovement',
-            constraint=models.CheckConstraint(condition=models.Q(('after', django.db.models.expressions.CombinedExpression(models.F('before'), '+', models.F('change')))), name='stock_movement_adds_up'),
-        ),
-        migrations.AddConstraint(
-            model_name='stockmovement',
-            constraint=models.CheckConstraint(condition=models.Q(('change', 0), _negated=True), name='stock_movement_changes_something'),
-        ),
-        migrations.AddConstraint(
-            model_name='stockmovement',
-            constraint=models.CheckConstraint(condition=models.Q(('after__gte', 0), ('before__gte', 0)), name='stock_movement_is_not_below_zero'),
+            options={
+                'indexes': [
+                    models.Index(fields=['product', '-id'], name='stock_movement_newest'),
+                ],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('after', django.db.models.expressions.CombinedExpression(models.F('before'), '+', models.F('change')))), name='stock_movement_adds_up'),
+                    models.CheckConstraint(condition=models.Q(('change', 0), _negated=True), name='stock_movement_changes_something'),
+                    models.CheckConstraint(condition=models.Q(('after__gte', 0), ('before__gte', 0)), name='stock_movement_is_not_below_zero'),
+                ],
+            },
         ),
     ]

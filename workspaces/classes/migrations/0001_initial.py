@@ -31,6 +31,10 @@ class Migration(migrations.Migration):
             ],
             options={
                 'verbose_name_plural': 'staff',
+                'constraints': [
+                    models.UniqueConstraint(condition=models.Q(('deleted_at', None)), fields=('workspace', 'name_key'), name='staff_name_once_per_workspace'),
+                    models.CheckConstraint(condition=models.Q(('name', ''), _negated=True), name='staff_has_a_name'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -51,6 +55,19 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'class',
                 'verbose_name_plural': 'classes',
+                'indexes': [
+                    models.Index(fields=['workspace', 'starts_at', 'id'], name='class_by_start'),
+                    models.Index(fields=['workspace', 'status', 'starts_at', 'id'], name='class_by_status'),
+                    models.Index(fields=['service', 'starts_at', 'id'], name='class_of_service'),
+                    models.Index(condition=models.Q(('staff__isnull', False)), fields=['staff', 'starts_at', 'id'], name='class_of_staff'),
+                    models.Index(condition=models.Q(('status', 'scheduled')), fields=['ends_at'], name='class_not_over_yet'),
+                ],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('ends_at__gt', models.F('starts_at'))), name='class_ends_after_it_starts'),
+                    models.CheckConstraint(condition=models.Q(('capacity__range', (1, 10000))), name='class_has_seats'),
+                    models.CheckConstraint(condition=models.Q(('participants_count__lte', models.F('capacity'))), name='class_is_never_oversold'),
+                    models.CheckConstraint(condition=models.Q(('status__in', ['scheduled', 'cancelled', 'completed'])), name='class_status_is_known'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -65,49 +82,5 @@ class Migration(migrations.Migration):
                 'indexes': [models.Index(fields=['session', 'id'], name='participant_in_order')],
                 'constraints': [models.UniqueConstraint(fields=('session', 'contact'), name='participant_once_per_class')],
             },
-        ),
-        migrations.AddConstraint(
-            model_name='staff',
-            constraint=models.UniqueConstraint(condition=models.Q(('deleted_at', None)), fields=('workspace', 'name_key'), name='staff_name_once_per_workspace'),
-        ),
-        migrations.AddConstraint(
-            model_name='staff',
-            constraint=models.CheckConstraint(condition=models.Q(('name', ''), _negated=True), name='staff_has_a_name'),
-        ),
-        migrations.AddIndex(
-            model_name='classsession',
-            index=models.Index(fields=['workspace', 'starts_at', 'id'], name='class_by_start'),
-        ),
-        migrations.AddIndex(
-            model_name='classsession',
-            index=models.Index(fields=['workspace', 'status', 'starts_at', 'id'], name='class_by_status'),
-        ),
-        migrations.AddIndex(
-            model_name='classsession',
-            index=models.Index(fields=['service', 'starts_at', 'id'], name='class_of_service'),
-        ),
-        migrations.AddIndex(
-            model_name='classsession',
-            index=models.Index(condition=models.Q(('staff__isnull', False)), fields=['staff', 'starts_at', 'id'], name='class_of_staff'),
-        ),
-        migrations.AddIndex(
-            model_name='classsession',
-            index=models.Index(condition=models.Q(('status', 'scheduled')), fields=['ends_at'], name='class_not_over_yet'),
-        ),
-        migrations.AddConstraint(
-            model_name='classsession',
-            constraint=models.CheckConstraint(condition=models.Q(('ends_at__gt', models.F('starts_at'))), name='class_ends_after_it_starts'),
-        ),
-        migrations.AddConstraint(
-            model_name='classsession',
-            constraint=models.CheckConstraint(condition=models.Q(('capacity__range', (1, 10000))), name='class_has_seats'),
-        ),
-        migrations.AddConstraint(
-            model_name='classsession',
-            constraint=models.CheckConstraint(condition=models.Q(('participants_count__lte', models.F('capacity'))), name='class_is_never_oversold'),
-        ),
-        migrations.AddConstraint(
-            model_name='classsession',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['scheduled', 'cancelled', 'completed'])), name='class_status_is_known'),
         ),
     ]

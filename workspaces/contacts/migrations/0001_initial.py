@@ -38,6 +38,17 @@ class Migration(migrations.Migration):
                 ('updated_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='contacts', to='subaccounts.workspace')),
             ],
+            options={
+                'indexes': [
+                    models.Index(fields=['workspace', '-created_at', '-id'], name='contact_newest'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(condition=models.Q(('phone__isnull', False)), fields=('workspace', 'phone'), name='contact_phone_once_per_workspace'),
+                    models.UniqueConstraint(condition=models.Q(('email_key__isnull', False)), fields=('workspace', 'email_key'), name='contact_email_once_per_workspace'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('email', None), ('email_key', None)), models.Q(('email__isnull', False), ('email_key__isnull', False)), _connector='OR'), name='contact_email_has_its_key'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('opt_out_source', None), ('opted_out_at', None)), models.Q(('opt_out_source__isnull', False), ('opted_out_at__isnull', False)), _connector='OR'), name='contact_opt_out_has_a_source'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='ContactIdentity',
@@ -54,38 +65,11 @@ class Migration(migrations.Migration):
             ],
             options={
                 'verbose_name_plural': 'contact identities',
+                'constraints': [
+                    models.UniqueConstraint(condition=models.Q(('external_id__isnull', False)), fields=('channel', 'external_id'), name='contact_identity_once_per_channel'),
+                    models.UniqueConstraint(condition=models.Q(('user_id__isnull', False)), fields=('channel', 'user_id'), name='contact_user_id_once_per_channel'),
+                    models.CheckConstraint(condition=models.Q(('external_id__isnull', False), ('user_id__isnull', False), _connector='OR'), name='contact_identity_has_an_id'),
+                ],
             },
-        ),
-        migrations.AddIndex(
-            model_name='contact',
-            index=models.Index(fields=['workspace', '-created_at', '-id'], name='contact_newest'),
-        ),
-        migrations.AddConstraint(
-            model_name='contact',
-            constraint=models.UniqueConstraint(condition=models.Q(('phone__isnull', False)), fields=('workspace', 'phone'), name='contact_phone_once_per_workspace'),
-        ),
-        migrations.AddConstraint(
-            model_name='contact',
-            constraint=models.UniqueConstraint(condition=models.Q(('email_key__isnull', False)), fields=('workspace', 'email_key'), name='contact_email_once_per_workspace'),
-        ),
-        migrations.AddConstraint(
-            model_name='contact',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('email', None), ('email_key', None)), models.Q(('email__isnull', False), ('email_key__isnull', False)), _connector='OR'), name='contact_email_has_its_key'),
-        ),
-        migrations.AddConstraint(
-            model_name='contact',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('opt_out_source', None), ('opted_out_at', None)), models.Q(('opt_out_source__isnull', False), ('opted_out_at__isnull', False)), _connector='OR'), name='contact_opt_out_has_a_source'),
-        ),
-        migrations.AddConstraint(
-            model_name='contactidentity',
-            constraint=models.UniqueConstraint(condition=models.Q(('external_id__isnull', False)), fields=('channel', 'external_id'), name='contact_identity_once_per_channel'),
-        ),
-        migrations.AddConstraint(
-            model_name='contactidentity',
-            constraint=models.UniqueConstraint(condition=models.Q(('user_id__isnull', False)), fields=('channel', 'user_id'), name='contact_user_id_once_per_channel'),
-        ),
-        migrations.AddConstraint(
-            model_name='contactidentity',
-            constraint=models.CheckConstraint(condition=models.Q(('external_id__isnull', False), ('user_id__isnull', False), _connector='OR'), name='contact_identity_has_an_id'),
         ),
     ]

@@ -167,6 +167,31 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["workspace", "-created_at", "-id"], name="contact_import_newest"),
+                    models.Index(
+                        condition=models.Q(("status", "running")), fields=["id"], name="contact_import_running"
+                    ),
+                ],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            (
+                                "rows_done",
+                                django.db.models.expressions.CombinedExpression(
+                                    django.db.models.expressions.CombinedExpression(
+                                        models.F("created"), "+", models.F("updated")
+                                    ),
+                                    "+",
+                                    models.F("refused"),
+                                ),
+                            )
+                        ),
+                        name="contact_import_counts_add_up",
+                    ),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="ContactImportPiece",
@@ -184,6 +209,11 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("contact_import", "first_row"), name="contact_import_piece_once"),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="RefusedRow",
@@ -202,6 +232,11 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("contact_import", "row"), name="contact_import_row_refused_once"),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Segment",
@@ -223,61 +258,20 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-        ),
-        migrations.AddIndex(
-            model_name="contactimport",
-            index=models.Index(fields=["workspace", "-created_at", "-id"], name="contact_import_newest"),
-        ),
-        migrations.AddIndex(
-            model_name="contactimport",
-            index=models.Index(condition=models.Q(("status", "running")), fields=["id"], name="contact_import_running"),
-        ),
-        migrations.AddConstraint(
-            model_name="contactimport",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    (
-                        "rows_done",
-                        django.db.models.expressions.CombinedExpression(
-                            django.db.models.expressions.CombinedExpression(
-                                models.F("created"), "+", models.F("updated")
-                            ),
-                            "+",
-                            models.F("refused"),
+            options={
+                "indexes": [
+                    models.Index(fields=["workspace", "-created_at", "-id"], name="segment_newest"),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("workspace", "name_key"), name="segment_name_once_per_workspace"),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("name", ""), _negated=True), models.Q(("name_key", ""), _negated=True)
                         ),
-                    )
-                ),
-                name="contact_import_counts_add_up",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="contactimportpiece",
-            constraint=models.UniqueConstraint(
-                fields=("contact_import", "first_row"), name="contact_import_piece_once"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="refusedrow",
-            constraint=models.UniqueConstraint(
-                fields=("contact_import", "row"), name="contact_import_row_refused_once"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="segment",
-            index=models.Index(fields=["workspace", "-created_at", "-id"], name="segment_newest"),
-        ),
-        migrations.AddConstraint(
-            model_name="segment",
-            constraint=models.UniqueConstraint(
-                fields=("workspace", "name_key"), name="segment_name_once_per_workspace"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="segment",
-            constraint=models.CheckConstraint(
-                condition=models.Q(models.Q(("name", ""), _negated=True), models.Q(("name_key", ""), _negated=True)),
-                name="segment_has_a_name",
-            ),
+                        name="segment_has_a_name",
+                    ),
+                ],
+            },
         ),
         migrations.RunSQL(CHECKS, NO_CHECKS),
         migrations.RunSQL(INDEXES, NO_INDEXES),

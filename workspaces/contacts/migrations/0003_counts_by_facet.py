@@ -48,7 +48,7 @@ DROP FUNCTION contacts_count_facets_removed();
 DROP FUNCTION contacts_count_facets_changed();
 """
 # When somebody was last heard of stands in no index: its new version stays on the row's page where there is room.
-STORAGE = "ALTER TABLE contacts_contact SET (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);"
+STORAGE = "ALTER TABLE contacts_contact SET (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.05);"
 NO_STORAGE = "ALTER TABLE contacts_contact RESET (fillfactor, autovacuum_vacuum_scale_factor);"
 
 

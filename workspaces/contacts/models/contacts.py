@@ -107,7 +107,10 @@ class Contact(models.Model):
                 name="contact_opt_out_has_a_source",
             ),
         ]
-        indexes = [models.Index(fields=["workspace", "-created_at", "-id"], name="contact_newest")]
+        indexes = [
+            models.Index(fields=["workspace", "-created_at", "-id"], name="contact_newest"),
+            models.Index(fields=["workspace", "id"], name="contact_in_order"),
+        ]
 
     def __str__(self) -> str:
         return self.name or self.phone or self.email or f"contact {self.pk}"

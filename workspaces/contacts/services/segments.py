@@ -1,6 +1,7 @@
 """Segments: saved filters, checked strictly and compiled to one condition."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypedDict, Unpack
 
@@ -9,7 +10,8 @@ from django.db.models import Count, QuerySet
 
 from agency.actors import Actor
 from config.db import name_key, violated_constraint
-from config.errors import Forbidden, Invalid
+from config.errors import Conflict, Forbidden, Invalid
+from config.hooks import Registry
 from workspaces.contacts import events
 from workspaces.contacts.models import Contact, Segment
 from workspaces.contacts.models.segments import LONGEST_SEGMENT_NAME, MOST_SEGMENTS
@@ -34,6 +36,23 @@ class SegmentNameMissing(Invalid):
 
 class SegmentLimitReached(Forbidden):
     message = f"A workspace may have at most {MOST_SEGMENTS} segments."
+
+
+class SegmentInUse(Conflict):
+    """The message says what needs the segment."""
+
+    message = "This segment is in use."
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentUse:
+    """What may need segments: `find` names the thing that needs one, for a person, or gives None."""
+
+    name: str
+    find: Callable[[Segment], str | None]
+
+
+segment_uses = Registry[SegmentUse]("uses of segments")
 
 
 class SegmentChanges(TypedDict, total=False):
@@ -78,8 +97,12 @@ def update_segment(*, segment: Segment, now: datetime, by: Actor, **changes: Unp
 
 @transaction.atomic
 def remove_segment(*, segment: Segment, now: datetime, by: Actor) -> None:
-    """Remove a segment; its contacts stay."""
+    """Remove a segment; its contacts stay. Raises `SegmentInUse` while something needs it."""
     segment = lock_segment(segment)
+    for use in segment_uses:
+        needed_by = use.find(segment)
+        if needed_by:
+            raise SegmentInUse(f"This segment is needed by {needed_by}.")
     _leave_traces(segment, events.SEGMENT_DELETED, by=by, now=now)
     segment.delete()
 

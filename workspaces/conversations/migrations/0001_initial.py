@@ -69,6 +69,16 @@ class Migration(migrations.Migration):
                 ('contact', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='conversations', to='contacts.contact')),
                 ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='conversations', to='subaccounts.workspace')),
             ],
+            options={
+                'indexes': [
+                    models.Index(fields=['workspace', '-updated_at', '-id'], name='conversation_newest'),
+                    models.Index(condition=models.Q(('unread_count__gt', 0)), fields=['workspace', '-updated_at', '-id'], name='conversation_unread'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('channel', 'contact'), name='conversation_once_per_channel_and_contact'),
+                    models.CheckConstraint(condition=models.Q(('unread_count__gte', 0)), name='conversation_unread_is_counted'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='MediaFetch',
@@ -86,6 +96,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 'verbose_name_plural': 'media fetches',
+                'indexes': [
+                    models.Index(condition=models.Q(('status', 'pending')), fields=['due_at'], name='media_fetch_due'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -103,6 +116,16 @@ class Migration(migrations.Migration):
                 ('tries', models.SmallIntegerField(default=0)),
                 ('position', models.BigIntegerField(db_default=config.db.CurrentTransaction())),
             ],
+            options={
+                'indexes': [
+                    models.Index(condition=models.Q(('is_ready', True)), fields=['channel_id', 'position', 'message'], name='queued_message_ready'),
+                    models.Index(condition=models.Q(('is_ready', False)), fields=['due_at'], name='queued_message_waiting'),
+                    models.Index(fields=['conversation_id', 'message'], name='queued_message_in_order'),
+                ],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('is_ready', True), ('is_unknown', True), _negated=True), name='queued_unknown_is_not_ready'),
+                ],
+            },
         ),
         migrations.AddField(
             model_name='message',
@@ -125,42 +148,11 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 ('conversation', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='notes', to='conversations.conversation')),
             ],
-        ),
-        migrations.AddIndex(
-            model_name='conversation',
-            index=models.Index(fields=['workspace', '-updated_at', '-id'], name='conversation_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='conversation',
-            index=models.Index(condition=models.Q(('unread_count__gt', 0)), fields=['workspace', '-updated_at', '-id'], name='conversation_unread'),
-        ),
-        migrations.AddConstraint(
-            model_name='conversation',
-            constraint=models.UniqueConstraint(fields=('channel', 'contact'), name='conversation_once_per_channel_and_contact'),
-        ),
-        migrations.AddConstraint(
-            model_name='conversation',
-            constraint=models.CheckConstraint(condition=models.Q(('unread_count__gte', 0)), name='conversation_unread_is_counted'),
-        ),
-        migrations.AddIndex(
-            model_name='mediafetch',
-            index=models.Index(condition=models.Q(('status', 'pending')), fields=['due_at'], name='media_fetch_due'),
-        ),
-        migrations.AddIndex(
-            model_name='queuedmessage',
-            index=models.Index(condition=models.Q(('is_ready', True)), fields=['channel_id', 'position', 'message'], name='queued_message_ready'),
-        ),
-        migrations.AddIndex(
-            model_name='queuedmessage',
-            index=models.Index(condition=models.Q(('is_ready', False)), fields=['due_at'], name='queued_message_waiting'),
-        ),
-        migrations.AddIndex(
-            model_name='queuedmessage',
-            index=models.Index(fields=['conversation_id', 'message'], name='queued_message_in_order'),
-        ),
-        migrations.AddConstraint(
-            model_name='queuedmessage',
-            constraint=models.CheckConstraint(condition=models.Q(('is_ready', True), ('is_unknown', True), _negated=True), name='queued_unknown_is_not_ready'),
+            options={
+                'indexes': [
+                    models.Index(models.F('conversation'), models.OrderBy(models.F('created_at'), descending=True), models.OrderBy(models.F('id'), descending=True), name='note_newest'),
+                ],
+            },
         ),
         migrations.AddIndex(
             model_name='message',
@@ -173,9 +165,5 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='message',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('direction', 'in'), ('status', 'received')), models.Q(('direction', 'out'), models.Q(('status', 'received'), _negated=True)), _connector='OR'), name='message_status_fits_its_direction'),
-        ),
-        migrations.AddIndex(
-            model_name='note',
-            index=models.Index(models.F('conversation'), models.OrderBy(models.F('created_at'), descending=True), models.OrderBy(models.F('id'), descending=True), name='note_newest'),
         ),
     ]

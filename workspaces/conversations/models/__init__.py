@@ -2,7 +2,18 @@
 
 from workspaces.conversations.models.conversations import Conversation, ConversationSettings, Note
 from workspaces.conversations.models.messages import MediaFetch, Message
-from workspaces.conversations.models.queue import QueuedMessage
+from workspaces.conversations.models.parked import ParkedChange
+from workspaces.conversations.models.queue import QueuedMessage, ReadMark
 from workspaces.conversations.models.saved_replies import SavedReply
 
-__all__ = ["Conversation", "ConversationSettings", "MediaFetch", "Message", "Note", "QueuedMessage", "SavedReply"]
+__all__ = [
+    "Conversation",
+    "ConversationSettings",
+    "MediaFetch",
+    "Message",
+    "Note",
+    "ParkedChange",
+    "QueuedMessage",
+    "ReadMark",
+    "SavedReply",
+]

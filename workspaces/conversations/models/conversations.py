@@ -47,7 +47,7 @@ class Conversation(models.Model):
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="conversations", db_index=False)
     channel = models.ForeignKey(Channel, on_delete=models.PROTECT, related_name="conversations", db_index=False)
-    contact = models.ForeignKey(Contact, on_delete=models.CASCADE, related_name="conversations")
+    contact = models.ForeignKey(Contact, on_delete=models.CASCADE, related_name="conversations", db_index=False)
     status = models.CharField(max_length=10, choices=Status, default=Status.OPEN)
     assigned_to = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+", db_index=False
@@ -71,7 +71,7 @@ class Conversation(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["channel", "contact"], name="conversation_once_per_channel_and_contact"),
+            models.UniqueConstraint(fields=["contact", "channel"], name="conversation_once_per_channel_and_contact"),
             models.CheckConstraint(condition=Q(unread_count__gte=0), name="conversation_unread_is_counted"),
             models.CheckConstraint(
                 condition=Q(snoozed_until__isnull=True) | Q(status="open"), name="conversation_snoozed_is_open"

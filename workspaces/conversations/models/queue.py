@@ -42,3 +42,21 @@ class QueuedMessage(models.Model):
 
     def __str__(self) -> str:
         return f"message {self.message_id}, due at {self.due_at}"
+
+
+class ReadMark(models.Model):
+    """A conversation that somebody here has read, of which its contact is still to be told; removed before that.
+
+    Who it is and how far it was read is looked up then. No other row refers to it: one of a conversation that is gone
+    tells nobody anything.
+    """
+
+    conversation_id = models.BigIntegerField(primary_key=True)
+    agency_id = models.BigIntegerField()
+    channel_id = models.BigIntegerField()
+
+    class Meta:
+        indexes = [models.Index(fields=["channel_id", "conversation_id"], name="read_mark_by_channel")]
+
+    def __str__(self) -> str:
+        return f"read mark of conversation {self.conversation_id}"

@@ -13,6 +13,7 @@ from workspaces.conversations.models.messages import Direction
 from workspaces.conversations.services.announcing import announce_changes
 from workspaces.conversations.services.errors import AssignedMeanwhile, NotInTheTeam
 from workspaces.conversations.services.locking import lock_conversation
+from workspaces.conversations.services.outbound.read_marks import queue_read_mark
 from workspaces.conversations.services.recording import ASSIGNED, CLOSED, REOPENED, record_conversation_events
 from workspaces.subaccounts.models import Workspace
 
@@ -66,8 +67,10 @@ def change_conversation(
 
 @transaction.atomic
 def mark_read(*, conversation: Conversation, now: datetime) -> Conversation:
-    """Note that all of a conversation was read."""
+    """Note that all of a conversation was read, and have its contact told where something was unread."""
     locked = lock_conversation(conversation)
+    if locked.unread_count:
+        queue_read_mark(conversation=locked)
     if locked.unread_count or locked.read_up_to != locked.last_inbound_at:
         locked.read_up_to, locked.unread_count = _newest_inbound(locked), 0
         locked.save(update_fields=["read_up_to", "unread_count"])

@@ -40,6 +40,16 @@ class Migration(migrations.Migration):
             ],
             options={
                 'verbose_name': 'sub-account',
+                'indexes': [
+                    models.Index(fields=['agency', '-created_at', '-id'], name='workspace_newest'),
+                    models.Index(fields=['agency', 'status', '-created_at', '-id'], name='workspace_by_status'),
+                    models.Index(fields=['agency', 'plan', '-created_at', '-id'], name='workspace_by_plan'),
+                    models.Index(fields=['agency', 'business_type', '-created_at', '-id'], name='workspace_by_business'),
+                ],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(models.Q(('status', 'active'), ('suspended_at', None)), models.Q(('status', 'suspended'), ('suspended_at__isnull', False)), _connector='OR'), name='workspace_suspension_has_a_time'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('name', ''), _negated=True), models.Q(('name_key', ''), _negated=True)), name='workspace_has_a_name'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -51,6 +61,11 @@ class Migration(migrations.Migration):
                 ('addon', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='held_by', to='agency.addon')),
                 ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='held_addons', to='subaccounts.workspace')),
             ],
+            options={
+                'constraints': [
+                    models.UniqueConstraint(fields=('workspace', 'addon'), name='addon_held_once'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='Channel',
@@ -65,6 +80,13 @@ class Migration(migrations.Migration):
                 ('connected_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='channels', to='subaccounts.workspace')),
             ],
+            options={
+                'constraints': [
+                    models.UniqueConstraint(condition=models.Q(('status', 'disconnected'), _negated=True), fields=('platform', 'external_id'), name='channel_account_connected_once'),
+                    models.CheckConstraint(condition=models.Q(('platform__in', ('whatsapp', 'facebook', 'instagram', 'sms', 'tiktok', 'telegram', 'livechat', 'gbp'))), name='channel_platform_is_known'),
+                    models.CheckConstraint(condition=models.Q(('status__in', ['active', 'error', 'disconnected'])), name='channel_status_is_known'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='WorkspaceKey',
@@ -83,45 +105,5 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'workspace API key',
             },
-        ),
-        migrations.AddIndex(
-            model_name='workspace',
-            index=models.Index(fields=['agency', '-created_at', '-id'], name='workspace_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='workspace',
-            index=models.Index(fields=['agency', 'status', '-created_at', '-id'], name='workspace_by_status'),
-        ),
-        migrations.AddIndex(
-            model_name='workspace',
-            index=models.Index(fields=['agency', 'plan', '-created_at', '-id'], name='workspace_by_plan'),
-        ),
-        migrations.AddIndex(
-            model_name='workspace',
-            index=models.Index(fields=['agency', 'business_type', '-created_at', '-id'], name='workspace_by_business'),
-        ),
-        migrations.AddConstraint(
-            model_name='workspace',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('status', 'active'), ('suspended_at', None)), models.Q(('status', 'suspended'), ('suspended_at__isnull', False)), _connector='OR'), name='workspace_suspension_has_a_time'),
-        ),
-        migrations.AddConstraint(
-            model_name='workspace',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('name', ''), _negated=True), models.Q(('name_key', ''), _negated=True)), name='workspace_has_a_name'),
-        ),
-        migrations.AddConstraint(
-            model_name='heldaddon',
-            constraint=models.UniqueConstraint(fields=('workspace', 'addon'), name='addon_held_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='channel',
-            constraint=models.UniqueConstraint(condition=models.Q(('status', 'disconnected'), _negated=True), fields=('platform', 'external_id'), name='channel_account_connected_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='channel',
-            constraint=models.CheckConstraint(condition=models.Q(('platform__in', ('whatsapp', 'facebook', 'instagram', 'sms', 'tiktok', 'telegram', 'livechat', 'gbp'))), name='channel_platform_is_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='channel',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['active', 'error', 'disconnected'])), name='channel_status_is_known'),
         ),
     ]

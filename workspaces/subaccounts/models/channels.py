@@ -1,12 +1,15 @@
 """A number, Page or account through which a workspace sends and receives messages."""
 
 import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Q, Value
 from django.utils import timezone
 
 from agency.limits import CHANNEL_TYPES
+from config.hooks import Registry
 from workspaces.subaccounts.models.workspaces import Workspace
 
 CHANNEL_NAMES = {
@@ -21,11 +24,22 @@ CHANNEL_NAMES = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class AllowanceSource:
+    """How a higher app says how many people count against a channel's limit: an expression over channels' rows."""
+
+    name: str
+    used: Callable[[], models.expressions.Combinable]
+
+
+allowance_sources = Registry[AllowanceSource]("sources of used allowances")
+
+
 class Channel(models.Model):
     """`external_id` is the provider's own id; `handle` what people know: a phone number, Page name or @username.
 
     `messaging_limit` is how many people a WhatsApp number may write to first in 24 hours, None where there is no limit
-    or none is known; `quality` how content people are with what it sends.
+    (one that the provider does not tell counts as the smallest); `quality` how content people are with what it sends.
     """
 
     class Status(models.TextChoices):
@@ -78,5 +92,20 @@ class Channel(models.Model):
 
     @property
     def remaining_allowance(self) -> int | None:
-        """How many more people the number may write to first; all of its limit, as long as nothing is counted."""
-        return self.messaging_limit
+        """How many more people the number may write to first; None where nothing limits it.
+
+        A list's channels bring `used_allowance` along.
+        """
+        if self.messaging_limit is None:
+            return None
+        used: int | None = getattr(self, "used_allowance", None)
+        if used is None:
+            own = with_used_allowance(Channel.objects.filter(pk=self.pk)).first()
+            used = getattr(own, "used_allowance", None)
+        return max(0, self.messaging_limit - (used or 0))
+
+
+def with_used_allowance(channels: "models.QuerySet[Channel]") -> "models.QuerySet[Channel]":
+    """Read along how many people count against each channel's limit, as the app says that counts them."""
+    counted = [source.used() for source in allowance_sources]
+    return channels.annotate(used_allowance=counted[0] if counted else Value(0, models.IntegerField()))

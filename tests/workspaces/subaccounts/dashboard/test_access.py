@@ -16,6 +16,7 @@ from agency.services import suspend_agency
 from packs.services import add_library_entry, change_pack, create_pack
 from tests import furnished
 from tests.agency.console.browsers import a_browser, a_member, a_person, at_the_console, text
+from tests.broadcasts.under_way import a_broadcast, a_draft
 from tests.factories import (
     ContactFactory,
     ContactImportFactory,
@@ -90,6 +91,14 @@ def conversation(tenant: Tenant) -> list[UUID]:
     return [a_conversation(tenant.channel).uuid]
 
 
+def draft(tenant: Tenant) -> list[UUID]:
+    return [a_draft(tenant.channel, name=f"Broadcast {tenant.mark}").uuid]
+
+
+def broadcast(tenant: Tenant) -> list[UUID]:
+    return [a_broadcast(channel=tenant.channel, name=f"Broadcast {tenant.mark}").uuid]
+
+
 def saved_reply(tenant: Tenant) -> list[UUID]:
     name, by = f"Reply {tenant.mark} {uuid4()}", SYSTEM
     return [create_saved_reply(workspace=tenant.workspace, name=name[:60], text="Hello", now=now(), by=by).uuid]
@@ -139,7 +148,7 @@ class PageCase:
 
 
 # Answered piece by piece: no page.
-STREAMS = ("inbox-stream", "contacts-export", "contact-import-refused")
+STREAMS = ("inbox-stream", "contacts-export", "contact-import-refused", "broadcast-export")
 PAGES = {
     "home": PageCase(302, 405),
     "automations": PageCase(200, 405),
@@ -185,6 +194,21 @@ PAGES = {
     "conversation-assign": PageCase(302, 302, conversation),
     "conversation-status": PageCase(302, 302, conversation),
     "conversation-note": PageCase(302, 302, conversation),
+    "broadcasts": PageCase(200, 405),
+    "broadcast-new": PageCase(200, 422),
+    "broadcast": PageCase(200, 405, broadcast),
+    "broadcast-edit": PageCase(200, 422, draft),
+    "broadcast-preview": PageCase(200, 405, draft),
+    "broadcast-test": PageCase(200, 422, draft),
+    "broadcast-recipients": PageCase(200, 405, broadcast),
+    "broadcast-export": PageCase(200, 405, broadcast),
+    "broadcast-schedule": PageCase(302, 302, draft),
+    "broadcast-approve": PageCase(302, 302, draft),
+    "broadcast-pause": PageCase(302, 302, broadcast),
+    "broadcast-resume": PageCase(302, 302, broadcast),
+    "broadcast-cancel": PageCase(200, 302, broadcast),
+    "broadcast-delete": PageCase(200, 302, draft),
+    "broadcast-duplicate": PageCase(302, 302, broadcast),
     "contacts": PageCase(200, 405),
     "contact-new": PageCase(200, 422),
     "contacts-export": PageCase(200, 405),

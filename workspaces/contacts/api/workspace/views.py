@@ -187,6 +187,7 @@ class SegmentViewSet(WorkspaceViewSet):
         operation_id="deleteSegment",
         summary="Delete a segment; its contacts stay",
         answer=one(DeletedSerializer),
+        errors={409: "A broadcast is still to go to the segment."},
     )
     def destroy(self, request: Request, segment: UUID | None) -> HttpResponse:
         remove_segment(segment=self.get_object(), now=timezone.now(), by=self.actor)

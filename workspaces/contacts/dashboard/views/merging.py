@@ -80,8 +80,8 @@ class ContactMerge(OneContact, DashboardForm[Confirmation]):
         ]
         both = list(dict.fromkeys([*self.contact.tags, *other.tags]))
         rows.append((_("Tags"), ", ".join(self.contact.tags), ", ".join(other.tags), ", ".join(both)))
-        kinds = [_kinds(self.contact), _kinds(other)]
-        rows.append((_("Known on"), *kinds, ", ".join(dict.fromkeys(filter(None, kinds)))))
+        mine, theirs = _kinds(self.contact), _kinds(other)
+        rows.append((_("Known on"), mine, theirs, ", ".join(dict.fromkeys(filter(None, (mine, theirs))))))
         return rows
 
 

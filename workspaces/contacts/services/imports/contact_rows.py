@@ -42,7 +42,7 @@ def lock_contacts_with(
 ) -> list[ContactColumns]:
     """Lock and give the contacts that have any of these addresses, in the order of their numbers."""
     with connection.cursor() as cursor:  # an array each, not thousands of parameters
-        cursor.execute(KNOWN, {"workspace": workspace.pk, "phones": phones, "emails": email_keys})
+        cursor.execute(KNOWN, {"workspace": workspace.pk, "phones": list(phones), "emails": list(email_keys)})
         found = [ContactColumns(*row) for row in cursor.fetchall()]
     for one in found:
         if isinstance(one.attributes, str):  # as the database writes it

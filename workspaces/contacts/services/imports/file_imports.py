@@ -121,9 +121,9 @@ def is_field(field: str) -> bool:
 
 @transaction.atomic
 def import_next_piece(*, now: datetime) -> bool:
-    """Take in the next rows of the file that has waited longest; says whether there were any."""
-    running = ContactImport.objects.filter(status=Status.RUNNING).order_by("id").select_related("workspace")
-    found = running.select_for_update(skip_locked=True, of=("self",)).first()
+    """Take in the next rows of the file of which least is done, so that none waits for a long one; says whether."""
+    running = ContactImport.objects.filter(status=Status.RUNNING).select_related("workspace")
+    found = running.order_by("rows_done", "id").select_for_update(skip_locked=True, of=("self",)).first()
     if found is None:
         return False
     piece = found.pieces.order_by("first_row").first()

@@ -5,7 +5,7 @@ links them, and one that tells a phone number finds the contact that has it. Who
 plan's limit does not keep people from writing.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from django.db import IntegrityError, connection, transaction
 
 from config.db import fetch_rows
+from config.leases.arrays import integers, moments, texts
 from workspaces.contacts.models import ContactIdentity
 from workspaces.contacts.models.contacts import LONGEST_NAME, search_key
 from workspaces.contacts.services.events import record_created
@@ -21,6 +22,7 @@ from workspaces.contacts.services.people.merging import join_contacts
 from workspaces.contacts.services.people.statements import FILL, FIND, LINK, MAKE_BY_ID, MAKE_BY_PHONE
 
 NO_PHONE = Phone("", None, None)
+NOBODY: Mapping[Any, datetime] = {}
 # Somebody else may make or join the same person between two looks; more often than this cannot happen in one call.
 MOST_LOOKS = 5
 
@@ -50,18 +52,21 @@ class FoundPeople:
     created: frozenset[int]
 
 
-def contacts_of_people(*, people: Collection[ChannelPerson], now: datetime) -> FoundPeople:
+def contacts_of_people(
+    *, people: Collection[ChannelPerson], now: datetime, heard: Mapping[ChannelPerson, datetime] = NOBODY
+) -> FoundPeople:
     """Find the contacts of people on channels, and make those that are not there; within the caller's transaction.
 
     One statement where all are known; two or three more for any number of new ones. Numbers, names and ids that the
-    network has told are kept where there was none.
+    network has told are kept where there was none. `heard` is when people wrote: new contacts begin with it, while of
+    known ones the caller has to say it by `record_last_inbound`.
     """
     looked_for = list(dict.fromkeys(people))
     found: dict[ChannelPerson, int] = {}
     created: set[int] = set()
     with transaction.atomic(savepoint=False):
         for _ in range(MOST_LOOKS):
-            again = _look(looked_for, found, created, now)
+            again = _look(looked_for, found, created, now, heard)
             if not again:
                 break
             looked_for = again
@@ -73,7 +78,11 @@ def contacts_of_people(*, people: Collection[ChannelPerson], now: datetime) -> F
 
 
 def _look(
-    people: Sequence[ChannelPerson], found: dict[ChannelPerson, int], created: set[int], now: datetime
+    people: Sequence[ChannelPerson],
+    found: dict[ChannelPerson, int],
+    created: set[int],
+    now: datetime,
+    heard: Mapping[ChannelPerson, datetime],
 ) -> list[ChannelPerson]:
     """Find what is there, and make or join what is not; gives those who are to be looked for again."""
     known = [Known(people[row["number"]], row) for row in _run(FIND, **_ids(people))]
@@ -83,7 +92,7 @@ def _look(
     found |= {one.person: one.contact for one in known if one.contact}
     _tell(known, now)
     strangers = [one.person for one in known if not one.contact]
-    created.update(_make(strangers, now))
+    created.update(_make(strangers, now, heard))
     return strangers
 
 
@@ -158,42 +167,43 @@ def _tell(known: Iterable[Known], now: datetime) -> None:
     try:
         with transaction.atomic():
             if news:
-                _execute(LINK, identities=list(news), **_told(news.values()))
+                _execute(LINK, identities=integers(news), **_told(news.values()))
             if fills:
                 _execute(FILL, now=now, **_fillings(fills.values()))
     except IntegrityError:
         return  # another worker has told the same meanwhile, of another row: their next callback makes it one
 
 
-def _make(people: Sequence[ChannelPerson], now: datetime) -> set[int]:
+def _make(people: Sequence[ChannelPerson], now: datetime, heard: Mapping[ChannelPerson, datetime]) -> set[int]:
     with_phone = [person for person in people if person.phone]
     without = [person for person in people if not person.phone]
     made: set[int] = set()
     for statement, some in ((MAKE_BY_PHONE, with_phone), (MAKE_BY_ID, without)):
         if some:
-            made |= {row["id"] for row in _run(statement, now=now, **_ids(some), **_details(some))}
+            times = moments([heard.get(person) for person in some])
+            made |= {row["id"] for row in _run(statement, now=now, heard=times, **_ids(some), **_details(some))}
     return made
 
 
-def _ids(people: Iterable[ChannelPerson]) -> dict[str, list[Any]]:
+def _ids(people: Iterable[ChannelPerson]) -> dict[str, str]:
     some = list(people)
     return {
-        "channels": [person.channel_id for person in some],
-        "workspaces": [person.workspace_id for person in some],
-        "external_ids": [person.external_id or None for person in some],
-        "user_ids": [person.user_id or None for person in some],
-        "phones": [person.phone or None for person in some],
+        "channels": integers([person.channel_id for person in some]),
+        "workspaces": integers([person.workspace_id for person in some]),
+        "external_ids": texts([person.external_id or None for person in some]),
+        "user_ids": texts([person.user_id or None for person in some]),
+        "phones": texts([person.phone or None for person in some]),
     }
 
 
-def _details(people: Sequence[ChannelPerson]) -> dict[str, list[Any]]:
+def _details(people: Sequence[ChannelPerson]) -> dict[str, str]:
     phones = [_phone(person) for person in people]
     return {
-        "names": [_short(person.name) for person in people],
-        "usernames": [_short(person.username) for person in people],
-        "countries": [phone.country for phone in phones],
-        "timezones": [phone.timezone for phone in phones],
-        "search_keys": [search_key(_short(person.name), person.phone, None) for person in people],
+        "names": texts([_short(person.name) for person in people]),
+        "usernames": texts([_short(person.username) for person in people]),
+        "countries": texts([phone.country for phone in phones]),
+        "timezones": texts([phone.timezone for phone in phones]),
+        "search_keys": texts([search_key(_short(person.name), person.phone, None) for person in people]),
     }
 
 
@@ -201,17 +211,17 @@ def _phone(person: ChannelPerson) -> Phone:
     return (read_phone(person.phone) if person.phone else None) or NO_PHONE
 
 
-def _told(people: Iterable[ChannelPerson]) -> dict[str, list[Any]]:
+def _told(people: Iterable[ChannelPerson]) -> dict[str, str]:
     some = list(people)
     return {
-        "external_ids": [person.external_id or None for person in some],
-        "user_ids": [person.user_id or None for person in some],
-        "names": [_short(person.name) for person in some],
-        "usernames": [_short(person.username) for person in some],
+        "external_ids": texts([person.external_id or None for person in some]),
+        "user_ids": texts([person.user_id or None for person in some]),
+        "names": texts([_short(person.name) for person in some]),
+        "usernames": texts([_short(person.username) for person in some]),
     }
 
 
-def _fillings(known: Iterable[Known]) -> dict[str, list[Any]]:
+def _fillings(known: Iterable[Known]) -> dict[str, str]:
     some = list(known)
     phones = [_phone(one.person) for one in some]
     names = [one.row["contact_name"] or _short(one.person.name) for one in some]
@@ -219,13 +229,13 @@ def _fillings(known: Iterable[Known]) -> dict[str, list[Any]]:
     emails = [one.row["contact_email"] for one in some]
     old = [(one.row["contact_name"], one.row["contact_phone"], one.row["contact_email"]) for one in some]
     return {
-        "contacts": [one.contact for one in some],
-        "names": names,
-        "phones": numbers,
-        "countries": [phone.country for phone in phones],
-        "timezones": [phone.timezone for phone in phones],
-        "search_keys": list(map(search_key, names, numbers, emails)),
-        "old_keys": [search_key(*values) for values in old],
+        "contacts": integers([one.contact for one in some]),
+        "names": texts(names),
+        "phones": texts(numbers),
+        "countries": texts([phone.country for phone in phones]),
+        "timezones": texts([phone.timezone for phone in phones]),
+        "search_keys": texts(map(search_key, names, numbers, emails)),
+        "old_keys": texts([search_key(*values) for values in old]),
     }
 
 

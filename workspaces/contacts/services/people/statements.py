@@ -32,17 +32,23 @@ LEFT JOIN contacts_contact AS by_phone ON by_phone.workspace_id = asked.workspac
 ORDER BY asked.number
 """  # noqa: S608  # parts of our own
 
+# The platform goes in with the contact, so that the rule that keeps it for later identities has nothing to write.
 _NEW = """
-    SELECT * FROM unnest(%(channels)s::bigint[], %(workspaces)s::bigint[], %(external_ids)s::text[],
-        %(user_ids)s::text[], %(phones)s::text[], %(names)s::text[], %(usernames)s::text[], %(countries)s::text[],
-        %(timezones)s::text[], %(search_keys)s::text[])
-    AS asked (channel_id, workspace_id, external_id, user_id, phone, name, username, country, timezone, search_key)
+    SELECT asked.*, channel.platform FROM unnest(%(channels)s::bigint[], %(workspaces)s::bigint[],
+        %(external_ids)s::text[], %(user_ids)s::text[], %(phones)s::text[], %(names)s::text[], %(usernames)s::text[],
+        %(countries)s::text[], %(timezones)s::text[], %(search_keys)s::text[], %(heard)s::timestamptz[])
+    AS asked (channel_id, workspace_id, external_id, user_id, phone, name, username, country, timezone, search_key,
+        heard_at)
+    JOIN subaccounts_channel AS channel ON channel.id = asked.channel_id
 """
 _CONTACT = """
-    INSERT INTO contacts_contact (id, uuid, workspace_id, name, phone, country, timezone, tags, search_key,
-        created_at, updated_at)
+    INSERT INTO contacts_contact (id, uuid, workspace_id, name, phone, country, timezone, tags, platforms, search_key,
+        last_inbound_at, created_at, updated_at)
 """
-_VALUES = """gen_random_uuid(), workspace_id, name, phone, country, timezone, '{}', search_key, %(now)s, %(now)s"""
+_VALUES = """
+    gen_random_uuid(), workspace_id, name, phone, country, timezone, '{}', ARRAY[platform], search_key, heard_at,
+    %(now)s, %(now)s
+"""
 _IDENTITY = """
     INSERT INTO contacts_contactidentity (contact_id, workspace_id, channel_id, external_id, user_id, username, name,
         created_at)

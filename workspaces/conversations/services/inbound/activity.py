@@ -32,7 +32,7 @@ WHERE conversation.id = change.id
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class NewMessage:
     """A message that has just been written."""
 

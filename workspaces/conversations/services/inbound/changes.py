@@ -1,15 +1,21 @@
 """What contacts change of messages that are there: edits, messages taken back, reactions."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Any, TypeVar
 
 from django.db import connection
 
-from config.leases.arrays import integers, moments, texts
-from workspaces.conversations.facts import MessageEdited, MessageRemoved, ReactionChanged
+from config.leases.arrays import integers
+from workspaces.conversations.facts import FILE_SEPARATOR, MOST_FILES, MessageEdited, MessageRemoved, ReactionChanged
 from workspaces.conversations.models.conversations import LONGEST_PREVIEW
+from workspaces.conversations.models.parked import ParkedChange
 from workspaces.conversations.services.announcing import announce_changes
+from workspaces.conversations.services.inbound.parking import (
+    Change,
+    columns_of,
+    park_changes,
+    take_parked_changes,
+)
 from workspaces.conversations.services.media_use import remove_media_of_messages
 from workspaces.conversations.services.texts import storable
 
@@ -24,6 +30,12 @@ TARGETS = """
         ON message.channel_id = told.channel_id AND message.provider_message_id = told.message_id
     ORDER BY message.id FOR NO KEY UPDATE OF message
 """
+# With the further files of a message, which are messages of their own.
+WITH_FILES = TARGETS.replace(
+    "message.provider_message_id = told.message_id",
+    f"""message.provider_message_id = ANY (ARRAY[told.message_id] || ARRAY (
+            SELECT told.message_id || '{FILE_SEPARATOR}' || n FROM generate_series(2, {MOST_FILES}) AS n))""",  # noqa: S608  # texts of our own
+)
 EDIT = f"""
 WITH target AS ({TARGETS})
 UPDATE conversations_message message SET text = target.text, edited_at = target.at
@@ -33,7 +45,7 @@ WHERE message.id = target.id AND message.removed_at IS NULL
 RETURNING message.workspace_id, message.conversation_id, message.id, NULL
 """  # noqa: S608  # texts of our own
 REMOVE = f"""
-WITH target AS ({TARGETS}), forgotten AS (
+WITH target AS ({WITH_FILES}), forgotten AS (
     DELETE FROM conversations_mediafetch WHERE message_id IN (SELECT id FROM target)
 )
 UPDATE conversations_message message
@@ -79,14 +91,12 @@ WHERE conversation.id = reacted.id AND channel.id = conversation.channel_id AND 
 
 # The numbers of the workspace, the conversation and the message, and that of the file that it has lost.
 Row = tuple[int, int, int, int | None]
-Fact = TypeVar("Fact", MessageEdited, MessageRemoved, ReactionChanged)
+EDITED, REMOVED, REACTED = ParkedChange.Kind.EDIT, ParkedChange.Kind.REMOVAL, ParkedChange.Kind.REACTION
 
 
 def edit_messages(facts: Sequence[MessageEdited], *, now: datetime) -> int:
     """Replace texts by what their writers made of them, the newest of each; says how many changed."""
-    changed = _change(EDIT, facts, [storable(fact.text) for fact in _newest(facts)])
-    _show(changed, now)
-    return len(changed)
+    return _apply(EDITED, [_change(fact, fact.text) for fact in facts], now=now)
 
 
 def remove_messages(facts: Sequence[MessageRemoved], *, now: datetime) -> int:
@@ -94,43 +104,48 @@ def remove_messages(facts: Sequence[MessageRemoved], *, now: datetime) -> int:
 
     Their files are gone with them, unless something else shows or needs them.
     """
-    changed = _change(REMOVE, facts, [""] * len(_newest(facts)))
-    _show(changed, now)
-    remove_media_of_messages([row[3] for row in changed], now=now)
-    return len(changed)
+    return _apply(REMOVED, [_change(fact, "") for fact in facts], now=now)
 
 
 def change_reactions(facts: Sequence[ReactionChanged], *, now: datetime) -> int:
-    """Keep contacts' reactions with their messages; those to unknown messages are nobody's. Says how many changed."""
-    newest = _newest(facts)
-    changed = _change(REACT, facts, [storable(fact.emoji)[:LONGEST_EMOJI] for fact in newest])
+    """Keep contacts' reactions with their messages; says how many changed."""
+    return _apply(REACTED, [_change(fact, fact.emoji[:LONGEST_EMOJI]) for fact in facts], now=now)
+
+
+def apply_parked_changes(messages: Iterable[tuple[int, str]], *, now: datetime) -> None:
+    """Apply what was told of messages, by their channels and provider's ids, before they came."""
+    parked = take_parked_changes(messages)
+    for kind in (EDITED, REMOVED, REACTED):
+        _apply(kind, parked.get(kind, ()), now=now)
+
+
+def _change(fact: MessageEdited | MessageRemoved | ReactionChanged, text: str) -> Change:
+    return Change(fact.channel.id, storable(fact.message_id), storable(text), fact.at)
+
+
+def _apply(kind: str, changes: Sequence[Change], *, now: datetime) -> int:
+    """Apply the last change of each message, as a statement changes a row once; what is of none yet is parked."""
+    newest = {(one.channel_id, one.message_id): one for one in sorted(changes, key=lambda one: one.at)}
+    if not newest:
+        return 0
+    with connection.cursor() as cursor:
+        cursor.execute(STATEMENTS[kind], columns_of(newest.values()))
+        changed: list[Row] = cursor.fetchall()
+    FOLLOWS[kind](changed, now)
+    park_changes(kind, list(newest.values()), now=now)
+    return len(changed)
+
+
+def _lose_files(changed: Sequence[Row], now: datetime) -> None:
+    _show(changed, now)
+    remove_media_of_messages([row[3] for row in changed], now=now)
+
+
+def _open_windows(changed: Sequence[Row], now: datetime) -> None:
     if changed:
         with connection.cursor() as cursor:
             cursor.execute(TOUCH, [integers([row[2] for row in changed]), REACTIONS_OPEN_WINDOW])
     announce_changes((workspace, conversation) for workspace, conversation, *_ in changed)
-    return len(changed)
-
-
-def _newest(facts: Sequence[Fact]) -> list[Fact]:
-    """Give the last fact about each message: a statement changes a row once."""
-    ordered = sorted(facts, key=lambda fact: fact.at)
-    return list({(fact.channel.id, fact.message_id): fact for fact in ordered}.values())
-
-
-def _change(statement: str, facts: Sequence[Fact], written: Iterable[str]) -> list[Row]:
-    newest: list[Any] = _newest(facts)
-    if not newest:
-        return []
-    columns = [
-        integers([fact.channel.id for fact in newest]),
-        texts([storable(fact.message_id) for fact in newest]),
-        texts(written),
-        moments([fact.at for fact in newest]),
-    ]
-    with connection.cursor() as cursor:
-        cursor.execute(statement, columns)
-        rows: list[Row] = cursor.fetchall()
-    return rows
 
 
 def _show(changed: Sequence[Row], now: datetime) -> None:
@@ -141,3 +156,11 @@ def _show(changed: Sequence[Row], now: datetime) -> None:
     with connection.cursor() as cursor:
         cursor.execute(PREVIEW, [LONGEST_PREVIEW, now, conversations, integers([row[2] for row in changed])])
     announce_changes((workspace, conversation) for workspace, conversation, *_ in changed)
+
+
+STATEMENTS: dict[str, str] = {EDITED: EDIT, REMOVED: REMOVE, REACTED: REACT}
+FOLLOWS: dict[str, Callable[[Sequence[Row], datetime], None]] = {
+    EDITED: _show,
+    REMOVED: _lose_files,
+    REACTED: _open_windows,
+}

@@ -12,6 +12,7 @@ from config.leases.arrays import integers, moments, texts, uuids
 from workspaces.conversations.facts import EchoReceived
 from workspaces.conversations.services.announcing import announce_changes
 from workspaces.conversations.services.inbound.activity import activities_of, apply_activities
+from workspaces.conversations.services.inbound.changes import apply_parked_changes
 from workspaces.conversations.services.inbound.messages import draft_of, write_files, write_messages
 from workspaces.conversations.services.inbound.people import conversations_of_people
 from workspaces.conversations.services.recording import OPENED, record_conversation_events
@@ -58,7 +59,7 @@ def record_echoes(facts: Sequence[EchoReceived], *, now: datetime) -> int:
     foreign = [fact for number, fact in enumerate(facts) if number not in known]
     if not foreign:
         return 0
-    threads = conversations_of_people(foreign, now=now)
+    threads = conversations_of_people(foreign, now=now, are_theirs=False)
     drafts = [draft_of(one, fact.message_id, fact.type, fact.text, fact.details, fact.at) for fact, one in threads]
     written = write_messages(drafts, direction="out", now=now)
     activities = activities_of(message.conversation for message in written.values())
@@ -67,6 +68,7 @@ def record_echoes(facts: Sequence[EchoReceived], *, now: datetime) -> int:
     apply_activities(activities.values(), now=now)
     files: Mapping[Any, Any] = {(fact.channel.id, fact.message_id): fact.file for fact in foreign if fact.file}
     write_files([(message, files[key]) for key, message in written.items() if key in files], now=now)
+    apply_parked_changes(written, now=now)
     new = {one.id: one for _, one in threads if one.is_new}
     record_conversation_events([(OPENED, one.workspace_id, one.id) for one in new.values()], now=now)
     announce_changes((one.conversation.workspace_id, one.conversation.id) for one in written.values())

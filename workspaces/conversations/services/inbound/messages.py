@@ -38,7 +38,7 @@ FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::text[], %s::text[], %s::
 NO_DETAILS = "{}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Draft:
     """A message that is to be written if its channel does not have one with its id yet."""
 

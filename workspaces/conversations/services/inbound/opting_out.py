@@ -14,7 +14,7 @@ from workspaces.conversations.services.outbound.confirming import confirm_opt_ou
 KEYWORD, BUTTON = Contact.OptOutSource.KEYWORD, Contact.OptOutSource.BUTTON
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Received:
     """A message that was new, and the fact that told it."""
 

@@ -29,22 +29,33 @@ def channel_person(channel: ChannelReference, person: Person) -> ChannelPerson:
     )
 
 
-def conversations_of_people(facts: Sequence[Fact], *, now: datetime) -> list[tuple[Fact, LockedConversation]]:
+def conversations_of_people(
+    facts: Sequence[Fact], *, now: datetime, are_theirs: bool = True
+) -> list[tuple[Fact, LockedConversation]]:
     """Give each fact with its person's conversation, locked; contacts and conversations are made where they are new.
 
-    Facts about nobody are left out.
+    Facts about nobody are left out. `are_theirs` says that the facts are what the people themselves did.
     """
     known = [fact for fact in facts if is_somebody(fact.person)]
-    contacts = _contacts(known, now)
+    contacts = _contacts(known, now, are_theirs)
     channels = {fact.channel.id: fact.channel for fact in known}
     wanted = {key: channels[key[0]] for key in contacts.values()}
     opened = open_conversations(wanted, now=now)
     return [(fact, opened[contacts[fact.channel.id, fact.person]]) for fact in known]
 
 
-def _contacts(facts: Iterable[ConversationFact], now: datetime) -> Mapping[tuple[int, Person], tuple[int, int]]:
+def _contacts(
+    facts: Iterable[ConversationFact], now: datetime, are_theirs: bool
+) -> Mapping[tuple[int, Person], tuple[int, int]]:
     """Give channel and contact by channel and person."""
-    people = {(fact.channel.id, fact.person): fact.channel for fact in facts}
-    asked = {key: channel_person(channel, key[1]) for key, channel in people.items()}
-    found = contacts_of_people(people=asked.values(), now=now).contacts
+    asked: dict[tuple[int, Person], ChannelPerson] = {}
+    heard: dict[ChannelPerson, datetime] = {}
+    for fact in facts:
+        key = (fact.channel.id, fact.person)
+        person = asked.get(key)
+        if person is None:
+            person = asked[key] = channel_person(fact.channel, fact.person)
+        if are_theirs:
+            heard[person] = max(heard.get(person, fact.at), fact.at)
+    found = contacts_of_people(people=asked.values(), now=now, heard=heard).contacts
     return {key: (key[0], found[person]) for key, person in asked.items()}

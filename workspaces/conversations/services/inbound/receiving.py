@@ -6,6 +6,7 @@ from datetime import datetime
 from workspaces.conversations.facts import MessageReceived
 from workspaces.conversations.services.announcing import announce_changes
 from workspaces.conversations.services.inbound.activity import Activity, NewMessage, activities_of, apply_activities
+from workspaces.conversations.services.inbound.changes import apply_parked_changes
 from workspaces.conversations.services.inbound.conversations import LockedConversation
 from workspaces.conversations.services.inbound.messages import Draft, draft_of, write_files, write_messages
 from workspaces.conversations.services.inbound.opting_out import Received, obey_opt_outs
@@ -36,6 +37,7 @@ def receive_messages(facts: Sequence[MessageReceived], *, now: datetime) -> int:
         activities[one.message.conversation.id].add(one.message)
     apply_activities(activities.values(), now=now)
     write_files([(one.message, one.fact.file) for one in received if one.fact.file], now=now)
+    apply_parked_changes(written, now=now)
     obey_opt_outs(received, now=now)
     _tell(activities.values(), [one.message for one in received], threads, now)
     return len(received)

@@ -16,10 +16,12 @@ from workspaces.conversations.services.texts import storable
 
 RANKS = {"pending": 0, "sent": 1, "delivered": 2, "read": 3}
 CONFLICTS = "message_status_conflicts_total"
+# Why a message failed of which nothing was heard for 15 minutes: what is heard later contradicts nothing.
+OUTCOME_UNKNOWN = "send_outcome_unknown"
 LONGEST_CODE, LONGEST_ERROR = 60, 1_000
 
 FIND = """
-SELECT asked.number, message.id, message.workspace_id, message.conversation_id, message.status
+SELECT asked.number, message.id, message.workspace_id, message.conversation_id, message.status, message.error_code
 FROM unnest(%s::bigint[], %s::text[]) WITH ORDINALITY AS asked (channel_id, message_id, number)
 JOIN conversations_message message
     ON message.channel_id = asked.channel_id AND message.provider_message_id = asked.message_id
@@ -27,7 +29,7 @@ WHERE message.direction = 'out'
 ORDER BY message.id FOR NO KEY UPDATE OF message
 """
 FIND_OPAQUE = """
-SELECT asked.number, message.id, message.workspace_id, message.conversation_id, message.status
+SELECT asked.number, message.id, message.workspace_id, message.conversation_id, message.status, message.error_code
 FROM unnest(%s::bigint[], %s::uuid[]) WITH ORDINALITY AS asked (channel_id, uuid, number)
 JOIN conversations_message message ON message.uuid = asked.uuid AND message.channel_id = asked.channel_id
 WHERE message.direction = 'out'
@@ -66,6 +68,7 @@ class Moving:
     workspace_id: int
     conversation_id: int
     status: str
+    failed_with: str | None = None
     steps: list[str] = field(default_factory=list)
     conflicts: int = 0
     times: dict[str, datetime] = field(default_factory=dict)
@@ -89,14 +92,24 @@ class Moving:
 
     def _advance(self, fact: StatusChanged) -> None:
         if self.status == "failed":
-            self.conflicts += fact.status != "sent"
+            self._hear_of_failed(fact)
             return
-        # A status that comes late still tells its time.
+        self._keep_time(fact)
+        if RANKS[fact.status] > RANKS[self.status]:
+            self._move(fact.status)
+
+    def _hear_of_failed(self, fact: StatusChanged) -> None:
+        """Failed is an end; but of one whose outcome was unknown it is kept when it was sent, delivered and read."""
+        if self.failed_with == OUTCOME_UNKNOWN:
+            self._keep_time(fact)
+        else:
+            self.conflicts += fact.status != "sent"
+
+    def _keep_time(self, fact: StatusChanged) -> None:
+        """Keep the time that a status tells, also one that comes late."""
         self.times.setdefault(fact.status, fact.at)
         if fact.status == "read":
             self.times.setdefault("delivered", fact.at)
-        if RANKS[fact.status] > RANKS[self.status]:
-            self._move(fact.status)
 
     def _move(self, status: str) -> None:
         self.status = status
@@ -148,7 +161,7 @@ def _find(facts: Sequence[StatusChanged]) -> dict[int, Moving]:
 
 def _rows(
     statement: str, facts: Sequence[tuple[int, StatusChanged]], ids: str
-) -> Iterator[tuple[int, tuple[int, int, int, str]]]:
+) -> Iterator[tuple[int, tuple[int, int, int, str, str | None]]]:
     with connection.cursor() as cursor:
         cursor.execute(statement, [integers([fact.channel.id for _, fact in facts]), ids])
         for number, *row in cursor.fetchall():

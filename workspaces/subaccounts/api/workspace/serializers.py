@@ -48,7 +48,7 @@ class WorkspaceChannelSerializer(ChannelSerializer):
 
     messaging_limit = IntegerField(
         allow_null=True,
-        help_text="How many people may be written to first in 24 hours. Null: no limit, or none is known.",
+        help_text="How many people may be written to first in 24 hours. Null: no limit.",
         example=1_000,
     )
     quality = ChoiceField(Channel.Quality.choices, source="known_quality", allow_null=True)

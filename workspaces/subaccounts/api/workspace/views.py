@@ -14,6 +14,7 @@ from workspaces.subaccounts.api.workspace.serializers import (
 )
 from workspaces.subaccounts.api.workspace.surface import WorkspaceViewSet
 from workspaces.subaccounts.models import Channel, Workspace
+from workspaces.subaccounts.models.channels import with_used_allowance
 from workspaces.subaccounts.services import ChannelNotFound, change_workspace
 
 
@@ -47,7 +48,7 @@ class ChannelViewSet(WorkspaceViewSet):
     not_found = ChannelNotFound
 
     def get_queryset(self) -> "QuerySet[Channel]":
-        return Channel.objects.filter(workspace=self.workspace)
+        return with_used_allowance(Channel.objects.filter(workspace=self.workspace))
 
     @operation(operation_id="listChannels", summary="List the channels", answer=pages(WorkspaceChannelSerializer))
     def list(self, request: Request) -> HttpResponse:

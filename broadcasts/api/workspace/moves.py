@@ -1,0 +1,111 @@
+"""What moves a broadcast from state to state."""
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.utils import timezone
+from rest_framework.request import Request
+
+from broadcasts.api.serializers import BroadcastSerializer
+from broadcasts.api.workspace.views import BroadcastPartViewSet
+from broadcasts.services.listing import shown_broadcast
+from broadcasts.services.moving import (
+    approve_broadcast,
+    cancel_broadcast,
+    pause_broadcast,
+    resume_broadcast,
+    schedule_broadcast,
+)
+from config.api.operations import one, operation
+
+
+class MoveViewSet(BroadcastPartViewSet):
+    """A move of a broadcast, which takes no body."""
+
+    def moved(self, service: Any) -> HttpResponse:
+        done = service(broadcast=self.broadcast, now=timezone.now(), by=self.actor)
+        return self.answer(BroadcastSerializer(shown_broadcast(done)))
+
+
+class ScheduleViewSet(MoveViewSet):
+    """Has a draft sent at its time."""
+
+    path = "broadcasts/<id:broadcast>/schedule"
+
+    @operation(
+        operation_id="scheduleBroadcast",
+        summary="Have a draft sent at its time, or at once where it has none",
+        answer=one(BroadcastSerializer),
+        errors={
+            409: "The broadcast is no draft.",
+            422: "The plan allows no more broadcasts this month, or the channel or the template can no longer send it.",
+        },
+        idempotent=True,
+    )
+    def create(self, request: Request, broadcast: UUID | None) -> HttpResponse:
+        return self.moved(schedule_broadcast)
+
+
+class ApproveViewSet(MoveViewSet):
+    """Approves a broadcast that requires it."""
+
+    path = "broadcasts/<id:broadcast>/approve"
+
+    @operation(
+        operation_id="approveBroadcast",
+        summary="Approve a broadcast that requires it",
+        answer=one(BroadcastSerializer),
+        errors={409: "The broadcast needs no approval, has it already, or is under way."},
+        idempotent=True,
+    )
+    def create(self, request: Request, broadcast: UUID | None) -> HttpResponse:
+        return self.moved(approve_broadcast)
+
+
+class PauseViewSet(MoveViewSet):
+    """Holds back what has not been sent."""
+
+    path = "broadcasts/<id:broadcast>/pause"
+
+    @operation(
+        operation_id="pauseBroadcast",
+        summary="Hold back what has not been sent yet",
+        answer=one(BroadcastSerializer),
+        errors={409: "The broadcast is not being sent."},
+        idempotent=True,
+    )
+    def create(self, request: Request, broadcast: UUID | None) -> HttpResponse:
+        return self.moved(pause_broadcast)
+
+
+class ResumeViewSet(MoveViewSet):
+    """Goes on with a paused broadcast."""
+
+    path = "broadcasts/<id:broadcast>/resume"
+
+    @operation(
+        operation_id="resumeBroadcast",
+        summary="Go on with a paused broadcast",
+        answer=one(BroadcastSerializer),
+        errors={409: "The broadcast is not paused, or its channel is not connected."},
+        idempotent=True,
+    )
+    def create(self, request: Request, broadcast: UUID | None) -> HttpResponse:
+        return self.moved(resume_broadcast)
+
+
+class CancelViewSet(MoveViewSet):
+    """Ends a broadcast."""
+
+    path = "broadcasts/<id:broadcast>/cancel"
+
+    @operation(
+        operation_id="cancelBroadcast",
+        summary="End a broadcast; what has not been sent yet is skipped",
+        answer=one(BroadcastSerializer),
+        errors={409: "The broadcast is a draft, or has ended."},
+        idempotent=True,
+    )
+    def create(self, request: Request, broadcast: UUID | None) -> HttpResponse:
+        return self.moved(cancel_broadcast)

@@ -1,0 +1,95 @@
+"""Contacts as people type them, and recipients as a file for programs that show tables."""
+
+import csv
+from collections.abc import Iterator
+from io import StringIO
+from typing import Final
+from uuid import UUID
+
+from django.db.models import Q
+
+from broadcasts.models import Broadcast, Recipient
+from broadcasts.models.broadcasts import MOST_CONTACTS
+from broadcasts.pages.words import RECIPIENTS, error_words
+from broadcasts.services.listing import with_contacts
+from config.api.requests.ids import parse_uuid
+from workspaces.contacts.models import Contact
+from workspaces.contacts.models.contacts import email_key
+from workspaces.contacts.services.fields.phones import read_phone
+from workspaces.contacts.services.imports.columns import written_cell
+from workspaces.subaccounts.models import Workspace
+
+PIECE: Final = 1_000
+COLUMNS: Final = (
+    "name",
+    "phone",
+    "status",
+    "reason",
+    "error_code",
+    "sends_at",
+    "sent_at",
+    "delivered_at",
+    "read_at",
+    "clicked_at",
+)
+
+
+def find_contacts(lines: str, workspace: Workspace) -> tuple[list[UUID], list[str]]:
+    """Find contacts by phone number, e-mail address or id, each on a line; gives their ids and what is unknown."""
+    written = list(dict.fromkeys(line.strip() for line in lines.replace(",", "\n").splitlines() if line.strip()))
+    written = written[: MOST_CONTACTS + 1]
+    keys = {line: _key(line) for line in written}
+    phones = {key for kind, key in keys.values() if kind == "phone"}
+    emails = {key for kind, key in keys.values() if kind == "email"}
+    ids = {key for kind, key in keys.values() if kind == "id"}
+    own = Contact.objects.of(workspace).filter(Q(phone__in=phones) | Q(email_key__in=emails) | Q(uuid__in=ids))
+    known: dict[tuple[str, str], UUID] = {}
+    for uuid, phone, email in own.values_list("uuid", "phone", "email_key"):
+        known |= {("phone", phone or ""): uuid, ("email", email or ""): uuid, ("id", str(uuid)): uuid}
+    found = [known[key] for key in keys.values() if key in known]
+    return list(dict.fromkeys(found)), [line for line, key in keys.items() if key not in known]
+
+
+def _key(line: str) -> tuple[str, str]:
+    uuid = parse_uuid(line)
+    if uuid:
+        return "id", str(uuid)
+    if "@" in line:
+        return "email", email_key(line)
+    phone = read_phone(line)
+    return "phone", phone.number if phone else line
+
+
+def exported_lines(broadcast: Broadcast, status: str | None = None) -> Iterator[str]:
+    """Give a broadcast's recipients as lines of CSV; only a few rows are ever in memory."""
+    yield _line(COLUMNS)
+    after = 0
+    while rows := _piece(broadcast, status, after):
+        after = rows[-1].contact_id
+        for row in with_contacts(rows):
+            yield _line(_cells(row))
+
+
+def _piece(broadcast: Broadcast, status: str | None, after: int) -> list[Recipient]:
+    rows = Recipient.objects.of(broadcast).filter(contact_id__gt=after)
+    rows = rows.filter(status=status) if status else rows
+    return list(rows.order_by("broadcast_id", "contact_id")[:PIECE])
+
+
+def _cells(row: Recipient) -> list[str]:
+    moments = (row.due_at, row.sent_at, row.delivered_at, row.read_at, row.clicked_at)
+    contact = row.contact
+    return [
+        contact.name if contact else "",
+        (contact.phone or "") if contact else "",
+        str(RECIPIENTS[row.status]),
+        str(error_words(row)),
+        row.error_code or row.skip_reason or "",
+        *(moment.isoformat(timespec="seconds") if moment else "" for moment in moments),
+    ]
+
+
+def _line(cells: "tuple[str, ...] | list[str]") -> str:
+    written = StringIO()
+    csv.writer(written).writerow([written_cell(cell) for cell in cells])
+    return written.getvalue()

@@ -1,0 +1,1 @@
+"""Pages about broadcasts: the list, the composer, one broadcast, and what is done with it."""

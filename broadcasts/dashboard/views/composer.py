@@ -1,0 +1,107 @@
+"""The composer: a broadcast is written, changed, or begun as a copy of another."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+
+from broadcasts.dashboard.forms import FIELDS, RETARGET, ComposerForm, initial_of, pictured_form
+from broadcasts.dashboard.views.broadcasts import LIST, OneBroadcast
+from broadcasts.models import Broadcast
+from broadcasts.pages.words import ENGAGEMENTS, VARIABLES
+from broadcasts.services.changing import change_broadcast
+from broadcasts.services.creating import create_broadcast
+from config.errors import Invalid
+from workspaces.contacts.models import Segment
+from workspaces.subaccounts.dashboard.surface import DashboardForm
+
+PREVIEW = "app:broadcast-preview"
+
+
+class ComposerPage(DashboardForm[ComposerForm]):
+    """All of a broadcast on one page. Another channel or template shows the page again, with what it asks for."""
+
+    nav = LIST
+    template_name = "broadcasts/composer.html"
+
+    def starting_values(self) -> dict[str, Any]:
+        return {}
+
+    def make_form(self, data: Any = None) -> ComposerForm:
+        return ComposerForm(data, workspace=self.workspace, initial=self.starting_values() if data is None else None)
+
+    def post(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+        if "choose" not in request.POST:
+            return super().post(request, **ids)
+        self.find(**ids)
+        typed = {name: value for name, value in request.POST.items() if isinstance(value, str)}
+        unticked = {name: False for name in ("track_clicks", "requires_approval") if name not in typed}
+        # The form counts as not sent yet, so its nonce still does.
+        return self.show(ComposerForm(workspace=self.workspace, initial={**typed, **unticked}), status=422)
+
+    def save(self, form: ComposerForm) -> HttpResponse:
+        try:
+            saved = self.keep(form.values())
+        except Invalid as refused:
+            refuse(form, refused)
+            return self.show(form, status=422)
+        return redirect(PREVIEW, saved.uuid)
+
+    def keep(self, values: dict[str, Any]) -> Broadcast:
+        """Save what was composed. Each page has its own."""
+        raise NotImplementedError
+
+    def show(self, form: ComposerForm, *, status: int = 200) -> HttpResponse:
+        self.form = form
+        return super().show(form, status=status)
+
+    def context(self) -> dict[str, Any]:
+        return {
+            "picture": pictured_form(self.form),
+            "variables": {name: str(label) for name, label in VARIABLES.items()},
+            "has_segments": Segment.objects.of(self.workspace).exists(),
+            "zone": self.workspace.timezone,
+        }
+
+
+class BroadcastNew(ComposerPage):
+    """A new one; `?retarget=…&did=…` begins it for recipients of an earlier one."""
+
+    creates = True
+
+    def starting_values(self) -> dict[str, Any]:
+        uuid, did = self.request.GET.get("retarget", ""), self.request.GET.get("did", "")
+        if not uuid:
+            return {}
+        return {
+            "audience": RETARGET,
+            "source_broadcast_id": uuid,
+            "retarget_engagement": did if did in ENGAGEMENTS else "",
+        }
+
+    def keep(self, values: dict[str, Any]) -> Broadcast:
+        return create_broadcast(workspace=self.workspace, now=timezone.now(), by=self.by, **values)
+
+
+class BroadcastEdit(OneBroadcast, ComposerPage):
+    """Changes a draft."""
+
+    def starting_values(self) -> dict[str, Any]:
+        return initial_of(self.broadcast)
+
+    def keep(self, values: dict[str, Any]) -> Broadcast:
+        return change_broadcast(broadcast=self.broadcast, now=timezone.now(), by=self.by, **values)
+
+    def context(self) -> dict[str, Any]:
+        return {**super().context(), "broadcast": self.broadcast}
+
+
+def refuse(form: ComposerForm, refused: Invalid) -> None:
+    """Put each message beside the field that it is about, whatever the field is called here."""
+    for path, messages in refused.errors.items():
+        field = FIELDS.get(path, path.replace(".", "_"))
+        if path.startswith("message.") and field not in form.fields:
+            field = form.gaps[0].field if form.gaps else "message_text"
+        for message in messages:
+            form.add_error(field if field in form.fields else None, message)

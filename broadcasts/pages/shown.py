@@ -1,0 +1,39 @@
+"""What a page says of one broadcast."""
+
+from typing import Any, Final
+
+from broadcasts.models import Broadcast, Wave
+from broadcasts.pages.charts import bars_of, shares_of
+from broadcasts.pages.pictures import pictured
+from broadcasts.pages.words import COLOURS, ENGAGEMENTS, RECIPIENTS, STATUSES
+from broadcasts.services.costs import billed_lines
+from broadcasts.services.listing import with_progress
+
+Status = Broadcast.Status
+MOST_WAVES: Final = 200
+# A page of a broadcast that moves by itself asks again after so many milliseconds.
+POLL: Final = 4_000
+MOVING: Final = (Status.SCHEDULED, Status.SENDING, Status.PAUSED)
+
+
+def shown_page(broadcast: Broadcast) -> dict[str, Any]:
+    """Give what the templates of a broadcast's page need."""
+    [found] = with_progress([broadcast])
+    waves = Wave.objects.filter(broadcast_id=found.pk).order_by("due_at").values_list("due_at", "total")
+    shown_waves = list(waves[:MOST_WAVES])
+    return {
+        "broadcast": found,
+        "shares": shares_of(found.progress.counts),
+        "total": sum(found.progress.counts[status] for status in RECIPIENTS),
+        "waves": shown_waves,
+        "bars": bars_of(shown_waves),
+        "billed": billed_lines(found),
+        "status_label": STATUSES[found.status],
+        "colour": COLOURS.get(Status(found.status), ""),
+        "engagements": ENGAGEMENTS,
+        "picture": pictured(found),
+        "poll": POLL if found.status in MOVING else 0,
+        "is_waiting_for_approval": found.requires_approval
+        and found.approved_at is None
+        and found.status in (Status.DRAFT, Status.SCHEDULED),
+    }

@@ -1,0 +1,171 @@
+"""What came of claimed recipients, recorded in bulk: by their keys in order, and by nobody but the run that holds them.
+
+Whoever adds to what waits locks the broadcasts first; then come the recipients, the allowance, the counts.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from broadcasts import events
+from broadcasts.sending import statements
+from broadcasts.sending.claims import key_of
+from broadcasts.services.counts import add_counts
+from broadcasts.services.moving import pause_for_fault
+from broadcasts.services.recipient_events import record_recipient_events
+from broadcasts.services.refunds import return_allowance
+from channelconnect.providers.messages import NOT_CONNECTED, CallResult
+from channelconnect.sending.sources import UNKNOWN_SECONDS, Sent
+from channelconnect.sending.transactions import project_transaction
+from config.db import database_now
+from config.leases.arrays import decimals, integers, moments, texts
+from workspaces.conversations.services.texts import storable
+
+LONGEST_ERROR: Final = 1_000
+# What stops a broadcast is not its recipient's fault, so they stay; one whom it meets again and again fails.
+MOST_STOPS: Final = 2
+
+
+def record_results(*, run: int, results: Sequence[Sent]) -> int:
+    """Record what came of recipients; says of how many the claim was still this run's, or settled by a status."""
+    ordered = sorted(results, key=lambda one: one.row.id)
+    accepted = [one for one in ordered if one.outcome.result is CallResult.ACCEPTED]
+    unknown = [one for one in ordered if one.outcome.result is CallResult.UNKNOWN]
+    waiting = [one for one in ordered if one.outcome.result is CallResult.RETRY or _stays(one)]
+    refused = [
+        one
+        for one in ordered
+        if one.outcome.result in (CallResult.REFUSED, CallResult.RECONNECT, CallResult.STOPPED) and not _stays(one)
+    ]
+    faults = {key_of(one.row.id)[0]: one for one in ordered if _is_fault(one)}
+    with project_transaction() as cursor:
+        if waiting or faults:
+            lock_broadcasts(cursor, {*faults, *(key_of(one.row.id)[0] for one in waiting)})
+        changes: defaultdict[int, Counter[str]] = defaultdict(Counter)
+        kept = _record_sent(cursor, run, accepted, changes)
+        kept += _record_waiting_and_refused(cursor, run, waiting, refused, changes)
+        kept += _record_unknown(cursor, run, unknown)
+        if kept < len(results):
+            cursor.execute(statements.SETTLED, _keys(ordered))
+            kept = min(len(results), kept + cursor.fetchone()[0])
+        _pause(faults)
+        add_counts(changes)
+    return kept
+
+
+def _is_fault(one: Sent) -> bool:
+    """Whether it would be the same with all others now."""
+    if one.outcome.result in (CallResult.RECONNECT, CallResult.STOPPED):
+        return True
+    return one.outcome.error is not None and one.outcome.error.code == NOT_CONNECTED.code
+
+
+def _stays(one: Sent) -> bool:
+    return _is_fault(one) and (one.outcome.result is not CallResult.STOPPED or one.row.tries < MOST_STOPS)
+
+
+def _keys(results: Iterable[Sent]) -> dict[str, Any]:
+    keys = [key_of(one.row.id) for one in results]
+    return {"broadcasts": integers(key[0] for key in keys), "contacts": integers(key[1] for key in keys)}
+
+
+def lock_broadcasts(cursor: Any, ids: Collection[int]) -> None:
+    cursor.execute(statements.LOCK_BROADCASTS, {"ids": integers(ids)})
+
+
+def _record_sent(cursor: Any, run: int, accepted: Sequence[Sent], changes: Mapping[int, Counter[str]]) -> int:
+    if not accepted:
+        return 0
+    values = {
+        "run": run,
+        **_keys(accepted),
+        "times": moments(datetime.fromtimestamp(one.at, UTC) for one in accepted),
+        "ids": texts(storable(one.outcome.message_id)[:200] or None for one in accepted),
+    }
+    cursor.execute(statements.SENT, values)
+    rows = cursor.fetchall()
+    for (broadcast,) in rows:
+        changes[broadcast]["sent"] += 1
+        changes[broadcast]["pending"] -= 1
+    return len(rows)
+
+
+def _record_waiting_and_refused(
+    cursor: Any,
+    run: int,
+    waiting: Sequence[Sent],
+    refused: Sequence[Sent],
+    changes: Mapping[int, Counter[str]],
+) -> int:
+    """Put off what was not accepted and may be later, fail what was refused; the allowance gets both back."""
+    both = sorted((*waiting, *refused), key=lambda one: one.row.id)
+    if not both:
+        return 0
+    cursor.execute(statements.LOCK, {"run": run, **_keys(both)})
+    taken = {(row[0], row[1]): row[2] for row in cursor.fetchall() if row[3] and row[4]}
+    kept = _put_off(cursor, run, waiting) + _fail(cursor, run, refused, changes)
+    channels = {key_of(one.row.id): one.row.channel_id for one in both}
+    return_allowance(cursor, [(channels[key], address) for key, address in taken.items()])
+    return kept
+
+
+def _put_off(cursor: Any, run: int, waiting: Sequence[Sent]) -> int:
+    if not waiting:
+        return 0
+    seconds = decimals(one.wait_seconds for one in waiting)
+    cursor.execute(statements.PUT_OFF, {"run": run, **_keys(waiting), "seconds": seconds})
+    rows = cursor.fetchall()
+    expect(cursor, rows)
+    return len(rows)
+
+
+def expect(cursor: Any, rows: Iterable[tuple[int, datetime]]) -> None:
+    """Have broadcasts looked at no later than their recipients are due; the broadcasts are locked."""
+    earliest: dict[int, datetime] = {}
+    for broadcast, due_at in rows:
+        earliest[broadcast] = min(due_at, earliest.get(broadcast, due_at))
+    if earliest:
+        cursor.execute(statements.EXPECT, {"ids": integers(earliest), "due": moments(earliest.values())})
+
+
+def _fail(cursor: Any, run: int, refused: Sequence[Sent], changes: Mapping[int, Counter[str]]) -> int:
+    if not refused:
+        return 0
+    errors = [one.outcome.error for one in refused]
+    values = {
+        "run": run,
+        **_keys(refused),
+        "times": moments(datetime.fromtimestamp(one.at, UTC) for one in refused),
+        "codes": texts(error.code if error else "message_refused" for error in errors),
+        "messages": texts(storable(one.outcome.sentence)[:LONGEST_ERROR] for one in refused),
+        "details": texts(storable(one.outcome.details)[:LONGEST_ERROR] or None for one in refused),
+    }
+    cursor.execute(statements.FAILED, values)
+    rows = cursor.fetchall()
+    record_failed(rows, changes, now=database_now())
+    return len(rows)
+
+
+def record_failed(keys: Collection[tuple[int, int]], changes: Mapping[int, Counter[str]], *, now: datetime) -> None:
+    """Count pending recipients as failed, and tell whoever wants to know."""
+    for broadcast, _ in keys:
+        changes[broadcast]["failed"] += 1
+        changes[broadcast]["pending"] -= 1
+    record_recipient_events(events.RECIPIENT_FAILED, keys, now=now)
+
+
+def _record_unknown(cursor: Any, run: int, unknown: Sequence[Sent]) -> int:
+    if not unknown:
+        return 0
+    cursor.execute(statements.NOT_KNOWN, {"run": run, "seconds": UNKNOWN_SECONDS, **_keys(unknown)})
+    return int(cursor.rowcount)
+
+
+def _pause(faults: Mapping[int, Sent]) -> None:
+    """Pause broadcasts that cannot go on, each with what the provider said."""
+    by_reason: defaultdict[str, list[int]] = defaultdict(list)
+    for broadcast, one in faults.items():
+        by_reason[one.outcome.sentence].append(broadcast)
+    for reason, broadcasts in by_reason.items():
+        pause_for_fault(broadcasts, reason, database_now())

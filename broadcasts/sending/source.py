@@ -1,0 +1,110 @@
+"""Broadcasts' recipients as a source of the sender: they go behind the messages that people wait for."""
+
+from collections.abc import Mapping, Sequence
+from time import monotonic
+from typing import Final
+
+from broadcasts.models import Broadcast
+from broadcasts.sending import statements
+from broadcasts.sending.claims import NAME, Claim, key_of
+from broadcasts.sending.messages import KnownBroadcasts
+from broadcasts.sending.places import Places
+from broadcasts.sending.results import expect, lock_broadcasts, record_results
+from broadcasts.sending.waiting import end_overdue, pause_broken, release_held, skip_recipients
+from broadcasts.services.refunds import return_allowance
+from channelconnect.sending.sources import UNKNOWN_SECONDS, ClaimedMessage, ReadyChannel, Sent
+from channelconnect.sending.transactions import project_transaction
+from config.leases.arrays import integers
+from config.leases.connection import Connection
+
+MOST_BROADCASTS: Final = 2_000
+FREED_AT_ONCE: Final = 2_000
+
+
+class BroadcastRecipients:
+    """See `MessageSource`. Its rows are `Recipient`s; the claimer's thread calls all but `record` and `give_back`."""
+
+    name = NAME
+    priority = 10
+
+    def __init__(self) -> None:
+        self._known = KnownBroadcasts()
+        self._places = Places()
+        self._queues: dict[int, list[int]] = {}
+        self._skipped: dict[tuple[int, int], str] = {}
+        self._finished: set[int] = set()
+
+    def advance(self, connection: Connection) -> None:
+        self._catch_up(connection)
+        self._places.forget_old()
+        release_held(connection)
+        pause_broken(connection)
+        end_overdue()
+
+    def ready_channels(self, connection: Connection) -> Sequence[ReadyChannel]:
+        rows = connection.execute(statements.READY, {"limit": MOST_BROADCASTS}, prepare=True).fetchall()
+        ready: dict[int, list[int]] = {}
+        for _, channel, broadcast in rows:
+            ready.setdefault(channel, []).append(broadcast)
+        for channel, broadcasts in ready.items():
+            # Whoever had their turn last stays behind the others.
+            known = [one for one in self._queues.get(channel, ()) if one in broadcasts]
+            ready[channel] = [one for one in broadcasts if one not in known] + known
+        self._queues = ready
+        return [ReadyChannel(agency, channel) for agency, channel in {row[:2]: None for row in rows}]
+
+    def claim(
+        self, connection: Connection, *, run: int, rooms: Mapping[int, int], batch: int
+    ) -> Sequence[ClaimedMessage]:
+        self._catch_up(connection)
+        queues = {channel: self._queues[channel] for channel in rooms if self._queues.get(channel)}
+        if not queues:
+            return ()
+        with connection.transaction(), connection.cursor(binary=True) as cursor:
+            claim = Claim(cursor, run=run, queues=queues, known=self._known, places=self._places)
+            claimed = claim.make(rooms, batch)
+        # From here on the claimed ones are the sender's: nothing may fail before it has them.
+        self._skipped.update(claim.skipped)
+        self._finished |= claim.finished
+        return claimed
+
+    def record(self, *, run: int, results: Sequence[Sent]) -> int:
+        return record_results(run=run, results=results)
+
+    def give_back(self, connection: Connection, *, run: int, ids: Sequence[int]) -> None:
+        keys = sorted(key_of(number) for number in ids)
+        values = {
+            "run": run,
+            "broadcasts": integers(key[0] for key in keys),
+            "contacts": integers(key[1] for key in keys),
+        }
+        with project_transaction() as cursor:
+            lock_broadcasts(cursor, {key[0] for key in keys})
+            cursor.execute(statements.LOCK, values)
+            taken = [(row[0], row[2]) for row in cursor.fetchall() if row[3] and row[4]]
+            cursor.execute(statements.GIVE_BACK, values)
+            expect(cursor, cursor.fetchall())
+            broadcasts = Broadcast.objects.filter(pk__in={broadcast for broadcast, _ in taken})
+            channels = dict(broadcasts.values_list("pk", "channel_id"))
+            return_allowance(cursor, [(channels[broadcast], address) for broadcast, address in taken])
+
+    def free(self, connection: Connection, *, runs: Sequence[int]) -> None:
+        values = {"runs": integers(runs), "seconds": UNKNOWN_SECONDS, "batch": FREED_AT_ONCE}
+        while connection.execute(statements.FREE, values, prepare=True).rowcount == FREED_AT_ONCE:
+            pass
+
+    def _catch_up(self, connection: Connection) -> None:
+        """Do what claims have left to do: skip some, and say when the next ones of a broadcast are due."""
+        if self._skipped:
+            skip_recipients(self._skipped)
+            self._skipped = {}
+        if not self._finished:
+            return
+        with connection.transaction(), connection.cursor() as cursor:
+            values = {"ids": integers(self._finished)}
+            cursor.execute(statements.LOCK_FREE_BROADCASTS, values, prepare=True)
+            free = [broadcast for (broadcast,) in cursor.fetchall()]
+            began = monotonic()
+            cursor.execute(statements.SETTLE, {"ids": integers(free)}, prepare=True)
+            self._places.walked(free, monotonic() - began)
+        self._finished = set()

@@ -1,0 +1,217 @@
+"""The statements over recipients that are sent to. Every one of them locks recipients in the order of their keys."""
+
+# The index `broadcast_sending` in its order: the one that has waited longest comes first.
+READY = """
+SELECT workspace.agency_id, broadcast.channel_id, broadcast.id
+FROM broadcasts_broadcast broadcast JOIN subaccounts_workspace workspace ON workspace.id = broadcast.workspace_id
+WHERE broadcast.status = 'sending' AND broadcast.next_due_at <= statement_timestamp()
+ORDER BY broadcast.next_due_at, broadcast.id LIMIT %(limit)s
+"""
+
+BROADCASTS = """
+SELECT broadcast.id, broadcast.channel_id, workspace.agency_id, broadcast.workspace_id, channel.platform,
+    broadcast.frozen
+FROM broadcasts_broadcast broadcast
+JOIN subaccounts_workspace workspace ON workspace.id = broadcast.workspace_id
+JOIN subaccounts_channel channel ON channel.id = broadcast.channel_id
+WHERE broadcast.id = ANY (%(ids)s::bigint[]) AND broadcast.frozen IS NOT NULL
+"""
+
+SELF = """
+SELECT number FROM channelconnect_senderrun WHERE number = %(run)s AND lost_at IS NULL FOR UPDATE
+"""
+
+# Of each broadcast that is still being sent as many as asked for, behind the place that this run has come to: entries
+# of the index that are dead, and that somebody's snapshot keeps, lie before it. Whom a contact's row says no more of is
+# gone. Opting out and the window are looked at again here, right before the message leaves.
+PICK = """
+SELECT due.place::text, asked.id, due.contact_id, due.due_at, due.tries, due.claimed_at, due.address_kind,
+    due.address, due.values, CASE
+        WHEN due.due_at < statement_timestamp() - interval '72 hours' THEN 'too_late'
+        WHEN contact.id IS NULL OR due.address IS NULL THEN 'no_address'
+        WHEN contact.opted_out_at IS NOT NULL OR contact.marketing_opted_out_at IS NOT NULL THEN 'opted_out'
+    END, coalesce(conversation.last_inbound_at > statement_timestamp() - interval '24 hours', false)
+FROM unnest(%(ids)s::bigint[], %(rooms)s::int[], %(since)s::timestamptz[], %(after)s::bigint[])
+    WITH ORDINALITY AS asked (id, room, since, after, turn)
+JOIN broadcasts_broadcast broadcast ON broadcast.id = asked.id AND broadcast.status = 'sending'
+CROSS JOIN LATERAL (
+    SELECT ctid AS place, contact_id, due_at, tries, claimed_at, address_kind, address, values
+    FROM broadcasts_recipient recipient
+    WHERE recipient.broadcast_id = asked.id AND recipient.stage = 0 AND recipient.due_at <= statement_timestamp()
+        AND (recipient.due_at, recipient.contact_id) > (asked.since, asked.after)
+    ORDER BY recipient.due_at, recipient.contact_id LIMIT asked.room FOR NO KEY UPDATE SKIP LOCKED
+) AS due
+LEFT JOIN contacts_contact contact ON contact.id = due.contact_id
+LEFT JOIN conversations_conversation conversation
+    ON conversation.channel_id = broadcast.channel_id AND conversation.contact_id = due.contact_id
+ORDER BY asked.turn, due.due_at, due.contact_id
+"""
+
+# The rows are locked and stay in their places until then.
+CLAIM = """
+UPDATE broadcasts_recipient SET stage = 1, run = %(run)s, claimed_at = coalesce(claimed_at, clock_timestamp()),
+    is_counted = %(counted)s
+WHERE ctid = ANY (%(places)s::tid[])
+"""
+HOLD = """
+UPDATE broadcasts_recipient recipient SET stage = 3, due_at = told.due_at
+FROM unnest(%(places)s::tid[], %(due)s::timestamptz[]) AS told (place, due_at) WHERE recipient.ctid = told.place
+"""
+
+SKIP = """
+UPDATE broadcasts_recipient recipient SET stage = 4, status = 'skipped', skip_reason = told.reason
+FROM unnest(%(broadcasts)s::bigint[], %(contacts)s::bigint[], %(reasons)s::text[])
+    AS told (broadcast_id, contact_id, reason)
+WHERE recipient.broadcast_id = told.broadcast_id AND recipient.contact_id = told.contact_id AND recipient.stage = 0
+RETURNING recipient.broadcast_id, recipient.contact_id
+"""
+
+# How far a broadcast's recipients that wait are from being due; whoever adds some lowers it in their transaction, so
+# the row is locked first, and what they have added is seen then.
+LOCK_BROADCASTS = """
+SELECT id FROM broadcasts_broadcast WHERE id = ANY (%(ids)s::bigint[]) ORDER BY id FOR NO KEY UPDATE
+"""
+LOCK_FREE_BROADCASTS = LOCK_BROADCASTS.rstrip() + " SKIP LOCKED"
+SETTLE = """
+UPDATE broadcasts_broadcast broadcast SET next_due_at = coming.at
+FROM unnest(%(ids)s::bigint[]) AS asked (id) CROSS JOIN LATERAL (
+    SELECT least((
+        SELECT due_at FROM broadcasts_recipient WHERE broadcast_id = asked.id AND stage = 0
+        ORDER BY due_at, contact_id LIMIT 1
+    ), (
+        SELECT greatest(due_at, statement_timestamp() + interval '1 s') FROM broadcasts_recipient
+        WHERE broadcast_id = asked.id AND stage = 3 ORDER BY due_at, contact_id LIMIT 1
+    )) AS at
+) AS coming
+WHERE broadcast.id = asked.id AND broadcast.next_due_at IS DISTINCT FROM coming.at
+"""
+EXPECT = """
+UPDATE broadcasts_broadcast broadcast SET next_due_at = told.at
+FROM unnest(%(ids)s::bigint[], %(due)s::timestamptz[]) AS told (id, at)
+WHERE broadcast.id = told.id AND (broadcast.next_due_at IS NULL OR broadcast.next_due_at > told.at)
+"""
+
+# What came of those that this run still holds, also where it was taken for lost meanwhile: nobody else has sent them. A
+# status that was faster has settled them already.
+SENT = """
+UPDATE broadcasts_recipient recipient SET stage = 4, run = NULL, status = 'sent',
+    sent_at = coalesce(recipient.sent_at, told.at),
+    provider_message_id = coalesce(recipient.provider_message_id, told.message_id)
+FROM unnest(%(broadcasts)s::bigint[], %(contacts)s::bigint[], %(times)s::timestamptz[], %(ids)s::text[])
+    AS told (broadcast_id, contact_id, at, message_id)
+WHERE recipient.broadcast_id = told.broadcast_id AND recipient.contact_id = told.contact_id
+    AND recipient.stage IN (1, 2) AND recipient.run = %(run)s
+RETURNING recipient.broadcast_id
+"""
+FAILED = """
+UPDATE broadcasts_recipient recipient SET stage = 4, run = NULL, status = 'failed', failed_at = told.at,
+    error_code = told.code, error_message = told.message, error_details = told.details, is_counted = false
+FROM unnest(%(broadcasts)s::bigint[], %(contacts)s::bigint[], %(times)s::timestamptz[], %(codes)s::text[],
+    %(messages)s::text[], %(details)s::text[]) AS told (broadcast_id, contact_id, at, code, message, details)
+WHERE recipient.broadcast_id = told.broadcast_id AND recipient.contact_id = told.contact_id
+    AND recipient.stage IN (1, 2) AND recipient.run = %(run)s
+RETURNING recipient.broadcast_id, recipient.contact_id
+"""
+LOCK = """
+SELECT broadcast_id, contact_id, address, is_counted, claimed_at > clock_timestamp() - interval '24 hours'
+FROM broadcasts_recipient recipient
+JOIN unnest(%(broadcasts)s::bigint[], %(contacts)s::bigint[]) AS told (broadcast_id, contact_id)
+    USING (broadcast_id, contact_id)
+WHERE stage IN (1, 2) AND run = %(run)s ORDER BY broadcast_id, contact_id FOR NO KEY UPDATE OF recipient
+"""
+PUT_OFF = """
+UPDATE broadcasts_recipient recipient SET stage = 0, run = NULL, tries = tries + 1, is_counted = false,
+    due_at = clock_timestamp() + make_interval(secs => told.seconds)
+FROM unnest(%(broadcasts)s::bigint[], %(contacts)s::bigint[], %(seconds)s::float8[])
+    AS told (broadcast_id, contact_id, seconds)
+WHERE recipient.broadcast_id = told.broadcast_id AND recipient.contact_id = told.contact_id
+    AND recipient.stage IN (1, 2) AND recipient.run = %(run)s
+RETURNING recipient.broadcast_id, recipient.due_at
+"""
+NOT_KNOWN = """
+UPDATE broadcasts_recipient recipient
+SET stage = 2, due_at = clock_timestamp() + make_interval(secs => %(seconds)s)
+FROM unnest(%(broadcasts)s::bigint[], %(contacts)s::bigint[]) AS told (broadcast_id, contact_id)
+WHERE recipient.broadcast_id = told.broadcast_id AND recipient.contact_id = told.contact_id
+    AND recipient.stage IN (1, 2) AND recipient.run = %(run)s
+"""
+GIVE_BACK = """
+UPDATE broadcasts_recipient recipient SET stage = 0, run = NULL, is_counted = false
+FROM unnest(%(broadcasts)s::bigint[], %(contacts)s::bigint[]) AS told (broadcast_id, contact_id)
+WHERE recipient.broadcast_id = told.broadcast_id AND recipient.contact_id = told.contact_id
+    AND recipient.stage IN (1, 2) AND recipient.run = %(run)s
+RETURNING recipient.broadcast_id, recipient.due_at
+"""
+
+SETTLED = """
+SELECT count(*) FROM broadcasts_recipient recipient
+JOIN unnest(%(broadcasts)s::bigint[], %(contacts)s::bigint[]) AS told (broadcast_id, contact_id)
+    USING (broadcast_id, contact_id)
+WHERE recipient.stage = 4
+"""
+
+# What a dead run held may have left: nobody sends it again.
+FREE = """
+UPDATE broadcasts_recipient
+SET stage = 2, due_at = clock_timestamp() + make_interval(secs => %(seconds)s)
+WHERE (broadcast_id, contact_id) IN (
+    SELECT broadcast_id, contact_id FROM broadcasts_recipient
+    WHERE stage = 1 AND run = ANY (%(runs)s::bigint[])
+    ORDER BY broadcast_id, contact_id LIMIT %(batch)s FOR NO KEY UPDATE)
+"""
+OVERDUE = """
+UPDATE broadcasts_recipient SET stage = 4, status = 'failed', failed_at = clock_timestamp(),
+    error_code = %(code)s, error_message = %(message)s
+WHERE (broadcast_id, contact_id) IN (
+    SELECT broadcast_id, contact_id FROM broadcasts_recipient
+    WHERE stage = 2 AND due_at NOT BETWEEN clock_timestamp() AND clock_timestamp() + make_interval(secs => %(longest)s)
+    ORDER BY due_at LIMIT %(batch)s FOR NO KEY UPDATE SKIP LOCKED)
+RETURNING broadcast_id, contact_id
+"""
+
+# Those who wait for room, by the broadcasts that have some of them.
+WAITING = """
+SELECT broadcast.id, broadcast.channel_id FROM broadcasts_broadcast broadcast
+WHERE broadcast.status = 'sending' AND EXISTS (
+    SELECT FROM broadcasts_recipient recipient WHERE recipient.broadcast_id = broadcast.id AND recipient.stage = 3)
+ORDER BY broadcast.id LIMIT %(limit)s
+"""
+STILL_READY = """
+SELECT count(*) FROM (
+    SELECT FROM broadcasts_recipient WHERE broadcast_id = %(id)s AND stage = 0 AND due_at <= statement_timestamp()
+    ORDER BY due_at, contact_id LIMIT %(most)s) AS ready
+"""
+RELEASE = """
+UPDATE broadcasts_recipient SET stage = 0, due_at = statement_timestamp()
+WHERE (broadcast_id, contact_id) IN (
+    SELECT broadcast_id, contact_id FROM broadcasts_recipient
+    WHERE broadcast_id = %(id)s AND stage = 3 ORDER BY due_at, contact_id LIMIT %(room)s
+    FOR NO KEY UPDATE SKIP LOCKED)
+"""
+# All that is due of a broadcast and needs room, where there is none: who is counted or has a window open may go.
+REST = """
+SELECT recipient.ctid::text FROM broadcasts_recipient recipient
+JOIN broadcasts_broadcast broadcast ON broadcast.id = recipient.broadcast_id
+WHERE recipient.broadcast_id = %(id)s AND recipient.stage = 0 AND recipient.due_at <= statement_timestamp()
+    AND recipient.due_at > statement_timestamp() - interval '72 hours'
+    AND NOT EXISTS (
+        SELECT FROM conversations_conversation conversation
+        WHERE conversation.channel_id = broadcast.channel_id AND conversation.contact_id = recipient.contact_id
+            AND conversation.last_inbound_at > statement_timestamp() - interval '24 hours')
+    AND NOT EXISTS (
+        SELECT FROM channelconnect_allowance allowance
+        JOIN channelconnect_allowanceuse used ON used.allowance_id = allowance.id
+        WHERE allowance.key = %(key)s AND used.address = ltrim(recipient.address, '+'))
+ORDER BY recipient.due_at, recipient.contact_id LIMIT %(most)s FOR NO KEY UPDATE OF recipient SKIP LOCKED
+"""
+HELD = """
+SELECT coalesce(sum(counted.held), 0) FROM broadcasts_broadcast broadcast
+JOIN broadcasts_broadcastcount counted ON counted.broadcast_id = broadcast.id
+WHERE broadcast.channel_id = ANY (%(channels)s::bigint[]) AND broadcast.status IN ('sending', 'paused')
+"""
+BROKEN = """
+SELECT broadcast.id, channel.status FROM broadcasts_broadcast broadcast
+JOIN subaccounts_channel channel ON channel.id = broadcast.channel_id
+WHERE broadcast.status = 'sending' AND broadcast.next_due_at <= statement_timestamp() AND channel.status <> 'active'
+ORDER BY broadcast.id LIMIT %(limit)s
+"""

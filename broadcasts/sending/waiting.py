@@ -1,0 +1,120 @@
+"""What becomes of recipients who wait: for room, for a status that never comes, for a channel that is lost."""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from time import monotonic
+from typing import Any, Final
+
+from broadcasts import events
+from broadcasts.sending import statements
+from broadcasts.sending.results import expect, lock_broadcasts, record_failed
+from broadcasts.services.counts import add_counts
+from broadcasts.services.moving import pause_for_fault
+from broadcasts.services.recipient_events import record_recipient_events
+from channelconnect.providers.messages import NOT_CONNECTED, OUTCOME_UNKNOWN
+from channelconnect.sending import allowance
+from channelconnect.sending.allowance import Key
+from channelconnect.sending.sources import UNKNOWN_SECONDS
+from channelconnect.sending.transactions import project_transaction
+from config.db import database_now
+from config.leases.arrays import integers, texts
+from config.leases.connection import Connection
+
+OVERDUE_BATCH: Final = 500
+MOST_BROADCASTS: Final = 1_000
+# No room that opens is given to more than this at once: they leave first.
+RELEASED_AT_ONCE: Final = 2_000
+# An advisory lock: one sender at a time looks for room.
+RELEASING: Final = 7_105_021
+ONE_AT_A_TIME: Final = f"SELECT pg_try_advisory_xact_lock({RELEASING})"
+
+
+def skip_recipients(reasons: Mapping[tuple[int, int], str]) -> None:
+    """Skip recipients that still wait, each for its reason."""
+    if not reasons:
+        return
+    keys = sorted(reasons)
+    with project_transaction() as cursor:
+        values = {
+            "broadcasts": integers(key[0] for key in keys),
+            "contacts": integers(key[1] for key in keys),
+            "reasons": texts(reasons[key] for key in keys),
+        }
+        cursor.execute(statements.SKIP, values)
+        skipped = cursor.fetchall()
+        record_recipient_events(events.RECIPIENT_SKIPPED, skipped, now=database_now())
+        numbers = Counter(broadcast for broadcast, _ in skipped)
+        add_counts({one: {"pending": -number, "skipped": number} for one, number in numbers.items()})
+
+
+def end_overdue() -> None:
+    """Fail recipients of whom no status has told anything for fifteen minutes."""
+    values = {
+        "batch": OVERDUE_BATCH,
+        "longest": UNKNOWN_SECONDS * 2,
+        "code": OUTCOME_UNKNOWN.code,
+        "message": OUTCOME_UNKNOWN.sentence,
+    }
+    ended = OVERDUE_BATCH
+    while ended == OVERDUE_BATCH:
+        with project_transaction() as cursor:
+            cursor.execute(statements.OVERDUE, values)
+            keys = cursor.fetchall()
+            ended = len(keys)
+            changes: defaultdict[int, Counter[str]] = defaultdict(Counter)
+            record_failed(keys, changes, now=database_now())
+            add_counts(changes)
+
+
+def pause_broken(connection: Connection) -> None:
+    """Pause broadcasts that are due and whose channel is not connected."""
+    with connection.cursor() as cursor:
+        cursor.execute(statements.BROKEN, {"limit": MOST_BROADCASTS}, prepare=True)
+        broken = [broadcast for broadcast, _ in cursor.fetchall()]
+    if broken:
+        with project_transaction():
+            pause_for_fault(broken, NOT_CONNECTED.sentence, database_now())
+
+
+def release_held(connection: Connection) -> None:
+    """Let those go who wait for room, as many as there is room for: equal parts of each broadcast."""
+    with connection.cursor() as cursor:
+        cursor.execute(statements.WAITING, {"limit": MOST_BROADCASTS}, prepare=True)
+        channels: dict[int, int] = dict(cursor.fetchall())
+    if not channels:
+        return
+    with project_transaction() as cursor:
+        cursor.execute(ONE_AT_A_TIME)
+        if not cursor.fetchone()[0]:
+            return
+        keys = allowance.keys_of(cursor, set(channels.values()))
+        waiting: defaultdict[Key, list[int]] = defaultdict(list)
+        for broadcast, channel in channels.items():
+            if channel in keys:
+                waiting[keys[channel]].append(broadcast)
+        rooms = allowance.rooms_of(cursor, waiting)
+        open_keys = [key for key in waiting if rooms[key].is_open]
+        lock_broadcasts(cursor, [broadcast for key in open_keys for broadcast in waiting[key]])
+        released: Counter[int] = Counter()
+        for key in open_keys:
+            room = min(RELEASED_AT_ONCE, rooms[key].for_broadcasts)
+            _release(cursor, waiting[key], room, released)
+        now = database_now()
+        expect(cursor, [(broadcast, now) for broadcast in released])
+        add_counts({broadcast: {"held": -number} for broadcast, number in released.items()})
+
+
+def _release(cursor: Any, broadcasts: list[int], room: int, released: Counter[int]) -> None:
+    """Who was released and is not claimed yet will take of the room, too."""
+    for broadcast in broadcasts:
+        cursor.execute(statements.STILL_READY, {"id": broadcast, "most": room})
+        room -= cursor.fetchone()[0]
+        if room <= 0:
+            return
+    # The odd ones are not always the same broadcast's.
+    first = int(monotonic()) % len(broadcasts)
+    part, odd = divmod(room, len(broadcasts))
+    for position, broadcast in enumerate(broadcasts[first:] + broadcasts[:first]):
+        if number := part + (position < odd):
+            cursor.execute(statements.RELEASE, {"id": broadcast, "room": number})
+            released[broadcast] += cursor.rowcount

@@ -1,0 +1,163 @@
+"""What a broadcast asks of each contact, as SQL: the address, the moment, the variables' values, a reason to skip it.
+
+The contact's row is `person`; parts of the statement that a broadcast does not need are not in it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Any, Final
+from zoneinfo import available_timezones
+
+from broadcasts.content import FrozenMessage
+from broadcasts.models import Broadcast
+from broadcasts.services.schedule import instant_of, known_zone
+from workspaces.conversations.models import Conversation
+from workspaces.conversations.models.conversations import PLATFORMS_WITH_WINDOW, WINDOW
+
+# A zone whose moment has passed when the broadcast begins is sent at once if it has passed for less than this.
+STILL_SENT: Final = timedelta(hours=1)
+CONTACT_VALUES: Final[Mapping[str, str]] = {
+    "contact.name": "person.name",
+    "contact.first_name": "split_part(btrim(person.name), ' ', 1)",
+    "contact.last_name": "substr(btrim(person.name), length(split_part(btrim(person.name), ' ', 1)) + 2)",
+    "contact.email": "person.email",
+    "contact.phone": "person.phone",
+    "contact.country": "person.country",
+}
+# What the reasons, the address and any variable are read from.
+COLUMNS: Final = ("id", "phone", "timezone", "opted_out_at", "marketing_opted_out_at")
+OF_VARIABLES: Final = ("name", "email", "country", "attributes")
+
+
+@dataclass(slots=True)
+class Statement:
+    """SQL with its parameters by name, as it is put together."""
+
+    joins: list[str] = field(default_factory=list)
+    parameters: dict[str, Any] = field(default_factory=dict)
+    reasons: list[tuple[str, str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Columns of the audience's statement: `reason` is null for those who are sent to."""
+
+    address: str
+    kind: str
+    due_at: str
+    timezone: str
+    values: str
+    reason: str
+    joins: str
+    columns: Sequence[str]
+    parameters: Mapping[str, Any]
+
+
+def person_of(broadcast: Broadcast, message: FrozenMessage, started_at: datetime) -> Person:
+    """Write what is asked of each contact of a broadcast that begins at this moment."""
+    statement = Statement(parameters={"started": started_at, "channel": broadcast.channel_id})
+    statement.reasons.append(
+        ("opted_out", "person.opted_out_at IS NOT NULL OR person.marketing_opted_out_at IS NOT NULL")
+    )
+    address, kind = _address(statement, broadcast.channel.platform)
+    if message.template is None and broadcast.channel.platform in PLATFORMS_WITH_WINDOW:
+        _need_window(statement, started_at)
+    due_at, timezone = _moment(statement, broadcast, started_at)
+    values = _values(statement, message)
+    reasons = " ".join(f"WHEN {condition} THEN '{reason}'" for reason, condition in statement.reasons)
+    return Person(
+        address=address,
+        kind=kind,
+        due_at=due_at,
+        timezone=timezone,
+        values=values,
+        reason=f"CASE {reasons} END",
+        joins="\n".join(statement.joins),
+        columns=(*COLUMNS, *(OF_VARIABLES if message.variables else ())),
+        parameters=statement.parameters,
+    )
+
+
+def _address(statement: Statement, platform: str) -> tuple[str, str]:
+    """WhatsApp takes a phone number, the network's own number for one, or an id of the business's own.
+
+    The other networks know people by their own ids only. Who is several persons on a channel is the newest.
+    """
+    is_whatsapp = platform == "whatsapp"
+    statement.joins.append(
+        f"""LEFT JOIN LATERAL (
+            SELECT external_id, user_id FROM contacts_contactidentity known
+            WHERE {"person.phone IS NULL AND " if is_whatsapp else ""}known.contact_id = person.id
+                AND known.channel_id = %(channel)s ORDER BY known.id DESC LIMIT 1
+        ) AS identity ON true"""  # noqa: S608  # our own words
+    )
+    if is_whatsapp:
+        address = "COALESCE(person.phone, '+' || identity.external_id, identity.user_id)"
+        number = "COALESCE(person.phone, identity.external_id)"
+        kind = f"CASE WHEN {number} IS NOT NULL THEN 'phone' ELSE 'user' END"
+    else:
+        address, kind = "identity.external_id", "'id'"
+    statement.reasons.append(("no_address", f"{address} IS NULL"))
+    return address, kind
+
+
+def _need_window(statement: Statement, started_at: datetime) -> None:
+    table = Conversation._meta.db_table
+    statement.joins.append(
+        f"LEFT JOIN {table} conversation"
+        " ON conversation.channel_id = %(channel)s AND conversation.contact_id = person.id"
+    )
+    statement.parameters["window"] = started_at - WINDOW
+    statement.reasons.append(
+        ("outside_window", "conversation.last_inbound_at IS NULL OR conversation.last_inbound_at <= %(window)s")
+    )
+
+
+def _moment(statement: Statement, broadcast: Broadcast, started_at: datetime) -> tuple[str, str]:
+    if broadcast.timezone_mode == Broadcast.TimezoneMode.FIXED:
+        return "%(started)s::timestamptz", "NULL"
+    zones = moments_of(str(broadcast.scheduled_local_at), broadcast.workspace.timezone)
+    statement.joins.append(
+        "LEFT JOIN unnest(%(zones)s::text[], %(moments)s::timestamptz[]) AS zone (name, moment)"
+        " ON zone.name = person.timezone"
+    )
+    own = known_zone(broadcast.workspace.timezone, None)
+    statement.parameters |= {
+        "zones": list(zones),
+        "moments": list(zones.values()),
+        "own_zone": own,
+        "own_moment": zones[own],
+        "too_early": started_at - STILL_SENT,
+    }
+    moment = "COALESCE(zone.moment, %(own_moment)s)"
+    statement.reasons.append(("local_time_passed", f"{moment} <= %(too_early)s"))
+    return f"GREATEST({moment}, %(started)s)", "COALESCE(zone.name, %(own_zone)s)"
+
+
+@lru_cache(maxsize=32)
+def moments_of(scheduled_local_at: str, own_zone: str) -> dict[str, datetime]:
+    """Give the moment of a wall clock in every zone there is."""
+    wall = datetime.strptime(scheduled_local_at, "%Y-%m-%d %H:%M:%S")  # noqa: DTZ007  # a different moment in each zone
+    return {zone: instant_of(wall, zone) for zone in sorted({*available_timezones(), known_zone(own_zone, None)})}
+
+
+def _values(statement: Statement, message: FrozenMessage) -> str:
+    if not message.variables:
+        return "NULL::jsonb"
+    written = [_value(statement, number, name, message) for number, name in enumerate(message.variables)]
+    statement.reasons.append(("variable_missing", " OR ".join(f"{value} IS NULL" for value in written)))
+    return f"jsonb_build_array({', '.join(written)})"
+
+
+def _value(statement: Statement, number: int, name: str, message: FrozenMessage) -> str:
+    root, _, key = name.partition(".")
+    value = CONTACT_VALUES.get(name, "NULL::text")
+    if root == "fields":
+        statement.parameters[f"field_{number}"] = key
+        value = f"person.attributes ->> %(field_{number})s"
+    if message.template is not None:
+        # No template takes line breaks, tabs, or more than four blanks in a row.
+        value = rf"regexp_replace({value}, '\s+', ' ', 'g')"
+    return f"NULLIF(btrim({value}), '')"

@@ -1,0 +1,112 @@
+"""Scheduled broadcasts whose moment has come begin: what sending needs is fixed, and they are `sending`."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+
+from agency.actors import SYSTEM
+from agency.models import Agency
+from broadcasts import events
+from broadcasts.content import FrozenMessage
+from broadcasts.models import Broadcast
+from broadcasts.services.audience.people import audience_filter, last_contact_of
+from broadcasts.services.freezing import freeze_message
+from broadcasts.services.listing import joined
+from broadcasts.services.recording import record_broadcast_change
+from config.errors import Invalid
+from workspaces.subaccounts.models import Channel, Workspace
+
+BATCH: Final = 50
+NO_SEGMENT: Final = "The segment that it goes to was removed. Cancel it, and make another one."
+NOT_CONNECTED: Final = "The channel is not connected. Reconnect it, then resume."
+Status = Broadcast.Status
+
+
+def begin_due_broadcasts(*, now: datetime, batch: int = BATCH) -> int:
+    """Begin those that are due, each in a transaction of its own; says how many.
+
+    One that waits for its approval, or whose workspace or agency is suspended, stays scheduled and begins afterwards.
+    """
+    due = _due(now).order_by("due_at", "id").values_list("pk", flat=True)[:batch]
+    return sum(begin_broadcast(broadcast=pk, now=now) for pk in due)
+
+
+def _due(now: datetime) -> "QuerySet[Broadcast]":
+    scheduled = Broadcast.objects.filter(status=Status.SCHEDULED, due_at__lte=now)
+    return scheduled.filter(
+        Q(requires_approval=False) | Q(approved_at__isnull=False),
+        workspace__status=Workspace.Status.ACTIVE,
+        workspace__agency__status=Agency.Status.ACTIVE,
+    )
+
+
+@transaction.atomic
+def begin_broadcast(*, broadcast: int, now: datetime) -> bool:
+    """Begin a broadcast, unless somebody else is at it, or it is not due any more."""
+    found = _locked(_due(now), broadcast)
+    if found is None:
+        return False
+    changes = _fixed(found)
+    Broadcast.objects.filter(pk=found.pk, status=Status.SCHEDULED).update(
+        started_at=now, updated_at=now, last_contact=last_contact_of(found), **changes
+    )
+    _leave_traces(found, [events.STARTED, *([events.PAUSED] if changes["paused_reason"] else [])], now=now)
+    return True
+
+
+def begin_refused_broadcasts(*, now: datetime, batch: int = BATCH) -> int:
+    """Try again what could not be sent when it was to begin, and was resumed by somebody since."""
+    return sum(begin_again(broadcast=pk, now=now) for pk in list(_refused().values_list("pk", flat=True)[:batch]))
+
+
+@transaction.atomic
+def begin_again(*, broadcast: int, now: datetime) -> bool:
+    """Fix what could not be fixed before, or pause the broadcast once more."""
+    found = _locked(_refused(), broadcast)
+    if found is None:
+        return False
+    changes = _fixed(found)
+    Broadcast.objects.filter(pk=found.pk, status=Status.SENDING).update(updated_at=now, **changes)
+    _leave_traces(found, [events.PAUSED] if changes["paused_reason"] else [], now=now)
+    return True
+
+
+def _refused() -> "QuerySet[Broadcast]":
+    resumed = Broadcast.objects.filter(status=Status.SENDING, is_prepared=False, frozen__is_refused=True)
+    return resumed.order_by("id")
+
+
+def _locked(rows: "QuerySet[Broadcast]", broadcast: int) -> Broadcast | None:
+    locked = rows.select_for_update(of=("self",), no_key=True, skip_locked=True)
+    return locked.select_related("channel", "workspace__agency", "segment").filter(pk=broadcast).first()
+
+
+def _fixed(broadcast: Broadcast) -> dict[str, Any]:
+    """Give what is fixed, and the reason to pause at once where there is one.
+
+    What cannot be sent as it is (`is_refused`) is fixed when it has been resumed.
+    """
+    people = audience_filter(broadcast)
+    message, refusal = FrozenMessage(), None if people is not None else NO_SEGMENT
+    try:
+        message = freeze_message(broadcast)
+    except Invalid as refused:
+        refusal = refusal or refused.message
+    reason = refusal
+    if broadcast.channel.status != Channel.Status.ACTIVE:
+        reason = NOT_CONNECTED
+    return {
+        "frozen": message.as_json() | {"filter": people or {}, "is_refused": refusal is not None},
+        "status": Status.PAUSED if reason else Status.SENDING,
+        "paused_reason": reason,
+    }
+
+
+def _leave_traces(broadcast: Broadcast, names: Sequence[str], *, now: datetime) -> None:
+    found = joined(Broadcast.objects.filter(pk=broadcast.pk)).get()
+    details = {"reason": found.paused_reason} if found.paused_reason else None
+    for name in names:
+        record_broadcast_change(found, name, by=SYSTEM, now=now, details=details if name == events.PAUSED else None)

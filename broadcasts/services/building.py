@@ -1,0 +1,118 @@
+"""A broadcast made of what its author wrote, checked as a whole; nothing is saved."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final, TypedDict, Unpack
+
+from broadcasts.models import Broadcast
+from broadcasts.models.broadcasts import LONGEST_NAME
+from broadcasts.services.errors import BroadcastRefused
+from broadcasts.services.fields.audiences import ChosenAudience, checked_audience, checked_source
+from broadcasts.services.fields.messages import checked_message
+from broadcasts.services.fields.timing import checked_timing
+from workspaces.subaccounts.models import CHANNEL_NAMES, Channel, Workspace
+from workspaces.subaccounts.services import ChannelNotFound
+
+PLATFORMS: Final = ("whatsapp", "facebook", "instagram")
+RETARGET: Final = Broadcast.Type.RETARGET
+# Which fields say whom a broadcast of each type goes to.
+AUDIENCE_FIELDS: Final = {
+    Broadcast.Type.CONTACT.value: ("audience",),
+    RETARGET.value: ("source_broadcast", "retarget_engagement"),
+}
+
+
+class BroadcastFields(TypedDict, total=False):
+    """What an author says of a broadcast, by the names of the API; `name`, `channel` and `message` are required.
+
+    `audience` is `{type, segment, contacts}` with ids as texts. `scheduled_at` is a time, or a text with an offset.
+    """
+
+    name: str
+    channel: Channel
+    type: str
+    audience: Mapping[str, Any] | None
+    message: Mapping[str, Any]
+    timezone_mode: str
+    scheduled_at: datetime | str | None
+    scheduled_local_at: str | None
+    requires_approval: bool
+    source_broadcast: Broadcast | None
+    retarget_engagement: str | None
+
+
+def build_broadcast(*, workspace: Workspace, **fields: Unpack[BroadcastFields]) -> Broadcast:
+    """Give a draft that is not saved.
+
+    Raises `BroadcastRefused` on the field concerned, and `ChannelNotFound`, `SegmentNotFound`, `ContactNotFound` or
+    `BroadcastNotFound` for what is not the workspace's own.
+    """
+    broadcast = Broadcast(workspace=workspace)
+    apply_fields(broadcast, **fields)
+    return broadcast
+
+
+def apply_fields(broadcast: Broadcast, *, keep_audience: bool = False, **fields: Unpack[BroadcastFields]) -> None:
+    """Write all of an author's fields into a broadcast, checked as `build_broadcast` does; nothing is saved.
+
+    With `keep_audience` it goes to whom it went before.
+    """
+    workspace = broadcast.workspace
+    broadcast.name = _name(fields.get("name"))
+    broadcast.channel = _channel(fields.get("channel"), workspace)
+    broadcast.type = _one_of("type", fields.get("type"), Broadcast.Type)
+    broadcast.timezone_mode = _one_of("timezone_mode", fields.get("timezone_mode"), Broadcast.TimezoneMode)
+    broadcast.scheduled_at, broadcast.scheduled_local_at = checked_timing(
+        broadcast.timezone_mode, fields.get("scheduled_at"), fields.get("scheduled_local_at")
+    )
+    broadcast.requires_approval = bool(fields.get("requires_approval"))
+    if not keep_audience:
+        _choose_audience(broadcast, fields)
+    message = fields.get("message")
+    if not message:
+        raise BroadcastRefused("The message field is required.", field="message")
+    broadcast.message = checked_message(message, broadcast.channel, workspace)
+
+
+def _name(name: str | None) -> str:
+    if not name:
+        raise BroadcastRefused("The name field is required.", field="name")
+    if len(name) > LONGEST_NAME:
+        raise BroadcastRefused(f"The name field may have at most {LONGEST_NAME} characters.", field="name")
+    return name
+
+
+def _channel(channel: Channel | None, workspace: Workspace) -> Channel:
+    if channel is None:
+        raise BroadcastRefused("The channel field is required.", field="channel")
+    if channel.workspace_id != workspace.pk:
+        raise ChannelNotFound
+    if channel.platform not in PLATFORMS:
+        kinds = ", ".join(CHANNEL_NAMES[kind] for kind in PLATFORMS)
+        raise BroadcastRefused(f"Broadcasts can be sent on {kinds} only.", field="channel")
+    if channel.status != Channel.Status.ACTIVE:
+        raise BroadcastRefused("This channel is not connected.", field="channel")
+    return channel
+
+
+def _one_of(field: str, value: str | None, choices: Any) -> str:
+    """Give one of a few texts, the first where none is named."""
+    if value is None:
+        return str(choices.values[0])
+    if value not in choices.values:
+        words = field.replace("_", " ")
+        raise BroadcastRefused(f"The {words} field must be one of: {', '.join(choices.values)}.", field=field)
+    return value
+
+
+def _choose_audience(broadcast: Broadcast, fields: BroadcastFields) -> None:
+    if broadcast.type == RETARGET:
+        source, engagement = fields.get("source_broadcast"), fields.get("retarget_engagement")
+        checked_source(source, engagement, broadcast.workspace)
+        broadcast.source_broadcast, broadcast.retarget_engagement = source, engagement
+        chosen = ChosenAudience()
+    else:
+        chosen = checked_audience(fields.get("audience"), broadcast.workspace)
+        broadcast.source_broadcast, broadcast.retarget_engagement = None, None
+    broadcast.audience, broadcast.segment = chosen.audience, chosen.segment
+    broadcast.chosen_contacts = chosen.contacts

@@ -1,0 +1,99 @@
+"""A draft is changed or deleted; whatever has left that state stays as it is."""
+
+from datetime import datetime
+from typing import Any, Unpack
+
+from django.db import transaction
+
+from agency.actors import Actor
+from broadcasts import events
+from broadcasts.models import Broadcast
+from broadcasts.services.building import AUDIENCE_FIELDS, BroadcastFields, apply_fields
+from broadcasts.services.errors import MoveNotAllowed
+from broadcasts.services.fields.audiences import hold_segment
+from broadcasts.services.moving import lock_broadcast
+from broadcasts.services.recording import record_broadcast_change
+from workspaces.subaccounts.event_types import differences
+
+Status = Broadcast.Status
+NOT_CHANGED = "Only a draft can be changed. Cancel this broadcast, and create another one."
+NOT_DELETED = "Only a draft can be deleted. This broadcast can be cancelled."
+ENDED = "Only a draft can be changed or deleted, and this broadcast has ended."
+
+
+@transaction.atomic
+def change_broadcast(
+    *, broadcast: Broadcast, now: datetime, by: Actor, **changes: Unpack[BroadcastFields]
+) -> Broadcast:
+    """Change a draft; what is not named stays, and message and audience are replaced as a whole.
+
+    It has to be approved anew. Raises `MoveNotAllowed` and what `build_broadcast` does.
+    """
+    draft = _lock_draft(broadcast, NOT_CHANGED)
+    before = _reading(draft)
+    fields = _fields_of(draft) | changes
+    apply_fields(draft, keep_audience=not _touches_audience(draft, changes), **fields)
+    hold_segment(draft.segment)
+    told = differences(before, _reading(draft))
+    if told:
+        draft.approved_at, draft.approved_by, draft.updated_at = None, "", now
+        draft.save()
+        record_broadcast_change(draft, events.UPDATED, by=by, now=now, details={"fields": sorted(told)}, changes=told)
+    return draft
+
+
+@transaction.atomic
+def delete_broadcast(*, broadcast: Broadcast, now: datetime, by: Actor) -> None:
+    """Delete a draft. Raises `MoveNotAllowed`."""
+    draft = _lock_draft(broadcast, NOT_DELETED)
+    record_broadcast_change(draft, events.DELETED, by=by, now=now)
+    draft.delete()
+
+
+def _lock_draft(broadcast: Broadcast, otherwise: str) -> Broadcast:
+    found = lock_broadcast(broadcast)
+    if found.status != Status.DRAFT:
+        raise MoveNotAllowed(ENDED if found.status in (Status.SENT, Status.CANCELLED) else otherwise)
+    return found
+
+
+def _fields_of(draft: Broadcast) -> BroadcastFields:
+    """Give a draft as its author wrote it, but for the audience; an anchor is none of the author's words."""
+    is_fixed = draft.timezone_mode == Broadcast.TimezoneMode.FIXED
+    return {
+        "name": draft.name,
+        "channel": draft.channel,
+        "type": draft.type,
+        "message": draft.message,
+        "timezone_mode": draft.timezone_mode,
+        "scheduled_at": draft.scheduled_at if is_fixed else None,
+        "scheduled_local_at": draft.scheduled_local_at,
+        "requires_approval": draft.requires_approval,
+        "source_broadcast": draft.source_broadcast,
+        "retarget_engagement": draft.retarget_engagement,
+    }
+
+
+def _touches_audience(draft: Broadcast, changes: BroadcastFields) -> bool:
+    if changes.get("type", draft.type) != draft.type:
+        return True
+    return any(name in changes for name in AUDIENCE_FIELDS[draft.type])
+
+
+def _reading(draft: Broadcast) -> dict[str, Any]:
+    """Give what the event's `changes` may name."""
+    source = draft.source_broadcast
+    return {
+        "name": draft.name,
+        "channel": str(draft.channel.uuid),
+        "type": draft.type,
+        "audience": draft.audience
+        and {**draft.audience, "contacts_count": len(draft.chosen_contacts) if draft.chosen_contacts else None},
+        "message": draft.message,
+        "timezone_mode": draft.timezone_mode,
+        "scheduled_at": draft.scheduled_at,
+        "scheduled_local_at": draft.scheduled_local_at,
+        "requires_approval": draft.requires_approval,
+        "source_broadcast_id": source and str(source.uuid),
+        "retarget_engagement": draft.retarget_engagement,
+    }

@@ -1,0 +1,52 @@
+"""How broadcasts end: completed when nothing of them is left.
+
+That a broadcast is through is read from its recipients each time, so none ends too early and none stays for ever.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Final
+
+from django.db import connection, transaction
+
+from agency.actors import SYSTEM
+from broadcasts import events
+from broadcasts.models import Broadcast
+from broadcasts.services.listing import joined
+from broadcasts.services.recording import record_broadcast_change
+from config.leases.arrays import integers
+
+# Of each sweep; the rest is the next one's.
+MOST_BROADCASTS: Final = 10_000
+BATCH: Final = 500
+Status = Broadcast.Status
+
+# Whether recipients are left is a look into the index of each stage. What is done stays done, so whatever this finds is
+# true for ever.
+COMPLETE: Final = """
+UPDATE broadcasts_broadcast SET status = 'sent', completed_at = %(now)s, updated_at = %(now)s, next_due_at = NULL
+WHERE status = 'sending' AND is_prepared AND id IN (
+    SELECT broadcast.id FROM unnest(%(ids)s::bigint[]) AS broadcast (id)
+    WHERE NOT EXISTS (SELECT FROM broadcasts_recipient WHERE broadcast_id = broadcast.id AND stage = 0)
+        AND NOT EXISTS (SELECT FROM broadcasts_recipient WHERE broadcast_id = broadcast.id AND stage = 3)
+        AND broadcast.id NOT IN (SELECT broadcast_id FROM broadcasts_recipient WHERE stage = 1)
+        AND broadcast.id NOT IN (SELECT broadcast_id FROM broadcasts_recipient WHERE stage = 2)
+) RETURNING id
+"""
+
+
+def complete_broadcasts(*, now: datetime) -> int:
+    """Complete those of which nothing is left; says how many."""
+    sending = Broadcast.objects.filter(status=Status.SENDING, is_prepared=True).order_by("id")
+    ids = list(sending.values_list("pk", flat=True)[:MOST_BROADCASTS])
+    return sum(_complete(ids[first : first + BATCH], now) for first in range(0, len(ids), BATCH))
+
+
+@transaction.atomic
+def _complete(ids: Iterable[int], now: datetime) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(COMPLETE, {"now": now, "ids": integers(ids)})
+        ended = [pk for (pk,) in cursor.fetchall()]
+    for broadcast in joined(Broadcast.objects.filter(pk__in=ended)).order_by("id"):
+        record_broadcast_change(broadcast, events.COMPLETED, by=SYSTEM, now=now)
+    return len(ended)

@@ -1,0 +1,166 @@
+"""Rate cards as files: read whole, and kept whole or not at all."""
+
+import csv
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal, InvalidOperation
+from io import StringIO
+from itertools import islice
+from typing import Final
+
+from django.db import transaction
+
+from agency.actors import Actor
+from agency.services import record_activity
+from broadcasts.models import Rate
+from broadcasts.services.costs.markets import COUNTRIES, OTHER, REGIONS
+from broadcasts.services.costs.rates import category_of
+from config.errors import Invalid
+
+COLUMNS: Final = ("currency", "category", "market", "price", "valid_from")
+MOST_ROWS: Final = 20_000
+MOST_BYTES: Final = 1024 * 1024
+MOST_ERRORS: Final = 100
+MOST_PLACES: Final = 6
+HIGHEST: Final = Decimal(100_000)
+BATCH: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class RowError:
+    """What is wrong with a line of a file; the header is line 1."""
+
+    line: int
+    message: str
+
+
+class RateCardRefused(Invalid):
+    """A file of which no line was taken, as some cannot be."""
+
+    message = "No rate of this file was imported."
+    field = "file"
+
+    def __init__(self, *errors: RowError) -> None:
+        super().__init__()
+        self.lines = errors
+
+
+class _Wrong(Exception):
+    """A cell says nothing that a rate could have."""
+
+
+def import_rates(*, content: bytes, by: Actor) -> int:
+    """Add the rates of a CSV file, and change the prices of those that are there; says how many rows it has.
+
+    Its columns are currency, category, market (a country's code, a part of the world or other), price and valid_from.
+    Raises `RateCardRefused` with what is wrong in which line; then nothing was changed.
+    """
+    rates, errors = _read(content)
+    if errors:
+        raise RateCardRefused(*errors)
+    with transaction.atomic():
+        Rate.objects.bulk_create(
+            rates.values(),
+            batch_size=BATCH,
+            update_conflicts=True,
+            unique_fields=["currency", "category", "market", "valid_from"],
+            update_fields=["price"],
+        )
+        target = ("rate_card", "rates", "Rate card")
+        record_activity(by=by, action="rates.imported", agency_id=None, target=target, details={"rows": len(rates)})
+    return len(rates)
+
+
+def _read(content: bytes) -> tuple[dict[tuple[str, str, str, date], Rate], list[RowError]]:
+    rates: dict[tuple[str, str, str, date], Rate] = {}
+    errors: list[RowError] = []
+    try:
+        for line, row in _rows(content):
+            try:
+                rate = _rate(row)
+                key = (rate.currency, rate.category, rate.market, rate.valid_from)
+                if key in rates:
+                    raise _Wrong("This rate stands in an earlier line.")
+                rates[key] = rate
+            except _Wrong as wrong:
+                errors.append(RowError(line, str(wrong)))
+            if len(errors) == MOST_ERRORS:
+                break
+    except RateCardRefused as refused:
+        return {}, list(refused.lines)
+    if not rates and not errors:
+        errors.append(RowError(1, "The file has no rates."))
+    return rates, errors
+
+
+def _rows(content: bytes) -> Iterator[tuple[int, Mapping[str, str]]]:
+    if len(content) > MOST_BYTES:
+        raise RateCardRefused(RowError(1, "The file may have 1 MiB at most."))
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise RateCardRefused(RowError(1, "The file is no UTF-8 text.")) from error
+    header = text.partition("\n")[0]
+    reader = csv.DictReader(StringIO(text, newline=""), delimiter=";" if header.count(";") > header.count(",") else ",")
+    names = [(name or "").strip().lower() for name in reader.fieldnames or ()]
+    missing = [name for name in COLUMNS if name not in names]
+    if missing or len(set(names)) < len(names):
+        raise RateCardRefused(RowError(1, f"The first line must name each of {', '.join(COLUMNS)} once."))
+    reader.fieldnames = names
+    try:
+        for number, row in enumerate(islice(reader, MOST_ROWS + 1)):
+            if number == MOST_ROWS:
+                raise RateCardRefused(RowError(reader.line_num, f"The file may have {MOST_ROWS:,} rates at most."))
+            yield reader.line_num, {name: (row[name] or "").strip() for name in COLUMNS}
+    except csv.Error as error:
+        raise RateCardRefused(RowError(reader.line_num, "This line is no CSV.")) from error
+
+
+def _rate(row: Mapping[str, str]) -> Rate:
+    return Rate(
+        currency=_currency(row["currency"]),
+        category=_category(row["category"]),
+        market=_market(row["market"]),
+        price=_price(row["price"]),
+        valid_from=_day(row["valid_from"]),
+    )
+
+
+def _currency(text: str) -> str:
+    if len(text) != 3 or not (text.isascii() and text.isalpha()):
+        raise _Wrong("The currency must be a code of three letters, such as USD.")
+    return text.upper()
+
+
+def _category(text: str) -> str:
+    category = category_of(text)
+    if not category or len(category) > 40 or not category.replace("-", "").isalnum():
+        raise _Wrong("The category must be a name such as marketing, utility or authentication.")
+    return category
+
+
+def _market(text: str) -> str:
+    name = " ".join(text.lower().replace(" and ", " & ").split())
+    if text.upper() in COUNTRIES:
+        return text.upper()
+    if name in REGIONS or name == OTHER:
+        return name
+    raise _Wrong(f"The market must be a country's code, such as DE, or one of: {', '.join((*REGIONS, OTHER))}.")
+
+
+def _price(text: str) -> Decimal:
+    try:
+        price = Decimal(text)
+    except InvalidOperation:
+        price = Decimal(-1)
+    if not price.is_finite() or not 0 <= price < HIGHEST or price != round(price, MOST_PLACES):
+        raise _Wrong("The price must be a number of 0 or more with at most six decimals and a point.")
+    return price
+
+
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError as error:
+        raise _Wrong("valid_from must be a day, such as 2026-10-01.") from error

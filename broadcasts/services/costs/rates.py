@@ -1,0 +1,50 @@
+"""What so many messages cost at most, by the rates that are valid on a day."""
+
+from collections.abc import Mapping
+from datetime import date
+from decimal import ROUND_CEILING, Decimal
+from typing import Final
+
+from django.conf import settings
+
+from broadcasts.models import Rate
+from broadcasts.services.costs.markets import names_of
+
+CENT: Final = Decimal("0.01")
+
+
+def billing_currency() -> str:
+    """The currency in which the provider bills the installation's business accounts."""
+    return settings.BILLING_CURRENCY
+
+
+def category_of(text: str) -> str:
+    """Give a category's name as rates and statuses are compared by it."""
+    return text.strip().lower().replace("_", "-").replace(" ", "-")
+
+
+def estimate(counts: Mapping[str, int], category: str, currency: str, on: date) -> Decimal | None:
+    """Give what messages to so many people of each market cost at most; None where a market has no rate.
+
+    It is what they cost if each is delivered and none is free, at the price without any discount for volume.
+    """
+    prices = prices_on(on, category=category, currency=currency)
+    total = Decimal(0)
+    for market, number in counts.items():
+        price = price_of(market, prices)
+        if number and price is None:
+            return None
+        total += (price or 0) * number
+    return total.quantize(CENT, ROUND_CEILING) if prices else None
+
+
+def prices_on(on: date, *, category: str, currency: str) -> dict[str, Decimal]:
+    """Give the price of each market of a rate card: the newest that is valid on a day."""
+    valid = Rate.objects.filter(currency=currency, category=category_of(category), valid_from__lte=on)
+    newest = valid.order_by("market", "-valid_from").distinct("market")
+    return {market.lower(): price for market, price in newest.values_list("market", "price")}
+
+
+def price_of(market: str, prices: Mapping[str, Decimal]) -> Decimal | None:
+    """Give the price for a country: its own, else that of its part of the world, else that of all others."""
+    return next((prices[name.lower()] for name in names_of(market) if name.lower() in prices), None)

@@ -1,0 +1,15 @@
+"""Why broadcasts refuse a change."""
+
+from config.errors import Conflict, Invalid, NotFound
+
+
+class BroadcastNotFound(NotFound):
+    message = "Broadcast not found."
+
+
+class BroadcastRefused(Invalid):
+    """A field of a broadcast breaks a rule; the message says which."""
+
+
+class MoveNotAllowed(Conflict):
+    """The broadcast's status does not allow this; the message says what does."""

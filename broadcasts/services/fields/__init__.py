@@ -1,0 +1,1 @@
+"""What the fields of a broadcast may hold, each checked against the others and against what they name."""

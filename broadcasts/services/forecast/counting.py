@@ -1,0 +1,154 @@
+"""Counts a broadcast's audience with the statement that would prepare it, and writes nothing."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import orjson
+from django.db import connection
+from django.db.models import Sum
+
+from broadcasts.content import FrozenMessage
+from broadcasts.models import Broadcast, BroadcastCount
+from broadcasts.services.audience.expressions import Person, person_of
+from broadcasts.services.audience.people import audience_filter, contacts_between
+from broadcasts.services.audience.statements import asked, with_people
+from broadcasts.services.costs import PREFIX_LENGTH
+from broadcasts.services.forecast.waves import Due
+from workspaces.conversations.models.conversations import WINDOW
+
+LAST: Final = 2**63 - 1
+# One walk over the audience: by moment, zone and reason, and by the beginning of the addresses that are sent to. Who
+# was written to within the day, or wrote within it, needs no room in the allowance.
+COUNT: Final = """
+SELECT asked.due_at, asked.timezone, asked.reason,
+    CASE WHEN asked.reason IS NULL THEN left(asked.address, %(prefix)s) END,
+    count(*)::int, (count(*) FILTER (WHERE {is_free}))::int,
+    count(*) FILTER (WHERE asked.phone IS NULL AND asked.kind = 'phone' AND asked.reason IS NULL)::int
+FROM ({asked}) AS asked
+{joins}
+GROUP BY GROUPING SETS ((asked.due_at, asked.timezone, asked.reason), (4))
+"""
+IS_FREE: Final = "conversation.last_inbound_at > %(open_since)s OR used.id IS NOT NULL"
+JOINS: Final = """
+LEFT JOIN conversations_conversation conversation
+    ON conversation.channel_id = %(channel)s AND conversation.contact_id = asked.id
+LEFT JOIN channelconnect_allowanceuse used ON used.address = ltrim(asked.address, '+') AND used.last_at > %(used_since)s
+    AND used.allowance_id = (SELECT id FROM channelconnect_allowance WHERE key = %(key)s)
+"""
+# Of those who are known by a number of the network only: whose number is another's phone.
+DUPLICATES: Final = """
+SELECT asked.due_at, asked.timezone, count(*)::int FROM ({asked}) AS asked
+WHERE asked.reason IS NULL AND asked.phone IS NULL AND asked.kind = 'phone' AND asked.address IN (
+    SELECT other.phone FROM ({asked}) AS other WHERE other.reason IS NULL AND other.phone IS NOT NULL)
+GROUP BY asked.due_at, asked.timezone
+"""
+SAMPLE: Final = """
+SELECT asked.values::text FROM ({asked}) AS asked WHERE asked.reason IS NULL ORDER BY asked.id LIMIT %(number)s
+"""
+ENDS: Final = """
+SELECT date_trunc('minute', last_at) + interval '1 minute' + %(window)s, count(*)::int
+FROM channelconnect_allowanceuse
+WHERE allowance_id = (SELECT id FROM channelconnect_allowance WHERE key = %(key)s) AND last_at > %(since)s
+GROUP BY 1
+"""
+
+
+@dataclass(slots=True)
+class Counted:
+    """An audience as it stands now."""
+
+    skipped: Counter[str] = field(default_factory=Counter)
+    ready: dict[tuple[datetime, str | None], Due] = field(default_factory=dict)
+    prefixes: dict[str, int] = field(default_factory=dict)
+    has_network_numbers: bool = False
+
+    @property
+    def reached(self) -> int:
+        return sum(due.free + due.counted for due in self.ready.values())
+
+    def move_duplicates(self, at: datetime, timezone: str | None, number: int) -> None:
+        due = self.ready[at, timezone]
+        self.ready[at, timezone] = due._replace(counted=due.counted - number)
+        self.skipped["duplicate_address"] += number
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A number's allowance, or its portfolio's: how many, by which key, in how long."""
+
+    key: str
+    people: int
+    window: timedelta
+
+
+class AudienceCount:
+    """Asks about one broadcast, as if it began at a moment."""
+
+    def __init__(self, broadcast: Broadcast, message: FrozenMessage, starts_at: datetime) -> None:
+        self._broadcast, self._starts_at = broadcast, starts_at
+        self._person: Person = person_of(broadcast, message, starts_at)
+        wanted = audience_filter(broadcast)
+        people = contacts_between(broadcast, wanted or {}, after=0, up_to=LAST)
+        self._people = people
+        self._is_empty = wanted is None
+
+    def count(self, limit: Limit | None, now: datetime) -> Counted:
+        """Count everybody; `limit` where the broadcast has to keep within one."""
+        counted = Counted()
+        values: dict[str, Any] = {"prefix": PREFIX_LENGTH}
+        if limit is not None:
+            values |= {
+                "key": limit.key,
+                "open_since": self._starts_at - WINDOW,
+                "used_since": max(self._starts_at, now) - limit.window,
+            }
+        statement = COUNT.format(
+            asked=asked(self._person), is_free=IS_FREE if limit else "false", joins=JOINS if limit else ""
+        )
+        for at, timezone, reason, prefix, number, free, numbers in self._run(statement, values):
+            if at is None:
+                counted.prefixes |= {prefix: number} if prefix is not None else {}
+                continue
+            counted.has_network_numbers |= bool(numbers)
+            if reason is None:
+                counted.ready[at, timezone] = Due(at, free, number - free)
+            else:
+                counted.skipped[reason] += number
+        if counted.has_network_numbers:
+            for at, timezone, number in self._run(DUPLICATES.format(asked=asked(self._person)), {}):
+                counted.move_duplicates(at, timezone, number)
+        return counted
+
+    def sample(self, number: int) -> list[list[str] | None]:
+        """Give the variables' values of the first few."""
+        rows = self._run(SAMPLE.format(asked=asked(self._person)), {"number": number})
+        return [None if values is None else orjson.loads(values) for (values,) in rows]
+
+    def _run(self, statement: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        if self._is_empty:
+            return []
+        with connection.cursor() as cursor:
+            written = with_people(statement, self._person, self._people, cursor)
+            cursor.execute(written, {**self._person.parameters, **values})
+            rows: list[tuple[Any, ...]] = cursor.fetchall()
+        return rows
+
+
+def ends_of(limit: Limit, now: datetime) -> list[tuple[datetime, int]]:
+    """Give when how many uses of an allowance end, by the minute."""
+    values: dict[str, Any] = {"key": limit.key, "window": limit.window, "since": now - limit.window}
+    with connection.cursor() as cursor:
+        cursor.execute(ENDS, values)
+        ends: list[tuple[datetime, int]] = cursor.fetchall()
+    return ends
+
+
+def held_of(broadcast: Broadcast) -> int:
+    """Give how many of the channel's other broadcasts wait for room."""
+    others = Broadcast.objects.filter(channel_id=broadcast.channel_id, status__in=("sending", "paused"))
+    ids = list(others.exclude(pk=broadcast.pk).values_list("pk", flat=True)[:1_000])
+    held = BroadcastCount.objects.filter(broadcast_id__in=ids).aggregate(held=Sum("held"))["held"]
+    return max(0, held or 0)

@@ -1,0 +1,140 @@
+"""The preview of a broadcast: everything that its author should know before it is scheduled or approved."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Final
+
+from django.db import OperationalError, connection, transaction
+
+from broadcasts.content import FrozenMessage
+from broadcasts.models import Broadcast
+from broadcasts.services.costs import billing_currency, estimate, markets_of
+from broadcasts.services.fields.messages import WrittenMessage, write_message
+from broadcasts.services.fields.variables import with_settings
+from broadcasts.services.forecast.counting import AudienceCount, Counted, Limit, ends_of, held_of
+from broadcasts.services.forecast.waves import Due, ForecastWave, Plan, within_limit, without_limit
+from broadcasts.services.freezing import freeze_message
+from channelconnect.sending.allowance import WINDOW, keys_of
+from config.db import database_now
+from config.errors import Unavailable
+from workspaces.subaccounts.models import Workspace
+
+SAMPLES: Final = 3
+# An audience of a million is counted in some seconds.
+LONGEST_MS: Final = 10_000
+
+
+class ForecastUnavailable(Unavailable):
+    message = "Counting this audience takes too long at the moment. Try again in a minute."
+
+
+@dataclass(frozen=True, slots=True)
+class Zone:
+    """So many recipients of a time zone are due at a moment."""
+
+    timezone: str
+    count: int
+    sends_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What it costs at most: when each message is delivered, and none is free."""
+
+    currency: str
+    at_most: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """`recipients_count`, `zones` and `waves` are those who are sent to: the audience without whom it skips.
+
+    `zones` is empty where all are sent to at one moment. `held_count` is how many wait for room in the allowance.
+    """
+
+    recipients_count: int
+    skipped: Mapping[str, int]
+    zones: list[Zone]
+    waves: list[ForecastWave]
+    held_count: int
+    last_wave_at: datetime | None
+    cost: Cost | None
+    sample: list[str]
+
+
+def preview(workspace: Workspace, draft: Broadcast) -> Preview:
+    """Say what would come of a broadcast, saved or not; nothing is written.
+
+    Raises `BroadcastRefused` for a message that cannot be sent, and `ForecastUnavailable`.
+    """
+    now = database_now()
+    written, message = write_message(draft.message, draft.channel), freeze_message(draft)
+    starts_at = max(now, draft.scheduled_at or now)
+    audience = AudienceCount(draft, message, starts_at)
+    limit = _limit_of(draft, message)
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SELECT set_config('statement_timeout', %s, true)", [str(LONGEST_MS)])
+            counted = audience.count(limit, now)
+            sample = audience.sample(SAMPLES)
+    except OperationalError as error:
+        raise ForecastUnavailable from error
+    plan = _plan(draft, counted, limit, now)
+    return Preview(
+        recipients_count=counted.reached,
+        skipped=dict(sorted(counted.skipped.items())),
+        zones=_zones(counted),
+        waves=plan.waves(),
+        held_count=plan.held,
+        last_wave_at=plan.last,
+        cost=_cost(written, counted, starts_at),
+        sample=[_text_of(written, message, workspace, values) for values in sample],
+    )
+
+
+def _limit_of(draft: Broadcast, message: FrozenMessage) -> Limit | None:
+    """Give the limit that templates keep within; free text goes into open windows, which have none."""
+    if message.template is None:
+        return None
+    with connection.cursor() as cursor:
+        key = keys_of(cursor, [draft.channel_id]).get(draft.channel_id)
+    return Limit(key.name, key.limit, WINDOW) if key is not None and key.limit is not None else None
+
+
+def _plan(draft: Broadcast, counted: Counted, limit: Limit | None, now: datetime) -> Plan:
+    due = list(counted.ready.values())
+    if limit is None:
+        return without_limit(_by_moment(due))
+    return within_limit(
+        _by_moment(due), limit=limit.people, ends=ends_of(limit, now), ahead=held_of(draft), window=limit.window
+    )
+
+
+def _by_moment(due: list[Due]) -> list[Due]:
+    found: dict[datetime, Due] = {}
+    for one in due:
+        before = found.get(one.at, Due(one.at, 0, 0))
+        found[one.at] = Due(one.at, before.free + one.free, before.counted + one.counted)
+    return list(found.values())
+
+
+def _zones(counted: Counted) -> list[Zone]:
+    sizes = {key: due.free + due.counted for key, due in counted.ready.items()}
+    zones = [Zone(timezone, size, at) for (at, timezone), size in sizes.items() if timezone and size]
+    return sorted(zones, key=lambda zone: (zone.sends_at, zone.timezone))
+
+
+def _cost(written: WrittenMessage, counted: Counted, starts_at: datetime) -> Cost | None:
+    if written.template is None:
+        return None
+    currency = billing_currency()
+    at_most = estimate(markets_of(counted.prefixes), written.category, currency, starts_at.date())
+    return None if at_most is None else Cost(currency, at_most)
+
+
+def _text_of(written: WrittenMessage, message: FrozenMessage, workspace: Workspace, values: list[str] | None) -> str:
+    """Give what one of them would read, with the addresses that a tracked link would stand for."""
+    shown = FrozenMessage(text=with_settings(written.shown, workspace), variables=message.variables)
+    return shown.for_recipient(values)[0]

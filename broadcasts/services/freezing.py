@@ -1,0 +1,49 @@
+"""What is fixed when sending begins: the message, with what stands for everybody written in."""
+
+from collections.abc import Iterable
+
+from django.conf import settings
+
+from broadcasts.content import FrozenMessage, variables_in
+from broadcasts.models import Broadcast
+from broadcasts.services.fields.messages import write_message
+from broadcasts.services.fields.variables import check_variables, with_settings
+from broadcasts.services.links import with_tracked_links
+from channelconnect.services.templates import find_template
+
+OF_RECIPIENTS = ("contact", "fields")
+
+
+def freeze_message(broadcast: Broadcast) -> FrozenMessage:
+    """Give the message as it is sent from now on.
+
+    Raises `BroadcastRefused` where it cannot be sent any more: its template is no longer approved, say, or something
+    that it says of the workspace is not set.
+    """
+    message = broadcast.message
+    for part in ("text", "components", "header"):
+        check_variables(f"message.{part}", message.get(part), broadcast.workspace)
+    written = write_message(message, broadcast.channel)
+    text, template = (
+        with_settings(written.text, broadcast.workspace),
+        with_settings(written.template, broadcast.workspace),
+    )
+    links: list[str] = []
+    if message.get("track_clicks", True):
+        text, template, links = with_tracked_links(
+            text, template, approved=_approved_components(broadcast), base_url=str(settings.PUBLIC_URL)
+        )
+    return FrozenMessage(text, template, _variables(variables_in((text, template or {}, links))), links)
+
+
+def _variables(found: Iterable[str]) -> list[str]:
+    """Give the contacts' variables, each once: those of links are no contact's."""
+    return [name for name in dict.fromkeys(found) if name.partition(".")[0] in OF_RECIPIENTS]
+
+
+def _approved_components(broadcast: Broadcast) -> list[object]:
+    name, language = broadcast.message.get("template"), broadcast.message.get("language")
+    if not name:
+        return []
+    template = find_template(broadcast.channel, name, str(language).replace("-", "_"))
+    return list(template.components) if template else []

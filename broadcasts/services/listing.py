@@ -1,0 +1,160 @@
+"""Broadcasts and recipients with what is shown of them beside their own columns: few statements for any number."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from django.db import connection
+from django.utils import timezone
+
+from broadcasts.models import Broadcast, BroadcastQuerySet, Recipient
+from broadcasts.services.counts import counts_of
+from broadcasts.services.schedule import instant_of
+from config.leases.arrays import integers
+from workspaces.contacts.models import Contact
+
+# The zone in which a wall clock comes last.
+LAST_ZONE: Final = "Etc/GMT+12"
+# Moments at which those who wait are due, by the indexes of what waits alone.
+WAVES: Final = """
+SELECT one.id,
+    least((SELECT min(due_at) FROM broadcasts_recipient WHERE broadcast_id = one.id AND stage = 0 AND due_at > %(now)s),
+        (SELECT min(due_at) FROM broadcasts_recipient WHERE broadcast_id = one.id AND stage = 3 AND due_at > %(now)s)),
+    greatest((SELECT max(due_at) FROM broadcasts_recipient WHERE broadcast_id = one.id AND stage = 0),
+        (SELECT max(due_at) FROM broadcasts_recipient WHERE broadcast_id = one.id AND stage = 3))
+FROM unnest(%(ids)s::bigint[]) AS one (id)
+"""
+# Deep pages are read from the nearer end, so that the last one is as near as the first.
+PAGE: Final = """
+SELECT contact_id FROM broadcasts_recipient WHERE broadcast_id = %(broadcast)s {kept}
+ORDER BY contact_id {order} OFFSET %(offset)s LIMIT %(size)s
+"""
+# Those of a status that few may have, by the indexes of those few; all others are met soon on the way.
+KEPT: Final = {
+    Recipient.Status.FAILED.value: "AND failed_at IS NOT NULL AND status = 'failed'",
+    Recipient.Status.SKIPPED.value: "AND skip_reason IS NOT NULL",
+}
+# Where few are pending they are those on whom work is left; who is claimed or unknown is so in any broadcast.
+FEW: Final = 10_000
+PENDING: Final = """
+WITH open AS MATERIALIZED (
+    SELECT contact_id FROM broadcasts_recipient WHERE broadcast_id = %(broadcast)s AND stage = 0
+    UNION ALL SELECT contact_id FROM broadcasts_recipient WHERE broadcast_id = %(broadcast)s AND stage = 3
+    UNION ALL SELECT contact_id FROM broadcasts_recipient
+        WHERE broadcast_id = %(broadcast)s AND stage = 1 AND status = 'pending'
+    UNION ALL SELECT contact_id FROM broadcasts_recipient
+        WHERE broadcast_id = %(broadcast)s AND stage = 2 AND status = 'pending'
+)
+SELECT contact_id FROM open ORDER BY contact_id {order} OFFSET %(offset)s LIMIT %(size)s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a broadcast has come; `audience` is whom it goes to, its contacts by their public ids."""
+
+    counts: dict[str, int]
+    audience: dict[str, Any] | None
+    next_wave_at: datetime | None
+    last_wave_at: datetime | None
+
+    @property
+    def held_count(self) -> int:
+        return self.counts["held"]
+
+    @property
+    def clicks_count(self) -> int:
+        return self.counts["clicked"]
+
+
+def joined(rows: BroadcastQuerySet) -> BroadcastQuerySet:
+    """Join what a broadcast shows of other tables."""
+    return rows.select_related("workspace", "channel", "source_broadcast")
+
+
+def with_progress(
+    broadcasts: Iterable[Broadcast], *, now: datetime | None = None, is_list: bool = True
+) -> list[Broadcast]:
+    """Look up how far broadcasts have come, into their `progress`: two statements for all of them.
+
+    A list does not name the contacts that were chosen: there may be ten thousand for each.
+    """
+    some = list(broadcasts)
+    counts, waves = counts_of(some), _waves_of(some, now or timezone.now())
+    for one in some:
+        next_at, last_at = waves.get(one.pk, (None, None))
+        one.progress = Progress(counts[one.pk], _audience(one, is_list=is_list), next_at, last_at)
+    return some
+
+
+def shown_broadcast(broadcast: Broadcast) -> Broadcast:
+    """Read a broadcast anew with everything that is shown of it."""
+    return with_progress(joined(Broadcast.objects.filter(pk=broadcast.pk)), is_list=False)[0]
+
+
+def recipients_page(broadcast: Broadcast, *, status: str | None, offset: int, size: int) -> tuple[list[Recipient], int]:
+    """Give a page of a broadcast's recipients, the newest first, and how many there are: counted already."""
+    counts = counts_of([broadcast])[broadcast.pk]
+    total = counts[status] if status else sum(counts[one] for one in Recipient.Status.values)
+    size = min(size, total - offset)
+    if size <= 0:
+        return [], max(total, 0)
+    contacts = _page(broadcast.pk, status, offset, size, total)
+    rows = Recipient.objects.of(broadcast).filter(contact_id__in=contacts).newest_first()
+    return with_contacts(list(rows)), total
+
+
+def with_contacts(recipients: Sequence[Recipient]) -> list[Recipient]:
+    """Look up the contacts of recipients, into their `contact`; None for one that is gone."""
+    contacts = Contact.objects.in_bulk({one.contact_id for one in recipients})
+    for one in recipients:
+        one.contact = contacts.get(one.contact_id)
+    return list(recipients)
+
+
+def _page(broadcast: int, status: str | None, offset: int, size: int, total: int) -> list[int]:
+    behind = total - offset - size
+    is_nearer_end = behind < offset
+    order = "ASC" if is_nearer_end else "DESC"
+    statement = PENDING if status == Recipient.Status.PENDING and total <= FEW else PAGE
+    kept = KEPT.get(status, "AND status = %(status)s") if status else ""
+    offset = behind if is_nearer_end else offset
+    values = {"broadcast": broadcast, "status": status, "offset": offset, "size": size}
+    with connection.cursor() as cursor:
+        cursor.execute(statement.format(kept=kept, order=order), values)
+        return [contact for (contact,) in cursor.fetchall()]
+
+
+def _waves_of(broadcasts: Collection[Broadcast], now: datetime) -> dict[int, tuple[datetime | None, datetime | None]]:
+    waves = {one.pk: (one.due_at, _last_moment(one)) for one in broadcasts if one.status == Broadcast.Status.SCHEDULED}
+    under_way = [one.pk for one in broadcasts if one.is_under_way]
+    if under_way:
+        with connection.cursor() as cursor:
+            cursor.execute(WAVES, {"now": now, "ids": integers(under_way)})
+            waves |= {pk: (next_at, last_at) for pk, next_at, last_at in cursor.fetchall()}
+    return waves
+
+
+def _last_moment(broadcast: Broadcast) -> datetime | None:
+    """Give when a scheduled broadcast reaches the last of its contacts, wherever that may be."""
+    if broadcast.scheduled_local_at is None:
+        return broadcast.due_at
+    return instant_of(datetime.fromisoformat(broadcast.scheduled_local_at), LAST_ZONE)
+
+
+def _audience(broadcast: Broadcast, *, is_list: bool) -> dict[str, Any] | None:
+    if broadcast.audience is None:
+        return None
+    chosen = broadcast.chosen_contacts
+    contacts = _public_ids(chosen) if chosen is not None and not is_list else None
+    return {
+        "type": broadcast.audience["type"],
+        "segment": broadcast.audience.get("segment"),
+        "contacts": contacts,
+        "contacts_count": None if chosen is None else len(chosen),
+    }
+
+
+def _public_ids(contacts: Sequence[int]) -> list[Any]:
+    return list(Contact.objects.filter(pk__in=contacts).order_by("pk").values_list("uuid", flat=True))

@@ -1,0 +1,189 @@
+"""A broadcast moves from state to state: each move is one conditional statement, and what it does not find is 409."""
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any, Final
+
+from django.db import transaction
+from django.db.models import Case, F, Q, Value, When
+
+from agency.actors import SYSTEM, Actor
+from broadcasts import events
+from broadcasts.models import Broadcast, BroadcastQuerySet
+from broadcasts.services.errors import BroadcastNotFound, BroadcastRefused, MoveNotAllowed
+from broadcasts.services.fields.messages import write_message
+from broadcasts.services.listing import joined
+from broadcasts.services.quota import take_room
+from broadcasts.services.recording import record_broadcast_change
+from config.celery import wake_up
+from workspaces.conversations.services.outbound.queueing import SENDER
+from workspaces.subaccounts.models import Channel
+
+Status = Broadcast.Status
+# The name under which those listen who begin, prepare and end broadcasts.
+SWEEP: Final = "broadcasts"
+LONGEST_REASON: Final = 500
+UNDER_WAY: Final = "This broadcast is under way already."
+ENDED: Final = {
+    Status.SENT: "This broadcast has been sent. Create another one.",
+    Status.CANCELLED: "This broadcast was cancelled. Create another one.",
+}
+# What stands in each move's way, by the status, and what to do instead.
+REFUSALS: Final[dict[str, dict[str, str]]] = {
+    events.SCHEDULED: {
+        Status.SCHEDULED: "This broadcast has been scheduled already.",
+        Status.SENDING: UNDER_WAY,
+        Status.PAUSED: "This broadcast is under way already. Resume it.",
+    },
+    events.APPROVED: {
+        Status.SENDING: UNDER_WAY,
+        Status.PAUSED: UNDER_WAY,
+    },
+    events.PAUSED: {
+        Status.DRAFT: "This broadcast is a draft: nothing of it is being sent.",
+        Status.SCHEDULED: "This broadcast has not begun. Cancel it to keep it from being sent.",
+        Status.PAUSED: "This broadcast is paused already.",
+    },
+    events.RESUMED: {
+        Status.DRAFT: "This broadcast is a draft. Schedule it.",
+        Status.SCHEDULED: "This broadcast has not begun, and begins by itself.",
+        Status.SENDING: "This broadcast is not paused.",
+    },
+    events.CANCELLED: {
+        Status.DRAFT: "This broadcast is a draft. Delete it.",
+    },
+}
+
+
+@transaction.atomic
+def schedule_broadcast(*, broadcast: Broadcast, now: datetime, by: Actor) -> Broadcast:
+    """Have a draft sent at its time, or on the next sweep where it has none.
+
+    Raises `MoveNotAllowed`, `LimitReached` past the plan's broadcasts of the month, and `BroadcastRefused` where its
+    channel or its template can no longer send it.
+    """
+    take_room(broadcast.workspace, now=now)
+    draft = lock_broadcast(broadcast)
+    if draft.status == Status.DRAFT:
+        _check_it_can_be_sent(draft)
+    return _move(
+        draft,
+        events.SCHEDULED,
+        Q(status=Status.DRAFT),
+        by=by,
+        now=now,
+        status=Status.SCHEDULED,
+        due_at=draft.scheduled_at or now,
+        counted_at=now,
+    )
+
+
+@transaction.atomic
+def approve_broadcast(*, broadcast: Broadcast, now: datetime, by: Actor) -> Broadcast:
+    """Say that a broadcast which requires it may be sent. Raises `MoveNotAllowed`, also where that was said before."""
+    waiting = Q(status__in=(Status.DRAFT, Status.SCHEDULED), requires_approval=True, approved_at=None)
+    return _move(broadcast, events.APPROVED, waiting, by=by, now=now, approved_at=now, approved_by=by.label)
+
+
+@transaction.atomic
+def pause_broadcast(*, broadcast: Broadcast, now: datetime, by: Actor, reason: str | None = None) -> Broadcast:
+    """Hold back what has not been sent yet; no more than what is being sent at this moment still leaves."""
+    return _move(
+        broadcast,
+        events.PAUSED,
+        Q(status=Status.SENDING),
+        by=by,
+        now=now,
+        status=Status.PAUSED,
+        paused_reason=reason and reason[:LONGEST_REASON],
+    )
+
+
+@transaction.atomic
+def pause_for_fault(broadcast_ids: Collection[int], reason: str, now: datetime) -> list[Broadcast]:
+    """Pause those of these broadcasts that are being sent, with a reason for people; gives those it has paused.
+
+    For the sender, when a channel's access is lost or its provider stops it; in the caller's transaction.
+    """
+    rows = Broadcast.objects.filter(pk__in=broadcast_ids, status=Status.SENDING).order_by("pk")
+    locked = list(rows.select_for_update(no_key=True).values_list("pk", flat=True))
+    Broadcast.objects.filter(pk__in=locked).update(
+        status=Status.PAUSED, paused_reason=reason[:LONGEST_REASON], updated_at=now
+    )
+    paused = list(joined(Broadcast.objects.filter(pk__in=locked)).order_by("pk"))
+    for one in paused:
+        record_broadcast_change(one, events.PAUSED, by=SYSTEM, now=now, details={"reason": one.paused_reason})
+    return paused
+
+
+@transaction.atomic
+def resume_broadcast(*, broadcast: Broadcast, now: datetime, by: Actor) -> Broadcast:
+    """Go on with a paused broadcast. Raises `MoveNotAllowed`, also while its channel is not connected."""
+    found = _read(broadcast)
+    if found.status == Status.PAUSED and found.channel.status != Channel.Status.ACTIVE:
+        raise MoveNotAllowed("The channel of this broadcast is not connected. Connect it again, and resume then.")
+    paused = Q(status=Status.PAUSED)
+    return _move(found, events.RESUMED, paused, by=by, now=now, status=Status.SENDING, paused_reason=None)
+
+
+@transaction.atomic
+def cancel_broadcast(*, broadcast: Broadcast, now: datetime, by: Actor) -> Broadcast:
+    """End a broadcast: what has not been sent yet is skipped; one that has not begun is not counted any more."""
+    alive = Q(status__in=(Status.SCHEDULED, Status.SENDING, Status.PAUSED))
+    has_begun = When(started_at__isnull=False, then=Value(now))
+    not_begun = When(started_at__isnull=True, then=Value(None))
+    return _move(
+        broadcast,
+        events.CANCELLED,
+        alive,
+        by=by,
+        now=now,
+        status=Status.CANCELLED,
+        paused_reason=None,
+        completed_at=now,
+        next_due_at=Case(has_begun),
+        counted_at=Case(not_begun, default=F("counted_at")),
+    )
+
+
+def _move(broadcast: Broadcast, event: str, allowed: Q, *, by: Actor, now: datetime, **changes: Any) -> Broadcast:
+    """Change the row where its state allows it, record that, and wake whoever acts on it."""
+    moved = Broadcast.objects.filter(allowed, pk=broadcast.pk).update(updated_at=now, **changes)
+    found = _read(broadcast)
+    if not moved:
+        raise MoveNotAllowed(_refusal(found, event))
+    details = {"reason": found.paused_reason} if found.paused_reason else None
+    record_broadcast_change(found, event, by=by, now=now, details=details)
+    for name in (SWEEP, SENDER):
+        wake_up(name)
+    return found
+
+
+def lock_broadcast(broadcast: Broadcast) -> Broadcast:
+    """Re-read a broadcast under its lock; the caller is inside a transaction. Raises `BroadcastNotFound`."""
+    rows = joined(Broadcast.objects.filter(pk=broadcast.pk))
+    return _found(rows.select_for_update(of=("self",), no_key=True))
+
+
+def _read(broadcast: Broadcast) -> Broadcast:
+    return _found(joined(Broadcast.objects.filter(pk=broadcast.pk)))
+
+
+def _found(rows: BroadcastQuerySet) -> Broadcast:
+    found = rows.first()
+    if found is None:
+        raise BroadcastNotFound
+    return found
+
+
+def _refusal(broadcast: Broadcast, event: str) -> str:
+    said = REFUSALS[event].get(broadcast.status) or ENDED.get(Status(broadcast.status))
+    if said:
+        return said
+    return "This broadcast has been approved already." if broadcast.approved_at else "This broadcast needs no approval."
+
+
+def _check_it_can_be_sent(draft: Broadcast) -> None:
+    if draft.channel.status != Channel.Status.ACTIVE:
+        raise BroadcastRefused("The channel of this broadcast is not connected. Connect it again.", field="channel")
+    write_message(draft.message, draft.channel)

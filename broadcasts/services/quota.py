@@ -1,0 +1,33 @@
+"""The plan's limit of broadcasts in a month, by the workspace's own calendar."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from django.utils import timezone
+
+from broadcasts.models import Broadcast
+from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services import lock_workspace, require_room
+
+LIMIT = "broadcasts_per_month"
+
+
+def take_room(workspace: Workspace, *, now: datetime) -> None:
+    """Hold the workspace's lock and refuse one broadcast too many; the caller counts it in the same transaction.
+
+    Raises `LimitReached`.
+    """
+    locked = lock_workspace(workspace)
+    require_room(workspace=locked, name=LIMIT, used=count_of_month(locked, now=now))
+
+
+def count_of_month(workspace: Workspace, *, now: datetime) -> int:
+    """Count what was scheduled in this month and not cancelled before it began."""
+    first = now.astimezone(ZoneInfo(workspace.timezone)).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    return Broadcast.objects.of(workspace).filter(counted_at__gte=first).count()
+
+
+def used_broadcasts(workspace: Workspace) -> Mapping[str, int]:
+    """Count what the plan's limit of broadcasts is about."""
+    return {LIMIT: count_of_month(workspace, now=timezone.now())}

@@ -1,0 +1,44 @@
+"""Events about single recipients, many at once: where nobody wants them, one statement and no row."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from datetime import datetime
+
+from agency.services import NewEvent, record_events, subscribed_events
+from agency.tenants import Tenant
+from broadcasts.models import Broadcast, Recipient
+from broadcasts.services.listing import with_contacts
+
+# Broadcast and contact.
+Key = tuple[int, int]
+
+
+def record_recipient_events(name: str, keys: Collection[Key], *, now: datetime) -> None:
+    """Record an event of each of these recipients, in the transaction in which it happened to them."""
+    if not keys:
+        return
+    broadcasts = Broadcast.objects.filter(pk__in={broadcast for broadcast, _ in keys}).select_related("workspace")
+    by_key = {broadcast.pk: broadcast for broadcast in broadcasts}
+    wanted = subscribed_events({broadcast.workspace_id for broadcast in by_key.values()})
+    asked = [key for key in keys if key[0] in by_key and name in wanted.get(by_key[key[0]].workspace_id, ())]
+    record_events(
+        NewEvent(tenant=_tenant(by_key[one.broadcast_id]), name=name, data=_data(one, by_key), occurred_at=now)
+        for one in with_contacts(list(_recipients(asked)))
+    )
+
+
+def _recipients(keys: Iterable[Key]) -> Iterable[Recipient]:
+    contacts: defaultdict[int, list[int]] = defaultdict(list)
+    for broadcast, contact in keys:
+        contacts[broadcast].append(contact)
+    for broadcast, ids in contacts.items():
+        yield from Recipient.objects.filter(broadcast_id=broadcast, contact_id__in=ids).order_by("contact_id")
+
+
+def _tenant(broadcast: Broadcast) -> Tenant:
+    workspace = broadcast.workspace
+    return Tenant(workspace.agency_id, workspace.pk, workspace.uuid)
+
+
+def _data(recipient: Recipient, broadcasts: dict[int, Broadcast]) -> dict[str, object]:
+    return {"recipient": recipient, "broadcast": broadcasts[recipient.broadcast_id]}

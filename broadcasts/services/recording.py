@@ -1,0 +1,35 @@
+"""What changes of broadcasts leave behind: an activity entry, and an event of the workspace's."""
+
+from datetime import datetime
+from typing import Any
+
+from agency.actors import Actor
+from agency.services import record_activity
+from broadcasts.models import Broadcast
+from broadcasts.services.listing import with_progress
+from broadcasts.services.recipient_events import record_recipient_events
+from workspaces.subaccounts.services import record_workspace_event
+
+__all__ = ["record_broadcast_change", "record_broadcast_event", "record_recipient_events"]
+
+
+def record_broadcast_change(
+    broadcast: Broadcast, name: str, *, by: Actor, now: datetime, details: dict[str, Any] | None = None, **more: Any
+) -> None:
+    """Record what happened to a broadcast, in the change's transaction: its event's name is the activity's too."""
+    workspace = broadcast.workspace
+    record_activity(
+        by=by,
+        action=name,
+        agency_id=workspace.agency_id,
+        workspace_uuid=workspace.uuid,
+        target=("broadcast", broadcast.uuid, broadcast.name),
+        details=details,
+    )
+    record_broadcast_event(broadcast, name, now=now, **more)
+
+
+def record_broadcast_event(broadcast: Broadcast, name: str, *, now: datetime, **more: Any) -> None:
+    """Record an event that carries a broadcast as its read shows it, with `more` beside it."""
+    with_progress([broadcast], now=now)
+    record_workspace_event(workspace=broadcast.workspace, name=name, now=now, broadcast=broadcast, **more)

@@ -1,0 +1,216 @@
+"""Facts about broadcasts' messages, collapsed to one row for each recipient, and what follows from them."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, TypeVar
+
+from django.db import connection
+
+from broadcasts import events
+from broadcasts.models import Recipient
+from broadcasts.models.recipients import recipient_of
+from broadcasts.services.costs.billing import Billed, add_billed
+from broadcasts.services.costs.markets import market_of
+from broadcasts.services.costs.rates import category_of
+from broadcasts.services.counts import add_counts
+from broadcasts.services.moving import pause_for_fault
+from broadcasts.services.recipient_events import record_recipient_events
+from broadcasts.services.refunds import return_allowance
+from broadcasts.services.statuses import statements
+from channelconnect.providers.messages import CallResult, sentence_of
+from channelconnect.providers.messages.errors import ERRORS
+from config.leases.arrays import booleans, integers, moments, texts
+from workspaces.contacts.services.people.network_changes import change_marketing_opt_outs
+from workspaces.conversations.facts import EchoReceived, StatusChanged
+from workspaces.conversations.services.texts import storable
+
+Status = Recipient.Status
+RANKS: Final = {"sent": 1, "failed": 2, "delivered": 3, "read": 4}
+LONGEST_ID, LONGEST_CODE, LONGEST_ERROR, LONGEST_CATEGORY = 200, 60, 1_000, 40
+# A row that somebody else changes at this moment is looked at again; nobody does that so often.
+TIMES: Final = 20
+Key = tuple[int, int]
+Fact = TypeVar("Fact", StatusChanged, EchoReceived)
+
+
+class Told:
+    """What one batch tells of one recipient."""
+
+    __slots__ = (
+        "billed_at",
+        "category",
+        "code",
+        "delivered_at",
+        "failed_at",
+        "is_billable",
+        "message",
+        "message_id",
+        "rank",
+        "read_at",
+        "sent_at",
+    )
+
+    def __init__(self) -> None:
+        self.rank = 0
+        self.sent_at: datetime | None = None
+        self.delivered_at: datetime | None = None
+        self.read_at: datetime | None = None
+        self.failed_at: datetime | None = None
+        self.code: str | None = None
+        self.message: str | None = None
+        self.message_id = ""
+        self.billed_at: datetime | None = None
+        self.is_billable: bool | None = None
+        self.category = ""
+
+    def take(self, status: str, at: datetime) -> None:
+        """Take a status: the highest counts, with the first time of each; who has read it has got it."""
+        rank = RANKS.get(status, 0)
+        self.rank = max(self.rank, rank)
+        if rank == 1:
+            self.sent_at = at if self.sent_at is None else min(self.sent_at, at)
+        elif rank >= RANKS["delivered"]:
+            self.delivered_at = at if self.delivered_at is None else min(self.delivered_at, at)
+            if rank == RANKS["read"]:
+                self.read_at = at if self.read_at is None else min(self.read_at, at)
+        elif rank:
+            self.failed_at = self.failed_at or at
+
+    def take_fact(self, fact: StatusChanged) -> None:
+        self.take(fact.status, fact.at)
+        self.message_id = self.message_id or fact.message_id
+        if fact.status == "failed":
+            self.code = self.code or fact.error_code or "message_refused"
+            self.message = self.message or fact.error_message
+        elif fact.is_billable is not None and fact.status != "sent" and self.is_billable is None:
+            self.is_billable, self.category, self.billed_at = fact.is_billable, fact.category, fact.at
+
+    def take_echo(self, fact: EchoReceived) -> None:
+        self.take("sent", fact.at)
+        self.message_id = self.message_id or fact.message_id
+
+
+def record_statuses(facts: Sequence[StatusChanged], *, now: datetime) -> None:
+    """Move the recipients of WhatsApp's statuses on."""
+    told, channels = _told_of(facts, Told.take_fact)
+    apply_told(told, channels, now=now)
+
+
+def record_echoes(facts: Sequence[EchoReceived], *, now: datetime) -> None:
+    """Take for sent what Messenger and Instagram tell back; its id is the network's."""
+    told, channels = _told_of(facts, Told.take_echo)
+    apply_told(told, channels, now=now)
+
+
+def _told_of(facts: Sequence[Fact], take: Callable[[Told, Fact], None]) -> tuple[dict[Key, Told], dict[int, int]]:
+    """Gather facts by recipient, with their broadcasts' channels: whoever else writes such ids has another one."""
+    keys = [recipient_of(fact.opaque) for fact in facts]
+    channels = _channels({key[0] for key in keys if key})
+    told: dict[Key, Told] = {}
+    for key, fact in zip(keys, facts, strict=True):
+        if key is None or channels.get(key[0]) != fact.channel.id:
+            continue
+        one = told.get(key)
+        if one is None:
+            one = told[key] = Told()
+        take(one, fact)
+    return told, channels
+
+
+def _channels(broadcasts: Collection[int]) -> dict[int, int]:
+    if not broadcasts:
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute(statements.CHANNELS, {"ids": integers(broadcasts)})
+        return dict(cursor.fetchall())
+
+
+def apply_told(told: Mapping[Key, Told], channels: Mapping[int, int], *, now: datetime) -> None:
+    """Write down what is told of recipients, by their keys in order; count, bill and tell what changed."""
+    if not told:
+        return
+    keys = sorted(told)
+    values = _columns(keys, [told[key] for key in keys])
+    effects = Effects(channels)
+    with connection.cursor() as cursor:
+        for _ in range(TIMES):
+            cursor.execute(statements.APPLY, values)
+            if not effects.take(cursor.fetchall()):
+                break
+        effects.draw(cursor, {key: told[key] for key in effects.failed}, now=now)
+
+
+def _columns(keys: Sequence[Key], told: Sequence[Told]) -> dict[str, Any]:
+    return {
+        "broadcasts": integers([key[0] for key in keys]),
+        "contacts": integers([key[1] for key in keys]),
+        "ranks": integers([one.rank for one in told]),
+        "sent": moments([one.sent_at for one in told]),
+        "delivered": moments([one.delivered_at for one in told]),
+        "read": moments([one.read_at for one in told]),
+        "failed": moments([one.failed_at for one in told]),
+        "codes": texts([storable(one.code)[:LONGEST_CODE] if one.code else None for one in told]),
+        "messages": texts([storable(one.message)[:LONGEST_ERROR] if one.message else None for one in told]),
+        "ids": texts([storable(one.message_id)[:LONGEST_ID] or None for one in told]),
+        "billed": moments([one.billed_at for one in told]),
+        "billable": booleans([one.is_billable for one in told]),
+        "categories": texts([category_of(storable(one.category)[:LONGEST_CATEGORY]) for one in told]),
+    }
+
+
+class Effects:
+    """What follows from recipients that moved."""
+
+    def __init__(self, channels: Mapping[int, int]) -> None:
+        self.failed: list[Key] = []
+        self._channels = channels
+        self._changes: defaultdict[int, Counter[str]] = defaultdict(Counter)
+        self._billed: Counter[Billed] = Counter()
+        self._returned: list[tuple[int, str]] = []
+
+    def take(self, rows: Iterable[Sequence[Any]]) -> int:
+        """Take what a statement has changed; says how many rows somebody else was faster with."""
+        missed = 0
+        for kind, broadcast, first, second, flag, number, contacts, addresses, month in rows:
+            if kind == "all":
+                missed += number
+            elif kind == "billed":
+                self._billed[Billed(broadcast, month, first, market_of(second or ""), flag)] += number
+            else:
+                missed -= number
+                self._move(broadcast, first, second, number, was_held=flag)
+                self.failed.extend((broadcast, contact) for contact in contacts or ())
+                self._returned.extend((self._channels[broadcast], address) for address in addresses or ())
+        return missed
+
+    def _move(self, broadcast: int, was: str, becomes: str, number: int, *, was_held: bool) -> None:
+        counts = self._changes[broadcast]
+        counts[was] -= number
+        counts[becomes] += number
+        if was_held:
+            counts["held"] -= number
+
+    def draw(self, cursor: Any, failed: Mapping[Key, Told], *, now: datetime) -> None:
+        return_allowance(cursor, self._returned)
+        if failed:
+            record_recipient_events(events.RECIPIENT_FAILED, sorted(failed), now=now)
+            _draw_from_errors(failed, now=now)
+        add_billed(self._billed)
+        add_counts(self._changes)
+
+
+def _draw_from_errors(failed: Mapping[Key, Told], *, now: datetime) -> None:
+    """Pause broadcasts that would fail for everybody, and keep who wants no marketing any more."""
+    stopped: dict[str, set[int]] = defaultdict(set)
+    unwilling: dict[int, datetime] = {}
+    for (broadcast, contact), told in failed.items():
+        error = ERRORS.get(told.code or "")
+        if error is not None and error.result in (CallResult.STOPPED, CallResult.RECONNECT):
+            stopped[sentence_of(error.code)].add(broadcast)
+        if error is not None and error.opts_out:
+            unwilling[contact] = now
+    for reason, broadcasts in stopped.items():
+        pause_for_fault(broadcasts, reason, now)
+    if unwilling:
+        change_marketing_opt_outs(out=unwilling, back=[], now=now)

@@ -1,0 +1,27 @@
+"""Wake-ups of broadcasts."""
+
+from celery import shared_task
+
+from broadcasts.services.clicks import count_clicks as count_recorded_clicks
+from broadcasts.services.round import run_round
+from config.celery.stopping import until_worker_ends
+from config.celery.tasks import in_batches, one_at_a_time
+from config.db import database_now
+
+COUNTING_SECONDS = 30.0
+PREPARING_SECONDS = 30.0
+
+
+# Each worker of its queue keeps one running (config/celery/worker.py). The call is settled when it begins: nobody is to
+# bring it again when its process dies.
+@shared_task(name="broadcasts.prepare", acks_late=False)
+def prepare() -> None:
+    """Begin what is due, prepare it and complete it, until the worker ends or this run's time is over."""
+    run_round(should_stop=until_worker_ends(longest_seconds=PREPARING_SECONDS))
+
+
+@shared_task(name="broadcasts.count_clicks")
+@one_at_a_time
+def count_clicks() -> None:
+    """Count the clicks on tracked links that were recorded."""
+    in_batches(lambda: count_recorded_clicks(now=database_now()), seconds=COUNTING_SECONDS)

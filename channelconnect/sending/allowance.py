@@ -1,0 +1,279 @@
+"""Room in a number's or a portfolio's allowance: taken by whoever claims messages, in the transaction of the claim.
+
+Exact for any 24 hours that may be looked at: a person counts for as long as a message claimed for them could have left
+within that time. Whoever takes locks the key's own row and no other; all who want several keys sort them.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final, NamedTuple
+
+import psycopg
+from django.db import connection, models
+from django.db.models.expressions import RawSQL
+
+from config.leases.arrays import integers, texts
+from workspaces.subaccounts.models import Channel
+
+DAY_SECONDS: Final = 24 * 3_600
+# What is claimed leaves within so long: the longest call, and a rest for what waits before it.
+MARGIN_SECONDS: Final = 60
+WINDOW_SECONDS: Final = DAY_SECONDS + MARGIN_SECONDS
+WINDOW: Final = timedelta(seconds=WINDOW_SECONDS)
+# For so long broadcasts leave room to answers that found none; those ask again before it ends.
+RESERVE_SECONDS: Final = 15
+# More uses that have ended than this are forgotten by the next one who takes; until then they count.
+FORGET_AT_ONCE: Final = 5_000
+NO_LIMIT: Final = 2**31 - 1
+
+KEY = """
+CASE WHEN coalesce(credential.portfolio_id, '') = '' THEN 'number:' || channel.external_id
+    ELSE 'portfolio:' || credential.portfolio_id END
+"""
+KEYS = f"""
+SELECT channel.id, {KEY}, channel.messaging_limit
+FROM subaccounts_channel channel
+LEFT JOIN channelconnect_channelcredential credential ON credential.channel_id = channel.id
+WHERE channel.id = ANY (%(channels)s::bigint[]) AND channel.platform = 'whatsapp'
+"""  # noqa: S608  # texts of our own
+CREATE = """
+INSERT INTO channelconnect_allowance (key, used, reserved) SELECT unnest(%(keys)s::text[]), 0, 0
+ON CONFLICT (key) DO NOTHING
+"""
+LOCK = """
+SELECT key, id, used, CASE WHEN reserved_until > clock_timestamp() THEN reserved ELSE 0 END
+FROM channelconnect_allowance WHERE key = ANY (%(keys)s::text[]) ORDER BY key FOR NO KEY UPDATE
+"""
+# What the statement before it waited for is seen by this one.
+KNOWN = """
+WITH ended AS (
+    SELECT id FROM channelconnect_allowanceuse
+    WHERE allowance_id = %(allowance)s AND last_at < clock_timestamp() - make_interval(secs => %(window)s)
+    ORDER BY last_at LIMIT %(most)s
+), forgotten AS (
+    DELETE FROM channelconnect_allowanceuse WHERE id = ANY (ARRAY (SELECT id FROM ended)) RETURNING id
+)
+SELECT (SELECT count(*) FROM forgotten), ARRAY (
+    SELECT address FROM channelconnect_allowanceuse
+    WHERE allowance_id = %(allowance)s AND address = ANY (%(addresses)s::text[]) AND id <> ALL (SELECT id FROM ended))
+"""
+TAKE = """
+WITH taken AS (
+    INSERT INTO channelconnect_allowanceuse AS kept (allowance_id, address, last_at, sends)
+    SELECT %(allowance)s, told.address, clock_timestamp(), 1 FROM unnest(%(addresses)s::text[]) AS told (address)
+    ON CONFLICT (allowance_id, address) DO UPDATE SET last_at = excluded.last_at, sends = kept.sends + 1
+)
+UPDATE channelconnect_allowance SET used = used + %(change)s WHERE id = %(allowance)s
+"""
+RESERVE = """
+UPDATE channelconnect_allowance
+SET reserved = %(reserved)s, reserved_until = clock_timestamp() + make_interval(secs => %(seconds)s)
+WHERE id = %(allowance)s
+"""
+RETURN = """
+WITH told AS (
+    SELECT allowance.id, told.address, count(*) AS sends
+    FROM unnest(%(keys)s::text[], %(addresses)s::text[]) AS told (key, address)
+    JOIN channelconnect_allowance allowance USING (key)
+    GROUP BY allowance.id, told.address
+), forgotten AS (
+    DELETE FROM channelconnect_allowanceuse used USING told
+    WHERE used.allowance_id = told.id AND used.address = told.address AND used.sends <= told.sends
+    RETURNING used.allowance_id
+), kept AS (
+    UPDATE channelconnect_allowanceuse used SET sends = used.sends - told.sends FROM told
+    WHERE used.allowance_id = told.id AND used.address = told.address AND used.sends > told.sends
+)
+UPDATE channelconnect_allowance allowance SET used = used - less.number
+FROM (SELECT allowance_id, count(*) AS number FROM forgotten GROUP BY allowance_id) AS less
+WHERE allowance.id = less.allowance_id
+"""
+ROOM = """
+SELECT asked.key, coalesce(allowance.used, 0) - (
+    SELECT count(*) FROM channelconnect_allowanceuse used
+    WHERE used.allowance_id = allowance.id
+        AND used.last_at < clock_timestamp() - make_interval(secs => %(window)s)),
+    CASE WHEN allowance.reserved_until > clock_timestamp() THEN allowance.reserved ELSE 0 END
+FROM unnest(%(keys)s::text[]) AS asked (key) LEFT JOIN channelconnect_allowance allowance USING (key)
+"""
+USED = f"""
+coalesce((
+    SELECT allowance.used - (
+        SELECT count(*) FROM channelconnect_allowanceuse used
+        WHERE used.allowance_id = allowance.id AND used.last_at < clock_timestamp() - make_interval(secs => %s))
+    FROM subaccounts_channel channel
+    LEFT JOIN channelconnect_channelcredential credential ON credential.channel_id = channel.id
+    JOIN channelconnect_allowance allowance ON allowance.key = {KEY}
+    WHERE channel.id = subaccounts_channel.id
+), 0)
+"""  # noqa: S608  # texts of our own
+# When the uses end, the next one first.
+ENDS = """
+SELECT last_at + make_interval(secs => %(window)s) FROM channelconnect_allowanceuse
+WHERE allowance_id = (SELECT id FROM channelconnect_allowance WHERE key = %(key)s)
+ORDER BY last_at OFFSET %(first)s LIMIT %(number)s
+"""
+
+
+class Key(NamedTuple):
+    """What a channel's messages count against; `limit` None: without limit."""
+
+    name: str
+    limit: int | None
+
+
+class Room(NamedTuple):
+    """What a key has left; None: without limit."""
+
+    people: int | None
+    reserved: int = 0
+
+    @property
+    def for_broadcasts(self) -> int:
+        return NO_LIMIT if self.people is None else max(0, self.people - self.reserved)
+
+    @property
+    def is_open(self) -> bool:
+        return self.for_broadcasts > 0
+
+
+def keys_of(cursor: Any, channels: Iterable[int]) -> dict[int, Key]:
+    """Give the keys of these channels; those of other networks than WhatsApp have none.
+
+    Where numbers of one portfolio were told different limits, the least holds for those that are asked for together.
+    """
+    _execute(cursor, KEYS, {"channels": integers(channels)})
+    rows: list[tuple[int, str, int | None]] = cursor.fetchall()
+    limits: dict[str, int | None] = {}
+    for _, name, limit in rows:
+        limits[name] = min((one for one in (limit, limits.get(name)) if one is not None), default=None)
+    return {channel: Key(name, limits[name]) for channel, name, _ in rows}
+
+
+def person_key(address: str) -> str:
+    """Give the form in which a number with its plus and the network's id of it are one person."""
+    return address.removeprefix("+")
+
+
+def take(cursor: Any, asked: Mapping[Key, Sequence[str]], *, is_urgent: bool = False) -> dict[str, set[str]]:
+    """Take room for people outside a window, in the caller's transaction: give by key's name those for whom there was.
+
+    Whoever is counted already needs no room; keys without limit give everybody, and count nobody. People are
+    `person_key`s, the first ones first. What urgent messages found no room for is kept free for them for some seconds.
+    """
+    given = {key.name: set(people) for key, people in asked.items() if key.limit is None}
+    limited = {key.name: (key, people) for key, people in asked.items() if people and key.limit is not None}
+    if not limited:
+        return given
+    names = texts(sorted(limited))
+    _execute(cursor, LOCK, {"keys": names})
+    rows = cursor.fetchall()
+    if len(rows) < len(limited):
+        _execute(cursor, CREATE, {"keys": names})
+        _execute(cursor, LOCK, {"keys": names})
+        rows = cursor.fetchall()
+    for name, allowance, used, reserved in rows:
+        key, people = limited[name]
+        given[name] = _take_of(cursor, allowance, key, people, used, 0 if is_urgent else reserved, is_urgent)
+    return given
+
+
+def _take_of(
+    cursor: Any, allowance: int, key: Key, people: Sequence[str], used: int, reserved: int, is_urgent: bool
+) -> set[str]:
+    values = {
+        "allowance": allowance,
+        "window": WINDOW_SECONDS,
+        "most": FORGET_AT_ONCE,
+        "addresses": texts(dict.fromkeys(people)),
+    }
+    _execute(cursor, KNOWN, values)
+    forgotten, known = cursor.fetchone()
+    taken, new = set(known), 0
+    room = max(0, (key.limit or 0) - reserved - (used - forgotten))
+    for person in dict.fromkeys(people):
+        if person not in taken and new < room:
+            taken.add(person)
+            new += 1
+    if taken or forgotten:
+        values = {"allowance": allowance, "addresses": texts(taken), "change": new - forgotten}
+        _execute(cursor, TAKE, values)
+    missing = len(set(people) - taken)
+    if is_urgent and (missing or reserved):
+        _execute(cursor, RESERVE, {"allowance": allowance, "reserved": missing, "seconds": RESERVE_SECONDS})
+    return taken
+
+
+def give_back(cursor: Any, returned: Collection[tuple[str, str]]) -> None:
+    """Return what was taken for messages that the provider does not have, as keys' names and `person_key`s."""
+    if not returned:
+        return
+    names, people = zip(*sorted(returned), strict=True)
+    _execute(cursor, LOCK, {"keys": texts(sorted(set(names)))})
+    _execute(cursor, RETURN, {"keys": texts(names), "addresses": texts(people)})
+
+
+def rooms_of(cursor: Any, keys: Iterable[Key]) -> dict[Key, Room]:
+    """Give how many more people each key may reach now, and how many of them are kept for answers."""
+    wanted = {key.name: key for key in keys if key.limit is not None}
+    rooms = {key: Room(None) for key in keys if key.limit is None}
+    if wanted:
+        _execute(cursor, ROOM, {"keys": texts(wanted), "window": WINDOW_SECONDS})
+        for name, used, reserved in cursor.fetchall():
+            limit = wanted[name].limit or 0
+            rooms[wanted[name]] = Room(max(0, limit - (used or 0)), reserved)
+    return rooms
+
+
+def openings(cursor: Any, key: Key, *, ahead: int, number: int, now: datetime) -> list[datetime]:
+    """Foretell when there is room for the next `number` people who wait, if `ahead` others wait before them.
+
+    The k-th place is free when the k-th oldest use ends, and, taken then, again a day later.
+    """
+    limit = key.limit
+    if not limit:
+        return [now + WINDOW] * number
+    free = min(limit, rooms_of(cursor, [key])[key].people or 0)
+    found: list[datetime] = []
+    while len(found) < number:
+        days, place = divmod(ahead + len(found), limit)
+        wanted = min(number - len(found), (free if place < free else limit) - place)
+        ends = [now] * wanted if place < free else _ends(cursor, key, place - free, wanted)
+        # Where fewer are in use than the limit allows (it was raised, or uses were given back) the rest is free now.
+        ends += [now] * (wanted - len(ends))
+        found.extend(end + days * WINDOW for end in ends)
+    return found
+
+
+def _ends(cursor: Any, key: Key, first: int, number: int) -> list[datetime]:
+    _execute(cursor, ENDS, {"key": key.name, "window": WINDOW_SECONDS, "first": first, "number": number})
+    return [row[0] for row in cursor.fetchall()]
+
+
+def used_people() -> RawSQL:
+    """Give how many people count against a channel's limit, as an expression over channels' rows."""
+    return RawSQL(USED, [WINDOW_SECONDS], models.IntegerField())  # noqa: S611  # a text of our own
+
+
+def _execute(cursor: Any, statement: str, values: Mapping[str, Any]) -> None:
+    """Run a statement over a worker's own connection, where it is planned once, or over the project's."""
+    if isinstance(cursor, psycopg.Cursor):
+        cursor.execute(statement, values, prepare=True)
+    else:
+        cursor.execute(statement, values)
+
+
+def room_of(channel: Channel) -> int | None:
+    """How many more people a channel may write to first now; None where nothing limits it."""
+    return remaining_allowance([channel])[channel.pk]
+
+
+def remaining_allowance(channels: Collection[Channel]) -> dict[int, int | None]:
+    """Give `room_of` of several channels by their keys, in two statements."""
+    found: dict[int, int | None] = {channel.pk: None for channel in channels}
+    if not found:
+        return found
+    with connection.cursor() as cursor:
+        keys = keys_of(cursor, found)
+        rooms = rooms_of(cursor, set(keys.values()))
+    return found | {channel: rooms[key].people for channel, key in keys.items()}

@@ -1,0 +1,79 @@
+"""Read marks as a source of the sender: after all messages, and once, whatever comes of them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from channelconnect.providers.messages import OutgoingMessage, Recipient
+from channelconnect.providers.messages.outgoing import READ
+from channelconnect.sending.sources import ClaimedMessage, ReadyChannel, Sent
+from config.leases.arrays import integers
+from config.leases.connection import Connection
+
+NAME: Final = "read_marks"
+
+READY_CHANNELS = "SELECT agency_id, channel_id FROM conversations_readmark GROUP BY 1, 2 LIMIT 2000"
+# They are gone with the claim: a sender that dies before it has told a contact leaves it untold.
+CLAIM = """
+WITH picked AS MATERIALIZED (
+    SELECT due.row FROM unnest(%(channels)s::bigint[], %(rooms)s::int[]) AS asked (channel_id, room)
+    CROSS JOIN LATERAL (
+        SELECT ctid AS row FROM conversations_readmark WHERE channel_id = asked.channel_id
+        ORDER BY conversation_id LIMIT asked.room FOR UPDATE SKIP LOCKED
+    ) AS due
+    LIMIT %(batch)s
+), taken AS (
+    DELETE FROM conversations_readmark WHERE ctid = ANY (ARRAY (SELECT row FROM picked))
+    RETURNING conversation_id, agency_id, channel_id
+)
+SELECT taken.conversation_id, taken.agency_id, taken.channel_id, conversation.contact_id, newest.provider_message_id,
+    identity.external_id, identity.user_id, clock_timestamp()
+FROM taken
+JOIN conversations_conversation conversation ON conversation.id = taken.conversation_id
+CROSS JOIN LATERAL (
+    SELECT provider_message_id FROM conversations_message message
+    WHERE message.conversation_id = taken.conversation_id AND message.provider_time <= conversation.read_up_to
+        AND message.direction = 'in' AND message.provider_message_id IS NOT NULL
+    ORDER BY message.provider_time DESC, message.id DESC LIMIT 1
+) AS newest
+LEFT JOIN LATERAL (
+    SELECT external_id, user_id FROM contacts_contactidentity
+    WHERE contact_id = conversation.contact_id AND channel_id = taken.channel_id ORDER BY id DESC LIMIT 1
+) AS identity ON true
+ORDER BY taken.conversation_id
+"""
+
+
+class ReadMarks:
+    """See `MessageSource`. Its rows are `ReadMark`s."""
+
+    name = NAME
+    priority = 20
+
+    def advance(self, connection: Connection) -> None:
+        """None is ever put off."""
+
+    def ready_channels(self, connection: Connection) -> Sequence[ReadyChannel]:
+        return [ReadyChannel._make(row) for row in connection.execute(READY_CHANNELS, prepare=True)]
+
+    def claim(
+        self, connection: Connection, *, run: int, rooms: Mapping[int, int], batch: int
+    ) -> Sequence[ClaimedMessage]:
+        values = {"channels": integers(rooms), "rooms": integers(rooms.values()), "batch": batch}
+        with connection.cursor(binary=True) as cursor:
+            cursor.execute(CLAIM, values, prepare=True)
+            rows = cursor.fetchall()
+        return [_claimed(row) for row in rows]
+
+    def record(self, *, run: int, results: Sequence[Sent]) -> int:
+        return len(results)
+
+    def give_back(self, connection: Connection, *, run: int, ids: Sequence[int]) -> None:
+        """A sender that ends leaves its last ones untold."""
+
+    def free(self, connection: Connection, *, runs: Sequence[int]) -> None:
+        """None is claimed for longer than a call."""
+
+
+def _claimed(row: Sequence[Any]) -> ClaimedMessage:
+    message = OutgoingMessage(opaque="", to=Recipient(row[5], row[6]), type=READ, reply_to=row[4])
+    return ClaimedMessage(NAME, row[0], row[1], row[2], row[3], 0, row[7], message)

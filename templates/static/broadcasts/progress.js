@@ -1,0 +1,27 @@
+// A broadcast's page without reloading: while it moves, the page is fetched again and its live parts are swapped.
+
+const root = document.querySelector("[data-progress]");
+let wait = Number(root?.dataset.progress || 0);
+
+async function refresh() {
+  if (document.visibilityState !== "visible") return;
+  const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+  if (answer.redirected) { location.reload(); return; }
+  if (!answer.ok) return;
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  wait = Number(page.querySelector("[data-progress]")?.dataset.progress || 0);
+  for (const now of document.querySelectorAll("[data-live]")) {
+    const then = page.querySelector(`[data-live="${now.dataset.live}"]`);
+    if (!then || now.contains(document.activeElement) || now.querySelector("details[open]")) continue;
+    if (then.textContent !== now.textContent) now.replaceWith(document.importNode(then, true));
+  }
+}
+
+async function follow() {
+  while (wait) {
+    await new Promise((done) => setTimeout(done, wait));
+    try { await refresh(); } catch { /* the next round tries again */ }
+  }
+}
+
+follow();

@@ -1,0 +1,236 @@
+"""The state machine, through HTTP: every move in every state, and what each refusal says is to be done."""
+
+from itertools import product
+from typing import Any
+
+import pytest
+from django.utils.timezone import now
+
+from agency.models import ActivityEntry
+from broadcasts.models import Broadcast, Recipient, Stage
+from broadcasts.services.cancelling import skip_next_cancelled
+from broadcasts.services.counts import counts_of
+from broadcasts.services.moving import pause_for_fault
+from channelconnect.models import MessageTemplate
+from tests.broadcasts.making import a_template, bring_to, create, prepare, row_of, some_contacts
+from tests.parallel import at_once
+from tests.tenants import Tenant
+from tests.workspaces.topics import recorded_events, subscribe_to
+from workspaces.subaccounts.models import Channel
+
+pytestmark = pytest.mark.django_db
+STATES = ("Draft", "Scheduled", "sending", "paused", "sent", "cancelled")
+MOVES = ("schedule", "approve", "pause", "resume", "cancel", "change", "delete")
+UNDER_WAY = "This broadcast is under way already."
+HAS_ENDED = "Only a draft can be changed or deleted, and this broadcast has ended."
+NOT_CHANGED = "Only a draft can be changed. Cancel this broadcast, and create another one."
+NOT_DELETED = "Only a draft can be deleted. This broadcast can be cancelled."
+SENT = "This broadcast has been sent. Create another one."
+CANCELLED = "This broadcast was cancelled. Create another one."
+# What comes of each move in each state: the state afterwards, or the refusal.
+TABLE: dict[tuple[str, str], str] = {
+    ("Draft", "schedule"): "Scheduled",
+    ("Scheduled", "schedule"): "This broadcast has been scheduled already.",
+    ("sending", "schedule"): UNDER_WAY,
+    ("paused", "schedule"): "This broadcast is under way already. Resume it.",
+    ("Draft", "approve"): "Draft",
+    ("Scheduled", "approve"): "Scheduled",
+    ("sending", "approve"): UNDER_WAY,
+    ("paused", "approve"): UNDER_WAY,
+    ("Draft", "pause"): "This broadcast is a draft: nothing of it is being sent.",
+    ("Scheduled", "pause"): "This broadcast has not begun. Cancel it to keep it from being sent.",
+    ("sending", "pause"): "paused",
+    ("paused", "pause"): "This broadcast is paused already.",
+    ("Draft", "resume"): "This broadcast is a draft. Schedule it.",
+    ("Scheduled", "resume"): "This broadcast has not begun, and begins by itself.",
+    ("sending", "resume"): "This broadcast is not paused.",
+    ("paused", "resume"): "sending",
+    ("Draft", "cancel"): "This broadcast is a draft. Delete it.",
+    ("Scheduled", "cancel"): "cancelled",
+    ("sending", "cancel"): "cancelled",
+    ("paused", "cancel"): "cancelled",
+    ("Draft", "change"): "Draft",
+    ("Draft", "delete"): "gone",
+    **{(state, "change"): NOT_CHANGED for state in ("Scheduled", "sending", "paused")},
+    **{(state, "delete"): NOT_DELETED for state in ("Scheduled", "sending", "paused")},
+    **{(state, move): HAS_ENDED for state in ("sent", "cancelled") for move in ("change", "delete")},
+    **{("sent", move): SENT for move in MOVES[:5]},
+    **{("cancelled", move): CANCELLED for move in MOVES[:5]},
+}
+
+
+def move(a: Tenant, shown: dict[str, Any], name: str, **headers: str) -> Any:
+    path = f"/broadcasts/{shown['id']}"
+    if name == "change":
+        return a.workspace_api.patch(path, {"name": "Renamed"})
+    if name == "delete":
+        return a.workspace_api.delete(path)
+    return a.workspace_api.post(f"{path}/{name}", **headers)
+
+
+def moved(a: Tenant, shown: dict[str, Any], name: str) -> dict[str, Any]:
+    answer = move(a, shown, name)
+    assert answer.status_code == 200, answer.content
+    data: dict[str, Any] = answer.json()["data"]
+    return data
+
+
+def refusal(a: Tenant, shown: dict[str, Any], name: str) -> str:
+    answer = move(a, shown, name)
+    assert answer.status_code == 409, answer.content
+    message: str = answer.json()["message"]
+    return message
+
+
+class TestEveryMove:
+    """All of them in all states, as the table says, and none with any other effect."""
+
+    def test_the_table_is_whole(self) -> None:
+        assert set(TABLE) == set(product(STATES, MOVES))
+
+    @pytest.mark.parametrize("name", MOVES)
+    def test_it_does_what_the_table_says(self, a: Tenant, name: str) -> None:
+        for state in STATES:
+            shown = create(a, requires_approval=True)
+            bring_to(shown, state)
+            before = Broadcast.objects.filter(uuid=shown["id"]).values().get()
+            answer = move(a, shown, name)
+            said = TABLE[state, name]
+            if answer.status_code == 409:
+                assert (state, answer.json()["message"]) == (state, said)
+                assert Broadcast.objects.filter(uuid=shown["id"]).values().get() == before
+            elif said == "gone":
+                assert (state, answer.json()) == (state, {"data": {"deleted": True}})
+                assert not Broadcast.objects.filter(uuid=shown["id"]).exists()
+            else:
+                assert (state, answer.status_code, answer.json()["data"]["status"]) == (state, 200, said)
+                assert row_of(shown).status == said
+
+
+def test_scheduling_says_when_it_begins(a: Tenant) -> None:
+    before = now()
+    at_once_ = create(a)
+    moved(a, at_once_, "schedule")
+    due_at = row_of(at_once_).due_at
+    assert due_at is not None
+    assert before <= due_at <= now()
+    later = create(a, scheduled_at="2027-01-01T09:00:00+01:00")
+    assert moved(a, later, "schedule")["next_wave_at"] == "2027-01-01T08:00:00Z"
+
+
+def test_what_cannot_be_sent_any_more_is_not_scheduled(a: Tenant) -> None:
+    a_template(a.channel)
+    shown = create(a, message={"template": "summer_sale", "language": "en_US"})
+    MessageTemplate.objects.update(status="paused")
+    answer = move(a, shown, "schedule")
+    assert (answer.status_code, list(answer.json()["errors"])) == (422, ["message.template"])
+    MessageTemplate.objects.update(status="approved")
+    Channel.objects.filter(pk=a.channel.pk).update(status="error")
+    answer = move(a, shown, "schedule")
+    assert (answer.status_code, list(answer.json()["errors"])) == (422, ["channel"])
+    assert row_of(shown).status == "Draft"
+
+
+def test_approval_is_asked_for_once_and_voided_by_an_edit(a: Tenant) -> None:
+    assert refusal(a, create(a), "approve") == "This broadcast needs no approval."
+    shown = create(a, requires_approval=True)
+    assert moved(a, shown, "approve")["approved_at"] is not None
+    assert row_of(shown).approved_by == "Shop"
+    assert refusal(a, shown, "approve") == "This broadcast has been approved already."
+    unchanged = a.workspace_api.patch(f"/broadcasts/{shown['id']}", {"name": "Sale"})
+    assert unchanged.json()["data"]["approved_at"] is not None
+    changed = a.workspace_api.patch(f"/broadcasts/{shown['id']}", {"message": {"text": "Something else"}})
+    assert changed.json()["data"]["approved_at"] is None
+    moved(a, shown, "schedule")
+    moved(a, shown, "approve")
+
+
+def test_a_pause_keeps_its_reason_until_it_ends(a: Tenant) -> None:
+    shown = create(a)
+    other = create(a)
+    ids = [bring_to(shown, "sending").pk, bring_to(other, "paused").pk]
+    [paused] = pause_for_fault(ids, "The channel was disconnected.", now())
+    assert paused.pk == ids[0]
+    read = a.workspace_api.get(f"/broadcasts/{shown['id']}").json()["data"]
+    assert (read["status"], read["paused_reason"]) == ("paused", "The channel was disconnected.")
+    Channel.objects.filter(pk=a.channel.pk).update(status="error")
+    told = "The channel of this broadcast is not connected. Connect it again, and resume then."
+    assert refusal(a, shown, "resume") == told
+    Channel.objects.filter(pk=a.channel.pk).update(status="active")
+    assert moved(a, shown, "resume")["paused_reason"] is None
+    assert pause_for_fault([ids[1]], "Again", now()) == []
+
+
+def test_whom_a_cancelled_broadcast_has_not_reached_is_skipped(a: Tenant) -> None:
+    subscribe_to(a.workspace, "broadcast.recipient_skipped")
+    shown = create(a)
+    broadcast = bring_to(shown, "sending")
+    people = some_contacts(a, 6)
+    prepare(broadcast, people[:2])
+    prepare(broadcast, people[2:4], stage=Stage.HELD)
+    prepare(broadcast, people[4:5], stage=Stage.DONE, status="sent")
+    prepare(broadcast, people[5:], stage=Stage.CLAIMED)
+    moved(a, shown, "cancel")
+    while skip_next_cancelled(now=now()):
+        pass
+    found = Recipient.objects.of(broadcast).order_by("contact_id").values_list("status", "skip_reason")
+    assert list(found) == [("skipped", "cancelled")] * 4 + [("sent", None), ("pending", None)]
+    counts = counts_of([broadcast])[broadcast.pk]
+    assert (counts["skipped"], counts["sent"], counts["pending"], counts["held"]) == (4, 1, 1, 0)
+    # What is at the provider may turn out not to have left: then it is skipped, too.
+    assert row_of(shown).next_due_at is not None
+    Recipient.objects.of(broadcast).filter(stage=Stage.CLAIMED).update(stage=Stage.READY)
+    assert skip_next_cancelled(now=now())
+    assert not skip_next_cancelled(now=now())
+    assert row_of(shown).next_due_at is None
+    events = recorded_events(a.workspace)
+    assert [data["recipient"]["skip_reason"] for _, data in events] == ["cancelled"] * 5
+    assert {data["broadcast"]["id"] for _, data in events} == {shown["id"]}
+
+
+def test_what_has_not_begun_leaves_nobody_to_skip(a: Tenant) -> None:
+    shown = create(a, schedule=True)
+    cancelled = moved(a, shown, "cancel")
+    assert cancelled["completed_at"] is not None
+    assert row_of(shown).next_due_at is None
+
+
+def test_a_move_is_made_once_per_key(a: Tenant) -> None:
+    shown = create(a)
+    first = move(a, shown, "schedule", Idempotency_Key="one")
+    again = move(a, shown, "schedule", Idempotency_Key="one")
+    assert (first.status_code, again.json()) == (200, first.json())
+
+
+def test_each_move_is_an_event_and_an_activity(a: Tenant) -> None:
+    names = ("created", "updated", "deleted", "scheduled", "approved", "paused", "resumed", "cancelled")
+    subscribe_to(a.workspace, *[f"broadcast.{name}" for name in names])
+    shown = create(a, requires_approval=True)
+    for name in ("change", "approve", "schedule"):
+        move(a, shown, name)
+    bring_to(shown, "sending")
+    for name in ("pause", "resume", "cancel"):
+        move(a, shown, name)
+    move(a, create(a), "delete")
+    told = recorded_events(a.workspace)
+    order = ["created", "updated", "approved", "scheduled", "paused", "resumed", "cancelled", "created", "deleted"]
+    assert [name.removeprefix("broadcast.") for name, _ in told] == order
+    assert [data["broadcast"]["status"] for _, data in told] == [
+        "Draft", "Draft", "Draft", "Scheduled", "paused", "sending", "cancelled", "Draft", "Draft",
+    ]  # fmt: skip
+    assert told[1][1]["changes"] == {"name": {"from": "Sale", "to": "Renamed"}}
+    actions = ActivityEntry.objects.filter(target_kind="broadcast").order_by("id").values_list("action", "actor_label")
+    assert list(actions) == [(f"broadcast.{name}", "Shop") for name in order]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_who_move_it_at_once_one_does(a: Tenant) -> None:
+    shown = create(a)
+    api = a.workspace_api
+    answers = at_once(lambda _: api.post(f"/broadcasts/{shown['id']}/schedule").status_code, times=6)
+    assert sorted(answers) == [200, 409, 409, 409, 409, 409]
+    bring_to(shown, "sending")
+    moves = ("pause", "cancel")
+    answers = at_once(lambda number: api.post(f"/broadcasts/{shown['id']}/{moves[number % 2]}").status_code, times=6)
+    assert answers.count(200) in (1, 2)
+    assert row_of(shown).status == "cancelled"

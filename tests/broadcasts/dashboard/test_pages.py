@@ -1,0 +1,300 @@
+"""Broadcasts at the customers' dashboard: written, looked at, moved, watched, exported."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from broadcasts.models import Broadcast
+from broadcasts.services.counts import add_counts
+from channelconnect.models import ChannelCredential, MessageTemplate
+from tests.agency.console.browsers import text
+from tests.broadcasts.under_way import a_broadcast, a_busy_broadcast, a_draft, a_recipient
+from tests.factories import ChannelFactory, ContactFactory, SegmentFactory, WorkspaceFactory
+from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
+from workspaces.subaccounts.models import Channel, Workspace
+
+pytestmark = pytest.mark.django_db
+BODY = "Hello {{1}}, the *sale* begins on {{2}}."
+COMPONENTS = [
+    {"type": "HEADER", "format": "DOCUMENT"},
+    {"type": "BODY", "text": BODY},
+    {"type": "FOOTER", "text": "Reply STOP"},
+    {"type": "BUTTONS", "buttons": [{"type": "URL", "text": "See it", "url": "https://shop.example/{{1}}"}]},
+]
+PARAMETERS = [
+    {"component": "header", "index": 1, "name": None, "type": "document", "example": None},
+    {"component": "body", "index": 1, "name": None, "type": "text", "example": "Ada"},
+    {"component": "body", "index": 2, "name": None, "type": "text", "example": "1 June"},
+    {"component": "button", "index": 0, "name": None, "type": "url", "example": "offers"},
+]
+
+
+@pytest.fixture
+def workspace() -> Workspace:
+    return WorkspaceFactory.create(timezone="Europe/Berlin")
+
+
+@pytest.fixture
+def channel(workspace: Workspace) -> Channel:
+    return ChannelFactory.create(workspace=workspace)
+
+
+@pytest.fixture
+def template(channel: Channel) -> MessageTemplate:
+    ChannelCredential.objects.create(channel=channel, token="t", container_id="account-1")
+    return MessageTemplate.objects.create(
+        container_id="account-1",
+        name="sale",
+        language="en",
+        category="marketing",
+        status="approved",
+        components=COMPONENTS,
+        parameters=PARAMETERS,
+    )
+
+
+@pytest.fixture
+def customer(workspace: Workspace) -> Client:
+    return dashboard_client(workspace)
+
+
+def html(answer: Any) -> str:
+    """The page as it was sent, its quotes written plainly."""
+    return str(answer.content.decode()).replace("&#x27;", "'")
+
+
+def typed(on: Channel, /, **changes: str) -> dict[str, str]:
+    fields = {
+        "name": "Autumn sale",
+        "channel": str(on.uuid),
+        "template": "",
+        "message_text": "Hello {{contact.first_name}}",
+        "track_clicks": "on",
+        "audience": "all",
+        "time": "now",
+    }
+    return fields | changes
+
+
+def test_an_empty_list_says_what_broadcasts_are_and_the_composer_asks_for_a_channel(customer: Client) -> None:
+    assert "No broadcasts yet" in text(customer.get("/app/broadcasts"))
+    assert "No channel to send on" in text(customer.get("/app/broadcasts/new"))
+
+
+def test_a_broadcast_is_written_looked_at_and_scheduled(customer: Client, channel: Channel) -> None:
+    answer = customer.post("/app/broadcasts/new", typed(channel))
+
+    made = Broadcast.objects.get()
+    assert answer["Location"] == f"/app/broadcasts/{made.uuid}/preview"
+    assert (made.status, made.message["text"]) == ("Draft", "Hello {{contact.first_name}}")
+    assert (made.audience, made.scheduled_at) == ({"type": "segment", "segment": "all"}, None)
+    assert "<mark>First name</mark>" in html(customer.get(answer["Location"]))
+    said = text(customer.post(f"/app/broadcasts/{made.uuid}/schedule", follow=True))
+    assert "The broadcast is scheduled." in said
+    assert Broadcast.objects.get().status == "Scheduled"
+
+
+def test_a_template_is_filled_and_its_picture_follows(
+    customer: Client, channel: Channel, template: MessageTemplate
+) -> None:
+    chosen = typed(channel, template=str(template.uuid), choose="yes")
+    asked = html(customer.post("/app/broadcasts/new", chosen))
+    assert not Broadcast.objects.exists()
+    assert "Autumn sale" in asked
+    assert "Hello Ada, the <strong>sale</strong> begins on 1 June." in asked
+    assert "See it" in asked
+
+    filled = {
+        "parameter_0": "https://93.184.215.14/menu.pdf",
+        "message_header_filename": "Menu.pdf",
+        "parameter_1": "{{contact.name}}",
+        "parameter_2": "<b>2 July</b>",
+        "parameter_3": "offers/7",
+    }
+    answer = customer.post("/app/broadcasts/new", typed(channel, template=str(template.uuid)) | filled)
+    assert answer.status_code == 302, text(answer)
+    made = Broadcast.objects.get()
+    assert made.message["template"] == "sale"
+    assert made.message["header"] == {"url": filled["parameter_0"], "filename": "Menu.pdf", "parameters": []}
+    assert [one["parameters"] for one in made.message["components"]] == [
+        [{"type": "text", "text": "{{contact.name}}"}, {"type": "text", "text": "<b>2 July</b>"}],
+        [{"type": "text", "text": "offers/7"}],
+    ]
+    again = html(customer.get(f"/app/broadcasts/{made.uuid}/edit"))
+    for value in ("https://93.184.215.14/menu.pdf", "Menu.pdf", "{{contact.name}}", "offers/7"):
+        assert f'value="{value}"' in again
+    assert "<mark>Name</mark>, the <strong>sale</strong> begins on &lt;b&gt;2 July&lt;/b&gt;." in again
+
+
+def test_people_are_chosen_by_what_they_are_known_by(customer: Client, channel: Channel) -> None:
+    first = ContactFactory.create(workspace=channel.workspace, phone="+4915112345678")
+    second = ContactFactory.create(workspace=channel.workspace, email="Grace@example.com")
+    foreign = ContactFactory.create(phone="+4915187654321")
+    wanted = typed(channel, audience="contacts", audience_contacts="+49 151 12345678\ngrace@EXAMPLE.com\n")
+
+    refused = customer.post("/app/broadcasts/new", wanted | {"audience_contacts": f"{foreign.phone}\nx"})
+    assert refused.status_code == 422
+    assert "These are no contacts of yours: +4915187654321, x." in text(refused)
+    customer.post("/app/broadcasts/new", wanted)
+    made = Broadcast.objects.get()
+    assert made.chosen_contacts == [first.pk, second.pk]
+    assert "+4915112345678\nGrace@example.com" in html(customer.get(f"/app/broadcasts/{made.uuid}/edit"))
+
+
+def test_a_segment_and_each_contact_s_own_time(customer: Client, channel: Channel) -> None:
+    segment = SegmentFactory.create(workspace=channel.workspace)
+    wanted = typed(channel, audience="segment", audience_segment=str(segment.uuid), time="local")
+
+    assert "Say when." in text(customer.post("/app/broadcasts/new", wanted))
+    customer.post("/app/broadcasts/new", wanted | {"scheduled_local_at": "2027-03-01T09:00", "requires_approval": "on"})
+    made = Broadcast.objects.get()
+    assert (made.timezone_mode, made.scheduled_local_at, made.segment) == ("contact", "2027-03-01 09:00:00", segment)
+    page = text(customer.get(f"/app/broadcasts/{made.uuid}"))
+    assert "2027-03-01 09:00 on each contact" in page
+    assert "It has to be approved before anything is sent." in page
+    assert "is approved" in text(customer.post(f"/app/broadcasts/{made.uuid}/approve", follow=True))
+
+
+def test_a_moment_is_the_workspace_s(customer: Client, channel: Channel) -> None:
+    customer.post("/app/broadcasts/new", typed(channel, time="at", scheduled_at="2027-03-01T09:00"))
+
+    made = Broadcast.objects.get()
+    assert made.scheduled_at == datetime(2027, 3, 1, 8, tzinfo=UTC)
+    assert 'value="2027-03-01T09:00"' in html(customer.get(f"/app/broadcasts/{made.uuid}/edit"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"name": ""}, "This field is required."),
+        ({"message_text": ""}, "One of message.text and message.template is required."),
+        ({"message_text": "Hello {{contact.shoe}}"}, "is no variable"),
+        ({"audience": "segment"}, "The audience.segment field is required."),
+        ({"audience": "contacts"}, "The audience.contacts field is required."),
+        ({"audience": "retarget"}, "The source broadcast id field is required."),
+        ({"channel": "x"}, "Select a valid choice."),
+    ],
+)
+def test_what_cannot_be_sent_is_refused_beside_its_field(
+    customer: Client, channel: Channel, changes: dict[str, str], message: str
+) -> None:
+    answer = customer.post("/app/broadcasts/new", typed(channel, **changes))
+
+    assert answer.status_code == 422
+    assert message in text(answer)
+    assert not Broadcast.objects.exists()
+
+
+def test_a_form_that_is_sent_twice_makes_one_broadcast(customer: Client, channel: Channel) -> None:
+    page = html(customer.get("/app/broadcasts/new"))
+    nonce = page.partition('name="nonce" value="')[2].partition('"')[0]
+
+    landings = {customer.post("/app/broadcasts/new", typed(channel, nonce=nonce))["Location"] for _ in range(2)}
+    assert Broadcast.objects.count() == len(landings) == 1
+
+
+def test_one_under_way_shows_its_numbers_and_is_paused_resumed_and_cancelled(
+    customer: Client, channel: Channel
+) -> None:
+    broadcast = a_busy_broadcast(channel)
+    path = f"/app/broadcasts/{broadcast.uuid}"
+    page = html(customer.get(path))
+    for words in ("Out of order.", "6 recipients", "1 waits for room", "1 recipient followed a link", "marketing"):
+        assert words in page
+    assert 'data-progress="4000"' in page
+
+    customer.post(f"{path}/resume")
+    assert Broadcast.objects.get().status == "sending"
+    customer.post(f"{path}/pause")
+    assert Broadcast.objects.get().status == "paused"
+    assert "is paused already" in text(customer.post(f"{path}/pause", follow=True))
+    assert "Cancel the broadcast" in text(customer.get(f"{path}/cancel"))
+    customer.post(f"{path}/cancel")
+    assert Broadcast.objects.get().status == "cancelled"
+    assert 'data-progress="0"' in html(customer.get(path))
+
+
+def test_a_copy_and_a_retarget_begin_new_drafts(customer: Client, channel: Channel) -> None:
+    broadcast = a_broadcast(channel=channel, text="Hello again")
+    landing = customer.post(f"/app/broadcasts/{broadcast.uuid}/duplicate")["Location"]
+    copy = Broadcast.objects.latest("pk")
+    assert landing == f"/app/broadcasts/{copy.uuid}/edit"
+    assert (copy.status, copy.name, copy.message["text"]) == ("Draft", "Copy of Autumn sale", "Hello again")
+
+    page = html(customer.get(f"/app/broadcasts/new?retarget={broadcast.uuid}&did=not_read"))
+    assert f'<option value="{broadcast.uuid}" selected>' in page
+    assert '<option value="not_read" selected>' in page
+    again = {"source_broadcast_id": str(broadcast.uuid), "retarget_engagement": "not_read"}
+    customer.post("/app/broadcasts/new", typed(channel, audience="retarget") | again)
+    assert Broadcast.objects.latest("pk").source_broadcast == broadcast
+
+
+def test_a_draft_is_deleted_and_what_has_begun_is_not(customer: Client, channel: Channel) -> None:
+    draft, begun = a_draft(channel), a_broadcast(channel=channel)
+
+    for one in (draft, begun):
+        customer.post(f"/app/broadcasts/{one.uuid}/delete")
+    assert Broadcast.objects.get() == begun
+
+
+def test_a_test_goes_to_a_few_contacts(customer: Client, channel: Channel) -> None:
+    draft = a_draft(channel)
+    path = f"/app/broadcasts/{draft.uuid}/test"
+    people = [ContactFactory.create(workspace=channel.workspace, phone=f"+491511234567{n}") for n in range(6)]
+
+    assert "At most five" in text(customer.post(path, {"contacts": "\n".join(str(one.phone) for one in people)}))
+    assert "no contacts of yours" in text(customer.post(path, {"contacts": "+4915100000000"}))
+    # A free text needs an open window: the refusal is the conversation's own.
+    assert "24-hour window" in text(customer.post(path, {"contacts": people[0].phone}))
+
+
+def test_recipients_are_shown_with_reasons_in_words_and_exported_without_formulas(
+    customer: Client, channel: Channel
+) -> None:
+    broadcast = a_busy_broadcast(channel)
+    evil = ContactFactory.create(workspace=channel.workspace, name="=HYPERLINK(1)")
+    a_recipient(broadcast, contact=evil, status="failed", error_code="send_outcome_unknown")
+    add_counts({broadcast.pk: {"failed": 1}})
+    path = f"/app/broadcasts/{broadcast.uuid}"
+
+    page = text(customer.get(f"{path}/recipients"))
+    for words in ("They want no messages, or no marketing.", "Out of order.", "Nobody knows whether it arrived"):
+        assert words in page
+    failed = text(customer.get(f"{path}/recipients?status=failed"))
+    assert "Out of order." in failed
+    assert "They want no messages" not in failed
+
+    answer = customer.get(f"{path}/export")
+    lines = b"".join(answer).decode().splitlines()
+    assert answer["Content-Type"] == "text/csv; charset=utf-8"
+    assert len(lines) == 8
+    assert lines[-1].startswith("'=HYPERLINK(1),")
+    assert len(b"".join(customer.get(f"{path}/export?status=failed")).splitlines()) == 3
+
+
+def test_the_list_costs_the_same_however_long_it_is(customer: Client, channel: Channel) -> None:
+    a_busy_broadcast(channel)
+    with CaptureQueriesContext(connection) as few:
+        customer.get("/app/broadcasts")
+    for _ in range(5):
+        a_busy_broadcast(channel)
+
+    with CaptureQueriesContext(connection) as many:
+        page = html(customer.get("/app/broadcasts"))
+    assert len(many) == len(few)
+    assert page.count('class="shares"') == 6
+    assert "No broadcast has this status" in text(customer.get("/app/broadcasts?status=Draft"))
+
+
+def test_who_is_due_is_told_when(customer: Client, channel: Channel) -> None:
+    with time_machine.travel(datetime(2026, 11, 22, 12, tzinfo=UTC)):
+        draft = a_draft(channel, scheduled_at=datetime.now(UTC) + timedelta(days=1))
+        dashboard_client(channel.workspace).post(f"/app/broadcasts/{draft.uuid}/schedule")
+
+    page = text(customer.get(f"/app/broadcasts/{draft.uuid}"))
+    assert "23 Nov 2026, 13:00" in page

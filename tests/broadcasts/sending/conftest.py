@@ -1,0 +1,6 @@
+"""Senders at work beside the test, and a number to send from."""
+
+from tests.channelconnect.conftest import meta, provider
+from tests.channelconnect.sending.conftest import channel, start_sender
+
+__all__ = ["channel", "meta", "provider", "start_sender"]

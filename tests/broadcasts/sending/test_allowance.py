@@ -1,0 +1,283 @@
+"""How many people a number, or a portfolio's numbers together, may write to first in any 24 hours: never one more."""
+
+import random
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Final
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.utils.timezone import now
+
+from broadcasts.models import Broadcast, Recipient, Stage
+from broadcasts.sending.source import BroadcastRecipients
+from channelconnect.models import Allowance, AllowanceUse, ChannelCredential, SenderRun
+from channelconnect.providers.messages import CallResult, Outcome, error_of
+from channelconnect.sending.allowance import MARGIN_SECONDS, remaining_allowance, room_of
+from channelconnect.sending.sources import ClaimedMessage, Sent
+from config.leases.connection import Connection, open_connection
+from tests.broadcasts.sending.broadcasts import (
+    TEXT,
+    a_broadcast,
+    add_recipients,
+    counts,
+    has_ended,
+    open_window,
+    people,
+    rows_as_counts,
+    with_recipients,
+)
+from tests.channelconnect.sending.conftest import StartSender
+from tests.channelconnect.sending.messages import a_channel, a_conversation, a_message, until
+from tests.factories import ChannelFactory, a_workspace_key
+from tests.tenants import Tenant
+from tools.sandbox import RunningSandbox
+from workspaces.contacts.models import Contact
+from workspaces.conversations.models import Message
+from workspaces.subaccounts.models import Channel
+from workspaces.subaccounts.services import change_channel_limit
+
+pytestmark = pytest.mark.django_db(transaction=True)
+DAY: Final = timedelta(hours=24)
+
+
+class Sending:
+    """A source at work without a network: what it claims has an outcome at once, and stands in the log."""
+
+    def __init__(self, *channels: Channel) -> None:
+        self.channels = channels
+        self.source = BroadcastRecipients()
+        self.run = random.randrange(1, 2**31)
+        self.log: list[tuple[datetime, str]] = []
+        self.outcome: Callable[[ClaimedMessage], Outcome] = lambda _: Outcome(CallResult.ACCEPTED, "wamid.1")
+        SenderRun.objects.create(number=self.run, started_at=now(), seen_at=now())
+
+    def claim(self, own: Connection, room: int = 7) -> list[ClaimedMessage]:
+        self.source.ready_channels(own)
+        return list(self.source.claim(own, run=self.run, rooms={one.pk: room for one in self.channels}, batch=room * 2))
+
+    def finish(self, claimed: list[ClaimedMessage]) -> None:
+        self.source.record(run=self.run, results=[Sent(one, self.outcome(one), now().timestamp()) for one in claimed])
+
+    def go_on(self, own: Connection, elapsed: timedelta = timedelta()) -> int:
+        """Send all that may go now; says how many that was."""
+        total = 0
+        while True:
+            self.source.advance(own)
+            claimed = self.claim(own)
+            at = now() + elapsed
+            self.log.extend((at, one.message.to.phone or "") for one in claimed)
+            self.finish(claimed)
+            total += len(claimed)
+            if not claimed:
+                return total
+
+
+@pytest.fixture
+def own(transactional_db: None) -> Iterator[Connection]:
+    with closing(open_connection("test")) as opened:
+        opened.execute("SET synchronous_commit = on")
+        yield opened
+
+
+def a_number(channel: Channel | None = None, *, limit: int | None, portfolio: str = "") -> Channel:
+    """A number with a limit, of a portfolio or alone."""
+    channel = channel or ChannelFactory.create()
+    ChannelCredential.objects.create(channel=channel, token="t", container_id="2001", portfolio_id=portfolio)
+    Channel.objects.filter(pk=channel.pk).update(messaging_limit=limit)
+    channel.refresh_from_db()
+    return channel
+
+
+def pass_time(hours: float) -> None:
+    """Have so much time gone by."""
+    with connection.cursor() as cursor:
+        for statement in (
+            "UPDATE channelconnect_allowanceuse SET last_at = last_at - %s::interval",
+            "UPDATE channelconnect_allowance SET reserved_until = reserved_until - %s::interval",
+            "UPDATE broadcasts_recipient SET due_at = due_at - %s::interval WHERE stage = 3",
+        ):
+            cursor.execute(statement, [f"{hours} hours"])
+
+
+def most_in_a_day(log: list[tuple[datetime, str]]) -> int:
+    """The most different people of any 24 hours: those that end with a message."""
+    return max(len({who for at, who in log if end - DAY < at <= end}) for end, _ in log)
+
+
+def _work(sender: Sending, elapsed: timedelta) -> None:
+    try:
+        with closing(open_connection("test")) as opened:
+            sender.go_on(opened, elapsed)
+    finally:
+        connection.close()
+
+
+def at_once(works: list[Callable[[], None]]) -> None:
+    """Have all of them done in threads of their own."""
+    with ThreadPoolExecutor(len(works)) as pool:
+        for done in [pool.submit(work) for work in works]:
+            done.result()
+
+
+def test_no_24_hours_have_one_more_whoever_sends_at_once_and_all_are_sent_to_at_last(own: Connection) -> None:
+    """Four senders, three broadcasts that share people, two numbers of one portfolio, a clock that is moved on."""
+    limit, chance = 25, random.Random(5)
+    first = a_number(limit=limit, portfolio="8001")
+    second = a_number(ChannelFactory.create(workspace=first.workspace), limit=limit, portfolio="8001")
+    contacts = people(first, 90)
+    broadcasts = [a_broadcast(channel) for channel in (first, second, first)]
+    for number, broadcast in enumerate(broadcasts):
+        add_recipients(broadcast, contacts[number * 20 : number * 20 + 50])
+    senders = [Sending(first, second) for _ in range(4)]
+    elapsed, turns = timedelta(), 0
+    while not has_ended(*broadcasts) and turns < 60:
+        turns += 1
+        at_once([partial(_work, sender, elapsed) for sender in senders])
+        hours = chance.choice([0.5, 3, 7, 11])
+        pass_time(hours)
+        elapsed += timedelta(hours=hours)
+    log = [one for sender in senders for one in sender.log]
+    assert turns > 3
+    assert len(log) == 150
+    assert most_in_a_day(log) == limit
+    for broadcast in broadcasts:
+        assert counts(broadcast) == rows_as_counts(broadcast) == {"sent": 50}
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT used = (SELECT count(*) FROM channelconnect_allowanceuse) FROM channelconnect_allowance")
+        assert cursor.fetchall() == [(True,)]
+
+
+def test_who_finds_no_room_waits_for_the_oldest_use_to_end(own: Connection) -> None:
+    channel = a_number(limit=10)
+    broadcast = with_recipients(channel, 35)
+    sending = Sending(channel)
+
+    assert sending.go_on(own) == 10
+
+    sending.source.advance(own)
+    assert counts(broadcast) == rows_as_counts(broadcast) == {"sent": 10, "pending": 25, "held": 25}
+    waits = sorted(Recipient.objects.filter(stage=Stage.HELD).values_list("due_at", flat=True))
+    window = DAY + timedelta(seconds=MARGIN_SECONDS)
+    ends = sorted(AllowanceUse.objects.values_list("last_at", flat=True))
+    for number, due_at in enumerate(waits):
+        assert abs(due_at - (ends[number % 10] + window * (1 + number // 10))) < timedelta(seconds=2)
+    broadcast.refresh_from_db()
+    assert broadcast.next_due_at == waits[0]
+    assert (room_of(channel), remaining_allowance([channel])) == (0, {channel.pk: 0})
+    pass_time(23)
+    assert sending.go_on(own) == 0
+    pass_time(2)
+    assert sending.go_on(own) == 10
+    assert counts(broadcast) == rows_as_counts(broadcast) == {"sent": 20, "pending": 15, "held": 15}
+
+
+def test_room_that_opens_is_used_at_once(own: Connection) -> None:
+    channel = a_number(limit=10)
+    broadcast = with_recipients(channel, 40)
+    sending = Sending(channel)
+    sending.outcome = lambda one: (
+        Outcome(CallResult.REFUSED, error=error_of(131026))
+        if one.contact_id and one.contact_id % 2
+        else Outcome(CallResult.ACCEPTED, "wamid.1")
+    )
+
+    # Whoever cannot be reached takes nobody's place.
+    sending.go_on(own)
+    assert Recipient.objects.filter(status="sent").count() == 10
+    assert Recipient.objects.filter(status="failed").count() >= 8
+    assert counts(broadcast) == rows_as_counts(broadcast)
+    change_channel_limit(channel=channel, messaging_limit=15, now=now())
+    sending.go_on(own)
+    assert Recipient.objects.filter(status="sent").count() == 15
+    # A lower one takes nothing back, and lets nobody through.
+    change_channel_limit(channel=channel, messaging_limit=5, now=now())
+    assert sending.go_on(own) == 0
+    change_channel_limit(channel=channel, messaging_limit=None, now=now())
+    sending.go_on(own)
+    assert has_ended(broadcast)
+    assert counts(broadcast) == rows_as_counts(broadcast)
+
+
+def test_open_windows_known_people_free_text_and_other_networks_need_no_room(own: Connection) -> None:
+    channel = a_number(limit=1)
+    broadcast, again = a_broadcast(channel), a_broadcast(channel)
+    known, *writers, held = people(channel, 5)
+    sending = Sending(channel)
+    add_recipients(broadcast, [known])
+    sending.go_on(own)
+    for writer in writers:
+        open_window(channel, writer)
+
+    add_recipients(again, [held, known, *writers])
+    sending.go_on(own)
+
+    ends = dict(Recipient.objects.of(again).values_list("contact_id", "stage"))
+    assert ends == {one.pk: Stage.DONE for one in (known, *writers)} | {held.pk: Stage.HELD}
+    assert not Recipient.objects.filter(contact_id__in=[one.pk for one in writers], is_counted=True).exists()
+    page = a_number(ChannelFactory.create(workspace=channel.workspace, platform="facebook"), limit=None)
+    text = a_broadcast(page, TEXT)
+    add_recipients(text, [known], kind="id")
+    open_window(page, known)
+    Sending(page).go_on(own)
+    assert counts(text) == {"sent": 1}
+    assert Allowance.objects.count() == 1
+
+
+def test_the_api_says_what_is_left(own: Connection, client: Client) -> None:
+    channel = a_number(limit=10)
+    with_recipients(channel, 3)
+    Sending(channel).go_on(own)
+    _, key = a_workspace_key(channel.workspace)
+
+    for path in ("/api/v1/channels", f"/api/v1/channels/{channel.uuid}"):
+        data = client.get(path, headers={"x-api-key": key}).json()["data"]
+        found = data[0] if isinstance(data, list) else data
+        assert (found["messaging_limit"], found["remaining_allowance"]) == (10, 7)
+
+
+def test_a_template_of_a_conversation_waits_and_goes_before_broadcasts(
+    a: Tenant, meta: RunningSandbox, start_sender: StartSender
+) -> None:
+    channel = a_channel(a.workspace, meta)
+    Channel.objects.filter(pk=channel.pk).update(messaging_limit=2)
+    broadcast = with_recipients(channel, 6)
+    start_sender(rates=None)
+    until(lambda: Recipient.objects.filter(stage=Stage.HELD).count() == 4)
+    template = {"name": "order_ready", "language": "en_US", "components": []}
+    body = [{"type": "body", "parameters": [{"type": "text", "text": "Ann"}]}]
+
+    message = a_message(a_conversation(channel), "", type="template", template=template | {"components": body})
+    until(lambda: Allowance.objects.filter(reserved=1).exists())
+    assert Message.objects.get().status == "pending"
+    AllowanceUse.objects.filter(pk=AllowanceUse.objects.order_by("pk")[0].pk).update(last_at=now() - DAY * 2)
+
+    until(partial(lambda one: Message.objects.get(pk=one.pk).status == "sent", message))
+    assert Recipient.objects.of(broadcast).filter(status="sent").count() == 2
+    assert meta.ledger()["sent_total"] == 3
+
+
+def test_two_contacts_by_number_and_by_id_are_one_person(own: Connection) -> None:
+    channel = a_number(limit=1)
+    [contact] = people(channel, 1)
+    broadcast = a_broadcast(channel)
+    add_recipients(broadcast, [contact])
+    sending = Sending(channel)
+    sending.go_on(own)
+    other = Contact.objects.create(workspace=channel.workspace, name="Same", search_key="same")
+    Recipient.objects.create(
+        broadcast_id=a_broadcast(channel, next_due_at=now()).pk,
+        contact_id=other.pk,
+        due_at=now(),
+        address_kind="id",
+        address=(contact.phone or "").removeprefix("+"),
+        values=["Same"],
+        created_at=now(),
+    )
+
+    assert sending.go_on(own) == 1
+    assert (AllowanceUse.objects.get().sends, Broadcast.objects.count()) == (2, 2)

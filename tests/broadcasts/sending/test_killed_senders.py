@@ -1,0 +1,94 @@
+"""Senders that are killed send to nobody twice and forget nobody: a status settles it, or it ends visibly."""
+
+import json
+import os
+import signal
+from functools import partial
+from typing import Any, Final
+
+from django.utils.timezone import now
+
+from broadcasts.models import Broadcast, Recipient, Stage
+from broadcasts.models.recipients import opaque_of
+from channelconnect.inbox import read_waiting, store_notice
+from channelconnect.models import SenderRun
+from tests.broadcasts.sending.broadcasts import counts, rows_as_counts, with_recipients
+from tests.channelconnect.inbox.notices import of_number
+from tests.channelconnect.sending.messages import a_channel, until
+from tests.own_processes import start, stop, variables
+from tests.tenants import Tenant
+from tools.sandbox import RunningSandbox
+from workspaces.subaccounts.models import Channel
+
+KILLS: Final = 2
+SENDER: Final = """
+import django
+django.setup()
+from channelconnect.sending.loop import run_sender
+run_sender(should_stop=lambda: False)
+"""
+
+
+def _has_sent(meta: RunningSandbox, total: int) -> bool:
+    return bool(meta.ledger()["sent_total"] >= total)
+
+
+def _opaque(**asked: Any) -> set[str]:
+    return {opaque_of(*key) for key in Recipient.objects.filter(**asked).values_list("pk", flat=True)}
+
+
+def _tell_sent(meta: RunningSandbox, opaque: set[str]) -> None:
+    """Have the provider's statuses come for these."""
+    told: dict[str, list[dict[str, Any]]] = {}
+    for one in meta.ledger()["sent"]:
+        if one["opaque"] in opaque:
+            status = {"id": one["message_id"], "status": "sent", "timestamp": "1790000000"}
+            person = {"recipient_id": one["to"].removeprefix("+"), "biz_opaque_callback_data": one["opaque"]}
+            told.setdefault(one["account"], []).append(status | person)
+    for account, statuses in told.items():
+        store_notice(body=json.dumps(json.loads(of_number(number=account, statuses=statuses))).encode())
+    read_waiting()
+
+
+def test_nobody_is_sent_to_twice_and_nobody_is_forgotten(a: Tenant, meta: RunningSandbox, channel: Channel) -> None:
+    # Some calls are accepted and not answered, so that every kill finds some of which nobody knows.
+    meta.play(faults=[{"call": "send", "fault": "accept_then_hang", "every": 15, "seconds": 120}])
+    broadcasts = [with_recipients(one, 130) for one in (channel, a_channel(a.workspace, meta, external_id="4010001"))]
+    environment = {**variables(), **meta.variables, "DJANGO_SETTINGS_MODULE": "config.settings"}
+
+    for kill in range(1, KILLS + 1):
+        sender = start(("-c", SENDER), environment)
+        try:
+            until(partial(_has_sent, meta, kill * 60), 60)
+        finally:
+            os.killpg(sender.pid, signal.SIGKILL)
+            sender.wait()
+    meta.play()
+    sender = start(("-c", SENDER), environment)
+    try:
+        until(lambda: not Recipient.objects.filter(stage__in=(Stage.READY, Stage.CLAIMED)).exists(), 60)
+        assert SenderRun.objects.count() == 1
+        unknown = {
+            opaque_of(*key) for key in Recipient.objects.filter(stage=Stage.UNKNOWN).values_list("pk", flat=True)
+        }
+        accepted = meta.ledger()["sent_by_opaque"]
+        known = sorted(unknown & set(accepted))
+        _tell_sent(meta, set(known[::2]))
+        Recipient.objects.filter(stage=Stage.UNKNOWN).update(due_at=now())
+        until(lambda: not Recipient.objects.exclude(stage=Stage.DONE).exists(), 30)
+    finally:
+        stop(sender)
+
+    assert max(accepted.values()) == 1
+    failed = Recipient.objects.filter(status="failed")
+    assert set(failed.values_list("error_code", flat=True)) == {"send_outcome_unknown"}
+    sent = _opaque(status="sent")
+    assert len(known) > KILLS
+    assert failed.count() == len(unknown) - len(known[::2])
+    assert sent <= set(accepted)
+    assert len(sent) + failed.count() == 260
+    assert set(known[::2]) <= sent
+    for broadcast in broadcasts:
+        broadcast.refresh_from_db()
+        assert counts(broadcast) == rows_as_counts(broadcast)
+        assert (broadcast.status, broadcast.next_due_at) == (Broadcast.Status.SENDING, None)

@@ -1,0 +1,105 @@
+"""What Messenger and Instagram tell of broadcasts' messages: echoes settle them, marks of reading move them on."""
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils.timezone import now
+
+from broadcasts.models import Broadcast, Recipient, Stage
+from broadcasts.models.recipients import opaque_of
+from broadcasts.services.counts import add_counts
+from channelconnect.inbox import read_waiting, store_notice
+from tests.broadcasts.sending.broadcasts import TEXT, a_broadcast, add_recipients, counts, people, rows_as_counts
+from tests.channelconnect.inbox.notices import INSTAGRAM, PAGE
+from tests.factories import ChannelFactory
+from workspaces.conversations.models import Message
+from workspaces.subaccounts.models import Channel
+
+pytestmark = pytest.mark.django_db
+
+
+def tell(channel: Channel, event: dict[str, Any], *, person: str, is_echo: bool = False) -> None:
+    ends = [{"id": person}, {"id": channel.external_id}]
+    sender, recipient = reversed(ends) if is_echo else ends
+    body = {
+        "object": "page" if channel.platform == "facebook" else "instagram",
+        "entry": [
+            {
+                "id": channel.external_id,
+                "time": 1_790_000_000_000,
+                "messaging": [
+                    {"sender": sender, "recipient": recipient, "timestamp": _milliseconds(timedelta()), **event}
+                ],
+            }
+        ],
+    }
+    store_notice(body=json.dumps(body).encode())
+    read_waiting()
+
+
+def _milliseconds(ago: timedelta) -> int:
+    return int((now() - ago).timestamp() * 1000)
+
+
+def sent(channel: Channel, *ago: timedelta, **fields: Any) -> list[Recipient]:
+    """The same person in several broadcasts, sent to so long ago."""
+    [contact] = people(channel, 1)
+    rows = []
+    for number, one in enumerate(ago):
+        broadcast = a_broadcast(channel, TEXT, started_at=now() - one - timedelta(minutes=1))
+        [row] = add_recipients(broadcast, [contact], kind="id")
+        values = {"stage": Stage.DONE, "status": "sent", "sent_at": now() - one, "provider_message_id": f"m_{number}"}
+        Recipient.objects.of(broadcast).update(**(values | fields))
+        if (values | fields)["status"] == "sent":
+            add_counts({broadcast.pk: {"pending": -1, "sent": 1}})
+        rows.append(row)
+    return rows
+
+
+def statuses(rows: list[Recipient]) -> list[str]:
+    for row in rows:
+        row.refresh_from_db()
+        broadcast = Broadcast.objects.get(pk=row.broadcast_id)
+        assert counts(broadcast) == rows_as_counts(broadcast)
+    return [row.status for row in rows]
+
+
+@pytest.mark.parametrize(("platform", "account"), [("facebook", PAGE), ("instagram", INSTAGRAM)])
+def test_an_echo_settles_what_nobody_knows_and_is_no_message_of_the_thread(platform: str, account: str) -> None:
+    channel = ChannelFactory.create(platform=platform, external_id=account)
+    [row] = rows = sent(
+        channel, timedelta(0), stage=Stage.UNKNOWN, status="pending", sent_at=None, provider_message_id=None
+    )
+    echo = {"mid": "m_x", "text": "News", "is_echo": True, "metadata": opaque_of(row.broadcast_id, row.contact_id)}
+
+    for _ in range(2):
+        tell(channel, {"message": echo}, person=row.address or "", is_echo=True)
+
+    assert statuses(rows) == ["sent"]
+    assert (row.stage, row.provider_message_id) == (Stage.DONE, "m_x")
+    assert not Message.objects.exists()
+
+
+def test_messengers_watermark_moves_all_that_went_before_on() -> None:
+    channel = ChannelFactory.create(platform="facebook", external_id=PAGE)
+    rows = sent(channel, timedelta(days=8), timedelta(days=2), timedelta(hours=1), timedelta(minutes=1))
+    person = rows[0].address or ""
+
+    tell(channel, {"delivery": {"watermark": _milliseconds(timedelta(minutes=2))}}, person=person)
+    assert statuses(rows) == ["sent", "delivered", "delivered", "sent"]
+    tell(channel, {"read": {"watermark": _milliseconds(timedelta(days=1))}}, person=person)
+    tell(channel, {"delivery": {"watermark": _milliseconds(timedelta(minutes=2))}}, person="somebody else")
+    assert statuses(rows) == ["sent", "read", "delivered", "sent"]
+
+
+def test_instagrams_seen_names_a_message() -> None:
+    channel = ChannelFactory.create(platform="instagram", external_id=INSTAGRAM)
+    rows = sent(channel, timedelta(days=2), timedelta(hours=1), timedelta(minutes=1))
+
+    tell(channel, {"read": {"mid": "m_1"}}, person=rows[0].address or "")
+    tell(channel, {"read": {"mid": "m_unknown"}}, person=rows[0].address or "")
+
+    assert statuses(rows) == ["read", "read", "sent"]
+    assert rows[1].delivered_at == rows[1].read_at

@@ -1,0 +1,197 @@
+"""A broadcast under way while its senders are killed, and PostgreSQL and Redis with them: nobody is sent to twice."""
+
+import random
+import signal
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from http.client import HTTPException
+from typing import Any
+
+import redis
+from django.db import connection
+
+from tests.chaos.limits import LimitReached, limited_to
+from tests.chaos.outcome import Outcome
+from tests.chaos.system.system import Servers, System, running_system
+from tools.local.runner.supervisor import Child, python
+from tools.sandbox.config import SandboxConfig
+from tools.sandbox.server import RunningSandbox
+
+SENDER = """
+import django
+django.setup()
+from channelconnect.sending.loop import run_sender
+run_sender(should_stop=lambda: False)
+"""
+CHILDREN = (
+    Child("plain-sender", python("-c", SENDER)),
+    Child("reader", python("-m", "tests.channelconnect.inbox.reader_process")),
+)
+SENDERS = ("plain-sender", "plain-sender-2")
+# What one sender has out of each number at most, beside what it has just claimed.
+MOST_UNKNOWN_EACH = 64
+SHORTEST, LONGEST = 0.3, 1.5
+# What is known no more of is unknown for so long, as statuses may still be on their way.
+SETTLING_SECONDS = 3.0
+
+
+@dataclass(frozen=True)
+class KilledBroadcast:
+    """`kills` of one of two senders, some tenths of a second after both are at work.
+
+    `crash` says that half-way through PostgreSQL is killed and Redis emptied at once. Calls may fail as `faults` say.
+    """
+
+    kills: int
+    recipients: int
+    seconds: int
+    crash: bool = True
+    faults: tuple[Mapping[str, Any], ...] = ()
+    statuses: str = "delivered"
+    prepare: Callable[[System, ExitStack], Mapping[str, str]] | None = None
+
+    def play(self, servers: Servers, name: str, seed: int, variables: Mapping[str, str] | None = None) -> Outcome:
+        outcome = Outcome(planned=self.kills + self.crash, told=self.recipients)
+        with ExitStack() as stack:
+            system = stack.enter_context(running_system(servers, name))
+            played = _Played(self, system, random.Random(f"{seed} {name}"), outcome)
+            prepared = self.prepare(system, stack) if self.prepare else {}
+            try:
+                with limited_to(self.seconds):
+                    played.play({**prepared, **(variables or {})})
+            except LimitReached:
+                connection.close()
+                outcome.wrong.append(f"stopped at its limit of {self.seconds} s")
+                played.count()
+        return outcome
+
+
+class _Played:
+    def __init__(self, scenario: KilledBroadcast, system: System, rng: random.Random, outcome: Outcome) -> None:
+        self.scenario, self.system, self.rng, self.outcome = scenario, system, rng, outcome
+        processes = system.processes
+        processes.plan = replace(processes.plan, children=(*processes.plan.children, *CHILDREN))
+        meta = processes.plan.variables
+        self.sandbox = RunningSandbox(meta["META_GRAPH_URL"], SandboxConfig.read(meta))
+
+    def play(self, variables: Mapping[str, str]) -> None:
+        self.system.configure(variables)
+        self.system.processes.start("web", "sandbox", "reader")
+        self.system.wait_for_web()
+        self._fill()
+        self.system.processes.start(*SENDERS)
+        began = time.monotonic()
+        for number in range(self.scenario.kills):
+            if self.scenario.crash and number == self.scenario.kills // 2:
+                self._crash()
+            self._kill()
+        self._let_end()
+        self.outcome.notes.append(f"{self.system.processes.restarts} restarts in {time.monotonic() - began:.0f} s")
+        self.count()
+
+    def _fill(self) -> None:
+        """Two numbers with a broadcast each."""
+        from tests.broadcasts.sending.broadcasts import with_recipients
+        from tests.channelconnect.sending.messages import NUMBERS, a_channel
+        from tests.factories import WorkspaceFactory
+
+        self.sandbox.play(faults=list(self.scenario.faults), statuses=self.scenario.statuses, status_seconds=0.2)
+        workspace = WorkspaceFactory.create()
+        for number in NUMBERS:
+            channel = a_channel(workspace, self.sandbox, external_id=number)
+            with_recipients(channel, self.scenario.recipients // len(NUMBERS))
+
+    def _sent(self) -> int:
+        with suppress(OSError, HTTPException):
+            return int(self.sandbox.ledger()["sent_total"])
+        return 0
+
+    def _wait_for_traffic(self) -> None:
+        before = self._sent()
+        while self._sent() < before + 5 and self._waiting():
+            self.system.processes.look_after()
+            time.sleep(0.05)
+
+    def _waiting(self) -> int:
+        from broadcasts.models import Recipient
+
+        return Recipient.objects.filter(stage__in=(0, 1)).count()
+
+    def _kill(self) -> None:
+        self._wait_for_traffic()
+        time.sleep(self.rng.uniform(SHORTEST, LONGEST))
+        victim = self.rng.choice(SENDERS)
+        had_work = bool(self._waiting())
+        self.outcome.injected += self.system.processes.kill(victim) and had_work
+        self.system.processes.look_after()
+
+    def _crash(self) -> None:
+        """Kill PostgreSQL and empty Redis while messages are on their way."""
+        self._wait_for_traffic()
+        server = self.system.servers.postgres
+        with redis.Redis.from_url(self.system.servers.valkey.url()) as client:
+            server.stop(signal.SIGKILL)
+            self.outcome.injected += bool(client.flushall()) and not server.is_running
+        time.sleep(0.5)
+        server.start()
+        connection.close()
+        while not server.answers():
+            time.sleep(0.1)
+
+    def _let_end(self) -> None:
+        """Wait until nobody waits to be sent to, then for statuses; whom none tells of is failed at last."""
+        from broadcasts.models import Recipient, Stage
+
+        while self._waiting():
+            self.system.processes.look_after()
+            time.sleep(0.1)
+        time.sleep(SETTLING_SECONDS)
+        unknown = Recipient.objects.filter(stage=Stage.UNKNOWN)
+        self.outcome.notes.append(f"{unknown.count()} nobody knew of")
+        with connection.cursor() as cursor:
+            cursor.execute("UPDATE broadcasts_recipient SET due_at = now() WHERE stage = 2")
+        while unknown.exists():
+            self.system.processes.look_after()
+            time.sleep(0.1)
+        time.sleep(SETTLING_SECONDS)
+
+    def count(self) -> None:
+        """Hold the provider's ledger against the rows, and the rows against the counts."""
+        from broadcasts.models import Broadcast, Recipient
+        from broadcasts.models.recipients import opaque_of
+        from tests.broadcasts.sending.broadcasts import counts, rows_as_counts
+
+        accepted: dict[str, int] = self.sandbox.ledger()["sent_by_opaque"]
+        rows = {opaque_of(*row[:2]): row[2:] for row in Recipient.objects.values_list(*COLUMNS)}
+        failed = [key for key, row in rows.items() if row[0] == "failed"]
+        self.outcome.deliveries = sum(accepted.values())
+        self.outcome.duplicates = self.outcome.inexcusable = sum(number - 1 for number in accepted.values())
+        self.outcome.foreign = len(accepted.keys() - rows.keys())
+        self.outcome.lost = sum(row[1] != 4 or row[0] in ("pending", "skipped") for row in rows.values())
+        self.outcome.notes.append(
+            f"{len(failed)} failed visibly, {len(set(failed) & accepted.keys())} of them accepted"
+        )
+        if {rows[key][2] for key in failed} - {"send_outcome_unknown"}:
+            self.outcome.wrong.append("some failed for another reason")
+        if [key for key, row in rows.items() if row[0] in ("sent", "delivered", "read") and key not in accepted]:
+            self.outcome.wrong.append("some count as sent that never were")
+        if len(failed) > (self.outcome.injected + 1) * MOST_UNKNOWN_EACH:
+            self.outcome.wrong.append("more are unknown than the killed ones had out")
+        for broadcast in Broadcast.objects.all():
+            if counts(broadcast) != rows_as_counts(broadcast):
+                self.outcome.wrong.append(f"counts {counts(broadcast)} of rows {rows_as_counts(broadcast)}")
+
+
+COLUMNS = ("broadcast_id", "contact_id", "status", "stage", "error_code")
+HANGS = ({"call": "send", "fault": "accept_then_hang", "every": 40, "seconds": 20},)
+BROADCASTS = {
+    "broadcast": KilledBroadcast(10, 2_000, 420, faults=HANGS),
+    "broadcast-silent": KilledBroadcast(4, 1_000, 300, faults=HANGS, statuses="none"),
+}
+# Calls that are out when their sender is killed were accepted.
+OUT = ({"call": "send", "fault": "accept_then_hang", "every": 10, "seconds": 9},)
+KILLED = KilledBroadcast(2, 300, 200, crash=False, faults=OUT)
+CRASHED = KilledBroadcast(1, 300, 200, faults=OUT)
+SHORT_BROADCAST = KilledBroadcast(2, 300, 200)

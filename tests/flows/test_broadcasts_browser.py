@@ -1,0 +1,92 @@
+"""In a real browser: a broadcast is composed with its picture beside it, and its page follows what happens."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.conf import settings as project
+from django.test import Client
+from playwright.sync_api import Browser, Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from broadcasts.models import Broadcast
+from broadcasts.services.counts import add_counts
+from channelconnect.models import ChannelCredential, MessageTemplate
+from tests.broadcasts.under_way import a_busy_broadcast
+from tests.factories import ChannelFactory, WorkspaceFactory
+from workspaces.subaccounts.models import Channel
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+STAYS = "window.stays = true"
+
+
+@pytest.fixture
+def channel(transactional_db: None) -> Channel:
+    made: Channel = ChannelFactory.create(workspace=WorkspaceFactory.create(), name="Quayside Support")
+    ChannelCredential.objects.create(channel=made, token="t", container_id="account-1")
+    MessageTemplate.objects.create(
+        container_id="account-1",
+        name="sale",
+        language="en",
+        category="marketing",
+        status="approved",
+        components=[{"type": "BODY", "text": "Hello {{1}}, the *sale* begins."}],
+        parameters=[{"component": "body", "index": 1, "name": None, "type": "text", "example": "Ada"}],
+    )
+    return made
+
+
+@pytest.fixture
+def page(browser: Browser, live_server: LiveServer, channel: Channel) -> Iterator[Page]:
+    """The owner's page; its complaints fail the story."""
+    client, complaints = Client(), []
+    client.force_login(channel.workspace.owner)
+    session = client.cookies[project.SESSION_COOKIE_NAME].value
+    context = browser.new_context(base_url=live_server.url)
+    context.add_cookies([{"name": project.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}])
+    opened = context.new_page()
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    yield opened
+    context.close()
+    assert complaints == []
+
+
+def test_the_picture_follows_what_is_typed_and_variables_are_inserted(page: Page) -> None:
+    page.goto("/app/broadcasts/new")
+    body = page.locator(".phone-body")
+    page.get_by_label("Name", exact=True).fill("Autumn sale")
+    page.get_by_label("Text", exact=True).fill("*Hi* <b>you</b>, _see_ 2*3*4 ")
+    page.get_by_role("button", name="First name").click()
+    assert body.inner_html() == "<strong>Hi</strong> &lt;b&gt;you&lt;/b&gt;, <em>see</em> 2*3*4 <mark>First name</mark>"
+    expect(page.get_by_label("Text", exact=True)).to_have_value("*Hi* <b>you</b>, _see_ 2*3*4 {{contact.first_name}}")
+
+    expect(page.get_by_label("Contacts", exact=True)).to_be_hidden()
+    page.get_by_label("Contacts of my choice").check()
+    expect(page.get_by_label("Contacts", exact=True)).to_be_visible()
+    page.get_by_label("All contacts").check()
+
+    page.get_by_label("Message", exact=True).select_option(label="sale · en")
+    gap = page.get_by_label("Text {{1}}")
+    expect(gap).to_be_visible()
+    expect(page.get_by_label("Name", exact=True)).to_have_value("Autumn sale")
+    assert body.inner_html() == "Hello Ada, the <strong>sale</strong> begins."
+    gap.fill("Grace")
+    assert body.inner_html() == "Hello Grace, the <strong>sale</strong> begins."
+    page.get_by_role("button", name="Save and look at it").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("What would happen")
+    assert Broadcast.objects.get().message["components"][0]["parameters"] == [{"type": "text", "text": "Grace"}]
+
+
+def test_a_page_follows_its_broadcast_without_reloading(page: Page, channel: Channel) -> None:
+    broadcast = a_busy_broadcast(channel)
+    page.clock.install()
+    page.goto(f"/app/broadcasts/{broadcast.uuid}")
+    page.evaluate(STAYS)
+    expect(page.locator(".legend")).to_contain_text("Read 1")
+
+    add_counts({broadcast.pk: {"read": 4, "pending": -1}})
+    page.clock.run_for(4_000)
+    expect(page.locator(".legend")).to_contain_text("Read 5")
+    Broadcast.objects.update(status="cancelled", paused_reason=None, completed_at=broadcast.started_at)
+    page.clock.run_for(4_000)
+    expect(page.locator("[data-live=status]")).to_have_text("Cancelled")
+    assert page.evaluate("window.stays")

@@ -1,0 +1,32 @@
+"""What was told of messages that are not known yet."""
+
+from django.db import models
+
+
+class ParkedChange(models.Model):
+    """An edit, a removal or a reaction that came before its message; applied when that comes, forgotten after a day.
+
+    `message_id` is the provider's, `text` the new text or the emoji, `at` the provider's time of the change.
+    """
+
+    class Kind(models.TextChoices):
+        EDIT = "edit", "Edit"
+        REMOVAL = "removal", "Removal"
+        REACTION = "reaction", "Reaction"
+
+    channel_id = models.BigIntegerField()
+    message_id = models.CharField(max_length=512)
+    kind = models.CharField(max_length=10, choices=Kind)
+    text = models.TextField(blank=True)
+    at = models.DateTimeField()
+    parked_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["channel_id", "message_id", "kind"], name="parked_change_once_per_message_and_kind"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} of a message that is not known yet"

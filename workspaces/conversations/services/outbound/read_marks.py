@@ -1,0 +1,17 @@
+"""Contacts are told that what they wrote was read, where their network has marks for it: once, if it can be done."""
+
+from config.celery import wake_up
+from workspaces.conversations.models import Conversation, ReadMark
+from workspaces.conversations.services.outbound.content import RULES
+from workspaces.conversations.services.outbound.queueing import SENDER
+from workspaces.subaccounts.models import Channel
+
+
+def queue_read_mark(*, conversation: Conversation) -> None:
+    """Have the sender tell a conversation's contact, in the transaction that holds the conversation locked."""
+    channel = conversation.channel
+    if channel.platform not in RULES or channel.status != Channel.Status.ACTIVE:
+        return
+    mark = ReadMark(conversation_id=conversation.pk, agency_id=conversation.workspace.agency_id, channel_id=channel.pk)
+    ReadMark.objects.bulk_create([mark], ignore_conflicts=True)
+    wake_up(SENDER)
