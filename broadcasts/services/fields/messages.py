@@ -9,7 +9,7 @@ from broadcasts.services.errors import BroadcastRefused
 from broadcasts.services.fields.variables import check_variables
 from channelconnect.models import MessageTemplate
 from channelconnect.services.templates import find_template
-from config.api.fields.texts import UNSTORABLE
+from config.api.fields.texts import can_be_stored
 from config.errors import Invalid
 from config.http.guard import check_without_lookup
 from config.http.targets import TargetRefused, parse_target
@@ -18,7 +18,6 @@ from workspaces.conversations.services.outbound.content import WrittenContent, w
 from workspaces.subaccounts.models import Channel, Workspace
 
 FILES: Final = ("image", "video", "document")
-KEPT: Final = (str, int, float, type(None))
 PUBLIC_LINK: Final = "The message.header.url field must be a public https link."
 OF_TEMPLATES: Final = ("language", "components", "header")
 
@@ -42,7 +41,8 @@ def checked_message(message: Mapping[str, Any], channel: Channel, workspace: Wor
     _check_kinds(kept)
     for part in ("text", "components", "header"):
         check_variables(f"message.{part}", kept[part], workspace)
-        _check_it_can_be_kept(f"message.{part}", kept[part])
+        if not can_be_stored(kept[part]):
+            _refuse(part, "The message holds characters or numbers that cannot be stored.")
     write_message(kept, channel)
     return kept
 
@@ -87,17 +87,6 @@ def _check_kinds(message: Mapping[str, Any]) -> None:
     for part in OF_TEMPLATES:
         if message["text"] and message[part]:
             _refuse(part, f"The message.{part} field goes with message.template only.")
-
-
-def _check_it_can_be_kept(field: str, content: Any) -> None:
-    """Refuse characters and numbers that the database cannot keep."""
-    if isinstance(content, Mapping):
-        _check_it_can_be_kept(field, [*content.keys(), *content.values()])
-    elif isinstance(content, list):
-        for below in content:
-            _check_it_can_be_kept(field, below)
-    elif not isinstance(content, KEPT) or (isinstance(content, str) and UNSTORABLE.search(content)):
-        raise BroadcastRefused("The message holds characters or numbers that cannot be stored.", field=field)
 
 
 def _written(content: Content, channel: Channel) -> WrittenContent:

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 from zoneinfo import available_timezones
@@ -15,6 +16,7 @@ from config.api.fields.base import Field
 CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 CONTROLS_BUT_LINES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+STORED = (str, int, float, type(None))
 # Overrides and embeddings, which can make a text read as another one.
 OVERRIDES = re.compile("[\u202a-\u202e]")
 ISOLATES = re.compile("[\u2066-\u2069]")
@@ -26,6 +28,15 @@ LONGEST_EMAIL = 254
 LONGEST_ZONE = 64
 # Names in the zone database that are no time zone: the machine's own zone, and a placeholder.
 NO_ZONES = frozenset({"Factory", "localtime"})
+
+
+def can_be_stored(value: Any) -> bool:
+    """Whether the database can keep all characters and numbers of a JSON value, whatever its form."""
+    if isinstance(value, Mapping):
+        return all(map(can_be_stored, (*value.keys(), *value.values())))
+    if isinstance(value, list):
+        return all(map(can_be_stored, value))
+    return isinstance(value, STORED) and not (isinstance(value, str) and UNSTORABLE.search(value))
 
 
 def is_seen(text: str) -> bool:

@@ -1,5 +1,6 @@
 """Messages over the API: what may be sent, to whom and when, and what is put where the sender finds it."""
 
+import json
 from typing import Any
 
 import pytest
@@ -36,6 +37,19 @@ def a_file(a: Tenant, content_type: str, size: int = 1_000) -> Media:
 
 def a_contact(a: Tenant, **values: Any) -> Contact:
     return Contact.objects.create(workspace=a.workspace, name="Ada", search_key="ada", **values)
+
+
+@pytest.mark.parametrize("value", ['"a\\u0000b"', '"\\ud800"', "1e999", "-1e999", '{"\\u0000": 1}'])
+def test_parameters_that_cannot_be_stored_are_refused(a: Tenant, value: str) -> None:
+    receive(received(a.channel))
+    path, body = f"/conversations/{the_conversation().uuid}/messages", {**TEMPLATE, "components": [{"type": "VALUE"}]}
+
+    answer = a.workspace_api.post(
+        path, json.dumps(body).replace('"VALUE"', value).encode(), content_type="application/json"
+    )
+
+    assert (answer.status_code, list(answer.json()["errors"])) == (422, ["components"])
+    assert not Message.objects.filter(direction="out").exists()
 
 
 def test_a_text_is_pending_and_queued(a: Tenant) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from config.api.fields.texts import can_be_stored
 from workspaces.conversations.services import Content
 
 KINDS = ("text", "media", "template")
@@ -20,6 +21,10 @@ def check_content(sent: dict[str, Any]) -> None:
     for part, kind in PARTS.items():
         if sent.get(part) and kind != kinds[0]:
             raise serializers.ValidationError({part: [f"The {part} field goes with {kind} only."]})
+    if not can_be_stored(sent.get("components")):
+        raise serializers.ValidationError(
+            {"components": ["The components field holds characters or numbers that cannot be stored."]}
+        )
     if kinds == ["template"] and not sent.get("language"):
         raise serializers.ValidationError({"language": ["The language field is required."]})
 
