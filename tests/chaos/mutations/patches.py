@@ -87,7 +87,8 @@ def shared(shards: ModuleType) -> None:
 def requeued(statements: ModuleType) -> None:
     """Have what a dead sender held sent once more."""
     require(statements, "FREE")
-    vars(statements)["FREE"] = _replaced(statements.FREE, "SET stage = 2", "SET stage = 0")
+    waits = "SET stage = 2, due_at = clock_timestamp() + make_interval(secs => %(seconds)s)"
+    vars(statements)["FREE"] = _replaced(statements.FREE, waits, "SET stage = 0")
 
 
 def marked_late(statements: ModuleType) -> None:
