@@ -62,7 +62,7 @@ def _figures(found: dict[str, list[Cost]]) -> Iterator[Figure]:
             unit="µs",
             ratio=median_ratio(walls[name], walls[FULL]),
             at_most=MOST_MICROSECONDS if name == FULL else None,
-            note=f"{1e6 / median(walls[name]):,.0f} a second; {python:.0f} µs of Python, {postgresql:.0f} of PostgreSQL",
+            note=f"{1e6 / median(walls[name]):,.0f}/s; {python:.0f} µs of Python, {postgresql:.0f} of PostgreSQL",
         )
     both = [bare + rest for bare, rest in zip(walls[BARE], walls[PIPELINE], strict=True)]
     yield Figure(

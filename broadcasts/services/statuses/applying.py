@@ -20,7 +20,7 @@ from broadcasts.services.refunds import return_allowance
 from broadcasts.services.statuses import statements
 from channelconnect.providers.messages import CallResult, sentence_of
 from channelconnect.providers.messages.errors import ERRORS
-from config.leases.arrays import booleans, integers, moments, texts
+from config.leases.arrays import booleans, integers, texts
 from workspaces.contacts.services.people.network_changes import change_marketing_opt_outs
 from workspaces.conversations.facts import EchoReceived, StatusChanged
 from workspaces.conversations.services.texts import storable
@@ -142,21 +142,33 @@ def apply_told(told: Mapping[Key, Told], channels: Mapping[int, int], *, now: da
 
 
 def _columns(keys: Sequence[Key], told: Sequence[Told]) -> dict[str, Any]:
+    categories = {name: category_of(storable(name)[:LONGEST_CATEGORY]) for name in {one.category for one in told}}
     return {
         "broadcasts": integers([key[0] for key in keys]),
         "contacts": integers([key[1] for key in keys]),
         "ranks": integers([one.rank for one in told]),
-        "sent": moments([one.sent_at for one in told]),
-        "delivered": moments([one.delivered_at for one in told]),
-        "read": moments([one.read_at for one in told]),
-        "failed": moments([one.failed_at for one in told]),
+        "sent": _few_moments([one.sent_at for one in told]),
+        "delivered": _few_moments([one.delivered_at for one in told]),
+        "read": _few_moments([one.read_at for one in told]),
+        "failed": _few_moments([one.failed_at for one in told]),
         "codes": texts([storable(one.code)[:LONGEST_CODE] if one.code else None for one in told]),
         "messages": texts([storable(one.message)[:LONGEST_ERROR] if one.message else None for one in told]),
         "ids": texts([storable(one.message_id)[:LONGEST_ID] or None for one in told]),
-        "billed": moments([one.billed_at for one in told]),
+        "billed": _few_moments([one.billed_at for one in told]),
         "billable": booleans([one.is_billable for one in told]),
-        "categories": texts([category_of(storable(one.category)[:LONGEST_CATEGORY]) for one in told]),
+        "categories": texts([categories[one.category] for one in told]),
     }
+
+
+def _few_moments(values: Iterable[datetime | None]) -> str:
+    """Write times as `moments` does; what comes together happened in few seconds."""
+    known: dict[datetime | None, str] = {None: "NULL"}
+    return f"{{{','.join([known.get(value) or _written(known, value) for value in values])}}}"
+
+
+def _written(known: dict[datetime | None, str], value: datetime | None) -> str:
+    known[value] = value.isoformat() if value else "NULL"
+    return known[value]
 
 
 class Effects:

@@ -73,7 +73,7 @@ def answer_somebody_and_see_it_read(system: RunningSystem) -> None:
     """From the network's callback to the API, from the API to the network, and back: through every process."""
     environment = {**os.environ, **system.env, "DJANGO_SETTINGS_MODULE": "config.settings"}
     known = system.bootstrap["workspace"]
-    connect = CONNECT.format(workspace=known["id"])
+    connect = CONNECT.format(workspace=known["uuid"])
     subprocess.run([sys.executable, "-c", connect], cwd=ROOT, env=environment, check=True)
     sandbox = RunningSandbox(system.env["META_GRAPH_URL"], SandboxConfig.read({}))
     sandbox.callback(kind="message", account="4010000", person="491701234567", name="Ada", text="Is it ready?")

@@ -1,5 +1,6 @@
 """What a customer fills in."""
 
+from collections.abc import Mapping
 from typing import Any, cast
 
 from django import forms
@@ -88,10 +89,13 @@ class PrerequisitesForm(forms.Form):
 class SlotForm(forms.Form):
     """One input for each slot whose step is still in the flow, and a tick for each requirement that is not `met`."""
 
-    def __init__(self, *args: Any, automation: Automation, met: set[str], **options: Any) -> None:
-        super().__init__(*args, **options)
+    def __init__(
+        self, data: Any = None, *, automation: Automation, met: set[str], typed: Mapping[str, str] | None = None
+    ) -> None:
+        """Make it, bound to `data`; `typed` is what stands in a form that is only shown again."""
+        super().__init__(data)
         self.slot_keys: dict[str, SlotKey] = {}
-        pickers = Pickers(automation.workspace)
+        pickers = Pickers(automation.workspace, data or typed)
         for number, slot in enumerate(automation.slots, 1):
             slot_key = (slot["node"], slot["path"])
             try:
@@ -102,7 +106,9 @@ class SlotForm(forms.Form):
             declared = declared_field(automation.draft, slot_key)
             self.slot_keys[name] = slot_key
             told = {"label": slot["label"], "hint": slot["step"], "value": "" if value is None else str(value)}
-            self.fields[name] = pickers.field(declared, **told) or input_for(declared, **told)
+            self.fields[name] = pickers.field(declared, name=name, **told) or input_for(declared, **told)
+            if typed and name in typed:
+                self.fields[name].initial = typed[name]
         asked = asked_requirements()
         choices = [(name, asked[name]) for name in automation.requires if name in asked and name not in met]
         if choices:

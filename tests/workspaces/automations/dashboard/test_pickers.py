@@ -155,3 +155,33 @@ def test_each_kind_is_read_once(
     automation.save()
     with django_assert_max_num_queries(len(before)):
         assert shown(owner, automation).count("<select") >= 8
+
+
+def test_what_is_past_the_bound_is_found_by_a_search_and_chosen(
+    owner: Client, a: Tenant, automation: Automation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pickers, "MOST_OFFERED", 2)
+    for name in ("Alpha", "Beta", "Zeta"):
+        ProductFactory.create(workspace=a.workspace, name=name)
+    zeta = str(ProductFactory.create(workspace=a.workspace, name="Zeta oil").uuid)
+    assert zeta not in options(shown(owner, automation), "slot_3")
+    hidden = {"made_for": str(a.workspace.uuid)}
+    typed = {**hidden, "slot_3-search": "ZETA O", "search": "slot_3"}
+    found = owner.post(page_of(automation), typed).content.decode()
+    assert options(found, "slot_3") == ["", zeta]
+    assert 'value="ZETA O"' in found
+    assert held(automation, 3) is None
+    assert owner.post(page_of(automation), {**hidden, "slot_3-search": "alpha", "slot_3": zeta}).status_code == 302
+    assert held(automation, 3) == zeta
+
+
+def test_a_search_finds_nothing_of_others_and_takes_any_words(
+    owner: Client, a: Tenant, b: Tenant, automation: Automation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pickers, "MOST_OFFERED", 1)
+    ProductFactory.create(workspace=a.workspace, name="Ours")
+    theirs = str(ProductFactory.create(workspace=b.workspace, name="Theirs").uuid)
+    hidden = {"made_for": str(a.workspace.uuid), "search": "slot_3"}
+    for words in ("Theirs", "100%", "\0"):
+        body = owner.post(page_of(automation), {**hidden, "slot_3-search": words, "slot_3": theirs}).content.decode()
+        assert theirs not in options(body, "slot_3"), words

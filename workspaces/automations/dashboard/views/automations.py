@@ -89,6 +89,13 @@ class AutomationPage(OneAutomation, DashboardForm[SlotForm]):
     def make_form(self, data: Any = None) -> SlotForm:
         return SlotForm(data, automation=self.automation, met=self.capabilities.met)
 
+    def post(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+        """Save it, or look among what a slot may be chosen from: then nothing is saved, and what was typed stays."""
+        if "search" not in request.POST:
+            return super().post(request, **ids)
+        self.find(**ids)
+        return self.show(SlotForm(automation=self.automation, met=self.capabilities.met, typed=request.POST))
+
     def save(self, form: SlotForm) -> HttpResponse:
         filled, values = self.automation, form.changes()
         try:
