@@ -37,7 +37,8 @@ class Broadcast(models.Model):
     their rows' ids. `scheduled_at` is the moment that the answer shows: the anchor at UTC+14 where `timezone_mode` is
     contact, whose wall clock is `scheduled_local_at` (`YYYY-MM-DD HH:MM:SS`). `due_at` is when the sweep begins it.
 
-    What sending needs is fixed when it begins: `started_at`, `frozen` (see `broadcasts.content.FrozenMessage`), and
+    What sending needs is fixed when it begins: `started_at`, `frozen` (see `broadcasts.content.FrozenMessage`; with the
+    segment's `filter`, and `is_refused` where the message could not be sent then and is fixed once resumed), and
     `last_contact`, the highest contact there was. Preparation walks the contacts by their ids: `prepared_up_to` is how
     far it has come, and `is_prepared` says that it is through. `next_due_at` is when one of its recipients may be due:
     never later than the earliest of those that are ready; null where none is. Of a cancelled one it says that some

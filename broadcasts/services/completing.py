@@ -21,14 +21,16 @@ MOST_BROADCASTS: Final = 10_000
 BATCH: Final = 500
 Status = Broadcast.Status
 
-# Whether recipients are left is a look into the index of each stage. What is done stays done, so whatever this finds is
-# true for ever.
+# Whether recipients are left is a look into the index of each stage; the order keeps the planner from reading all rows.
+# What is done stays done, so whatever this finds is true for ever.
 COMPLETE: Final = """
 UPDATE broadcasts_broadcast SET status = 'sent', completed_at = %(now)s, updated_at = %(now)s, next_due_at = NULL
 WHERE status = 'sending' AND is_prepared AND id IN (
     SELECT broadcast.id FROM unnest(%(ids)s::bigint[]) AS broadcast (id)
-    WHERE NOT EXISTS (SELECT FROM broadcasts_recipient WHERE broadcast_id = broadcast.id AND stage = 0)
-        AND NOT EXISTS (SELECT FROM broadcasts_recipient WHERE broadcast_id = broadcast.id AND stage = 3)
+    WHERE (SELECT contact_id FROM broadcasts_recipient WHERE broadcast_id = broadcast.id AND stage = 0
+            ORDER BY due_at, contact_id LIMIT 1) IS NULL
+        AND (SELECT contact_id FROM broadcasts_recipient WHERE broadcast_id = broadcast.id AND stage = 3
+            ORDER BY due_at, contact_id LIMIT 1) IS NULL
         AND broadcast.id NOT IN (SELECT broadcast_id FROM broadcasts_recipient WHERE stage = 1)
         AND broadcast.id NOT IN (SELECT broadcast_id FROM broadcasts_recipient WHERE stage = 2)
 ) RETURNING id

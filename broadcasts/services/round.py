@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 LOOK_SECONDS: Final = 0.5
 SKIPPING_SECONDS: Final = 0.2
 MOST_UNPREPARED: Final = 5_000
-# After so many faults in a row of one broadcast it waits until the next run, and holds up no other.
+# After a fault a broadcast waits for so long, and holds up no other.
 PAUSE_SECONDS: Final = 30.0
 
 
