@@ -192,6 +192,6 @@ BROADCASTS = {
 }
 # Calls that are out when their sender is killed were accepted.
 OUT = ({"call": "send", "fault": "accept_then_hang", "every": 10, "seconds": 9},)
-KILLED = KilledBroadcast(2, 300, 200, crash=False, faults=OUT)
-CRASHED = KilledBroadcast(1, 300, 200, faults=OUT)
-SHORT_BROADCAST = KilledBroadcast(2, 300, 200)
+KILLED = KilledBroadcast(2, 800, 200, crash=False, faults=OUT)
+CRASHED = KilledBroadcast(1, 800, 200, faults=OUT)
+SHORT_BROADCAST = KilledBroadcast(2, 1_200, 200)
