@@ -12,8 +12,8 @@ from broadcasts.models.recipients import OPAQUE_PREFIX
 from broadcasts.sending.source import BroadcastRecipients
 from broadcasts.services import statuses
 from broadcasts.services.contact_changes import MERGE_HANDLER, REMOVAL_HANDLER
+from broadcasts.services.editing.uses import MEDIA_USE, SEGMENT_USE
 from broadcasts.services.quota import used_broadcasts
-from broadcasts.services.uses import MEDIA_USE, SEGMENT_USE
 from channelconnect.inbox import FactHandler, fact_handlers
 from channelconnect.sending.sources import message_sources
 from workspaces.contacts.services import contact_merge_handlers, contact_removal_handlers, segment_uses

@@ -2,8 +2,8 @@
 
 from celery import shared_task
 
-from broadcasts.services.clicks import count_clicks as count_recorded_clicks
-from broadcasts.services.round import run_round
+from broadcasts.services.progress.round import run_round
+from broadcasts.services.tracking.clicks import count_clicks as count_recorded_clicks
 from config.celery.stopping import until_worker_ends
 from config.celery.tasks import in_batches, one_at_a_time
 from config.db import database_now

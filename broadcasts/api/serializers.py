@@ -7,8 +7,8 @@ from rest_framework import serializers
 
 from broadcasts.models import Broadcast, Recipient
 from broadcasts.models.broadcasts import LONGEST_NAME, MOST_CONTACTS
+from broadcasts.services.editing.testing import MOST_TESTED
 from broadcasts.services.errors import BroadcastNotFound
-from broadcasts.services.testing import MOST_TESTED
 from config.api.fields import (
     BooleanField,
     CharField,

@@ -6,7 +6,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from broadcasts.public.bots import is_person
-from broadcasts.services.clicks import FollowedLink, follow_link, record_click
+from broadcasts.services.tracking.clicks import FollowedLink, follow_link, record_click
 from config.api.requests.clients import address_bucket_of, client_address
 from config.api.throttling import Limit, count
 

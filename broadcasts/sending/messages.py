@@ -10,7 +10,7 @@ from broadcasts.content import FrozenMessage
 from broadcasts.models import Recipient
 from broadcasts.models.recipients import opaque_of
 from broadcasts.sending import statements
-from broadcasts.services.links import tracked_link
+from broadcasts.services.tracking.links import tracked_link
 from channelconnect.providers import messages as provider
 from config.leases.arrays import integers
 

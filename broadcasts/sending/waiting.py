@@ -9,8 +9,8 @@ from broadcasts import events
 from broadcasts.sending import statements
 from broadcasts.sending.results import expect, lock_broadcasts, record_failed
 from broadcasts.services.counts import add_counts
+from broadcasts.services.events.recipient_events import record_recipient_events
 from broadcasts.services.moving import pause_for_fault
-from broadcasts.services.recipient_events import record_recipient_events
 from channelconnect.providers.messages import NOT_CONNECTED, OUTCOME_UNKNOWN
 from channelconnect.sending import allowance
 from channelconnect.sending.allowance import Key

@@ -9,7 +9,7 @@ from django.utils import timezone
 from broadcasts import events
 from broadcasts.models import Recipient, Stage
 from broadcasts.services.counts import add_counts
-from broadcasts.services.recipient_events import record_recipient_events
+from broadcasts.services.events.recipient_events import record_recipient_events
 from workspaces.contacts.services import ContactMergeHandler, ContactRemovalHandler
 
 # A contact stands in few broadcasts, but only the workspace's own have to be asked: by the recipients' key.

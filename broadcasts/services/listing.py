@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from broadcasts.models import Broadcast, BroadcastQuerySet, Recipient
 from broadcasts.services.counts import counts_of
-from broadcasts.services.schedule import instant_of
+from broadcasts.services.progress.schedule import instant_of
 from config.leases.arrays import integers
 from workspaces.contacts.models import Contact
 

@@ -10,11 +10,11 @@ from django.db.models import Case, F, Q, Value, When
 from agency.actors import SYSTEM, Actor
 from broadcasts import events
 from broadcasts.models import Broadcast, BroadcastQuerySet
+from broadcasts.services.editing.fields.messages import write_message
 from broadcasts.services.errors import BroadcastNotFound, BroadcastRefused, MoveNotAllowed
-from broadcasts.services.fields.messages import write_message
+from broadcasts.services.events.recording import record_broadcast_change
 from broadcasts.services.listing import joined
 from broadcasts.services.quota import take_room
-from broadcasts.services.recording import record_broadcast_change
 from config.celery import wake_up
 from workspaces.conversations.services.outbound.queueing import SENDER
 from workspaces.subaccounts.models import Channel

@@ -7,7 +7,7 @@ from rest_framework.request import Request
 
 from broadcasts.api.serializers import NewBroadcastSerializer, PreviewSerializer
 from broadcasts.api.workspace.views import NAMED, BroadcastPartViewSet
-from broadcasts.services.building import build_broadcast
+from broadcasts.services.editing.building import build_broadcast
 from broadcasts.services.forecast import preview
 from config.api.operations import one, operation
 from workspaces.subaccounts.api.workspace.surface import WorkspaceViewSet

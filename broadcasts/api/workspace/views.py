@@ -16,11 +16,11 @@ from broadcasts.api.serializers import (
 )
 from broadcasts.filters import BroadcastFilterSet, RecipientFilterSet
 from broadcasts.models import Broadcast
-from broadcasts.services.changing import change_broadcast, delete_broadcast
-from broadcasts.services.creating import create_broadcast
+from broadcasts.services.editing.changing import change_broadcast, delete_broadcast
+from broadcasts.services.editing.creating import create_broadcast
+from broadcasts.services.editing.testing import send_test
 from broadcasts.services.errors import BroadcastNotFound
 from broadcasts.services.listing import joined, recipients_page, shown_broadcast, with_progress
-from broadcasts.services.testing import send_test
 from config.api.operations import many, one, operation, pages
 from config.api.serializers import DeletedSerializer
 from workspaces.conversations.api.serializers import MessageSerializer

@@ -10,8 +10,8 @@ from broadcasts.dashboard.forms import FIELDS, RETARGET, ComposerForm, initial_o
 from broadcasts.dashboard.views.broadcasts import LIST, OneBroadcast
 from broadcasts.models import Broadcast
 from broadcasts.pages.words import ENGAGEMENTS, VARIABLES
-from broadcasts.services.changing import change_broadcast
-from broadcasts.services.creating import create_broadcast
+from broadcasts.services.editing.changing import change_broadcast
+from broadcasts.services.editing.creating import create_broadcast
 from config.errors import Invalid
 from workspaces.contacts.models import Segment
 from workspaces.subaccounts.dashboard.surface import DashboardForm

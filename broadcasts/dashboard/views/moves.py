@@ -15,8 +15,8 @@ from agency.pages.forms import Confirmation
 from agency.pages.registry import StrOrPromise
 from broadcasts.dashboard.views.broadcasts import LIST, ONE, OneBroadcast
 from broadcasts.models import Broadcast
-from broadcasts.services.changing import delete_broadcast
-from broadcasts.services.copying import copy_broadcast
+from broadcasts.services.editing.changing import delete_broadcast
+from broadcasts.services.editing.copying import copy_broadcast
 from broadcasts.services.moving import (
     approve_broadcast,
     cancel_broadcast,

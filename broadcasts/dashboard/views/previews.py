@@ -12,8 +12,8 @@ from broadcasts.dashboard.views.broadcasts import OneBroadcast
 from broadcasts.pages.charts import bars_of
 from broadcasts.pages.pictures import pictured
 from broadcasts.pages.words import REASONS
+from broadcasts.services.editing.testing import send_test
 from broadcasts.services.forecast import preview
-from broadcasts.services.testing import send_test
 from config.errors import DomainError
 from workspaces.subaccounts.dashboard.surface import DashboardForm
 

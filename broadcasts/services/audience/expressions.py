@@ -12,7 +12,7 @@ from zoneinfo import available_timezones
 
 from broadcasts.content import FrozenMessage
 from broadcasts.models import Broadcast
-from broadcasts.services.schedule import instant_of, known_zone
+from broadcasts.services.progress.schedule import instant_of, known_zone
 from workspaces.conversations.models import Conversation
 from workspaces.conversations.models.conversations import PLATFORMS_WITH_WINDOW, WINDOW
 

@@ -23,7 +23,7 @@ from broadcasts.services.audience.skips import wants_skips
 from broadcasts.services.audience.statements import insert, insert_duplicates, parameters_of, with_people
 from broadcasts.services.audience.waves import add_waves
 from broadcasts.services.counts import add_counts
-from broadcasts.services.recording import record_recipient_events
+from broadcasts.services.events.recording import record_recipient_events
 from config.db import violated_constraint
 
 # Contacts that the walk passes in one transaction, which then takes about 50 ms.

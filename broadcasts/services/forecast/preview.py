@@ -11,11 +11,11 @@ from django.db import OperationalError, connection, transaction
 from broadcasts.content import FrozenMessage
 from broadcasts.models import Broadcast
 from broadcasts.services.costs import billing_currency, estimate, markets_of
-from broadcasts.services.fields.messages import WrittenMessage, write_message
-from broadcasts.services.fields.variables import with_settings
+from broadcasts.services.editing.fields.messages import WrittenMessage, write_message
+from broadcasts.services.editing.fields.variables import with_settings
 from broadcasts.services.forecast.counting import AudienceCount, Counted, Limit, ends_of, held_of
 from broadcasts.services.forecast.waves import Due, ForecastWave, Plan, within_limit, without_limit
-from broadcasts.services.freezing import freeze_message
+from broadcasts.services.progress.freezing import freeze_message
 from channelconnect.sending.allowance import WINDOW, keys_of
 from config.db import database_now
 from config.errors import Unavailable

@@ -14,8 +14,8 @@ from broadcasts.services.costs.billing import Billed, add_billed
 from broadcasts.services.costs.markets import market_of
 from broadcasts.services.costs.rates import category_of
 from broadcasts.services.counts import add_counts
+from broadcasts.services.events.recipient_events import record_recipient_events
 from broadcasts.services.moving import pause_for_fault
-from broadcasts.services.recipient_events import record_recipient_events
 from broadcasts.services.refunds import return_allowance
 from broadcasts.services.statuses import statements
 from channelconnect.providers.messages import CallResult, sentence_of

@@ -8,9 +8,9 @@ from django.utils.timezone import now
 
 from agency.models import ActivityEntry
 from broadcasts.models import Broadcast, Recipient, Stage
-from broadcasts.services.cancelling import skip_next_cancelled
 from broadcasts.services.counts import counts_of
 from broadcasts.services.moving import pause_for_fault
+from broadcasts.services.progress.cancelling import skip_next_cancelled
 from channelconnect.models import MessageTemplate
 from tests.broadcasts.making import a_template, bring_to, create, prepare, row_of, some_contacts
 from tests.parallel import at_once

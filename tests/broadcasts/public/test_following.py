@@ -10,9 +10,9 @@ from django.test.utils import CaptureQueriesContext
 from broadcasts.content import FrozenMessage
 from broadcasts.models import Broadcast, Click, Recipient
 from broadcasts.public.views import MOST_UNKNOWN
-from broadcasts.services import clicks
+from broadcasts.services.tracking import clicks
 from broadcasts.services.counts import counts_of
-from broadcasts.services.links import tracked_link
+from broadcasts.services.tracking.links import tracked_link
 from broadcasts.tasks import count_clicks
 from tests.broadcasts.under_way import a_broadcast, a_recipient
 

@@ -13,9 +13,9 @@ from agency.models import ActivityEntry, Event
 from agency.services import suspend_agency
 from broadcasts.models import Broadcast, Recipient, Stage
 from broadcasts.services.audience.preparing import prepare_chunk
-from broadcasts.services.beginning import begin_due_broadcasts
 from broadcasts.services.moving import approve_broadcast, resume_broadcast
-from broadcasts.services.round import Round
+from broadcasts.services.progress.beginning import begin_due_broadcasts
+from broadcasts.services.progress.round import Round
 from channelconnect.models import MessageTemplate
 from tests.broadcasts.services.making import (
     a_contact,

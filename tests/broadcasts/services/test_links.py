@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broadcasts.content import FrozenMessage
-from broadcasts.services.links import (
+from broadcasts.services.tracking.links import (
     DIGITS,
     Target,
     links_in,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broadcasts.services.schedule import anchor_of, instant_of, known_zone
+from broadcasts.services.progress.schedule import anchor_of, instant_of, known_zone
 
 
 def at(text: str) -> datetime:

@@ -1,7 +1,7 @@
 """Variables: those that a text may hold are those that preparation and tests know to fill in."""
 
 from broadcasts.services.audience.expressions import CONTACT_VALUES
-from broadcasts.services.fields.variables import CONTACT, contact_value
+from broadcasts.services.editing.fields.variables import CONTACT, contact_value
 from workspaces.contacts.models import Contact
 
 

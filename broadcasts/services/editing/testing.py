@@ -10,9 +10,9 @@ from django.db import transaction
 from agency.actors import Actor
 from broadcasts.content import VARIABLE, filled, variables_in
 from broadcasts.models import Broadcast
+from broadcasts.services.editing.fields.messages import WrittenMessage, write_message
+from broadcasts.services.editing.fields.variables import contact_value, with_settings
 from broadcasts.services.errors import BroadcastRefused
-from broadcasts.services.fields.messages import WrittenMessage, write_message
-from broadcasts.services.fields.variables import contact_value, with_settings
 from workspaces.contacts.models import Contact
 from workspaces.contacts.services import ContactNotFound
 from workspaces.conversations.models import Message

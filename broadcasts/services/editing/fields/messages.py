@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
 from broadcasts.content import VARIABLE
+from broadcasts.services.editing.fields.variables import check_variables
 from broadcasts.services.errors import BroadcastRefused
-from broadcasts.services.fields.variables import check_variables
 from channelconnect.models import MessageTemplate
 from channelconnect.services.templates import find_template
 from config.api.fields.texts import can_be_stored

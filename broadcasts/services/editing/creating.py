@@ -8,10 +8,10 @@ from django.db import transaction
 from agency.actors import Actor
 from broadcasts import events
 from broadcasts.models import Broadcast
-from broadcasts.services.building import BroadcastFields, build_broadcast
-from broadcasts.services.fields.audiences import hold_segment
+from broadcasts.services.editing.building import BroadcastFields, build_broadcast
+from broadcasts.services.editing.fields.audiences import hold_segment
+from broadcasts.services.events.recording import record_broadcast_change
 from broadcasts.services.moving import schedule_broadcast
-from broadcasts.services.recording import record_broadcast_change
 from workspaces.subaccounts.models import Workspace
 
 

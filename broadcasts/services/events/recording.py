@@ -6,8 +6,8 @@ from typing import Any
 from agency.actors import Actor
 from agency.services import record_activity
 from broadcasts.models import Broadcast
+from broadcasts.services.events.recipient_events import record_recipient_events
 from broadcasts.services.listing import with_progress
-from broadcasts.services.recipient_events import record_recipient_events
 from workspaces.subaccounts.services import record_workspace_event
 
 __all__ = ["record_broadcast_change", "record_broadcast_event", "record_recipient_events"]

@@ -8,11 +8,11 @@ from django.db import transaction
 from agency.actors import Actor
 from broadcasts import events
 from broadcasts.models import Broadcast
-from broadcasts.services.building import AUDIENCE_FIELDS, BroadcastFields, apply_fields
+from broadcasts.services.editing.building import AUDIENCE_FIELDS, BroadcastFields, apply_fields
+from broadcasts.services.editing.fields.audiences import hold_segment
 from broadcasts.services.errors import MoveNotAllowed
-from broadcasts.services.fields.audiences import hold_segment
+from broadcasts.services.events.recording import record_broadcast_change
 from broadcasts.services.moving import lock_broadcast
-from broadcasts.services.recording import record_broadcast_change
 from workspaces.subaccounts.event_types import differences
 
 Status = Broadcast.Status

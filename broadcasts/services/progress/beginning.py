@@ -13,9 +13,9 @@ from broadcasts import events
 from broadcasts.content import FrozenMessage
 from broadcasts.models import Broadcast
 from broadcasts.services.audience.people import audience_filter, last_contact_of
-from broadcasts.services.freezing import freeze_message
+from broadcasts.services.events.recording import record_broadcast_change
 from broadcasts.services.listing import joined
-from broadcasts.services.recording import record_broadcast_change
+from broadcasts.services.progress.freezing import freeze_message
 from config.errors import Invalid
 from workspaces.subaccounts.models import Channel, Workspace
 

@@ -8,7 +8,7 @@ from django.db import connection, transaction
 from broadcasts import events
 from broadcasts.models import Broadcast, Recipient, Stage
 from broadcasts.services.counts import add_counts
-from broadcasts.services.recipient_events import record_recipient_events
+from broadcasts.services.events.recipient_events import record_recipient_events
 
 BATCH: Final = 2_000
 WAITING: Final = (Stage.READY, Stage.HELD)

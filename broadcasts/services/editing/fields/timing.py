@@ -8,7 +8,7 @@ from django.utils.dateparse import parse_datetime
 
 from broadcasts.models import Broadcast
 from broadcasts.services.errors import BroadcastRefused
-from broadcasts.services.schedule import anchor_of
+from broadcasts.services.progress.schedule import anchor_of
 
 WALL_CLOCK: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}", re.ASCII)
 FORM: Final = "%Y-%m-%d %H:%M:%S"

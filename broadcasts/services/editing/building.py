@@ -6,10 +6,10 @@ from typing import Any, Final, TypedDict, Unpack
 
 from broadcasts.models import Broadcast
 from broadcasts.models.broadcasts import LONGEST_NAME
+from broadcasts.services.editing.fields.audiences import ChosenAudience, checked_audience, checked_source
+from broadcasts.services.editing.fields.messages import checked_message
+from broadcasts.services.editing.fields.timing import checked_timing
 from broadcasts.services.errors import BroadcastRefused
-from broadcasts.services.fields.audiences import ChosenAudience, checked_audience, checked_source
-from broadcasts.services.fields.messages import checked_message
-from broadcasts.services.fields.timing import checked_timing
 from workspaces.subaccounts.models import CHANNEL_NAMES, Channel, Workspace
 from workspaces.subaccounts.services import ChannelNotFound
 

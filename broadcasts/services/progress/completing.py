@@ -12,8 +12,8 @@ from django.db import connection, transaction
 from agency.actors import SYSTEM
 from broadcasts import events
 from broadcasts.models import Broadcast
+from broadcasts.services.events.recording import record_broadcast_change
 from broadcasts.services.listing import joined
-from broadcasts.services.recording import record_broadcast_change
 from config.leases.arrays import integers
 
 # Of each sweep; the rest is the next one's.

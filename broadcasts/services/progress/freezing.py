@@ -6,9 +6,9 @@ from django.conf import settings
 
 from broadcasts.content import FrozenMessage, variables_in
 from broadcasts.models import Broadcast
-from broadcasts.services.fields.messages import write_message
-from broadcasts.services.fields.variables import check_variables, with_settings
-from broadcasts.services.links import with_tracked_links
+from broadcasts.services.editing.fields.messages import write_message
+from broadcasts.services.editing.fields.variables import check_variables, with_settings
+from broadcasts.services.tracking.links import with_tracked_links
 from channelconnect.services.templates import find_template
 
 OF_RECIPIENTS = ("contact", "fields")

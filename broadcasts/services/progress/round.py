@@ -10,9 +10,9 @@ from django.db import DatabaseError, connection
 
 from broadcasts.models import Broadcast
 from broadcasts.services.audience.preparing import prepare_chunk, unprepared
-from broadcasts.services.beginning import begin_due_broadcasts, begin_refused_broadcasts
-from broadcasts.services.cancelling import skip_next_cancelled
-from broadcasts.services.completing import complete_broadcasts
+from broadcasts.services.progress.beginning import begin_due_broadcasts, begin_refused_broadcasts
+from broadcasts.services.progress.cancelling import skip_next_cancelled
+from broadcasts.services.progress.completing import complete_broadcasts
 from config.celery.tasks import in_batches
 from config.db import database_now
 from config.leases.turns import Path, Turns

@@ -8,7 +8,7 @@ from django.db import transaction
 from agency.actors import Actor
 from broadcasts.models import Broadcast
 from broadcasts.models.broadcasts import LONGEST_NAME
-from broadcasts.services.creating import create_broadcast
+from broadcasts.services.editing.creating import create_broadcast
 from workspaces.contacts.models import Contact
 
 COPY_OF: Final = "Copy of "

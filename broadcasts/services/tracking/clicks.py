@@ -14,8 +14,8 @@ from broadcasts.content import FrozenMessage
 from broadcasts.events import LINK_CLICKED
 from broadcasts.models import Broadcast
 from broadcasts.services.counts import add_counts
-from broadcasts.services.links import Target, read_token, target_of
-from broadcasts.services.recording import record_recipient_events
+from broadcasts.services.events.recording import record_recipient_events
+from broadcasts.services.tracking.links import Target, read_token, target_of
 
 logger = logging.getLogger(__name__)
 

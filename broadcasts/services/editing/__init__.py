@@ -1,0 +1,1 @@
+"""What an author writes: checked, kept, changed, tried out."""

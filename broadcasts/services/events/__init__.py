@@ -1,0 +1,1 @@
+"""What is told of broadcasts and of their recipients."""

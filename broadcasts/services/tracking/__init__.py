@@ -1,0 +1,1 @@
+"""Tracked links, and who followed them."""
