@@ -10,8 +10,8 @@ from django.test.utils import CaptureQueriesContext
 from broadcasts.content import FrozenMessage
 from broadcasts.models import Broadcast, Click, Recipient
 from broadcasts.public.views import MOST_UNKNOWN
-from broadcasts.services.tracking import clicks
 from broadcasts.services.counts import counts_of
+from broadcasts.services.tracking import clicks
 from broadcasts.services.tracking.links import tracked_link
 from broadcasts.tasks import count_clicks
 from tests.broadcasts.under_way import a_broadcast, a_recipient
