@@ -34,6 +34,7 @@ class RateCardForm(forms.Form):
 class RateAdmin(RecordAdmin):
     list_display = ("currency", "category", "market", "price", "valid_from")
     list_filter = ("currency", "category")
+    search_fields = ("market",)
     search_help_text = "A market: a country's code, or the name of a part of the world."
     change_list_template = "admin/broadcasts/rate/list.html"
 

@@ -18,6 +18,7 @@ from agency.actors import SYSTEM
 from agency.admin.base import MOST_ROWS, RecordAdmin
 from agency.models import ActivityEntry, AgencyKey, Event
 from agency.services import issue_agency_key, revoke_agency_key
+from broadcasts.models import Rate
 from broadcasts.services.editing.creating import create_broadcast
 from channelconnect.inbox import store_notice
 from channelconnect.models import ChannelCredential
@@ -55,6 +56,7 @@ def secrets_of(workspace: Workspace) -> list[str]:
     create_broadcast(
         workspace=workspace, name="Sale", channel=number, audience=everybody, message={"text": "x"}, now=now, by=SYSTEM
     )
+    Rate.objects.create(currency="EUR", category="marketing", market="DE", valid_from=now.date(), price="0.11")
     ProductFactory.create(workspace=workspace, track_stock=True, stock_quantity=1)
     endpoint = Endpoint.objects.create(
         agency=agency, url="https://receiver.example/in", events=["workspace.suspended"], secret=new_secret()

@@ -18,11 +18,13 @@ from agency.actors import SYSTEM
 from agency.models import Addon, AgencyKey, Invitation, Mail, Plan, SentForm
 from agency.pages.form_nonce import SALT, new_nonce
 from agency.services.sent_forms import FORMS_LAST, SENT_FORMS_KEPT
-from channelconnect.models import ConnectSession
+from broadcasts.models import Broadcast
+from channelconnect.models import ChannelCredential, ConnectSession, MessageTemplate
 from packs.models import Pack, PackEntry
 from tests.agency.console.browsers import a_browser, a_member, flashes, hidden, text
+from tests.broadcasts.under_way import a_draft
 from tests.channelconnect.agencies import RETURN_URL, switch_on
-from tests.factories import ProductFactory, ServiceFactory
+from tests.factories import ContactFactory, ProductFactory, ServiceFactory
 from tests.packs.client import an_automation
 from tests.parallel import at_once
 from tests.tenants import Tenant
@@ -33,7 +35,8 @@ from webhooks.services import register_endpoint
 from workspaces.catalogue.models import Product, Service, ServiceCategory, StockMovement
 from workspaces.classes.models import ClassSession, Staff
 from workspaces.contacts.models import Contact, ContactImport, Segment
-from workspaces.conversations.models import Message, Note
+from workspaces.conversations.models import Message, Note, QueuedMessage, SavedReply
+from workspaces.conversations.services import Content, send_message
 from workspaces.subaccounts.models import Workspace, WorkspaceKey
 from workspaces.subaccounts.services import tenant_of
 
@@ -42,11 +45,12 @@ pytestmark = pytest.mark.django_db
 
 @dataclass(frozen=True)
 class Making:
-    """A page that makes a row of `model`; `ids` and `data` are those of a form that does so."""
+    """A page that makes a row of `model`; `ids`, `query` and `data` are those of a form that does so."""
 
     model: type[Model]
     ids: Callable[[Tenant], list[Any]] = lambda _: []
     data: Callable[[Tenant], dict[str, Any]] = lambda _: {}
+    query: Callable[[Tenant], str] = lambda _: ""
 
 
 def of_failed(tenant: Tenant) -> list[Any]:
@@ -75,6 +79,43 @@ def of_connecting(tenant: Tenant) -> list[Any]:
 
 def of_conversation(tenant: Tenant) -> list[Any]:
     return [a_conversation(tenant.channel).uuid]
+
+
+def of_failed_message(tenant: Tenant) -> list[Any]:
+    conversation = a_conversation(tenant.channel)
+    message = send_message(conversation=conversation, content=Content(text="At eight."), by=SYSTEM, now=now())
+    QueuedMessage.objects.all().delete()
+    Message.objects.filter(pk=message.pk).update(status="failed", error_code="131026")
+    return [conversation.uuid, message.uuid]
+
+
+def of_newcomer_on_whatsapp(tenant: Tenant) -> str:
+    """The address of a first message to somebody: with a template, as no window is open."""
+    ChannelCredential.objects.update_or_create(
+        channel=tenant.channel, defaults={"token": "token", "container_id": "container"}
+    )
+    template = MessageTemplate.objects.create(
+        container_id="container", name="hello", language="en_US", status="approved", components=[], parameters=[]
+    )
+    contact = ContactFactory.create(workspace=tenant.workspace, phone="+4915112345999")
+    return f"?contact={contact.uuid}&channel={tenant.channel.uuid}&template={template.uuid}"
+
+
+def a_first_message(_: Tenant) -> dict[str, Any]:
+    return {"template": str(MessageTemplate.objects.get().uuid)}
+
+
+def of_draft(tenant: Tenant) -> list[Any]:
+    return [a_draft(tenant.channel).uuid]
+
+
+def a_typed_broadcast(tenant: Tenant) -> dict[str, Any]:
+    fields = {"name": "Sale", "message_text": "Hello", "audience": "all", "time": "now"}
+    return {**fields, "channel": str(tenant.channel.uuid)}
+
+
+def somebody_who_wrote(tenant: Tenant) -> dict[str, Any]:
+    return {"contacts": str(a_conversation(tenant.channel).contact.uuid)}
 
 
 def of_product(tenant: Tenant) -> list[Any]:
@@ -137,13 +178,19 @@ MAKING = {
 # What owners of workspaces make, in the dashboard.
 OF_OWNERS = {
     "api-key-new": Making(WorkspaceKey, data=lambda _: {"name": "Shop"}),
+    "broadcast-duplicate": Making(Broadcast, ids=of_draft),
+    "broadcast-new": Making(Broadcast, data=a_typed_broadcast),
+    "broadcast-test": Making(Message, ids=of_draft, data=somebody_who_wrote),
     "class-new": Making(ClassSession, data=a_class),
     "contact-import-new": Making(ContactImport, data=lambda _: {"file": SimpleUploadedFile("a.csv", b"Name\nAda\n")}),
     "contact-new": Making(Contact, data=lambda _: {"name": "Ada"}),
+    "conversation-again": Making(Message, ids=of_failed_message),
+    "conversation-new": Making(Message, query=of_newcomer_on_whatsapp, data=a_first_message),
     "conversation-note": Making(Note, ids=of_conversation, data=lambda _: {"text": "Calls back"}),
     "conversation-send": Making(Message, ids=of_conversation, data=lambda _: {"text": "Yes"}),
     "product-new": Making(Product, data=lambda _: {"name": "Soap", "price": "3"}),
     "product-stock": Making(StockMovement, ids=of_product, data=lambda _: {"reason": "received", "quantity": "5"}),
+    "saved-reply-new": Making(SavedReply, data=lambda _: {"name": "Hours", "text": "Nine to six."}),
     "segment-new": Making(Segment, data=lambda _: {"name": "Regulars", "filter_tags_any": "VIP"}),
     "service-category-new": Making(ServiceCategory, data=lambda _: {"name": "Hair"}),
     "service-new": Making(Service, data=lambda _: {"name": "Cut", "kind": "appointment"}),
@@ -182,7 +229,7 @@ def test_sent_twice_it_makes_one_and_leads_to_it(name: str, a: Tenant) -> None:
     is_console = namespace == "console"
     making = (MAKING if is_console else OF_OWNERS)[short]
     user = a_member(a.agency, "owner").user if is_console else a.workspace.owner
-    browser, path = a_browser(user), reverse(name, args=making.ids(a))
+    browser, path = a_browser(user), reverse(name, args=making.ids(a)) + making.query(a)
     data = {**making.data(a), "nonce": new_nonce(user.pk)}
     first = browser.post(path, data)
     assert first.status_code in {200, 302}, text(first)

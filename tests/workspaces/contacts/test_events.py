@@ -103,7 +103,8 @@ def test_people_who_write_for_the_first_time_are_told(subscribed: Tenant) -> Non
     for _ in range(2):
         with transaction.atomic():
             contacts_of_people(people=people, now=now())
-    assert [(name, data["contact"]["channels"]["whatsapp"]) for name, data in take_recorded_events()] == [
+    found = [(name, data["contact"]["channels"]["whatsapp"]) for name, data in take_recorded_events()]
+    assert sorted(found) == [
         ("contact.created", "wa-0"),
         ("contact.created", "wa-1"),
     ]

@@ -45,7 +45,7 @@ def test_they_become_one_with_the_conversations_of_both(customer: Client, a: Ten
     assert f"?other={mail.uuid}" in found
     shown = text(customer.get(f"{page_of(writer)}?other={mail.uuid}"))
     assert "E-mail — ada@example.com ada@example.com" in shown
-    assert "Keep Ada L. Mail instead" in shown
+    assert "Keep the other one instead" in shown
     answer = merge(customer, writer, mail.uuid, a)
     assert answer.headers["Location"] == f"/app/contacts/{writer.uuid}"
     kept = Contact.objects.get()

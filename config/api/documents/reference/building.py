@@ -23,6 +23,8 @@ from config.api.requests.multipart import MULTIPART
 JSON = Mapping[str, Any]
 NAME_IN_PATH = re.compile(r"{(\w+)}")
 EVENTS = "Events"
+# One that is longer is shown once, by the first operation that answers with it.
+LONG_EXAMPLE = 300
 PLACES = {"path": "Path", "query": "Query", "header": "Headers"}
 
 
@@ -33,6 +35,7 @@ class ReferenceBuilder:
         self.document = document
         self.schemas = Schemas(document["components"]["schemas"])
         self.server = document["servers"][0]["url"].rstrip("/")
+        self._shown: dict[str, tuple[str, str]] = {}
 
     def build(self, *, leaving_out: str = "", only: str = "") -> Reference:
         """Give the page of all sections, of all but one, or of one alone."""
@@ -77,7 +80,9 @@ class ReferenceBuilder:
             parameters=self._parameters(parameters),
             body=tuple(self.schemas.rows(content["schema"], into=True)) if content else (),
             body_example=NOTHING if body is None else verbatim(laid_out(body)),
-            answers=tuple(self._answer(status, answer) for status, answer in answers.items() if "$ref" not in answer),
+            answers=tuple(
+                self._answer(status, answer, of=operation) for status, answer in answers.items() if "$ref" not in answer
+            ),
             errors=tuple(
                 AnswerEntry(status, inline(answer["description"]))
                 for status, answer in answers.items()
@@ -131,14 +136,18 @@ class ReferenceBuilder:
             rows.setdefault(PLACES[one["in"]], []).append(row)
         return {title: tuple(found) for title, found in rows.items()}
 
-    def _answer(self, status: str, answer: JSON) -> AnswerEntry:
+    def _answer(self, status: str, answer: JSON, *, of: JSON) -> AnswerEntry:
         content = json_content(answer)
         example = example_in(content)
+        shown = "" if example is None else laid_out(example)
+        own = (of["operationId"], of["summary"])
+        first = self._shown.setdefault(shown, own) if len(shown) > LONG_EXAMPLE else own
         return AnswerEntry(
             status=status,
             text=inline(answer["description"]),
             fields=tuple(self.schemas.rows(content["schema"])) if content else (),
-            example=NOTHING if example is None else verbatim(laid_out(example)),
+            example=verbatim(shown) if shown and first == own else NOTHING,
+            same_as=None if first == own else first,
         )
 
     def _objects(self, sections: tuple[SectionEntry, ...]) -> Iterator[ObjectEntry]:

@@ -13,12 +13,16 @@ NOTHING = SafeString("")
 
 @dataclass(frozen=True, slots=True)
 class AnswerEntry:
-    """An answer; `example` is its body, `fields` what stands in it, down to the first object."""
+    """An answer; `example` is its body, `fields` what stands in it, down to the first object.
+
+    A long example stands on the page once: `same_as` is then anchor and summary of the operation that shows it.
+    """
 
     status: str
     text: SafeString
     fields: tuple[FieldRow, ...] = ()
     example: SafeString = NOTHING
+    same_as: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
