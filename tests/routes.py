@@ -270,6 +270,7 @@ DOCUMENTS = (
     f"{WORKSPACE}openapi.json",
     "api/docs/agency",
     "api/docs/workspace",
+    "api/docs/workspace/broadcasts",
     "api/docs/workspace/events",
 )
 CATCH_ALLS = (f"{AGENCY}{EVERYTHING_ELSE}", f"{WORKSPACE}{EVERYTHING_ELSE}", r"^api(?:/[\s\S]*)?\Z")

@@ -9,5 +9,8 @@ urlpatterns = [
     path("api/v1/openapi.json", views.workspace_document, name="workspace-document"),
     path("api/docs/agency", views.agency_page, name="agency-docs"),
     path("api/docs/workspace", views.workspace_page, name="workspace-docs"),
-    path("api/docs/workspace/events", views.workspace_events_page, name="workspace-events-docs"),
+    *(
+        path(f"api/docs/workspace/{slug}", view, name=f"workspace-{slug}-docs")
+        for slug, view in views.workspace_pages.items()
+    ),
 ]

@@ -18,8 +18,11 @@ from workspaces.subaccounts.models import Workspace
 
 HEAVIEST = 300_000
 PAGES = {"agency": "/api/agency/v1", "workspace": "/api/v1"}
+APART = [("workspace/broadcasts", "/api/v1"), ("workspace/events", "/api/v1")]
 each_document = pytest.mark.parametrize(("name", "surface"), PAGES.items())
-each_page = pytest.mark.parametrize(("name", "surface"), [*PAGES.items(), ("workspace/events", "/api/v1")])
+each_page = pytest.mark.parametrize(
+    ("name", "surface"), [*PAGES.items(), ("workspace/broadcasts", "/api/v1"), ("workspace/events", "/api/v1")]
+)
 pytestmark = pytest.mark.django_db  # closing a served file looks after the database connections
 
 
@@ -30,6 +33,7 @@ def page_of(anonymous: Api, name: str) -> str:
 @each_document
 def test_every_operation_is_there_with_a_sample_in_each_language(anonymous: Api, name: str, surface: str) -> None:
     page, document = page_of(anonymous, name), anonymous.get(f"{surface}/openapi.json").json()
+    page += page_of(anonymous, "workspace/broadcasts") if name == "workspace" else ""
     operations = [operation for methods in document["paths"].values() for operation in methods.values()]
     for operation in operations:
         assert f'<article class="operation" id="{operation["operationId"]}"' in page
@@ -37,6 +41,14 @@ def test_every_operation_is_there_with_a_sample_in_each_language(anonymous: Api,
         assert page.count(f'<pre class="{language}">') == len(operations)
     for sample in re.findall(r'<pre class="python">(.*?)</pre>', page, re.DOTALL):
         compile(html.unescape(sample), "sample.py", "exec")
+
+
+def test_broadcasts_have_a_page_of_their_own(anonymous: Api) -> None:
+    others, broadcasts = page_of(anonymous, "workspace"), page_of(anonymous, "workspace/broadcasts")
+    assert ('id="createBroadcast"' in others, 'id="createBroadcast"' in broadcasts) == (False, True)
+    assert ('id="createContact"' in others, 'id="createContact"' in broadcasts) == (True, False)
+    assert 'href="/api/docs/workspace/broadcasts"' in others
+    assert 'href="/api/docs/workspace"' in broadcasts
 
 
 def test_many_events_have_a_page_of_their_own(anonymous: Api) -> None:

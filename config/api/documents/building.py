@@ -1,7 +1,8 @@
 """Builds a surface's document from the URL configuration, once per process."""
 
 import threading
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -12,6 +13,7 @@ from drf_spectacular.settings import patched_settings
 from config.api.documents import answers
 from config.api.documents.answers import SurfaceRefusals
 from config.api.documents.events import webhooks_of
+from config.api.documents.reference.building import EVENTS
 from config.api.responses.json import to_json
 
 CONVENTIONS = """
@@ -43,7 +45,8 @@ class Document:
     prefix: str
     summary: str
     refusals: SurfaceRefusals
-    has_page_of_events: bool = False
+    # Sections that stand on pages of their own, so that none is heavy: each by the end of its page's address.
+    apart: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def path(self) -> str:
@@ -67,7 +70,7 @@ WORKSPACE = Document(
     prefix="/api/v1",
     summary="Work with the data of one workspace.",
     refusals=SurfaceRefusals(forbidden="API access is disabled for this installation, or this workspace is suspended."),
-    has_page_of_events=True,
+    apart={"broadcasts": "Broadcasts", "events": EVENTS},
 )
 METHODS = ("get", "post", "put", "patch", "delete")
 _one_at_a_time = threading.Lock()

@@ -11,7 +11,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.gzip import gzip_page
 
 from config.api.documents.building import AGENCY, WORKSPACE, Document, written
-from config.api.documents.reference.building import EVENTS, ReferenceBuilder
+from config.api.documents.reference.building import ReferenceBuilder
 from config.api.documents.reference.samples import LANGUAGES
 from config.api.responses.json import CONTENT_TYPE, error_response
 
@@ -45,12 +45,12 @@ def _document_view(document: Document) -> View:
 def _page(document: Document, urlconf: str, only: str) -> str:
     """Write the page that shows a document; like the document it is the same for everybody.
 
-    Where a document has many events they stand on a page of their own, so that neither is heavy.
+    Large sections stand on pages of their own.
     """
-    leaving_out = EVENTS if document.has_page_of_events and not only else ""
-    reference = ReferenceBuilder(json.loads(written(document, urlconf))).build(leaving_out=leaving_out, only=only)
+    apart = {} if only else document.apart
+    reference = ReferenceBuilder(json.loads(written(document, urlconf))).build(leaving_out=apart.values(), only=only)
     context = {"document": document, "documents": (AGENCY, WORKSPACE), "reference": reference, "languages": LANGUAGES}
-    return render_to_string("api/reference.html", {**context, "only": only, "leaving_out": leaving_out})
+    return render_to_string("api/reference.html", {**context, "only": only, "apart": apart})
 
 
 def _page_view(document: Document, only: str = "") -> View:
@@ -66,4 +66,4 @@ def _page_view(document: Document, only: str = "") -> View:
 
 agency_document, workspace_document = _document_view(AGENCY), _document_view(WORKSPACE)
 agency_page, workspace_page = _page_view(AGENCY), _page_view(WORKSPACE)
-workspace_events_page = _page_view(WORKSPACE, EVENTS)
+workspace_pages = {slug: _page_view(WORKSPACE, section) for slug, section in WORKSPACE.apart.items()}

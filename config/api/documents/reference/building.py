@@ -1,7 +1,7 @@
 """Reads a document into what its page shows."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from django.utils.text import slugify
@@ -23,7 +23,7 @@ from config.api.requests.multipart import MULTIPART
 JSON = Mapping[str, Any]
 NAME_IN_PATH = re.compile(r"{(\w+)}")
 EVENTS = "Events"
-# One that is longer is shown once, by the first operation that answers with it.
+# One that is longer is shown once, by the first operation of its section that answers with it.
 LONG_EXAMPLE = 300
 PLACES = {"path": "Path", "query": "Query", "header": "Headers"}
 
@@ -35,14 +35,14 @@ class ReferenceBuilder:
         self.document = document
         self.schemas = Schemas(document["components"]["schemas"])
         self.server = document["servers"][0]["url"].rstrip("/")
-        self._shown: dict[str, tuple[str, str]] = {}
+        self._shown: dict[tuple[str, str], tuple[str, str]] = {}
 
-    def build(self, *, leaving_out: str = "", only: str = "") -> Reference:
-        """Give the page of all sections, of all but one, or of one alone."""
+    def build(self, *, leaving_out: Collection[str] = (), only: str = "") -> Reference:
+        """Give the page of all sections, of all but some, or of one alone."""
         info, usual = self.document["info"], self.document["components"]["responses"]
         summary, _, conventions = info["description"].partition("\n")
         sections = tuple(
-            one for one in self._sections() if one.title != leaving_out and (not only or one.title == only)
+            one for one in self._sections() if one.title not in leaving_out and (not only or one.title == only)
         )
         return Reference(
             title=info["title"],
@@ -141,7 +141,7 @@ class ReferenceBuilder:
         example = example_in(content)
         shown = "" if example is None else laid_out(example)
         own = (of["operationId"], of["summary"])
-        first = self._shown.setdefault(shown, own) if len(shown) > LONG_EXAMPLE else own
+        first = self._shown.setdefault((of["tags"][0], shown), own) if len(shown) > LONG_EXAMPLE else own
         return AnswerEntry(
             status=status,
             text=inline(answer["description"]),
