@@ -179,7 +179,7 @@ class Effects:
         self._channels = channels
         self._changes: defaultdict[int, Counter[str]] = defaultdict(Counter)
         self._billed: Counter[Billed] = Counter()
-        self._returned: list[tuple[int, str]] = []
+        self._returned: list[tuple[int, str | None]] = []
 
     def take(self, rows: Iterable[Sequence[Any]]) -> int:
         """Take what a statement has changed; says how many rows somebody else was faster with."""

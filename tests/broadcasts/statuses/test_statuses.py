@@ -8,6 +8,7 @@ import pytest
 from django.db import connection
 from django.utils.timezone import now
 
+from agency.actors import SYSTEM
 from broadcasts.models import BilledCount, Broadcast, Recipient, Stage
 from broadcasts.models.recipients import opaque_of
 from broadcasts.services.counts import add_counts
@@ -17,6 +18,7 @@ from tests.broadcasts.sending.broadcasts import a_broadcast, add_recipients, cou
 from tests.channelconnect.inbox.notices import NUMBER, of_number
 from tests.factories import ChannelFactory
 from workspaces.contacts.models import Contact
+from workspaces.contacts.services import remove_contact
 from workspaces.conversations.models import Message
 from workspaces.subaccounts.models import Channel
 
@@ -151,6 +153,15 @@ def test_a_failure_gives_its_place_in_the_allowance_back(channel: Channel) -> No
     allowance.refresh_from_db()
     assert allowance.used == AllowanceUse.objects.count() == 1
     assert AllowanceUse.objects.get().address == (kept.address or "").removeprefix("+")
+
+
+def test_a_failure_of_a_removed_contact_is_kept_and_hinders_no_other(channel: Channel) -> None:
+    gone, other = rows = sent_to(channel, 2, is_counted=True, claimed_at=now())
+    remove_contact(contact=Contact.objects.get(pk=gone.contact_id), now=now(), by=SYSTEM)
+
+    tell(*(status(row, "failed") for row in rows))
+
+    assert [end_of(row)[0] for row in (gone, other)] == ["failed", "failed"]
 
 
 def test_a_failure_that_all_others_would_have_pauses_the_broadcast_and_an_opt_out_is_kept(channel: Channel) -> None:
