@@ -178,6 +178,16 @@ def test_a_failure_that_all_others_would_have_pauses_the_broadcast_and_an_opt_ou
     assert not Contact.objects.get(pk=stopped.contact_id).marketing_opted_out_at
 
 
+def test_a_failure_that_says_the_access_has_ended_marks_the_channel(channel: Channel) -> None:
+    [row] = sent_to(channel, 1)
+
+    tell(status(row, "failed", errors=[{"code": 190, "title": "Token expired"}]))
+
+    channel.refresh_from_db()
+    assert channel.status == Channel.Status.ERROR
+    assert Broadcast.objects.get(pk=row.broadcast_id).status == "paused"
+
+
 def test_what_was_billed_is_counted_once_by_month_category_and_market(channel: Channel) -> None:
     first, second = sent_to(channel, 2)
     free = {"billable": False, "pricing_model": "PMP", "category": "utility"}
