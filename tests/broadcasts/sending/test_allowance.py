@@ -16,6 +16,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from broadcasts.models import Broadcast, Recipient, Stage
 from broadcasts.sending.source import BroadcastRecipients
+from broadcasts.sending.waiting import release_held
 from channelconnect.models import Allowance, AllowanceUse, ChannelCredential, SenderRun
 from channelconnect.providers.messages import CallResult, Outcome, error_of
 from channelconnect.sending.allowance import MARGIN_SECONDS, remaining_allowance, room_of
@@ -300,3 +301,17 @@ def test_a_contact_removed_while_sent_to_takes_and_returns_no_room(own: Connecti
 
     assert counts(broadcast) == rows_as_counts(broadcast) == {"failed": 2}
     assert AllowanceUse.objects.count() == 1
+
+
+def test_what_waits_for_room_is_looked_at_a_part_at_a_time_and_then_from_the_front(own: Connection) -> None:
+    first, second = (a_number(limit=1) for _ in range(2))
+    broadcasts = [with_recipients(channel, 3) for channel in (first, second)]
+    Sending(first, second).go_on(own)
+    for channel in (first, second):
+        change_channel_limit(channel=channel, messaging_limit=2, now=now())
+
+    after = release_held(own, after=0, limit=1)
+    assert [counts(one)["held"] for one in broadcasts] == [1, 2]
+    after = release_held(own, after=after, limit=1)
+    assert [counts(one)["held"] for one in broadcasts] == [1, 1]
+    assert release_held(own, after=after, limit=1) == 0
