@@ -316,7 +316,7 @@ class RecipientSerializer(Serializer):
     )
     provider_message_id = CharField(allow_null=True, example="wamid.HBgNNDkzMDEyMzQ1NhUCABIYFjNFQjA")
     error = RecipientErrorSerializer(source="shown_error", allow_null=True)
-    sends_at = DateTimeField(source="due_at", help_text="When it is, or was, to be sent.")
+    sends_at = DateTimeField(help_text="When it is, or was, to be sent.")
     sent_at = DateTimeField(allow_null=True)
     delivered_at = DateTimeField(allow_null=True)
     read_at = DateTimeField(allow_null=True)

@@ -2,6 +2,7 @@
 
 import re
 import uuid
+from datetime import datetime
 from typing import Any, ClassVar, Self
 
 from django.db import models
@@ -139,6 +140,12 @@ class Recipient(models.Model):
     def uuid(self) -> uuid.UUID:
         """The public id, which follows from the row's own."""
         return uuid.uuid5(NAMESPACE, f"{self.broadcast_id}.{self.contact_id}")
+
+    @property
+    def sends_at(self) -> datetime:
+        """When it is, or was, to be sent; once it is claimed, `due_at` may be the end of waiting for its status."""
+        is_waiting = self.stage in (Stage.READY, Stage.HELD)
+        return self.due_at if is_waiting or self.claimed_at is None else self.claimed_at
 
     @property
     def shown_error(self) -> dict[str, Any] | None:

@@ -1,6 +1,6 @@
 """What came of claimed recipients, recorded in bulk: by their keys in order, and by nobody but the run that holds them.
 
-Whoever adds to what waits locks the broadcasts first; then come the recipients, the allowance, the counts.
+Whoever adds to what waits locks the broadcasts first; then come all the recipients, the allowance, the counts.
 """
 
 from collections import Counter, defaultdict
@@ -42,10 +42,13 @@ def record_results(*, run: int, results: Sequence[Sent]) -> int:
     with project_transaction() as cursor:
         if waiting or faults:
             lock_broadcasts(cursor, {*faults, *(key_of(one.row.id)[0] for one in waiting)})
+        cursor.execute(statements.LOCK, {"run": run, **_keys(ordered)})
+        taken = {(row[0], row[1]): row[2] for row in cursor.fetchall() if row[3] and row[4]}
         changes: defaultdict[int, Counter[str]] = defaultdict(Counter)
         kept = _record_sent(cursor, run, accepted, changes)
-        kept += _record_waiting_and_refused(cursor, run, waiting, refused, changes)
         kept += _record_unknown(cursor, run, unknown)
+        kept += _put_off(cursor, run, waiting) + _fail(cursor, run, refused, changes)
+        _return_allowance(cursor, (*waiting, *refused), taken)
         if kept < len(results):
             cursor.execute(statements.SETTLED, _keys(ordered))
             kept = min(len(results), kept + cursor.fetchone()[0])
@@ -91,23 +94,10 @@ def _record_sent(cursor: Any, run: int, accepted: Sequence[Sent], changes: Mappi
     return len(rows)
 
 
-def _record_waiting_and_refused(
-    cursor: Any,
-    run: int,
-    waiting: Sequence[Sent],
-    refused: Sequence[Sent],
-    changes: Mapping[int, Counter[str]],
-) -> int:
-    """Put off what was not accepted and may be later, fail what was refused; the allowance gets both back."""
-    both = sorted((*waiting, *refused), key=lambda one: one.row.id)
-    if not both:
-        return 0
-    cursor.execute(statements.LOCK, {"run": run, **_keys(both)})
-    taken = {(row[0], row[1]): row[2] for row in cursor.fetchall() if row[3] and row[4]}
-    kept = _put_off(cursor, run, waiting) + _fail(cursor, run, refused, changes)
-    channels = {key_of(one.row.id): one.row.channel_id for one in both}
-    return_allowance(cursor, [(channels[key], address) for key, address in taken.items()])
-    return kept
+def _return_allowance(cursor: Any, unsent: Iterable[Sent], taken: Mapping[tuple[int, int], str | None]) -> None:
+    """Return what was taken for those whom nothing has reached, by their keys as they were locked."""
+    channels = {key_of(one.row.id): one.row.channel_id for one in unsent}
+    return_allowance(cursor, [(channel, taken[key]) for key, channel in channels.items() if key in taken])
 
 
 def _put_off(cursor: Any, run: int, waiting: Sequence[Sent]) -> int:

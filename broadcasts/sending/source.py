@@ -33,11 +33,12 @@ class BroadcastRecipients:
         self._queues: dict[int, list[int]] = {}
         self._skipped: dict[tuple[int, int], str] = {}
         self._finished: set[int] = set()
+        self._looked_at = 0
 
     def advance(self, connection: Connection) -> None:
         self._catch_up(connection)
         self._places.forget_old()
-        release_held(connection)
+        self._looked_at = release_held(connection, after=self._looked_at)
         pause_broken(connection)
         end_overdue()
 

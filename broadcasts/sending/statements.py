@@ -1,10 +1,13 @@
 """The statements over recipients that are sent to. Every one of them locks recipients in the order of their keys."""
 
-# The index `broadcast_sending` in its order: the one that has waited longest comes first.
+# The index `broadcast_sending` in its order: the one that has waited longest comes first. Those of a workspace or an
+# agency that is suspended go on when it is restored.
 READY = """
 SELECT workspace.agency_id, broadcast.channel_id, broadcast.id
 FROM broadcasts_broadcast broadcast JOIN subaccounts_workspace workspace ON workspace.id = broadcast.workspace_id
+JOIN agency_agency agency ON agency.id = workspace.agency_id
 WHERE broadcast.status = 'sending' AND broadcast.next_due_at <= statement_timestamp()
+    AND workspace.status = 'active' AND agency.status = 'active'
 ORDER BY broadcast.next_due_at, broadcast.id LIMIT %(limit)s
 """
 
@@ -34,6 +37,8 @@ SELECT due.place::text, asked.id, due.contact_id, due.due_at, due.tries, due.cla
 FROM unnest(%(ids)s::bigint[], %(rooms)s::int[], %(since)s::timestamptz[], %(after)s::bigint[])
     WITH ORDINALITY AS asked (id, room, since, after, turn)
 JOIN broadcasts_broadcast broadcast ON broadcast.id = asked.id AND broadcast.status = 'sending'
+JOIN subaccounts_workspace workspace ON workspace.id = broadcast.workspace_id AND workspace.status = 'active'
+JOIN agency_agency agency ON agency.id = workspace.agency_id AND agency.status = 'active'
 CROSS JOIN LATERAL (
     SELECT ctid AS place, contact_id, due_at, tries, claimed_at, address_kind, address, values
     FROM broadcasts_recipient recipient
@@ -169,10 +174,12 @@ WHERE (broadcast_id, contact_id) IN (
 RETURNING broadcast_id, contact_id
 """
 
-# Those who wait for room, by the broadcasts that have some of them.
+# Those who wait for room, by the broadcasts that have some of them, behind the one that was looked at last.
 WAITING = """
 SELECT broadcast.id, broadcast.channel_id FROM broadcasts_broadcast broadcast
-WHERE broadcast.status = 'sending' AND EXISTS (
+JOIN subaccounts_workspace workspace ON workspace.id = broadcast.workspace_id AND workspace.status = 'active'
+JOIN agency_agency agency ON agency.id = workspace.agency_id AND agency.status = 'active'
+WHERE broadcast.status = 'sending' AND broadcast.id > %(after)s AND EXISTS (
     SELECT FROM broadcasts_recipient recipient WHERE recipient.broadcast_id = broadcast.id AND recipient.stage = 3)
 ORDER BY broadcast.id LIMIT %(limit)s
 """

@@ -76,17 +76,22 @@ def pause_broken(connection: Connection) -> None:
             pause_for_fault(broken, NOT_CONNECTED.sentence, database_now())
 
 
-def release_held(connection: Connection) -> None:
-    """Let those go who wait for room, as many as there is room for: equal parts of each broadcast."""
+def release_held(connection: Connection, *, after: int, limit: int = MOST_BROADCASTS) -> int:
+    """Let those go who wait for room in the next broadcasts `after` one, and give the last of them; 0 at their end."""
     with connection.cursor() as cursor:
-        cursor.execute(statements.WAITING, {"limit": MOST_BROADCASTS}, prepare=True)
+        cursor.execute(statements.WAITING, {"after": after, "limit": limit}, prepare=True)
         channels: dict[int, int] = dict(cursor.fetchall())
-    if not channels:
-        return
+    if channels and not _release_of(channels):
+        return after
+    return max(channels) if len(channels) == limit else 0
+
+
+def _release_of(channels: Mapping[int, int]) -> bool:
+    """Release as many as there is room for, equal parts of each broadcast; False while another sender does."""
     with project_transaction() as cursor:
         cursor.execute(ONE_AT_A_TIME)
         if not cursor.fetchone()[0]:
-            return
+            return False
         keys = allowance.keys_of(cursor, set(channels.values()))
         waiting: defaultdict[Key, list[int]] = defaultdict(list)
         for broadcast, channel in channels.items():
@@ -102,6 +107,7 @@ def release_held(connection: Connection) -> None:
         now = database_now()
         expect(cursor, [(broadcast, now) for broadcast in released])
         add_counts({broadcast: {"held": -number} for broadcast, number in released.items()})
+    return True
 
 
 def _release(cursor: Any, broadcasts: list[int], room: int, released: Counter[int]) -> None:

@@ -30,7 +30,8 @@ WHERE broadcast_id = ANY (%s) AND contact_id = %s
 """
 ERASE: Final = """
 UPDATE broadcasts_recipient
-SET address = NULL, address_kind = NULL, values = NULL, timezone = NULL, error_message = NULL, error_details = NULL
+SET address = NULL, address_kind = NULL, values = NULL, timezone = NULL, error_message = NULL, error_details = NULL,
+    is_counted = false
 WHERE broadcast_id = ANY (%s) AND contact_id = %s
 """
 MOVE: Final = "UPDATE broadcasts_recipient SET contact_id = %s WHERE broadcast_id = ANY (%s) AND contact_id = %s"

@@ -6,9 +6,13 @@ from typing import Any
 from channelconnect.sending.allowance import give_back, keys_of, person_key
 
 
-def return_allowance(cursor: Any, taken: Collection[tuple[int, str]]) -> None:
-    """Return what was taken for messages, by their channels and addresses, in the caller's transaction."""
-    if not taken:
+def return_allowance(cursor: Any, taken: Collection[tuple[int, str | None]]) -> None:
+    """Return what was taken for messages, by their channels and addresses, in the caller's transaction.
+
+    Of a contact who was removed meanwhile nobody knows the address any more: their room opens with time.
+    """
+    known = [(channel, address) for channel, address in taken if address is not None]
+    if not known:
         return
-    keys = keys_of(cursor, {channel for channel, _ in taken})
-    give_back(cursor, [(keys[channel].name, person_key(address)) for channel, address in taken if channel in keys])
+    keys = keys_of(cursor, {channel for channel, _ in known})
+    give_back(cursor, [(keys[channel].name, person_key(address)) for channel, address in known if channel in keys])

@@ -42,12 +42,13 @@ class MessageRecorder(Recorder[Sent, ClaimedMessage, ClaimedMessage]):
         by_source: dict[str, list[Sent]] = defaultdict(list)
         for one in results:
             by_source[one.row.source].append(one)
+        # Before the results: what is kept of a message is not looked at again, and doing this twice changes nothing.
+        forget_lost_files(results)
+        draw_consequences(results)
         recorded = sum(self._sources[name].record(run=self.run, results=ones) for name, ones in by_source.items())
         observe("sender_record_seconds", monotonic() - began)
         for result, messages in Counter(_results_of_messages(results)).items():
             count("messages_sent_total", messages, result.value)
-        forget_lost_files(results)
-        draw_consequences(results)
         if any(is_urgent(self._sources[name]) for name in by_source):
             self._on_urgent()  # what follows in the same conversation may go now
         return recorded

@@ -7,8 +7,9 @@ from typing import Any, Final, TypeVar
 
 from django.db import connection
 
+from agency.actors import SYSTEM
 from broadcasts import events
-from broadcasts.models import Recipient
+from broadcasts.models import Broadcast, Recipient
 from broadcasts.models.recipients import recipient_of
 from broadcasts.services.costs.billing import Billed, add_billed
 from broadcasts.services.costs.markets import market_of
@@ -19,11 +20,13 @@ from broadcasts.services.moving import pause_for_fault
 from broadcasts.services.refunds import return_allowance
 from broadcasts.services.statuses import statements
 from channelconnect.providers.messages import CallResult, sentence_of
-from channelconnect.providers.messages.errors import ERRORS
+from channelconnect.providers.messages.errors import ERRORS, SendError
 from config.leases.arrays import booleans, integers, texts
 from workspaces.contacts.services.people.network_changes import change_marketing_opt_outs
 from workspaces.conversations.facts import EchoReceived, StatusChanged
 from workspaces.conversations.services.texts import storable
+from workspaces.subaccounts.models import Channel
+from workspaces.subaccounts.services import mark_channel_lost
 
 Status = Recipient.Status
 RANKS: Final = {"sent": 1, "failed": 2, "delivered": 3, "read": 4}
@@ -133,12 +136,25 @@ def apply_told(told: Mapping[Key, Told], channels: Mapping[int, int], *, now: da
     keys = sorted(told)
     values = _columns(keys, [told[key] for key in keys])
     effects = Effects(channels)
+    _lock_stopped(told)
     with connection.cursor() as cursor:
         for _ in range(TIMES):
             cursor.execute(statements.APPLY, values)
             if not effects.take(cursor.fetchall()):
                 break
         effects.draw(cursor, {key: told[key] for key in effects.failed}, now=now)
+
+
+def _lock_stopped(told: Mapping[Key, Told]) -> None:
+    """Lock the broadcasts that may be paused for what is told: before their recipients, as whoever sends them does."""
+    stopped = {broadcast for (broadcast, _), one in told.items() if _stops(ERRORS.get(one.code or ""))}
+    if stopped:
+        list(Broadcast.objects.filter(pk__in=stopped).order_by("pk").select_for_update(no_key=True).values_list("pk"))
+
+
+def _stops(error: SendError | None) -> bool:
+    """Whether it would be the same with all others now."""
+    return error is not None and error.result in (CallResult.STOPPED, CallResult.RECONNECT)
 
 
 def _columns(keys: Sequence[Key], told: Sequence[Told]) -> dict[str, Any]:
@@ -179,7 +195,7 @@ class Effects:
         self._channels = channels
         self._changes: defaultdict[int, Counter[str]] = defaultdict(Counter)
         self._billed: Counter[Billed] = Counter()
-        self._returned: list[tuple[int, str]] = []
+        self._returned: list[tuple[int, str | None]] = []
 
     def take(self, rows: Iterable[Sequence[Any]]) -> int:
         """Take what a statement has changed; says how many rows somebody else was faster with."""
@@ -207,22 +223,34 @@ class Effects:
         return_allowance(cursor, self._returned)
         if failed:
             record_recipient_events(events.RECIPIENT_FAILED, sorted(failed), now=now)
-            _draw_from_errors(failed, now=now)
+            _draw_from_errors(failed, self._channels, now=now)
         add_billed(self._billed)
         add_counts(self._changes)
 
 
-def _draw_from_errors(failed: Mapping[Key, Told], *, now: datetime) -> None:
-    """Pause broadcasts that would fail for everybody, and keep who wants no marketing any more."""
+def _draw_from_errors(failed: Mapping[Key, Told], channels: Mapping[int, int], *, now: datetime) -> None:
+    """Pause broadcasts that would fail for everybody, mark lost channels, and keep who wants no marketing any more."""
     stopped: dict[str, set[int]] = defaultdict(set)
+    lost: dict[int, str] = {}
     unwilling: dict[int, datetime] = {}
     for (broadcast, contact), told in failed.items():
         error = ERRORS.get(told.code or "")
-        if error is not None and error.result in (CallResult.STOPPED, CallResult.RECONNECT):
+        if error is None:
+            continue
+        if _stops(error):
             stopped[sentence_of(error.code)].add(broadcast)
-        if error is not None and error.opts_out:
+        if error.result is CallResult.RECONNECT:
+            lost[channels[broadcast]] = error.code
+        if error.opts_out:
             unwilling[contact] = now
     for reason, broadcasts in stopped.items():
         pause_for_fault(broadcasts, reason, now)
-    if unwilling:
-        change_marketing_opt_outs(out=unwilling, back=[], now=now)
+    _mark_lost(lost, now=now)
+    change_marketing_opt_outs(out=unwilling, back=[], now=now)
+
+
+def _mark_lost(codes: Mapping[int, str], *, now: datetime) -> None:
+    if not codes:
+        return
+    for channel in Channel.objects.filter(pk__in=codes).select_related("workspace").order_by("pk"):
+        mark_channel_lost(channel=channel, reason=f"send_refused_{codes[channel.pk]}", now=now, by=SYSTEM)

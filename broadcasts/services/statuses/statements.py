@@ -26,14 +26,14 @@ WITH news AS MATERIALIZED (
         WHERE recipient.status <> 'skipped'
     ) AS old
     WHERE becomes <> was OR was_at <> 4
-        OR (sent_at IS NOT NULL AND had_sent_at IS NULL)
+        OR (sent_at IS NOT NULL AND (had_sent_at IS NULL OR had_sent_at > sent_at))
         OR (delivered_at IS NOT NULL AND (had_delivered_at IS NULL OR had_delivered_at > delivered_at))
         OR (read_at IS NOT NULL AND (had_read_at IS NULL OR had_read_at > read_at))
         OR (message_id IS NOT NULL AND had_id IS NULL)
         OR (is_billable IS NOT NULL AND NOT was_billed)
 ), moved AS (
     UPDATE broadcasts_recipient recipient SET stage = 4, status = news.becomes,
-        sent_at = coalesce(recipient.sent_at, news.sent_at),
+        sent_at = least(recipient.sent_at, news.sent_at),
         delivered_at = least(recipient.delivered_at, news.delivered_at),
         read_at = least(recipient.read_at, news.read_at),
         failed_at = CASE news.becomes WHEN 'failed' THEN coalesce(recipient.failed_at, news.failed_at) END,
@@ -82,7 +82,9 @@ SELECT asked.channel_id, asked.address, asked.status, CASE WHEN asked.message_id
 FROM unnest(%(channels)s::bigint[], %(addresses)s::text[], %(statuses)s::text[], %(ids)s::text[], %(at)s::timestamptz[])
     AS asked (channel_id, address, status, message_id, at)
 """
-# By the index of addresses: of each broadcast of the channel one row at most.
+# By the index of addresses: of each broadcast of the channel one row at most. The network's time of a message lies
+# between its claim and its answer; who was tried before was claimed for another attempt. Those whose answer is still to
+# come are settled, too; what became unknown is settled by its echo alone, as it may never have left.
 PASSED = """
 SELECT recipient.broadcast_id, recipient.contact_id, asked.status, asked.at
 FROM unnest(%(channels)s::bigint[], %(addresses)s::text[], %(statuses)s::text[], %(at)s::timestamptz[])
@@ -91,6 +93,7 @@ JOIN broadcasts_broadcast broadcast
     ON broadcast.channel_id = asked.channel_id AND broadcast.started_at > %(since)s
 JOIN broadcasts_recipient recipient
     ON recipient.broadcast_id = broadcast.id AND recipient.address = asked.address
-WHERE recipient.sent_at <= asked.at AND (recipient.status = 'sent'
+WHERE least(recipient.sent_at, CASE recipient.tries WHEN 0 THEN recipient.claimed_at END) <= asked.at
+    AND (recipient.status = 'sent' OR (recipient.status = 'pending' AND recipient.stage = 1)
     OR (recipient.status = 'delivered' AND asked.status = 'read'))
 """

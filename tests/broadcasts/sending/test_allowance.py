@@ -13,8 +13,10 @@ from django.db import connection
 from django.test import Client
 from django.utils.timezone import now
 
+from agency.actors import SYSTEM
 from broadcasts.models import Broadcast, Recipient, Stage
 from broadcasts.sending.source import BroadcastRecipients
+from broadcasts.sending.waiting import release_held
 from channelconnect.models import Allowance, AllowanceUse, ChannelCredential, SenderRun
 from channelconnect.providers.messages import CallResult, Outcome, error_of
 from channelconnect.sending.allowance import MARGIN_SECONDS, remaining_allowance, room_of
@@ -37,6 +39,7 @@ from tests.factories import ChannelFactory, a_workspace_key
 from tests.tenants import Tenant
 from tools.sandbox import RunningSandbox
 from workspaces.contacts.models import Contact
+from workspaces.contacts.services import remove_contact
 from workspaces.conversations.models import Message
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import change_channel_limit
@@ -281,3 +284,34 @@ def test_two_contacts_by_number_and_by_id_are_one_person(own: Connection) -> Non
 
     assert sending.go_on(own) == 1
     assert (AllowanceUse.objects.get().sends, Broadcast.objects.count()) == (2, 2)
+
+
+def test_a_contact_removed_while_sent_to_takes_and_returns_no_room(own: Connection) -> None:
+    channel = a_number(limit=10)
+    broadcast = a_broadcast(channel)
+    gone, fine = people(channel, 2)
+    add_recipients(broadcast, [gone, fine])
+    sending = Sending(channel)
+    sending.outcome = lambda _: Outcome(CallResult.REFUSED, error=error_of(131026))
+    claimed = sending.claim(own)
+    assert len(claimed) == 2
+
+    remove_contact(contact=gone, now=now(), by=SYSTEM)
+    sending.finish(claimed)
+
+    assert counts(broadcast) == rows_as_counts(broadcast) == {"failed": 2}
+    assert AllowanceUse.objects.count() == 1
+
+
+def test_what_waits_for_room_is_looked_at_a_part_at_a_time_and_then_from_the_front(own: Connection) -> None:
+    first, second = (a_number(limit=1) for _ in range(2))
+    broadcasts = [with_recipients(channel, 3) for channel in (first, second)]
+    Sending(first, second).go_on(own)
+    for channel in (first, second):
+        change_channel_limit(channel=channel, messaging_limit=2, now=now())
+
+    after = release_held(own, after=0, limit=1)
+    assert [counts(one)["held"] for one in broadcasts] == [1, 2]
+    after = release_held(own, after=after, limit=1)
+    assert [counts(one)["held"] for one in broadcasts] == [1, 1]
+    assert release_held(own, after=after, limit=1) == 0

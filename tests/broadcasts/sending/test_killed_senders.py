@@ -3,21 +3,32 @@
 import json
 import os
 import signal
+from collections.abc import Sequence
+from contextlib import closing
 from functools import partial
 from typing import Any, Final
 
+import pytest
 from django.utils.timezone import now
 
 from broadcasts.models import Broadcast, Recipient, Stage
 from broadcasts.models.recipients import opaque_of
+from broadcasts.sending.claims import NAME
+from broadcasts.sending.source import BroadcastRecipients
 from channelconnect.inbox import read_waiting, store_notice
 from channelconnect.models import SenderRun
+from channelconnect.providers.messages import Outcome, error_of
+from channelconnect.sending.recorder import MessageRecorder
+from channelconnect.sending.sources import Sent
+from config.leases.connection import open_connection
 from tests.broadcasts.sending.broadcasts import counts, rows_as_counts, with_recipients
+from tests.broadcasts.sending.test_allowance import Sending
 from tests.channelconnect.inbox.notices import of_number
 from tests.channelconnect.sending.messages import a_channel, until
 from tests.own_processes import start, stop, variables
 from tests.tenants import Tenant
 from tools.sandbox import RunningSandbox
+from workspaces.contacts.models import Contact
 from workspaces.subaccounts.models import Channel
 
 KILLS: Final = 2
@@ -92,3 +103,27 @@ def test_nobody_is_sent_to_twice_and_nobody_is_forgotten(a: Tenant, meta: Runnin
         broadcast.refresh_from_db()
         assert counts(broadcast) == rows_as_counts(broadcast)
         assert (broadcast.status, broadcast.next_due_at) == (Broadcast.Status.SENDING, None)
+
+
+class Killed(BroadcastRecipients):
+    """A source whose process ends as soon as its results are kept."""
+
+    def record(self, *, run: int, results: Sequence[Sent]) -> int:
+        super().record(run=run, results=results)
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(("code", "lost"), [(131050, False), (190, True)])
+def test_what_follows_from_a_result_is_kept_before_the_result_is(channel: Channel, code: int, lost: bool) -> None:
+    with_recipients(channel, 1)
+    sending = Sending(channel)
+    error = error_of(code)
+    with closing(open_connection("test")) as own:
+        [claimed] = sending.claim(own)
+        recorder = MessageRecorder(sending.run, {NAME: Killed()}, lambda: None)
+        with pytest.raises(KeyboardInterrupt):
+            recorder.record(own, [Sent(claimed, Outcome(error.result, error=error), now().timestamp())])
+
+    channel.refresh_from_db()
+    assert (channel.status == Channel.Status.ERROR) is lost
+    assert Contact.objects.filter(marketing_opted_out_at__isnull=False).exists() is not lost

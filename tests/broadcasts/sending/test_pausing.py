@@ -1,18 +1,24 @@
-"""After a pause, or the end of a broadcast, no more than what was being sent at that moment leaves."""
+"""After a pause, a suspension, or the end of a broadcast, no more than what was being sent at that moment leaves."""
 
 import time
+from contextlib import closing
 
+import pytest
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
+from agency.models import Agency
 from broadcasts.models import Broadcast, Recipient, Stage
+from broadcasts.services.counts import add_counts
 from broadcasts.services.moving import cancel_broadcast, pause_broadcast, resume_broadcast
 from channelconnect.sending.limits import PER_CHANNEL
+from config.leases.connection import open_connection
 from tests.broadcasts.sending.broadcasts import counts, has_ended, rows_as_counts, with_recipients
+from tests.broadcasts.sending.test_allowance import Sending
 from tests.channelconnect.sending.conftest import StartSender
 from tests.channelconnect.sending.messages import until
 from tools.sandbox import RunningSandbox
-from workspaces.subaccounts.models import Channel
+from workspaces.subaccounts.models import Channel, Workspace
 
 
 def sent(meta: RunningSandbox) -> int:
@@ -53,3 +59,26 @@ def test_who_was_not_sent_to_before_it_was_cancelled_never_is(
 
     assert sent(meta) - at_once <= PER_CHANNEL
     assert sent(meta) == Recipient.objects.filter(status="sent").count() < 150
+
+
+@pytest.mark.parametrize("suspended", [Workspace, Agency])
+def test_nothing_of_whom_is_suspended_is_sent_until_they_are_restored(
+    channel: Channel, suspended: type[Workspace | Agency]
+) -> None:
+    broadcast = with_recipients(channel, 3)
+    sending = Sending(channel)
+    held = with_recipients(channel, 1)
+    Recipient.objects.of(held).update(stage=Stage.HELD)
+    add_counts({held.pk: {"held": 1}})
+    with closing(open_connection("test")) as own:
+        sending.source.ready_channels(own)
+        suspended.objects.update(status="suspended", suspended_at=now())
+        assert not sending.source.claim(own, run=sending.run, rooms={channel.pk: 7}, batch=7)
+
+        assert sending.go_on(own) == 0
+        assert not sending.source.ready_channels(own)
+        assert counts(held) == {"pending": 1, "held": 1}
+
+        suspended.objects.update(status="active", suspended_at=None)
+        assert sending.go_on(own) == 4
+    assert counts(broadcast) == rows_as_counts(broadcast) == {"sent": 3}

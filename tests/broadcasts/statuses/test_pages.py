@@ -103,3 +103,30 @@ def test_instagrams_seen_names_a_message() -> None:
 
     assert statuses(rows) == ["read", "read", "sent"]
     assert rows[1].delivered_at == rows[1].read_at
+
+
+def test_what_was_claimed_before_the_networks_time_has_arrived_whenever_the_answer_came() -> None:
+    channel = ChannelFactory.create(platform="facebook", external_id=PAGE)
+    claimed = now() - timedelta(seconds=5)
+    [first] = sent(channel, timedelta(seconds=1), claimed_at=claimed)
+    [again] = sent(channel, timedelta(seconds=1), claimed_at=claimed, tries=1)
+    [waiting] = sent(channel, timedelta(0), claimed_at=claimed, stage=Stage.CLAIMED, status="pending", sent_at=None)
+
+    for row in (first, again, waiting):
+        mark = {"delivery": {"watermark": _milliseconds(timedelta(seconds=3))}}
+        tell(channel, mark, person=row.address or "")
+
+    # Whoever was tried before may have been claimed long before the message left.
+    assert statuses([first, again, waiting]) == ["delivered", "sent", "delivered"]
+
+
+def test_an_echo_corrects_the_time_of_the_senders_clock() -> None:
+    channel = ChannelFactory.create(platform="facebook", external_id=PAGE)
+    [row] = sent(channel, timedelta(minutes=-1))
+    echo = {"mid": "m_0", "text": "News", "is_echo": True, "metadata": opaque_of(row.broadcast_id, row.contact_id)}
+
+    tell(channel, {"message": echo}, person=row.address or "", is_echo=True)
+
+    row.refresh_from_db()
+    assert row.sent_at
+    assert row.sent_at <= now()

@@ -8,6 +8,7 @@ import pytest
 from django.db import connection
 from django.utils.timezone import now
 
+from agency.actors import SYSTEM
 from broadcasts.models import BilledCount, Broadcast, Recipient, Stage
 from broadcasts.models.recipients import opaque_of
 from broadcasts.services.counts import add_counts
@@ -17,6 +18,7 @@ from tests.broadcasts.sending.broadcasts import a_broadcast, add_recipients, cou
 from tests.channelconnect.inbox.notices import NUMBER, of_number
 from tests.factories import ChannelFactory
 from workspaces.contacts.models import Contact
+from workspaces.contacts.services import remove_contact
 from workspaces.conversations.models import Message
 from workspaces.subaccounts.models import Channel
 
@@ -153,6 +155,15 @@ def test_a_failure_gives_its_place_in_the_allowance_back(channel: Channel) -> No
     assert AllowanceUse.objects.get().address == (kept.address or "").removeprefix("+")
 
 
+def test_a_failure_of_a_removed_contact_is_kept_and_hinders_no_other(channel: Channel) -> None:
+    gone, other = rows = sent_to(channel, 2, is_counted=True, claimed_at=now())
+    remove_contact(contact=Contact.objects.get(pk=gone.contact_id), now=now(), by=SYSTEM)
+
+    tell(*(status(row, "failed") for row in rows))
+
+    assert [end_of(row)[0] for row in (gone, other)] == ["failed", "failed"]
+
+
 def test_a_failure_that_all_others_would_have_pauses_the_broadcast_and_an_opt_out_is_kept(channel: Channel) -> None:
     stopped, unwilling = rows = sent_to(channel, 2)
 
@@ -165,6 +176,16 @@ def test_a_failure_that_all_others_would_have_pauses_the_broadcast_and_an_opt_ou
     assert (broadcast.status, "template" in (broadcast.paused_reason or "")) == ("paused", True)
     assert Contact.objects.get(pk=unwilling.contact_id).marketing_opted_out_at
     assert not Contact.objects.get(pk=stopped.contact_id).marketing_opted_out_at
+
+
+def test_a_failure_that_says_the_access_has_ended_marks_the_channel(channel: Channel) -> None:
+    [row] = sent_to(channel, 1)
+
+    tell(status(row, "failed", errors=[{"code": 190, "title": "Token expired"}]))
+
+    channel.refresh_from_db()
+    assert channel.status == Channel.Status.ERROR
+    assert Broadcast.objects.get(pk=row.broadcast_id).status == "paused"
 
 
 def test_what_was_billed_is_counted_once_by_month_category_and_market(channel: Channel) -> None:
