@@ -18,6 +18,7 @@ from broadcasts.services.quota import take_room
 from config.celery import wake_up
 from workspaces.conversations.services.outbound.queueing import SENDER
 from workspaces.subaccounts.models import Channel
+from workspaces.subaccounts.services import lock_workspace
 
 Status = Broadcast.Status
 # The name under which those listen who begin, prepare and end broadcasts.
@@ -62,9 +63,10 @@ def schedule_broadcast(*, broadcast: Broadcast, now: datetime, by: Actor) -> Bro
     Raises `MoveNotAllowed`, `LimitReached` past the plan's broadcasts of the month, and `BroadcastRefused` where its
     channel or its template can no longer send it.
     """
-    take_room(broadcast.workspace, now=now)
+    workspace = lock_workspace(broadcast.workspace)
     draft = lock_broadcast(broadcast)
     if draft.status == Status.DRAFT:
+        take_room(workspace, now=now)
         _check_it_can_be_sent(draft)
     return _move(
         draft,

@@ -8,18 +8,17 @@ from django.utils import timezone
 
 from broadcasts.models import Broadcast
 from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.services import lock_workspace, require_room
+from workspaces.subaccounts.services import require_room
 
 LIMIT = "broadcasts_per_month"
 
 
 def take_room(workspace: Workspace, *, now: datetime) -> None:
-    """Hold the workspace's lock and refuse one broadcast too many; the caller counts it in the same transaction.
+    """Refuse one broadcast too many; the caller holds the workspace's lock, and counts it in the same transaction.
 
     Raises `LimitReached`.
     """
-    locked = lock_workspace(workspace)
-    require_room(workspace=locked, name=LIMIT, used=count_of_month(locked, now=now))
+    require_room(workspace=workspace, name=LIMIT, used=count_of_month(workspace, now=now))
 
 
 def count_of_month(workspace: Workspace, *, now: datetime) -> int:

@@ -1,17 +1,25 @@
 """Contacts, segments and files that broadcasts know: what goes with them, and what has to stay."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from django.db import connection, transaction
 
 from broadcasts.models import Broadcast, Recipient, Stage
 from broadcasts.services.counts import counts_of
 from tests.broadcasts.making import a_template, bring_to, create, prepare, row_of, some_contacts
 from tests.factories import SegmentFactory, a_file
+from tests.parallel import PATIENCE_SECONDS, at_once
 from tests.tenants import Tenant
 from tests.workspaces.topics import recorded_events, subscribe_to
+from workspaces.contacts.models import Contact
 
 pytestmark = pytest.mark.django_db
+WAITING = """
+SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))
+"""
 
 
 def counted(broadcast: Broadcast, *names: str) -> list[int]:
@@ -65,6 +73,89 @@ def test_of_two_contacts_that_become_one_the_one_that_stays_gets_it_once(a: Tena
     # The network knows it by its old number, and may still tell of it.
     assert (row(sent, gone).status, row(sent, gone).address) == ("delivered", None)
     assert row_of(draft).chosen_contacts == [kept.pk]
+
+
+def merge(a: Tenant, kept: Contact, gone: Contact) -> None:
+    answer = a.workspace_api.post(f"/contacts/{kept.uuid}/merge", {"contact": str(gone.uuid)})
+    assert answer.status_code == 200, answer.content
+
+
+def test_who_has_got_it_under_another_number_does_not_get_it_again(a: Tenant) -> None:
+    [kept, gone] = some_contacts(a, 2)
+    left: list[tuple[Stage, str]] = [
+        (Stage.CLAIMED, "pending"),
+        (Stage.UNKNOWN, "pending"),
+        (Stage.DONE, "sent"),
+        (Stage.DONE, "delivered"),
+        (Stage.DONE, "read"),
+    ]
+    broadcasts = [bring_to(create(a), "sending") for _ in left]
+    for broadcast, (stage, status) in zip(broadcasts, left, strict=True):
+        prepare(broadcast, [gone], stage=stage, status=status)
+        prepare(broadcast, [kept], stage=Stage.HELD)
+    failed = bring_to(create(a), "sending")
+    prepare(failed, [gone], stage=Stage.DONE, status="failed")
+    prepare(failed, [kept])
+    merge(a, kept, gone)
+    for broadcast, (stage, status) in zip(broadcasts, left, strict=True):
+        found = row(broadcast, kept)
+        assert (found.stage, found.status, found.skip_reason) == (Stage.DONE, "skipped", "duplicate_address")
+        assert (row(broadcast, gone).stage, row(broadcast, gone).status) == (stage, status)
+        assert counted(broadcast, "skipped", "held") == [1, 0]
+        assert counted(broadcast, "pending", status) == ([1, 1] if status == "pending" else [0, 1])
+    assert (row(failed, kept).stage, row(failed, kept).status) == (Stage.READY, "pending")
+    assert counted(failed, "pending", "skipped", "failed") == [1, 0, 1]
+
+
+@pytest.mark.parametrize("reason", ["no_address", "duplicate_address"])
+def test_who_had_no_address_of_their_own_gets_it_at_the_other_s(a: Tenant, reason: str) -> None:
+    [kept, gone] = some_contacts(a, 2)
+    ready, held = [bring_to(create(a), "sending") for _ in range(2)]
+    for broadcast, stage in ((ready, Stage.READY), (held, Stage.HELD)):
+        prepare(broadcast, [kept], stage=Stage.DONE, status="skipped", skip_reason=reason, address=None)
+        prepare(broadcast, [gone], stage=stage, values=["Ada"])
+    merge(a, kept, gone)
+    for broadcast, stage in ((ready, Stage.READY), (held, Stage.HELD)):
+        found, other = row(broadcast, kept), row(broadcast, gone)
+        assert (found.stage, found.status, found.skip_reason) == (stage, "pending", None)
+        assert (found.address, found.values) == (gone.phone, ["Ada"])
+        assert (other.stage, other.status, other.address) == (Stage.DONE, "skipped", None)
+        assert counted(broadcast, "pending", "skipped", "held") == [1, 1, int(stage == Stage.HELD)]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("becomes", ["removed", "merged"])
+def test_the_broadcast_is_locked_before_its_recipients(a: Tenant, becomes: str) -> None:
+    """Whoever locks them in this order, too, is never waited for in a circle."""
+    [kept, gone] = some_contacts(a, 2)
+    broadcast = bring_to(create(a, audience={"type": "contacts", "contacts": [str(gone.uuid)]}), "sending")
+    Broadcast.objects.filter(pk=broadcast.pk).update(is_prepared=False)
+    prepare(broadcast, [gone])
+
+    def change(_: int) -> None:
+        if becomes == "merged":
+            merge(a, kept, gone)
+        else:
+            assert a.workspace_api.delete(f"/contacts/{gone.uuid}").status_code == 200
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            Broadcast.objects.select_for_update(no_key=True).get(pk=broadcast.pk)
+            done = pool.submit(at_once, change, times=1)
+            wait_until_one_waits_for_us()
+            Recipient.objects.of(broadcast).select_for_update(no_key=True, nowait=True).get(contact_id=gone.pk)
+        done.result()
+
+
+def wait_until_one_waits_for_us() -> None:
+    patience = time.monotonic() + PATIENCE_SECONDS
+    with connection.cursor() as cursor:
+        while time.monotonic() < patience:
+            cursor.execute(WAITING)
+            if cursor.fetchone() != (0,):
+                return
+            time.sleep(0.01)
+    raise AssertionError("nobody waits for our lock")
 
 
 def test_a_segment_stays_while_an_audience_is_to_be_read_from_it(a: Tenant) -> None:

@@ -45,6 +45,13 @@ def test_one_too_many_is_refused_with_the_limits_name(limited: Tenant) -> None:
     assert Broadcast.objects.count() == 3
 
 
+def test_what_is_no_draft_is_refused_for_that_also_at_the_limit(limited: Tenant) -> None:
+    a = limited
+    first, _ = create(a, schedule=True), create(a, schedule=True)
+    answer = schedule(a, first)
+    assert (answer.status_code, answer.json()["message"]) == (409, "This broadcast has been scheduled already.")
+
+
 def test_one_that_never_began_is_given_back(limited: Tenant) -> None:
     a = limited
     first, second = create(a, schedule=True), create(a, schedule=True)
