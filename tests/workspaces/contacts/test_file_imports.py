@@ -34,6 +34,14 @@ OPEN_TRANSACTIONS = """
 SELECT count(*) FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_xid IS NOT NULL
 """
+# As if somebody gave the address to another contact whenever this one is written.
+REFUSES_ADA = """
+CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    RAISE unique_violation USING CONSTRAINT = 'contact_phone_once_per_workspace';
+END $$;
+CREATE TRIGGER refuse BEFORE INSERT ON contacts_contact
+FOR EACH ROW WHEN (new.name = 'Ada') EXECUTE FUNCTION refuse()
+"""
 FILE = """\
 \ufeffFull name;Mobile;E-mail;Labels;Shoe size;Unsubscribed
 Ada;0151 1234567;ada@example.com;VIP, New;38;
@@ -172,6 +180,34 @@ def test_a_short_file_does_not_wait_for_a_long_one(a: Tenant, b: Tenant) -> None
     long.refresh_from_db()
     short.refresh_from_db()
     assert (long.status, long.rows_done, short.status) == ("running", 1_000, "completed")
+
+
+def an_import_of(a: Tenant, content: str) -> ContactImport:
+    made = ContactImportFactory.create(workspace=a.workspace, content=content.encode())
+    ContactImport.objects.filter(pk=made.pk).update(status="running")
+    return made
+
+
+def test_a_row_that_names_two_other_rows_people_holds_no_import_up(a: Tenant) -> None:
+    for number in range(2):
+        ContactFactory.create(workspace=a.workspace, phone=f"+493012345{number}")
+    made = an_import_of(a, "phone,email\n+4930123450,\n+4930123451,x@example.com\n+4930123450,x@example.com\n")
+    import_files()
+    made.refresh_from_db()
+    assert (made.status, made.updated, made.refused) == ("completed", 2, 1)
+
+
+def test_rows_that_the_database_refuses_hold_no_other_import_up(a: Tenant, b: Tenant) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(REFUSES_ADA)
+    refused = an_import_of(a, "name,phone\nAda,+4930123450\n")
+    other = an_import_of(b, "name,phone\nGrace,+4930123451\n")
+    import_files()
+    refused.refresh_from_db()
+    other.refresh_from_db()
+    assert (refused.status, refused.refused, refused.refused_rows.count()) == ("completed", 1, 1)
+    assert "Send them again" in refused.refused_rows.get().reason
+    assert (other.status, other.created) == ("completed", 1)
 
 
 def test_a_cancelled_import_keeps_what_was_taken_in(a: Tenant, customer: Client) -> None:

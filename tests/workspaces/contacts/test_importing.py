@@ -134,6 +134,34 @@ def _is_taken(address: str) -> bool:
     return len(address) <= 254 and address.rpartition("@")[0].isascii()
 
 
+def test_a_row_that_names_two_other_rows_people_is_refused_alone(a: Tenant) -> None:
+    ContactFactory.create(workspace=a.workspace, phone="+4930123450")
+    ContactFactory.create(workspace=a.workspace, phone="+4930123451")
+    result = send(
+        a,
+        {"phone": "+4930123450"},
+        {"phone": "+4930123451", "email": "grace@example.com"},
+        {"phone": "+4930123450", "email": "grace@example.com"},
+    )
+    assert (result["created"], result["updated"]) == (0, 2)
+    assert [(error["index"], list(error["errors"])) for error in result["errors"]] == [(2, ["email"])]
+    assert Contact.objects.get(email="grace@example.com").phone == "+4930123451"
+
+
+def test_nothing_of_a_refused_row_is_written_with_another(a: Tenant) -> None:
+    ContactFactory.create(workspace=a.workspace, name="Ada", phone="+4930123450", email="ada@example.com")
+    result = send(
+        a,
+        {"phone": "+4930123450", "name": "Refused"},
+        {"phone": "+4930123450", "tags": [f"Tag {number}" for number in range(50)]},
+        {"phone": "+4930123450", "tags": ["One more"]},
+        {"email": "ada@example.com", "attributes": {"Shoe size": "38"}},
+    )
+    assert [error["index"] for error in result["errors"]] == [0, 1, 2]
+    ada = contact(a, phone="+4930123450")
+    assert (ada["name"], ada["tags"], ada["attributes"]) == ("Ada", [], {"Shoe size": "38"})
+
+
 def test_rows_past_the_plans_limit_are_told_and_known_contacts_still_change(a: Tenant) -> None:
     Workspace.objects.filter(pk=a.workspace.pk).update(limits=plan_limits(contacts=2))
     send(a, {"phone": "+4930123450", "name": "Ada"})

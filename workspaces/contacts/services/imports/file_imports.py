@@ -3,11 +3,12 @@
 Whatever dies in between, the next run goes on with the first piece that is still there: no row is lost or taken twice.
 """
 
+import logging
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db import transaction
+from django.db import DataError, IntegrityError, transaction
 
 from agency.actors import Actor
 from config.errors import Conflict, Invalid, NotFound
@@ -17,10 +18,12 @@ from workspaces.contacts.services.events import record_import
 from workspaces.contacts.services.fields.values import checked_tags
 from workspaces.contacts.services.imports.columns import ATTRIBUTE, FIELDS, guessed_mapping, row_of
 from workspaces.contacts.services.imports.files import read_file
-from workspaces.contacts.services.imports.importing import import_contacts
-from workspaces.contacts.services.imports.rows import RowError
+from workspaces.contacts.services.imports.importing import AddressesKeepChanging, import_contacts
+from workspaces.contacts.services.imports.rows import ImportResult, RowError
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import record_workspace_activity
+
+logger = logging.getLogger(__name__)
 
 ROWS_OF_A_PIECE = 1_000
 Status = ContactImport.Status
@@ -137,13 +140,23 @@ def import_next_piece(*, now: datetime) -> bool:
 
 def _take(found: ContactImport, piece: ContactImportPiece, now: datetime) -> None:
     rows = [row_of(cells, found.mapping, tags=found.tags, country=found.default_country) for cells in piece.rows]
-    result = import_contacts(workspace=found.workspace, rows=rows, now=now)
+    result = _import_or_refuse(found.workspace, rows, now)
     _keep_refused(found, piece, result.errors)
     found.rows_done += len(rows)
     found.created += result.created
     found.updated += result.updated
     found.refused += len(result.errors)
     piece.delete()
+
+
+def _import_or_refuse(workspace: Workspace, rows: Sequence[Any], now: datetime) -> ImportResult:
+    """Take rows in; those that fail as a whole are refused, for a piece that stays would hold all other imports up."""
+    try:
+        return import_contacts(workspace=workspace, rows=rows, now=now)
+    except (AddressesKeepChanging, IntegrityError, DataError) as error:
+        logger.warning("rows of an import refused as a whole", extra={"fault": type(error).__name__})
+        reason = {"contacts": [AddressesKeepChanging.message]}
+        return ImportResult(errors=[RowError(index, reason) for index in range(len(rows))])
 
 
 def _keep_refused(found: ContactImport, piece: ContactImportPiece, errors: Sequence[RowError]) -> None:

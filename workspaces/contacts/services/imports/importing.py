@@ -1,6 +1,7 @@
 """Contacts taken in by the thousand: made or changed by phone, else by e-mail, in a few statements."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any
 
@@ -27,6 +28,7 @@ from workspaces.subaccounts.services import LimitReached, lock_workspace
 Source = Contact.OptOutSource
 MOST_ROWS = 1_000
 MOST_TRIES = 3
+NAMES = tuple(column.name for column in fields(ContactColumns))
 
 
 def import_contacts(
@@ -152,13 +154,16 @@ class _Batch:
         return None if allowed is None else max(0, allowed - count_contacts(self.workspace))
 
     def _apply(self, row: Row, contact: ContactColumns, *, is_new: bool = False) -> bool:
-        """Write a row and its repeats into a contact; says whether any was taken."""
+        """Write a row and its repeats into a contact, all or none; says whether they were taken."""
+        changed = replace(contact)  # another row may still change the contact itself
         try:
             for each in (row, *row.repeats):
-                self._apply_one(each, contact)
+                self._apply_one(each, changed)
         except Invalid as refused:
             self._refuse(row, refused)
             return False
+        for name in NAMES:
+            setattr(contact, name, getattr(changed, name))
         self.result.created += is_new
         self.result.updated += len(row.repeats) + (not is_new)
         return True

@@ -58,11 +58,12 @@ def read_rows(rows: Sequence[Any], result: ImportResult) -> list[Row]:
         row = _read(index, given, result)
         if row is None:
             continue
-        first = by_phone.get(row.phone or "") or by_email.get(row.email_key or "")
+        same_phone, same_email = by_phone.get(row.phone or ""), by_email.get(row.email_key or "")
+        first = same_phone or same_email
         if first is None:
             read.append(row)
             first = row
-        elif not _agree(first, row):
+        elif (same_email or first) is not first or not _agree(first, row):
             result.refuse(row, EmailTaken())
             continue
         else:
