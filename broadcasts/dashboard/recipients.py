@@ -77,7 +77,7 @@ def _piece(broadcast: Broadcast, status: str | None, after: int) -> list[Recipie
 
 
 def _cells(row: Recipient) -> list[str]:
-    moments = (row.due_at, row.sent_at, row.delivered_at, row.read_at, row.clicked_at)
+    moments = (row.sends_at, row.sent_at, row.delivered_at, row.read_at, row.clicked_at)
     contact = row.contact
     return [
         contact.name if contact else "",
