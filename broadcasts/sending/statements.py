@@ -63,8 +63,13 @@ UPDATE broadcasts_recipient recipient SET stage = 3, due_at = told.due_at
 FROM unnest(%(places)s::tid[], %(due)s::timestamptz[]) AS told (place, due_at) WHERE recipient.ctid = told.place
 """
 
+# Of a contact that was removed while the broadcast was prepared nothing is kept.
 SKIP = """
-UPDATE broadcasts_recipient recipient SET stage = 4, status = 'skipped', skip_reason = told.reason
+UPDATE broadcasts_recipient recipient SET stage = 4, status = 'skipped', skip_reason = told.reason,
+    address = CASE WHEN told.reason <> 'no_address' THEN recipient.address END,
+    address_kind = CASE WHEN told.reason <> 'no_address' THEN recipient.address_kind END,
+    timezone = CASE WHEN told.reason <> 'no_address' THEN recipient.timezone END,
+    values = CASE WHEN told.reason <> 'no_address' THEN recipient.values END
 FROM unnest(%(broadcasts)s::bigint[], %(contacts)s::bigint[], %(reasons)s::text[])
     AS told (broadcast_id, contact_id, reason)
 WHERE recipient.broadcast_id = told.broadcast_id AND recipient.contact_id = told.contact_id AND recipient.stage = 0

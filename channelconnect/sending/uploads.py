@@ -73,14 +73,14 @@ def is_of_lost_file(row: ClaimedMessage, outcome: Outcome) -> bool:
 
 def forget_lost_files(results: Iterable[Sent]) -> None:
     """Have files uploaded anew for whose sake a message was refused, whether it is tried once more or not."""
-    lost = [(one.row.channel_id, file) for one in results if (file := _lost_upload(one.row, one.outcome)) is not None]
+    found = ((one.row.channel_id, _lost_upload(one.row, one.outcome)) for one in results)
+    lost = [(channel, file.media, file.provider_id) for channel, file in found if file and file.media is not None]
     if not lost:
         return
     with project_transaction():
-        for channel_id, file in lost:
+        for channel_id, media, provider_id in lost:
             # What was uploaded anew meanwhile stays.
-            kept = MediaUpload.objects.filter(channel_id=channel_id, media_id=file.media)
-            kept.filter(provider_id=file.provider_id).delete()
+            MediaUpload.objects.filter(channel_id=channel_id, media_id=media, provider_id=provider_id).delete()
 
 
 def _lost_upload(row: ClaimedMessage, outcome: Outcome) -> OutgoingFile | None:

@@ -4,7 +4,6 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpResponse
-from django.utils import timezone
 from rest_framework.request import Request
 
 from broadcasts.api.serializers import BroadcastSerializer
@@ -18,13 +17,14 @@ from broadcasts.services.moving import (
     schedule_broadcast,
 )
 from config.api.operations import one, operation
+from config.db import database_now
 
 
 class MoveViewSet(BroadcastPartViewSet):
     """A move of a broadcast, which takes no body."""
 
     def moved(self, service: Any) -> HttpResponse:
-        done = service(broadcast=self.broadcast, now=timezone.now(), by=self.actor)
+        done = service(broadcast=self.broadcast, now=database_now(), by=self.actor)
         return self.answer(BroadcastSerializer(shown_broadcast(done)))
 
 

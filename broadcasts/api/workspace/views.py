@@ -23,6 +23,7 @@ from broadcasts.services.errors import BroadcastNotFound
 from broadcasts.services.listing import joined, recipients_page, shown_broadcast, with_progress
 from config.api.operations import many, one, operation, pages
 from config.api.serializers import DeletedSerializer
+from config.db import database_now
 from workspaces.conversations.api.serializers import MessageSerializer
 from workspaces.subaccounts.api.workspace.surface import WorkspaceViewSet
 
@@ -61,7 +62,7 @@ class BroadcastViewSet(WorkspaceViewSet):
     )
     def create(self, request: Request) -> HttpResponse:
         wanted = self.validated(NewBroadcastSerializer).validated_data
-        made = create_broadcast(workspace=self.workspace, now=timezone.now(), by=self.actor, **wanted)
+        made = create_broadcast(workspace=self.workspace, now=database_now(), by=self.actor, **wanted)
         return self.answer(BroadcastSerializer(shown_broadcast(made)), status=201)
 
     @operation(operation_id="readBroadcast", summary="Read a broadcast", answer=one(BroadcastSerializer))

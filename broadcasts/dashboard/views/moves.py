@@ -24,6 +24,7 @@ from broadcasts.services.moving import (
     resume_broadcast,
     schedule_broadcast,
 )
+from config.db import database_now
 from config.errors import DomainError
 from workspaces.subaccounts.dashboard.surface import DashboardForm
 
@@ -37,7 +38,7 @@ class BroadcastMove(OneBroadcast):
     def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)
         try:
-            type(self).move(broadcast=self.broadcast, now=timezone.now(), by=self.by)
+            type(self).move(broadcast=self.broadcast, now=database_now(), by=self.by)
         except DomainError as error:
             messages.error(request, error.message)
             return redirect(ONE, self.broadcast.uuid)

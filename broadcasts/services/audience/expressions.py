@@ -26,6 +26,7 @@ CONTACT_VALUES: Final[Mapping[str, str]] = {
     "contact.phone": "person.phone",
     "contact.country": "person.country",
 }
+LOCAL_MOMENT: Final = "COALESCE(zone.moment, %(own_moment)s)"
 # What the reasons, the address and any variable are read from.
 COLUMNS: Final = ("id", "phone", "timezone", "opted_out_at", "marketing_opted_out_at")
 OF_VARIABLES: Final = ("name", "email", "country", "attributes")
@@ -62,9 +63,11 @@ def person_of(broadcast: Broadcast, message: FrozenMessage, started_at: datetime
         ("opted_out", "person.opted_out_at IS NOT NULL OR person.marketing_opted_out_at IS NOT NULL")
     )
     address, kind = _address(statement, broadcast.channel.platform)
-    if message.template is None and broadcast.channel.platform in PLATFORMS_WITH_WINDOW:
-        _need_window(statement, started_at)
     due_at, timezone = _moment(statement, broadcast, started_at)
+    if message.template is None and broadcast.channel.platform in PLATFORMS_WITH_WINDOW:
+        _need_window(statement, started_at, due_at)
+    if broadcast.timezone_mode != Broadcast.TimezoneMode.FIXED:
+        statement.reasons.append(("local_time_passed", f"{LOCAL_MOMENT} <= %(too_early)s"))
     values = _values(statement, message)
     reasons = " ".join(f"WHEN {condition} THEN '{reason}'" for reason, condition in statement.reasons)
     return Person(
@@ -103,16 +106,16 @@ def _address(statement: Statement, platform: str) -> tuple[str, str]:
     return address, kind
 
 
-def _need_window(statement: Statement, started_at: datetime) -> None:
+def _need_window(statement: Statement, started_at: datetime, due_at: str) -> None:
+    """Judge by the window those who are sent to at once: who is due later may write before, and the sender looks."""
     table = Conversation._meta.db_table
     statement.joins.append(
         f"LEFT JOIN {table} conversation"
         " ON conversation.channel_id = %(channel)s AND conversation.contact_id = person.id"
     )
     statement.parameters["window"] = started_at - WINDOW
-    statement.reasons.append(
-        ("outside_window", "conversation.last_inbound_at IS NULL OR conversation.last_inbound_at <= %(window)s")
-    )
+    is_closed = "(conversation.last_inbound_at IS NULL OR conversation.last_inbound_at <= %(window)s)"
+    statement.reasons.append(("outside_window", f"{due_at} <= %(started)s AND {is_closed}"))
 
 
 def _moment(statement: Statement, broadcast: Broadcast, started_at: datetime) -> tuple[str, str]:
@@ -131,9 +134,7 @@ def _moment(statement: Statement, broadcast: Broadcast, started_at: datetime) ->
         "own_moment": zones[own],
         "too_early": started_at - STILL_SENT,
     }
-    moment = "COALESCE(zone.moment, %(own_moment)s)"
-    statement.reasons.append(("local_time_passed", f"{moment} <= %(too_early)s"))
-    return f"GREATEST({moment}, %(started)s)", "COALESCE(zone.name, %(own_zone)s)"
+    return f"GREATEST({LOCAL_MOMENT}, %(started)s)", "COALESCE(zone.name, %(own_zone)s)"
 
 
 @lru_cache(maxsize=32)

@@ -1,9 +1,11 @@
 """The state machine, through HTTP: every move in every state, and what each refusal says is to be done."""
 
+from datetime import timedelta
 from itertools import product
 from typing import Any
 
 import pytest
+import time_machine
 from django.utils.timezone import now
 
 from agency.models import ActivityEntry
@@ -12,6 +14,7 @@ from broadcasts.services.counts import counts_of
 from broadcasts.services.moving import pause_for_fault
 from broadcasts.services.progress.cancelling import skip_next_cancelled
 from channelconnect.models import MessageTemplate
+from config.db import database_now
 from tests.broadcasts.making import a_template, bring_to, create, prepare, row_of, some_contacts
 from tests.parallel import at_once
 from tests.tenants import Tenant
@@ -116,6 +119,19 @@ def test_scheduling_says_when_it_begins(a: Tenant) -> None:
     assert before <= due_at <= now()
     later = create(a, scheduled_at="2027-01-01T09:00:00+01:00")
     assert moved(a, later, "schedule")["next_wave_at"] == "2027-01-01T08:00:00Z"
+
+
+def test_it_is_due_by_the_database_s_clock_alone(a: Tenant) -> None:
+    """The clock of the host that answers may be wrong."""
+    by_hand = create(a)
+    with time_machine.travel(now() + timedelta(minutes=20)):
+        moved(a, by_hand, "schedule")
+        at_once_ = create(a, schedule=True)
+    for shown in (by_hand, at_once_):
+        found = row_of(shown)
+        assert found.due_at is not None
+        assert found.counted_at is not None
+        assert max(found.due_at, found.counted_at) <= database_now()
 
 
 def test_what_cannot_be_sent_any_more_is_not_scheduled(a: Tenant) -> None:

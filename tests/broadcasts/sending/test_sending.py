@@ -76,7 +76,7 @@ def test_who_may_not_be_written_to_any_more_is_skipped(
 ) -> None:
     broadcast = a_broadcast(channel)
     out, no_marketing, late, gone, fine = people(channel, 5)
-    add_recipients(broadcast, [out, no_marketing, gone, fine])
+    add_recipients(broadcast, [out, no_marketing, gone, fine], timezone="Europe/Berlin")
     add_recipients(broadcast, [late], due_at=now() - timedelta(hours=72, seconds=1))
     Contact.objects.filter(pk=out.pk).update(opted_out_at=now(), opt_out_source="api")
     Contact.objects.filter(pk=no_marketing.pk).update(marketing_opted_out_at=now())
@@ -91,6 +91,9 @@ def test_who_may_not_be_written_to_any_more_is_skipped(
         pk: "no_address" for pk in skipped if pk not in {one.pk for one in reasons if one.pk}
     }
     assert Counter(skipped.values()) == {"opted_out": 2, "too_late": 1, "no_address": 1}
+    erased = Recipient.objects.of(broadcast).get(skip_reason="no_address")
+    assert (erased.address, erased.address_kind, erased.timezone, erased.values) == (None, None, None, None)
+    assert Recipient.objects.of(broadcast).get(contact_id=out.pk).address == out.phone
     assert meta.ledger()["sent_total"] == 1
     assert counts(broadcast) == rows_as_counts(broadcast) == {"sent": 1, "skipped": 4}
 

@@ -102,6 +102,14 @@ def test_free_text_goes_only_where_the_window_on_this_channel_is_open(a: Tenant)
     }
 
 
+def test_whose_moment_comes_later_may_still_write_before(a: Tenant) -> None:
+    due_now, later = a_contact(a, "+491511", timezone="Asia/Tokyo"), a_contact(a, "+491512", timezone="UTC")
+    wall = (now() + timedelta(hours=8, minutes=30)).replace(tzinfo=None, microsecond=0)
+    broadcast = begun(a, timezone_mode="contact", scheduled_local_at=str(wall))
+    assert reasons(broadcast) == {due_now.pk: "outside_window", later.pk: None}
+    check_counts(broadcast)
+
+
 def test_a_template_needs_no_window_and_a_variable_without_a_value_skips(a: Tenant, template: dict[str, Any]) -> None:
     full = a_contact(a, "+491511", name="Ada  Lovelace Byron", attributes={"plan": "gold\nand\tmore     "})
     no_plan = a_contact(a, "+491512", name="Ada")
