@@ -13,9 +13,10 @@ from channelconnect.providers.files import FileFault, upload_file
 from channelconnect.providers.messages import CallResult, Outcome, OutgoingFile
 from channelconnect.sending.channels import ChannelSnapshot
 from channelconnect.sending.sources import ClaimedMessage, Sent
+from channelconnect.sending.transactions import project_transaction
 from config.db import database_now
 from workspaces.media.models import Media
-from workspaces.media.services import MediaGone, StorageAway, open_media
+from workspaces.media.services import MediaGone, StorageAway, read_media
 
 logger = logging.getLogger(__name__)
 
@@ -45,10 +46,10 @@ class MediaUploads:
 
     def take_done(self) -> list[ClaimedMessage]:
         """Give the messages whose files are ready, one way or the other."""
-        done = [(row, future.result()) for row, future in self._running if future.done()]
-        if done:
-            self._running = [(row, future) for row, future in self._running if not future.done()]
-        return [_with_file(row, provider_id) for row, provider_id in done]
+        # Each is asked once: one that ends meanwhile is done the next time.
+        asked = [(row, future, future.done()) for row, future in self._running]
+        self._running = [(row, future) for row, future, is_done in asked if not is_done]
+        return [_with_file(row, _result_of(row, future)) for row, future, is_done in asked if is_done]
 
     def drop(self) -> list[ClaimedMessage]:
         """Give back the messages whose files are still on their way."""
@@ -66,18 +67,36 @@ def must_upload(channel: ChannelSnapshot, file: OutgoingFile | None) -> bool:
 
 def is_of_lost_file(row: ClaimedMessage, outcome: Outcome) -> bool:
     """Whether a message was refused for the sake of a file that was uploaded before: it is tried once more."""
-    file, error = row.message.file, outcome.error
-    is_refused = outcome.result is CallResult.REFUSED and error is not None and error.code in LOST_FILES
-    return is_refused and file is not None and bool(file.provider_id) and not row.tries
+    is_refused = outcome.result in (CallResult.REFUSED, CallResult.STOPPED)
+    return is_refused and _lost_upload(row, outcome) is not None and not row.tries
 
 
 def forget_lost_files(results: Iterable[Sent]) -> None:
-    """Have files uploaded anew for which a message is tried once more."""
-    for one in results:
-        file, error = one.row.message.file, one.outcome.error
-        is_lost = one.outcome.result is CallResult.RETRY and error is not None and error.code in LOST_FILES
-        if is_lost and file is not None and file.media is not None:
-            MediaUpload.objects.filter(channel_id=one.row.channel_id, media_id=file.media).delete()
+    """Have files uploaded anew for whose sake a message was refused, whether it is tried once more or not."""
+    lost = [(one.row.channel_id, file) for one in results if (file := _lost_upload(one.row, one.outcome)) is not None]
+    if not lost:
+        return
+    with project_transaction():
+        for channel_id, file in lost:
+            # What was uploaded anew meanwhile stays.
+            kept = MediaUpload.objects.filter(channel_id=channel_id, media_id=file.media or 0)
+            kept.filter(provider_id=file.provider_id).delete()
+
+
+def _lost_upload(row: ClaimedMessage, outcome: Outcome) -> OutgoingFile | None:
+    """Give the uploaded file of a message, where the provider's error may mean that it does not have it any more."""
+    file, error = row.message.file, outcome.error
+    is_lost = error is not None and error.code in LOST_FILES
+    return file if is_lost and file is not None and file.media is not None and file.provider_id else None
+
+
+def _result_of(row: ClaimedMessage, future: Future[str]) -> str:
+    """Give the id that an upload ended with, or nothing: no fault of one file ends the loop."""
+    fault = future.exception()
+    if fault is None:
+        return future.result()
+    logger.error("an upload crashed", exc_info=fault, extra={"row": row.id})
+    return ""
 
 
 def _with_file(row: ClaimedMessage, provider_id: str) -> ClaimedMessage:
@@ -105,9 +124,7 @@ def _provider_id(media_id: int, channel: ChannelSnapshot, token: str) -> str:
 
 def _upload(media_id: int, channel: ChannelSnapshot, token: str) -> str:
     media = Media.objects.get(pk=media_id)
-    with open_media(media) as part:
-        content = part.read()
-    file = (media.filename, content, media.content_type)
+    file = (media.filename, read_media(media), media.content_type)
     provider_id = upload_file(number_id=channel.sender_id, token=token, file=file)
     MediaUpload.objects.update_or_create(
         channel_id=channel.id,

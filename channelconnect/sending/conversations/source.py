@@ -59,7 +59,11 @@ class ConversationMessages:
         with connection.transaction(), connection.cursor(binary=True) as cursor:
             cursor.execute(statements.CLAIM, values, prepare=True)
             rows = _with_room(cursor, run, cursor.fetchall())
-        files = files_of({row[15] for row in rows if row[15] is not None})
+        wanted = {row[15] for row in rows if row[15] is not None}
+        if not wanted:
+            return [_claimed(row, {}) for row in rows]
+        with project_transaction():
+            files = files_of(wanted)
         return [_claimed(row, files) for row in rows]
 
     def record(self, *, run: int, results: Sequence[Sent]) -> int:

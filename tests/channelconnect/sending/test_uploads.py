@@ -1,17 +1,20 @@
 """Files that leave over WhatsApp are uploaded before their message, once for a number, and their id is used again."""
 
 import io
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.utils.timezone import now
 
 from channelconnect.models import MediaUpload
 from tests.channelconnect.sending.conftest import StartSender
-from tests.channelconnect.sending.messages import a_channel, a_conversation, a_message, ended
+from tests.channelconnect.sending.messages import a_channel, a_conversation, a_message, ended, make_due, put_off, until
 from tests.tenants import Tenant
 from tools.sandbox import RunningSandbox
 from tools.sandbox.control.files import PNG
+from workspaces.conversations.models import QueuedMessage
 from workspaces.media.models import Media
 from workspaces.media.services import store_media
 from workspaces.subaccounts.models import Channel
@@ -65,3 +68,45 @@ def test_a_file_that_cannot_be_uploaded_goes_by_its_link(
     assert ended(message).status == "sent"
     assert sent_pictures(meta) == [{"link": picture.url}]
     assert not MediaUpload.objects.exists()
+
+
+def test_a_file_that_cannot_be_read_to_its_end_goes_by_its_link_and_stops_nobody(
+    meta: RunningSandbox, channel: Channel, picture: Media, start_sender: StartSender
+) -> None:
+    broken = Path(settings.MEDIA_DIRECTORY, picture.storage_name)
+    broken.unlink()
+    broken.symlink_to("/proc/self/mem")  # it opens, and every read of its beginning fails
+    message = a_message(a_conversation(channel), "", type="image", media=picture)
+
+    sender = start_sender()
+
+    assert ended(message).status == "sent"
+    assert sent_pictures(meta) == [{"link": picture.url}]
+    assert sender.thread.is_alive()
+
+
+def test_an_upload_that_was_refused_is_forgotten_whatever_becomes_of_its_message(
+    meta: RunningSandbox, channel: Channel, picture: Media, start_sender: StartSender
+) -> None:
+    MediaUpload.objects.create(channel_id=channel.pk, media_id=picture.pk, provider_id="4711", uploaded_at=now())
+    message = a_message(a_conversation(channel), "", type="image", media=picture)
+    QueuedMessage.objects.filter(message=message).update(tries=1)
+
+    start_sender()
+
+    assert ended(message).error_code == "131009"
+    until(lambda: not MediaUpload.objects.exists())
+
+
+def test_a_file_that_the_provider_calls_unusable_is_tried_anew_once(
+    channel: Channel, picture: Media, start_sender: StartSender
+) -> None:
+    MediaUpload.objects.create(channel_id=channel.pk, media_id=picture.pk, provider_id="4711", uploaded_at=now())
+    message = a_message(a_conversation(channel), "#100/33", type="image", media=picture)
+
+    start_sender()
+
+    put_off(message)
+    until(lambda: not MediaUpload.objects.exists())
+    make_due(message)
+    assert ended(message).error_code == "100/33"

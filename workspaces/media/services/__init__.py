@@ -1,4 +1,4 @@
-"""What can be done with media: stored by `store_media`, removed by `remove_media`, read by `open_media`."""
+"""What can be done with media: stored by `store_media`, removed by `remove_media`, read by `open_media` or whole."""
 
 from workspaces.media.services.content_types import is_shown_by_browsers
 from workspaces.media.services.errors import (
@@ -10,7 +10,7 @@ from workspaces.media.services.errors import (
     StorageAway,
 )
 from workspaces.media.services.measuring import MeasuredFile, measured_file
-from workspaces.media.services.reading import MediaGone, open_media
+from workspaces.media.services.reading import MediaGone, open_media, read_media
 from workspaces.media.services.removing import (
     MediaUse,
     media_uses,
@@ -36,6 +36,7 @@ __all__ = [
     "measured_file",
     "media_uses",
     "open_media",
+    "read_media",
     "remove_media",
     "remove_next_unused_file",
     "remove_unneeded_media",

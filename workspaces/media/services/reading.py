@@ -20,3 +20,12 @@ def open_media(media: Media, *, start: int = 0, length: int | None = None) -> Pa
         raise MediaGone from error
     except STORAGE_FAULTS as error:
         raise StorageAway from error
+
+
+def read_media(media: Media) -> bytes:
+    """Read a whole file. Raises `MediaGone` and `StorageAway`, which may also happen half-way."""
+    with open_media(media) as part:
+        try:
+            return part.read()
+        except STORAGE_FAULTS as error:
+            raise StorageAway from error
