@@ -25,9 +25,9 @@ WITH RECURSIVE found AS (
 SELECT agency_id, channel_id FROM found LIMIT %(limit)s
 """
 
-# Each is looked at anew: a contact who has opted out since it was written gets nothing of before, and a free text whose
-# window has closed meanwhile is not tried. (What is written after an opt-out is its confirmation.) Whether the window
-# is open says what takes of the allowance.
+# Each is looked at anew: a contact who has opted out since it was written, or was merged with one who had, gets nothing
+# but the confirmation, which the system writes; and a free text whose window has closed meanwhile is not tried. Whether
+# the window is open says what takes of the allowance.
 # Takes of each channel what it has room for, one message of a conversation at a time and the oldest first: as long as
 # an earlier one is there, out or put off, a later one stays. One whose outcome nobody knows holds up no other.
 CLAIM = """
@@ -52,7 +52,8 @@ WITH self AS MATERIALIZED (
 SELECT taken.message_id, taken.agency_id, taken.channel_id, conversation.contact_id, taken.tries, message.created_at,
     message.uuid::text, message.type, message.text, message.details, message.template, message.status,
     identity.external_id, identity.user_id, contact.phone, message.media_id,
-    CASE WHEN contact.opted_out_at > message.created_at THEN 'contact_opted_out'
+    CASE WHEN contact.opted_out_at IS NOT NULL AND message.sent_by_kind <> 'system'
+        THEN 'contact_opted_out'
         WHEN message.type <> 'template' AND conversation.last_inbound_at + %(window)s <= clock_timestamp()
         THEN 'window_closed' ELSE '' END,
     coalesce(conversation.last_inbound_at + %(window)s > clock_timestamp(), false)

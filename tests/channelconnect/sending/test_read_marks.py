@@ -3,8 +3,11 @@
 from datetime import timedelta
 
 import pytest
+from django.db import transaction
 from django.utils.timezone import now
 
+from channelconnect.sending.conversations.read_marks import ReadMarks
+from config.leases.connection import open_connection
 from tests.channelconnect.sending.conftest import StartSender
 from tests.channelconnect.sending.messages import a_channel, a_conversation, a_message, ended, until
 from tests.tenants import Tenant
@@ -73,3 +76,17 @@ def test_what_was_read_before_or_cannot_be_told_is_told_to_nobody(channel: Chann
     mark_read(conversation=conversation, now=now())
     mark_unread(conversation=conversation, now=now())
     assert not ReadMark.objects.exists()
+
+
+@pytest.mark.usefixtures("transactional_db")
+def test_the_sender_takes_no_mark_while_a_newer_read_is_written(channel: Channel) -> None:
+    conversation = a_conversation(channel)
+    write(conversation, "wamid.first", seconds_ago=90)
+    mark_read(conversation=conversation, now=now())
+    write(conversation, "wamid.last")
+    with open_connection("sender") as sender:
+        with transaction.atomic():
+            mark_read(conversation=conversation, now=now())
+            assert not ReadMarks().claim(sender, run=1, rooms={channel.pk: 9}, batch=9)
+        [claimed] = ReadMarks().claim(sender, run=1, rooms={channel.pk: 9}, batch=9)
+    assert claimed.message.reply_to == "wamid.last"

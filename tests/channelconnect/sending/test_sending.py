@@ -271,12 +271,15 @@ def test_what_was_written_before_an_opt_out_is_not_sent_and_its_confirmation_is(
     template = a_message(conversation, "", type="template", template={"name": "hello", "language": "en_US"})
     at = now()
     Contact.objects.filter(pk=conversation.contact_id).update(opted_out_at=at, opt_out_source="keyword")
-    confirmation = a_message(conversation, "You will get no more messages.", created_at=at)
+    # Its own clock says that it was written later; or a merge brought an opt-out of long ago.
+    fast = a_message(conversation, "One more", created_at=at + timedelta(seconds=5))
+    confirmation = a_message(conversation, "You will get no more messages.", sent_by_kind="system", created_at=at)
 
     start_sender()
 
-    assert [ended(one).status for one in (before, template, confirmation)] == ["failed", "failed", "sent"]
-    assert {before.error_code, template.error_code} == {"contact_opted_out"}
+    messages = (before, template, fast, confirmation)
+    assert [ended(one).status for one in messages] == ["failed", "failed", "failed", "sent"]
+    assert {before.error_code, template.error_code, fast.error_code} == {"contact_opted_out"}
     assert before.error_message == "The contact has opted out since the message was written."
     assert [one["opaque"] for one in meta.ledger()["sent"]] == [str(confirmation.uuid)]
 

@@ -7,12 +7,9 @@ from datetime import datetime
 from django.utils.dateparse import parse_datetime
 
 from workspaces.conversations.models import Conversation, Message, Note
-from workspaces.conversations.models.messages import Status
+from workspaces.conversations.models.messages import OUTCOME_UNKNOWN, Status
 from workspaces.conversations.services.failures import reason_of
 from workspaces.conversations.services.threads import Position, thread_piece
-
-# Of this it is not known whether it has arrived.
-UNKNOWN = "send_outcome_unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +28,9 @@ class Entry:
 
     @property
     def may_have_arrived(self) -> bool:
-        return self.message is not None and self.message.error_code == UNKNOWN
+        """Whether nobody knows if it was sent; no longer where the network has said so later."""
+        message = self.message
+        return message is not None and message.error_code == OUTCOME_UNKNOWN and not message.has_gone_out
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,8 @@ from workspaces.media.models import Media
 from workspaces.subaccounts.models import Workspace
 
 LONGEST_PROVIDER_ID = 512
+# Why a message failed of which nothing was heard for 15 minutes: what is heard later contradicts nothing.
+OUTCOME_UNKNOWN = "send_outcome_unknown"
 
 
 class Direction(models.TextChoices):
@@ -118,6 +120,12 @@ class Message(models.Model):
     def shown_error(self) -> dict[str, str] | None:
         """Why it failed; None where it did not."""
         return {"code": self.error_code, "message": self.error_message or ""} if self.error_code else None
+
+    @property
+    def has_gone_out(self) -> bool:
+        """Whether the network has said later of a failed message whose outcome nobody knew that it was sent."""
+        told = self.sent_at or self.delivered_at or self.read_at
+        return self.error_code == OUTCOME_UNKNOWN and told is not None
 
     @property
     def shown_reactions(self) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""What can be done with media: `store_media` stores, `remove_media` removes, `open_media` and `read_media` read."""
+"""What can be done with media: stored by `store_media`, removed by `remove_media`, read by `open_media` or whole."""
 
 from workspaces.media.services.content_types import is_shown_by_browsers
 from workspaces.media.services.errors import (

@@ -91,6 +91,20 @@ def test_an_unknown_outcome_is_said_before_it_is_sent_again(owner: Client, chann
     assert "Send again anyway" in shown
 
 
+def test_what_went_out_after_all_is_not_sent_again(owner: Client, channel: Channel) -> None:
+    message = a_failed_message(channel, "send_outcome_unknown")
+    Message.objects.filter(pk=message.pk).update(delivered_at=now())
+    shown = text(owner.get(f"{INBOX}/{the_conversation().uuid}"))
+    assert ("This was sent after all" in shown, "Send again" in shown, "not known" in shown) == (True, False, False)
+    assert do(owner, f"messages/{message.uuid}/again").status_code == 409
+    assert QueuedMessage.objects.count() == 0
+
+
+def test_what_was_sent_and_then_failed_is_sent_again(owner: Client, channel: Channel) -> None:
+    message = a_failed_message(channel, sent_at=now())
+    assert do(owner, f"messages/{message.uuid}/again").status_code == 302
+
+
 def test_a_code_that_nobody_knows_is_told_in_the_networks_words(owner: Client, channel: Channel) -> None:
     a_failed_message(channel, "999999")
     assert "Not delivered. odd words" in text(owner.get(f"{INBOX}/{the_conversation().uuid}"))

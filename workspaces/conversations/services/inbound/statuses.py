@@ -10,14 +10,13 @@ from config.api.requests.ids import parse_uuid
 from config.leases.arrays import integers, moments, texts, uuids
 from config.metrics import count
 from workspaces.conversations.facts import StatusChanged
+from workspaces.conversations.models.messages import OUTCOME_UNKNOWN
 from workspaces.conversations.services.announcing import announce_changes
 from workspaces.conversations.services.recording import MESSAGE_TOPICS, Happened, record_message_events
 from workspaces.conversations.services.texts import storable
 
 RANKS = {"pending": 0, "sent": 1, "delivered": 2, "read": 3}
 CONFLICTS = "message_status_conflicts_total"
-# Why a message failed of which nothing was heard for 15 minutes: what is heard later contradicts nothing.
-OUTCOME_UNKNOWN = "send_outcome_unknown"
 LONGEST_CODE, LONGEST_ERROR = 60, 1_000
 
 FIND = """

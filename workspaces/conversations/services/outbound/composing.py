@@ -62,7 +62,7 @@ def send_message_again(*, message: Message, by: Actor, now: datetime) -> Message
     """
     conversation = lock_conversation(message.conversation)
     failed = Message.objects.select_related("media").get(pk=message.pk)
-    if failed.direction != Direction.OUT or failed.status != Status.FAILED or failed.removed_at:
+    if failed.direction != Direction.OUT or failed.status != Status.FAILED or failed.removed_at or failed.has_gone_out:
         raise CannotSendAgain
     if "sent_again" in failed.details:
         raise SentAgainAlready

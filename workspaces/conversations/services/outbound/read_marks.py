@@ -13,5 +13,8 @@ def queue_read_mark(*, conversation: Conversation) -> None:
     if channel.platform not in RULES or channel.status != Channel.Status.ACTIVE:
         return
     mark = ReadMark(conversation_id=conversation.pk, agency_id=conversation.workspace.agency_id, channel_id=channel.pk)
-    ReadMark.objects.bulk_create([mark], ignore_conflicts=True)
+    # One that is there is written again, which locks it: the sender takes it when what was read now is committed.
+    ReadMark.objects.bulk_create(
+        [mark], update_conflicts=True, unique_fields=["conversation_id"], update_fields=["channel_id"]
+    )
     wake_up(SENDER)
