@@ -9,12 +9,13 @@ from agency.pages.registry import MenuEntry, dashboard_menu, label_actions
 from config.metrics import METRICS
 from config.request_bodies import MIB, BodyRule, body_rules
 from config.retention.rules import retention_rules
-from workspaces.contacts.services import contact_merge_handlers, contact_removal_handlers
+from workspaces.contacts.services import contact_lock_handlers, contact_merge_handlers, contact_removal_handlers
 from workspaces.conversations import metrics
 from workspaces.conversations.api.serializers import ConversationSerializer, MessageSerializer, NoteSerializer
 from workspaces.conversations.services import recording
 from workspaces.conversations.services.contacts.merging import MERGE_HANDLER
 from workspaces.conversations.services.contacts.removing import REMOVAL_HANDLER
+from workspaces.conversations.services.locking import LOCK_HANDLER
 from workspaces.conversations.services.media_use import MEDIA_USE
 from workspaces.conversations.services.retention import RULES
 from workspaces.media.services import media_uses
@@ -59,6 +60,7 @@ label_actions(
         "saved_reply.deleted": _("Saved reply deleted"),
     }
 )
+contact_lock_handlers.add(LOCK_HANDLER)
 contact_merge_handlers.add(MERGE_HANDLER)
 contact_removal_handlers.add(REMOVAL_HANDLER)
 media_uses.add(MEDIA_USE)

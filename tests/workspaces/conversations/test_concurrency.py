@@ -1,8 +1,11 @@
 """Readers, people and keys at the same conversations at the same time."""
 
 import random
+import time
+from threading import Event
 
 import pytest
+from django.db import connection, transaction
 
 from tests.factories import ChannelFactory
 from tests.parallel import at_once
@@ -10,11 +13,18 @@ from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import apply, moment, person, receive, received, status, the_conversation
 from tests.workspaces.conversations.sending import sent
 from workspaces.contacts.models import Contact
+from workspaces.contacts.services.people.network_changes import record_last_inbound
 from workspaces.conversations.models import Conversation, Message, QueuedMessage
 from workspaces.conversations.services import inbound
+from workspaces.conversations.services.locking import lock_conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PEOPLE, READERS = 12, 6
+PATIENCE_SECONDS = 20
+WAITING = """
+SELECT count(*) FROM pg_locks WHERE NOT granted AND pid IN (
+    SELECT pid FROM pg_locks JOIN pg_database ON pg_database.oid = database WHERE datname = current_database())
+"""
 
 
 def test_a_burst_of_somebody_new_over_many_readers_is_one_conversation(a: Tenant) -> None:
@@ -78,3 +88,45 @@ def test_of_many_who_saw_nobody_one_gets_the_conversation(a: Tenant) -> None:
         return int(api.patch(address, {"assigned_to": owner, "if_assigned_to": None}).status_code)
 
     assert sorted(at_once(take, times=READERS)) == [200, *[409] * (READERS - 1)]
+
+
+@pytest.mark.parametrize("change", ["remove", "merge"])
+def test_a_contact_is_removed_or_merged_while_they_write_and_nobody_is_in_the_way(a: Tenant, change: str) -> None:
+    """A reader holds the conversation first, then the contact: so does whoever changes the contact."""
+    receive(received(a.channel), received(a.channel, person=person(2)))
+    conversation = Conversation.objects.select_related("contact").earliest("pk")
+    contact, is_held = conversation.contact, Event()
+
+    def work(number: int) -> int:
+        if number:
+            is_held.wait(PATIENCE_SECONDS)
+            return _change(a, contact, change)
+        with transaction.atomic():
+            lock_conversation(conversation)
+            is_held.set()
+            _wait_until_somebody_waits()
+            record_last_inbound(times={contact.pk: moment(5)})
+        return 200
+
+    assert at_once(work, times=2) == [200, 200]
+    assert Contact.objects.count() == 1
+
+
+def _change(a: Tenant, contact: Contact, change: str) -> int:
+    if change == "remove":
+        return int(a.workspace_api.delete(f"/contacts/{contact.uuid}").status_code)
+    other = Contact.objects.exclude(pk=contact.pk).get()
+    return int(a.workspace_api.post(f"/contacts/{contact.uuid}/merge", {"contact": str(other.uuid)}).status_code)
+
+
+def _wait_until_somebody_waits() -> None:
+    until = time.monotonic() + PATIENCE_SECONDS
+    while not _count(WAITING) and time.monotonic() < until:
+        time.sleep(0.01)
+
+
+def _count(statement: str) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
+        [number] = cursor.fetchone()
+    return int(number)

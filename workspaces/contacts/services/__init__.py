@@ -15,6 +15,7 @@ from workspaces.contacts.services.fields.columns import ContactValues, EmailTake
 from workspaces.contacts.services.fields.values import ValueRefused, countries
 from workspaces.contacts.services.imports.importing import MOST_ROWS, import_contacts, import_contacts_of_a_call
 from workspaces.contacts.services.imports.rows import ImportResult, RowError
+from workspaces.contacts.services.locking import ContactLockHandler, contact_lock_handlers
 from workspaces.contacts.services.opt_outs import (
     opt_in_contact,
     opt_in_contacts,
@@ -45,6 +46,7 @@ from workspaces.contacts.services.segments import (
 __all__ = [
     "MOST_ROWS",
     "ChannelPerson",
+    "ContactLockHandler",
     "ContactMergeHandler",
     "ContactNotFound",
     "ContactRemovalHandler",
@@ -64,6 +66,7 @@ __all__ = [
     "SegmentUse",
     "ValueRefused",
     "condition_of",
+    "contact_lock_handlers",
     "contact_merge_handlers",
     "contact_removal_handlers",
     "contacts_in",

@@ -16,6 +16,7 @@ from workspaces.contacts.services.counting import count_contacts
 from workspaces.contacts.services.errors import ContactNotFound
 from workspaces.contacts.services.events import change_events, contact_reading, record, record_removal
 from workspaces.contacts.services.fields.columns import ContactValues, apply_values, checked_values, save_contact
+from workspaces.contacts.services.locking import lock_what_hangs_on
 from workspaces.contacts.services.opt_outs import opt_out_events, write_opt_out
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import lock_workspace, record_workspace_activity, require_room
@@ -84,6 +85,7 @@ def update_contact(
 @transaction.atomic
 def remove_contact(*, contact: Contact, now: datetime, by: Actor) -> None:
     """Remove a contact with all that is about them. Raises `ContactNotFound`."""
+    lock_what_hangs_on({contact.pk})
     contact = lock_contact(contact)
     record_removal(contact, now=now)
     for handler in contact_removal_handlers:

@@ -17,6 +17,7 @@ from workspaces.contacts.models.contacts import MOST_ATTRIBUTES, MOST_TAGS, sear
 from workspaces.contacts.services.errors import ContactNotFound
 from workspaces.contacts.services.events import contact_reading, record_changes, record_removal
 from workspaces.contacts.services.fields.tags import joined_tags
+from workspaces.contacts.services.locking import lock_what_hangs_on
 from workspaces.subaccounts.services import record_workspace_activity
 
 TAKEN_WHERE_EMPTY = ("name", "phone", "email", "email_key", "country", "timezone")
@@ -47,6 +48,7 @@ def merge_contacts(*, contact: Contact, other: Contact, now: datetime, by: Actor
     """
     if contact.pk == other.pk:
         raise MergedWithItself
+    lock_what_hangs_on({contact.pk, other.pk})
     locked = _lock({contact.pk, other.pk})
     if len(locked) < 2:
         raise ContactNotFound
