@@ -26,10 +26,10 @@ export PYTHONDONTWRITEBYTECODE :=
 PDEATHSIG := $(shell setpriv --pdeathsig TERM -- true 2>/dev/null && echo setpriv --pdeathsig TERM --)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test coverage fast smoke lint demo bench fuzz chaos shell manage lock clean install
+.PHONY: help run test coverage fast smoke lint demo bench fuzz chaos messages screenshots shell manage lock clean install
 
 help:  ## list these commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 
 run: $(LOCAL)  ## start the whole system; ^C ends it (PORT=8001 for another port)
 	@exec $(PDEATHSIG) $(BIN)/python -m tools.local.run
@@ -54,6 +54,7 @@ lint: $(DEV)  ## check style, types, imports, migrations, deployment settings an
 	$(WITH_SERVERS) $(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python -m tools.local.deployment
 	@$(call refuse_hosts,lock/*.txt)
+	@! git grep -nE "^(<<<<<<<|>>>>>>>) " -- . || { echo "A merge was left half done; see the lines above." >&2; exit 1; }
 
 demo: $(LOCAL)  ## show the main job on the running system, as a story
 	@exec $(BIN)/python -m tools.demo $(ARGS)
@@ -66,6 +67,12 @@ fuzz: $(DEV)  ## try requests that nobody would think of against both OpenAPI do
 
 chaos: $(DEV)  ## break everything while clients are at work (ARGS="kills --seed 7", ARGS=mutations)
 	@exec $(PDEATHSIG) $(BIN)/python -m tests.chaos $(ARGS)
+
+messages: $(DEV)  ## bring the pages' words in every language up to date with the code, and compile them
+	@$(WITH_SERVERS) $(BIN)/python -m tools.messages
+
+screenshots: $(DEV)  ## take the pictures of the main pages anew, in both themes and three widths
+	@TAKE_SCREENSHOTS=1 exec $(PDEATHSIG) $(BIN)/python -m pytest tests/flows/screenshots -n0 -k look $(ARGS)
 
 shell: $(LOCAL)  ## open a Python shell on the running system, or on its data
 	@exec $(BIN)/python -m tools.local.command -- $(BIN)/python manage.py shell

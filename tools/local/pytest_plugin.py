@@ -43,6 +43,7 @@ def _start() -> None:
     for name in [name for name in os.environ if name.startswith("META_")]:
         del os.environ[name]  # no test speaks to a real provider
     own = {"ENVIRONMENT": "test", "PUBLIC_URL": "http://testserver", "MEDIA_DIRECTORY": str(folder / "media")}
+    own["DNS_SERVERS"] = "127.0.0.1:9"  # nobody: a test that asks the DNS has a server of its own
     os.environ.update({**own, **new_secrets(), **servers.env})
     if servers.processes:
         header.append(f"{' and '.join(servers.processes)} started in {time.monotonic() - started:.2f} s")

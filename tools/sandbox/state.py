@@ -118,7 +118,7 @@ class SandboxState:
     def keep_sent(self, *, opaque: str, **entry: Any) -> None:
         with self.lock:
             self.sent_total += 1
-            self.sent.append({"opaque": opaque, **entry})
+            self.sent.append({"opaque": opaque, "at": time.time(), **entry})
             if opaque:
                 self.accepted[opaque] += 1
 

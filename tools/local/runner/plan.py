@@ -38,10 +38,24 @@ class Worker:
 
 
 # What waits for an SMTP server or goes through old rows has a worker of its own and delays nothing else. One process
-# for each queue of the first: at most one task of a name is at work, so none of them waits for another.
+# for each task of the first: at most one of a name is at work, so none of them waits for another.
 WORKERS = (
     Worker(
-        "worker", ("pulse", "callbacks", "expiry", "subscriptions", "templates", "fetches", "imports", "broadcasts"), 8
+        "worker",
+        (
+            "pulse",
+            "callbacks",
+            "expiry",
+            "subscriptions",
+            "templates",
+            "fetches",
+            "imports",
+            "jobs",
+            "broadcasts",
+            "domains",
+            "notifications",
+        ),
+        12,
     ),
     Worker("mail", ("mail",), 1),
     Worker("housekeeping", ("housekeeping",), 1),
