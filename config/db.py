@@ -33,6 +33,11 @@ def like_pattern(fragment: str) -> str:
     return f"%{escaped}%"
 
 
+def beginning_pattern(fragment: str) -> str:
+    """Give the LIKE pattern for what begins with a fragment."""
+    return like_pattern(fragment)[1:]
+
+
 def database_now() -> datetime:
     """Give the time by the database's clock, which all hosts share; what is due is judged by it alone."""
     with connection.cursor() as cursor:

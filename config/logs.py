@@ -12,7 +12,7 @@ CALLERS_ID = re.compile(r"[A-Za-z0-9._-]{1,128}\Z")
 
 SECRET = re.compile(
     r"svc_(?:ag_)?[0-9A-Za-z]{20,}|whsec_[\w+/=-]{20,}|(?<=/set-password/)[\w-]+/[\w-]{20,}"
-    r"|(?<=/connect/)[\w-]{40,}|(?<=/account/invitation/)[\w:-]{20,}"
+    r"|(?<=/connect/)[\w-]{40,}|(?<=/account/invitation/)[\w:-]{20,}|(?<=/sign-up/confirm/)[\w:-]{20,}"
 )
 PLAIN = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "request", "color_message"}
 

@@ -37,7 +37,7 @@ class Task:
 DISPATCHER = Queue("dispatcher", None, 2 * 3600)
 SENDER = Queue("sender", None, 2 * 3600)
 PULSE = Queue("pulse", 5, 10)
-MAIL = Queue("mail", 90, 120)
+MAIL = Queue("mail", 120, 150)
 CALLBACKS = Queue("callbacks", 60, 90)
 EXPIRY = Queue("expiry", 60, 90)
 SUBSCRIPTIONS = Queue("subscriptions", 60, 90)
@@ -46,8 +46,14 @@ TEMPLATES = Queue("templates", 60, 90)
 FETCHES = Queue("fetches", 85, 90)
 # A run takes in rows of files for some seconds, a thousand in each transaction.
 IMPORTS = Queue("imports", 60, 90)
+# A run goes on with what people have asked for, for some seconds, in pieces of a fraction of a second.
+JOBS = Queue("jobs", 60, 90)
 # A run prepares for half a minute, chunk by chunk; the longest chunk takes a fraction of a second.
 BROADCASTS = Queue("broadcasts", 60, 90)
+# A batch of look-ups takes a few seconds where name servers do not answer.
+DOMAINS = Queue("domains", 60, 90)
+# A run tells people of what has happened, a batch of them in each transaction, for some seconds.
+NOTIFICATIONS = Queue("notifications", 60, 90)
 HOUSEKEEPING = Queue("housekeeping", 240, 300)
 QUEUES = (
     DISPATCHER,
@@ -60,7 +66,10 @@ QUEUES = (
     TEMPLATES,
     FETCHES,
     IMPORTS,
+    JOBS,
     BROADCASTS,
+    DOMAINS,
+    NOTIFICATIONS,
     HOUSEKEEPING,
 )
 
@@ -70,11 +79,16 @@ TASKS = (
     Task("broadcasts.prepare", BROADCASTS),
     Task("config.record_worker", PULSE, every=5),
     Task("agency.send_mail", MAIL, every=2),
+    Task("agency.run_jobs", JOBS, every=2),
+    Task("agency.check_domains", DOMAINS, every=10),
+    Task("agency.tell_people", NOTIFICATIONS, every=2),
+    Task("agency.check_states", NOTIFICATIONS, every=60),
     Task("channelconnect.read_notices", CALLBACKS),
     Task("channelconnect.expire_sessions", EXPIRY, every=5),
     Task("channelconnect.unsubscribe", SUBSCRIPTIONS, every=5),
     Task("classes.complete_ended", HOUSEKEEPING, every=60),
     Task("conversations.wake_snoozed", HOUSEKEEPING, every=30),
+    Task("conversations.apply_parked_changes", HOUSEKEEPING, every=10),
     Task("channelconnect.sync_templates", TEMPLATES, every=10),
     Task("channelconnect.fetch_media", FETCHES, every=2),
     Task("channelconnect.forget_notices", HOUSEKEEPING, every=600),
@@ -83,6 +97,7 @@ TASKS = (
     Task("contacts.merge_counts", HOUSEKEEPING, every=30),
     Task("contacts.import_files", IMPORTS, every=2),
     Task("broadcasts.count_clicks", HOUSEKEEPING, every=2),
+    Task("agency.count_hours", HOUSEKEEPING, every=300),
     Task("agency.forget_records", HOUSEKEEPING, every=600),
     Task("api.forget_idempotency_records", HOUSEKEEPING, every=600),
     Task("webhooks.forget_deliveries", HOUSEKEEPING, every=600),

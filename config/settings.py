@@ -32,11 +32,21 @@ INSTANCE_ID = env.text("INSTANCE_ID", "")
 # Hosts ------------------------------------------------------------------------------------------------
 
 HOSTS = {host.lower() for host in [urlsplit(PUBLIC_URL).hostname or "", *env.comma_separated("HOSTS")] if host}
-if not PRODUCTION:
-    HOSTS |= {"localhost", "127.0.0.1", "[::1]", "testserver", ".localhost"}
-# config.serving.middleware.KnownHosts answers 404 to every other host; Django's own check would answer 400.
+# For trying out; an agency's domain may be below one of these, such as app.agency.localhost.
+LOCAL_HOSTS = set() if PRODUCTION else {"localhost", "127.0.0.1", "[::1]", "testserver", ".localhost"}
+HOSTS |= LOCAL_HOSTS
+# agency.pages.branding.host.KnownHosts answers 404 to every other host; Django's own check would answer 400.
 ALLOWED_HOSTS = ["*"]
+# Every process hears of a change of agencies' domains over a connection of its own; tests have one process.
+DOMAIN_CHANGES_ARE_HEARD = ENVIRONMENT != "test"
 TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
+# Where an agency's domain has to lead: a name for its CNAME record, and addresses for whoever cannot set one.
+DOMAIN_TARGET = env.text("DOMAIN_TARGET", urlsplit(PUBLIC_URL).hostname or "").lower().rstrip(".")
+DOMAIN_ADDRESSES = env.addresses("DOMAIN_ADDRESSES")
+# Who is asked about agencies' domains; without any, whom the host itself asks.
+DNS_SERVERS = env.servers("DNS_SERVERS", port=53)
+# While trying out nobody is asked about names below `localhost`: they lead to this machine alone.
+LOCALHOST_IS_PROVEN = ENVIRONMENT == "development" and not DNS_SERVERS
 WEBHOOK_ALLOWED_NETWORKS = env.networks("WEBHOOK_ALLOWED_NETWORKS")
 WEBHOOK_CA_FILE = env.text("WEBHOOK_CA_FILE", "")
 
@@ -58,7 +68,6 @@ INSTALLED_APPS = [
     "config.operations.support.SupportAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
-    "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django.contrib.postgres",
@@ -83,11 +92,12 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "config.metrics.middleware.RequestMetrics",
     "config.serving.middleware.RequestId",
-    "config.serving.middleware.KnownHosts",
-    "config.serving.middleware.ForwardedScheme",
     "config.serving.middleware.SecurityHeaders",
+    "agency.pages.branding.host.KnownHosts",
+    "config.serving.middleware.ForwardedScheme",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "agency.pages.locale.PageLocale",
     "config.serving.middleware.PageSessions",
     "django.middleware.csrf.CsrfViewMiddleware",
     "config.serving.middleware.PageUsers",
@@ -118,6 +128,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "agency.pages.branding.look.look_context",
             ],
         },
     },
@@ -203,17 +214,23 @@ CELERY_BEAT_SCHEDULER = "config.celery.beat:Scheduler"
 # Pages, mail, language --------------------------------------------------------------------------------
 
 _https = PUBLIC_URL.startswith("https://")
+SESSION_ENGINE = "agency.account.session_store"
 SESSION_COOKIE_NAME = "__Host-session" if _https else "session"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _https
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_NAME = "__Host-csrf" if _https else "csrf"
 KNOWN_BROWSER_COOKIE_NAME = "__Host-known" if _https else "known"
+SIGN_UP_COOKIE_NAME = "__Host-sign-up" if _https else "sign-up"
+# What authenticator apps show beside a person's e-mail address, but on an agency's host: there it is the agency's name.
+TWO_FACTOR_ISSUER = env.text("TWO_FACTOR_ISSUER", urlsplit(PUBLIC_URL).hostname or "localhost")
+# Support staff need two-factor in production, and may have it elsewhere.
+SUPPORT_NEEDS_TWO_FACTOR = PRODUCTION
 CONNECT_COOKIE_NAME = "__Host-connect" if _https else "connect"
 CSRF_FAILURE_VIEW = "agency.pages.errors.csrf_failure"
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 SECURE_SSL_REDIRECT = _https and env.flag("SSL_REDIRECT", default=True)
-SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^internal/tls-allowed$"]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXIES else None
 SECURE_HSTS_SECONDS = env.number("HSTS_SECONDS", 31_536_000 if PRODUCTION else 0)
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = PRODUCTION
@@ -239,7 +256,7 @@ EMAIL_HOST_USER = env.text("EMAIL_HOST_USER", "")
 EMAIL_HOST_PASSWORD = env.text("EMAIL_HOST_PASSWORD", "")
 EMAIL_USE_TLS = env.flag("EMAIL_USE_TLS", default=True)
 EMAIL_TIMEOUT = 10
-EMAIL_BACKEND = "config.smtp.EmailBackend" if EMAIL_HOST else "django.core.mail.backends.console.EmailBackend"
+EMAIL_BACKEND = "config.smtp.EmailBackend" if EMAIL_HOST else "config.smtp.ConsoleBackend"
 # An agency causes no more e-mails in an hour; what is too many for one waits for the next.
 AGENCY_MAIL_LIMIT = env.number("AGENCY_MAIL_LIMIT", 1_000)
 if AGENCY_MAIL_LIMIT < 1:
@@ -247,6 +264,18 @@ if AGENCY_MAIL_LIMIT < 1:
 DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL", "no-reply@localhost")
 
 LANGUAGE_CODE = "en"
+LANGUAGES = [
+    ("en", "English"),
+    ("de", "Deutsch"),
+    ("es", "Español"),
+    ("fr", "Français"),
+    ("pt-br", "Português (Brasil)"),
+]
+LOCALE_PATHS = [BASE_DIR / "config" / "locale"]
+LANGUAGE_COOKIE_NAME = "__Host-language" if _https else "language"
+TIME_ZONE_COOKIE_NAME = "__Host-time-zone" if _https else "time-zone"
+# Set by the browser's own script (templates/static/console/time_zone.js); everything else in cookies is ours.
+BROWSER_TIME_ZONE_COOKIE_NAME = "__Host-browser-time-zone" if _https else "browser-time-zone"
 TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = True
@@ -293,7 +322,7 @@ BILLING_CURRENCY = env.text("BILLING_CURRENCY", "USD")
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 1000
 DATA_UPLOAD_MAX_NUMBER_FILES = 1
-FILE_UPLOAD_HANDLERS = ["agency.pages.uploads.BoundedUpload"]
+FILE_UPLOAD_HANDLERS = ["agency.pages.forms.uploads.BoundedUpload"]
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],

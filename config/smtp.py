@@ -1,31 +1,155 @@
-"""Sends e-mail within a bounded time, however slowly the SMTP server speaks."""
+"""Sends e-mail within a bounded time, however slowly the SMTP server speaks, and knows how far it came."""
 
 import smtplib
 import socket
+import ssl
 import threading
+import time
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from copy import copy
+from enum import StrEnum
+from functools import lru_cache, partial
+from typing import Any, BinaryIO
 
-from django.core.mail.backends import smtp
+import certifi
+from django.core.mail import EmailMessage, EmailMultiAlternatives
+from django.core.mail.backends import console, smtp
 
 # From the connection to the server's last word. EMAIL_TIMEOUT bounds each silence within.
 CONVERSATION_SECONDS = 30.0
+# What one reply may consist of; the library alone bounds each of its lines.
+REPLY_LINES, REPLY_BYTES = 100, 64 * 1024
+
+
+class Step(StrEnum):
+    """What sending one e-mail is made of, in order; STARTTLS comes after the greeting, TLS before it."""
+
+    LOOKUP = "lookup"
+    CONNECT = "connect"
+    GREETING = "greeting"
+    TLS = "tls"
+    SIGN_IN = "sign_in"
+    SENDER = "sender"
+    RECIPIENT = "recipient"
+    CONTENT = "content"
+
+
+class Conversation:
+    """How far one e-mail has come, and until when: `addresses`, where given, are the only ones connected to."""
+
+    def __init__(self, *, seconds: float, addresses: Sequence[str] = ()) -> None:
+        self.addresses = addresses
+        self.steps: list[Step] = []
+        self._until = time.monotonic() + seconds
+
+    def begin(self, step: Step) -> None:
+        """Write down a step; one that is taken several times counts once."""
+        if step not in self.steps:
+            self.steps.append(step)
+
+    @property
+    def seconds_left(self) -> float:
+        return max(0.0, self._until - time.monotonic())
+
+
+class ReplyReader:
+    """Reads a server's replies line by line, each up to a size: no server fills this process's memory."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._lines = self._bytes = 0
+
+    def begin_reply(self) -> None:
+        self._lines = self._bytes = 0
+
+    def readline(self, size: int) -> bytes:
+        line = self._file.readline(size)
+        self._lines += 1
+        self._bytes += len(line)
+        if self._lines > REPLY_LINES or self._bytes > REPLY_BYTES:
+            raise OSError("The reply is too long.")
+        return line
+
+    def close(self) -> None:
+        self._file.close()
 
 
 class BoundedSMTP(smtplib.SMTP):
-    """An SMTP client whose connection is shut down from outside when its time is over."""
+    """An SMTP client whose connection is shut down from outside when its time is over, and whose replies are bounded.
+
+    Whatever a server answers, it is an `OSError` at worst, as every failure of the library.
+    """
 
     _ending: threading.Timer | None = None
     _duplicate: socket.socket | None = None
+    _after_connecting = Step.GREETING
+
+    def __init__(self, *arguments: Any, conversation: Conversation, **options: Any) -> None:
+        self.conversation = conversation
+        super().__init__(*arguments, **options)
 
     def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:
-        connected: socket.socket = super()._get_socket(host, port, timeout)  # type: ignore[misc]  # smtplib's own
+        self.conversation.begin(Step.CONNECT)
+        connected = self._connect(host, port, timeout)
         # It stays good when TLS takes the original over.
         self._duplicate = connected.dup()
-        self._ending = threading.Timer(CONVERSATION_SECONDS, _shut_down, [self._duplicate])
+        self._ending = threading.Timer(self.conversation.seconds_left, _shut_down, [self._duplicate])
         self._ending.daemon = True
         self._ending.start()
+        self.conversation.begin(self._after_connecting)
         return connected
+
+    def _connect(self, host: str, port: int, timeout: float) -> socket.socket:
+        """Connect to the approved addresses alone, one after another; the name stays what TLS is held against."""
+        if not self.conversation.addresses:
+            found: socket.socket = super()._get_socket(host, port, timeout)  # type: ignore[misc]  # smtplib's own
+            return found
+        fault: OSError = TimeoutError("timed out")
+        for address in self.conversation.addresses:
+            seconds = min(timeout, self.conversation.seconds_left)
+            if seconds <= 0:
+                break
+            try:
+                return socket.create_connection((address, port), seconds)
+            except OSError as error:
+                fault = error
+        raise fault
+
+    def starttls(self, *arguments: Any, **options: Any) -> tuple[int, bytes]:
+        self.conversation.begin(Step.TLS)
+        return super().starttls(*arguments, **options)
+
+    def getreply(self) -> tuple[int, bytes]:
+        if self.file is None and self.sock is not None:
+            self.file = ReplyReader(self.sock.makefile("rb"))
+        if isinstance(self.file, ReplyReader):
+            self.file.begin_reply()
+        return super().getreply()
+
+    def login(self, *arguments: Any, **options: Any) -> tuple[int, bytes]:
+        self.conversation.begin(Step.SIGN_IN)
+        try:
+            return super().login(*arguments, **options)
+        except UnicodeEncodeError as error:  # user name and password are sent in ASCII
+            raise smtplib.SMTPNotSupportedError("The user name or the password is not in ASCII.") from error
+        except ValueError as error:  # a challenge that is not in Base64
+            raise smtplib.SMTPServerDisconnected("The server's answer cannot be read.") from error
+
+    def mail(self, *arguments: Any, **options: Any) -> tuple[int, bytes]:
+        self.conversation.begin(Step.SENDER)
+        return super().mail(*arguments, **options)
+
+    def rcpt(self, *arguments: Any, **options: Any) -> tuple[int, bytes]:
+        self.conversation.begin(Step.RECIPIENT)
+        return super().rcpt(*arguments, **options)
+
+    def data(self, *arguments: Any, **options: Any) -> tuple[int, bytes]:
+        """Send the content, and wait to the end for the answer: who hangs up does not know what was taken."""
+        self.conversation.begin(Step.CONTENT)
+        if self.sock is not None:
+            self.sock.settimeout(max(self.conversation.seconds_left, 0.1))
+        return super().data(*arguments, **options)
 
     def close(self) -> None:
         super().close()
@@ -42,10 +166,64 @@ def _shut_down(connected: socket.socket) -> None:
 class BoundedSMTPWithTLS(smtplib.SMTP_SSL, BoundedSMTP):
     """The same for a conversation that begins with TLS, whose connection the other class opens."""
 
+    _after_connecting = Step.TLS
+
+    def __init__(self, *arguments: Any, conversation: Conversation, **options: Any) -> None:
+        self.conversation = conversation
+        super().__init__(*arguments, **options)
+
+    def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:
+        try:
+            connected: socket.socket = super()._get_socket(host, port, timeout)
+        except OSError:
+            self.close()
+            raise
+        self.conversation.begin(Step.GREETING)
+        return connected
+
 
 class EmailBackend(smtp.EmailBackend):
-    """Django's own, over connections that end in time."""
+    """Django's own, over connections that end in time; `conversation` says how far the present one came."""
+
+    def __init__(self, *arguments: Any, conversation: Conversation | None = None, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._given = conversation
+        self.conversation = conversation or Conversation(seconds=CONVERSATION_SECONDS)
 
     @property
     def connection_class(self) -> Any:
-        return BoundedSMTPWithTLS if self.use_ssl else BoundedSMTP
+        self.conversation = self._given or Conversation(seconds=CONVERSATION_SECONDS)
+        used = BoundedSMTPWithTLS if self.use_ssl else BoundedSMTP
+        return partial(used, conversation=self.conversation)
+
+    def close(self) -> None:
+        """Take leave; what the server answers to that changes nothing about what it has taken."""
+        with suppress(OSError):
+            super().close()
+
+
+class PinnedEmailBackend(EmailBackend):
+    """For a server that a tenant has named: always encrypted, and known by a certificate for its name."""
+
+    @property
+    def ssl_context(self) -> ssl.SSLContext:
+        return trusted_certificates()
+
+
+@lru_cache(maxsize=1)
+def trusted_certificates() -> ssl.SSLContext:
+    """Trust the host's own authorities (`SSL_CERT_FILE` names others) and those that web clients trust."""
+    context = ssl.create_default_context()
+    context.load_verify_locations(certifi.where())
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    return context
+
+
+class ConsoleBackend(console.EmailBackend):
+    """Prints e-mails while trying the product out: their text alone, which people read and links are taken from."""
+
+    def write_message(self, message: EmailMessage) -> None:
+        text = copy(message)
+        if isinstance(text, EmailMultiAlternatives):
+            text.alternatives = []
+        super().write_message(text)

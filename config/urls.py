@@ -7,6 +7,7 @@ from django.views.generic import RedirectView
 from agency.api.surface import AgencySurface
 from agency.api.urls import urlpatterns as agency_paths
 from agency.console.urls import urlpatterns as agency_pages
+from agency.public.tls import tls_allowed
 from broadcasts.api.workspace.urls import urlpatterns as broadcast_paths
 from broadcasts.console.urls import urlpatterns as agency_broadcast_pages
 from broadcasts.dashboard.urls import urlpatterns as broadcast_pages
@@ -87,12 +88,14 @@ dashboard: list[URLPattern | URLResolver] = [
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz),
     path("readyz", health.readyz),
+    path("internal/tls-allowed", tls_allowed),
     *documents,
     path("api/agency/v1/", include((agency_surface, "agency-api"))),
     path("api/v1/", include((workspace_surface, "workspace-api"))),
     re_path(r"^api(?:/[\s\S]*)?\Z", path_not_found),
     path("", RedirectView.as_view(pattern_name="account:sign-in")),
     path("account/", include("agency.account.urls")),
+    path("", include("workspaces.subaccounts.public.urls")),
     path("brand/", include("agency.public.urls")),
     path("media/", include("workspaces.media.public.urls")),
     path("connect/", include("channelconnect.pages.urls")),

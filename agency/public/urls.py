@@ -22,5 +22,5 @@ register_converter(DigestConverter, "digest")
 app_name = "brand"
 urlpatterns = [
     path("<str:colour>.css", brand.stylesheet, name="colours"),
-    path("<digest:digest>.png", brand.logo, name="logo"),
+    path("<digest:digest>.png", brand.picture, name="picture"),
 ]

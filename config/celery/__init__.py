@@ -1,6 +1,7 @@
 """Celery's app, and the wake-ups that make a waiting worker look at its rows."""
 
 import os
+from logging.config import dictConfig
 from typing import Any
 
 from celery import Celery, signals
@@ -43,6 +44,4 @@ def wake_up(name: str) -> None:
 @signals.setup_logging.connect
 def keep_our_logging(**_: Any) -> None:
     """Keep the logging of `settings.LOGGING`."""
-    from logging.config import dictConfig
-
     dictConfig(settings.LOGGING)

@@ -43,6 +43,10 @@ class Scheduler(beat.Scheduler):
             return None
         return super().apply_async(entry, producer=producer, advance=advance, **options)
 
+    def close(self) -> None:
+        """Drop the connection without a word: a broker that answers nothing would be waited for half a minute."""
+        self.connection.collect(socket_timeout=1)
+
     def waiting_in(self, queue: str) -> int:
         """How many tasks wait in a queue; none where the broker knows no such queue or cannot be asked."""
         try:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from ipaddress import IPv4Network, IPv6Network, ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import PurePath
 from typing import Any
 
@@ -79,6 +79,28 @@ class Environment:
                 self.complaints.append(f"{name} holds {item!r}, which is much of the internet: name your own networks.")
             found.append(network)
         return found
+
+    def addresses(self, name: str) -> list[str]:
+        return [address for item in self.comma_separated(name) if (address := self._address(name, item))]
+
+    def servers(self, name: str, *, port: int) -> list[tuple[str, int]]:
+        """Give servers by address and port: `192.0.2.53`, `192.0.2.53:5353`, `[2001:db8::53]:5353`."""
+        found: list[tuple[str, int]] = []
+        for item in self.comma_separated(name):
+            host, colon, number = item.rpartition(":") if item.count(":") == 1 or "]:" in item else (item, "", "")
+            address = self._address(name, host.strip("[]"))
+            if colon and not number.isdecimal():
+                self.complaints.append(f"{name} holds {item!r}, whose port is no number.")
+            elif address:
+                found.append((address, int(number or port)))
+        return found
+
+    def _address(self, name: str, item: str) -> str:
+        try:
+            return str(ip_address(item))
+        except ValueError:
+            self.complaints.append(f"{name} holds {item!r}, which is not an IP address.")
+            return ""
 
     def database(self, url: str) -> dict[str, Any]:
         """Give the parts of a libpq address; a malformed one may hold a password and is never quoted."""

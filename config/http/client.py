@@ -45,6 +45,7 @@ class Sender:
         self._sockets = SocketWatch()
         self._idle: list[Transfer] = []
         self._busy: dict[Any, Transfer] = {}  # by libcurl handle
+        self.was_idle = False  # whether the last `poll` had nothing to do at first
         self._multi: Any = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._sockets.follow)
         connections = most_connections or max_connections()
@@ -76,6 +77,7 @@ class Sender:
         results = self._collect()  # an answer can be there as soon as the request is sent
         for descriptor, flags in self._sockets.wait(0.0 if results else left_s):
             self._multi.socket_action(descriptor, flags)
+        self.was_idle = self._sockets.was_idle and not results
         self._serve_timer(timeout_s)
         return results + self._collect()
 

@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 from .guard import VettedTarget
 
+Headers = tuple[tuple[str, str], ...]
+
 
 class Limits(NamedTuple):
     """How long an attempt may take and how much of an answer is taken in."""
@@ -24,7 +26,7 @@ class Request(NamedTuple):
 
     key: int  # the caller's, given back in the result
     vetted: VettedTarget
-    headers: tuple[tuple[str, str], ...]
+    headers: Headers
     body: bytes
     dns_ms: float = 0.0  # what looking the name up took; it counts towards the limits
 

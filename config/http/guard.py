@@ -49,7 +49,13 @@ def check_url(url: str, *, allowed: Sequence[Network] = (), resolve: Callable[[s
 
     Raises TargetRefused, and whatever `resolve` raises where it could not find out.
     """
-    target = parse_target(url)
+    return check_target(parse_target(url), allowed=allowed, resolve=resolve)
+
+
+def check_target(
+    target: Target, *, allowed: Sequence[Network] = (), resolve: Callable[[str], Sequence[str]]
+) -> VettedTarget:
+    """Look a target's host up if it is a name, and check the answer. Raises TargetRefused, and as `check_url` does."""
     at_sight = check_without_lookup(target, allowed=allowed)
     return at_sight or check_addresses(target, resolve(target.host), allowed=allowed)
 

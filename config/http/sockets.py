@@ -33,6 +33,7 @@ class SocketWatch:
         self._watched: dict[int, int] = {}  # descriptor to events
         self._parked: dict[int, int] = {}  # descriptor to the generation in which it was let go
         self._generation = 0
+        self.was_idle = False  # whether nothing was ready at first when it was last asked for
         self._wake_reader, self._wake_writer = socket.socketpair()
         self._wake_reader.setblocking(False)
         self._wake_writer.setblocking(False)
@@ -60,7 +61,11 @@ class SocketWatch:
     def wait(self, timeout_s: float) -> list[tuple[int, int]]:
         """Descriptors that are ready, each with libcurl's flags; none after `timeout_s` or a wake-up."""
         ready = []
-        for key, events in self._selector.select(timeout_s):
+        found = self._selector.select(0.0)
+        self.was_idle = not found
+        if not found and timeout_s > 0:
+            found = self._selector.select(timeout_s)
+        for key, events in found:
             descriptor = key.fd
             if descriptor in self._parked:
                 # The receiver hung up on a connection that nobody uses; libcurl notices on its own.

@@ -60,6 +60,13 @@ def parse_target(url: str) -> Target:
     return Target(f"{scheme}://{netloc}{resource}", scheme, host, port, resource, address, is_internal)
 
 
+def parse_host(host: str, port: int) -> Target:
+    """Take a server that is named by its host alone, to speak something else than HTTP to; raises TargetRefused."""
+    _check_characters(host)
+    name, address = _read_host(host)
+    return Target("", "", name, port, "", address, address is None and is_internal_name(name))
+
+
 def _check_characters(url: str) -> None:
     """Refuse what parsers read differently, wherever in the URL it stands."""
     if len(url) > LONGEST_URL:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pycurl
 
 from . import error_codes
-from .exchange import Limits, Request, Result
+from .exchange import Headers, Limits, Request, Result
 from .routes import route_to
 
 # What is taken from a socket at once: small, so that an answer without end stops close to its limit.
@@ -19,6 +19,7 @@ _HEAD_ENDS: Final = (b"\r\n", b"\n")
 # With both, receivers and proxies disagree about where an answer ends: it is no answer (RFC 9112, 6.3).
 _FRAMED_BY: Final = (b"content-length:", b"transfer-encoding:")
 _FRAMED_BY_BOTH: Final = 3
+_LONGEST_FRAMING: Final = max(map(len, _FRAMED_BY))
 # How those lines begin, and the status line.
 _MAY_FRAME: Final = frozenset({b"c", b"C", b"t", b"T", b"H"})
 # Those before are interim ones, after which the answer is still to come.
@@ -41,6 +42,8 @@ class Transfer:
         self._on_new_socket = on_new_socket
         self._key = 0
         self._spent_ms = 0.0  # on looking the name up
+        self._headers: Headers | None = None
+        self._is_long = False
         self._url = ""
         self._port = 0
         self._addresses: tuple[str, ...] = ()
@@ -59,7 +62,10 @@ class Transfer:
         """Make ready for one POST; ValueError for headers that no request can have."""
         target, addresses = request.vetted
         curl = self.curl
-        curl.setopt(pycurl.HTTPHEADER, _header_lines(request))
+        is_long = len(request.body) > _EXPECTING_SIZE
+        if request.headers is not self._headers or is_long != self._is_long:
+            curl.setopt(pycurl.HTTPHEADER, _header_lines(request.headers, is_long=is_long))
+            self._headers, self._is_long = request.headers, is_long
         curl.setopt(pycurl.POSTFIELDS, request.body)
         if target.url != self._url:
             curl.setopt(pycurl.URL, target.url)
@@ -198,21 +204,25 @@ class Transfer:
             self._cut = True
             return 0
         self._head.append(line)
-        return None if line[:1] not in _MAY_FRAME or self._is_framed_once(line) else 0
+        if line[:1] in _MAY_FRAME:
+            name = line[:_LONGEST_FRAMING].lower()
+            if name.startswith(_FRAMED_BY):
+                return self._frame(name)
+            if name.startswith(b"http/") and self._begins_head:
+                self._framed_by = 0  # another one, after that of an interim answer
+        return None
 
-    def _is_framed_once(self, line: bytes) -> bool:
-        """Whether the head, as far as it has come, says in one way only how long the body is.
+    @property
+    def _begins_head(self) -> bool:
+        return len(self._head) < 2 or self._head[-2] in _HEAD_ENDS
+
+    def _frame(self, name: bytes) -> int | None:
+        """Note that the head says how long the body is.
 
         Where it says so in two ways libcurl is told to stop, and so keeps nothing of the connection.
         """
-        if line[:1] != b"H":
-            name = line[:20].lower()
-            for bit, framing in enumerate(_FRAMED_BY, 1):
-                if name.startswith(framing):
-                    self._framed_by |= bit
-        elif line.startswith(b"HTTP/"):
-            self._framed_by = 0  # another head, after an interim one
-        return self._framed_by != _FRAMED_BY_BOTH
+        self._framed_by |= 1 if name.startswith(_FRAMED_BY[0]) else 2
+        return 0 if self._framed_by == _FRAMED_BY_BOTH else None
 
     def _take_body(self, data: bytes) -> int | None:
         self._head_ended = True
@@ -233,13 +243,13 @@ class DuplicatedSocket(socket.socket):
         self.close()
 
 
-def _header_lines(request: Request) -> list[str]:
-    lines = [f"{name}: {value}" for name, value in request.headers]
+def _header_lines(headers: Headers, *, is_long: bool) -> list[str]:
+    lines = [f"{name}: {value}" for name, value in headers]
     joined = "".join(lines)
     if "\n" in joined or "\r" in joined or "\0" in joined or not joined.isascii():
         raise ValueError("A header may hold neither line ends nor anything but ASCII.")
     lines.append("Accept-Encoding: identity")
-    if len(request.body) > _EXPECTING_SIZE:
+    if is_long:
         lines.append("Expect:")
     return lines
 

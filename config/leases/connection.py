@@ -28,13 +28,17 @@ SESSION = {
 UNASKED = 1_000_000
 
 
-def open_connection(name: str) -> Connection:
-    """Connect to the project's database, each statement its own transaction; `name` is what PostgreSQL shows."""
+def open_connection(name: str, **address: Any) -> Connection:
+    """Connect to the project's database, each statement its own transaction; `name` is what PostgreSQL shows.
+
+    `address` replaces parts of the project's own.
+    """
     settings = project.get_connection_params()
     for key in ("cursor_factory", "context", "prepare_threshold", "options"):
         settings.pop(key, None)
     options = " ".join(f"-c {key}={value}" for key, value in SESSION.items())
     keepalive = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 20_000}
+    where = {**settings, **address, **keepalive}
     return BoundedConnection.connect(
-        **{**settings, **keepalive}, options=options, application_name=name, autocommit=True, prepare_threshold=UNASKED
+        **where, options=options, application_name=name, autocommit=True, prepare_threshold=UNASKED
     )

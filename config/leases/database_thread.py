@@ -41,7 +41,7 @@ class DatabaseThread:
     def connection(self) -> Connection:
         """The open connection; opened, and prepared by `on_connect`, when there is none."""
         if self._connection is None:
-            self._connection = open_connection(self.name)
+            self._connection = self.connect()
             self.on_connect(self._connection)
         return self._connection
 
@@ -49,6 +49,9 @@ class DatabaseThread:
     def has_crashed(self) -> bool:
         """Whether a fault of ours ended its work."""
         return not self.thread.is_alive() and not self._has_ended
+
+    def connect(self) -> Connection:
+        return open_connection(self.name)
 
     def on_connect(self, connection: Connection) -> None:
         """Do what every new connection begins with."""

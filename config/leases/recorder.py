@@ -68,7 +68,7 @@ class Recorder(DatabaseThread, Generic[Result, Leased, Unwanted]):
         self._unwanted.extend(unwanted)
         if not self._wake_up.is_set():
             self._wake_up.set()
-        if len(self._results) >= BATCH:
+        if len(self._results) >= BATCH and not self._has_batch.is_set():
             self._has_batch.set()
 
     @property

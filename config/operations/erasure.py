@@ -11,15 +11,17 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 
-from django.contrib.sessions.models import Session
 from django.db import connection, transaction
 
 from agency.actors import SYSTEM
-from agency.models import ActivityEntry, User
-from agency.services.people.users import erase_user
+from agency.models import ActivityEntry, BulkOperation, Export, User
+from agency.services.agencies import lock_agencies
+from agency.services.people.sessions import end_sessions
+from agency.services.people.users import agencies_of, erase_user
+from config.db import database_now
 from config.errors import Conflict
-from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.services import replace_owner
+from workspaces.subaccounts.models import Workspace, WorkspaceMember
+from workspaces.subaccounts.services import remove_workspace_member, replace_owner
 
 BATCH = 500
 PASSES = 5
@@ -124,20 +126,18 @@ def end_what_is_theirs(user: User, words: Words, replacement: User | None) -> No
     Raises `OwnsWorkspaces` and, for the last owner of an agency, `LastOwner`.
     """
     with transaction.atomic():
+        works_in = Workspace.objects.filter(members__user=user) | Workspace.objects.filter(owner=user)
+        lock_agencies(agencies_of(user) | set(works_in.values_list("agency", flat=True)))
         owned = list(Workspace.objects.filter(owner=user))
         if owned and replacement is None:
             raise OwnsWorkspaces(f"This person owns {len(owned)} sub-accounts: name who is to own them instead.")
         for workspace in owned:
             if replacement:
                 replace_owner(workspace=workspace, owner=replacement, by=SYSTEM)
+        for member in WorkspaceMember.objects.filter(user=user).select_related("workspace"):
+            remove_workspace_member(member=member, now=database_now(), by=SYSTEM)
         erase_user(user=user, email=words.email_mark, by=SYSTEM)
-        _end_sign_ins(user)
-
-
-def _end_sign_ins(user: User) -> None:
-    for session in Session.objects.iterator(BATCH):
-        if session.get_decoded().get("_auth_user_id") == str(user.pk):
-            session.delete()
+        end_sessions(user=user)
 
 
 def occurrences(words: Words) -> Counter[str]:
@@ -166,7 +166,9 @@ def rewrite(words: Words) -> Counter[str]:
 
 
 def forget_addresses(user: User) -> None:
-    """Empty the network addresses that the person's changes were made from."""
+    """Empty the network addresses that the person's changes and jobs were made from."""
+    for model in (BulkOperation, Export):
+        model._default_manager.filter(created_by=user).update(address="")
     theirs = ActivityEntry.objects.filter(actor_kind__in=("user", "staff"), actor_id=str(user.pk)).exclude(address="")
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL statement_timeout = 0")

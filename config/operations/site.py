@@ -1,47 +1,73 @@
 """The support admin's site, with a sign-in of its own."""
 
-from typing import Any
+from typing import Any, cast
 
+from django.conf import settings
 from django.contrib import admin
+from django.contrib.admin.forms import AdminAuthenticationForm
 from django.contrib.auth.models import AnonymousUser
-from django.http import HttpRequest, HttpResponse
+from django.contrib.auth.views import LoginView
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
+from django.urls import reverse
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 
-from agency.account.attempt_limits import account_digest, allow_sign_ins, sign_in_wait
-from agency.account.known_browsers import remember_browser
+from agency.account.sign_in.attempt_limits import allow_sign_ins, sign_in_wait
+from agency.account.sign_in.signing_in import SIGNED_IN_TO_SUPPORT, sign_in
+from agency.models import User
+from agency.pages.second_factor import has_shown_code, lead_to_set_up
 
-SIGNED_IN_HERE = "signed_in_to_support"
+
+class SupportSignIn(LoginView):
+    """The admin's own page; who uses two-factor is asked for their code next."""
+
+    template_name = "admin/login.html"
+    form_class = AdminAuthenticationForm
+    next_page = "admin:index"
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        user = cast(User, form.get_user())
+        allow_sign_ins(self.request, user.email)
+        return sign_in(self.request, user, to=self.get_success_url(), is_to_support=True)
 
 
 class SupportSite(admin.AdminSite):
-    """Lets in who has signed in on its own page: a console's session opens nothing here."""
+    """Lets in who has signed in on its own page: a console's session opens nothing here.
+
+    In production it lets nobody in without two-factor: who has none is led to set it up before anything else.
+    """
 
     site_header = site_title = "Support"
     index_title = "What support can see and do"
     site_url = None
 
     def has_permission(self, request: HttpRequest) -> bool:
-        return super().has_permission(request) and bool(request.session.get(SIGNED_IN_HERE))
+        is_enough = has_shown_code(request) or not settings.SUPPORT_NEEDS_TWO_FACTOR
+        return self._has_signed_in(request) and is_enough
+
+    def _has_signed_in(self, request: HttpRequest) -> bool:
+        return super().has_permission(request) and bool(request.session.get(SIGNED_IN_TO_SUPPORT))
 
     @method_decorator([never_cache, sensitive_post_parameters("password")])
-    def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+    def login(  # type: ignore[override]  # it answers with whatever the page for everybody does
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponseBase:
         """Sign in, with the console's own limits on attempts."""
-        email = request.POST.get("username", "")
         if request.method == "POST":
-            seconds = sign_in_wait(request, email)
+            seconds = sign_in_wait(request, request.POST.get("username", ""))
             if seconds:
                 return self._refuse_for(request, seconds)
             request.user = AnonymousUser()
-        response = super().login(request, extra_context)
-        if request.method == "POST" and super().has_permission(request):
-            allow_sign_ins(request, email)
-            remember_browser(request, response, account_digest(email))
-            request.session[SIGNED_IN_HERE] = True
-        return response
+        elif self.has_permission(request):
+            return redirect("admin:index")
+        elif self._has_signed_in(request):
+            return lead_to_set_up(request, name=str(self.site_title), back=reverse("admin:index"))
+        context = {**self.each_context(request), "title": "Log in", "subtitle": None}
+        context |= {"app_path": request.get_full_path(), **(extra_context or {})}
+        return SupportSignIn.as_view(extra_context=context)(request)
 
     def password_change(  # type: ignore[override]  # it leads away
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None

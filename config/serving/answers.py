@@ -1,6 +1,7 @@
 """What the server answers by itself, instead of any view: a refused body, no free thread, liveness."""
 
 import logging
+import time
 from collections.abc import Mapping
 from html import escape
 from typing import Any, Final
@@ -9,6 +10,8 @@ import orjson
 from django.conf import settings
 
 from config.logs import name_request, request_id
+from config.loop_answers import LoopAnswer, LoopRequest
+from config.metrics import observe
 from config.serving.bodies import Headers
 from config.serving.responses import RawHeaders, Send, send_whole
 
@@ -30,20 +33,42 @@ async def send_refusal(
     send: Send, scope: Mapping[str, Any], headers: Headers, status: int, message: str, more: RawHeaders
 ) -> None:
     """Answer in the form of whoever is asked: `{message}` below `/api/`, elsewhere a small page."""
+    started = time.perf_counter()
     name = name_request(headers.get(b"x-request-id", b"").decode("latin-1"))
     if scope["path"].startswith("/api/"):
         body, form = orjson.dumps({"message": message}), JSON_HEADERS
     else:
         body, form = PAGE.format(title=escape(message), request=name).encode(), PAGE_HEADERS
     own = [(b"content-length", str(len(body)).encode()), (b"x-request-id", name.encode())]
-    _log(scope, status, name)
+    _log(scope, status, name, started)
     await send_whole(send, status, [*form, (b"x-content-type-options", b"nosniff"), *own, *more], body)
 
 
-def _log(scope: Mapping[str, Any], status: int, name: str) -> None:
-    token = request_id.set(name)
-    logger.info("request", extra={"method": scope["method"], "path": scope["path"], "status": status})
+def _log(scope: Mapping[str, Any], status: int, name: str, started: float) -> None:
+    token, ms = request_id.set(name), round((time.perf_counter() - started) * 1000, 1)
+    logger.info("request", extra={"method": scope["method"], "path": scope["path"], "status": status, "ms": ms})
     request_id.reset(token)
+
+
+async def send_loop_answer(send: Send, scope: Mapping[str, Any], answer: LoopAnswer, more: RawHeaders) -> None:
+    """Send what an app answers on the event loop, with what every answer has: an id, and a line in the log."""
+    started, request = time.perf_counter(), LoopRequest(scope)
+    name = name_request(request.header(b"x-request-id"))
+    own = [(b"content-length", b"0"), (b"x-content-type-options", b"nosniff"), (b"x-request-id", name.encode())]
+    if request.is_secure and settings.SECURE_HSTS_SECONDS:
+        own.append((b"strict-transport-security", _hsts(answer).encode()))
+    await send_whole(send, answer.status, [*answer.headers, *own, *more], b"")
+    _log(scope, answer.status, name, started)
+    observe("web_request_seconds", time.perf_counter() - started, "pages")
+
+
+def _hsts(answer: LoopAnswer) -> str:
+    """Promise https as Django does; on an agency's host for that host alone."""
+    more = [
+        "; includeSubDomains" if settings.SECURE_HSTS_INCLUDE_SUBDOMAINS else "",
+        "; preload" if settings.SECURE_HSTS_PRELOAD else "",
+    ]
+    return f"max-age={settings.SECURE_HSTS_SECONDS}{''.join(more) if answer.is_installations else ''}"
 
 
 def is_liveness(scope: Mapping[str, Any]) -> bool:

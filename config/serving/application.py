@@ -12,11 +12,12 @@ from wsgiref.util import FileWrapper
 
 from config.api.errors.faults import RETRY_AFTER_SECONDS, UNAVAILABLE
 from config.event_streams import EventStreamResponse
+from config.loop_answers import LoopAnswer, loop_paths
 from config.metrics import count, report
 from config.postgresql.waits import set_longest_wait
 from config.redis import connect_async
 from config.request_bodies import BodyRule, body_rules
-from config.serving.answers import is_liveness, send_liveness, send_refusal
+from config.serving.answers import is_liveness, send_liveness, send_loop_answer, send_refusal
 from config.serving.bodies import Body, BodyRefused, Headers, Receive, read_body
 from config.serving.environ import wsgi_environ
 from config.serving.event_streams import EventStream, EventStreamHub
@@ -28,11 +29,16 @@ logger = logging.getLogger(__name__)
 WSGIApplication = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 Content = bytes | Stream | FileStream | EventStreamResponse
 Answer = tuple[int, RawHeaders, Content]
+Work = Callable[[], bool]
 
 WAIT_SECONDS: Final = 5.0
 READINESS_WAIT_SECONDS: Final = 3.0
 # Sent by deploy/restart-web before it ends a server, so that no request meets a connection that is being closed.
 LEAVE_SIGNAL: Final = signal.SIGUSR1
+# What is to be done after answers of the event loop waits this long, so that one piece of work does for many.
+AFTERWARDS_SECONDS: Final = 0.05
+# What could not be done, because the database was away, is tried again.
+AGAIN_SECONDS: Final = 1.0
 CLOSE: Final = [(b"connection", b"close")]
 
 
@@ -48,6 +54,7 @@ class WSGIInThreads:
         self.readiness = Threads("readiness", 1, wait_seconds=READINESS_WAIT_SECONDS)
         self.event_streams = EventStreamHub(connect_async)
         self.is_leaving = False
+        self._later: dict[Work, asyncio.TimerHandle] = {}
         self.under_way: Counter[str] = Counter()
         report("web_threads", lambda: self.threads.size)
         report("web_threads_busy", lambda: self.threads.busy)
@@ -65,6 +72,7 @@ class WSGIInThreads:
         await send({"type": "lifespan.startup.complete"})
         await receive()
         self.event_streams.end_all()
+        self._submit_all()
         self.threads.stop()
         await send({"type": "lifespan.shutdown.complete"})
 
@@ -72,10 +80,15 @@ class WSGIInThreads:
         """Ask clients, with each answer from now on, to open another connection: this server is about to end."""
         self.is_leaving = True
         self.event_streams.end_all()
+        self._submit_all()
 
     async def _answer(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
         if is_liveness(scope):
             await send_liveness(send)
+            return
+        quick = loop_paths.answer(scope)
+        if quick:
+            await self._answer_quickly(scope, send, quick)
             return
         headers, rule = dict(scope["headers"]), body_rules.of(scope["path"])
         if not self._has_room(rule):
@@ -86,6 +99,37 @@ class WSGIInThreads:
             await self._read_and_answer(scope, receive, send, headers, rule)
         finally:
             self.under_way[rule.name] -= 1
+
+    async def _answer_quickly(self, scope: Mapping[str, Any], send: Send, answer: LoopAnswer) -> None:
+        if answer.afterwards and not self.is_leaving:
+            self._do_later(answer.afterwards, AFTERWARDS_SECONDS)
+        elif answer.afterwards:
+            self._submit(answer.afterwards)
+        await send_loop_answer(send, scope, answer, CLOSE if self.is_leaving else [])
+
+    def _do_later(self, work: Work, seconds: float) -> None:
+        if work not in self._later:
+            self._later[work] = asyncio.get_running_loop().call_later(seconds, self._submit, work)
+
+    def _submit_all(self) -> None:
+        for work, timer in list(self._later.items()):
+            timer.cancel()
+            self._submit(work)
+
+    def _submit(self, work: Work) -> None:
+        self._later.pop(work, None)
+        self.threads.submit(partial(self._do_afterwards, work, asyncio.get_running_loop()), None)
+
+    def _do_afterwards(self, work: Work, loop: asyncio.AbstractEventLoop, waited: float) -> None:
+        set_longest_wait(self.database_seconds, waited=0.0)
+        is_left = True  # also where it meets a fault
+        try:
+            is_left = work()
+        finally:
+            if is_left:
+                # The loop of a server that is being stopped may be closed already.
+                with contextlib.suppress(RuntimeError):
+                    loop.call_soon_threadsafe(self._do_later, work, AGAIN_SECONDS)
 
     def _has_room(self, rule: BodyRule) -> bool:
         return rule.most_at_once is None or self.under_way[rule.name] < rule.most_at_once

@@ -1,19 +1,20 @@
-"""What surrounds every request: its id, the hosts we answer for, the headers that browsers obey."""
+"""What surrounds every request: its id, its scheme, the headers that browsers obey."""
 
 import logging
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.core.exceptions import MiddlewareNotUsed
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase
 
 from config.api.requests.clients import comes_from_a_proxy
 from config.logs import name_request, request_id
+from config.serving.host_sessions import HostSession, host_bound
 
 Next = Callable[[HttpRequest], HttpResponseBase]
 logger = logging.getLogger("requests")
@@ -52,33 +53,6 @@ class RequestId:
         )
 
 
-def is_known_host(host: str, known: set[str]) -> bool:
-    """Say whether we answer for this host; `.name` in the settings stands for every host below `name`."""
-    name = host.lower().rstrip(".")
-    name = (
-        name
-        if name.endswith("]")
-        else name.split(":")[0].rstrip(".")
-        if not name.startswith("[")
-        else name.rsplit(":", 1)[0]
-    )
-    return name in known or any(entry.startswith(".") and name.endswith(entry) for entry in known)
-
-
-class KnownHosts:
-    """Answers 404 for every host that is not ours, so that no link is ever built from a foreign name."""
-
-    def __init__(self, get_response: Next) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        if is_known_host(request.META.get("HTTP_HOST", request.META.get("SERVER_NAME", "")), settings.HOSTS):
-            return self.get_response(request)
-        if request.path in NOT_LOGGED:
-            return self.get_response(request)
-        return HttpResponse('{"message":"Not found."}', status=404, content_type="application/json")
-
-
 class ForwardedScheme:
     """Believes `X-Forwarded-Proto` from the installation's own proxies alone."""
 
@@ -100,7 +74,10 @@ CONTENT_SECURITY_POLICY = (
 
 
 class SecurityHeaders:
-    """Gives every answer the headers that a browser needs to stay safe; a view may set its own policy first."""
+    """Gives every answer the headers that a browser needs to stay safe; a view may set its own policy first.
+
+    It surrounds what finds out whose host it is, as that may fail.
+    """
 
     def __init__(self, get_response: Next) -> None:
         self.get_response = get_response
@@ -114,6 +91,7 @@ class SecurityHeaders:
         if headers.get("Content-Type", "").startswith("text/html"):
             headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
             headers.setdefault("X-Frame-Options", "DENY")
+            headers.setdefault("Referrer-Policy", settings.SECURE_REFERRER_POLICY)
         return response
 
 
@@ -123,7 +101,16 @@ def is_api(request: HttpRequest) -> bool:
 
 
 class PageSessions(SessionMiddleware):
-    """Sessions of pages."""
+    """Sessions of pages, each good for the hosts of one agency, or for the installation's own."""
+
+    def __init__(self, get_response: Next) -> None:
+        super().__init__(get_response)
+        self.SessionStore = host_bound(self.SessionStore)
+
+    def process_request(self, request: HttpRequest) -> None:
+        super().process_request(request)
+        session = cast(HostSession, request.session)
+        session.host_agency_id = getattr(request, "host_agency_id", None)
 
     def __call__(self, request: HttpRequest) -> Any:
         return self.get_response(request) if is_api(request) else super().__call__(request)

@@ -51,13 +51,16 @@ class Threads:
         for thread in self._threads:
             thread.join(max(0.0, until - time.monotonic()))
 
-    def submit(self, work: Callable[[float], None], give_up: Callable[[], None]) -> None:
-        """Have work done in a thread, which is told how long it waited; or call `give_up` on the loop instead."""
+    def submit(self, work: Callable[[float], None], give_up: Callable[[], None] | None) -> None:
+        """Have work done in a thread, which is told how long it waited; or call `give_up` on the loop instead.
+
+        Work without `give_up` is done however long it waits.
+        """
         if not self._threads:
             self.start()
         job = Job(work)
         self._count(1)
-        if self.unfinished > self.size:
+        if give_up and self.unfinished > self.size:
             asyncio.get_running_loop().call_later(self.wait_seconds, self._give_up, job, give_up)
         self._jobs.put(job)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from django.core.mail import EmailMultiAlternatives
 
 from agency.models import Mail
 from agency.services import queue_mail, send_next_mail
@@ -99,3 +100,14 @@ def test_a_conversation_that_begins_with_tls_is_bounded_too(
     started = time.monotonic()
     assert send_next_mail()
     assert time.monotonic() - started < 8
+
+
+def test_while_trying_out_the_text_alone_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    message = EmailMultiAlternatives("Hello", "A link:\n\nhttp://localhost/here\n", to=["ada@example.com"])
+    message.attach_alternative("<p>A link</p>", "text/html")
+    message.connection = smtp.ConsoleBackend()
+    message.send()
+    printed = capsys.readouterr().out
+    assert "http://localhost/here\n" in printed
+    assert "<p>" not in printed
+    assert len(message.alternatives) == 1

@@ -67,7 +67,7 @@ EXAMPLES = {
 }
 MEANINGS = {
     400: "The body is missing where one is needed, is no JSON object, repeats a key, or is nested too deeply.",
-    401: "The API key is missing, unknown or revoked.",
+    401: "The API key is missing, unknown or revoked, or not of the agency whose domain was asked.",
     404: "No such resource, or it is somebody else's.",
     409: "The state of the resource does not allow this.",
     413: "The body is larger than 1 MiB.",

@@ -21,7 +21,8 @@ Send the API key as `x-api-key` or as a Bearer token. JSON in, JSON out; writes 
 `Content-Type: application/json`. Times are ISO 8601 in UTC, with six digits of a second or none; ids are
 uuids, taken in any case and answered in lower case. Unknown fields and query parameters are ignored, an
 unknown filter value matches nothing, a blank parameter counts as not sent. Another's resource reads like one
-that does not exist.
+that does not exist. On an agency's own domain the keys of that agency and of its workspaces are good, and no
+others.
 
 Every answer carries `X-Request-Id`; counted ones carry `X-RateLimit-Limit` and `X-RateLimit-Remaining`. After
 a 429, wait the seconds in `Retry-After`. Errors are `{message}`, refused fields `{message, errors}`. A path

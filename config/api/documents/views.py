@@ -1,4 +1,7 @@
-"""The documents and their pages; no key is needed, and nothing comes from another host."""
+"""The documents and their pages; no key is needed, and nothing comes from another host.
+
+On an agency's host they are in its look, and say that the API is there.
+"""
 
 import json
 from collections.abc import Callable
@@ -14,9 +17,12 @@ from config.api.documents.building import AGENCY, WORKSPACE, Document, written
 from config.api.documents.reference.building import ReferenceBuilder
 from config.api.documents.reference.samples import LANGUAGES
 from config.api.responses.json import CONTENT_TYPE, error_response
+from config.api.responses.pagination import origin
 
 View = Callable[[HttpRequest], HttpResponse]
 ALLOWED = ("GET", "HEAD")
+# The marks of reference.html, and what stands there.
+LOOKS = {b"<!--whose-->": "pages/look/_title.html", b"<!--look-->": "pages/look/_head.html"}
 
 
 def _read_only(view: View) -> View:
@@ -34,30 +40,51 @@ def _read_only(view: View) -> View:
 def _document_view(document: Document) -> View:
     @_read_only
     def serve_document(request: HttpRequest) -> HttpResponse:
-        answer = HttpResponse(written(document, str(settings.ROOT_URLCONF)), content_type=CONTENT_TYPE)
+        body = _from(_base_url(request), written(document, str(settings.ROOT_URLCONF)))
+        answer = HttpResponse(body, content_type=CONTENT_TYPE)
         answer["Cache-Control"] = "no-store"
         return answer
 
     return serve_document
 
 
+def _base_url(request: HttpRequest) -> str:
+    """Give where the API is for whoever reads this: on the agency's host that was asked, else the installation's."""
+    is_agencys = getattr(request, "host_agency_id", None) is not None
+    return origin(request) if is_agencys else str(settings.PUBLIC_URL)
+
+
+def _from(base_url: str, text: bytes) -> bytes:
+    """Put an agency's host where the installation's was."""
+    own = str(settings.PUBLIC_URL)
+    return text if base_url == own else text.replace(own.encode(), base_url.encode())
+
+
 @lru_cache(maxsize=8)
-def _page(document: Document, urlconf: str, only: str) -> str:
-    """Write the page that shows a document; like the document it is the same for everybody.
+def _page(document: Document, urlconf: str, only: str) -> bytes:
+    """Write the page that shows a document, the same for everybody but for the look, whose places are marked.
 
     Large sections stand on pages of their own.
     """
     apart = {} if only else document.apart
     reference = ReferenceBuilder(json.loads(written(document, urlconf))).build(leaving_out=apart.values(), only=only)
     context = {"document": document, "documents": (AGENCY, WORKSPACE), "reference": reference, "languages": LANGUAGES}
-    return render_to_string("api/reference.html", {**context, "only": only, "apart": apart})
+    return render_to_string("api/reference.html", {**context, "only": only, "apart": apart}).encode()
+
+
+def _in_the_look_of(request: HttpRequest, page: bytes) -> bytes:
+    """Write whose page it is into the places that are marked for it."""
+    for mark, template in LOOKS.items():
+        page = page.replace(mark, render_to_string(template, request=request).rstrip("\n").encode(), 1)
+    return page
 
 
 def _page_view(document: Document, only: str = "") -> View:
     @_read_only
     @gzip_page
     def show_document(request: HttpRequest) -> HttpResponse:
-        page = HttpResponse(_page(document, str(settings.ROOT_URLCONF), only))
+        body = _from(_base_url(request), _page(document, str(settings.ROOT_URLCONF), only))
+        page = HttpResponse(_in_the_look_of(request, body))
         page["Cache-Control"] = "no-store"
         return page
 

@@ -76,11 +76,16 @@ def is_unavailable(fault: BaseException) -> bool:
     return isinstance(fault, OperationalError | InterfaceError)
 
 
+def is_race_lost(fault: BaseException) -> bool:
+    """Say whether another request was first in the database, and a repetition may pass."""
+    return isinstance(fault, Error) and sqlstate(fault) in RACE_LOST_STATES
+
+
 def database_fault_response(fault: Error) -> FaultAnswer:
     """Give the status and the message that a failed statement is answered with."""
     if is_unavailable(fault):
         return BUSY
-    if isinstance(fault, IntegrityError) or sqlstate(fault) in RACE_LOST_STATES:
+    if isinstance(fault, IntegrityError) or is_race_lost(fault):
         return FaultAnswer(409, CONCURRENT_CHANGE)
     if isinstance(fault, DataError):
         return FaultAnswer(422, "A value is out of range.")

@@ -25,6 +25,8 @@ END_OF_ISOLATE = "\u2069"
 BLANK_LETTERS = frozenset("\u115f\u1160\u3164\uffa0\u2800")
 UNSEEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp", "Zs"})
 LONGEST_EMAIL = 254
+# What begins an encoded word (RFC 2047): mail programs show what it encodes.
+ENCODED_WORD = "=?"
 LONGEST_ZONE = 64
 # Names in the zone database that are no time zone: the machine's own zone, and a placeholder.
 NO_ZONES = frozenset({"Factory", "localtime"})
@@ -59,6 +61,23 @@ def misleads_in_direction(text: str) -> bool:
         if depth < 0:
             return True
     return depth > 0
+
+
+def can_be_written_to(address: str) -> bool:
+    """Say whether an e-mail address is one, spelled in the one way in which everybody reads it.
+
+    No quoted local part, which is another spelling of a plain one; no encoded word, which mail programs decode; no
+    letter that becomes another in lower case, as the Kelvin sign; a domain that the DNS can name.
+    """
+    local, _, domain = address.rpartition("@")
+    if not local.isascii() or '"' in local or ENCODED_WORD in address:
+        return False
+    try:
+        validate_email(address)
+        domain.encode("idna")
+    except (ValidationError, UnicodeError):
+        return False
+    return True
 
 
 class CharField(Field, serializers.CharField):
@@ -123,12 +142,7 @@ class EmailField(CharField, serializers.EmailField):
 
     def to_internal_value(self, data: Any) -> str:
         text = super().to_internal_value(data)
-        # Django ignores case here, and so takes letters that become others in lower case: the Kelvin sign is a K.
-        if not text.rpartition("@")[0].isascii():
-            self.fail("email")
-        try:
-            validate_email(text)
-        except ValidationError:
+        if not can_be_written_to(text):
             self.fail("email")
         return text
 

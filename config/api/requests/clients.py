@@ -39,10 +39,14 @@ def _hops(request: HttpRequest) -> Iterator[Address | None]:
     return (parse_address(entry) for entry in reversed(entries) if entry.strip())
 
 
-def comes_from_a_proxy(request: HttpRequest) -> bool:
+def is_trusted_peer(address: str) -> bool:
     """Say whether the socket's peer is a proxy that the installation trusts."""
-    peer = parse_address(request.META.get("REMOTE_ADDR", ""))
+    peer = parse_address(address)
     return peer is not None and _is_trusted(peer)
+
+
+def comes_from_a_proxy(request: HttpRequest) -> bool:
+    return is_trusted_peer(request.META.get("REMOTE_ADDR", ""))
 
 
 def client_address(request: HttpRequest) -> Address | None:

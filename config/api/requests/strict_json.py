@@ -12,7 +12,9 @@ INTEGERS = range(-(2**63), 2**63)
 # No integer of fewer characters leaves the range, sign included; longer ones are looked at.
 SAFE_DIGITS = 18
 # A string that never ends is taken to the end of the body, or each quote in it would be looked at again.
-BRACKETS = re.compile(rb'"(?:[^"\\]+|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)
+STRINGS = re.compile(rb'"(?:[^"\\]+|\\.)*+"?', re.DOTALL)
+OPENING = frozenset(b"[{")
+NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 NOT_JSON = "The body is not valid JSON."
 TOO_DEEP = f"The body is nested deeper than {DEEPEST} levels."
@@ -60,14 +62,10 @@ def _refuse_depth(body: bytes) -> None:
     if body.count(b"[") + body.count(b"{") <= DEEPEST:
         return
     depth = 0
-    for found in BRACKETS.finditer(body):
-        mark = found[0]
-        if mark in b"[{":
-            depth += 1
-            if depth > DEEPEST:
-                raise Malformed(TOO_DEEP)
-        elif mark in b"]}":
-            depth -= 1
+    for mark in STRINGS.sub(b"", body).translate(None, NO_BRACKETS):
+        depth += 1 if mark in OPENING else -1
+        if depth > DEEPEST:
+            raise Malformed(TOO_DEEP)
 
 
 def parse_object(body: bytes) -> dict[str, Any]:

@@ -54,7 +54,13 @@ def read_page(parameters: Parameters, *, limit_alias: bool, usual_size: int = US
 
 
 def origin(request: HttpRequest) -> str:
-    """Give scheme and host as the caller used them, or the installation's own where they make no address."""
+    """Give scheme and host as the caller used them, or the installation's own where they make no address.
+
+    On an agency's host it is that host's own address, whatever port was named.
+    """
+    own: str | None = getattr(request, "host_url", None)
+    if own is not None:
+        return own
     try:
         host = request.get_host()
     except DisallowedHost:

@@ -232,6 +232,7 @@ def test_an_answer_that_is_none_is_a_failure(
         b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
         b"transfer-encoding: chunked\r\nX-Between: 1\r\ncontent-length: 5\r\n",
         b"Content-Length: 0\r\nTransfer-Encoding: identity\r\n",
+        b"Content-Length: 5\r\nHTTP/1.1: 1\r\nTransfer-Encoding: chunked\r\n",
     ],
 )
 def test_an_answer_that_says_its_length_in_two_ways_is_no_acknowledgement(

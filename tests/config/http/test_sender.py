@@ -293,3 +293,19 @@ def test_no_descriptor_is_left_behind(start_receiver: StartReceiver, make_sender
     sender.close()
     receiver.close()
     assert open_files() <= before
+
+
+def test_every_request_has_its_own_headers_whatever_its_handle_had_before(
+    start_receiver: StartReceiver, sender: Sender
+) -> None:
+    receiver = start_receiver()
+    first, second = (("X-Number", "1"), ("X-Odd", "1")), (("X-Number", "2"),)
+    asked = [(first, b"{}"), (first, b"a" * 2_000_000), (second, b"{}"), (first, b"{}"), (first, b"{}"), ((), b"{}")]
+
+    for headers, body in asked:
+        assert post(sender, receiver.vetted(), headers=headers, body=body).error is None
+
+    sent = [{name: one.headers.get(name) for name in ("x-number", "x-odd", "expect")} for one in receiver.requests]
+    none = dict.fromkeys(("x-number", "x-odd", "expect"))
+    assert sent == [none | {name.lower(): value for name, value in headers} for headers, _ in asked]
+    assert {one.headers["accept-encoding"] for one in receiver.requests} == {"identity"}

@@ -10,7 +10,7 @@ from django.test import Client
 from agency.models import Mail
 from agency.services import queue_mail
 from config import redis as config_redis
-from config.metrics import METRICS, Gauge, count, declarations, observe, publish, recording
+from config.metrics import METRICS, Gauge, count, declarations, observe, publish, publishing, recording
 from config.operations.metrics import collector
 from config.serving.application import WSGIInThreads
 from tests.config.metrics.conftest import Scrape
@@ -102,8 +102,6 @@ def test_without_redis_the_exporter_still_says_what_the_database_knows(
 
 
 def forget_clients() -> None:
-    from config.metrics import publishing
-
     publishing._client.cache_clear()
     config_redis.client.cache_clear()
     config_redis.breaker.close()

@@ -1,0 +1,1 @@
+"""Clients of outside networks that the agency app needs."""

@@ -1,0 +1,196 @@
+"""Domains held against the DNS: often while they are new, daily once they are verified, at any time by a button."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Q
+
+from agency.actors import SYSTEM, Actor
+from agency.models import Agency, Domain, Mail, Member
+from agency.models.branding.domains import GRACE
+from agency.providers.dns import LONGEST_TEXT, MOST_KEPT, HostRecords, look_up_hosts
+from agency.services.domains.claims import (
+    DomainNotFound,
+    choose_next_primary,
+    record_domain_activity,
+)
+from agency.services.domains.hosts import drop_hosts
+from agency.services.mail.queue import queue_mail
+from agency.services.mail.resending import send_links_again
+from agency.services.notifications.agencies_own import notify_of_missing_record
+from config.db import database_now
+from config.errors import Conflict
+
+BATCH: Final = 20
+# Longer than the look-ups of a batch take: nobody else takes a domain meanwhile, and a crash only delays it.
+LEASE: Final = timedelta(minutes=1)
+ASKED_EVERY: Final = timedelta(seconds=10)
+# How long after its claim a domain that is not verified is checked how often; afterwards by the button alone.
+PENDING_EVERY: Final = (
+    (timedelta(minutes=15), timedelta(seconds=30)),
+    (timedelta(hours=2), timedelta(minutes=5)),
+    (timedelta(days=2), timedelta(minutes=30)),
+    (timedelta(days=30), timedelta(hours=12)),
+)
+VERIFIED_EVERY: Final = timedelta(days=1)
+DOUBTFUL_EVERY: Final = timedelta(hours=1)
+
+
+class CheckedJustNow(Conflict):
+    message = "This domain was checked a moment ago. Try again in a few seconds."
+
+
+def check_domain(*, domain: Domain, now: datetime, by: Actor) -> Domain:
+    """Hold a domain against the DNS now, outside any transaction. Raises `CheckedJustNow` and `DomainNotFound`."""
+    free = Q(checked_at=None) | Q(checked_at__lte=now - ASKED_EVERY)
+    if not Domain.objects.filter(free, pk=domain.pk).update(checked_at=now, next_check_at=now + LEASE):
+        raise CheckedJustNow
+    [records] = _look_up([domain])
+    checked = record_check(domain=domain, records=records, now=now, by=by)
+    if checked is None:
+        raise DomainNotFound
+    return checked
+
+
+def check_due_domains() -> bool:
+    """Hold the domains that are due against the DNS, a batch at once; says whether there may be more."""
+    now = database_now()
+    domains = _claim_due(now)
+    for domain, found in zip(domains, _look_up(domains), strict=True):
+        record_check(domain=domain, records=found, now=now, by=SYSTEM)
+    return len(domains) == BATCH
+
+
+def _look_up(domains: Sequence[Domain]) -> list[HostRecords]:
+    """Give what the DNS says of each; while trying out, names below `localhost` are whoever's asks for them."""
+    asked = [one for one in domains if not (settings.LOCALHOST_IS_PROVEN and one.host.endswith(".localhost"))]
+    found = look_up_hosts((one.host, one.verification_name) for one in asked) if asked else []
+    records = dict(zip((one.pk for one in asked), found, strict=True))
+    return [records.get(one.pk) or HostRecords(texts=(one.token,), points_here=True) for one in domains]
+
+
+@transaction.atomic
+def _claim_due(now: datetime) -> Sequence[Domain]:
+    due = Domain.objects.select_for_update(skip_locked=True, no_key=True).due(now).order_by("next_check_at")[:BATCH]
+    domains = list(due)
+    Domain.objects.filter(pk__in=[one.pk for one in domains]).update(next_check_at=now + LEASE, checked_at=now)
+    return domains
+
+
+@transaction.atomic
+def record_check(*, domain: Domain, records: HostRecords, now: datetime, by: Actor) -> Domain | None:
+    """Draw the consequences of what the DNS says of a domain; None when it has been removed meanwhile.
+
+    Whoever's token is there has the host. Where it is another agency's as well, that one keeps it; where the other's
+    token is gone, the host is taken over from it at once.
+    """
+    claims = _lock_claims(domain)
+    own = next((one for one in claims if one.pk == domain.pk), None)
+    if own is None:
+        return None
+    holder = next((one for one in claims if one.is_verified and one.pk != own.pk), None)
+    texts = records.texts or ()
+    is_shown = own.token in texts
+    own.finding = _finding(records, is_shown=is_shown)
+    if is_shown and holder and holder.token in texts:
+        own.finding = Domain.Finding.TAKEN
+    elif is_shown:
+        if holder:
+            _take_over(holder, now)
+        _verify(own, records, now, by)
+    elif own.is_verified and records.texts is not None:
+        _miss(own, now, by)
+    own_first = sorted(texts, key=lambda text: text != own.token)
+    own.found_texts = [text[:LONGEST_TEXT] for text in own_first[:MOST_KEPT]]
+    own.found_addresses, own.points_here = list(records.addresses or ())[:MOST_KEPT], records.points_here
+    own.checked_at, own.next_check_at = now, _next_check(own, now)
+    own.save()
+    return own
+
+
+def _lock_claims(domain: Domain) -> list[Domain]:
+    """Lock all who claim a host, with their agencies: who is primary may change."""
+    claims = Domain.objects.filter(host=domain.host)
+    owners = Agency.objects.filter(pk__in=claims.values("agency_id"))
+    list(owners.select_for_update(no_key=True).order_by("pk"))
+    return list(claims.select_for_update(no_key=True).order_by("pk"))
+
+
+def _finding(records: HostRecords, *, is_shown: bool) -> Domain.Finding:
+    if records.texts is None:
+        return Domain.Finding.NO_ANSWER
+    if not records.texts:
+        return Domain.Finding.NO_RECORD
+    return Domain.Finding.FOUND if is_shown else Domain.Finding.OTHER_VALUE
+
+
+def _verify(domain: Domain, records: HostRecords, now: datetime, by: Actor) -> None:
+    """Serve a host from now on; an agency's first one that leads here becomes its primary one."""
+    domain.failing_since = None
+    if domain.is_verified:
+        return
+    domain.state, domain.verified_at, domain.pending_since = Domain.State.VERIFIED, now, None
+    has_primary = Domain.objects.filter(agency_id=domain.agency_id, is_primary=True).exists()
+    domain.is_primary = not has_primary and records.points_here is not False
+    record_domain_activity(domain, "domain.verified", by)
+    drop_hosts()
+
+
+def _miss(domain: Domain, now: datetime, by: Actor) -> None:
+    """Note that a verified domain's record is gone; after the grace it is verified no longer."""
+    if domain.failing_since is None:
+        domain.failing_since = now
+        record_domain_activity(domain, "domain.record_missing", by)
+        _tell_owners(domain, now, day=f"{now + GRACE:%Y-%m-%d}")
+    elif now >= domain.failing_since + GRACE:
+        _end_verification(domain, now, by)
+        _tell_owners(domain, now)
+
+
+def _take_over(holder: Domain, now: datetime) -> None:
+    """End it for who had it; neither its log nor its owners are told who has the host now."""
+    _end_verification(holder, now, SYSTEM)
+    _tell_owners(holder, now, is_taken=True)
+
+
+def _tell_owners(domain: Domain, now: datetime, *, day: str = "", is_taken: bool = False) -> None:
+    """Write to the agency's owners that a domain's record is gone, and until when it is answered all the same.
+
+    The e-mail leads to the installation's own host: the agency's may be the very one that is in danger.
+    """
+    context = {
+        "host": domain.host,
+        "record": domain.verification_name,
+        "day": day,
+        "has_ended": not day,
+        "is_taken": is_taken,
+        "domain": str(domain.uuid),
+    }
+    notify_of_missing_record(domain, now=now)
+    owners = Member.objects.filter(agency=domain.agency_id, role=Member.Role.OWNER).select_related("user", "agency")
+    for owner in owners.order_by("id"):
+        queue_mail(kind=Mail.Kind.DOMAIN_RECORD_MISSING, user=owner.user, context=context, agency=owner.agency)
+
+
+def _end_verification(domain: Domain, now: datetime, by: Actor) -> None:
+    """Serve a host no longer; it stays in its agency's list."""
+    was_primary = domain.is_primary
+    domain.state, domain.verified_at, domain.failing_since = Domain.State.PENDING, None, None
+    domain.is_primary, domain.pending_since, domain.next_check_at = False, now, now + LEASE
+    domain.save()
+    record_domain_activity(domain, "domain.lost", by)
+    if was_primary:
+        choose_next_primary(domain.agency_id, by)
+    send_links_again(agency_id=domain.agency_id, host=domain.host)
+    drop_hosts()
+
+
+def _next_check(domain: Domain, now: datetime) -> datetime | None:
+    if domain.pending_since is None:
+        is_doubtful = domain.finding != Domain.Finding.FOUND
+        return now + (DOUBTFUL_EVERY if is_doubtful else VERIFIED_EVERY)
+    age = now - domain.pending_since
+    return next((now + every for until, every in PENDING_EVERY if age < until), None)

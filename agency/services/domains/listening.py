@@ -1,0 +1,42 @@
+"""Hears from PostgreSQL that a domain has changed, in whatever process that was."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from django.conf import settings
+from psycopg.conninfo import conninfo_to_dict
+
+from config.leases.connection import Connection, open_connection
+from config.leases.database_thread import DatabaseThread
+
+# What the trigger on the table notifies (migration 0011).
+CHANNEL: Final = "agency_domains"
+# So often everything is read again without being told: a connection that is dead shows by it.
+REREAD_SECONDS: Final = 10.0
+
+
+class DomainListener(DatabaseThread):
+    """A thread with a connection of its own to PostgreSQL itself: a pooler would take notifications away.
+
+    `reread` is called when the connection is made, on every change, and after `REREAD_SECONDS`.
+    """
+
+    name = "domain listener"
+
+    def __init__(self, reread: Callable[[Any], None]) -> None:
+        super().__init__(run=0)
+        self._reread = reread
+
+    def connect(self) -> Connection:
+        direct = conninfo_to_dict(settings.DATABASE_DIRECT_URL) if settings.IS_POOLED else {}
+        return open_connection(self.name, **direct)
+
+    def on_connect(self, connection: Connection) -> None:
+        connection.execute(f"LISTEN {CHANNEL}")
+
+    def work(self) -> None:
+        connection = self.connection
+        with connection.cursor() as cursor:
+            self._reread(cursor)
+        for _ in connection.notifies(timeout=REREAD_SECONDS, stop_after=1):
+            pass

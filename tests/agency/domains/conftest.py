@@ -1,0 +1,38 @@
+"""A name server, and a domain that an agency has just added."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.utils.timezone import now
+
+from agency.actors import SYSTEM
+from agency.models import Domain
+from agency.services.domains.claims import (
+    add_domain,
+)
+from tests.agency.domains.dns_records import HOST, TARGET
+from tests.name_server import NameServer, name_server
+from tests.tenants import Tenant
+
+
+@pytest.fixture(scope="module")
+def running_server() -> Iterator[NameServer]:
+    with name_server() as server:
+        yield server
+
+
+@pytest.fixture
+def server(running_server: NameServer, settings: Any) -> NameServer:
+    settings.DNS_SERVERS = [("127.0.0.1", running_server.port)]
+    settings.DOMAIN_TARGET = TARGET
+    for told in (running_server.records, running_server.faults, running_server.silent, running_server.truncated):
+        told.clear()
+    running_server.asked.clear()
+    running_server.set(TARGET, "A", "192.0.2.7")
+    return running_server
+
+
+@pytest.fixture
+def domain(a: Tenant) -> Domain:
+    return add_domain(agency=a.agency, host=HOST, now=now(), by=SYSTEM)

@@ -1,0 +1,133 @@
+"""Which names an agency may add as its domains, how many, and what the database holds of them."""
+
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+from django.utils.timezone import now
+
+from agency.actors import SYSTEM
+from agency.models import Domain
+from agency.services.domains.claims import (
+    MOST_DOMAINS,
+    DomainListed,
+    DomainNotVerified,
+    TooManyDomains,
+    add_domain,
+    make_primary,
+)
+from agency.services.domains.names import HostRefused
+from tests.agency.domains.dns_records import HOST
+from tests.factories import DomainFactory
+from tests.tenants import Tenant
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "",
+        "com",
+        "localhost",
+        "127.0.0.1",
+        "[::1]",
+        "0x7f.1",
+        "1.2.3",
+        "app.example.com:8000",
+        "https://app.example.com",
+        "app.example.com/x",
+        "a@app.example.com",
+        "app..example.com",
+        "-app.example.com",
+        "app_1.example.com",
+        "*.example.com",
+        "app.example.com,x",
+        "app example.com",
+        "testserver",
+        f"{'a' * 64}.example.com",
+        ".".join(["a" * 60] * 4),
+        "\0.example.com",
+        "app.example.com\n",
+    ][:-1],
+)
+def test_what_is_no_domain_of_an_agency_s_is_refused(a: Tenant, host: str) -> None:
+    with pytest.raises(HostRefused):
+        add_domain(agency=a.agency, host=host, now=now(), by=SYSTEM)
+
+
+@pytest.mark.parametrize("host", ["app.service.example.com", "x.app.service.example.com", "service.localhost.net"])
+def test_the_installation_s_own_hosts_and_those_below_are_refused(a: Tenant, host: str, settings: Any) -> None:
+    settings.HOSTS = {"app.service.example.com", ".localhost.net", *settings.LOCAL_HOSTS}
+    with pytest.raises(HostRefused):
+        add_domain(agency=a.agency, host=host, now=now(), by=SYSTEM)
+
+
+def test_production_takes_no_name_that_means_nothing_outside(a: Tenant, settings: Any) -> None:
+    settings.PRODUCTION = True
+    for host in ("app.shop.local", "db.internal", "x.localhost"):
+        with pytest.raises(HostRefused):
+            add_domain(agency=a.agency, host=host, now=now(), by=SYSTEM)
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ("APP.Example.COM", "app.example.com"),
+        ("app.example.com.", "app.example.com"),
+        ("  app.example.com ", "app.example.com"),
+        ("bücher.example.com", "xn--bcher-kva.example.com"),
+        ("\uff41pp.example.com", "app.example.com"),
+    ],
+)
+def test_a_host_has_one_spelling(a: Tenant, written: str, kept: str) -> None:
+    assert add_domain(agency=a.agency, host=written, now=now(), by=SYSTEM).host == kept
+    with pytest.raises(DomainListed):
+        add_domain(agency=a.agency, host=kept, now=now(), by=SYSTEM)
+
+
+def test_an_agency_has_at_most_twenty(a: Tenant) -> None:
+    for number in range(MOST_DOMAINS):
+        add_domain(agency=a.agency, host=f"d{number}.example.com", now=now(), by=SYSTEM)
+    with pytest.raises(TooManyDomains):
+        add_domain(agency=a.agency, host="more.example.com", now=now(), by=SYSTEM)
+
+
+def test_only_a_verified_domain_is_made_primary(domain: Domain) -> None:
+    with pytest.raises(DomainNotVerified):
+        make_primary(domain=domain, by=SYSTEM)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"host": "App.example.com"},
+        {"host": "10.0.0.1"},
+        {"host": "com"},
+        {"is_primary": True},
+        {"state": "verified"},
+        {"verified_at": "2026-01-01T00:00Z"},
+        {"failing_since": "2026-01-01T00:00Z"},
+    ],
+)
+def test_the_database_holds_what_must_hold(domain: Domain, values: dict[str, Any]) -> None:
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Domain.objects.filter(pk=domain.pk).update(**values)
+
+
+def test_the_database_gives_a_host_to_one_agency_and_an_agency_one_primary(domain: Domain, b: Tenant) -> None:
+    verified = {"state": "verified", "verified_at": now(), "pending_since": None}
+    Domain.objects.filter(pk=domain.pk).update(**verified)
+    for other in (
+        add_domain(agency=b.agency, host=HOST, now=now(), by=SYSTEM),
+        DomainFactory.create(agency=domain.agency, host="two.localhost"),
+    ):
+        changed = {**verified, "is_primary": True} if other.agency_id == domain.agency_id else verified
+        with pytest.raises(IntegrityError), transaction.atomic():
+            Domain.objects.filter(pk__in=[other.pk, domain.pk]).update(**changed)
+
+
+def test_who_else_claims_a_host_is_found_in_an_index(domain: Domain) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+    assert "domain_by_host" in Domain.objects.filter(host=HOST).explain()

@@ -1,0 +1,115 @@
+"""Two web servers, one of them without Redis: a change in a third process is seen by both, whatever gets lost."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import pytest
+from django.db import connection
+from django.utils.timezone import now
+
+from agency.actors import SYSTEM
+from agency.models import Domain
+from agency.providers.dns import HostRecords
+from agency.services.domains import listening
+from agency.services.domains.checks import record_check
+from agency.services.domains.claims import DomainListed, add_domain, make_primary, remove_domain
+from agency.services.domains.hosts import HostCache
+from tests import own_processes
+from tests.config.serving.web import Web, running_web
+from tests.factories import DomainFactory
+from tests.parallel import at_once
+from tests.tenants import Tenant
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+HOST, SECOND = "app.ada.example.com", "app.second.example.com"
+AT_ONCE, SOON = 5.0, 8.0
+LISTENERS = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = %s"
+
+
+@pytest.fixture
+def servers() -> Iterator[list[Web]]:
+    """As they are outside of tests: they hear of changes."""
+    variables = {**own_processes.variables(), "ENVIRONMENT": "development"}
+    with ExitStack() as stack:
+        yield [
+            stack.enter_context(running_web("config.asgi:application", {**variables, **more}))
+            for more in ({}, {"REDIS_URL": "redis://127.0.0.1:9/0"})
+        ]
+
+
+def status(web: Web, host: str) -> int:
+    request = f"GET /account/sign-in HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
+    return web.talk(request.encode()).status
+
+
+def allowed(web: Web, host: str) -> int:
+    return web.get(f"/internal/tls-allowed?domain={host}").status
+
+
+def within(seconds: float, holds: Callable[[], bool]) -> bool:
+    until = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def test_every_process_follows_a_change_at_once(servers: list[Web]) -> None:
+    assert {status(web, HOST) for web in servers} == {404}
+    domain = DomainFactory.create(host=HOST)
+    assert within(AT_ONCE, lambda: {status(web, HOST) for web in servers} == {200})
+    assert {allowed(web, HOST) for web in servers} == {200}
+    other = DomainFactory.create(agency=domain.agency, host=SECOND)
+    make_primary(domain=other, by=SYSTEM)
+    remove_domain(domain=domain, by=SYSTEM)
+    assert within(AT_ONCE, lambda: {status(web, HOST) for web in servers} == {404})
+    assert [(status(web, SECOND), allowed(web, HOST)) for web in servers] == [(200, 404)] * 2
+
+    with connection.cursor() as cursor:
+        cursor.execute(LISTENERS, [listening.DomainListener.name])
+        assert cursor.fetchone() == (2,)
+    remove_domain(domain=other, by=SYSTEM)
+    assert within(SOON, lambda: {status(web, SECOND) for web in servers} == {404})
+
+
+def test_a_change_without_a_notification_is_found_by_the_next_read(
+    monkeypatch: pytest.MonkeyPatch, settings: object
+) -> None:
+    monkeypatch.setattr(listening, "REREAD_SECONDS", 0.2)
+    cache = HostCache()
+    domain = DomainFactory.create(host=HOST)
+    cache._listen()
+    listener = cache._listener
+    assert listener
+    try:
+        assert within(SOON, lambda: cache.hosts.agencies == {HOST: domain.agency_id})
+        with connection.cursor() as cursor:
+            cursor.execute("SET session_replication_role = replica")
+            Domain.objects.all().delete()
+            cursor.execute("RESET session_replication_role")
+        assert within(SOON, lambda: not cache.hosts.agencies)
+    finally:
+        listener.stopping.set()
+        listener.thread.join(SOON)
+
+
+def test_of_many_at_once_one_adds_a_host_and_one_gets_it(a: Tenant, b: Tenant) -> None:
+    def add(_: int) -> str:
+        try:
+            return add_domain(agency=a.agency, host=HOST, now=now(), by=SYSTEM).host
+        except DomainListed:
+            return "listed"
+
+    assert sorted(at_once(add, times=4)) == [HOST, "listed", "listed", "listed"]
+    claims = [Domain.objects.get(), add_domain(agency=b.agency, host=HOST, now=now(), by=SYSTEM)]
+    shown = HostRecords(texts=tuple(claim.token for claim in claims), points_here=True)
+
+    def check(number: int) -> str:
+        checked = record_check(domain=claims[number % 2], records=shown, now=now(), by=SYSTEM)
+        return checked.finding if checked else ""
+
+    assert set(at_once(check, times=4)) == {"found", "taken"}
+    assert Domain.objects.verified().count() == 1

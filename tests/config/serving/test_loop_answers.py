@@ -1,0 +1,45 @@
+"""What an answer of the event loop has beside what its app says."""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from config.loop_answers import LoopAnswer
+from config.serving.answers import send_loop_answer
+
+SCOPE = {"type": "http", "method": "GET", "path": "/l/x", "scheme": "https", "headers": []}
+
+
+def headers_of(answer: LoopAnswer, **scope: Any) -> dict[bytes, bytes]:
+    sent: list[Mapping[str, Any]] = []
+
+    async def send(message: Mapping[str, Any]) -> None:
+        sent.append(message)
+
+    # In a thread of its own: a browser that another test has opened may run a loop in this one.
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(lambda: asyncio.run(send_loop_answer(send, SCOPE | scope, answer, []))).result()
+    return dict(sent[0]["headers"])
+
+
+def test_https_is_promised_as_django_does_and_on_an_agency_s_host_for_it_alone(settings: Any) -> None:
+    settings.SECURE_HSTS_SECONDS, settings.SECURE_HSTS_INCLUDE_SUBDOMAINS, settings.SECURE_HSTS_PRELOAD = 60, True, True
+    ours, theirs = (
+        headers_of(LoopAnswer(302, [], is_installations=is_ours))[b"strict-transport-security"]
+        for is_ours in (True, False)
+    )
+    assert (ours, theirs) == (b"max-age=60; includeSubDomains; preload", b"max-age=60")
+    plain = headers_of(LoopAnswer(302, [], is_installations=True), scheme="http")
+    assert b"strict-transport-security" not in plain
+
+
+def test_its_line_in_the_log_says_how_long_it_took(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, logger="requests"):
+        headers_of(LoopAnswer(302, [], is_installations=True))
+    [line] = caplog.records
+    assert (line.__dict__["status"], line.__dict__["path"]) == (302, "/l/x")
+    assert 0 <= line.__dict__["ms"] < 1000
