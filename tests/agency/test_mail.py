@@ -75,7 +75,20 @@ def test_a_mail_that_kills_its_sender_each_time_is_left_alone_after_twelve_tries
     for _ in range(ATTEMPTS):
         assert due_mail(now=moment) is not None
         moment += timedelta(hours=1)
+    Mail.objects.update(next_attempt_at=now())
+    send_mail()
+    mail = Mail.objects.get()
+    assert (mail.failure, mail.given_up_at is not None, outbox.outbox) == (Mail.Failure.INTERRUPTED, True, [])
     assert due_mail(now=moment) is None
+
+
+def test_what_people_wait_for_leaves_before_invitations(queued: Mail) -> None:
+    for kind in (Mail.Kind.OWNER_INVITATION, Mail.Kind.PASSWORD_RESET, Mail.Kind.TWO_FACTOR_CHANGED):
+        queue_mail(kind=kind, user=UserFactory.create(), context={})
+    moment, order = now() + timedelta(seconds=1), []
+    while mail := due_mail(now=moment):
+        order.append(mail.kind)
+    assert order == ["password_reset", "two_factor_changed", "owner_invitation", "owner_invitation"]
 
 
 @pytest.mark.usefixtures("_no_server")
@@ -126,5 +139,5 @@ def test_a_mail_names_itself_in_lists(queued: Mail) -> None:
 
 @pytest.mark.parametrize("kind", Mail.Kind.values)
 def test_a_subject_is_the_same_for_everybody_and_a_text_is_not(kind: str) -> None:
-    assert "{{" not in get_template(f"mail/{kind}_subject.txt").template.source  # type: ignore[attr-defined]  # Django's own
+    assert "{{" not in get_template(f"mail/subjects/{kind}.txt").template.source  # type: ignore[attr-defined]  # Django's own
     assert "{{ link }}" in get_template(f"mail/{kind}.txt").template.source  # type: ignore[attr-defined]  # Django's own

@@ -3,14 +3,32 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Final
 
 from django.conf import settings
+from django.db import transaction
 
 from agency.models import Mail
 
 DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)
-INVITATIONS = frozenset({Mail.Kind.OWNER_INVITATION, Mail.Kind.OWNERSHIP_INVITATION, Mail.Kind.MEMBER_INVITATION})
+# Whoever waits for room in their hour is looked at so often, whatever waits with them.
+A_MOMENT = timedelta(minutes=1)
+PUT_BACK_AT_ONCE: Final = 1_000
+INVITATIONS = frozenset(
+    {
+        Mail.Kind.OWNER_INVITATION,
+        Mail.Kind.OWNERSHIP_INVITATION,
+        Mail.Kind.MEMBER_INVITATION,
+        Mail.Kind.WORKSPACE_INVITATION,
+    }
+)
+SIGN_UPS = frozenset({Mail.Kind.SIGN_UP_CONFIRMATION, Mail.Kind.SIGN_UP_KNOWN_ADDRESS})
+MESSAGES = frozenset({Mail.Kind.AGENCY_MESSAGE})
+RESETS = frozenset({Mail.Kind.PASSWORD_RESET})
+# What an agency may cause in an hour, and which part of it. Anybody can cause sign-ups and links to set a password:
+# they have shares of their own, so that no stranger stops an agency's invitations.
+SHARES: Final = {INVITATIONS: 1, MESSAGES: 1, SIGN_UPS: 5, RESETS: 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +52,11 @@ class RecipientLimit:
 RECIPIENT_LIMITS = (
     RecipientLimit(INVITATIONS, 5, is_for_agency=True),
     RecipientLimit(INVITATIONS, 20),
-    RecipientLimit({Mail.Kind.PASSWORD_RESET}, 30),
+    RecipientLimit(MESSAGES, 5, is_for_agency=True),
+    RecipientLimit(MESSAGES, 20),
+    RecipientLimit(SIGN_UPS, 10, is_for_agency=True),
+    RecipientLimit(SIGN_UPS, 20),
+    RecipientLimit(RESETS, 30),
 )
 
 
@@ -43,11 +65,43 @@ def has_enough(mail: Mail, now: datetime) -> bool:
     return any(limit.is_reached(mail, now) for limit in RECIPIENT_LIMITS)
 
 
-def room_at(mail: Mail, now: datetime) -> datetime:
-    """Give when the agency that caused this e-mail may send it: now, or as soon as its hour has room again."""
-    if mail.agency_id is None:
+def share_of(mail: Mail) -> frozenset[Mail.Kind] | None:
+    """Give the kinds that are counted with this e-mail's; None for what is held up by nothing."""
+    return next((share for share in SHARES if mail.kind in share), None) if mail.agency_id else None
+
+
+def room_at(mail: Mail, now: datetime, *, in_flight: Iterable[str] = ()) -> datetime:
+    """Give when the agency that caused this e-mail may send it: now, or as soon as its hour has room again.
+
+    `in_flight` are the kinds of the agency's e-mails that are being sent, which count as sent. What people must know,
+    such as notices about their account, is held up by nothing; nor is somebody's first link to set a password within an
+    hour, whatever others have asked for.
+    """
+    kinds = share_of(mail)
+    if kinds is None or (kinds is RESETS and not _had_one(mail, now - HOUR)):
         return now
-    sent = Mail.objects.filter(agency=mail.agency_id, sent_at__gt=now - HOUR).order_by("-sent_at")
-    most = settings.AGENCY_MAIL_LIMIT
+    sent = Mail.objects.filter(agency=mail.agency_id, sent_at__gt=now - HOUR, kind__in=kinds).order_by("-sent_at")
+    most = max(1, settings.AGENCY_MAIL_LIMIT // SHARES[kinds]) - sum(kind in kinds for kind in in_flight)
+    if most < 1:
+        return now + A_MOMENT
     oldest = list(sent.values_list("sent_at", flat=True)[most - 1 : most])
-    return oldest[0] + HOUR if oldest and oldest[0] else now
+    return max(oldest[0] + HOUR, now + A_MOMENT) if oldest and oldest[0] else now
+
+
+def put_back_share(mail: Mail, room: datetime, now: datetime) -> None:
+    """Let what is counted with this e-mail wait as well, as one after another would: a thousand at once.
+
+    Of links to set a password each is looked at, because somebody's first one leaves all the same.
+    """
+    kinds = share_of(mail)
+    if kinds is None or kinds is RESETS:
+        return
+    with transaction.atomic():
+        due = Mail.objects.filter(agency=mail.agency_id, kind__in=kinds, next_attempt_at__lte=now)
+        waiting = due.filter(sent_at=None, given_up_at=None).select_for_update(skip_locked=True, of=("self",))
+        pks = list(waiting.values_list("pk", flat=True)[:PUT_BACK_AT_ONCE])
+        Mail.objects.filter(pk__in=pks).update(next_attempt_at=room)
+
+
+def _had_one(mail: Mail, since: datetime) -> bool:
+    return Mail.objects.filter(recipient=mail.recipient, sent_at__gt=since, kind=mail.kind).exists()

@@ -1,0 +1,106 @@
+"""The links in e-mails: made at the moment of sending, on the agency's own address where it has one.
+
+Whoever has a host's DNS may read what is typed there, and one person has one account at all agencies. So a link that
+sets a password is on an agency's host only for people who belong to that agency and to no other.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from django.core import signing
+from django.urls import reverse
+from django.utils.crypto import constant_time_compare
+from django.utils.encoding import force_bytes
+from django.utils.http import urlsafe_base64_encode
+
+from agency.models import Domain, Invitation, Mail, User
+from agency.services.domains.hosts import agency_of_host, base_url_of, hosts_of
+from agency.services.people.agencies import only_agency_id_of
+from agency.services.people.password_tokens import TokensForHost
+from config.hooks import Registry
+
+
+@dataclass(frozen=True, slots=True)
+class MailLink:
+    """How the path is made that e-mails of one kind lead to; `name` is the kind.
+
+    With `is_installations` it is on the installation's own host, whatever the agency has. `sets_password` says whether
+    the path is one at which a person sets their password.
+    """
+
+    name: str
+    make_path: Callable[[Mail], str]
+    is_installations: bool = False
+    sets_password: Callable[[Mail], bool] = lambda _: False
+
+
+mail_links = Registry[MailLink]("links of e-mails")
+
+
+def link_of(mail: Mail) -> str:
+    """Give the address that an e-mail leads to."""
+    own = mail_links.get(mail.kind)
+    if own:
+        agency_id = None if own.is_installations else mail.agency_id
+        return (_base_for_password(mail) if own.sets_password(mail) else base_url_of(agency_id)) + own.make_path(mail)
+    if mail.kind == Mail.Kind.TEST:
+        return base_url_of(mail.agency_id) + reverse("console:mail")
+    if mail.invitation:  # whoever is new sets a password there
+        base = _base_while_record_is_there(mail.agency_id)
+        return base + invitation_path(mail.invitation, agencys_host_in(base))
+    if mail.user is None:
+        return base_url_of(mail.agency_id) + "/"
+    base = _base_for_password(mail)
+    return base + password_path(mail.user, agencys_host_in(base))
+
+
+def _base_for_password(mail: Mail) -> str:
+    """Give where a person sets a password: the agency's host if they are its alone and its DNS record is there."""
+    agency_id = mail.agency_id
+    if agency_id is None or mail.user is None or only_agency_id_of(mail.user) != agency_id:
+        return base_url_of(None)
+    return _base_while_record_is_there(agency_id)
+
+
+def _base_while_record_is_there(agency_id: int | None) -> str:
+    is_failing = Domain.objects.filter(agency=agency_id, is_primary=True, failing_since__isnull=False).exists()
+    return base_url_of(None if is_failing else agency_id)
+
+
+def agencys_host_in(link: str) -> str:
+    """Give the agency's host that a link is on; empty for the installation's."""
+    host = urlsplit(link).hostname or ""
+    return host if agency_of_host(host) is not None else ""
+
+
+def host_for_password(mail: Mail) -> str:
+    """Give the agency's host on which whoever an e-mail goes to sets a password; empty for the installation's."""
+    return agencys_host_in(_base_for_password(mail))
+
+
+def password_path(user: User, host: str) -> str:
+    """Give the path, good for three days and once, at which a person sets a password, in a link on a host.
+
+    It is good as long as the host is their agency's; empty for the installation's.
+    """
+    uid = urlsafe_base64_encode(force_bytes(user.pk))
+    return reverse("account:set-password", args=[uid, TokensForHost(host).make_token(user)])
+
+
+def invitation_path(invitation: Invitation, host: str = "") -> str:
+    """Give the path at which an invitation is answered, in a link on a host (empty: the installation's).
+
+    It is good as long as the invitation is open and the host its agency's. Nothing of a link is stored.
+    """
+    return reverse("account:invitation-link", args=[_invitation_signer(host).sign(invitation.uuid.hex)])
+
+
+def is_link_to(invitation: Invitation, token: str) -> bool:
+    """Say whether a link's token was made for this invitation, and for a host that is still its agency's."""
+    hosts = ["", *hosts_of(invitation.agency_id)]
+    return any(constant_time_compare(_invitation_signer(host).sign(invitation.uuid.hex), token) for host in hosts)
+
+
+def _invitation_signer(host: str) -> signing.Signer:
+    return signing.Signer(salt=f"agency.invitation.{host}")

@@ -1,0 +1,251 @@
+"""Sends e-mails: one conversation at a time with each server, so that a slow one holds up nobody else's.
+
+One worker does it, and its main thread alone asks the database, so that `limits` counts exactly. Only conversations
+with SMTP servers are in threads: one with the installation's, and a few with those of agencies.
+"""
+
+import logging
+import time
+from collections.abc import Iterable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+
+from django.core.mail import EmailMessage
+from django.db import DatabaseError
+from django.db.models import F
+
+from agency.models import Mail, MailSettings
+from agency.services.mail.failures import CANNOT_BE_WRITTEN, NO_FAILURE, Failure
+from agency.services.mail.limits import has_enough, put_back_share, room_at
+from agency.services.mail.links import agencys_host_in, link_of
+from agency.services.mail.queue import ATTEMPTS
+from agency.services.mail.routes import own_server_of
+from agency.services.mail.servers import record_server_failure, record_server_success, refuses_everybody
+from agency.services.mail.sign_up import confirmation_is_out_of_date
+from agency.services.mail.testing import TEST_LASTS, record_test_mail
+from agency.services.mail.transport import send_by_installation, send_by_own_server
+from agency.services.mail.turns import Busy, Turns, due_mail
+from agency.services.mail.writing import write_mail
+from config.db import database_now
+from config.smtp import Conversation
+
+logger = logging.getLogger(__name__)
+
+LONGEST_WAIT = timedelta(hours=1)
+# Conversations with agencies' own servers at once.
+OWN_LANES: Final = 8
+POLL_SECONDS: Final = 0.5
+# Kept from run to run, so that agencies go on in turn.
+turns: Final = Turns()
+
+
+class Ended(NamedTuple):
+    """What came of a conversation: no failure where the server has taken the e-mail."""
+
+    failure: Failure | None
+    conversation: Conversation
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A leased e-mail, written, with the server that takes it: None for the installation's."""
+
+    mail: Mail
+    message: EmailMessage
+    server: MailSettings | None
+    link_host: str
+
+    def converse(self) -> Ended:
+        """Give it to the server; asks nothing of the database."""
+        if self.server is None:
+            return Ended(*send_by_installation(self.message))
+        return Ended(*send_by_own_server(self.message, self.server))
+
+
+@dataclass(slots=True)
+class Lanes:
+    """The conversations that are under way."""
+
+    pool: ThreadPoolExecutor
+    running: "dict[Future[Ended], Outgoing]" = field(default_factory=dict)
+
+    def busy(self, *, may_begin_own: bool) -> Busy:
+        own = [out.mail.agency_id for out in self.running.values() if out.server]
+        is_full = not may_begin_own or len(own) >= OWN_LANES
+        return Busy(
+            installation=any(out.server is None for out in self.running.values()),
+            agencies=None if is_full else [pk for pk in own if pk],
+            recipients=[out.mail.recipient for out in self.running.values()],
+        )
+
+    @property
+    def is_with_agencies(self) -> bool:
+        return any(out.server for out in self.running.values())
+
+    def in_flight_for(self, agency_id: int | None) -> list[str]:
+        return [out.mail.kind for out in self.running.values() if out.mail.agency_id == agency_id]
+
+    def begin(self, outgoing: Outgoing) -> None:
+        self.running[self.pool.submit(outgoing.converse)] = outgoing
+
+    def record_finished(self, *, timeout: float | None) -> None:
+        """Wait for a conversation to end, for so long at most, and write down what came of those that have.
+
+        One that cannot be written down keeps no other from it.
+        """
+        with ExitStack() as rest:
+            for ended in wait(self.running, timeout, FIRST_COMPLETED).done:
+                rest.callback(_record_ended, self.running.pop(ended), ended)
+
+
+def _record_ended(outgoing: Outgoing, ended: "Future[Ended]") -> None:
+    record(outgoing, ended.result(), database_now())
+
+
+def send_due_mails(*, seconds: float) -> None:
+    """Send every e-mail that is due by the database's clock, taking new ones for so long.
+
+    The installation's server takes more while a last agency's is still spoken to, which has its own bound.
+    """
+    until = time.monotonic() + seconds
+    with ThreadPoolExecutor(OWN_LANES + 1, thread_name_prefix="smtp") as pool:
+        lanes = Lanes(pool)
+        try:
+            while _take_turn(lanes, until):
+                pass
+        finally:  # whatever ends the run: what is being sent is not sent a second time
+            while lanes.running:
+                lanes.record_finished(timeout=None)
+
+
+def _take_turn(lanes: Lanes, until: float) -> bool:
+    """Begin the next e-mail, or wait for one that is under way; says whether there is anything to come."""
+    left = until - time.monotonic()
+    now = database_now()
+    may_take = left > 0 or lanes.is_with_agencies
+    mail = due_mail(now=now, busy=lanes.busy(may_begin_own=left > 0), turns=turns) if may_take else None
+    if mail is not None:
+        _begin(lanes, mail, now)
+        return True
+    if lanes.running:
+        lanes.record_finished(timeout=POLL_SECONDS)
+        return True
+    return False
+
+
+def send_next_mail() -> bool:
+    """Send the e-mail whose turn it is by the database's clock; False when there is none."""
+    mail = due_mail(now=database_now())
+    if mail is not None:
+        send_due_mail(mail=mail, now=database_now())
+    return mail is not None
+
+
+def send_due_mail(*, mail: Mail, now: datetime) -> bool:
+    """Send one leased e-mail and wait for it; says whether it left."""
+    outgoing = prepare(mail, now)
+    if outgoing is None:
+        return False
+    ended = outgoing.converse()
+    record(outgoing, ended, now)
+    return ended.failure is None
+
+
+def prepare(mail: Mail, now: datetime, *, in_flight: Iterable[str] = ()) -> Outgoing | None:
+    """Write a leased e-mail, if it may leave now; else give it up, or put it back.
+
+    One that is out of date by now, or one too many for its recipient, is given up unsent; one that is too many for its
+    agency's hour waits for the next. `in_flight` are the kinds of the same agency's that are being sent.
+    """
+    if mail.attempts > ATTEMPTS:
+        _give_up(mail, Failure(Mail.Failure.INTERRUPTED), now)
+        logger.error("mail given up", extra={"mail": mail.pk, "kind": mail.kind})
+        return None
+    if _is_out_of_date(mail, now):
+        Mail.objects.filter(pk=mail.pk).update(given_up_at=now, **NO_FAILURE)
+        logger.info("mail withheld", extra={"mail": mail.pk, "kind": mail.kind})
+        return None
+    if has_enough(mail, now):
+        _give_up(mail, Failure(Mail.Failure.TOO_MANY), now)
+        logger.info("mail withheld", extra={"mail": mail.pk, "kind": mail.kind})
+        return None
+    room = room_at(mail, now, in_flight=in_flight)
+    if room > now:
+        _put_back(mail, room)
+        put_back_share(mail, room, now)
+        return None
+    server = own_server_of(mail, now)
+    try:
+        link = link_of(mail)
+        return Outgoing(mail, write_mail(mail, link=link, own=server), server, agencys_host_in(link))
+    except DatabaseError:  # nothing about this e-mail
+        raise
+    except Exception:
+        logger.exception("mail cannot be written", extra={"mail": mail.pk, "kind": mail.kind})
+        _give_up(mail, CANNOT_BE_WRITTEN, now)
+        return None
+
+
+def record(outgoing: Outgoing, ended: Ended, now: datetime) -> None:
+    """Write down what came of a conversation: sent, to be tried again, or given up."""
+    mail, server, failure = outgoing.mail, outgoing.server, ended.failure
+    if mail.kind == Mail.Kind.TEST:
+        record_test_mail(mail=mail, server=server, failure=failure, steps=ended.conversation.steps, now=now)
+        return
+    rows = Mail.objects.filter(pk=mail.pk)
+    if failure is None:
+        rows.update(sent_at=now, by_own_server=server is not None, link_host=outgoing.link_host, **NO_FAILURE)
+        if server is not None:
+            record_server_success(server)
+        return
+    if server is not None and refuses_everybody(server, mail, failure):
+        failure = replace(failure, is_of_server=True, is_final=False)
+    stands_in = server is not None and failure.is_of_server and record_server_failure(server, failure, now)
+    # Whoever gave no answer may have taken it: twice is enough.
+    is_second_silence = failure.kind == mail.failure == Mail.Failure.UNANSWERED
+    is_given_up = failure.is_final or is_second_silence or mail.attempts >= ATTEMPTS
+    rows.update(
+        next_attempt_at=now if stands_in else now + min(timedelta(seconds=10 * 2**mail.attempts), LONGEST_WAIT),
+        given_up_at=now if is_given_up else None,
+        by_own_server=server is not None,
+        failed_at=now,
+        **failure.columns(),
+    )
+    extra = {"mail": mail.pk, "attempt": mail.attempts, "reason": failure.kind.value, "code": failure.code}
+    logger.warning("mail not sent", extra={**extra, "step": failure.step, "own_server": server is not None})
+
+
+def _begin(lanes: Lanes, mail: Mail, now: datetime) -> None:
+    outgoing = prepare(mail, now, in_flight=lanes.in_flight_for(mail.agency_id))
+    if outgoing is None:
+        return
+    if outgoing.server is None and lanes.busy(may_begin_own=True).installation:
+        # The settings have changed since it was leased: it takes its turn.
+        _put_back(mail, now)
+        return
+    lanes.begin(outgoing)
+
+
+def _give_up(mail: Mail, failure: Failure, now: datetime) -> None:
+    if mail.kind == Mail.Kind.TEST:
+        record_test_mail(mail=mail, server=None, failure=failure, steps=(), now=now)
+        return
+    Mail.objects.filter(pk=mail.pk).update(given_up_at=now, failed_at=now, **failure.columns())
+
+
+def _put_back(mail: Mail, due_at: datetime) -> None:
+    Mail.objects.filter(pk=mail.pk).update(next_attempt_at=due_at, attempts=F("attempts") - 1)
+
+
+def _is_out_of_date(mail: Mail, now: datetime) -> bool:
+    """Say whether what an e-mail asks for has been done, or cannot be done any more."""
+    if mail.invitation:
+        return not mail.invitation.is_open or mail.invitation.expires_at <= now
+    if mail.kind == Mail.Kind.TEST:
+        return mail.created_at <= now - TEST_LASTS
+    if mail.kind == Mail.Kind.SIGN_UP_CONFIRMATION:
+        return confirmation_is_out_of_date(mail, now)
+    return mail.kind == Mail.Kind.OWNER_INVITATION and bool(mail.user and mail.user.has_usable_password())

@@ -1,0 +1,193 @@
+"""How an agency's e-mails are sent, as the agency chooses it: sender, answers, and a server of its own."""
+
+from datetime import datetime
+from typing import Any, Final, TypedDict, Unpack
+
+from django.db import transaction
+from django.db.models.functions import Now
+
+from agency.actors import Actor
+from agency.models import Agency, Mail, MailSettings
+from agency.services.activity import record_activity
+from agency.services.mail.failures import NO_FAILURE
+from agency.services.mail.queue import requeue
+from agency.services.mail.routes import OF_AGENCIES
+from agency.services.mail.transport import require_reachable
+from agency.services.people.names import MESSAGE, holds_web_address
+from config.api.fields.texts import CONTROLS, ENCODED_WORD, can_be_written_to, misleads_in_direction
+from config.encryption import sealed
+from config.errors import Invalid, NotFound
+
+SUBMISSION_PORTS: Final = frozenset({465, 587})
+LONGEST_SECRET: Final = 500
+NO_SERVER: Final[dict[str, Any]] = {
+    "host": "",
+    "port": None,
+    "security": "",
+    "username": "",
+    "password": None,
+    "from_address": "",
+    "verified_at": None,
+    "carries_account_links": False,
+}
+UNTRIED: Final[dict[str, Any]] = {"failures": 0, "resting_until": None, "test_report": {}, **NO_FAILURE}
+
+
+class ServerChanges(TypedDict):
+    """An agency's own server; `password` None keeps the one there is."""
+
+    host: str
+    port: int
+    security: str
+    username: str
+    password: str | None
+    from_address: str
+
+
+class SenderRefused(Invalid):
+    """The message says what is wrong with the name."""
+
+    field = "sender_name"
+
+
+class PortRefused(Invalid):
+    field = "port"
+    message = "The port must be 465, 587 or one from 1024 to 65535."
+
+
+class PasswordNeeded(Invalid):
+    field = "password"
+    message = "Type the password again: it was given for another server or user name."
+
+
+class MailNotFound(NotFound):
+    message = "E-mail not found."
+
+
+def mail_settings_of(agency: Agency) -> MailSettings:
+    """Give how the agency's e-mails are sent; without a saved row, in its name by the installation's server."""
+    return MailSettings.objects.filter(agency=agency).first() or MailSettings(agency=agency)
+
+
+def locked_mail_settings(agency: Agency) -> MailSettings:
+    """Lock the agency's row, creating it the first time; the caller is inside a transaction."""
+    MailSettings.objects.bulk_create([MailSettings(agency=agency)], ignore_conflicts=True)
+    return MailSettings.objects.select_for_update(no_key=True, of=("self",)).get(agency=agency)
+
+
+@transaction.atomic
+def change_sender(*, agency: Agency, sender_name: str, reply_to: str, by: Actor) -> None:
+    """Choose the name that e-mails come from, empty for the agency's, and where answers to them go."""
+    sender_name, reply_to = sender_name.strip(), reply_to.strip().lower()
+    is_written_plainly = "@" not in sender_name and ENCODED_WORD not in sender_name
+    if not is_written_plainly or CONTROLS.search(sender_name) or misleads_in_direction(sender_name):
+        raise SenderRefused("The name must be plain text, without an e-mail address.")
+    if holds_web_address(sender_name):
+        raise SenderRefused(MESSAGE)
+    if reply_to:
+        _require_address("reply_to", reply_to)
+    settings = locked_mail_settings(agency)
+    if (settings.sender_name, settings.reply_to) == (sender_name, reply_to):
+        return
+    settings.sender_name, settings.reply_to = sender_name, reply_to
+    settings.save(update_fields=["sender_name", "reply_to"])
+    record_mail_activity(agency, "mail.sender_changed", by, sender_name=sender_name, reply_to=reply_to)
+
+
+def change_mail_server(*, agency: Agency, by: Actor, **server: Unpack[ServerChanges]) -> None:
+    """Name the agency's own server; it is used once it has taken a test e-mail and our support lets it.
+
+    Raises `ServerRefused`, `PortRefused` and `PasswordNeeded`. Looks the name up, so it must not be called inside a
+    transaction.
+    """
+    if server["port"] not in SUBMISSION_PORTS and not 1024 <= server["port"] <= 65535:
+        raise PortRefused
+    if server["security"] not in MailSettings.Security.values:
+        raise Invalid("Choose how the connection is encrypted.", field="security")
+    _require_address("from_address", server["from_address"])
+    _require_ascii(username=server["username"], password=server["password"] or "")
+    host = require_reachable(server["host"].strip(), server["port"])
+    with transaction.atomic():
+        settings = locked_mail_settings(agency)
+        secret = _password_for(settings, host, server)
+        is_same = _place_of(settings) == (host, server["port"], server["username"])
+        values = {
+            **server,
+            "host": host,
+            "from_address": _in_ascii(server["from_address"].strip().lower()),
+            "password": secret,
+            "carries_account_links": settings.carries_account_links and is_same,
+        }
+        MailSettings.objects.filter(pk=settings.pk).update(
+            **NO_SERVER | values | UNTRIED,
+            changed_at=Now(),
+        )
+        shown = {name: values[name] for name in ("host", "port", "security", "username", "from_address")}
+        record_mail_activity(agency, "mail.server_changed", by, **shown)
+
+
+@transaction.atomic
+def remove_mail_server(*, agency: Agency, by: Actor) -> None:
+    """Go back to the installation's server; without one of the agency's own nothing happens."""
+    settings = locked_mail_settings(agency)
+    if settings.has_server:
+        MailSettings.objects.filter(pk=settings.pk).update(**NO_SERVER, **UNTRIED, changed_at=Now())
+        record_mail_activity(agency, "mail.server_removed", by, host=settings.host)
+
+
+@transaction.atomic
+def set_carries_account_links(*, settings: MailSettings, allowed: bool, by: Actor) -> None:
+    """Say, as our support, whether an agency's own server may carry its e-mails: their links make accounts."""
+    rows = MailSettings.objects.filter(pk=settings.pk).exclude(host="")
+    if rows.exclude(carries_account_links=allowed).update(carries_account_links=allowed):
+        action = "mail.server_trusted" if allowed else "mail.server_trust_ended"
+        record_mail_activity(settings.agency, action, by, host=settings.host)
+
+
+@transaction.atomic
+def send_mail_again(*, agency: Agency, pk: int, now: datetime, by: Actor) -> Mail:
+    """Queue an e-mail again that was given up. Raises `MailNotFound` for any other, and for one that was already."""
+    again = requeue(Mail.objects.filter(agency=agency, pk=pk, kind__in=OF_AGENCIES), now)
+    if again is None:
+        raise MailNotFound
+    record_mail_activity(agency, "mail.queued_again", by, kind=again.kind)
+    return again
+
+
+def _place_of(settings: MailSettings) -> tuple[str, int | None, str]:
+    """Give what passwords and our support's trust are good for: a server, and the name to sign in with."""
+    return settings.host, settings.port, settings.username
+
+
+def _password_for(settings: MailSettings, host: str, server: ServerChanges) -> Any:
+    """Give the password's ciphertext: a new one sealed, or the one that was given for the same server and name."""
+    if not server["username"]:
+        return None
+    if server["password"]:
+        return sealed(settings, "password", server["password"])
+    if _place_of(settings) != (host, server["port"], server["username"]):
+        raise PasswordNeeded
+    return settings.__dict__["password"]
+
+
+def _require_address(field: str, address: str) -> None:
+    if not can_be_written_to(address.strip()):
+        raise Invalid("Enter a valid e-mail address.", field=field)
+
+
+def _require_ascii(**credentials: str) -> None:
+    """Raise `Invalid` for what cannot be told to a server: user names and passwords are sent in ASCII."""
+    for field, text in credentials.items():
+        if not text.isascii():
+            raise Invalid("Only letters, digits and signs of ASCII can be sent to a mail server.", field=field)
+
+
+def _in_ascii(address: str) -> str:
+    """Give an address with its domain as the DNS names it."""
+    local, _, domain = address.rpartition("@")
+    return f"{local}@{domain.encode('idna').decode()}"
+
+
+def record_mail_activity(agency: Agency, action: str, by: Actor, **details: Any) -> None:
+    target = ("agency", agency.uuid, agency.name)
+    record_activity(by=by, action=action, agency_id=agency.pk, target=target, details=details or None)

@@ -1,0 +1,129 @@
+"""One conversation with an SMTP server: the installation's, or one that an agency has named."""
+
+import logging
+from contextlib import suppress
+from email.utils import parseaddr
+from functools import lru_cache
+from typing import Final
+
+from django.conf import settings
+from django.core.mail import EmailMessage, get_connection
+from django.core.mail.backends.base import BaseEmailBackend
+
+from agency.models import Mail, MailSettings
+from agency.services.mail.failures import CANNOT_BE_WRITTEN, Failure, failure_of
+from config.encryption import UnreadableSecret
+from config.errors import Invalid
+from config.http.guard import VettedTarget, check_target
+from config.http.lookups import LookupFailed
+from config.http.resolver import Resolver
+from config.http.targets import TargetRefused, parse_host
+from config.smtp import CONVERSATION_SECONDS, Conversation, PinnedEmailBackend, Step
+
+logger = logging.getLogger(__name__)
+
+# All that an agency's own server gets for one e-mail, and for each silence within. Its name is looked up in two
+# seconds more.
+OWN_SECONDS: Final = 20.0
+OWN_SILENCE_SECONDS: Final = 10.0
+
+
+class ServerRefused(Invalid):
+    field = "host"
+    message = "The server must be publicly reachable."
+
+
+@lru_cache(maxsize=1)
+def resolver() -> Resolver:
+    """Give the process's pool of name look-ups; threads start with the first question, after any fork."""
+    return Resolver()
+
+
+def vet_server(host: str, port: int) -> VettedTarget:
+    """Look a server's name up and check every address of it, as a webhook's. Raises `TargetRefused`, `LookupFailed`.
+
+    Looks names up, so it must not be called inside a transaction.
+    """
+    return check_target(parse_host(host, port), allowed=settings.WEBHOOK_ALLOWED_NETWORKS, resolve=resolver().resolve)
+
+
+def require_reachable(host: str, port: int) -> str:
+    """Give the one spelling of a server's name. Raises `ServerRefused`; must not be called inside a transaction."""
+    try:
+        return vet_server(host, port).target.host
+    except TargetRefused as refusal:
+        raise ServerRefused(str(refusal).replace("The URL's host", "The server")) from refusal
+    except LookupFailed as failure:
+        raise ServerRefused("The server's name could not be looked up. Try again in a moment.") from failure
+
+
+def installation_address() -> str:
+    """Give the address that e-mails come from which go by the installation's server."""
+    return parseaddr(settings.DEFAULT_FROM_EMAIL)[1]
+
+
+def send_by_installation(message: EmailMessage) -> tuple[Failure | None, Conversation]:
+    """Give an e-mail to the installation's server; says what failed, and how far it came."""
+    backend = get_connection()
+    try:
+        _send(message, backend)
+    except OSError as error:  # every failure of smtplib and of the socket below it
+        conversation = _conversation_of(backend)
+        return failure_of(error, conversation, unsaid=[*message.to, settings.EMAIL_HOST_PASSWORD]), conversation
+    except Exception as error:  # noqa: BLE001 - nothing of a server's, such as an address that is none
+        _log(error)
+        return CANNOT_BE_WRITTEN, _conversation_of(backend)
+    return None, _conversation_of(backend)
+
+
+def send_by_own_server(message: EmailMessage, server: MailSettings) -> tuple[Failure | None, Conversation]:
+    """Give an e-mail to an agency's own server, at the very address that was approved a moment ago."""
+    conversation = Conversation(seconds=OWN_SECONDS)
+    conversation.begin(Step.LOOKUP)
+    try:
+        _send(message, _backend_for(server, conversation))
+    except UnreadableSecret:
+        return Failure(Mail.Failure.UNREADABLE), conversation
+    except (OSError, TargetRefused, LookupFailed) as error:
+        return failure_of(error, conversation, unsaid=[*message.to, server.password or ""]), conversation
+    except Exception as error:  # noqa: BLE001 - as above
+        _log(error)
+        return CANNOT_BE_WRITTEN, conversation
+    return None, conversation
+
+
+def _log(error: Exception) -> None:
+    """Say what went wrong without the words of it, which may hold an address."""
+    logger.error("mail cannot be sent", extra={"fault": type(error).__name__})
+
+
+def _send(message: EmailMessage, backend: BaseEmailBackend) -> None:
+    """Send, and leave no connection open that broke before it was one of Django's."""
+    message.connection = backend
+    try:
+        message.send()
+    finally:
+        with suppress(OSError):
+            backend.close()
+
+
+def _backend_for(server: MailSettings, conversation: Conversation) -> BaseEmailBackend:
+    password = server.password or ""
+    vetted = vet_server(server.host, server.port or 0)
+    conversation.addresses = vetted.addresses
+    is_tls = server.security == MailSettings.Security.TLS
+    return PinnedEmailBackend(
+        host=vetted.target.host,
+        port=server.port,
+        username=server.username,
+        password=password,
+        use_ssl=is_tls,
+        use_tls=not is_tls,
+        timeout=OWN_SILENCE_SECONDS,
+        conversation=conversation,
+    )
+
+
+def _conversation_of(backend: object) -> Conversation:
+    found = getattr(backend, "conversation", None)
+    return found if isinstance(found, Conversation) else Conversation(seconds=CONVERSATION_SECONDS)

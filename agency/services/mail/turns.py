@@ -1,0 +1,136 @@
+"""Whose e-mail is next: what somebody waits for before all the rest, and agencies in turn, whoever has how many."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.db import connection, transaction
+from django.db.models.functions import Coalesce
+
+from agency.models import Mail
+from agency.services.mail.limits import SIGN_UPS
+from agency.services.mail.queue import BYTES_OF_MAIL
+from agency.services.mail.routes import OF_AGENCIES
+
+LEASE: Final = timedelta(minutes=2)
+NOTICES: Final = frozenset({Mail.Kind.TWO_FACTOR_CHANGED, Mail.Kind.RECOVERY_CODE_USED, Mail.Kind.NEW_SIGN_IN})
+# Whoever cannot sign in, or has to know at once, comes before whoever looks at a page that says "see your e-mails", and
+# both come before what nobody looks for yet, such as the invitations of an import.
+IN_ORDER: Final = ({Mail.Kind.PASSWORD_RESET} | NOTICES, SIGN_UPS | {Mail.Kind.TEST})
+# The first entry of the index for each agency (0 for none) and kind, which has been due for longest: what else waits is
+# not read, however much it is.
+DUE = """
+WITH RECURSIVE first AS (
+    (
+        SELECT COALESCE(agency_id, 0) AS agency, kind, next_attempt_at FROM agency_mail
+        WHERE sent_at IS NULL AND given_up_at IS NULL
+        ORDER BY COALESCE(agency_id, 0), kind, next_attempt_at LIMIT 1
+    )
+    UNION ALL
+    SELECT following.agency, following.kind, following.next_attempt_at FROM first CROSS JOIN LATERAL (
+        SELECT COALESCE(agency_id, 0) AS agency, kind, next_attempt_at FROM agency_mail
+        WHERE sent_at IS NULL AND given_up_at IS NULL
+            AND (COALESCE(agency_id, 0), kind) > (first.agency, first.kind)
+        ORDER BY COALESCE(agency_id, 0), kind, next_attempt_at LIMIT 1
+    ) AS following
+)
+SELECT first.agency, first.kind, first.next_attempt_at,
+    server.host IS NOT NULL,
+    COALESCE(
+        server.carries_account_links AND server.verified_at IS NOT NULL
+        AND (server.resting_until IS NULL OR server.resting_until <= %(now)s),
+        FALSE
+    )
+FROM first LEFT JOIN agency_mailsettings AS server ON server.agency_id = first.agency AND server.host <> ''
+WHERE first.next_attempt_at <= %(now)s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class DueMails:
+    """What is due of one kind and one agency (0 for none) since when; `by_own`: the agency's own server takes it."""
+
+    agency: int
+    kind: str
+    since: datetime
+    by_own: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Busy:
+    """What is being sent already: nobody gets two e-mails at once, and each server takes one after another.
+
+    `agencies` are those whose own servers are spoken to; None where no other of them may be begun.
+    """
+
+    installation: bool = False
+    agencies: Collection[int] | None = ()
+    recipients: Collection[str] = ()
+
+    def leaves(self, due: DueMails) -> bool:
+        """Say whether one of these may be begun meanwhile."""
+        if due.by_own:
+            return self.agencies is not None and due.agency not in self.agencies
+        return not self.installation
+
+
+NOTHING: Final = Busy()
+
+
+class Turns:
+    """When each agency had its last turn at the installation's server, and at its own."""
+
+    def __init__(self) -> None:
+        self._last: dict[tuple[int, bool], int] = {}
+        self._count = 0
+
+    def end_turn(self, due: DueMails) -> None:
+        self._count += 1
+        self._last[due.agency, due.by_own] = self._count
+
+    def order(self, due: DueMails) -> tuple[int, int, datetime]:
+        """Give what sorts by urgency, then by whose last turn is longest ago."""
+        rank = next((rank for rank, kinds in enumerate(IN_ORDER) if due.kind in kinds), len(IN_ORDER))
+        return rank, self._last.get((due.agency, due.by_own), 0), due.since
+
+
+def due_mail(*, now: datetime, busy: Busy = NOTHING, turns: Turns | None = None) -> Mail | None:
+    """Lease the next e-mail: nobody else takes it for two minutes, and a crash only delays it.
+
+    One whose last attempt died too is leased once more, for whoever sends to give it up.
+    """
+    turns = turns or Turns()
+    with transaction.atomic():
+        for due in sorted(filter(busy.leaves, _due(now)), key=turns.order):
+            mail = _first_of(due, now, busy)
+            if mail is not None:
+                turns.end_turn(due)
+                mail.attempts += 1
+                mail.next_attempt_at = now + LEASE
+                mail.save(update_fields=["attempts", "next_attempt_at"])
+                return mail
+    return None
+
+
+def _due(now: datetime) -> list[DueMails]:
+    with connection.cursor() as cursor:
+        cursor.execute(DUE, {"now": now})
+        return [
+            DueMails(agency, kind, since, has_server if kind == Mail.Kind.TEST else is_used and kind in OF_AGENCIES)
+            for agency, kind, since, has_server, is_used in cursor.fetchall()
+        ]
+
+
+def _first_of(due: DueMails, now: datetime, busy: Busy) -> Mail | None:
+    """Lock the first of these that nobody else has locked."""
+    waiting = Mail.objects.alias(tenant=Coalesce("agency", 0)).filter(tenant=due.agency, kind=due.kind)
+    return (
+        waiting.select_for_update(skip_locked=True, of=("self",))
+        .select_related("user", "invitation", "agency__mail_settings", "agency__brand")
+        .defer(*BYTES_OF_MAIL)
+        .filter(sent_at=None, given_up_at=None, next_attempt_at__lte=now)
+        .exclude(recipient__in=busy.recipients)
+        .order_by("next_attempt_at")
+        .first()
+    )
