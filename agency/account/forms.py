@@ -3,17 +3,42 @@
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib.auth.forms import PasswordChangeForm, SetPasswordForm
+from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from agency.pages.fields import NameField
+from agency.models import User
+from agency.pages.forms.fields import LongSelect, NameField
+from config.api.fields.texts import known_zones
 
 LONGEST_PASSWORD = 4096
+LONGEST_CODE = 40
 NAMES = {"autocomplete": "username", "autocapitalize": "none", "spellcheck": "false", "autofocus": True}
 
 
 class NameForm(forms.Form):
     name = NameField(label=_("Your name"), widget=forms.TextInput(attrs={"autocomplete": "name"}))
+
+
+class ProfileForm(NameForm):
+    """What is a person's own wherever they sign in."""
+
+    language = forms.ChoiceField(
+        label=_("Language"), required=False, choices=[("", _("That of your agency or browser")), *settings.LANGUAGES]
+    )
+    time_zone = forms.ChoiceField(
+        label=_("Time zone"),
+        widget=LongSelect,
+        required=False,
+        help_text=_("All times on your pages are by this clock."),
+    )
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        names = sorted(name for name in known_zones() if "/" in name or name == "UTC")
+        choices = [("", _("That of your browser")), *((name, name) for name in names)]
+        self.fields["time_zone"].choices = choices  # type: ignore[attr-defined]  # of a ChoiceField
 
 
 class ResetForm(forms.Form):
@@ -26,6 +51,60 @@ class SignInForm(ResetForm):
         strip=False,
         max_length=LONGEST_PASSWORD,
         widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+    )
+
+
+class CodeForm(forms.Form):
+    """The code that an authenticator app shows."""
+
+    code = forms.CharField(
+        label=_("Code"),
+        max_length=LONGEST_CODE,
+        help_text=_("The six digits that your authenticator app shows now."),
+        widget=forms.TextInput(
+            attrs={"autocomplete": "one-time-code", "inputmode": "numeric", "autofocus": True, "spellcheck": "false"}
+        ),
+    )
+
+
+class RecoveryCodeForm(CodeForm):
+    code = forms.CharField(
+        label=_("Recovery code"),
+        max_length=LONGEST_CODE,
+        help_text=_("One of the codes that you kept when you set up two-factor. Each works once."),
+        widget=forms.TextInput(
+            attrs={"autocomplete": "off", "autocapitalize": "none", "autofocus": True, "spellcheck": "false"}
+        ),
+    )
+
+
+class PasswordForm(forms.Form):
+    """Asks a person who has signed in for their password once more."""
+
+    password = forms.CharField(
+        label=_("Your password"),
+        strip=False,
+        max_length=LONGEST_PASSWORD,
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+    )
+
+    def __init__(self, user: User, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.user = user
+
+    def clean_password(self) -> str:
+        password: str = self.cleaned_data["password"]
+        if not self.user.check_password(password):
+            raise ValidationError(_("The password is wrong."))
+        return password
+
+
+class PasswordAndCodeForm(PasswordForm):
+    code = forms.CharField(
+        label=_("Code"),
+        max_length=LONGEST_CODE,
+        help_text=_("The six digits that your authenticator app shows now, or a recovery code."),
+        widget=forms.TextInput(attrs={"autocomplete": "one-time-code", "spellcheck": "false"}),
     )
 
 

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
-from django.contrib.auth import login
 from django.contrib.auth.forms import SetPasswordForm
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
@@ -18,12 +17,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
 
-from agency.account.attempt_limits import account_digest
-from agency.account.known_browsers import remember_browser
-from agency.account.landing import keep_landing, landing_page_of
+from agency.account.sign_in.landing import keep_landing, landing_page_of
+from agency.account.sign_in.signing_in import sign_in
 from agency.models import Invitation, Member, User
-from agency.pages.fields import NameField
-from agency.pages.forms import add_refusal
+from agency.pages.branding.host import host_agency_id
+from agency.pages.forms.fields import NameField
+from agency.pages.forms.forms import add_refusal
 from agency.pages.lists import LARGEST_ID, paged
 from agency.pages.registry import in_order, landing_places
 from agency.pages.signed_in import SignedInView
@@ -38,6 +37,7 @@ from agency.services.people.invitations import (
     decline_invitation,
     handler_of,
     invitation_of_link,
+    named,
 )
 from config.api.requests.ids import parse_uuid
 from config.errors import Invalid
@@ -64,7 +64,7 @@ class FirstPasswordForm(_SetPasswordForm):
 def open_link(request: HttpRequest, token: str) -> HttpResponse:
     """Keep which invitation the link names in the session, and its token out of the address. Answers nothing."""
     invitation = invitation_of_link(token)
-    if invitation is None:
+    if invitation is None or host_agency_id(request) not in (None, invitation.agency_id):
         return _ended(request)
     request.session[SESSION_KEY] = str(invitation.uuid)
     response = redirect("account:invitation")
@@ -112,7 +112,13 @@ class AnswerLink(View):
                 name=form.cleaned_data["name"],
                 password=form.cleaned_data["new_password1"],
                 now=timezone.now(),
-                by=request_actor(request, kind="user", id=self.person.pk or "", label=self.invitation.email),
+                by=request_actor(
+                    request,
+                    kind="user",
+                    id=self.person.pk or "",
+                    label=self.invitation.email,
+                    of_workspace=self.invitation.workspace_uuid is not None,
+                ),
             )
         except (HasAPassword, InvitationEnded):
             return _ended(request)
@@ -120,10 +126,7 @@ class AnswerLink(View):
             add_refusal(form, refusal)
             return self._show(form, status=422)
         request.session.pop(SESSION_KEY, None)
-        login(request, user)
-        response = redirect(landing_page_of(user))
-        remember_browser(request, response, account_digest(user.email))
-        return response
+        return sign_in(request, user)
 
     def _show(self, form: FirstPasswordForm, *, status: int = 200) -> HttpResponse:
         names = handler_of(self.invitation).names(self.invitation)
@@ -150,20 +153,23 @@ class Invitations(SignedInView):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         user = cast(User, request.user)
-        rows, pages = paged(request, invitations_to(user))
+        agency_id = host_agency_id(request)
+        rows, pages = paged(request, invitations_to(user, agency_id))
         context = {
             "user": user,
-            "rows": [(row, handler_of(row).names(row)) for row in rows],
+            "rows": named(rows),
             "pages": pages,
-            "belongings": [one for place in in_order(landing_places) for one in place.belongings(user)],
-            "back": landing_page_of(user),
+            "belongings": [one for place in in_order(landing_places) for one in place.belongings(user, agency_id)],
+            "back": landing_page_of(user, agency_id),
         }
         return render(request, "account/invitations.html", context)
 
 
-def invitations_to(user: User) -> Any:
-    """Give what is waiting for this person's answer, the newest first."""
+def invitations_to(user: User, agency_id: int | None) -> Any:
+    """Give what is waiting for this person's answer, the newest first; with `agency_id` what that agency has sent."""
     waiting = Invitation.objects.filter(email=user.email, status=Invitation.Status.OPEN)
+    if agency_id is not None:
+        waiting = waiting.filter(agency=agency_id)
     return waiting.filter(expires_at__gt=timezone.now()).select_related("agency").order_by("-id")
 
 
@@ -174,13 +180,14 @@ class AnswerInvitation(SignedInView):
 
     def post(self, request: HttpRequest, uuid: UUID | None, answer: str) -> HttpResponse:
         user = cast(User, request.user)
-        invitation = invitations_to(user).filter(uuid=uuid).first() if uuid else None
+        invitation = invitations_to(user, host_agency_id(request)).filter(uuid=uuid).first() if uuid else None
         if invitation is None:
             raise InvitationNotFound
         names = handler_of(invitation).names(invitation)
         if answer == "accept":
             keep_landing(user)
-        ANSWERS[answer](invitation=invitation, user=user, now=timezone.now(), by=user_actor(request, user))
+        by = user_actor(request, user, of_workspace=invitation.workspace_uuid is not None)
+        ANSWERS[answer](invitation=invitation, user=user, now=timezone.now(), by=by)
         done = _("You have accepted: %(name)s.") if answer == "accept" else _("You have declined: %(name)s.")
         return self.done(done % {"name": names.get("workspace") or names["agency"]}, INVITATIONS)
 
@@ -199,7 +206,8 @@ class LeaveTeam(SignedInView):
         return self.done(_("You have left %(name)s.") % {"name": member.agency.name}, INVITATIONS)
 
     def _own(self, pk: int) -> Member:
-        own = Member.objects.filter(user=cast(User, self.request.user), pk=min(pk, LARGEST_ID))
+        person = cast(User, self.request.user)
+        own = Member.objects.of_person(person, host_agency_id(self.request)).filter(pk=min(pk, LARGEST_ID))
         member = own.select_related("agency").first()
         if member is None:
             raise MemberNotFound

@@ -2,17 +2,18 @@
 
 from typing import Any
 
+from django.contrib import messages
 from django.contrib.auth.views import INTERNAL_RESET_SESSION_TOKEN, PasswordResetConfirmView
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
-from django.urls import reverse_lazy
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.views import View
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 
-from agency.account.attempt_limits import (
+from agency.account.forms import NewPasswordForm, ResetForm
+from agency.account.sign_in.attempt_limits import (
     RESETS_FROM_ADDRESS,
     SIGN_INS_TO_ACCOUNT,
     account_digest,
@@ -20,10 +21,12 @@ from agency.account.attempt_limits import (
     allow_sign_ins,
     may_be_sent_a_link,
 )
-from agency.account.forms import NewPasswordForm, ResetForm
-from agency.account.known_browsers import remember_browser
+from agency.account.sign_in.signing_in import sign_in
 from agency.models import User
+from agency.pages.branding.host import host_agency, host_agency_id
 from agency.request_actor import user_actor
+from agency.services.people.agencies import only_agency_id_of
+from agency.services.people.password_tokens import PASSWORD_TOKENS
 from agency.services.people.passwords import LinkUsed, request_password_reset, set_password
 
 
@@ -43,7 +46,7 @@ class PasswordReset(View):
             email = form.cleaned_data["email"]
             if not RESETS_FROM_ADDRESS.count(address_bucket(request)):
                 if may_be_sent_a_link(request, email):
-                    request_password_reset(email=email)
+                    request_password_reset(email=email, agency=host_agency(request))
                 return redirect("account:password-reset-sent")
             status = 429
             form.add_error(None, _("Too many requests from your network. Try again in a quarter of an hour."))
@@ -52,18 +55,30 @@ class PasswordReset(View):
 
 @method_decorator([never_cache, sensitive_post_parameters()], name="dispatch")
 class SetPassword(PasswordResetConfirmView):
-    """Keeps the link's token in the session and out of the address; only setting the password uses it up."""
+    """Keeps the link's token in the session and out of the address; only setting the password uses it up.
+
+    Whoever has set it is signed in: the link has shown that the address is theirs. On an agency's host it is for people
+    who belong to that agency and to no other; a link of a time when they did is none there any more.
+    """
 
     template_name = "account/set_password.html"
     form_class = NewPasswordForm
-    success_url = reverse_lazy("account:password-set")
+    token_generator = PASSWORD_TOKENS
     reset_url_token = "choose"  # noqa: S105 - stands in the address where the token was
     user: User
 
     def dispatch(self, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        response = super().dispatch(*args, **kwargs)
+        response = super().dispatch(*args, **kwargs) if self._is_here() else self._refuse()
         response.headers["Referrer-Policy"] = "no-referrer"
         return response
+
+    def _is_here(self) -> bool:
+        agency_id = host_agency_id(self.request)
+        person = None if agency_id is None else self.get_user(self.kwargs["uidb64"])
+        return person is None or only_agency_id_of(person) == agency_id
+
+    def _refuse(self) -> HttpResponse:
+        return render(self.request, self.template_name, {"validlink": False}, status=410)
 
     def get_user(self, uidb64: str) -> User | None:
         user: User | None = super().get_user(uidb64)
@@ -76,16 +91,16 @@ class SetPassword(PasswordResetConfirmView):
                 user=self.user,
                 token=token,
                 password=form.cleaned_data["new_password1"],
+                keep=self.request.session.session_key,
                 by=user_actor(self.request, self.user),
             )
         except LinkUsed:
-            return render(self.request, self.template_name, {"validlink": False}, status=410)
-        account = account_digest(self.user.email)
+            return self._refuse()
         allow_sign_ins(self.request, self.user.email)
-        SIGN_INS_TO_ACCOUNT.reset(account)
-        response = redirect(self.success_url)
-        remember_browser(self.request, response, account)
-        return response
+        SIGN_INS_TO_ACCOUNT.reset(account_digest(self.user.email))
+        self.user.refresh_from_db()
+        messages.success(self.request, _("Your password is set. Everywhere else you are signed out."))
+        return sign_in(self.request, self.user)
 
     def render_to_response(self, context: dict[str, Any], **options: Any) -> HttpResponse:
         status = 410 if not context["validlink"] else 422 if context["form"].errors else 200

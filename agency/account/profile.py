@@ -6,15 +6,18 @@ from django import forms
 from django.contrib.auth import update_session_auth_hash
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils import translation
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 
-from agency.account.attempt_limits import PASSWORD_CHANGES
-from agency.account.forms import NameForm, OwnPasswordForm
-from agency.account.landing import landing_page_of
+from agency.account.forms import OwnPasswordForm, ProfileForm
+from agency.account.sign_in.attempt_limits import PASSWORD_CHANGES
+from agency.account.sign_in.landing import landing_page_of
 from agency.models import User
-from agency.pages.forms import add_refusal
+from agency.pages.branding.host import host_agency_id
+from agency.pages.forms.forms import add_refusal
+from agency.pages.locale import remember_locale
 from agency.pages.signed_in import SignedInView
 from agency.request_actor import user_actor
 from agency.services.people.passwords import change_password
@@ -37,6 +40,9 @@ class OwnPage(SignedInView):
         return self.show(self.make_form())
 
     def post(self, request: HttpRequest) -> HttpResponse:
+        seconds = self.wait()
+        if seconds:
+            return self._refuse_for(seconds)
         form = self.make_form(request.POST)
         if form.is_valid():
             try:
@@ -44,6 +50,23 @@ class OwnPage(SignedInView):
             except DomainError as error:
                 add_refusal(form, error)
         return self.show(form, status=422)
+
+    def wait(self) -> int:
+        """Count a try where tries are limited; give how many seconds to wait when it was one too many, else 0."""
+        return 0
+
+    def context(self) -> dict[str, Any]:
+        """Give what else the page shows."""
+        return {}
+
+    def _refuse_for(self, seconds: int) -> HttpResponse:
+        form = self.make_form({})
+        form.full_clean()
+        form.errors.clear()
+        form.add_error(None, _("Too many tries. Wait %(minutes)s minutes.") % {"minutes": -(-seconds // 60)})
+        response = self.show(form, status=429)
+        response["Retry-After"] = str(seconds)
+        return response
 
     def make_form(self, data: Any = None) -> Any:
         """Make the page's form, bound to what was sent if there is anything. Every page has its own."""
@@ -54,19 +77,29 @@ class OwnPage(SignedInView):
         raise NotImplementedError
 
     def show(self, form: forms.BaseForm, *, status: int = 200) -> HttpResponse:
-        context = {"form": form, "user": self.user, "back": landing_page_of(self.user)}
-        return render(self.request, self.template_name, context, status=status)
+        context = {"form": form, "user": self.user, "back": landing_page_of(self.user, host_agency_id(self.request))}
+        return render(self.request, self.template_name, {**context, **self.context()}, status=status)
 
 
 class Profile(OwnPage):
     template_name = "account/profile.html"
 
-    def make_form(self, data: Any = None) -> NameForm:
-        return NameForm(data, initial={"name": self.user.name})
+    def make_form(self, data: Any = None) -> ProfileForm:
+        user = self.user
+        return ProfileForm(data, initial={"name": user.name, "language": user.language, "time_zone": user.time_zone})
 
-    def save(self, form: NameForm) -> HttpResponse:
-        change_user(user=self.user, name=form.cleaned_data["name"], by=user_actor(self.request, self.user))
-        return self.done(_("Your name was saved."), self.landing_page)
+    def save(self, form: ProfileForm) -> HttpResponse:
+        chosen = form.cleaned_data
+        user = change_user(
+            user=self.user,
+            name=chosen["name"],
+            language=chosen["language"],
+            time_zone=chosen["time_zone"],
+            by=user_actor(self.request, self.user),
+        )
+        remember_locale(self.request, user)
+        with translation.override(user.language or translation.get_language()):
+            return self.done(_("Your account was saved."), self.landing_page)
 
 
 class ChangePassword(OwnPage):
@@ -77,21 +110,13 @@ class ChangePassword(OwnPage):
     def make_form(self, data: Any = None) -> OwnPasswordForm:
         return OwnPasswordForm(self.user, data)
 
-    def post(self, request: HttpRequest) -> HttpResponse:
-        seconds = PASSWORD_CHANGES.count(str(self.user.pk))
-        if not seconds:
-            return super().post(request)
-        form = self.make_form({})
-        form.full_clean()
-        form.errors.clear()
-        form.add_error(None, _("Too many tries. Wait %(minutes)s minutes.") % {"minutes": -(-seconds // 60)})
-        response = self.show(form, status=429)
-        response["Retry-After"] = str(seconds)
-        return response
+    def wait(self) -> int:
+        return PASSWORD_CHANGES.count(str(self.user.pk))
 
     def save(self, form: OwnPasswordForm) -> HttpResponse:
         password = form.cleaned_data["new_password1"]
-        change_password(user=self.user, password=password, by=user_actor(self.request, self.user))
+        keep = self.request.session.session_key
+        change_password(user=self.user, password=password, keep=keep, by=user_actor(self.request, self.user))
         self.user.refresh_from_db()
         update_session_auth_hash(self.request, self.user)
         PASSWORD_CHANGES.reset(str(self.user.pk))

@@ -4,7 +4,9 @@ from django.urls import path
 from django.views.generic import TemplateView
 
 import config.api.requests.ids  # noqa: F401 - makes `<id:…>` known
-from agency.account import invitations, passwords, profile, sign_in
+from agency.account import invitations, passwords, profile, security, two_factor
+from agency.account.sign_in import code as sign_in_code
+from agency.account.sign_in import views as sign_in
 
 app_name = "account"
 urlpatterns = [
@@ -17,7 +19,6 @@ urlpatterns = [
         name="password-reset-sent",
     ),
     path("set-password/<uidb64>/<token>", passwords.SetPassword.as_view(), name="set-password"),
-    path("password-set", TemplateView.as_view(template_name="account/password_set.html"), name="password-set"),
     path("invitation/<str:token>", invitations.open_link, name="invitation-link"),
     path("invitation", invitations.AnswerLink.as_view(), name="invitation"),
     path("invitations", invitations.Invitations.as_view(), name="invitations"),
@@ -35,5 +36,14 @@ urlpatterns = [
     ),
     path("teams/<int:pk>/leave", invitations.LeaveTeam.as_view(), name="leave-team"),
     path("profile", profile.Profile.as_view(), name="profile"),
+    path("code", sign_in_code.SignInCode.as_view(), name="code"),
+    path("recovery-code", sign_in_code.SignInRecoveryCode.as_view(), name="recovery-code"),
+    path("security", security.Security.as_view(), name="security"),
+    path("sessions/end", security.EndSession.as_view(), name="session-end"),
+    path("sessions/end-others", security.EndOtherSessions.as_view(), name="sessions-end"),
+    path("two-factor/begin", two_factor.BeginTwoFactor.as_view(), name="two-factor-begin"),
+    path("two-factor/set-up", two_factor.SetUpTwoFactor.as_view(), name="two-factor-set-up"),
+    path("two-factor/recovery-codes", two_factor.NewRecoveryCodes.as_view(), name="recovery-codes"),
+    path("two-factor/off", two_factor.SwitchTwoFactorOff.as_view(), name="two-factor-off"),
     path("password", profile.ChangePassword.as_view(), name="password"),
 ]

@@ -1,19 +1,20 @@
 """Invitations: sent, sent again, withdrawn, accepted, declined. Until one is accepted nobody belongs to anything."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.core import signing
 from django.db import transaction
 
 from agency.actors import Actor
 from agency.models import Agency, Invitation, Mail, Member, User
 from agency.services.activity import record_activity
 from agency.services.agencies import lock_agency
-from agency.services.mail.queue import INVITATION_LINKS, queue_invitation
+from agency.services.mail.links import is_link_to
+from agency.services.mail.queue import queue_invitation
+from agency.services.notifications.agencies_own import notify_of_new_member
 from agency.services.people.members import AlreadyAMember, find_or_create_user, join_team
 from agency.services.people.names import require_plain_names
 from config.errors import Conflict, Invalid, NotFound
@@ -57,15 +58,19 @@ class InvitationHandler:
     """What the answers to invitations of one kind do, in the same transaction, and the e-mail that brings the link.
 
     All three are called with `invitation`, `user`, `now` and `by`: `first_password` when somebody sets their first one
-    with the link of any invitation. `names` gives what the e-mail and the page name.
+    with the link of any invitation. `names_of` gives what e-mails and pages name of many, in their order.
     """
 
     name: str
     mail_kind: Mail.Kind
     accept: Answer
     decline: Answer
-    names: Callable[[Invitation], dict[str, str]]
+    names_of: Callable[[Sequence[Invitation]], list[dict[str, str]]]
     first_password: Answer = _nothing
+
+    def names(self, invitation: Invitation) -> dict[str, str]:
+        """Give what the e-mail and the page of one invitation name."""
+        return self.names_of([invitation])[0]
 
 
 invitation_handlers = Registry[InvitationHandler]("handlers of invitations")
@@ -77,6 +82,19 @@ def handler_of(invitation: Invitation) -> InvitationHandler:
     if handler is None:
         raise InvitationEnded
     return handler
+
+
+def named(invitations: Sequence[Invitation]) -> list[tuple[Invitation, dict[str, str]]]:
+    """Give invitations with what they name, in their order; each kind is asked once."""
+    of_kind: dict[str, list[Invitation]] = {}
+    for one in invitations:
+        of_kind.setdefault(one.kind, []).append(one)
+    names = {
+        one.pk: its
+        for rows in of_kind.values()
+        for one, its in zip(rows, handler_of(rows[0]).names_of(rows), strict=True)
+    }
+    return [(one, names[one.pk]) for one in invitations]
 
 
 @transaction.atomic
@@ -200,12 +218,16 @@ def accept_with_password(*, invitation: Invitation, name: str, password: str, no
 
 
 def invitation_of_link(token: str) -> Invitation | None:
-    """Give the invitation that a link names, whatever its state; None for a made-up link."""
+    """Give the invitation that a link names, whatever its state.
+
+    None for a made-up link, and for one on a host that is no longer the agency's: whoever has it now may read it there.
+    """
     try:
-        uuid = UUID(INVITATION_LINKS.unsign(token))
-    except (signing.BadSignature, ValueError):
+        uuid = UUID(token.partition(":")[0])
+    except ValueError:
         return None
-    return Invitation.objects.select_related("agency").filter(uuid=uuid).first()
+    found = Invitation.objects.select_related("agency").filter(uuid=uuid).first()
+    return found if found and is_link_to(found, token) else None
 
 
 def end_invitation(invitation: Invitation, status: Invitation.Status, now: datetime) -> None:
@@ -253,14 +275,15 @@ def _lock_answerable(invitation: Invitation, email: str, now: datetime) -> Invit
 
 def _accept_team(*, invitation: Invitation, user: User, now: datetime, by: Actor) -> None:
     join_team(agency=invitation.agency, user=user, role=invitation.role, by=by)
+    notify_of_new_member(invitation, user=user, now=now)
 
 
 def _decline_team(*, invitation: Invitation, user: User, now: datetime, by: Actor) -> None:
     record_invitation(invitation, "invitation.declined", without_address(by))
 
 
-def _team_names(invitation: Invitation) -> dict[str, str]:
-    return {"agency": invitation.agency.name}
+def _team_names(invitations: Sequence[Invitation]) -> list[dict[str, str]]:
+    return [{"agency": one.agency.name} for one in invitations]
 
 
 TEAM = InvitationHandler("team", Mail.Kind.MEMBER_INVITATION, _accept_team, _decline_team, _team_names)

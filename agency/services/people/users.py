@@ -8,11 +8,13 @@ from django.contrib.auth.models import Group
 from django.db import transaction
 
 from agency.actors import Actor
-from agency.models import Invitation, Mail, User
+from agency.models import Invitation, Mail, PendingSignUp, User
 from agency.services.activity import record_activity
+from agency.services.agencies import lock_agencies
 from agency.services.mail.queue import queue_mail
 from agency.services.people.members import find_or_create_user, remove_member
 from agency.services.people.names import require_plain_names
+from agency.services.people.two_factor import forget_two_factor
 from config.errors import Invalid
 
 
@@ -23,6 +25,8 @@ class UserChanges(TypedDict, total=False):
     is_active: bool
     is_staff: bool
     is_superuser: bool
+    language: str
+    time_zone: str
 
 
 class AlreadyAPerson(Invalid):
@@ -73,17 +77,27 @@ def remember_landing(
     user.save(update_fields=["landing", "chosen_agency", "chosen_workspace"])
 
 
+def agencies_of(user: User) -> set[int]:
+    """Give the agencies that a person is in the team of or invited by."""
+    invited = Invitation.objects.filter(email=user.email).values_list("agency", flat=True)
+    return {*user.memberships.values_list("agency", flat=True), *invited}
+
+
 @transaction.atomic
 def erase_user(*, user: User, email: str, by: Actor) -> None:
     """Take a person out of every team and leave a row without name, address and rights, which can never sign in.
 
     `email` takes the address's place. Raises `LastOwner` where an agency would be left without an owner.
     """
+    lock_agencies(agencies_of(user))  # before the person, as whoever accepts an invitation
     user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     for member in user.memberships.select_related("user"):
         remove_member(member=member, by=by)
     Invitation.objects.filter(email=user.email).delete()
     Mail.objects.filter(recipient=user.email).delete()
+    PendingSignUp.objects.filter(email=user.email).delete()
+    user.saved_views.all().delete()
+    forget_two_factor(user)
     user.groups.clear()
     user.user_permissions.clear()
     user.email, user.name, user.last_login = email, "", None

@@ -2,6 +2,7 @@
 
 from typing import Any, ClassVar
 
+from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.models import PermissionsMixin
 from django.db import models
@@ -27,6 +28,7 @@ class UserManager(BaseUserManager["User"]):
 class User(AbstractBaseUser, PermissionsMixin):
     """One person with one e-mail address, whatever number of agencies and sub-accounts they belong to.
 
+    An empty `language` or `time_zone` is that of their browser; `time_zone` is a name of IANA.
     `landing`, `chosen_agency` and `chosen_workspace` are what they chose last, and no one else ever sets them.
     """
 
@@ -36,6 +38,8 @@ class User(AbstractBaseUser, PermissionsMixin):
     is_active = models.BooleanField(default=True)
     date_joined = models.DateTimeField(default=timezone.now)
     landing = models.CharField(max_length=20, blank=True, editable=False)
+    language = models.CharField(max_length=10, blank=True, db_default="", choices=settings.LANGUAGES)
+    time_zone = models.CharField(max_length=64, blank=True, db_default="")
     chosen_agency = models.UUIDField(null=True, editable=False)
     chosen_workspace = models.UUIDField(null=True, editable=False)
 

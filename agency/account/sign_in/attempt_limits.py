@@ -2,11 +2,14 @@
 
 import hashlib
 from dataclasses import dataclass
+from datetime import datetime
 from typing import cast
 
 from django.http import HttpRequest
 
-from agency.account.known_browsers import browser_id
+from agency.account.sign_in.known_browsers import browser_id
+from agency.models import User
+from agency.services.people.two_factor import MOST_ATTEMPTS_OF_ALL, count_attempt
 from config.api.requests.clients import address_bucket_of, client_address
 from config.api.throttling import SCRIPT
 from config.redis import RedisAway, attempt
@@ -49,11 +52,19 @@ SIGN_INS_FROM_ADDRESS = AttemptLimit("sign-in-from", 100)
 SIGN_INS_TO_ACCOUNT_FROM_ADDRESS = AttemptLimit("sign-in-to-from", 10)
 SIGN_INS_TO_ACCOUNT = AttemptLimit("sign-in-to", 100)
 SIGN_INS_OF_KNOWN_BROWSER = AttemptLimit("sign-in-of", 10)
+CODES_TO_ACCOUNT_FROM_ADDRESS = AttemptLimit("code-to-from", 10)
+CODES_OF_KNOWN_BROWSER = AttemptLimit("code-of", 10)
 PASSWORD_CHANGES = AttemptLimit("password-change", 10)
 RESETS_FROM_ADDRESS = AttemptLimit("reset-from", 20)
 RESETS_OF_ACCOUNT_FROM_ADDRESS = AttemptLimit("reset-of-from", 3)
 RESETS_OF_ACCOUNT = AttemptLimit("reset-of", 12)
 RESETS_OF_KNOWN_BROWSER = AttemptLimit("reset-by", 3)
+SIGN_UPS_FROM_ADDRESS = AttemptLimit("sign-up-from", 20)
+SIGN_UPS_OF_ACCOUNT_FROM_ADDRESS = AttemptLimit("sign-up-of-from", 3)
+SIGN_UPS_OF_ACCOUNT = AttemptLimit("sign-up-of", 12)
+SIGN_UP_FORMS = AttemptLimit("sign-up-form", 1)
+SIGN_UP_PASSWORDS = AttemptLimit("sign-up-password", 10)
+NEW_WORKSPACES = AttemptLimit("new-workspace", 10)
 
 
 def address_bucket(request: HttpRequest) -> str:
@@ -89,6 +100,29 @@ def allow_sign_ins(request: HttpRequest, email: str) -> None:
         SIGN_INS_OF_KNOWN_BROWSER.reset(known)
 
 
+def code_wait(request: HttpRequest, user: User, *, now: datetime) -> int:
+    """Count a try at a person's code; give how many seconds to wait when it was one too many, else 0.
+
+    All tries are counted for the account as well, in the database, which holds while Redis is away: strangers have half
+    of them, and the browsers in which the account was before what is left.
+    """
+    account = account_digest(user.email)
+    known = browser_id(request, account)
+    if known:
+        return CODES_OF_KNOWN_BROWSER.count(known) or count_attempt(user=user, now=now, most=MOST_ATTEMPTS_OF_ALL)
+    tight = CODES_TO_ACCOUNT_FROM_ADDRESS.count(f"{account}:{address_bucket(request)}")
+    return tight or count_attempt(user=user, now=now)
+
+
+def allow_codes(request: HttpRequest, user: User) -> None:
+    """Give a person their tries back who has shown a right code."""
+    account = account_digest(user.email)
+    CODES_TO_ACCOUNT_FROM_ADDRESS.reset(f"{account}:{address_bucket(request)}")
+    known = browser_id(request, account)
+    if known:
+        CODES_OF_KNOWN_BROWSER.reset(known)
+
+
 def may_be_sent_a_link(request: HttpRequest, email: str) -> bool:
     """Count a request for a link to set a password; False when the account has been asked for enough of them."""
     account, address = account_digest(email), address_bucket(request)
@@ -97,3 +131,10 @@ def may_be_sent_a_link(request: HttpRequest, email: str) -> bool:
         return not RESETS_OF_KNOWN_BROWSER.count(known)
     tight = RESETS_OF_ACCOUNT_FROM_ADDRESS.count(f"{account}:{address}")
     return not (tight or RESETS_OF_ACCOUNT.count(account))
+
+
+def may_be_sent_a_confirmation(request: HttpRequest, email: str) -> bool:
+    """Count a sign-up with this address; False when enough e-mails have been asked for it."""
+    account, address = account_digest(email), address_bucket(request)
+    tight = SIGN_UPS_OF_ACCOUNT_FROM_ADDRESS.count(f"{account}:{address}")
+    return not (tight or SIGN_UPS_OF_ACCOUNT.count(account))

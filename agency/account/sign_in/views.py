@@ -4,31 +4,32 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth import authenticate, login, logout
+from django.contrib.auth import authenticate, logout
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.decorators import method_decorator
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views import View
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 
-from agency.account.attempt_limits import account_digest, allow_sign_ins, sign_in_wait
 from agency.account.forms import SignInForm
 from agency.account.invitations import INVITATIONS, invitations_to
-from agency.account.known_browsers import remember_browser
-from agency.account.landing import landing_page_of
+from agency.account.sign_in.attempt_limits import allow_sign_ins, sign_in_wait
+from agency.account.sign_in.landing import landing_page_of
+from agency.account.sign_in.signing_in import local_path, sign_in
 from agency.models import User
+from agency.pages.branding.host import host_agency_id
 
 
 def local_page(request: HttpRequest, user: User) -> str:
     """Give the page asked for in `next` if it is one of ours, else this person's landing page."""
-    asked = request.POST.get("next") or request.GET.get("next") or ""
-    if asked.startswith("/") and url_has_allowed_host_and_scheme(asked, allowed_hosts=None):
-        return asked
-    return landing_page_of(user)
+    return asked_page(request) or landing_page_of(user, host_agency_id(request))
+
+
+def asked_page(request: HttpRequest) -> str:
+    return local_path(request.POST.get("next") or request.GET.get("next") or "")
 
 
 @method_decorator([never_cache, sensitive_post_parameters("password")], name="dispatch")
@@ -55,10 +56,9 @@ class SignIn(View):
             form.add_error(None, _("The e-mail address or the password is wrong."))
             return self._show(form, status=422)
         allow_sign_ins(request, email)
-        login(request, user)
-        _mention_invitations(request, user)
-        response = redirect(local_page(request, user))
-        remember_browser(request, response, account_digest(email))
+        response = sign_in(request, user, to=asked_page(request))
+        if request.user.is_authenticated:
+            mention_invitations(request, user, to=response["Location"])
         return response
 
     def _refuse_for(self, seconds: int, form: SignInForm) -> HttpResponse:
@@ -76,9 +76,9 @@ class SignIn(View):
         return render(self.request, "account/sign_in.html", context, status=status)
 
 
-def _mention_invitations(request: HttpRequest, user: User) -> None:
+def mention_invitations(request: HttpRequest, user: User, *, to: str) -> None:
     """Say that something waits for an answer; it moves nobody from where they were going."""
-    if local_page(request, user) != reverse(INVITATIONS) and invitations_to(user).exists():
+    if to != reverse(INVITATIONS) and invitations_to(user, host_agency_id(request)).exists():
         messages.info(request, _("An invitation waits for your answer: see “Your account”."))
 
 

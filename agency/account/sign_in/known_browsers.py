@@ -14,7 +14,7 @@ from django.utils.crypto import salted_hmac
 # The longest that browsers keep a cookie.
 KEPT = timedelta(days=400)
 MOST_ACCOUNTS = 5
-SALT = "agency.account.known_browsers"
+SALT = "agency.account.sign_in.known_browsers"
 
 
 def browser_id(request: HttpRequest, account: str) -> str | None:

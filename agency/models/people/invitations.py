@@ -7,8 +7,12 @@ from typing import ClassVar, Self
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from agency.models.agencies import Agency, Member
+
+# The role of somebody who is invited to work in a workspace; who is asked to own it has none.
+WORKSPACE_MEMBER = "member"
 
 
 class InvitationQuerySet(models.QuerySet["Invitation"]):
@@ -22,18 +26,26 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
     def to_team(self, agency: Agency) -> Self:
         return self.filter(agency=agency, workspace_uuid=None)
 
+    def to_own(self, workspace_uuid: uuid.UUID) -> Self:
+        """Keep the questions whether somebody wants to own a workspace."""
+        return self.filter(workspace_uuid=workspace_uuid, role="")
+
+    def to_work_in(self, workspace_uuid: uuid.UUID) -> Self:
+        """Keep the invitations to the people of a workspace."""
+        return self.filter(workspace_uuid=workspace_uuid, role=WORKSPACE_MEMBER)
+
 
 class Invitation(models.Model):
-    """To an agency's team with a `role`, or to own the workspace `workspace_uuid`, which then has no role.
+    """To an agency's team with a `role`, to work in the workspace `workspace_uuid` as a member, or to own it: no role.
 
     `email` is what was written; whether somebody has an account with it is nobody's business before they accept.
     """
 
     class Status(models.TextChoices):
-        OPEN = "open", "Waiting for an answer"
-        ACCEPTED = "accepted", "Accepted"
-        DECLINED = "declined", "Declined"
-        WITHDRAWN = "withdrawn", "Withdrawn"
+        OPEN = "open", _("Waiting for an answer")
+        ACCEPTED = "accepted", _("Accepted")
+        DECLINED = "declined", _("Declined")
+        WITHDRAWN = "withdrawn", _("Withdrawn")
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     agency = models.ForeignKey(Agency, on_delete=models.PROTECT, db_index=False, related_name="invitations")
@@ -47,7 +59,7 @@ class Invitation(models.Model):
     expires_at = models.DateTimeField(editable=False)
     ended_at = models.DateTimeField(null=True, blank=True, editable=False)
 
-    objects: ClassVar[models.Manager["Invitation"]] = InvitationQuerySet.as_manager()
+    objects: ClassVar[InvitationQuerySet] = InvitationQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
 
     class Meta:
         constraints = [
@@ -57,11 +69,18 @@ class Invitation(models.Model):
                 name="invitation_open_once_per_address",
             ),
             models.UniqueConstraint(
-                fields=["workspace_uuid"], condition=Q(status="open"), name="invitation_open_once_per_workspace"
+                fields=["workspace_uuid"],
+                condition=Q(status="open", role=""),
+                name="invitation_open_once_per_workspace",
+            ),
+            models.UniqueConstraint(
+                fields=["workspace_uuid", "email"],
+                condition=Q(status="open", role="member"),
+                name="invitation_open_once_per_person",
             ),
             models.CheckConstraint(
                 condition=Q(workspace_uuid=None, role__in=["owner", "admin", "viewer"])
-                | Q(workspace_uuid__isnull=False, role=""),
+                | Q(workspace_uuid__isnull=False, role__in=["", "member"]),
                 name="invitation_is_to_a_team_or_a_workspace",
             ),
             models.CheckConstraint(
@@ -83,7 +102,9 @@ class Invitation(models.Model):
     @property
     def kind(self) -> str:
         """Which handler its answer has."""
-        return "team" if self.workspace_uuid is None else "workspace"
+        if self.workspace_uuid is None:
+            return "team"
+        return "workspace_member" if self.role else "workspace"
 
     @property
     def is_open(self) -> bool:

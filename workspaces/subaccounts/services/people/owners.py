@@ -16,10 +16,19 @@ from agency.services.agencies import lock_agency
 from agency.services.people.invitations import InvitationHandler, open_invitation, renew_invitation, without_address
 from agency.services.people.members import find_or_create_user
 from agency.services.people.names import require_plain_names
+from config.db import database_now
 from config.errors import Conflict, NotFound
-from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.models import Workspace, WorkspaceMember
 from workspaces.subaccounts.models.workspaces import owner_key
 from workspaces.subaccounts.services.locking import lock_workspace
+from workspaces.subaccounts.services.notifications import notify_of_accepted_owner
+from workspaces.subaccounts.services.people.members import (
+    WorkspaceMemberNotFound,
+    release_all,
+    remove_workspace_member,
+    waiting_invitations,
+    workspace_names,
+)
 from workspaces.subaccounts.services.recording import record_workspace_activity
 
 OWNER_FIELDS = ("owner", "owner_name", "owner_email", "owner_key", "owner_pending_since")
@@ -30,7 +39,7 @@ class OwnerState(TextChoices):
 
     WAITING = "waiting", _("Has not accepted it yet")
     GONE = "gone", _("Has declined or left it")
-    SIGNED_UP = "signed_up", ""
+    SIGNED_UP = "signed_up", _("")
 
 
 class OwnerHasPassword(Conflict):
@@ -42,9 +51,13 @@ class NotTheOwner(NotFound):
 
 
 def set_owner(workspace: Workspace, *, owner: User, name: str) -> None:
-    """Write down who owns a sub-account and what the agency calls them; nothing is saved."""
+    """Write down who owns a sub-account and what the agency calls them; the sub-account itself is not saved."""
     workspace.owner, workspace.owner_name, workspace.owner_email = owner, name, owner.email
     workspace.owner_key = owner_key(name, owner.email)
+    if workspace.pk:  # nobody is owner and member, or invited to be one
+        workspace.members.filter(user=owner).delete()
+        invited = waiting_invitations(workspace).filter(email=owner.email)
+        invited.update(status=Invitation.Status.WITHDRAWN, ended_at=Now())
 
 
 def attach_owner(
@@ -54,31 +67,32 @@ def attach_owner(
 
     Whoever is new to the service, or belongs to this agency already, owns it at once; without a password they are sent
     a link to set one, with each sub-account anew. A person of another tenant owns nothing of it before they accept.
-    The sub-account shows what was sent, never what is stored of the person. Without `ask_owner`, which is for the
-    operator's commands alone, they own it at once and nothing is sent.
+    The sub-account shows what was sent, never what is stored of the person. Without `ask_owner` they own it at once and
+    nothing is sent: for the operator's commands, and for people who make a sub-account for themselves.
     """
     require_plain_names(owner__name=name)
     owner, is_new = find_or_create_user(email=email, name=name)
+    is_known = is_new or not ask_owner or belongs_to(owner, workspace.agency)
     set_owner(workspace, owner=owner, name=name)
     if not ask_owner:
         return
-    workspace.owner_pending_since = None if is_new or belongs_to(owner, workspace.agency) else now
+    workspace.owner_pending_since = None if is_known else now
     if workspace.owner_pending_since:
         _ask(workspace, now, by)
     elif not owner.has_usable_password():
-        _send_link(workspace)
+        send_owner_link(workspace, workspace.agency)
 
 
 def belongs_to(user: User, agency: Agency) -> bool:
-    """Say whether a person is in an agency's team or owns, with their consent, one of its sub-accounts."""
-    is_owner: bool = Workspace.objects.of(agency).owned_by(user).exists()
-    return is_owner or Member.objects.filter(user=user, agency=agency).exists()
+    """Say whether a person is in an agency's team or, with their consent, in one of its sub-accounts."""
+    is_customer: bool = Workspace.objects.of(agency).of_person(user).exists()
+    return is_customer or Member.objects.filter(user=user, agency=agency).exists()
 
 
 def owner_state(workspace: Workspace) -> OwnerState:
     """Say how far the owner has come, as far as it is the agency's business."""
     if workspace.owner_pending_since:
-        asked = Invitation.objects.filter(workspace_uuid=workspace.uuid).order_by("-id").first()
+        asked = Invitation.objects.to_own(workspace.uuid).order_by("-id").first()
         return OwnerState.WAITING if asked and asked.is_open else OwnerState.GONE
     return OwnerState.SIGNED_UP if workspace.owner.has_usable_password() else OwnerState.WAITING
 
@@ -100,7 +114,7 @@ def invite_owner_again(*, workspace: Workspace, now: datetime, by: Actor) -> Wor
     elif workspace.owner.has_usable_password():
         raise OwnerHasPassword
     else:
-        _send_link(workspace)
+        send_owner_link(workspace, workspace.agency)
     record_workspace_activity(workspace=workspace, action="workspace.owner_invited", by=by)
     return workspace
 
@@ -111,7 +125,7 @@ def change_owner(*, workspace: Workspace, name: str, email: str, now: datetime, 
     lock_agency(workspace.agency_id)
     workspace = lock_workspace(workspace)
     before = [getattr(workspace, field) for field in OWNER_FIELDS]
-    former = workspace.owner_email
+    former, former_owner = workspace.owner_email, workspace.owner
     if workspace.owner_email == email.strip().lower():
         require_plain_names(owner__name=name)
         set_owner(workspace, owner=workspace.owner, name=name)
@@ -123,33 +137,69 @@ def change_owner(*, workspace: Workspace, name: str, email: str, now: datetime, 
         # Whoever is erased is found by their address; a name of the past is found by nothing.
         details = {"email": {"from": former, "to": workspace.owner_email}} if workspace.owner_email != former else {}
         record_workspace_activity(workspace=workspace, action="workspace.owner_replaced", by=by, details=details)
+    if workspace.owner != former_owner:
+        release_all(workspace, former_owner, now)
+    return workspace
+
+
+@transaction.atomic
+def hand_over_ownership(*, member: WorkspaceMember, now: datetime, by: Actor) -> Workspace:
+    """Make a member the owner and the owner a member, at once: both have said before that they want to be there.
+
+    Raises `WorkspaceMemberNotFound` for one who has left meanwhile, and `NotTheOwner` where the caller's page is that
+    of somebody who has handed it over already.
+    """
+    lock_agency(member.workspace.agency_id)
+    workspace = lock_workspace(member.workspace)
+    found = workspace.members.select_related("user").filter(pk=member.pk).first()
+    if found is None:
+        raise WorkspaceMemberNotFound
+    if workspace.owner_pending_since or by.id != str(workspace.owner_id):
+        raise NotTheOwner
+    former = workspace.owner
+    set_owner(workspace, owner=found.user, name=found.user.name or found.user.email)
+    workspace.save(update_fields=OWNER_FIELDS)
+    WorkspaceMember.objects.create(workspace=workspace, user=former, created_at=now)
+    details = {"email": {"from": former.email, "to": workspace.owner_email}}
+    record_workspace_activity(workspace=workspace, action="workspace.owner_handed_over", by=by, details=details)
     return workspace
 
 
 @transaction.atomic
 def replace_owner(*, workspace: Workspace, owner: User, by: Actor) -> Workspace:
     """Hand a sub-account over to another person without asking them: for the operator's commands alone."""
+    lock_agency(workspace.agency_id)
     workspace = lock_workspace(workspace)
-    before = [getattr(workspace, field) for field in OWNER_FIELDS]
+    before, former_owner = [getattr(workspace, field) for field in OWNER_FIELDS], workspace.owner
     withdraw_ownership(workspace)
     set_owner(workspace, owner=owner, name=owner.name or owner.email)
     workspace.owner_pending_since = None
     if [getattr(workspace, field) for field in OWNER_FIELDS] != before:
         workspace.save(update_fields=OWNER_FIELDS)
         record_workspace_activity(workspace=workspace, action="workspace.owner_replaced", by=by)
+    if workspace.owner != former_owner:
+        release_all(workspace, former_owner, database_now())
     return workspace
 
 
 @transaction.atomic
 def leave_workspace(*, workspace: Workspace, user: User, now: datetime, by: Actor) -> None:
-    """Let an owner give a sub-account up: it is theirs no longer, and its agency names another or asks them again."""
+    """Let somebody leave a sub-account. Where that is its owner, its agency names another or asks them again.
+
+    Its members go on working meanwhile. Raises `NotTheOwner` for somebody who is not in it.
+    """
     lock_agency(workspace.agency_id)
     workspace = lock_workspace(workspace)
+    member = workspace.members.select_related("workspace").filter(user=user).first()
+    if member:
+        remove_workspace_member(member=member, now=now, by=by)
+        return
     if workspace.owner_id != user.pk or workspace.owner_pending_since:
         raise NotTheOwner
     workspace.owner_pending_since = now
     workspace.save(update_fields=["owner_pending_since"])
     record_workspace_activity(workspace=workspace, action="workspace.owner_left", by=by)
+    release_all(workspace, user, now)
 
 
 def withdraw_ownership(workspace: Workspace) -> None:
@@ -162,6 +212,7 @@ def _accept(*, invitation: Invitation, user: User, now: datetime, by: Actor) -> 
     workspace.owner_pending_since = None
     workspace.save(update_fields=["owner_pending_since"])
     record_workspace_activity(workspace=workspace, action="workspace.owner_accepted", by=by)
+    notify_of_accepted_owner(workspace, now=now)
 
 
 def _decline(*, invitation: Invitation, user: User, now: datetime, by: Actor) -> None:
@@ -189,18 +240,18 @@ def _lock_asked(invitation: Invitation, user: User) -> Workspace:
     return workspace
 
 
-def _names_of(invitation: Invitation) -> dict[str, str]:
-    workspace = Workspace.objects.filter(uuid=cast(UUID, invitation.workspace_uuid)).first()
-    return {"agency": invitation.agency.name, "workspace": workspace.name if workspace else ""}
-
-
 OWNERSHIP = InvitationHandler(
-    "workspace", Mail.Kind.OWNERSHIP_INVITATION, _accept, _decline, _names_of, first_password=_ask_about_the_rest
+    "workspace",
+    Mail.Kind.OWNERSHIP_INVITATION,
+    _accept,
+    _decline,
+    workspace_names,
+    first_password=_ask_about_the_rest,
 )
 
 
 def _waiting(workspace: Workspace) -> "QuerySet[Invitation]":
-    return Invitation.objects.filter(workspace_uuid=workspace.uuid, status=Invitation.Status.OPEN)
+    return Invitation.objects.to_own(workspace.uuid).waiting()
 
 
 def _ask(workspace: Workspace, now: datetime, by: Actor) -> None:
@@ -215,13 +266,20 @@ def _ask(workspace: Workspace, now: datetime, by: Actor) -> None:
     )
 
 
-def _send_link(workspace: Workspace) -> None:
+def send_owner_link(workspace: Workspace, agency: Agency) -> None:
+    """Queue the e-mail with which an owner sets their first password, in an agency's name."""
     queue_mail(
         kind=Mail.Kind.OWNER_INVITATION,
         user=workspace.owner,
-        agency=workspace.agency,
-        context=_mail_names(workspace),
+        agency=agency,
+        context={"agency": agency.name, "workspace": workspace.name, "workspace_uuid": str(workspace.uuid)},
     )
+
+
+def owner_links(workspace: Workspace) -> "QuerySet[Mail]":
+    """Keep the e-mails of that kind which the present owner was, or is to be, sent."""
+    sent = Mail.objects.filter(user=workspace.owner, kind=Mail.Kind.OWNER_INVITATION)
+    return sent.filter(context__workspace_uuid=str(workspace.uuid))
 
 
 def _mail_names(workspace: Workspace) -> dict[str, str]:

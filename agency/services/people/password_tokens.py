@@ -1,0 +1,39 @@
+"""The tokens in links that set a password: each is good for the host that its link is on, while that is its agency's.
+
+Whoever is given an agency's host after it may read what is asked for there: a token that they read is worth nothing.
+"""
+
+from typing import Any, Final
+
+from django.contrib.auth.tokens import PasswordResetTokenGenerator
+
+from agency.models import User
+from agency.services.domains.hosts import hosts_of
+from agency.services.people.agencies import only_agency_id_of
+
+
+class TokensForHost(PasswordResetTokenGenerator):
+    """Makes and checks the tokens of links on one host; empty for the installation's."""
+
+    def __init__(self, host: str) -> None:
+        super().__init__()
+        if host:
+            self.key_salt = f"{PasswordResetTokenGenerator.key_salt}.{host}"
+
+
+class PasswordTokens(PasswordResetTokenGenerator):
+    """Checks tokens of links on the installation's host, and on those of the one agency that the person belongs to."""
+
+    def check_token(self, user: Any, token: str | None) -> bool:
+        if user is None or super().check_token(user, token):
+            return user is not None
+        return any(TokensForHost(host).check_token(user, token) for host in hosts_of_person(user))
+
+
+def hosts_of_person(user: User) -> list[str]:
+    """Give the hosts on which somebody may set a password, beside the installation's."""
+    agency_id = only_agency_id_of(user)
+    return [] if agency_id is None else hosts_of(agency_id)
+
+
+PASSWORD_TOKENS: Final = PasswordTokens()

@@ -1,0 +1,226 @@
+"""Customers who come by themselves: the sign-up, its confirmation by e-mail, and further workspaces."""
+
+import uuid
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from django.contrib.auth.hashers import check_password, make_password
+from django.db import IntegrityError, transaction
+
+from agency.actors import Actor
+from agency.models import Agency, PendingSignUp, SignUpSettings, User
+from agency.services import open_sign_up_of, record_activity, sign_up_settings_of
+from agency.services.mail.sign_up import queue_confirmation, queue_known_address
+from agency.services.people.names import require_plain_names
+from config.errors import Conflict, Forbidden, Invalid, NotFound
+from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services.provisioning import SubAccountLimitReached, agency_has_room, create_workspace
+
+# A link that nobody uses makes nothing.
+CONFIRMED_WITHIN = timedelta(hours=24)
+# So that nobody fills an agency that has no limit of its own.
+MOST_WORKSPACES_OF_PERSON = 50
+
+
+class SignUpIsOff(NotFound):
+    message = "Nobody can sign up here at the moment."
+
+
+class SignUpEnded(Conflict):
+    message = "This link no longer works."
+
+
+class SignUpConfirmed(Conflict):
+    message = "This address is confirmed already."
+
+
+class AddressKnown(Conflict):
+    message = "There is an account with this address."
+
+
+class PasswordIsAnother(Invalid):
+    field = "password"
+    message = "This is not the password with which you signed up."
+
+
+class NoFurtherWorkspaces(Forbidden):
+    message = "No more workspaces can be added at the moment."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewBusiness:
+    """What a customer says of a workspace-to-be; `business_type` may be empty."""
+
+    name: str
+    business_type: str
+    timezone: str
+
+
+def request_sign_up(
+    *, agency: Agency, name: str, email: str, password: str, business: NewBusiness, now: datetime
+) -> uuid.UUID:
+    """Keep a sign-up until its address is confirmed, and send the link; nothing else is made.
+
+    Nothing that a caller could tell shows whether the address is known: whoever has it then gets another e-mail. The
+    uuid is that of the sign-up, or nobody's. Raises `SignUpIsOff`, `SubAccountLimitReached` and, for names that hold a
+    web address, `Invalid`.
+    """
+    require_plain_names(name=name, business=business.name)
+    settings = _open_sign_up(agency)
+    hashed = make_password(password)  # known addresses wait as long
+    with transaction.atomic():
+        known = User.objects.filter(email=email).first()
+        if known is None:
+            return _keep(agency, settings, name=name, email=email, hashed=hashed, business=business, now=now)
+        if known.is_active:
+            queue_known_address(user=known, agency=agency, may_add=may_add_workspace(user=known, agency=agency))
+    return uuid.uuid4()
+
+
+def check_sign_up_password(*, sign_up: PendingSignUp, password: str) -> None:
+    """Have somebody in another browser show that it was them who signed up. Raises `PasswordIsAnother`.
+
+    Whoever signs up with somebody else's address would else have that person confirm a password which is not theirs.
+    """
+    if not check_password(password, sign_up.password):
+        raise PasswordIsAnother
+
+
+def check_sign_up(*, sign_up: PendingSignUp, now: datetime) -> None:
+    """Say what a link would meet; changes nothing.
+
+    Raises `SignUpConfirmed`, `SignUpEnded`, `SignUpIsOff`, `SubAccountLimitReached`, `AddressKnown`.
+    """
+    if sign_up.confirmed_at:
+        raise SignUpConfirmed
+    if sign_up.expires_at <= now:
+        raise SignUpEnded
+    if User.objects.filter(email=sign_up.email).exists():
+        # Of two clicks at once the other may have made this very person since the row was read.
+        confirmed = PendingSignUp.objects.filter(pk=sign_up.pk, confirmed_at__isnull=False).exists()
+        raise SignUpConfirmed if confirmed else AddressKnown
+    _open_sign_up(sign_up.agency)
+
+
+@transaction.atomic
+def confirm_sign_up(*, sign_up: PendingSignUp, now: datetime, by: Actor) -> Workspace:
+    """Make the person and the workspace of a sign-up, once; all of it or nothing.
+
+    Raises what `check_sign_up` raises, however much has changed since the page was shown.
+    """
+    locked = PendingSignUp.objects.select_for_update(of=("self",)).select_related("agency")
+    found = locked.filter(pk=sign_up.pk).first()
+    if found is None:
+        raise SignUpEnded
+    check_sign_up(sign_up=found, now=now)
+    user = _make_person(found)
+    by = replace(by, id=str(user.pk))
+    workspace = create_workspace(
+        agency=found.agency,
+        name=found.business,
+        owner_name=found.name,
+        owner_email=found.email,
+        business_type=found.business_type or None,
+        timezone=found.timezone,
+        ask_owner=False,
+        now=now,
+        by=by,
+    )
+    found.confirmed_at, found.password = now, ""
+    found.save(update_fields=["confirmed_at", "password"])
+    record_activity(
+        by=by,
+        action="sign_up.confirmed",
+        agency_id=workspace.agency_id,
+        workspace_uuid=workspace.uuid,
+        target=("workspace", workspace.uuid, workspace.name),
+        details={field: link for field in ("terms_url", "privacy_url") if (link := getattr(found, field))},
+    )
+    return workspace
+
+
+def may_add_workspace(*, user: User, agency: Agency) -> bool:
+    """Say whether the agency lets this person have a workspace, or another one, by themselves.
+
+    Its customers may where further workspaces are allowed; everybody else may where they could sign up. Whose
+    workspaces are all suspended is not to go around that, not by leaving them either.
+    """
+    own = Workspace.objects.of(agency).of_person(user)
+    if not own.exists():
+        left = Workspace.objects.of(agency).filter(owner=user, status=Workspace.Status.SUSPENDED)
+        return open_sign_up_of(agency) is not None and not left.exists()
+    settings = sign_up_settings_of(agency)
+    is_open = settings.allows_further_workspaces and agency.is_active
+    return bool(is_open and own.filter(status=Workspace.Status.ACTIVE).exists())
+
+
+@transaction.atomic
+def add_workspace(*, agency: Agency, user: User, business: NewBusiness, now: datetime, by: Actor) -> Workspace:
+    """Give a person who has signed in a workspace with the agency's default plan.
+
+    The first one at this agency is a sign-up, and its event is sent; another one has no event. Raises
+    `NoFurtherWorkspaces` and `SubAccountLimitReached`.
+    """
+    User.objects.select_for_update(no_key=True).only("pk").get(pk=user.pk)
+    own = Workspace.objects.of(agency).of_person(user).count()
+    if own >= MOST_WORKSPACES_OF_PERSON or not may_add_workspace(user=user, agency=agency):
+        raise NoFurtherWorkspaces
+    return create_workspace(
+        agency=agency,
+        name=business.name,
+        owner_name=user.name or user.email,
+        owner_email=user.email,
+        business_type=business.business_type or None,
+        timezone=business.timezone,
+        ask_owner=False,
+        is_announced=own == 0,
+        now=now,
+        by=by,
+    )
+
+
+def _open_sign_up(agency: Agency) -> SignUpSettings:
+    settings = open_sign_up_of(agency)
+    if settings is None:
+        raise SignUpIsOff
+    if not agency_has_room(agency):
+        raise SubAccountLimitReached
+    return settings
+
+
+def _keep(
+    agency: Agency,
+    settings: SignUpSettings,
+    *,
+    name: str,
+    email: str,
+    hashed: str,
+    business: NewBusiness,
+    now: datetime,
+) -> uuid.UUID:
+    pending = PendingSignUp.objects.create(
+        agency=agency,
+        email=email,
+        name=name,
+        password=hashed,
+        business=business.name,
+        business_type=business.business_type,
+        timezone=business.timezone,
+        terms_url=settings.terms_url,
+        privacy_url=settings.privacy_url,
+        created_at=now,
+        expires_at=now + CONFIRMED_WITHIN,
+    )
+    queue_confirmation(pending)
+    return pending.uuid
+
+
+def _make_person(sign_up: PendingSignUp) -> User:
+    """Make the person. Raises `AddressKnown` where somebody else has made them in this moment."""
+    user = User(email=sign_up.email, name=sign_up.name, password=sign_up.password)
+    try:
+        with transaction.atomic():
+            user.save(force_insert=True)
+    except IntegrityError as error:
+        raise AddressKnown from error
+    return user
