@@ -1,0 +1,1 @@
+"""Sign-up on an agency's own host: pages for whoever has no account yet."""

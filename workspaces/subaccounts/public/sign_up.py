@@ -1,0 +1,117 @@
+"""The form with which a customer signs up, and the page after it."""
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from agency.account.sign_in.attempt_limits import (
+    SIGN_UP_FORMS,
+    SIGN_UPS_FROM_ADDRESS,
+    address_bucket,
+    may_be_sent_a_confirmation,
+)
+from agency.account.sign_in.landing import landing_page_of
+from agency.models import SignUpSettings, User
+from agency.pages.forms.forms import add_refusal
+from agency.pages.forms.nonce import FIELD, new_nonce, read_nonce
+from agency.pages.signed_in import OUT_OF_DATE
+from agency.services import open_sign_up_of
+from config.errors import Invalid
+from workspaces.subaccounts.public.forms import SignUpForm
+from workspaces.subaccounts.public.surface import SignUpView, remember_sign_up
+from workspaces.subaccounts.services import SubAccountLimitReached
+from workspaces.subaccounts.services.people.signing_up import may_add_workspace, request_sign_up
+from workspaces.subaccounts.services.provisioning import agency_has_room
+
+# For whom the form was shown: nobody who has signed in.
+NOBODY = 0
+
+
+class SignUpIfOpen(SignUpView):
+    """A page that is not there where nobody can sign up."""
+
+    settings: SignUpSettings
+
+    def enter(self, request: HttpRequest) -> HttpResponseBase | None:
+        settings = open_sign_up_of(self.agency)
+        if settings is None:
+            raise Http404
+        self.settings = settings
+        return None
+
+
+class Sent(SignUpIfOpen):
+    """Reads the same for everybody."""
+
+    http_method_names = ["get", "head"]
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return render(request, "sign_up/sent.html", {"agency": self.agency})
+
+
+class SignUp(SignUpIfOpen):
+    """Known and unknown addresses, and those that wait for their confirmation, are answered alike.
+
+    A form counts once. Nobody has an address sent more than three e-mails in 15 minutes.
+    """
+
+    def enter(self, request: HttpRequest) -> HttpResponseBase | None:
+        super().enter(request)
+        if isinstance(request.user, User):
+            may_add = may_add_workspace(user=request.user, agency=self.agency)
+            return redirect("app:workspace-new" if may_add else landing_page_of(request.user, self.agency.pk))
+        if not agency_has_room(self.agency):
+            raise SubAccountLimitReached
+        return None
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return self._show(SignUpForm(settings=self.settings))
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        form = SignUpForm(request.POST, settings=self.settings)
+        if not form.is_valid():
+            return self._show(form, status=422)
+        nonce = read_nonce(request.POST.get(FIELD, ""))
+        if nonce is None or nonce.user != NOBODY:
+            form.add_error(None, OUT_OF_DATE)
+            return self._show(form, status=422)
+        if SIGN_UPS_FROM_ADDRESS.count(address_bucket(request)):
+            form.add_error(None, _("Too many requests from your network. Try again in a quarter of an hour."))
+            return self._show(form, status=429)
+        try:
+            return self._sign_up(form, nonce.value)
+        except Invalid as refusal:
+            add_refusal(form, refusal)
+            return self._show(form, status=422)
+
+    def _sign_up(self, form: SignUpForm, nonce: str) -> HttpResponse:
+        given, response = form.cleaned_data, redirect("sign-up:sent")
+        if SIGN_UP_FORMS.count(nonce) or not may_be_sent_a_confirmation(self.request, given["email"]):
+            return response
+        made = None
+        try:
+            made = request_sign_up(
+                agency=self.agency,
+                name=given["name"],
+                email=given["email"],
+                password=given["password"],
+                business=form.described,
+                now=timezone.now(),
+            )
+        finally:
+            if made is None:  # a form that came to nothing does not count: it may be sent again
+                SIGN_UP_FORMS.reset(nonce)
+        remember_sign_up(response, made)
+        return response
+
+    def _show(self, form: SignUpForm, *, status: int = 200) -> HttpResponse:
+        sent = self.request.POST.get(FIELD, "")
+        kept = read_nonce(sent)
+        context = {
+            "form": form,
+            "agency": self.agency,
+            "settings": self.settings,
+            "nonce": sent if kept and kept.user == NOBODY else new_nonce(NOBODY),
+        }
+        return render(self.request, "sign_up/sign_up.html", context, status=status)
