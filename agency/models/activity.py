@@ -11,7 +11,11 @@ from agency.models.agencies import Agency
 
 
 class ActivityEntry(models.Model):
-    """One change, written in its transaction. `agency` is empty for fleet-wide changes."""
+    """One change, written in its transaction. `agency` is empty for fleet-wide changes.
+
+    `acting_for` names the customer as whom somebody of the agency has made it; `of_workspace` says that it was one of
+    the workspace's own people, whoever belongs to what by now.
+    """
 
     agency = models.ForeignKey(Agency, null=True, on_delete=models.PROTECT, db_index=False, related_name="activity")
     workspace_uuid = models.UUIDField(null=True)
@@ -19,6 +23,8 @@ class ActivityEntry(models.Model):
     actor_kind = models.CharField(max_length=20)
     actor_id = models.CharField(max_length=64)
     actor_label = models.CharField(max_length=254)
+    acting_for = models.CharField(max_length=120, blank=True, db_default="")
+    of_workspace = models.BooleanField(default=False, db_default=False)
     action = models.CharField(max_length=60)
     target_kind = models.CharField(max_length=40)
     target_id = models.CharField(max_length=64)
@@ -32,6 +38,10 @@ class ActivityEntry(models.Model):
         indexes = [
             models.Index(fields=["agency", "-id"], name="activity_of_agency"),
             models.Index(fields=["agency", "action", "-id"], name="activity_by_action"),
+            models.Index(fields=["agency", "actor_kind", "-id"], name="activity_by_door"),
+            models.Index(fields=["agency", "actor_label", "-id"], name="activity_by_person"),
+            models.Index(fields=["agency", "target_id", "-id"], name="activity_by_object"),
+            models.Index(fields=["agency", "at"], name="activity_by_day"),
             models.Index(fields=["workspace_uuid", "-id"], name="activity_of_workspace"),
         ]
 

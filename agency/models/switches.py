@@ -1,14 +1,15 @@
 """Fleet-wide switches that our support throws; each surface reads its own on every request."""
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 
 class Switch(models.Model):
     """A missing row means on."""
 
     class Name(models.TextChoices):
-        AGENCY_API = "agency_api", "Reseller API"
-        WORKSPACE_API = "workspace_api", "Workspace API"
+        AGENCY_API = "agency_api", _("Reseller API")
+        WORKSPACE_API = "workspace_api", _("Workspace API")
 
     name = models.CharField(max_length=40, primary_key=True, choices=Name)
     enabled = models.BooleanField(default=True)

@@ -1,0 +1,141 @@
+"""Exports: begun, written piece by piece, cancelled, read."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from agency.actors import Actor
+from agency.models import Agency, Export, ExportPart
+from agency.models.jobs import ACTIVE, Job
+from agency.services.activity import record_activity
+from agency.services.agencies import lock_agency
+from agency.services.exports.cells import csv_line, csv_row, json_line
+from agency.services.exports.sources import ExportSource, Rows, export_source
+from agency.services.jobs.selections import Selection, TooManyJobs, reason_to_stop
+from agency.services.notifications.agencies_own import notify_of_ended_job
+from config.errors import NotFound
+
+KEPT: Final = timedelta(days=7)
+DAY: Final = timedelta(days=1)
+MOST_ACTIVE: Final = 3
+MOST_OF_A_DAY: Final = 20
+MOST_ROWS: Final = 100_000
+ROWS_OF_A_PIECE: Final = 1_000
+State = Export.State
+
+
+class ExportNotFound(NotFound):
+    message = "Export not found."
+
+
+@transaction.atomic
+def start_export(
+    *, agency: Agency, source: ExportSource, query: str, file_format: str, now: datetime, by: Actor
+) -> Export:
+    """Begin to write what a list shows with these filters. Raises `TooManyJobs`."""
+    lock_agency(agency.pk)
+    own = Export.objects.filter(agency=agency)
+    if own.filter(state__in=ACTIVE).count() >= MOST_ACTIVE:
+        raise TooManyJobs(f"{MOST_ACTIVE} exports are being written. Begin this one when one of them has ended.")
+    if own.filter(created_at__gt=now - DAY).count() >= MOST_OF_A_DAY:
+        raise TooManyJobs(f"{MOST_OF_A_DAY} exports were made in the last 24 hours. Fetch one of those.")
+    made = Export.objects.create(
+        agency=agency, kind=source.name, query=query, format=file_format, created_at=now, **Job.asked_by(by)
+    )
+    _record(made, "export.started", by)
+    return made
+
+
+@transaction.atomic
+def cancel_export(*, export: Export, now: datetime, by: Actor) -> bool:
+    """Write no more of a file, and forget what there is of it. Says whether there was anything to cancel."""
+    active = Export.objects.filter(pk=export.pk, state__in=ACTIVE)
+    if not active.update(state=State.CANCELLED, ended_at=now):
+        return False
+    ExportPart.objects.filter(export=export).delete()
+    _record(export, "export.cancelled", by)
+    return True
+
+
+@transaction.atomic
+def write_piece(pk: int, *, now: datetime, size: int = ROWS_OF_A_PIECE) -> bool:
+    """Write the next rows; says whether more come. Who may have this is judged anew each time."""
+    rows = Export.objects.select_for_update(of=("self",)).select_related("agency", "created_by")
+    export = rows.get(pk=pk)
+    if not export.is_active:
+        return False
+    reason = reason_to_stop(export)
+    if reason:
+        _stop(export, reason, now)
+        return False
+    source, selection = export_source(export.kind), _selection_of(export)
+    if export.state == State.WAITING:
+        _begin(export, source, selection)
+    found = source.read(selection, export.cursor, min(size, MOST_ROWS - export.rows))
+    _append(export, source, found)
+    export.cursor = found.cursor
+    if found.cursor is None or export.rows >= MOST_ROWS:
+        export.state, export.ended_at, export.is_cut = State.COMPLETED, now, found.cursor is not None
+        notify_of_ended_job(export, now=now)
+    export.save()
+    return export.is_active
+
+
+def available(agency: Agency, now: datetime) -> QuerySet[Export]:
+    """Keep an agency's exports whose time is not over, whatever has been forgotten already."""
+    return Export.objects.filter(agency=agency, created_at__gt=now - KEPT)
+
+
+@transaction.atomic
+def open_export(*, export: Export, by: Actor) -> Iterator[bytes]:
+    """Give a file's lines, part by part, and write down who has fetched it. Raises `ExportNotFound`."""
+    if export.state != State.COMPLETED:
+        raise ExportNotFound
+    _record(export, "export.downloaded", by)
+    return _parts(export)
+
+
+def _parts(export: Export) -> Iterator[bytes]:
+    numbers = ExportPart.objects.filter(export=export).order_by("number").values_list("number", flat=True)
+    for number in list(numbers):
+        yield bytes(ExportPart.objects.values_list("content", flat=True).get(export=export, number=number))
+
+
+def _begin(export: Export, source: ExportSource, selection: Selection) -> None:
+    export.state = State.RUNNING
+    export.total = min(source.count(selection), MOST_ROWS) if source.count else None
+    if export.format == Export.Format.CSV:
+        _add_part(export, 0, csv_line(source.columns).encode())
+
+
+def _append(export: Export, source: ExportSource, found: Rows) -> None:
+    line = csv_row if export.format == Export.Format.CSV else json_line
+    content = "".join(line(source.columns, row) for row in found.rows).encode()
+    if content:
+        _add_part(export, export.rows + 1, content)
+    export.rows += len(found.rows)
+
+
+def _add_part(export: Export, number: int, content: bytes) -> None:
+    ExportPart.objects.create(export=export, number=number, content=content)
+    export.bytes += len(content)
+
+
+def _stop(export: Export, reason: str, now: datetime) -> None:
+    export.state, export.stopped_because, export.ended_at = State.STOPPED, reason, now
+    export.save(update_fields=["state", "stopped_because", "ended_at"])
+    notify_of_ended_job(export, now=now)
+    ExportPart.objects.filter(export=export).delete()
+
+
+def _selection_of(export: Export) -> Selection:
+    return Selection(agency=export.agency, query=export.query, until=export.created_at)
+
+
+def _record(export: Export, action: str, by: Actor) -> None:
+    target = ("export", export.uuid, str(export_source(export.kind).label))
+    details: dict[str, Any] = {"format": export.format}
+    record_activity(by=by, action=action, agency_id=export.agency_id, target=target, details=details)

@@ -1,0 +1,47 @@
+"""What every job has in common: which part of a list it is about, and whether its maker may still do such things."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from agency.models import Agency, Member
+from agency.models.jobs import Job
+from config.errors import Conflict
+
+ROLE_LOST = "Whoever asked for it may no longer do this."
+AGENCY_SUSPENDED = "The agency is suspended."
+
+
+class TooManyJobs(Conflict):
+    """An agency has only so many jobs at once, or in a day."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Some things of a list of an agency's: those that were picked, else all that its filters keep.
+
+    `query` has the filters as the list's address has them. What is newer than `until` is left out.
+    """
+
+    agency: Agency
+    query: str
+    until: datetime
+    picked: Collection[UUID] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """Some things of a list, by their rows' ids; `cursor` is where the next ones begin, None at the end."""
+
+    ids: Sequence[int]
+    cursor: Any
+
+
+def reason_to_stop(job: Job) -> str:
+    """Say why a job may not go on: its maker has lost the role, or the agency is suspended. Else nothing."""
+    if not job.agency.is_active:
+        return AGENCY_SUSPENDED
+    member = Member.objects.filter(agency=job.agency_id, user=job.created_by_id, user__is_active=True).first()
+    return "" if member and member.may_change_things else ROLE_LOST

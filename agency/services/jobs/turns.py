@@ -1,0 +1,85 @@
+"""Whose turn it is: agencies in turn, and within each its jobs in turn, so that a large one delays no small one."""
+
+import logging
+import time
+from collections.abc import Callable
+from typing import Final
+
+from django.db import connection
+
+from agency.models import BulkOperation, Export
+from agency.models.jobs import ACTIVE
+from agency.services.bulk.working import work_on
+from agency.services.exports.files import write_piece
+from config.db import database_now
+from config.leases.turns import Path, Turns
+
+logger = logging.getLogger(__name__)
+
+# How often it is looked for new jobs; the work goes on between two looks.
+LOOK_SECONDS: Final = 0.5
+MOST_KNOWN: Final = 10_000
+# After a fault a job waits for so long, and holds up no other.
+PAUSE_SECONDS: Final = 30.0
+KINDS: Final = (BulkOperation, Export)
+BULK: Final = 0
+
+
+class JobRound:
+    """Does jobs in small pieces. A path is of an agency, a kind of jobs and a job."""
+
+    def __init__(self) -> None:
+        self._turns = Turns()
+        self._known: set[Path] = set()
+        self._rests: dict[Path, float] = {}
+        self._looked_at: float | None = None
+
+    def go_on(self) -> bool:
+        """Do a piece of the job whose turn it is; says whether there was any."""
+        if self._looked_at is None or time.monotonic() - self._looked_at >= LOOK_SECONDS:
+            self._look()
+        path = next(self._turns.in_turn(most_of_each=1), None)
+        if path is None:
+            return False
+        self._turns.end_turn(path)
+        if not self._work(path):
+            self._turns.remove(path)
+            self._known.discard(path)
+        return True
+
+    def _look(self) -> None:
+        self._looked_at = now = time.monotonic()
+        self._rests = {path: until for path, until in self._rests.items() if until > now}
+        found = {path for path in _active() if path not in self._rests}
+        for path in self._known - found:
+            self._turns.remove(path)
+        for path in sorted(found - self._known):
+            self._turns.add(path)
+        self._known = found
+
+    def _work(self, path: Path) -> bool:
+        work: Callable[..., bool] = work_on if path[1] == BULK else write_piece
+        try:
+            return work(path[-1], now=database_now())
+        except Exception as error:  # the outermost loop: whatever ails one job, the others have their turn
+            if not connection.is_usable():
+                raise  # the database is away, which says nothing about the job
+            logger.exception("a job could not go on", extra={"job": path[-1], "fault": type(error).__name__})
+            self._rests[path] = time.monotonic() + PAUSE_SECONDS
+            return False
+
+
+def _active() -> set[Path]:
+    found: set[Path] = set()
+    for kind, model in enumerate(KINDS):
+        rows = model._default_manager.filter(state__in=ACTIVE).order_by("id")
+        found |= {(agency, kind, pk) for agency, pk in rows.values_list("agency_id", "pk")[:MOST_KNOWN]}
+    return found
+
+
+def run_jobs(*, seconds: float) -> None:
+    """Go on with what waits, until nothing does or for so long."""
+    until = time.monotonic() + seconds
+    current = JobRound()
+    while current.go_on() and time.monotonic() < until:
+        pass
