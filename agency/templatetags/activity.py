@@ -17,6 +17,11 @@ def action_label(action: str) -> StrOrPromise:
 
 
 @register.filter
+def entry_actor(entry: ActivityEntry) -> str:
+    return activity.actor_of(entry)
+
+
+@register.filter
 def target_url(entry: ActivityEntry) -> str:
     return activity.target_url(entry)
 

@@ -1,14 +1,17 @@
 """Filters that write values for people: times, numbers, labels out of a mapping."""
 
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from django import template
 from django.template.defaultfilters import date as format_date
 from django.utils import timezone
+from django.utils.formats import number_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.timesince import timesince
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 register = template.Library()
@@ -18,11 +21,14 @@ DAYS_OF_A_WEEK = 7
 
 @register.filter
 def when(moment: datetime) -> SafeString:
-    """Say how long ago a moment was; the exact one, in UTC, is its title."""
-    exact = moment.astimezone(UTC)
-    text = format_date(exact, "j M Y, H:i:s")
+    """Say how long ago a moment was; the exact one, by the viewer's clock, shows on a pointer, focus or touch."""
+    exact = format_date(timezone.localtime(moment), "j M Y, H:i:s T")
     return format_html(
-        '<time datetime="{}" title="{} UTC">{}</time>', exact.strftime("%Y-%m-%dT%H:%M:%SZ"), text, ago(moment)
+        '<time class="when" tabindex="0" datetime="{}" title="{}" data-exact="{}">{}</time>',
+        moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        exact,
+        exact,
+        ago(moment),
     )
 
 
@@ -48,13 +54,19 @@ def ago(moment: datetime) -> str:
 @register.filter
 def number(value: int) -> str:
     """Write a whole number with its thousands set apart."""
-    return f"{value:,}"
+    return _written(value, get_language())
+
+
+@lru_cache(maxsize=4096, typed=True)
+def _written(value: int, language: str | None) -> str:
+    """Pages write the same few numbers again and again: a chart's table alone has a hundred of them."""
+    return number_format(value, use_l10n=True, force_grouping=True)
 
 
 @register.filter
 def amount(limit: int | None) -> str:
     """Write a limit; None is no limit."""
-    return _("No limit") if limit is None else f"{limit:,}"
+    return _("No limit") if limit is None else number(limit)
 
 
 @register.filter

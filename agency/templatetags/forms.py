@@ -4,7 +4,7 @@ from typing import Any
 
 from django import template
 
-from agency.pages.form_nonce import new_nonce
+from agency.pages.forms.nonce import new_nonce
 
 register = template.Library()
 

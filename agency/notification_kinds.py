@@ -1,0 +1,89 @@
+"""What people are told of: each kind is declared once, in the `hooks` of the app that fires it.
+
+The list, its filters, the preferences and the e-mails follow from the declaration.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+
+from agency.models import Member
+from agency.models.notifications import Way
+from agency.tenants import Audience
+from config.hooks import Registry
+
+StrOrPromise = str | Promise
+EVERYBODY = frozenset(Member.Role)
+CHANGERS = frozenset(role for role in Member.Role if Member(role=role).may_change_things)
+
+
+def as_written(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    return data
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotificationKind:
+    """Something that the people of an agency or a workspace are told of; `text` is a sentence with the event's data.
+
+    `url_name` is the page where it is put right, whose address has the event's object if it `names_object`. `roles` are
+    those of an agency's staff who are told. `usual` is the way of whoever chose none; viewers get no e-mail unless they
+    ask. `words` puts into the reader's language what the data only names. What `has_own_mail` is never sent by another.
+    """
+
+    name: str
+    label: StrOrPromise
+    text: StrOrPromise
+    url_name: str
+    audience: Audience = Audience.AGENCY
+    roles: frozenset[str] = CHANGERS
+    names_object: bool = False
+    usual: Way = Way.AT_ONCE
+    words: Callable[[Mapping[str, Any]], Mapping[str, Any]] = as_written
+    has_own_mail: bool = False
+
+    def sentence(self, data: Mapping[str, Any]) -> str:
+        """Say what happened, in the language that is active."""
+        return str(self.text) % self.words(data)
+
+    def address(self, object_id: str) -> str:
+        return reverse(self.url_name, args=[object_id] if self.names_object else [])
+
+    @property
+    def ways(self) -> tuple[Way, ...]:
+        """The ways that may be chosen."""
+        return (Way.OFF, Way.CONSOLE) if self.has_own_mail else tuple(Way)
+
+    def usual_way(self, role: str) -> Way:
+        return Way.CONSOLE if self.has_own_mail or role == Member.Role.VIEWER else self.usual
+
+
+notification_kinds = Registry[NotificationKind]("kinds of notifications")
+
+
+def notification_kind(name: str) -> NotificationKind:
+    """Give a declared kind. Raises `LookupError`."""
+    found = notification_kinds.get(name)
+    if found is None:
+        raise LookupError(f"No kind of notifications {name} is declared.")
+    return found
+
+
+def kinds_for(audience: Audience, role: str = "") -> list[NotificationKind]:
+    """Give what somebody with this role at an agency, or anybody of a workspace, is told of."""
+    of_audience = (kind for kind in notification_kinds if kind.audience == audience)
+    return [kind for kind in of_audience if audience == Audience.WORKSPACE or role in kind.roles]
+
+
+def sentence_of(kind: str, data: Mapping[str, Any]) -> str:
+    """Say what a row is about, also where its kind is no longer declared."""
+    found = notification_kinds.get(kind)
+    return found.sentence(data) if found else _("Something happened.")
+
+
+def label_of(kind: str) -> str:
+    found = notification_kinds.get(kind)
+    return str(found.label) if found else ""

@@ -1,0 +1,90 @@
+"""From what happened to a row for each person: in bounded batches, each of which says how far it came."""
+
+from collections.abc import Sequence
+from datetime import datetime, time, timedelta
+from typing import Any, Final
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from django.db import transaction
+
+from agency.models import Notification, NotificationEvent, NotificationPreference, User
+from agency.models.notifications import Way
+from agency.notification_kinds import NotificationKind, notification_kinds
+from agency.services.notifications.recipients import recipients_of
+from config.api.fields.texts import known_zones
+from config.db import database_now
+
+BATCH: Final = 500
+DIGEST_AT: Final = time(8)
+
+
+@transaction.atomic
+def tell_next_people() -> bool:
+    """Write the rows of some people of the oldest event that has people left; says whether there was one.
+
+    Rows and the place that was reached are committed together: whoever goes on tells nobody twice.
+    """
+    waiting = NotificationEvent.objects.filter(told_at=None).order_by("id").select_related("agency")
+    event = waiting.select_for_update(skip_locked=True, no_key=True, of=("self",)).first()
+    if event is None:
+        return False
+    now = database_now()
+    kind = notification_kinds.get(event.kind)
+    people = _next_people(event) if kind else []
+    if kind and people:
+        Notification.objects.bulk_create(_rows(event, kind, people, now), ignore_conflicts=True)
+        event.told_until = people[-1].pk
+    event.told_at = now if len(people) < BATCH else None
+    event.save(update_fields=["told_until", "told_at"])
+    return True
+
+
+def _next_people(event: NotificationEvent) -> Sequence[Any]:
+    rows = recipients_of(event).filter(pk__gt=event.told_until).order_by("pk")
+    return list(rows.only("pk", "time_zone")[:BATCH])
+
+
+def _rows(event: NotificationEvent, kind: NotificationKind, people: Sequence[Any], now: datetime) -> list[Notification]:
+    area = event.workspace_uuid or event.agency.uuid
+    chosen = chosen_ways(kind.name, area, [one.pk for one in people])
+    ways = [(one, way_of(kind, chosen.get(one.pk), one.role)) for one in people]
+    return [
+        Notification(
+            user=one,
+            event=event,
+            area=area,
+            kind=kind.name,
+            created_at=event.created_at,
+            way=way,
+            mail_due_at=mail_due_at(way, one, now),
+        )
+        for one, way in ways
+        if way != Way.OFF
+    ]
+
+
+def chosen_ways(kind: str, area: UUID, people: Sequence[int]) -> dict[int, str]:
+    """Give the ways that people have chosen for a kind, by their numbers."""
+    rows = NotificationPreference.objects.filter(kind=kind, area=area, user__in=people)
+    return dict(rows.values_list("user_id", "way"))
+
+
+def way_of(kind: NotificationKind, chosen: str | None, role: str) -> Way:
+    """Give how somebody is told: as they chose, where their kind still has this way, else as is usual."""
+    return Way(chosen) if chosen in kind.ways else kind.usual_way(role)
+
+
+def mail_due_at(way: Way, person: User, now: datetime) -> datetime | None:
+    """Give when an e-mail about it is due, if any is."""
+    if way == Way.AT_ONCE:
+        return now
+    return next_digest(person.time_zone, now) if way == Way.DIGEST else None
+
+
+def next_digest(time_zone: str, now: datetime) -> datetime:
+    """Give the next eight o'clock in a person's zone, UTC where they chose none."""
+    local = now.astimezone(ZoneInfo(time_zone if time_zone in known_zones() else "UTC"))
+    today = datetime.combine(local.date(), DIGEST_AT, local.tzinfo)
+    due = today if today > local else datetime.combine(local.date() + timedelta(days=1), DIGEST_AT, local.tzinfo)
+    return due.astimezone(now.tzinfo)

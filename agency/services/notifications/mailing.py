@@ -1,0 +1,127 @@
+"""E-mails about notifications: a few at once, all others in one a day. Who may still see it is judged here anew."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.urls import reverse
+
+from agency.models import Mail, Notification, User
+from agency.models.notifications import Way
+from agency.notification_kinds import notification_kinds
+from agency.services.mail.queue import queue_mail
+from agency.services.notifications.fan_out import chosen_ways, mail_due_at, way_of
+from agency.services.notifications.recipients import recipients_of
+from agency.tenants import Audience
+from config.db import database_now
+
+HOUR: Final = timedelta(hours=1)
+# E-mails at once to one person in an hour; what comes on top is in the day's.
+MOST_AT_ONCE: Final = 6
+# What a digest names; of the others it says how many there are.
+MOST_LINES: Final = 30
+
+
+@transaction.atomic
+def mail_next_at_once() -> bool:
+    """Queue the e-mail about the oldest notification that waits for one; says whether there was any.
+
+    The e-mail's row and `mailed_at` are one transaction.
+    """
+    now = database_now()
+    row = _next_due(Way.AT_ONCE, now)
+    if row is None:
+        return False
+    way = _way_now(row)
+    if way == Way.AT_ONCE and _count_of_hour(row.user, now) >= MOST_AT_ONCE:
+        way = Way.DIGEST
+    if way == Way.AT_ONCE:
+        queue_mail(
+            kind=Mail.Kind.NOTIFICATION,
+            user=row.user,
+            agency=row.event.agency,
+            context={**_line(row), "object_id": row.event.object_id},
+        )
+        row.mailed_at, row.mail_due_at = now, None
+    else:
+        row.way, row.mail_due_at = way, mail_due_at(way, row.user, now)
+    row.save(update_fields=["way", "mail_due_at", "mailed_at"])
+    return True
+
+
+@transaction.atomic
+def mail_next_digest() -> bool:
+    """Queue one person's e-mail of the day from one agency, with all that waits for it; says whether there was any."""
+    now = database_now()
+    first = _next_due(Way.DIGEST, now)
+    if first is None:
+        return False
+    waiting = Notification.objects.filter(
+        user=first.user, event__agency=first.event.agency_id, way=Way.DIGEST, mail_due_at__lte=now
+    )
+    unread = waiting.filter(read_at=None)
+    newest = unread.select_related("user", "event__agency").order_by("-id")[:MOST_LINES]
+    rows = [row for row in newest if _way_now(row) in {Way.AT_ONCE, Way.DIGEST}]
+    if rows:
+        _queue_digest(first, rows, more=max(0, unread.count() - MOST_LINES))
+    waiting.update(mail_due_at=None, mailed_at=now)
+    return True
+
+
+def _queue_digest(first: Notification, rows: Sequence[Notification], *, more: int) -> None:
+    has_staffs = any(row.event.audience == Audience.AGENCY for row in rows)
+    lines = [_line(row) for row in rows]
+    queue_mail(
+        kind=Mail.Kind.NOTIFICATION_DIGEST,
+        user=first.user,
+        agency=first.event.agency,
+        context={"lines": lines, "more": more, "area": "console" if has_staffs else "app"},
+    )
+
+
+def _next_due(way: Way, now: datetime) -> Notification | None:
+    """Lock the oldest that is due, and then its person, so that one worker counts their e-mails."""
+    due = Notification.objects.filter(way=way, mail_due_at__lte=now).order_by("mail_due_at", "id")
+    locked = due.select_for_update(skip_locked=True, of=("self",)).select_related("user", "event__agency")
+    row = locked.first()
+    if row is not None:
+        User.objects.select_for_update(no_key=True).get(pk=row.user_id)
+    return row
+
+
+def _way_now(row: Notification) -> Way:
+    """Give how the person is told by now: not by e-mail if they have read it, or may not see it any more."""
+    kind = notification_kinds.get(row.kind)
+    if kind is None or row.read_at is not None:
+        return Way.CONSOLE
+    person: Any = _readers(row).first()
+    if person is None:
+        return Way.CONSOLE
+    return way_of(kind, chosen_ways(row.kind, row.area, [row.user_id]).get(row.user_id), person.role)
+
+
+def _readers(row: Notification) -> "QuerySet[User]":
+    return recipients_of(row.event, only_who_may_open=True).filter(pk=row.user_id)
+
+
+def _count_of_hour(user: User, now: datetime) -> int:
+    recent = Notification.objects.filter(user=user, way=Way.AT_ONCE, mailed_at__gt=now - HOUR)
+    return recent[:MOST_AT_ONCE].count()
+
+
+def _line(row: Notification) -> dict[str, Any]:
+    """Give what an e-mail says of one; what is a workspace's begins with its name."""
+    about = row.event.data.get("workspace", "") if row.event.audience == Audience.WORKSPACE else ""
+    return {"kind": row.kind, "data": row.event.data, "about": about}
+
+
+def notification_path(mail: Mail) -> str:
+    """Give the page that an e-mail about one thing leads to; the list where its kind is no longer known."""
+    found = notification_kinds.get(mail.context.get("kind", ""))
+    return found.address(mail.context["object_id"]) if found else digest_path(mail)
+
+
+def digest_path(mail: Mail) -> str:
+    return reverse("app:notifications" if mail.context.get("area") == "app" else "console:notifications")

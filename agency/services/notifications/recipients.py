@@ -1,0 +1,50 @@
+"""Who is told of what: the people of an agency here, those of workspaces by the app above that knows them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from django.db.models import F, Q, QuerySet
+
+from agency.models import Agency, Member, NotificationEvent, User
+from agency.notification_kinds import notification_kind
+from agency.tenants import Audience
+from config.hooks import Registry
+
+
+@dataclass(frozen=True, slots=True)
+class RecipientSource:
+    """The people of one audience; `name` is the audience.
+
+    `people` gives those who may see an event, each with a `role`, nobody where agency or workspace is closed. With
+    `only_who_may_open` whoever lacks the two-factor that is asked of them is left out.
+    """
+
+    name: str
+    people: "Callable[[NotificationEvent, bool], QuerySet[User]]"
+
+
+recipient_sources = Registry[RecipientSource]("sources of recipients")
+HAS_TWO_FACTOR = Q(two_factor__confirmed_at__isnull=False)
+
+
+def recipients_of(event: NotificationEvent, *, only_who_may_open: bool = False) -> "QuerySet[User]":
+    """Give the people who may see an event now."""
+    source = recipient_sources.get(event.audience)
+    rows = source.people(event, only_who_may_open) if source else User.objects.none()
+    return rows if event.only_user_id is None else rows.filter(pk=event.only_user_id)
+
+
+def _staff(event: NotificationEvent, only_who_may_open: bool) -> "QuerySet[User]":
+    """Give the staff of an active agency whose role is told of this kind."""
+    found = Member.objects.filter(
+        agency=event.agency_id,
+        agency__status=Agency.Status.ACTIVE,
+        role__in=notification_kind(event.kind).roles,
+    )
+    rows = User.objects.filter(is_active=True, memberships__in=found).annotate(role=F("memberships__role"))
+    if only_who_may_open:
+        rows = rows.filter(HAS_TWO_FACTOR | ~Q(role__in=event.agency.two_factor_roles))
+    return rows
+
+
+STAFF = RecipientSource(Audience.AGENCY, _staff)
