@@ -8,14 +8,15 @@ from django.contrib import admin
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
-from django.shortcuts import redirect
+from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from agency.admin.base import ChangingAdmin, NamedForm, by_uuid, copy_fields, staff_actor
+from agency.admin.base import TEXT, ChangingAdmin, NamedForm, TypedNameForm, by_uuid, copy_fields, staff_actor
+from agency.admin.overview import find_page, overview_page
 from agency.models import Agency
 from agency.services import change_agency, create_agency, restore_agency, suspend_agency
 from agency.services.agencies import AgencyNameTaken
@@ -35,6 +36,8 @@ RELATED = (
     ("Channel connect", "channelconnect_connectsettings"),
     ("Connections", "channelconnect_connectsession"),
     ("Activity", "agency_activityentry"),
+    ("E-mails", "agency_mail"),
+    ("E-mail settings", "agency_mailsettings"),
 )
 
 
@@ -50,8 +53,10 @@ class AgencyForm(NamedForm):
         return name
 
 
-class ReasonForm(forms.Form):
-    reason = forms.CharField(max_length=500, widget=forms.TextInput(attrs={"class": "vTextField"}))
+class SuspensionForm(TypedNameForm):
+    reason = forms.CharField(max_length=500, widget=forms.TextInput(attrs=TEXT))
+
+    field_order = ("reason", "typed_name")
 
 
 @admin.register(Agency)
@@ -97,26 +102,40 @@ class AgencyAdmin(ChangingAdmin):
     def get_urls(self) -> list[URLPattern]:
         own = self.admin_site.admin_view
         return [
+            path("find/", own(self.find_view), name="agency_agency_find"),
+            path("<int:pk>/overview/", own(self.overview_view), name="agency_agency_overview"),
             path("<int:pk>/suspend/", own(self.suspend_view), name="agency_agency_suspend"),
             path("<int:pk>/restore/", own(self.restore_view), name="agency_agency_restore"),
             *super().get_urls(),
         ]
 
+    def find_view(self, request: HttpRequest) -> HttpResponse:
+        """Find among all agencies; each source shows what it finds to whoever may see it in its list."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        return find_page(request)
+
+    def overview_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        return overview_page(request, get_object_or_404(Agency, pk=pk))
+
     def suspend_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Ask for the reason, then suspend."""
+        """Ask for the reason and the agency's name, then suspend."""
         agency = self._changeable(request, pk)
-        form = ReasonForm(request.POST or None)
+        form = SuspensionForm(agency.name, request.POST or None)
         if form.is_valid():
             suspend_agency(
                 agency=agency, reason=form.cleaned_data["reason"], now=timezone.now(), by=staff_actor(request)
             )
-            return self._back(request, agency, f"{agency} is suspended.")
+            return self.done(request, agency, f"{agency} is suspended.")
         context = {
             **self.admin_site.each_context(request),
             "title": f"Suspend {agency}",
             "opts": self.opts,
             "original": agency,
             "form": form,
+            "preserved_filters": self.get_preserved_filters(request),
         }
         return TemplateResponse(request, "admin/agency/agency/suspend.html", context)
 
@@ -125,7 +144,7 @@ class AgencyAdmin(ChangingAdmin):
             return HttpResponseNotAllowed(["POST"])
         agency = self._changeable(request, pk)
         restore_agency(agency=agency, by=staff_actor(request))
-        return self._back(request, agency, f"{agency} is active again.")
+        return self.done(request, agency, f"{agency} is active again.")
 
     def _changeable(self, request: HttpRequest, pk: int) -> Agency:
         agency: Agency | None = self.get_object(request, str(pk))
@@ -134,7 +153,3 @@ class AgencyAdmin(ChangingAdmin):
         if not self.has_change_permission(request, agency):
             raise PermissionDenied
         return agency
-
-    def _back(self, request: HttpRequest, agency: Agency, message: str) -> HttpResponse:
-        self.message_user(request, message)
-        return redirect("admin:agency_agency_change", agency.pk)

@@ -5,16 +5,20 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.admin.templatetags.admin_urls import add_preserved_filters
+from django.contrib.admin.utils import unquote
 from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils.functional import cached_property
 
 from agency.actors import Actor
 from agency.request_actor import user_actor
 from agency.services.people.names import MESSAGE, holds_web_address
+from config.api.fields.texts import can_be_written_to
 from config.api.requests.ids import parse_uuid
 from config.errors import DomainError
 
@@ -28,16 +32,40 @@ else:
     RowForm = forms.ModelForm
 
 MOST_ROWS = 1_000
+NOT_THE_NAME = "This is not its name: nothing was changed."
+TEXT = {"class": "vTextField"}
 
 
 class NamedForm(RowForm):
-    """A form with a `name` that ends in e-mails."""
+    """A form with a `name` that ends in e-mails, or an address (`email`) that they go to."""
+
+    def clean_email(self) -> str:
+        address = str(self.cleaned_data["email"]).lower()
+        if not can_be_written_to(address):
+            raise ValidationError("Enter a valid e-mail address.")
+        return address
 
     def clean_name(self) -> str:
         name = cast(str, self.cleaned_data["name"])
         if holds_web_address(name):
             raise ValidationError(MESSAGE)
         return name
+
+
+class TypedNameForm(forms.Form):
+    """Asks for the name of what is at stake, so that nothing dangerous happens by a slip, or to something else."""
+
+    typed_name = forms.CharField(max_length=500, widget=forms.TextInput(attrs={**TEXT, "autocomplete": "off"}))
+
+    def __init__(self, name: str, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.name = name
+        self.fields["typed_name"].label = f"Type “{name}” to confirm"
+
+    def clean_typed_name(self) -> str:
+        if self.cleaned_data["typed_name"].strip().casefold() != self.name.strip().casefold():
+            raise ValidationError(NOT_THE_NAME)
+        return self.name
 
 
 class BoundedPaginator(_Paginator):
@@ -123,19 +151,40 @@ class ChangingAdmin(SupportAdmin):
         try:
             return super().changeform_view(request, object_id, form_url, extra_context)
         except DomainError as refusal:
-            return self.refuse(request, refusal)
+            return self.refuse(request, refusal.message)
+
+    def name_to_type(self, obj: Any) -> str:
+        """Give what has to be typed before the row goes."""
+        return str(obj)
 
     def delete_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
+        """Ask for the name, then let the service remove it: Django asks for a click alone."""
+        found = self.get_object(request, unquote(object_id))
+        form = TypedNameForm(self.name_to_type(found), request.POST or None)
+        is_allowed = found is not None and self.has_delete_permission(request, found)
+        if request.method == "POST" and is_allowed and not form.is_valid():
+            return self.refuse(request, NOT_THE_NAME)
         try:
-            return super().delete_view(request, object_id, extra_context)
+            return super().delete_view(request, object_id, {"typed_name_form": form, **(extra_context or {})})
         except DomainError as refusal:
-            return self.refuse(request, refusal)
+            return self.refuse(request, refusal.message)
 
-    def refuse(self, request: HttpRequest, refusal: DomainError) -> HttpResponse:
-        self.message_user(request, refusal.message, messages.ERROR)
+    def refuse(self, request: HttpRequest, message: str) -> HttpResponse:
+        self.message_user(request, message, messages.ERROR)
         return redirect(request.get_full_path())
+
+    def done(self, request: HttpRequest, obj: Any, message: str) -> HttpResponse:
+        """Log what was done on a page of our own, as Django logs its own, and lead back with the list's filters."""
+        self.log_change(request, obj, message)
+        self.message_user(request, message)
+        return self.back_to(request, obj)
+
+    def back_to(self, request: HttpRequest, obj: Any) -> HttpResponse:
+        page = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_change", args=[obj.pk])
+        filters: dict[str, Any] = {"preserved_filters": self.get_preserved_filters(request), "opts": self.opts}
+        return redirect(add_preserved_filters(filters, page))
 
 
 def by_uuid(queryset: "QuerySet[Any]", term: str) -> "QuerySet[Any]":

@@ -58,6 +58,13 @@ class InvitationAdmin(ChangingAdmin):
     def save_model(self, request: HttpRequest, obj: Invitation, form: Any, change: bool) -> None:
         copy_fields(invite_member(by=staff_actor(request), now=timezone.now(), **form.cleaned_data), obj)
 
+    def name_to_type(self, obj: Any) -> str:
+        return str(obj.email) if obj else ""
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """Nothing goes with it: the row stays, and so do its e-mails."""
+        return [str(one) for one in objs], {}, set(), []
+
     def delete_model(self, request: HttpRequest, obj: Invitation) -> None:
         """Withdraw; the row stays."""
         withdraw_invitation(invitation=obj, now=timezone.now(), by=staff_actor(request))

@@ -28,6 +28,9 @@ class MemberAdmin(ChangingAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return self.has_change_permission(request, obj)
 
+    def name_to_type(self, obj: Any) -> str:
+        return str(obj.user.email) if obj else ""
+
     def save_model(self, request: HttpRequest, obj: Member, form: Any, change: bool) -> None:
         change_role(member=obj, role=form.cleaned_data["role"], by=staff_actor(request))
 

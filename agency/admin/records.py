@@ -54,6 +54,8 @@ class ActivityAdmin(RecordAdmin):
         "actor_kind",
         "actor_id",
         "actor_label",
+        "acting_for",
+        "of_workspace",
         "action",
         "target_kind",
         "target_id",

@@ -8,12 +8,14 @@ from django.contrib.auth.models import Group
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
-from django.shortcuts import redirect
+from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 
-from agency.admin.base import ChangingAdmin, DeclaredLookups, NamedForm, copy_fields, staff_actor
+from agency.admin.base import ChangingAdmin, DeclaredLookups, NamedForm, TypedNameForm, copy_fields, staff_actor
 from agency.models import User
+from agency.services.people.agencies import only_agency_of
 from agency.services.people.passwords import request_password_reset
+from agency.services.people.two_factor import has_two_factor, reset_two_factor
 from agency.services.people.users import change_user, invite_user
 
 admin.site.unregister(Group)
@@ -39,9 +41,6 @@ class NewUserForm(NamedForm):
         model = User
         fields = ("email", "name")
 
-    def clean_email(self) -> str:
-        return str(self.cleaned_data["email"]).lower()
-
 
 @admin.register(User)
 class UserAdmin(ChangingAdmin):
@@ -61,12 +60,16 @@ class UserAdmin(ChangingAdmin):
         return super().get_form(request, obj, change, **({} if obj else {"form": NewUserForm}), **kwargs)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        return ("email", "name", "is_active", *RIGHTS, *FACTS[1:]) if obj else NewUserForm.Meta.fields
+        return ("email", "name", "is_active", "two_factor", *RIGHTS, *FACTS[1:]) if obj else NewUserForm.Meta.fields
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         if obj is None:
             return ()
-        return FACTS if _is_superuser(request) else (*FACTS, *RIGHTS)
+        return (*FACTS, "two_factor") if _is_superuser(request) else (*FACTS, "two_factor", *RIGHTS)
+
+    @admin.display(description="two-factor", boolean=True)
+    def two_factor(self, user: User) -> bool:
+        return has_two_factor(user)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return _is_superuser(request)
@@ -81,21 +84,45 @@ class UserAdmin(ChangingAdmin):
         copy_fields(save(by=staff_actor(request), **values), obj)
 
     def get_urls(self) -> list[URLPattern]:
-        reset = self.admin_site.admin_view(self.reset_view)
-        return [path("<int:pk>/reset/", reset, name="agency_user_reset"), *super().get_urls()]
+        own = self.admin_site.admin_view
+        return [
+            path("<int:pk>/reset/", own(self.reset_view), name="agency_user_reset"),
+            path("<int:pk>/two-factor/", own(self.two_factor_view), name="agency_user_two_factor"),
+            *super().get_urls(),
+        ]
+
+    def _changeable(self, request: HttpRequest, pk: int) -> User:
+        user: User | None = self.get_object(request, str(pk))
+        if user is None:
+            raise Http404
+        if not self.has_change_permission(request, user):
+            raise PermissionDenied
+        return user
+
+    def two_factor_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Take two-factor from somebody who has lost it, once their address has been typed."""
+        user = self._changeable(request, pk)
+        form = TypedNameForm(user.email, request.POST or None)
+        if form.is_valid():
+            was_on = reset_two_factor(user=user, by=staff_actor(request))
+            done = "is reset, and an e-mail tells them" if was_on else "was not set up"
+            return self.done(request, user, f"Two-factor of {user.email} {done}.")
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"Reset two-factor of {user.email}",
+            "opts": self.opts,
+            "original": user,
+            "form": form,
+        }
+        return TemplateResponse(request, "admin/agency/user/two_factor.html", context)
 
     def reset_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Send the person a link to set a password."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
-        user = self.get_object(request, str(pk))
-        if user is None:
-            raise Http404
-        if not self.has_change_permission(request, user):
-            raise PermissionDenied
-        request_password_reset(email=user.email)
-        self.message_user(request, f"{user.email} gets an e-mail with a link to set a password.")
-        return redirect("admin:agency_user_change", user.pk)
+        user = self._changeable(request, pk)
+        request_password_reset(email=user.email, agency=only_agency_of(user))
+        return self.done(request, user, f"{user.email} gets an e-mail with a link to set a password.")
 
 
 def _is_superuser(request: HttpRequest) -> bool:

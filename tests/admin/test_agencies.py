@@ -1,6 +1,8 @@
 """Support creates, changes, suspends and restores agencies; each change goes through its service."""
 
 from collections.abc import Callable
+from html import unescape
+from urllib.parse import urlencode
 
 import pytest
 from django.contrib.auth.models import Permission
@@ -9,12 +11,18 @@ from django.test import Client
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry, Agency, User
 from agency.services import create_agency, issue_agency_key
+from tests.agency.console.browsers import text
 
 pytestmark = pytest.mark.django_db
 
 
 def newest_activity(action: str) -> ActivityEntry:
     return ActivityEntry.objects.filter(action=action).latest("id")
+
+
+def suspend(support: Client, agency: Agency) -> None:
+    page = f"/admin/agency/agency/{agency.pk}/suspend/"
+    assert support.post(page, {"reason": "unpaid", "typed_name": agency.name}).status_code == 302
 
 
 def test_an_agency_is_created(support: Client, superuser: User) -> None:
@@ -44,9 +52,10 @@ def test_a_taken_name_is_refused_at_its_field(support: Client, agency: Agency) -
 def test_suspending_asks_for_a_reason_and_stops_the_keys_at_once(support: Client, agency: Agency) -> None:
     _, key = issue_agency_key(agency=agency, name="Key", can_copy=False, by=SYSTEM)
     page = f"/admin/agency/agency/{agency.pk}/suspend/"
-    assert support.post(page, {"reason": ""}).status_code == 200
+    assert support.post(page, {"reason": "", "typed_name": agency.name}).status_code == 200
+    assert b"This is not its name" in support.post(page, {"reason": "unpaid", "typed_name": "Agency"}).content
     assert Agency.objects.get(pk=agency.pk).is_active
-    assert support.post(page, {"reason": "unpaid"}).status_code == 302
+    assert support.post(page, {"reason": "unpaid", "typed_name": agency.name.upper()}).status_code == 302
     agency.refresh_from_db()
     assert (agency.status, agency.suspension_reason) == ("suspended", "unpaid")
     assert newest_activity("agency.suspended").details == {"reason": "unpaid"}
@@ -56,7 +65,7 @@ def test_suspending_asks_for_a_reason_and_stops_the_keys_at_once(support: Client
 
 def test_restoring_needs_a_post_and_lets_the_keys_work_again(support: Client, agency: Agency) -> None:
     _, key = issue_agency_key(agency=agency, name="Key", can_copy=False, by=SYSTEM)
-    support.post(f"/admin/agency/agency/{agency.pk}/suspend/", {"reason": "unpaid"})
+    suspend(support, agency)
     page = f"/admin/agency/agency/{agency.pk}/restore/"
     assert support.get(page).status_code == 405
     assert support.post(page).status_code == 302
@@ -67,7 +76,7 @@ def test_restoring_needs_a_post_and_lets_the_keys_work_again(support: Client, ag
 def test_the_page_offers_what_the_state_allows(support: Client, agency: Agency) -> None:
     page = f"/admin/agency/agency/{agency.pk}/change/"
     assert b"/suspend/" in support.get(page).content
-    support.post(f"/admin/agency/agency/{agency.pk}/suspend/", {"reason": "unpaid"})
+    suspend(support, agency)
     content = support.get(page).content
     assert b"/restore/" in content
     assert b"/suspend/" not in content
@@ -108,3 +117,21 @@ def test_agencies_are_found_by_the_beginning_of_the_name_and_by_uuid(support: Cl
 
 def test_nothing_is_deleted(support: Client, agency: Agency) -> None:
     assert support.post(f"/admin/agency/agency/{agency.pk}/delete/", {"post": "yes"}).status_code == 403
+
+
+def test_what_support_does_on_pages_of_its_own_is_in_the_row_s_history(support: Client, agency: Agency) -> None:
+    suspend(support, agency)
+    support.post(f"/admin/agency/agency/{agency.pk}/restore/")
+    history = text(support.get(f"/admin/agency/agency/{agency.pk}/history/"))
+    assert f"{agency} is suspended." in history
+    assert f"{agency} is active again." in history
+
+
+def test_a_list_s_filters_survive_what_is_done_to_one_of_its_rows(support: Client, agency: Agency) -> None:
+    filters = urlencode({"_changelist_filters": "status=active&p=2"})
+    page = support.get(f"/admin/agency/agency/{agency.pk}/change/?{filters}").content.decode()
+    assert "/admin/agency/agency/?status=active&amp;p=2" in page
+    suspending = f"/admin/agency/agency/{agency.pk}/suspend/?{filters}"
+    assert suspending in unescape(page)
+    back = support.post(suspending, {"reason": "unpaid", "typed_name": agency.name})["Location"]
+    assert back == f"/admin/agency/agency/{agency.pk}/change/?{filters}"

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from django.contrib.admin.models import DELETION, LogEntry
 from django.contrib.auth.models import Group, Permission
 from django.test import Client
 
@@ -43,9 +44,10 @@ def test_support_withdraws_an_invitation_and_the_row_stays(support: Client, agen
     page = f"/admin/agency/invitation/{invitation.pk}"
     assert support.get(f"{page}/change/").status_code == 200
     assert support.post(f"{page}/change/", {"role": "owner"}).status_code == 403
-    assert support.post(f"{page}/delete/", {"post": "yes"}).status_code == 302
+    confirmed = {"post": "yes", "typed_name": "new@example.com"}
+    assert support.post(f"{page}/delete/", confirmed).status_code == 302
     assert Invitation.objects.get().status == "withdrawn"
-    assert support.post(f"{page}/delete/", {"post": "yes"}).status_code == 403
+    assert support.post(f"{page}/delete/", confirmed).status_code == 403
 
 
 def test_nobody_is_made_a_member_unasked(support: Client, agency: Agency) -> None:
@@ -66,9 +68,15 @@ def test_a_role_is_changed_but_the_last_owner_stays(support: Client, agency: Age
 def test_a_member_is_removed_but_the_last_owner_stays(support: Client, agency: Agency) -> None:
     owner = add_member(agency=agency, email="a@example.com", name="A", role="owner", by=SYSTEM)
     other = add_member(agency=agency, email="b@example.com", name="B", role="viewer", by=SYSTEM)
-    assert support.post(f"/admin/agency/member/{other.pk}/delete/", {"post": "yes"}).status_code == 302
-    page = support.post(f"/admin/agency/member/{owner.pk}/delete/", {"post": "yes"}, follow=True)
-    assert b"An agency needs at least one owner." in page.content
+    page = f"/admin/agency/member/{other.pk}/delete/"
+    assert "b@example.com" in support.get(page).content.decode()
+    assert b"This is not its name" in support.post(page, {"post": "yes", "typed_name": "B"}, follow=True).content
+    assert Member.objects.count() == 2
+    assert support.post(page, {"post": "yes", "typed_name": "b@example.com"}).status_code == 302
+    assert LogEntry.objects.filter(object_id=str(other.pk), action_flag=DELETION).count() == 1
+    confirmed = {"post": "yes", "typed_name": "a@example.com"}
+    answer = support.post(f"/admin/agency/member/{owner.pk}/delete/", confirmed, follow=True)
+    assert b"An agency needs at least one owner." in answer.content
     assert list(Member.objects.all()) == [owner]
     assert ActivityEntry.objects.get(action="member.removed").actor_kind == "staff"
 

@@ -23,7 +23,7 @@ from broadcasts.services.editing.creating import create_broadcast
 from channelconnect.inbox import store_notice
 from channelconnect.models import ChannelCredential
 from channelconnect.services import create_session, set_return_urls, switch_connect
-from tests.factories import ChannelFactory, ProductFactory, SegmentFactory, catalogue_ids
+from tests.factories import ChannelFactory, ProductFactory, SegmentFactory, WorkspaceMemberFactory, catalogue_ids
 from tests.webhooks.delivering import make_deliveries
 from tests.workspaces.conversations.facts import receive, received
 from webhooks.models import Attempt, Delivery, Endpoint
@@ -57,6 +57,7 @@ def secrets_of(workspace: Workspace) -> list[str]:
         workspace=workspace, name="Sale", channel=number, audience=everybody, message={"text": "x"}, now=now, by=SYSTEM
     )
     Rate.objects.create(currency="EUR", category="marketing", market="DE", valid_from=now.date(), price="0.11")
+    WorkspaceMemberFactory.create(workspace=workspace)
     ProductFactory.create(workspace=workspace, track_stock=True, stock_quantity=1)
     endpoint = Endpoint.objects.create(
         agency=agency, url="https://receiver.example/in", events=["workspace.suspended"], secret=new_secret()
@@ -210,7 +211,7 @@ def test_an_agencys_page_leads_to_what_belongs_to_it(
 ) -> None:
     content = support.get(f"/admin/agency/agency/{workspace.agency_id}/change/").content.decode()
     links = re.findall(r'href="(/admin/[^"]+agency__id__exact=\d+)"', content)
-    assert len(links) == 12
+    assert len(links) == 14
     assert {support.get(link).status_code for link in links} == {200}
 
 

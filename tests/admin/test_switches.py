@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 def test_every_switch_is_listed_even_if_nobody_has_touched_it(support: Client) -> None:
     content = support.get("/admin/agency/switch/").content.decode()
     assert Switch.objects.count() == 0
-    assert all(label in content for label in Switch.Name.labels)
+    assert all(str(label) in content for label in Switch.Name.labels)
 
 
 def test_a_surface_is_switched_off_and_on_again(support: Client, agency: Agency) -> None:

@@ -1,0 +1,149 @@
+"""What the agency app itself shows support of one agency."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from django.db.models import Exists, OuterRef, QuerySet
+from django.urls import reverse
+from django.utils import timezone
+
+from agency.models import (
+    ActivityEntry,
+    Agency,
+    AgencyKey,
+    BulkOperation,
+    Domain,
+    Export,
+    Mail,
+    Member,
+    Switch,
+    TwoFactor,
+)
+from agency.models.jobs import ACTIVE
+from agency.pages.activity import action_label, actor_of
+from agency.pages.registry import concern_sources, in_order
+from agency.pages.support import SupportPanel, SupportRow
+
+WHEN: Final = "%Y-%m-%d %H:%M UTC"
+
+
+def health(agency: Agency, most: int) -> Iterator[SupportRow]:
+    """What the agency's own staff is asked to look at, and why it is suspended."""
+    if not agency.is_active:
+        yield SupportRow(title="The agency is suspended.", detail=agency.suspension_reason, is_problem=True)
+    for source in in_order(concern_sources):
+        for concern in source.concerns(agency):
+            yield SupportRow(title=str(concern.text), is_problem=True)
+
+
+def limits(agency: Agency, most: int) -> Iterator[SupportRow]:
+    allowed = "no limit" if agency.max_sub_accounts is None else f"of {agency.max_sub_accounts:,}"
+    full = agency.max_sub_accounts is not None and agency.sub_account_count >= agency.max_sub_accounts
+    yield SupportRow(title=f"{agency.sub_account_count:,} sub-accounts", detail=allowed, is_problem=full)
+    required = ", ".join(agency.two_factor_roles) or "nobody"
+    yield SupportRow(title="Two-factor is required of", detail=required)
+
+
+def switches(agency: Agency, most: int) -> Iterator[SupportRow]:
+    """The fleet's: a missing row means on."""
+    rows = {switch.name: switch for switch in Switch.objects.all()[:most]}
+    for name, label in Switch.Name.choices:
+        switch = rows.get(name)
+        is_off = switch is not None and not switch.enabled
+        detail = f"off: {switch.reason}" if switch and is_off else "on"
+        url = reverse("admin:agency_switch_change", args=[name])
+        yield SupportRow(title=str(label), detail=detail, url=url, is_problem=is_off)
+
+
+def members(agency: Agency, most: int) -> Iterator[SupportRow]:
+    """The team with roles, and who of it signs in with two-factor."""
+    confirmed = TwoFactor.objects.filter(user=OuterRef("user"), confirmed_at__isnull=False)
+    team = Member.objects.filter(agency=agency).select_related("user").annotate(has_two_factor=Exists(confirmed))
+    for member in team.order_by("id")[:most]:
+        is_safe: bool = getattr(member, "has_two_factor", False)
+        detail = f"{member.get_role_display()} · two-factor {'on' if is_safe else 'off'}"
+        yield SupportRow(
+            title=member.user.email,
+            detail=detail if member.user.is_active else f"{detail} · may not sign in",
+            url=reverse("admin:agency_member_change", args=[member.pk]),
+            is_problem=not is_safe and member.role in agency.two_factor_roles,
+        )
+
+
+def domains(agency: Agency, most: int) -> Iterator[SupportRow]:
+    for domain in Domain.objects.of(agency).order_by("-is_primary", "id")[:most]:
+        is_failing = domain.failing_since is not None
+        parts = [domain.get_state_display(), domain.get_finding_display()]
+        yield SupportRow(
+            title=domain.host,
+            detail=" · ".join([*map(str, parts), *(["points elsewhere"] if domain.points_here is False else [])]),
+            url=reverse("admin:agency_domain_change", args=[domain.pk]),
+            is_problem=is_failing or domain.state != Domain.State.VERIFIED or domain.points_here is False,
+        )
+
+
+def keys(agency: Agency, most: int) -> Iterator[SupportRow]:
+    for key in AgencyKey.objects.filter(agency=agency).order_by("-id")[:most]:
+        used = f"last used {key.last_used_at:{WHEN}}" if key.last_used_at else "never used"
+        yield SupportRow(
+            title=f"{key.name} ({key.prefix}…)",
+            detail=f"revoked · {used}" if key.revoked_at else used,
+            url=reverse("admin:agency_agencykey_change", args=[key.pk]),
+        )
+
+
+def failed_mails(agency: Agency, most: int) -> Iterator[SupportRow]:
+    """E-mails whose last attempt failed and that have not left since."""
+    failed = Mail.objects.filter(agency=agency, sent_at=None, failed_at__isnull=False).order_by("-failed_at")
+    for mail in failed.defer("context")[:most]:
+        yield SupportRow(
+            title=f"{mail.kind} to {mail.recipient}",
+            detail=f"{mail.failed_at:{WHEN}} · {mail.get_failure_display()}",
+            url=reverse("admin:agency_mail_change", args=[mail.pk]),
+            is_problem=mail.given_up_at is not None,
+        )
+
+
+def jobs(agency: Agency, most: int) -> Iterator[SupportRow]:
+    """The newest bulk changes and exports: which go on, and which ended before they were done."""
+    for kind, rows in (("Bulk change", BulkOperation.objects), ("Export", Export.objects)):
+        yield from _jobs(kind, rows.filter(agency=agency).order_by("-id")[: most // 2])
+
+
+def _jobs(kind: str, rows: "QuerySet[Any]") -> Iterator[SupportRow]:
+    for job in rows:
+        minutes = int((timezone.now() - job.created_at).total_seconds() // 60)
+        since = f"for {minutes:,} minutes" if job.state in ACTIVE else f"{job.created_at:{WHEN}}"
+        yield SupportRow(
+            title=f"{kind} {job}",
+            detail=" · ".join(filter(None, [str(job.get_state_display()), since, job.stopped_because])),
+            is_problem=job.state == job.State.STOPPED,
+        )
+
+
+def activity(agency: Agency, most: int) -> Iterator[SupportRow]:
+    for entry in ActivityEntry.objects.filter(agency=agency).order_by("-id")[:most]:
+        yield SupportRow(
+            title=f"{action_label(entry.action)} · {entry.target_name}",
+            detail=f"{entry.at:{WHEN}} · {actor_of(entry)}",
+            url=reverse("admin:agency_activityentry_change", args=[entry.pk]),
+        )
+
+
+def _panel(name: str, label: str, order: int, model: str, rows: Any, *, has_list: bool = True) -> SupportPanel:
+    url_name = f"admin:agency_{model}_changelist" if has_list else ""
+    permission = f"agency.view_{model}"
+    return SupportPanel(name=name, label=label, order=order, permission=permission, rows=rows, url_name=url_name)
+
+
+PANELS: Final = (
+    _panel("health", "Health", 10, "agency", health, has_list=False),
+    _panel("limits", "Limits", 20, "agency", limits, has_list=False),
+    _panel("switches", "Switches of the installation", 90, "switch", switches, has_list=False),
+    _panel("members", "Team", 40, "member", members),
+    _panel("domains", "Domains", 50, "domain", domains),
+    _panel("keys", "API keys", 60, "agencykey", keys),
+    _panel("failed-mails", "E-mails that failed", 34, "mail", failed_mails),
+    _panel("jobs", "Jobs", 36, "agency", jobs, has_list=False),
+    _panel("activity", "Latest activity", 80, "activityentry", activity),
+)
