@@ -2,11 +2,18 @@
 
 from collections.abc import Iterable
 
+from django.db.models import Exists, Q
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from agency import metrics
-from agency.models import Agency, AgencyKey, Invitation, Member, Plan, User
+from agency.admin.overview.found import SOURCES as SUPPORT_FIND_SOURCES
+from agency.admin.overview.panels import PANELS as SUPPORT_PANELS
+from agency.console.exports import ACTIVITY
+from agency.models import Agency, AgencyKey, Domain, Invitation, Mail, Member, Plan, User
+from agency.notification_kinds import notification_kinds
+from agency.pages.finding import ConsoleAction, FindSource, console_actions, find_sources
+from agency.pages.found import found_addons, found_members, found_plans
 from agency.pages.registry import (
     ActivityTarget,
     Belonging,
@@ -18,6 +25,7 @@ from agency.pages.registry import (
     LandingPlace,
     MenuEntry,
     Section,
+    StrOrPromise,
     activity_targets,
     concern_sources,
     console_menu,
@@ -26,7 +34,18 @@ from agency.pages.registry import (
     label_actions,
     landing_places,
 )
+from agency.pages.support import support_find_sources, support_panels
+from agency.services.exports.sources import export_sources
+from agency.services.mail.links import MailLink, mail_links
 from agency.services.mail.queue import mail_keeps_up
+from agency.services.mail.servers import FAILURES_BEFORE_REST
+from agency.services.mail.settings import mail_settings_of
+from agency.services.mail.sign_up import confirmation_path, has_to_choose_a_password, known_address_path
+from agency.services.notifications import agencies_own
+from agency.services.notifications.checks import check_mail_servers, check_sub_account_limits
+from agency.services.notifications.mailing import digest_path, notification_path
+from agency.services.notifications.recipients import STAFF, recipient_sources
+from agency.services.notifications.states import StateCheck, state_checks
 from agency.services.people.invitations import TEAM, invitation_handlers
 from agency.services.retention import RULES
 from config.health import Degradation, parts
@@ -36,8 +55,13 @@ from config.retention.rules import retention_rules
 
 parts.add(Degradation("mail", mail_keeps_up))
 
-# A logo may have 1 MiB; the page says so itself of a picture as cameras make them.
-body_rules.add(BodyRule("/console/configuration/brand/logo", most_bytes=16 * MIB))
+# A picture may have 1 MiB; the page says so itself of one as cameras make them.
+body_rules.add(
+    *(
+        BodyRule(f"/console/configuration/brand/{picture}", most_bytes=16 * MIB)
+        for picture in ("logo", "dark-logo", "favicon")
+    )
+)
 
 METRICS.add(*metrics.METRICS)
 MENU = [
@@ -46,17 +70,51 @@ MENU = [
     MenuEntry(url_name="console:addons", label=_("Add-ons"), icon="addon", section=Section.CATALOGUE, order=20),
     MenuEntry(url_name="console:api-keys", label=_("API"), icon="key", section=Section.CONFIGURATION, order=10),
     MenuEntry(url_name="console:brand", label=_("Brand"), icon="brand", section=Section.CONFIGURATION, order=40),
+    MenuEntry(url_name="console:domains", label=_("Domains"), icon="globe", section=Section.CONFIGURATION, order=50),
+    MenuEntry(url_name="console:sign-up", label=_("Sign-up"), icon="person", section=Section.CONFIGURATION, order=50),
+    MenuEntry(url_name="console:mail", label=_("E-mail"), icon="mail", section=Section.CONFIGURATION, order=60),
     MenuEntry(url_name="console:team", label=_("Team"), icon="team", section=Section.AGENCY, order=10),
     MenuEntry(url_name="console:activity", label=_("Activity"), icon="activity", section=Section.AGENCY, order=20),
+    MenuEntry(
+        url_name="console:bulk-operations", label=_("Bulk changes"), icon="checklist", section=Section.AGENCY, order=30
+    ),
+    MenuEntry(url_name="console:exports", label=_("Exports"), icon="bag", section=Section.AGENCY, order=40),
 ]
 ACTIONS = {
+    "bulk_operation.started": _("Bulk change begun"),
+    "bulk_operation.cancelled": _("Bulk change cancelled"),
+    "export.started": _("Export begun"),
+    "export.cancelled": _("Export cancelled"),
+    "export.downloaded": _("Export downloaded"),
     "agency.created": _("Agency created"),
     "agency.changed": _("Agency changed"),
     "agency.suspended": _("Agency suspended"),
     "agency.restored": _("Agency restored"),
+    "agency.two_factor_required": _("Two-factor required"),
+    "agency.language_changed": _("Language changed"),
     "brand.colour_changed": _("Colour changed"),
     "brand.logo_changed": _("Logo changed"),
     "brand.logo_removed": _("Logo removed"),
+    "domain.added": _("Domain added"),
+    "domain.verified": _("Domain verified"),
+    "domain.made_primary": _("Domain made primary"),
+    "domain.record_missing": _("Domain's record missing"),
+    "domain.lost": _("Domain no longer verified"),
+    "domain.removed": _("Domain removed"),
+    "brand.dark_logo_changed": _("Logo on dark grounds changed"),
+    "brand.dark_logo_removed": _("Logo on dark grounds removed"),
+    "brand.favicon_changed": _("Icon of the browser's tab changed"),
+    "brand.favicon_removed": _("Icon of the browser's tab removed"),
+    "sign_up.changed": _("Sign-up changed"),
+    "mail.sender_changed": _("E-mails' sender changed"),
+    "mail.server_changed": _("Mail server changed"),
+    "mail.server_removed": _("Mail server removed"),
+    "mail.server_trusted": _("Mail server may carry links to accounts"),
+    "mail.server_trust_ended": _("Mail server carries no links to accounts any more"),
+    "mail.test_requested": _("Test e-mail asked for"),
+    "mail.test_sent": _("Test e-mail sent"),
+    "mail.test_failed": _("Test e-mail failed"),
+    "mail.queued_again": _("E-mail sent again"),
     "plan.created": _("Plan created"),
     "plan.changed": _("Plan edited"),
     "plan.archived": _("Plan archived"),
@@ -78,25 +136,33 @@ ACTIONS = {
 }
 
 
-def _has_plan(agency: Agency) -> bool:
-    return Plan.objects.filter(agency=agency).exists()
+def _has_plan(agency: Agency) -> Exists:
+    return Exists(Plan.objects.filter(agency=agency))
 
 
-def _has_key(agency: Agency) -> bool:
-    return AgencyKey.objects.filter(agency=agency).exists()
+def _has_key(agency: Agency) -> Exists:
+    return Exists(AgencyKey.objects.filter(agency=agency))
 
 
-def _has_team(agency: Agency) -> bool:
-    others = Member.objects.filter(agency=agency).count() > 1
-    return others or Invitation.objects.filter(agency=agency, workspace_uuid=None).exists()
+def _has_domain(agency: Agency) -> Exists:
+    return Exists(Domain.objects.of(agency).verified())
 
 
-def _is_member(user: User) -> bool:
-    return Member.objects.filter(user=user).exists()
+def _has_team(agency: Agency) -> Q:
+    others = Exists(Member.objects.filter(agency=agency).order_by("id")[1:])
+    return Q(others) | Q(Exists(Invitation.objects.filter(agency=agency, workspace_uuid=None)))
 
 
-def _memberships(user: User) -> Iterable[Belonging]:
-    for member in Member.objects.filter(user=user).select_related("agency").order_by("agency__name_key", "id"):
+def _is_member(user: User, agency_id: int | None) -> bool:
+    return Member.objects.of_person(user, agency_id).exists()
+
+
+def _is_support(user: User, agency_id: int | None) -> bool:
+    return user.is_staff and agency_id is None
+
+
+def _memberships(user: User, agency_id: int | None) -> Iterable[Belonging]:
+    for member in Member.objects.of_person(user, agency_id).select_related("agency").order_by("agency__name_key", "id"):
         yield Belonging(
             label=member.agency.name,
             note=member.get_role_display(),
@@ -125,6 +191,14 @@ STEPS = [
         order=30,
     ),
     FirstStep(
+        title=_("Use your own domain"),
+        text=_("Your customers sign in and connect at an address of yours."),
+        url_name="console:domains",
+        action=_("Domains"),
+        is_done=_has_domain,
+        order=35,
+    ),
+    FirstStep(
         title=_("Invite your team"),
         text=_("As owner, admin or viewer."),
         url_name="console:team-invite",
@@ -146,8 +220,20 @@ def figures(agency: Agency) -> Iterable[Figure]:
 MOST_NAMED = 3
 
 
+def _domain_concerns(agency: Agency) -> Iterable[Concern]:
+    failing = Domain.objects.of(agency).filter(failing_since__isnull=False)
+    for domain in failing.order_by("failing_since", "id")[:MOST_NAMED]:
+        yield Concern(
+            text=_("The TXT record of %(host)s is gone: it is answered until %(day)s.")
+            % {"host": domain.host, "day": f"{domain.served_until:%Y-%m-%d}"},
+            url=reverse("console:domain", args=[domain.uuid]),
+            action=_("Domain"),
+        )
+
+
 def concerns(agency: Agency) -> Iterable[Concern]:
-    """An invitation that is open, and the agency's own limit when nine tenths of it are used."""
+    """A domain whose record is gone, an open invitation, and the agency's own limit when nine tenths of it are used."""
+    yield from _domain_concerns(agency)
     waiting = Invitation.objects.filter(agency=agency, status=Invitation.Status.OPEN, workspace_uuid=None)
     emails = list(waiting.order_by("id").values_list("email", flat=True)[: MOST_NAMED + 1])
     if emails:
@@ -167,15 +253,67 @@ def concerns(agency: Agency) -> Iterable[Concern]:
         )
 
 
+def mail_concerns(agency: Agency) -> Iterable[Concern]:
+    """An own mail server that fails, or that nobody has tested yet."""
+    settings = mail_settings_of(agency)
+    if settings.has_server and settings.failures >= FAILURES_BEFORE_REST:
+        why = settings.get_failure_display()
+        text: StrOrPromise = _("Your mail server fails: %(reason)s Our server stands in.") % {"reason": why}
+    elif settings.has_server and settings.verified_at is None:
+        text = _("Your mail server is not used yet: it has not taken a test e-mail.")
+    else:
+        return
+    yield Concern(text=text, url=reverse("console:mail"), action=_("E-mail"))
+
+
+def _domains_page(mail: Mail) -> str:
+    return reverse("console:domain", args=[mail.context["domain"]])
+
+
 invitation_handlers.add(TEAM)
+notification_kinds.add(*agencies_own.KINDS)
+recipient_sources.add(STAFF)
+state_checks.add(
+    StateCheck("sub_account_limits", check_sub_account_limits), StateCheck("mail_servers", check_mail_servers)
+)
+mail_links.add(
+    MailLink(Mail.Kind.SIGN_UP_CONFIRMATION, confirmation_path),
+    MailLink(Mail.Kind.SIGN_UP_KNOWN_ADDRESS, known_address_path, sets_password=has_to_choose_a_password),
+    MailLink(Mail.Kind.AGENCY_MESSAGE, lambda _mail: reverse("account:sign-in")),
+    MailLink(Mail.Kind.DOMAIN_RECORD_MISSING, _domains_page, is_installations=True),
+    MailLink(Mail.Kind.NOTIFICATION, notification_path),
+    MailLink(Mail.Kind.NOTIFICATION_DIGEST, digest_path),
+)
 landing_places.add(
     LandingPlace(name="console", url_name="console:home", order=10, is_open=_is_member, belongings=_memberships),
-    LandingPlace(name="admin", url_name="admin:index", order=20, is_open=lambda user: user.is_staff),
+    LandingPlace(name="admin", url_name="admin:index", order=20, is_open=_is_support),
 )
 console_menu.add(*MENU)
-concern_sources.add(ConcernSource(name="agency", order=30, concerns=concerns))
+console_actions.add(
+    ConsoleAction(url_name="console:plan-new", label=_("New plan"), order=20),
+    ConsoleAction(url_name="console:addon-new", label=_("New add-on"), order=30),
+    ConsoleAction(url_name="console:api-key-new", label=_("New API key"), order=50),
+    ConsoleAction(url_name="console:team-invite", label=_("Invite to the team"), order=70),
+    ConsoleAction(url_name="console:domain-new", label=_("Add domain"), order=80),
+)
+find_sources.add(
+    FindSource(name="plans", label=_("Plans"), order=40, find=found_plans),
+    FindSource(name="addons", label=_("Add-ons"), order=45, find=found_addons),
+    FindSource(name="members", label=_("Team"), order=60, find=found_members),
+)
+concern_sources.add(
+    ConcernSource(name="agency", order=30, concerns=concerns),
+    ConcernSource(name="mail", order=35, concerns=mail_concerns),
+)
 first_steps.add(*STEPS)
 figure_sources.add(FigureSource(name="agency", order=20, figures=figures))
 label_actions(ACTIONS)
 retention_rules.add(*RULES)
 activity_targets.add(ActivityTarget("plan", "console:plan"), ActivityTarget("addon", "console:addon"))
+activity_targets.add(ActivityTarget("domain", "console:domain"))
+activity_targets.add(
+    ActivityTarget("bulk_operation", "console:bulk-operation"), ActivityTarget("export", "console:export")
+)
+export_sources.add(ACTIVITY)
+support_panels.add(*SUPPORT_PANELS)
+support_find_sources.add(*SUPPORT_FIND_SOURCES)

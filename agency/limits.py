@@ -7,22 +7,24 @@ number of 0 or more, or None for no limit.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from django.utils.translation import gettext_lazy as _
+
 Limits = dict[str, Any]
 
 COUNTS = ("contacts", "team_members", "broadcasts_per_month")
 CHANNEL_TYPES = ("whatsapp", "facebook", "instagram", "sms", "tiktok", "telegram", "livechat", "gbp")
 LABELS = {
-    "contacts": "contacts",
-    "team_members": "team members",
-    "broadcasts_per_month": "broadcasts per month",
-    "channels.whatsapp": "WhatsApp channels",
-    "channels.facebook": "Messenger channels",
-    "channels.instagram": "Instagram channels",
-    "channels.sms": "SMS channels",
-    "channels.tiktok": "TikTok channels",
-    "channels.telegram": "Telegram channels",
-    "channels.livechat": "live chat channels",
-    "channels.gbp": "Google Business Profile channels",
+    "contacts": _("contacts"),
+    "team_members": _("team members"),
+    "broadcasts_per_month": _("broadcasts per month"),
+    "channels.whatsapp": _("WhatsApp channels"),
+    "channels.facebook": _("Messenger channels"),
+    "channels.instagram": _("Instagram channels"),
+    "channels.sms": _("SMS channels"),
+    "channels.tiktok": _("TikTok channels"),
+    "channels.telegram": _("Telegram channels"),
+    "channels.livechat": _("live chat channels"),
+    "channels.gbp": _("Google Business Profile channels"),
 }
 NAMES = tuple(LABELS)
 LARGEST = 2**31 - 1

@@ -11,19 +11,39 @@ from config.api.requests.clients import client_address
 from config.logs import request_id
 
 
-def request_actor(request: HttpRequest, *, kind: ActorKind, id: object, label: str) -> Actor:
+def request_actor(
+    request: HttpRequest,
+    *,
+    kind: ActorKind,
+    id: object,
+    label: str,
+    acting_for: str = "",
+    of_workspace: bool = False,
+) -> Actor:
     """Give whoever makes a change with this request, with the address it comes from and its id."""
     return Actor(
         kind=kind,
         id=str(id),
         label=label,
+        acting_for=acting_for,
+        of_workspace=of_workspace,
         address=str(client_address(request) or ""),
         request_id=request_id.get() or "",
     )
 
 
 def user_actor(
-    request: HttpRequest, user: AbstractBaseUser | AnonymousUser, *, kind: Literal["user", "staff"] = "user"
+    request: HttpRequest,
+    user: AbstractBaseUser | AnonymousUser,
+    *,
+    kind: Literal["user", "staff"] = "user",
+    acting_for: str = "",
+    of_workspace: bool = False,
 ) -> Actor:
-    """Give the person who makes a change on a page; `staff` for our support in the admin."""
-    return request_actor(request, kind=kind, id=user.pk, label=user.get_username())
+    """Give the person who makes a change on a page; `staff` for our support in the admin.
+
+    `acting_for` is the customer as whom somebody of the agency makes it; `of_workspace` says that the person is one of
+    the workspace's own.
+    """
+    label = user.get_username()
+    return request_actor(request, kind=kind, id=user.pk, label=label, acting_for=acting_for, of_workspace=of_workspace)

@@ -2,25 +2,73 @@
 
 from celery import shared_task
 
-from agency.services import send_next_mail
+from agency.services import send_due_mails
+from agency.services.domains.checks import check_due_domains
+from agency.services.hourly_counts import count_hours as count_ended_hours
+from agency.services.jobs.turns import run_jobs as run_waiting_jobs
+from agency.services.notifications.fan_out import tell_next_people
+from agency.services.notifications.mailing import mail_next_at_once, mail_next_digest
+from agency.services.notifications.states import state_checks
 from agency.services.retention import RULES
 from config.celery.tasks import in_batches, one_at_a_time
+from config.db import database_now
 from config.queues import HOUSEKEEPING_SECONDS
 from config.retention.rules import forget
 
-# With the last e-mail's own limit this stays below that of the queue.
+# With the last conversations' own limits this stays below that of the queue.
 RUN_SECONDS = 45.0
+DOMAIN_SECONDS = 30.0
+JOB_SECONDS = 20.0
+NOTIFICATION_SECONDS = 10.0
+CHECK_SECONDS = 5.0
 
 
 @shared_task(name="agency.send_mail")
 @one_at_a_time
 def send_mail() -> None:
     """Send every e-mail that is due."""
-    in_batches(send_next_mail, seconds=RUN_SECONDS)
+    send_due_mails(seconds=RUN_SECONDS)
+
+
+@shared_task(name="agency.run_jobs")
+@one_at_a_time
+def run_jobs() -> None:
+    """Go on with bulk changes and exports, agencies in turn."""
+    run_waiting_jobs(seconds=JOB_SECONDS)
+
+
+@shared_task(name="agency.tell_people")
+@one_at_a_time
+def tell_people() -> None:
+    """Write what people are told of, and queue the e-mails about it that are due."""
+    for work in (tell_next_people, mail_next_at_once, mail_next_digest):
+        in_batches(work, seconds=NOTIFICATION_SECONDS)
+
+
+@shared_task(name="agency.check_states")
+@one_at_a_time
+def check_lasting_states() -> None:
+    """Find what has begun and what has ended of that which people are told of while it lasts."""
+    for check in state_checks:
+        in_batches(lambda: check.check(database_now()), seconds=CHECK_SECONDS)  # noqa: B023 - called at once
+
+
+@shared_task(name="agency.check_domains")
+@one_at_a_time
+def check_domains() -> None:
+    """Hold the domains that are due against the DNS."""
+    in_batches(check_due_domains, seconds=DOMAIN_SECONDS)
+
+
+@shared_task(name="agency.count_hours")
+@one_at_a_time
+def count_hours() -> None:
+    """Count what happened in the hours that have ended."""
+    in_batches(count_ended_hours, seconds=RUN_SECONDS)
 
 
 @shared_task(name="agency.forget_records")
 @one_at_a_time
 def forget_records() -> None:
-    """Forget events, activity, e-mails and sign-ins that are old enough, batch by batch."""
+    """Forget events, activity, e-mails, jobs and sign-ins that are old enough, batch by batch."""
     in_batches(lambda: forget(RULES), seconds=HOUSEKEEPING_SECONDS)

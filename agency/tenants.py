@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 
 class Audience(models.TextChoices):
-    AGENCY = "agency", "Agency"
-    WORKSPACE = "workspace", "Workspace"
+    AGENCY = "agency", _("Agency")
+    WORKSPACE = "workspace", _("Workspace")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from rest_framework.viewsets import ViewSetMixin
 
 from agency.actors import Actor
 from agency.models import Agency, Switch
+from agency.pages.branding.host import host_serves
 from agency.request_actor import request_actor
 from agency.services.authentication import AgencyCaller, authenticate_agency_key
 from agency.services.keys import AGENCY_PREFIX
@@ -33,7 +34,8 @@ class AgencySurface(KeyLimitedSurface[AgencyCaller]):
         caller = None if digest is None else authenticate_agency_key(digest)
         if caller is None:
             return KeyLookup(switch_is_on(Switch.Name.AGENCY_API), None)
-        return KeyLookup(caller.surface_is_on, caller)
+        is_here = host_serves(self.request._request, {caller.agency.pk})
+        return KeyLookup(caller.surface_is_on, caller if is_here else None)
 
     def check_caller(self, caller: AgencyCaller) -> None:
         if not caller.agency.is_active:

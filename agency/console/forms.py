@@ -4,14 +4,18 @@ from collections.abc import Iterator
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
+from django.db.models import QuerySet
 from django.forms.boundfield import BoundField
 from django.utils.translation import gettext_lazy as _
 
 from agency import limits
 from agency.models import Addon, Member, Plan
-from agency.pages.fields import EmailField, LineField, MultilineField, NameField
+from agency.models.branding.domains import LONGEST_HOST
+from agency.models.people.sign_up import LONGEST_LINK
+from agency.pages.forms.fields import EmailField, LineField, MultilineField, NameField
 from agency.services.catalogue import CatalogueChanges
 from agency.services.pictures import MOST_BYTES, TOO_LARGE
 
@@ -24,23 +28,58 @@ class ColourForm(forms.Form):
         required=False,
         max_length=7,
         widget=forms.TextInput(attrs={"placeholder": "#1f6feb", "spellcheck": "false", "autocomplete": "off"}),
-        help_text=_("Of the buttons that your customers see, such as #1f6feb. Empty for the usual colour."),
+        help_text=_(
+            "Such as #1f6feb: all other colours that your customers see follow from it. Empty for the usual ones."
+        ),
     )
 
 
-class LogoForm(forms.Form):
-    logo = forms.FileField(
+class LanguageForm(forms.Form):
+    language = forms.ChoiceField(
+        label=_("Language"),
+        required=False,
+        choices=[("", _("That of each reader's browser")), *settings.LANGUAGES],
+        help_text=_(
+            "Of pages and e-mails, yours and your customers'. Whoever has chosen one in their account keeps it."
+        ),
+    )
+
+
+class PictureForm(forms.Form):
+    picture = forms.FileField(
         label=_("Picture"),
         allow_empty_file=True,
         widget=forms.FileInput(attrs={"accept": "image/png,image/jpeg,image/webp"}),
-        help_text=_("PNG, JPEG or WebP, up to 1 MiB; shown up to 240 pixels wide and 80 high."),
+        help_text=_("PNG, JPEG or WebP, up to 1 MiB. A logo is shown up to 240 pixels wide and 80 high."),
     )
 
-    def clean_logo(self) -> "UploadedFile[bytes]":
-        file: UploadedFile[bytes] = self.cleaned_data["logo"]
+    def clean_picture(self) -> "UploadedFile[bytes]":
+        file: UploadedFile[bytes] = self.cleaned_data["picture"]
         if (file.size or 0) > MOST_BYTES:
             raise ValidationError(TOO_LARGE)
         return file
+
+
+class DomainForm(forms.Form):
+    """Takes an address as it is copied from a browser, too."""
+
+    host = LineField(
+        label=_("Domain"),
+        max_length=LONGEST_HOST + len("https://") + 1,
+        widget=forms.TextInput(
+            attrs={
+                "placeholder": "app.example.com",
+                "spellcheck": "false",
+                "autocapitalize": "none",
+                "inputmode": "url",
+            }
+        ),
+        help_text=_("Where your customers sign in, such as app.example.com. You need access to its DNS."),
+    )
+
+    def clean_host(self) -> str:
+        host: str = self.cleaned_data["host"]
+        return host.removeprefix("https://").removeprefix("http://").removesuffix("/")
 
 
 class CatalogueForm(forms.Form):
@@ -109,3 +148,56 @@ class InvitationForm(RoleForm):
     name = LineField(label=_("Name"), max_length=120, widget=forms.TextInput(attrs={"autocomplete": "off"}))
     email = EmailField()
     field_order = ["name", "email", "role"]
+
+
+class TwoFactorForm(forms.Form):
+    """The roles that must use two-factor; none of them when nobody must."""
+
+    roles = forms.MultipleChoiceField(
+        label=_("Two-factor is required for"),
+        choices=Member.Role.choices,
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_(
+            "Whoever has such a role sets up an authenticator app before anything else. API keys work as before."
+        ),
+    )
+
+
+def _link(label: Any, help_text: Any) -> LineField:
+    return LineField(
+        label=label,
+        required=False,
+        max_length=LONGEST_LINK,
+        help_text=help_text,
+        widget=forms.URLInput(attrs={"placeholder": "https://", "autocomplete": "off", "spellcheck": "false"}),
+    )
+
+
+class SignUpForm(forms.Form):
+    """Whether customers come by themselves. The addresses are judged by the service."""
+
+    is_on = forms.BooleanField(
+        label=_("Customers can sign up"),
+        required=False,
+        help_text=_("On your own domain. Their workspace begins when they have confirmed their e-mail address."),
+    )
+    allows_further_workspaces = forms.BooleanField(
+        label=_("Customers can add workspaces"),
+        required=False,
+        help_text=_("Whoever has one can add another from the menu of the dashboard, with the same plan."),
+    )
+    terms_url = _link(_("Address of your terms"), _("Who signs up has to agree to them. Empty for none."))
+    privacy_url = _link(_("Address of your privacy notice"), _("Empty for none."))
+
+    def __init__(self, *args: Any, plans: "QuerySet[Plan]", **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields["plan"] = forms.ModelChoiceField(
+            plans,
+            to_field_name="uuid",
+            required=False,
+            label=_("Default plan"),
+            empty_label=_("None"),
+            help_text=_("Taken by every new workspace for which none is named, over the API too."),
+        )
+        self.order_fields(["is_on", "plan", "allows_further_workspaces", "terms_url", "privacy_url"])

@@ -26,9 +26,9 @@ class CurrentMembership:
         return self.member.role == Member.Role.OWNER
 
 
-def memberships_of(user: User) -> list[Member]:
-    """Give a person's memberships with their agencies, by the agency's name."""
-    return list(Member.objects.filter(user=user).select_related("agency").order_by("agency__name_key", "id"))
+def memberships_of(user: User, agency_id: int | None) -> list[Member]:
+    """Give a person's memberships, with their agencies and by their names; with `agency_id` the one in that agency."""
+    return list(Member.objects.of_person(user, agency_id).select_related("agency").order_by("agency__name_key", "id"))
 
 
 def current_membership(request: HttpRequest, user: User, memberships: list[Member]) -> CurrentMembership | None:

@@ -1,6 +1,7 @@
 """How the activity log reads: labels of actions, links to what was changed, details as text."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.urls import reverse
@@ -8,6 +9,9 @@ from django.utils.translation import gettext as _
 
 from agency.models import ActivityEntry
 from agency.pages.registry import StrOrPromise, activity_actions, activity_targets
+
+# Of several things that one line is about.
+MOST_NAMED = 2
 
 
 def labelled_actions() -> list[tuple[str, StrOrPromise]]:
@@ -18,6 +22,13 @@ def labelled_actions() -> list[tuple[str, StrOrPromise]]:
 def action_label(action: str) -> StrOrPromise:
     known = activity_actions.get(action)
     return known.label if known else action.replace(".", " ").replace("_", " ").capitalize()
+
+
+def actor_of(entry: ActivityEntry) -> str:
+    """Name who has done it, and the customer as whom somebody of the agency has."""
+    if not entry.acting_for:
+        return entry.actor_label
+    return _("%(person)s as %(customer)s") % {"person": entry.actor_label, "customer": entry.acting_for}
 
 
 def target_url(entry: ActivityEntry) -> str:
@@ -47,3 +58,50 @@ def _as_text(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(_as_text, value))
     return _("none") if value in ("", None) else str(value)
+
+
+@dataclass(slots=True)
+class EntryGroup:
+    """Entries that read as one line: the same was done in a row, to one thing, or by one person to several."""
+
+    newest: ActivityEntry
+    number: int = 1
+    targets: dict[str, ActivityEntry] = field(default_factory=dict)
+
+    @property
+    def label(self) -> StrOrPromise:
+        return action_label(self.newest.action)
+
+    @property
+    def shown_targets(self) -> list[ActivityEntry]:
+        return list(self.targets.values())[:MOST_NAMED]
+
+    @property
+    def further_targets(self) -> int:
+        return max(0, len(self.targets) - MOST_NAMED)
+
+    @property
+    def times(self) -> int:
+        """How often it was done to the one thing; of several it is not said."""
+        return self.number if len(self.targets) == 1 else 1
+
+    def takes(self, entry: ActivityEntry) -> bool:
+        """Say whether an entry belongs here: the next one, of the same action, and of the same target or person."""
+        if entry.action != self.newest.action:
+            return False
+        return entry.target_id in self.targets or actor_of(entry) == actor_of(self.newest)
+
+    def add(self, entry: ActivityEntry) -> None:
+        self.targets.setdefault(entry.target_id, entry)
+
+
+def grouped(entries: Iterable[ActivityEntry]) -> list[EntryGroup]:
+    """Make one line of entries, the newest first, that stand in a row and belong together."""
+    groups: list[EntryGroup] = []
+    for entry in entries:
+        if groups and groups[-1].takes(entry):
+            groups[-1].number += 1
+        else:
+            groups.append(EntryGroup(entry))
+        groups[-1].add(entry)
+    return groups

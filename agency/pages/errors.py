@@ -7,22 +7,29 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
+from django.utils.translation import gettext_lazy as _
 
-from agency.pages.kept_form_data import keep_form_data
-from config.api.errors.faults import RETRY_AFTER_SECONDS, SERVER_ERROR, is_unavailable, log_fault
+from agency.pages.branding.look import look_of, remembered_look
+from agency.pages.forms.kept_data import keep_form_data
+from config.api.errors.faults import RETRY_AFTER_SECONDS, SERVER_ERROR, is_race_lost, is_unavailable, log_fault
 from config.api.errors.handler import answer_exception, path_not_found
 from config.api.responses.json import error_response
 from config.logs import request_id
 
 logger = logging.getLogger(__name__)
 
+FAULTS = 500
+
 MESSAGES = {
-    400: ("This request cannot be understood", "Go back and try again."),
-    403: ("This is not allowed", "The page may be out of date, or your role does not include this."),
-    404: ("There is nothing here", "The address may be mistyped, or what it showed is gone."),
-    405: ("This address cannot be opened like this", "Go back and use the buttons of the page that you came from."),
-    503: ("We cannot answer at the moment", "Nothing you did is at fault. Please try again in a few seconds."),
-    500: ("Something went wrong on our side", "Nothing you did is at fault. Please try again in a moment."),
+    400: (_("This request cannot be understood"), _("Go back and try again.")),
+    403: (_("This is not allowed"), _("The page may be out of date, or your role does not include this.")),
+    404: (_("There is nothing here"), _("The address may be mistyped, or what it showed is gone.")),
+    405: (
+        _("This address cannot be opened like this"),
+        _("Go back and use the buttons of the page that you came from."),
+    ),
+    503: (_("We cannot answer at the moment"), _("Nothing you did is at fault. Please try again in a few seconds.")),
+    500: (_("Something went wrong on our side"), _("Nothing you did is at fault. Please try again in a moment.")),
 }
 
 
@@ -30,39 +37,41 @@ def is_api(request: HttpRequest) -> bool:
     return request.path_info == "/api" or request.path_info.startswith("/api/")
 
 
-def error_page(status: int) -> HttpResponse:
+def error_page(request: HttpRequest, status: int) -> HttpResponse:
+    """Say what is wrong, in the look of the host; where the fault is ours, nobody is asked for that look."""
     title, advice = MESSAGES[status]
-    context = {"title": title, "advice": advice, "status": status, "request_id": request_id.get()}
+    look = look_of(request) if status < FAULTS else remembered_look(request)
+    context = {"title": title, "advice": advice, "status": status, "request_id": request_id.get(), "look": look}
     return HttpResponse(render_to_string("pages/error.html", context), status=status)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer what no view may see (too many fields, a look-up that is not declared), with one line and no trace."""
     logger.warning("request refused", extra={"reason": type(exception).__name__})
-    return answer_exception(exception, {}) if is_api(request) else error_page(400)
+    return answer_exception(exception, {}) if is_api(request) else error_page(request, 400)
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return answer_exception(exception, {}) if is_api(request) else error_page(403)
+    return answer_exception(exception, {}) if is_api(request) else error_page(request, 403)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return path_not_found(request) if is_api(request) else error_page(404)
+    return path_not_found(request) if is_api(request) else error_page(request, 404)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Answer a fault that no view has; Django calls this where it has caught it."""
     fault = sys.exception()
-    if fault is not None and is_unavailable(fault):
+    if fault is not None and (is_unavailable(fault) or is_race_lost(fault)):
         return _unavailable(request, fault)
-    return error_response(500, SERVER_ERROR) if is_api(request) else error_page(500)
+    return error_response(500, SERVER_ERROR) if is_api(request) else error_page(request, 500)
 
 
 def _unavailable(request: HttpRequest, fault: BaseException) -> HttpResponse:
     if is_api(request) and isinstance(fault, Exception):
         return answer_exception(fault, {})
     log_fault(fault, logging.WARNING)
-    answer = error_page(503)
+    answer = error_page(request, 503)
     answer.headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
     answer.__dict__["_has_been_logged"] = True  # one line is enough, and its trace would quote rows
     return answer
@@ -85,4 +94,4 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     view: Any = getattr(request.resolver_match and request.resolver_match.func, "view_class", None)
     if getattr(view, "keeps_form_data", False) and comes_from_here(request) and keep_form_data(request):
         return redirect(view.address_of_form(request))
-    return error_page(403)
+    return error_page(request, 403)

@@ -1,8 +1,8 @@
-"""Pages of lists: 25 rows, and links that keep the rest of the query string."""
+"""Pages of lists: 25 rows or as many as the address asks for, and links that keep the rest of the query string."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 from uuid import UUID
 
 from django.db.models import Model, QuerySet
@@ -12,16 +12,23 @@ from config.api.responses.pagination import read_number
 
 Row = TypeVar("Row", bound=Model)
 PAGE_SIZE = 25
+SIZES: Final = (PAGE_SIZE, 50, 100)
+# Further rows are not counted, and a list that has more leads no further: it is to be narrowed or sorted.
+MOST_COUNTED: Final = 10_000
 LARGEST_ID = 2**63 - 1
 
 
 @dataclass(slots=True)
 class Pages:
-    """Where a numbered list stands; a page past the end is the last one. Templates link with `{% querystring %}`."""
+    """Where a numbered list stands; a page past the end is the last one. Templates link with `{% querystring %}`.
+
+    With `is_capped` there are more rows than the `total` that was counted.
+    """
 
     asked: int
     total: int
     size: int = PAGE_SIZE
+    is_capped: bool = False
     last: int = field(init=False)
     number: int = field(init=False)
 
@@ -49,14 +56,32 @@ class Pages:
     def next(self) -> int | None:
         return self.number + 1 if self.number < self.last else None
 
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many rows a page may have, where there are more than on the shortest."""
+        return SIZES if self.size in SIZES and self.total > PAGE_SIZE else ()
 
-def read_pages(request: HttpRequest, total: int) -> Pages:
-    return Pages(read_number(request.GET.get("page", ""), usual=1, highest=LARGEST_ID), total)
+
+def read_size(request: HttpRequest) -> int:
+    """Give how many rows the address asks for; an odd number is the usual one."""
+    asked = read_number(request.GET.get("size", ""), usual=PAGE_SIZE, highest=SIZES[-1])
+    return asked if asked in SIZES else PAGE_SIZE
+
+
+def read_pages(request: HttpRequest, total: int, is_capped: bool = False) -> Pages:
+    asked = read_number(request.GET.get("page", ""), usual=1, highest=LARGEST_ID)
+    return Pages(asked, total, read_size(request), is_capped)
+
+
+def count_capped(rows: "QuerySet[Any]") -> tuple[int, bool]:
+    """Count rows up to 10,000, and say whether there are more."""
+    found = rows.order_by().values("pk")[: MOST_COUNTED + 1].count()
+    return min(found, MOST_COUNTED), found > MOST_COUNTED
 
 
 def paged(request: HttpRequest, rows: "QuerySet[Row]") -> tuple[list[Row], Pages]:
-    """Count the rows and fetch the page asked for: for lists that stay short enough to be counted."""
-    pages = read_pages(request, rows.count())
+    """Count the rows, as far as that stays cheap, and fetch the page asked for."""
+    pages = read_pages(request, *count_capped(rows))
     return list(rows[pages.offset : pages.offset + pages.size]), pages
 
 
@@ -72,20 +97,27 @@ class KeysetPage(Generic[Row]):
     rows: Sequence[Row]
     older: int | None
     newer: int | None
+    size: int = PAGE_SIZE
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many rows a page may have, where there are more than on this one, or it is not of the usual size."""
+        return SIZES if self.older or self.newer or self.size != PAGE_SIZE else ()
 
 
 def keyset_page(request: HttpRequest, rows: "QuerySet[Row]") -> KeysetPage[Row]:
     """Fetch rows before the id `before`, or after the id `after`: never counts and never skips."""
-    after = _id(request, "after")
+    after, size = _id(request, "after"), read_size(request)
     if after is not None:
-        found = list(rows.filter(pk__gt=after).order_by("pk")[: PAGE_SIZE + 1])
-        more_newer, found = len(found) > PAGE_SIZE, found[:PAGE_SIZE][::-1]
-        return KeysetPage(found, _edge(found, -1, there_is=True), _edge(found, 0, there_is=more_newer))
+        found = list(rows.filter(pk__gt=after).order_by("pk")[: size + 1])
+        more_newer, found = len(found) > size, found[:size][::-1]
+        return KeysetPage(found, _edge(found, -1, there_is=True), _edge(found, 0, there_is=more_newer), size)
     before = _id(request, "before")
     older_ones = rows if before is None else rows.filter(pk__lt=before)
-    found = list(older_ones.order_by("-pk")[: PAGE_SIZE + 1])
-    more_older, found = len(found) > PAGE_SIZE, found[:PAGE_SIZE]
-    return KeysetPage(found, _edge(found, -1, there_is=more_older), _edge(found, 0, there_is=before is not None))
+    found = list(older_ones.order_by("-pk")[: size + 1])
+    more_older, found = len(found) > size, found[:size]
+    newer = _edge(found, 0, there_is=before is not None)
+    return KeysetPage(found, _edge(found, -1, there_is=more_older), newer, size)
 
 
 def _id(request: HttpRequest, name: str) -> int | None:

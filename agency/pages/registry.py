@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from django.db.models import TextChoices
+from django.db.models import Exists, Q, TextChoices
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
@@ -18,7 +18,7 @@ StrOrPromise = str | Promise
 class Section(TextChoices):
     """The parts of the menus of console and dashboard, from top to bottom."""
 
-    MAIN = "main", ""
+    MAIN = "main", _("")
     AUTOMATION = "automation", _("Automation")
     CATALOGUE = "catalogue", _("Catalogue")
     CONFIGURATION = "configuration", _("Configuration")
@@ -62,13 +62,16 @@ class FigureSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FirstStep:
-    """One of the first things to do in a console; done as soon as `is_done` says so."""
+    """One of the first things to do in a console; done as soon as `is_done` says so.
+
+    What it asks the database is a condition: those of all steps are one statement.
+    """
 
     title: StrOrPromise
     text: StrOrPromise
     url_name: str
     action: StrOrPromise
-    is_done: Callable[[Agency], bool]
+    is_done: Callable[[Agency], bool | Q | Exists]
     order: int
     for_owners: bool = False
 
@@ -128,13 +131,16 @@ class Belonging:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LandingPlace:
-    """A part of the product in which people arrive after signing in, for those to whom it is open."""
+    """A part of the product in which people arrive after signing in, for those to whom it is open.
+
+    Both functions take a person and the id of the agency whose host it is: None where everything is to be seen.
+    """
 
     name: str
     url_name: str
     order: int
-    is_open: Callable[[User], bool]
-    belongings: Callable[[User], Iterable[Belonging]] = lambda _: ()
+    is_open: Callable[[User, int | None], bool]
+    belongings: Callable[[User, int | None], Iterable[Belonging]] = lambda *_: ()
 
 
 console_menu = Registry[MenuEntry]("entries of the console's menu")

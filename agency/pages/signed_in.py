@@ -17,8 +17,9 @@ from django.views import View
 
 from agency.models import User
 from agency.pages.errors import error_page
-from agency.pages.form_nonce import FIELD, FormNonce, new_nonce, nonce_of
-from agency.pages.kept_form_data import keep_form_data
+from agency.pages.forms.kept_data import keep_form_data
+from agency.pages.forms.nonce import FIELD, FormNonce, new_nonce, nonce_of
+from agency.pages.locale import in_page_language
 from agency.pages.registry import StrOrPromise
 from agency.services.sent_forms import claim_form, finish_form
 from config.errors import DomainError, NotFound
@@ -84,7 +85,7 @@ class SignedInView(View):
         """Lead whoever opens the address of a button to the page on which it stands."""
         if request.method in {"GET", "HEAD"}:
             return redirect(self.address_of_form(request))
-        answer = error_page(405)
+        answer = error_page(request, 405)
         answer.headers["Allow"] = ", ".join(name.upper() for name in self.http_method_names if hasattr(self, name))
         return answer
 
@@ -94,12 +95,16 @@ class SignedInView(View):
                 self.prepare(request, *args, **kwargs)
             if request.method == "POST" and self.creates and FIELD in request.POST:
                 return self._send_once(request, *args, **kwargs)
-            return super().dispatch(request, *args, **kwargs)
+            return self.handle(request, *args, **kwargs)
         except NotFound as error:
             raise Http404 from error
         except DomainError as error:
-            messages.error(request, error.message)
+            messages.error(request, in_page_language(error.message))
             return redirect(self.nav or self.landing_page)
+
+    def handle(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Call the method; a form that counts once is inside its transaction here."""
+        return super().dispatch(request, *args, **kwargs)
 
     def prepare(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
         """Do what asks the network or a storage, before the form's transaction begins."""
@@ -112,7 +117,7 @@ class SignedInView(View):
             form, is_new = claim_form(user=person_of(request), nonce=nonce.value, now=timezone.now())
             if not is_new:
                 return self.lead_to_first(form.landing)
-            response = super().dispatch(request, *args, **kwargs)
+            response = self.handle(request, *args, **kwargs)
             if response.status_code >= 400:
                 transaction.set_rollback(True)
             else:
@@ -139,8 +144,16 @@ class SignedInView(View):
     def new_nonce(self) -> str:
         return new_nonce(person_of(self.request).pk)
 
+    @property
+    def area_id(self) -> UUID:
+        """The id of the agency or workspace whose pages these are. Each area has its own."""
+        raise NotImplementedError
+
     def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
-        """Render a page inside its area's frame. Each area has its own."""
+        """Render a page inside its area's frame. Each area has its own.
+
+        Templates of several areas are told the area's namespace (`area`), its `frame` and its `hidden_fields`.
+        """
         raise NotImplementedError
 
     def done(self, message: str, to: str, *args: object) -> HttpResponse:

@@ -1,14 +1,29 @@
 """Every change of an agency: one verb, one function, one transaction."""
 
 from agency.services.activity import record_activity
-from agency.services.agencies import change_agency, create_agency, restore_agency, suspend_agency
-from agency.services.brands import brand_of, logo_named, remove_logo, set_accent, set_logo
+from agency.services.agencies import (
+    change_agency,
+    create_agency,
+    require_two_factor,
+    restore_agency,
+    set_language,
+    suspend_agency,
+)
+from agency.services.brands import (
+    brand_of,
+    picture_named,
+    remove_picture,
+    set_accent,
+    set_picture,
+    suggested_colours,
+)
 from agency.services.catalogue import (
     AddonLimitReached,
     AddonNotFound,
     PlanIsDefault,
     PlanLimitReached,
     PlanNotFound,
+    SignUpTakesPlan,
     archive_item,
     choose_default_plan,
     create_addon,
@@ -25,7 +40,19 @@ from agency.services.events import (
     write_event,
 )
 from agency.services.keys import KeyNotFound, issue_agency_key, revoke_agency_key
-from agency.services.mail.queue import due_mail, queue_mail, send_due_mail, send_next_mail
+from agency.services.mail.queue import queue_mail, queue_to_address
+from agency.services.mail.sending import send_due_mail, send_due_mails, send_next_mail
+from agency.services.mail.settings import (
+    MailNotFound,
+    change_mail_server,
+    change_sender,
+    mail_settings_of,
+    remove_mail_server,
+    send_mail_again,
+    set_carries_account_links,
+)
+from agency.services.mail.testing import request_test_mail
+from agency.services.mail.turns import due_mail
 from agency.services.people.invitations import (
     InvitationEnded,
     InvitationNotFound,
@@ -37,6 +64,7 @@ from agency.services.people.invitations import (
     withdraw_invitation,
 )
 from agency.services.people.members import MemberNotFound, add_member, change_role, remove_member
+from agency.services.sign_up import SignUpNeedsPlan, change_sign_up, open_sign_up_of, sign_up_settings_of
 from agency.services.switches import set_switch
 
 __all__ = [
@@ -45,18 +73,24 @@ __all__ = [
     "InvitationEnded",
     "InvitationNotFound",
     "KeyNotFound",
+    "MailNotFound",
     "MemberNotFound",
     "NewEvent",
     "PlanIsDefault",
     "PlanLimitReached",
     "PlanNotFound",
+    "SignUpNeedsPlan",
+    "SignUpTakesPlan",
     "accept_invitation",
     "accept_with_password",
     "add_member",
     "archive_item",
     "brand_of",
     "change_agency",
+    "change_mail_server",
     "change_role",
+    "change_sender",
+    "change_sign_up",
     "choose_default_plan",
     "create_addon",
     "create_agency",
@@ -67,22 +101,34 @@ __all__ = [
     "envelope",
     "invite_member",
     "issue_agency_key",
-    "logo_named",
+    "mail_settings_of",
+    "open_sign_up_of",
+    "picture_named",
     "queue_mail",
+    "queue_to_address",
     "record_activity",
     "record_event",
     "record_events",
-    "remove_logo",
+    "remove_mail_server",
     "remove_member",
+    "remove_picture",
+    "request_test_mail",
+    "require_two_factor",
     "restore_agency",
     "revoke_agency_key",
     "send_due_mail",
+    "send_due_mails",
     "send_invitation_again",
+    "send_mail_again",
     "send_next_mail",
     "set_accent",
-    "set_logo",
+    "set_carries_account_links",
+    "set_language",
+    "set_picture",
     "set_switch",
+    "sign_up_settings_of",
     "subscribed_events",
+    "suggested_colours",
     "suspend_agency",
     "update_item",
     "withdraw_invitation",

@@ -24,6 +24,8 @@ def record_activity(
         actor_kind=by.kind,
         actor_id=by.id,
         actor_label=by.label,
+        acting_for=by.acting_for,
+        of_workspace=by.of_workspace,
         action=action,
         target_kind=kind,
         target_id=str(identity),

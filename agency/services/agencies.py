@@ -1,12 +1,15 @@
 """Agencies themselves, as our support creates, suspends and restores them."""
 
+from collections.abc import Collection
 from datetime import datetime
 
+from django.conf import settings
 from django.db import IntegrityError, transaction
 
 from agency.actors import Actor
-from agency.models import Agency
+from agency.models import Agency, Member
 from agency.services.activity import record_activity
+from agency.services.domains.hosts import tell_all_to_read_anew
 from agency.services.people.names import require_plain_names
 from config.db import name_key
 from config.errors import Invalid
@@ -17,9 +20,20 @@ class AgencyNameTaken(Invalid):
     message = "Another agency has this name."
 
 
+class LanguageUnknown(Invalid):
+    field = "language"
+    message = "The product does not speak this language."
+
+
 def lock_agency(pk: int) -> None:
     """Take an agency's lock, for changes of its people one after another; the caller is inside a transaction."""
     Agency.objects.select_for_update(no_key=True).get(pk=pk)
+
+
+def lock_agencies(pks: Collection[int]) -> dict[int, Agency]:
+    """Take the locks of several agencies, in the order in which everybody takes several."""
+    rows = Agency.objects.select_for_update(no_key=True).filter(pk__in=pks).order_by("pk")
+    return {one.pk: one for one in rows}
 
 
 @transaction.atomic
@@ -54,6 +68,38 @@ def change_agency(*, agency: Agency, name: str, max_sub_accounts: int | None, by
     except IntegrityError as error:
         raise AgencyNameTaken from error
     record_activity(by=by, action="agency.changed", agency_id=agency.id, target=("agency", agency.uuid, agency.name))
+    return agency
+
+
+@transaction.atomic
+def require_two_factor(*, agency: Agency, roles: Collection[str], by: Actor) -> Agency:
+    """Say which roles of the console must use two-factor; whoever of them does not is led to set it up."""
+    agency = Agency.objects.select_for_update(no_key=True).get(pk=agency.pk)
+    wanted = [role for role in Member.Role.values if role in roles]
+    if agency.two_factor_roles != wanted:
+        details = {"from": agency.two_factor_roles, "to": wanted}
+        agency.two_factor_roles = wanted
+        agency.save(update_fields=["two_factor_roles"])
+        target = ("agency", agency.uuid, agency.name)
+        action = "agency.two_factor_required"
+        record_activity(by=by, action=action, agency_id=agency.id, target=target, details=details)
+    return agency
+
+
+@transaction.atomic
+def set_language(*, agency: Agency, language: str, by: Actor) -> Agency:
+    """Choose the language of an agency's pages and e-mails; empty leaves it to each reader's browser."""
+    if language and language not in dict(settings.LANGUAGES):
+        raise LanguageUnknown
+    agency = Agency.objects.select_for_update(no_key=True).get(pk=agency.pk)
+    if agency.language != language:
+        details = {"from": agency.language, "to": language}
+        agency.language = language
+        agency.save(update_fields=["language"])
+        tell_all_to_read_anew()
+        target = ("agency", agency.uuid, agency.name)
+        action = "agency.language_changed"
+        record_activity(by=by, action=action, agency_id=agency.id, target=target, details=details)
     return agency
 
 

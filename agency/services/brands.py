@@ -1,18 +1,20 @@
-"""An agency's looks: the colour of its customers' buttons and its logo."""
+"""An agency's looks: the colour from which all others follow, its logo for both themes, its favicon."""
 
 import hashlib
 import re
+from typing import Any, Final
 
 from django.db import transaction
 
 from agency.actors import Actor
 from agency.models import Agency, Brand
+from agency.models.branding.brands import BYTES, PictureKind
 from agency.services.activity import record_activity
-from agency.services.pictures import NoPicture, shrink
+from agency.services.pictures import DrawnPicture, NoPicture, draw_icon, main_colours, shrink
 from config.errors import Invalid
 
 ACCENT = re.compile(r"#[0-9a-f]{6}", re.ASCII)
-NO_LOGO = {"logo": None, "logo_digest": "", "logo_width": None, "logo_height": None}
+MOST_SUGGESTED: Final = 5
 
 
 class AccentRefused(Invalid):
@@ -20,26 +22,36 @@ class AccentRefused(Invalid):
     message = "The colour must be written like #1f6feb."
 
 
-class LogoRefused(Invalid):
+class PictureRefused(Invalid):
     """The message says what is wrong with the file."""
 
-    field = "logo"
+    field = "picture"
 
 
 def brand_of(agency: Agency) -> Brand:
-    """The agency's looks without the logo's bytes; the product's own where none were saved."""
-    return Brand.objects.filter(agency=agency).defer("logo").first() or Brand(agency=agency)
+    """The agency's looks without the pictures' bytes; the product's own where none were saved."""
+    return Brand.objects.filter(agency=agency).defer(*BYTES).first() or Brand(agency=agency)
 
 
-def logo_named(digest: str) -> bytes | None:
-    """The PNG with this SHA-256, while an agency shows it."""
-    found = Brand.objects.filter(logo_digest=digest).exclude(logo=None).values_list("logo", flat=True).first()
-    return bytes(found) if found else None
+def picture_named(digest: str, *, agency_id: int | None = None) -> bytes | None:
+    """The PNG with this SHA-256, while this agency shows it, or any."""
+    brands = Brand.objects.all() if agency_id is None else Brand.objects.filter(agency=agency_id)
+    for kind in BYTES:
+        found = brands.filter(**{f"{kind}_digest": digest}).values_list(kind, flat=True).first()
+        if found:
+            return bytes(found)
+    return None
+
+
+def suggested_colours(agency: Agency) -> list[str]:
+    """Give the colours of an agency's logo that it may want for its pages."""
+    png = Brand.objects.filter(agency=agency).values_list("logo", flat=True).first()
+    return main_colours(bytes(png), most=MOST_SUGGESTED) if png else []
 
 
 @transaction.atomic
 def set_accent(*, agency: Agency, accent: str, by: Actor) -> None:
-    """Choose the colour of customers' buttons; empty for the product's own. Raises `AccentRefused`."""
+    """Choose the colour that customers see; empty for the product's own. Raises `AccentRefused`."""
     accent = accent.lower()
     if accent and not ACCENT.fullmatch(accent):
         raise AccentRefused
@@ -51,36 +63,67 @@ def set_accent(*, agency: Agency, accent: str, by: Actor) -> None:
     _record(agency, "brand.colour_changed", by, accent=accent)
 
 
-def set_logo(*, agency: Agency, file: bytes, by: Actor) -> None:
-    """Show this picture beside the agency's name. Raises `LogoRefused`."""
+def set_picture(*, agency: Agency, kind: PictureKind, file: bytes, by: Actor) -> None:
+    """Show this logo, logo on dark grounds, or favicon. Raises `PictureRefused`.
+
+    The favicon is made from the logo as long as the agency has given none.
+    """
     try:
-        picture = shrink(file)
+        drawn = draw_icon(file) if kind == "favicon" else shrink(file)
+        icon = draw_icon(file) if kind == "logo" else None
     except NoPicture as error:
-        raise LogoRefused(str(error)) from error
-    digest = hashlib.sha256(picture.png).hexdigest()
-    values = {
-        "logo": picture.png,
-        "logo_digest": digest,
-        "logo_width": picture.width,
-        "logo_height": picture.height,
-    }
+        raise PictureRefused(str(error)) from error
+    values = _columns(kind, drawn)
+    digest = str(values[f"{kind}_digest"])
     with transaction.atomic():
-        if _lock(agency).logo_digest != digest:
-            Brand.objects.update_or_create(agency=agency, defaults=values)
-            _record(agency, "brand.logo_changed", by, digest=digest)
+        brand = _lock(agency)
+        if kind == "favicon":
+            values["favicon_is_own"] = True
+        elif icon and not brand.favicon_is_own:
+            values |= _columns("favicon", icon)
+        if any(getattr(brand, name) != value for name, value in values.items() if name not in BYTES):
+            _save(brand, values)
+            _record(agency, f"brand.{kind}_changed", by, digest=digest)
 
 
 @transaction.atomic
-def remove_logo(*, agency: Agency, by: Actor) -> None:
-    """Go back to the name's first letter; without a logo nothing happens."""
-    if Brand.objects.filter(agency=agency).exclude(logo=None).update(**NO_LOGO):
-        _record(agency, "brand.logo_removed", by)
+def remove_picture(*, agency: Agency, kind: PictureKind, by: Actor) -> None:
+    """Show it no longer; what is not there stays away, and nothing happens.
+
+    Without a logo the name's first letter stands in, without a favicon one that is made from the logo.
+    """
+    brand = Brand.objects.select_for_update(no_key=True).defer(*BYTES).filter(agency=agency).first()
+    if brand is None or brand.picture(kind) is None or (kind == "favicon" and not brand.favicon_is_own):
+        return
+    values = _columns(kind, None)
+    if kind == "favicon":
+        values |= {"favicon_is_own": False, **_columns("favicon", draw_icon(bytes(brand.logo)) if brand.logo else None)}
+    elif kind == "logo" and not brand.favicon_is_own:
+        values |= _columns("favicon", None)
+    _save(brand, values)
+    _record(agency, f"brand.{kind}_removed", by)
+
+
+def _columns(kind: PictureKind, drawn: DrawnPicture | None) -> dict[str, Any]:
+    """Give the columns of a picture, or of none."""
+    return {
+        kind: drawn.png if drawn else None,
+        f"{kind}_digest": hashlib.sha256(drawn.png).hexdigest() if drawn else "",
+        f"{kind}_width": drawn.width if drawn else None,
+        f"{kind}_height": drawn.height if drawn else None,
+    }
+
+
+def _save(brand: Brand, values: dict[str, Any]) -> None:
+    for name, value in values.items():
+        setattr(brand, name, value)
+    brand.save(update_fields=[*values, "changed_at"])
 
 
 def _lock(agency: Agency) -> Brand:
-    """Lock the agency's row without the logo's bytes, creating it the first time."""
+    """Lock the agency's row without the pictures' bytes, creating it the first time."""
     Brand.objects.bulk_create([Brand(agency=agency)], ignore_conflicts=True)
-    return Brand.objects.select_for_update(no_key=True).defer("logo").get(agency=agency)
+    return Brand.objects.select_for_update(no_key=True).defer(*BYTES).get(agency=agency)
 
 
 def _record(agency: Agency, action: str, by: Actor, **details: str) -> None:

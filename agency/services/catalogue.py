@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from agency import limits as limits_of_plans
 from agency.actors import Actor
 from agency.limits import Limits
-from agency.models import Addon, Agency, Plan
+from agency.models import Addon, Agency, Plan, SignUpSettings
 from agency.services.activity import record_activity
 from config.db import name_key, violated_constraint
 from config.errors import Conflict, Forbidden, Invalid, NotFound
@@ -36,6 +36,10 @@ class AddonLimitReached(Forbidden):
 
 class PlanIsDefault(Conflict):
     message = "New sub-accounts take this plan. Choose another default plan first."
+
+
+class SignUpTakesPlan(Conflict):
+    message = "New customers take this plan when they sign up. Choose another one, or switch sign-up off first."
 
 
 class CatalogueNameTaken(Invalid):
@@ -104,11 +108,16 @@ def archive_item(*, item: Plan | Addon, now: datetime, by: Actor) -> None:
 
 @transaction.atomic
 def choose_default_plan(*, agency: Agency, plan: Plan | None, by: Actor) -> None:
-    """Let new sub-accounts take this plan where none is named, or none at all. Raises `PlanNotFound`."""
+    """Let new sub-accounts take this plan where none is named, or none at all.
+
+    Raises `PlanNotFound`, and `SignUpTakesPlan` where customers could no longer sign up without it.
+    """
     _lock_agency(agency)
     before, after = default_plan_of(agency), None if plan is None else _lock(plan)
     if before == after:
         return
+    if after is None and SignUpSettings.objects.filter(agency=agency).taking_plans().exists():
+        raise SignUpTakesPlan
     Plan.objects.filter(agency=agency, is_default=True).update(is_default=False)
     if after is not None:
         Plan.objects.filter(pk=after.pk).update(is_default=True)

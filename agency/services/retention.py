@@ -1,4 +1,4 @@
-"""How long events, activity, e-mails and sign-ins are kept."""
+"""How long events, activity, e-mails, jobs and sign-ins are kept."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,6 +7,8 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db import connection, transaction
 
+from agency.services.exports.files import KEPT as EXPORTS_KEPT
+from agency.services.hourly_counts import KEPT as HOURLY_COUNTS_KEPT
 from agency.services.sent_forms import SENT_FORMS_KEPT
 from config.hooks import Registry
 from config.retention.rules import BATCH, OldRows, RetentionRule
@@ -16,6 +18,9 @@ EVENTS_KEPT = timedelta(days=32)
 # After the day until which they could have been answered, and not before the e-mails that brought their links.
 INVITATIONS_KEPT = timedelta(days=settings.MAIL_KEPT_DAYS)
 HAS_NO_MAIL = "NOT EXISTS (SELECT FROM agency_mail WHERE invitation_id = oldest.id)"
+FEW = 10
+# Each takes along a row for everybody who was told of it.
+FEW_EVENTS = 100
 # The word by which the activity's trigger lets old rows go (migration 0006); it holds for this transaction only.
 ALLOW_FORGETTING = "SELECT set_config('agency.activity', 'retention', true)"
 
@@ -58,11 +63,57 @@ def forget_activity(batch: int = BATCH) -> int:
 
 
 INVITATIONS = OldRows("agency_invitation", "expires_at", INVITATIONS_KEPT, order="expires_at", only=HAS_NO_MAIL)
+SESSIONS = OldRows("agency_usersession", "expire_date", timedelta(0), key="session_key", order="expire_date")
+HAS_ENDED = "state NOT IN ('waiting', 'running')"
+# Their files are large: a few go at a time, each with all its parts.
+EXPORTS = OldRows(
+    "agency_export",
+    "coalesce(ended_at, created_at)",
+    EXPORTS_KEPT,
+    of=HAS_ENDED,
+    belonging=(("agency_exportpart", "export_id"),),
+)
+BULK_OPERATIONS = OldRows(
+    "agency_bulkoperation",
+    "coalesce(ended_at, created_at)",
+    timedelta(days=30),
+    of=HAS_ENDED,
+    belonging=(("agency_bulkoperationitem", "operation_id"),),
+)
+NOTIFICATIONS_KEPT = timedelta(days=90)
+# What still lasts stays, so that it is not told again; whoever was told of the others goes with them.
+NOTIFICATIONS = OldRows(
+    "agency_notificationevent",
+    "created_at",
+    NOTIFICATIONS_KEPT,
+    of="(NOT lasts OR ended_at IS NOT NULL)",
+    only="told_at IS NOT NULL",
+    belonging=(("agency_notification", "event_id"),),
+)
+
+
+def forget_exports() -> int:
+    return EXPORTS.forget(FEW)
+
+
+def forget_notifications() -> int:
+    return NOTIFICATIONS.forget(FEW_EVENTS)
+
+
+def forget_bulk_operations() -> int:
+    return BULK_OPERATIONS.forget(FEW)
+
+
 RULES = (
     RetentionRule("events", EVENTS_KEPT, forget_events, events_lag),
     RetentionRule("activity", ACTIVITY.kept, forget_activity, ACTIVITY.lag),
+    RetentionRule("exports", EXPORTS.kept, forget_exports, EXPORTS.lag),
+    RetentionRule("bulk_operations", BULK_OPERATIONS.kept, forget_bulk_operations, BULK_OPERATIONS.lag),
     OldRows("agency_mail", "created_at", timedelta(days=settings.MAIL_KEPT_DAYS)).rule("mail"),
     INVITATIONS.rule("invitations"),
+    OldRows("agency_pendingsignup", "expires_at", timedelta(0), order="expires_at").rule("pending_sign_ups"),
+    OldRows("agency_hourlycount", "hour", HOURLY_COUNTS_KEPT, order="hour").rule("hourly_counts"),
+    RetentionRule("notifications", NOTIFICATIONS_KEPT, forget_notifications, NOTIFICATIONS.lag),
     OldRows("agency_sentform", "sent_at", SENT_FORMS_KEPT).rule("sent_forms"),
-    OldRows("django_session", "expire_date", timedelta(0), key="session_key", order="expire_date").rule("web_sessions"),
+    SESSIONS.rule("web_sessions"),
 )

@@ -7,7 +7,7 @@ import pytest
 from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.utils.timezone import now
 
-from agency.models import ActivityEntry, Addon, Agency, AgencyKey, Brand, Member, Plan, User
+from agency.models import ActivityEntry, Addon, Agency, AgencyKey, Brand, MailSettings, Member, Plan, User
 from tests.factories import AgencyFactory, MemberFactory, PlanFactory, UserFactory, an_agency_key
 
 pytestmark = pytest.mark.django_db
@@ -108,6 +108,10 @@ def test_an_agency_with_a_past_cannot_be_deleted() -> None:
     assert Agency.objects.filter(pk=plan.agency_id).exists()
 
 
+def a_favicon(**changes: Any) -> dict[str, Any]:
+    return {"favicon": b"x", "favicon_digest": "0" * 64, "favicon_width": 1, "favicon_height": 1, **changes}
+
+
 @pytest.mark.parametrize(
     ("rule", "values"),
     [
@@ -117,8 +121,33 @@ def test_an_agency_with_a_past_cannot_be_deleted() -> None:
         ("brand_logo_is_whole", {"logo_digest": "0" * 64}),
         ("brand_logo_is_whole", {"logo": b"x", "logo_digest": "x", "logo_width": 1, "logo_height": 1}),
         ("brand_logo_is_whole", {"logo": b"x", "logo_digest": "0" * 64, "logo_width": 0, "logo_height": 1}),
+        ("brand_dark_logo_is_whole", {"dark_logo": b"x"}),
+        ("brand_favicon_is_whole", {"favicon": b"x"}),
+        ("brand_favicon_is_square", a_favicon(favicon_width=2)),
+        ("brand_own_favicon_is_there", {"favicon_is_own": True}),
     ],
 )
 def test_a_brand_s_colour_is_a_colour_and_its_logo_whole(rule: str, values: dict[str, Any]) -> None:
     with pytest.raises(IntegrityError, match=rule), transaction.atomic():
         Brand.objects.create(agency=AgencyFactory.create(), **values)
+
+
+WHOLE_SERVER = {"host": "smtp.example.com", "port": 587, "security": "tls", "from_address": "a@b.example"}
+
+
+@pytest.mark.parametrize(
+    ("rule", "values"),
+    [
+        ("mail_server_is_whole", {"host": "smtp.example.com"}),
+        ("mail_server_is_whole", {**WHOLE_SERVER, "from_address": ""}),
+        ("mail_server_is_whole", {**WHOLE_SERVER, "security": "none"}),
+        ("mail_server_is_whole", {"from_address": "a@b.example"}),
+        ("mail_server_has_both_credentials", {**WHOLE_SERVER, "username": "x"}),
+        ("mail_server_has_both_credentials", {**WHOLE_SERVER, "password": "x"}),
+        ("mail_server_port_is_for_submission", {**WHOLE_SERVER, "port": 25}),
+    ],
+)
+def test_a_mail_server_is_whole(rule: str, values: dict[str, Any]) -> None:
+    agency = AgencyFactory.create()
+    with pytest.raises(IntegrityError, match=rule), transaction.atomic():
+        MailSettings.objects.create(agency=agency, **values)

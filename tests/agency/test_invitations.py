@@ -19,6 +19,7 @@ from tests.agency.invitations import INVITATIONS, NEW, answer, invited, join, ma
 from tests.factories import WorkspaceFactory
 from tests.parallel import at_once
 from tests.tenants import Tenant
+from workspaces.subaccounts.services import create_workspace
 
 pytestmark = pytest.mark.django_db
 ENDED = "This invitation no longer works"
@@ -202,7 +203,7 @@ def test_everybody_leaves_but_the_last_owner(a: Tenant) -> None:
         assert f"Leave {a.agency.name}?" in text(browser.get(f"/account/teams/{member.pk}/leave"))
         left = browser.post(f"/account/teams/{member.pk}/leave", follow=True)
         assert flashes(left) == [f"You have left {a.agency.name}."]
-        assert "You are in no team and own no workspace." in text(left)
+        assert "You are in no team and in no workspace." in text(left)
         assert browser.get("/console/").status_code == 403
     assert ActivityEntry.objects.filter(action="member.left").count() == 3
     refused = a_browser(last.user).post(f"/account/teams/{last.pk}/leave", follow=True)
@@ -244,3 +245,19 @@ def test_of_answers_and_invitations_at_once_one_counts(a: Tenant) -> None:
     invitation.refresh_from_db()
     assert is_member(a, person.email) == (invitation.status == "accepted")
     assert ActivityEntry.objects.filter(action__in=["member.added", "invitation.declined"]).count() == 1
+
+
+def test_the_page_takes_as_many_queries_for_many_invitations_as_for_two(
+    a: Tenant, django_assert_max_num_queries: Any
+) -> None:
+    person = a_person()
+    browser = a_browser(person)
+    for number in range(8):
+        create_workspace(
+            agency=a.agency, name=f"Shop {number}", owner_name="Nora", owner_email=person.email, now=now(), by=SYSTEM
+        )
+    invited(a.agency, person.email)
+    browser.get(INVITATIONS)
+    with django_assert_max_num_queries(9):
+        page = text(browser.get(INVITATIONS))
+    assert all(f"Shop {number}" in page for number in range(8))

@@ -3,13 +3,12 @@
 from datetime import timedelta
 
 import pytest
-from django.contrib.sessions.models import Session
 from django.db import DatabaseError, connection, transaction
 from django.utils.timezone import now
 
 from agency import tenants
 from agency.actors import SYSTEM
-from agency.models import ActivityEntry, Event, Invitation, Mail, User
+from agency.models import ActivityEntry, Event, Invitation, Mail, User, UserSession
 from agency.services import invite_member, record_activity, write_event
 from agency.services.retention import ACTIVITY, EventReader, event_readers, forget_activity
 from agency.tasks import forget_records
@@ -99,10 +98,10 @@ def test_mail_goes_after_ninety_days_and_sign_ins_when_they_are_over(a: Tenant) 
     for age in (91, 89):
         Mail.objects.create(kind="password_reset", user=user, created_at=now() - timedelta(days=age))
     for key, hours in (("over", -1), ("live", 1)):
-        Session.objects.create(session_key=key, session_data="", expire_date=now() + timedelta(hours=hours))
+        UserSession.objects.create(session_key=key, session_data="", expire_date=now() + timedelta(hours=hours))
     forget_records()
     assert Mail.objects.count() == 1
-    assert list(Session.objects.values_list("session_key", flat=True)) == ["live"]
+    assert list(UserSession.objects.values_list("session_key", flat=True)) == ["live"]
 
 
 def test_a_run_ends_after_its_time_and_says_that_something_is_left(a: Tenant) -> None:
@@ -121,9 +120,10 @@ def test_every_rule_says_how_far_behind_it_is(db: None) -> None:
     lags = {rule.name: rule.lag() for rule in retention_rules}
     assert set(lags) == {
         "events", "activity", "mail", "invitations", "sent_forms", "web_sessions", "idempotency_keys",
-        "permanent_idempotency_keys", "deliveries", "hourly_stats", "connect_sessions", "unsubscriptions",
-        "provider_notices", "contact_imports", "parked_changes", "media_uploads", "messages",
-        "notes",
+        "permanent_idempotency_keys", "deliveries", "hourly_stats", "hourly_counts", "connect_sessions",
+        "unsubscriptions", "provider_notices", "contact_imports", "parked_changes", "bulk_operations", "exports",
+        "pending_sign_ups", "media_uploads", "messages",
+        "notes", "notifications",
     }  # fmt: skip
     assert set(lags.values()) == {timedelta(0)}
 

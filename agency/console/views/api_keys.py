@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.conf import settings
 from django.db.models import F, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
@@ -12,9 +11,11 @@ from django.utils.translation import gettext_lazy
 from agency.console.forms import KeyForm
 from agency.console.views.base import ConsoleView, FormPage, crumb
 from agency.models import Agency, AgencyKey
-from agency.pages.forms import Confirmation
-from agency.pages.lists import paged, with_id
+from agency.pages.forms.forms import Confirmation
+from agency.pages.lists import with_id
+from agency.pages.tables import Column, ListPage, Table
 from agency.services import KeyNotFound, issue_agency_key, revoke_agency_key
+from agency.services.domains.hosts import base_url_of
 
 API = gettext_lazy("API")
 KEYS = "console:api-keys"
@@ -27,15 +28,26 @@ def live_keys(agency: Agency) -> "QuerySet[AgencyKey]":
     return AgencyKey.objects.filter(agency=agency, revoked_at=None)
 
 
-class KeyList(ConsoleView):
+class KeyList(ListPage, ConsoleView):
     """Live keys first; revoked ones stay in the list."""
 
     nav = KEYS
+    table = Table(
+        caption=gettext_lazy("API keys"),
+        columns=(
+            Column(name="name", label=gettext_lazy("Name"), order=("name", "id")),
+            Column(name="key", label=gettext_lazy("Key")),
+            Column(name="created", label=gettext_lazy("Created"), order=("created_at", "id"), descends_first=True),
+            Column(name="used", label=gettext_lazy("Last used"), order=("last_used_at", "id")),
+            Column(name="state", label=gettext_lazy("State")),
+            Column(name="actions", label=gettext_lazy("Actions"), is_unseen=True),
+        ),
+    )
 
     def get(self, request: HttpRequest) -> HttpResponse:
         keys = AgencyKey.objects.filter(agency=self.agency)
-        rows, pages = paged(request, keys.order_by(F("revoked_at").desc(nulls_first=True), "-created_at", "-id"))
-        return self.page("agency/api_keys.html", rows=rows, pages=pages, public_url=settings.PUBLIC_URL)
+        state = self.read_table().fetch(keys.order_by(F("revoked_at").desc(nulls_first=True), "-created_at", "-id"))
+        return self.list_page("agency/api_keys.html", state, public_url=base_url_of(self.agency.pk))
 
 
 class KeyNew(FormPage[KeyForm]):
@@ -53,7 +65,9 @@ class KeyNew(FormPage[KeyForm]):
         key, plaintext = issue_agency_key(
             agency=self.agency, name=given["name"], can_copy=given["can_copy"], by=self.by
         )
-        return self.page("agency/api_key_created.html", key=key, plaintext=plaintext, public_url=settings.PUBLIC_URL)
+        return self.page(
+            "agency/api_key_created.html", key=key, plaintext=plaintext, public_url=base_url_of(self.agency.pk)
+        )
 
     def context(self) -> dict[str, Any]:
         return {"crumbs": [crumb(API, KEYS)], "heading": _("New API key"), "submit": _("Create key")}

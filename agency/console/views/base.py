@@ -1,6 +1,7 @@
 """The base of every console page: who may come in, what their role allows, how a refusal reads."""
 
 from typing import Any, ClassVar, cast
+from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
@@ -10,11 +11,18 @@ from django.urls import reverse
 from agency.actors import Actor
 from agency.console.membership import CHOSEN, CurrentMembership, current_membership, memberships_of
 from agency.models import Agency, Member, User
-from agency.pages.form_page import FormOf, FormView
-from agency.pages.kept_form_data import kept_form_data
-from agency.pages.registry import StrOrPromise, console_menu, in_sections
+from agency.notification_kinds import NotificationKind, kinds_for
+from agency.pages.branding.host import host_agency_id
+from agency.pages.forms.kept_data import kept_form_data
+from agency.pages.forms.page import FormOf, FormView
+from agency.pages.locale import prefer_language_of
+from agency.pages.menus import written_menu
+from agency.pages.notifications import unread_counter
+from agency.pages.registry import StrOrPromise, console_menu
+from agency.pages.second_factor import has_shown_code, lead_to_set_up
 from agency.pages.signed_in import SignedInView
 from agency.request_actor import user_actor
+from agency.tenants import Audience
 
 CHANGERS = frozenset(role for role in Member.Role if Member(role=role).may_change_things)
 OWNERS = frozenset({Member.Role.OWNER})
@@ -43,13 +51,16 @@ class ConsoleView(SignedInView):
         if kept and kept.made_for:
             request.session[CHOSEN] = kept.made_for
         user = cast(User, request.user)
-        memberships = memberships_of(user)
+        memberships = memberships_of(user, host_agency_id(request))
         membership = current_membership(request, user, memberships)
         if membership is None:
             return render(request, "agency/no_membership.html", {"memberships": memberships}, status=403)
         self.membership = membership
+        prefer_language_of(request, membership.agency)
         if not membership.agency.is_active:
             return render(request, "agency/suspended.html", {"membership": membership}, status=403)
+        if membership.member.role in membership.agency.two_factor_roles and not has_shown_code(request):
+            return lead_to_set_up(request, name=membership.agency.name, back=self.address_of_form(request))
         if (request.method == "POST" or self.writers_only) and membership.member.role not in self.writers:
             raise PermissionDenied
         return self.refuse_other(membership.agency.uuid, membership.agency.name)
@@ -59,6 +70,10 @@ class ConsoleView(SignedInView):
         return self.membership.agency
 
     @property
+    def area_id(self) -> UUID:
+        return self.agency.uuid
+
+    @property
     def by(self) -> Actor:
         return user_actor(self.request, self.membership.user)
 
@@ -66,12 +81,21 @@ class ConsoleView(SignedInView):
     def may_write(self) -> bool:
         return self.membership.member.role in self.writers
 
+    @property
+    def area_notification_kinds(self) -> list[NotificationKind]:
+        """What somebody with this role is told of."""
+        return kinds_for(Audience.AGENCY, self.membership.member.role)
+
     def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
         """Render a page inside the console's frame."""
         frame = {
+            "area": "console",
+            "frame": "pages/console/base.html",
+            "hidden_fields": "pages/console/_hidden_fields.html",
             "membership": self.membership,
-            "menu": in_sections(console_menu),
+            "menu": written_menu("pages/console/_menu.html", console_menu, self.nav),
             "nav": self.nav,
+            "unread_count": unread_counter(self.membership.user, self.area_id, self.area_notification_kinds),
             "may_write": self.may_write,
             "is_answer": self.request.method == "POST",
         }

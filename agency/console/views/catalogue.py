@@ -13,9 +13,10 @@ from agency import limits
 from agency.console.forms import CatalogueForm, catalogue_values, limit_values
 from agency.console.views.base import ConsoleView, FormPage, crumb
 from agency.models import Addon, Agency, Plan
-from agency.pages.forms import Confirmation
-from agency.pages.lists import paged, with_id
+from agency.pages.forms.forms import Confirmation
+from agency.pages.lists import with_id
 from agency.pages.registry import StrOrPromise
+from agency.pages.tables import Column, ListPage, Table, TableState
 from agency.services import (
     AddonNotFound,
     PlanNotFound,
@@ -113,19 +114,33 @@ ADDONS = Catalogue(
 )
 
 
-def limit_rows(held: limits.Limits) -> list[tuple[str, int | None]]:
+def limit_rows(held: limits.Limits) -> list[tuple[StrOrPromise, int | None]]:
     """Give each limit's label and its number, None for no limit."""
     return [(label, limits.value(held, name)) for name, label in limits.LABELS.items()]
 
 
-class CatalogueList(ConsoleView):
+NAME = Column(name="name", label=gettext_lazy("Name"), order=("name_key", "id"))
+LIMITS = (
+    Column(name="contacts", label=gettext_lazy("Contacts"), is_number=True),
+    Column(name="team_members", label=gettext_lazy("Team members"), is_number=True),
+    Column(name="broadcasts_per_month", label=gettext_lazy("Broadcasts per month"), is_number=True),
+)
+CREATED = Column(name="when", label=gettext_lazy("Created"), order=("created_at", "id"), descends_first=True)
+ARCHIVED = Column(name="when", label=gettext_lazy("Archived"), order=("archived_at", "id"), descends_first=True)
+
+
+class CatalogueList(ListPage, ConsoleView):
+    """Those that can be chosen, or those that have been archived."""
+
     catalogue: ClassVar[Catalogue] = PLANS
 
     def get(self, request: HttpRequest) -> HttpResponse:
         archived = request.GET.get("show") == "archived"
+        columns = (NAME, *LIMITS, ARCHIVED if archived else CREATED)
+        table = Table(caption=self.catalogue.title, columns=columns, sort="name", keeps=("show",))
         items: Any = self.catalogue.model._default_manager.filter(agency=self.agency, archived_at__isnull=not archived)
-        rows, pages = paged(request, items.order_by("name_key", "id"))
-        return self.page("agency/catalogue.html", catalogue=self.catalogue, rows=rows, pages=pages, archived=archived)
+        state = TableState(table, request).fetch(items)
+        return self.list_page("agency/catalogue/list.html", state, catalogue=self.catalogue, archived=archived)
 
 
 class CatalogueItemPage(ConsoleView):
@@ -134,14 +149,14 @@ class CatalogueItemPage(ConsoleView):
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         item = self.catalogue.find(self.agency, uuid)
         return self.page(
-            "agency/catalogue_item.html", catalogue=self.catalogue, item=item, limits=limit_rows(item.limits)
+            "agency/catalogue/item.html", catalogue=self.catalogue, item=item, limits=limit_rows(item.limits)
         )
 
 
 class CatalogueNew(FormPage[CatalogueForm]):
     creates = True
     catalogue: ClassVar[Catalogue] = PLANS
-    template_name = "agency/catalogue_form.html"
+    template_name = "agency/catalogue/form.html"
 
     def make_form(self, data: Any = None) -> CatalogueForm:
         return CatalogueForm(data, initial=limit_values(self.catalogue.starting))
@@ -156,7 +171,7 @@ class CatalogueNew(FormPage[CatalogueForm]):
 
 class CatalogueEdit(FormPage[CatalogueForm]):
     catalogue: ClassVar[Catalogue] = PLANS
-    template_name = "agency/catalogue_form.html"
+    template_name = "agency/catalogue/form.html"
     item: Plan | Addon
 
     def find(self, **ids: Any) -> None:

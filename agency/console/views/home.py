@@ -2,35 +2,45 @@
 
 from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
+from django.db.models import BooleanField, ExpressionWrapper
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 
 from agency.console.membership import CHOSEN, memberships_of
 from agency.console.views.base import ConsoleView
 from agency.models import ActivityEntry, Agency
-from agency.pages.activity import action_label
-from agency.pages.registry import Concern, Figure, FirstStep, concern_sources, figure_sources, first_steps
+from agency.pages.activity import grouped
+from agency.pages.branding.host import host_agency_id
+from agency.pages.charts import PERIODS, Period, charts_of
+from agency.pages.registry import Concern, Figure, FirstStep, concern_sources, figure_sources, first_steps, in_order
 from agency.services.people.users import remember_landing
 
 LATEST = 6
+# What belongs together is one line, so more than are shown are looked at.
+LOOKED_AT = 60
 
 
 class Home(ConsoleView):
-    """What needs attention, a few true numbers, what to do first, and what happened last."""
+    """What needs attention, a few true numbers with their course, what to do first, and what happened last."""
 
     nav = "console:home"
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        latest = ActivityEntry.objects.filter(agency=self.agency).order_by("-id")[:LATEST]
+        latest = ActivityEntry.objects.filter(agency=self.agency).order_by("-id")[:LOOKED_AT]
+        period = Period.named(request.GET.get("period", ""), timezone.now())
         return self.page(
             "agency/home.html",
             concerns=concerns_of(self.agency),
             figures=figures_of(self.agency),
             steps=steps_of(self.agency),
-            latest=[(entry, action_label(entry.action)) for entry in latest],
+            feed=grouped(latest)[:LATEST],
+            charts=charts_of(self.agency, period),
+            period=period,
+            periods=PERIODS,
         )
 
 
@@ -42,7 +52,8 @@ def switch_agency(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return redirect("console:home")
     choice = request.POST.get("agency", "")
-    chosen = next((one for one in memberships_of(request.user) if str(one.agency.uuid) == choice), None)
+    memberships = memberships_of(request.user, host_agency_id(request))
+    chosen = next((one for one in memberships if str(one.agency.uuid) == choice), None)
     if chosen is None:
         messages.error(request, _("You are not in this agency's team."))
     else:
@@ -63,5 +74,9 @@ def figures_of(agency: Agency) -> list[Figure]:
 
 def steps_of(agency: Agency) -> list[tuple[FirstStep, bool]]:
     """Give the first steps with whether each is done; nothing once all of them are."""
-    steps = [(step, step.is_done(agency)) for step in sorted(first_steps, key=lambda step: step.order)]
+    declared = in_order(first_steps)
+    answers = [step.is_done(agency) for step in declared]
+    asked = [ExpressionWrapper(one, BooleanField()) for one in answers if not isinstance(one, bool)]
+    told = iter(Agency.objects.values_list(*asked).get(pk=agency.pk) if asked else ())
+    steps = [(step, one if isinstance(one, bool) else next(told)) for step, one in zip(declared, answers, strict=True)]
     return [] if all(done for _, done in steps) else steps

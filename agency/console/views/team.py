@@ -3,23 +3,25 @@
 from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.console.forms import ROLE_DESCRIPTIONS, InvitationForm, RoleForm
+from agency.console.forms import ROLE_DESCRIPTIONS, InvitationForm, RoleForm, TwoFactorForm
 from agency.console.views.base import OWNERS, ConsoleView, FormPage, crumb
-from agency.models import Agency, Invitation, Member
-from agency.pages.forms import Confirmation
-from agency.pages.lists import paged, with_id
+from agency.models import Agency, Invitation, Member, TwoFactor
+from agency.pages.forms.forms import Confirmation
+from agency.pages.lists import with_id
+from agency.pages.tables import Column, ListPage, Table
 from agency.services import (
     InvitationNotFound,
     MemberNotFound,
     change_role,
     invite_member,
     remove_member,
+    require_two_factor,
     send_invitation_again,
     withdraw_invitation,
 )
@@ -30,15 +32,27 @@ LARGEST_ID = 2**63 - 1
 TITLE = gettext_lazy("Team")
 
 
-class Team(ConsoleView):
+class Team(ListPage, ConsoleView):
     nav = TEAM
     writers = OWNERS
+    table = Table(
+        caption=TITLE,
+        columns=(
+            Column(name="person", label=gettext_lazy("Person"), order=("user__email", "id")),
+            Column(name="role", label=gettext_lazy("Role"), order=("role", "created_at", "id")),
+            Column(name="signed_in", label=gettext_lazy("Last signed in"), order=("user__last_login", "id")),
+            Column(name="added", label=gettext_lazy("Added"), order=("created_at", "id")),
+            Column(name="actions", label=gettext_lazy("Actions"), is_unseen=True),
+        ),
+        sort="added",
+    )
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        members = Member.objects.filter(agency=self.agency).select_related("user").order_by("created_at", "id")
-        rows, pages = paged(request, members)
+        members = Member.objects.filter(agency=self.agency).select_related("user")
+        used = TwoFactor.objects.filter(user=OuterRef("user"), confirmed_at__isnull=False)
+        state = self.read_table().fetch(members.annotate(uses_two_factor=Exists(used)))
         waiting = invitations_of(self.agency).order_by("created_at", "id")
-        return self.page("agency/team.html", rows=rows, pages=pages, invitations=waiting[:MOST_WAITING])
+        return self.list_page("agency/team.html", state, invitations=waiting[:MOST_WAITING])
 
 
 def invitations_of(agency: Agency) -> "QuerySet[Invitation]":
@@ -63,6 +77,25 @@ class Invite(FormPage[InvitationForm]):
     def context(self) -> dict[str, Any]:
         heading = _("Invite a person")
         return {"crumbs": [crumb(TITLE, TEAM)], "heading": heading, "submit": _("Invite"), "roles": ROLE_DESCRIPTIONS}
+
+
+class TwoFactorRequirement(FormPage[TwoFactorForm]):
+    """Which roles must use two-factor."""
+
+    nav = TEAM
+    writers = OWNERS
+
+    def make_form(self, data: Any = None) -> TwoFactorForm:
+        return TwoFactorForm(data, initial={"roles": self.agency.two_factor_roles})
+
+    def save(self, form: TwoFactorForm) -> HttpResponse:
+        agency = require_two_factor(agency=self.agency, roles=form.cleaned_data["roles"], by=self.by)
+        named = ", ".join(str(Member.Role(role).label) for role in agency.two_factor_roles)
+        none = _("Two-factor is required for nobody.")
+        return self.done(_("Two-factor is required for: %(roles)s.") % {"roles": named} if named else none, TEAM)
+
+    def context(self) -> dict[str, Any]:
+        return {"crumbs": [crumb(TITLE, TEAM)], "heading": _("Two-factor"), "submit": _("Save")}
 
 
 class OneInvitation(ConsoleView):

@@ -6,9 +6,9 @@ from typing import Any
 
 from django.test import Client
 
-from agency.account.attempt_limits import SIGN_INS_TO_ACCOUNT, account_digest
+from agency.account.sign_in.attempt_limits import SIGN_INS_TO_ACCOUNT, account_digest
 from agency.models import Agency, Member, User
-from tests.factories import MemberFactory, UserFactory
+from tests.factories import DomainFactory, MemberFactory, UserFactory
 from tests.tenants import HANDLER, an_address
 
 PASSWORD = "correct-horse-battery"
@@ -46,6 +46,19 @@ def strangers_guess(email: str) -> None:
 
 def at_the_console(agency: Agency, role: str = "admin") -> Client:
     return a_browser(a_member(agency, role).user)
+
+
+def a_host(agency: Agency) -> str:
+    """A domain of the agency's, verified."""
+    return DomainFactory.create(agency=agency).host
+
+
+def signed_in_on(host: str, user: User) -> Client:
+    """A browser in which a person has signed in on a host, with `PASSWORD`."""
+    browser = a_browser()
+    browser.defaults["HTTP_HOST"] = host
+    assert browser.post("/account/sign-in", {"email": user.email, "password": PASSWORD}).status_code == 302
+    return browser
 
 
 def text(answer: Any) -> str:

@@ -117,7 +117,7 @@ def test_a_page_of_the_log_takes_one_statement_of_its_own(
 ) -> None:
     entries(a, 60)
     admin.get(LOG)
-    with django_assert_num_queries(4):  # session, person, memberships, entries
+    with django_assert_num_queries(6):  # session, person, memberships, entries, saved views, the bell's
         admin.get(LOG)
 
 

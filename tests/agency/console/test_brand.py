@@ -11,7 +11,6 @@ from django.test import Client
 from PIL import Image
 
 from agency.models import ActivityEntry, Brand
-from agency.public.brand import brightness, text_on
 from tests.agency.console.browsers import a_browser, at_the_console, text
 from tests.pictures import a_picture, size_of
 from tests.tenants import Tenant
@@ -21,11 +20,12 @@ PAGE = "/console/configuration/brand"
 LOGO = re.compile(r"/brand/[0-9a-f]{64}\.png")
 
 
-def upload(browser: Client, data: bytes, name: str = "logo.png") -> Any:
-    return browser.post(f"{PAGE}/logo", {"logo": SimpleUploadedFile(name, data)})
+def upload(browser: Client, data: bytes, kind: str = "logo") -> Any:
+    return browser.post(f"{PAGE}/{kind}", {"picture": SimpleUploadedFile("logo.png", data)})
 
 
 def shown(browser: Client) -> str | None:
+    """The first picture on the page: the logo, if there is one."""
     found = LOGO.search(browser.get(PAGE).content.decode())
     return found[0] if found else None
 
@@ -49,7 +49,8 @@ def test_the_colour_is_six_hex_digits_or_none(a: Tenant, admin: Client) -> None:
 def test_the_colour_comes_as_a_stylesheet() -> None:
     sheet = a_browser().get("/brand/ffcc00.css")
     assert (sheet.status_code, sheet["Content-Type"]) == (200, "text/css; charset=utf-8")
-    assert sheet.content == b":root { --brand: #ffcc00; --on-brand: #000000; }\n"
+    assert sheet.content.decode().startswith(".branded { --accent: light-dark(#")
+    assert b"--button: light-dark(#ffcc00, #ffcc00);" in sheet.content
     assert "immutable" in sheet["Cache-Control"]
 
 
@@ -58,12 +59,6 @@ def test_the_colour_comes_as_a_stylesheet() -> None:
 )
 def test_what_is_no_colour_gives_no_stylesheet(colour: str) -> None:
     assert a_browser().get(f"/brand/{colour}.css").status_code == 404
-
-
-@pytest.mark.parametrize("colour", ["000000", "ffffff", "ff0000", "00ff00", "0000ff", "777777", "757575", "1f6feb"])
-def test_the_text_on_a_button_stands_out_from_every_colour(colour: str) -> None:
-    light = sorted((brightness(colour), brightness(text_on(colour).removeprefix("#"))))
-    assert (light[1] + 0.05) / (light[0] + 0.05) >= 4.5
 
 
 # The logo ---------------------------------------------------------------------------------------------------
@@ -145,13 +140,13 @@ def test_a_damaged_picture_is_never_a_fault_of_ours(admin: Client, kind: str) ->
 
 
 def test_more_than_one_file_is_refused(admin: Client) -> None:
-    files = {"logo": SimpleUploadedFile("a.png", a_picture()), "more": SimpleUploadedFile("b.png", a_picture())}
+    files = {"picture": SimpleUploadedFile("a.png", a_picture()), "more": SimpleUploadedFile("b.png", a_picture())}
     assert admin.post(f"{PAGE}/logo", files).status_code == 400
     assert shown(admin) is None
 
 
 def test_without_a_file_the_form_asks_for_one(admin: Client) -> None:
-    answer = admin.post(f"{PAGE}/logo", {"logo": "no file"})
+    answer = admin.post(f"{PAGE}/logo", {"picture": "no file"})
     assert answer.status_code == 422
     assert "This field is required." in text(answer)
 
@@ -193,3 +188,88 @@ def test_customers_see_the_looks_in_their_dashboard(a: Tenant, admin: Client) ->
     page = customer.get("/app/channels").content.decode()
     assert '<link rel="stylesheet" href="/brand/1f6feb.css">' in page
     assert f'src="{shown(admin)}" width="300" height="100"' in page
+
+
+# The logo for dark grounds, and the favicon -----------------------------------------------------------------
+
+
+def brand_of_all() -> Brand:
+    return Brand.objects.get()
+
+
+def test_a_favicon_is_made_from_the_logo_until_the_agency_has_its_own(a: Tenant, admin: Client) -> None:
+    upload(admin, a_picture(300, 100))
+    made = brand_of_all()
+    assert not made.favicon_is_own
+    assert size_of(a_browser().get(f"/brand/{made.favicon_digest}.png").content) == (192, 192)
+    assert "Made from your logo." in text(admin.get(PAGE))
+    upload(admin, a_picture(64, 64), "favicon")
+    own = brand_of_all()
+    assert own.favicon_is_own
+    assert own.favicon_digest != made.favicon_digest
+    upload(admin, a_picture(200, 50))
+    assert brand_of_all().favicon_digest == own.favicon_digest
+    admin.post(f"{PAGE}/favicon/remove")
+    again = brand_of_all()
+    assert (again.favicon_is_own, again.favicon_digest in {own.favicon_digest, ""}) == (False, False)
+    admin.post(f"{PAGE}/logo/remove")
+    assert brand_of_all().favicon is None
+
+
+def test_an_own_favicon_stays_when_the_logo_goes(a: Tenant, admin: Client) -> None:
+    upload(admin, a_picture(64, 64), "favicon")
+    upload(admin, a_picture())
+    admin.post(f"{PAGE}/logo/remove")
+    assert brand_of_all().favicon_is_own
+    customer = a_browser(a.workspace.owner).get("/app/channels").content.decode()
+    assert f'<link rel="icon" type="image/png" sizes="192x192" href="/brand/{brand_of_all().favicon_digest}.png">' in (
+        customer
+    )
+
+
+@pytest.mark.parametrize(("width", "height"), [(3000, 16), (16, 3000), (16, 16), (192, 192), (800, 600)])
+def test_every_favicon_is_a_square_of_our_own_making(admin: Client, width: int, height: int) -> None:
+    assert upload(admin, a_picture(width, height), "favicon").status_code == 302
+    assert size_of(a_browser().get(f"/brand/{brand_of_all().favicon_digest}.png").content) == (192, 192)
+
+
+def test_on_dark_grounds_there_is_a_logo_of_its_own(a: Tenant, admin: Client) -> None:
+    upload(admin, a_picture())
+    customer = a_browser(a.workspace.owner)
+    assert b"prefers-color-scheme: dark" not in customer.get("/app/channels").content
+    upload(admin, a_picture(120, 40), "dark-logo")
+    page = customer.get("/app/channels").content.decode()
+    dark = f'<source media="(prefers-color-scheme: dark)" srcset="/brand/{brand_of_all().dark_logo_digest}.png"'
+    assert dark in page
+    assert 'class="logo for-both"' in page
+    admin.post(f"{PAGE}/dark-logo/remove")
+    assert dark not in customer.get("/app/channels").content.decode()
+
+
+@pytest.mark.parametrize("kind", ["dark-logo", "favicon"])
+def test_the_other_pictures_are_judged_like_a_logo(admin: Client, kind: str) -> None:
+    for data, message in ((b"hello", "The file must be a PNG, JPEG or WebP picture."), (b"x" * 1_048_577, "1 MiB")):
+        answer = upload(admin, data, kind)
+        assert answer.status_code == 422
+        assert message in text(answer)
+    assert admin.post(f"{PAGE}/{kind}/remove").status_code == 302
+    assert not ActivityEntry.objects.filter(action__startswith="brand.").exists()
+
+
+def test_a_logo_suggests_its_colours(admin: Client) -> None:
+    picture = Image.new("RGB", (200, 50), "white")
+    picture.paste("#0d9488", (0, 0, 120, 50))
+    picture.paste("black", (120, 0, 150, 50))
+    written = BytesIO()
+    picture.save(written, "PNG")
+    assert "From your logo" not in text(admin.get(PAGE))
+    upload(admin, written.getvalue())
+    page = admin.get(PAGE).content.decode()
+    assert "From your logo" in page
+    suggested = page.index('value="#0d9488"')
+    assert suggested < page.index('id="others"')
+    assert page.count("aria-pressed") == 11
+    admin.post(f"{PAGE}/colour", {"accent": "#0d9488"})
+    assert (
+        'value="#0d9488" title="#0d9488" aria-label="#0d9488" aria-pressed="true"' in admin.get(PAGE).content.decode()
+    )

@@ -3,13 +3,12 @@
 from typing import Any
 
 import pytest
-from django.contrib.sessions.models import Session
 from django.test import Client
 from django.utils.timezone import now
 
-from agency.models import Plan, User
-from agency.pages.form_nonce import new_nonce
-from agency.pages.kept_form_data import MOST_CHARACTERS, SESSION_KEY
+from agency.models import Plan, User, UserSession
+from agency.pages.forms.kept_data import MOST_CHARACTERS, SESSION_KEY
+from agency.pages.forms.nonce import new_nonce
 from tests.agency.console.browsers import PASSWORD, a_browser, a_member, a_person, flashes, hidden, text
 from tests.factories import AgencyFactory, MemberFactory, WorkspaceFactory
 from tests.tenants import Tenant, an_address
@@ -23,7 +22,7 @@ def typed_after_the_end(browser: Client, path: str, **words: str) -> Any:
     """Open the form, lose the session, send the form."""
     page = browser.get(path)
     sent = {"made_for": hidden(page, "made_for"), "nonce": hidden(page, "nonce"), **words}
-    Session.objects.all().delete()
+    UserSession.objects.all().delete()
     return browser.post(path, sent)
 
 
@@ -97,24 +96,24 @@ def test_nothing_is_kept_of_a_form_that_is_not_ours(nonce: str, a: Tenant) -> No
     browser = a_browser()
     answer = browser.post(NEW_PLAN, {"name": "Growth", "nonce": nonce})
     assert answer.status_code == 302
-    assert not Session.objects.exists()
+    assert not UserSession.objects.exists()
 
 
 def test_nor_of_one_that_is_very_long(a: Tenant) -> None:
     browser = a_browser()
     browser.post(NEW_PLAN, {"description": "x" * MOST_CHARACTERS, "nonce": new_nonce(a_person().pk)})
-    assert not Session.objects.exists()
+    assert not UserSession.objects.exists()
 
 
 def test_form_data_that_nobody_fetches_end_with_their_session(a: Tenant) -> None:
     member = a_member(a.agency)
     browser = a_browser(member.user)
     typed_after_the_end(browser, NEW_PLAN, name="Growth")
-    hours = (Session.objects.get().expire_date - now()).total_seconds() / 3600
+    hours = (UserSession.objects.get().expire_date - now()).total_seconds() / 3600
     assert hours <= 1
     sign_in(browser, member.user.email, NEW_PLAN)
     browser.get(NEW_PLAN)
-    assert (Session.objects.get().expire_date - now()).days > 10
+    assert (UserSession.objects.get().expire_date - now()).days > 10
 
 
 def test_the_dashboard_does_the_same(a: Tenant) -> None:
@@ -173,7 +172,7 @@ def test_but_a_form_of_another_site_is_not_and_ends_no_session(a: Tenant, header
         answer = with_an_old_token(browser, user, headers)
         assert answer.status_code == 403
         assert not answer.cookies
-    assert not any(SESSION_KEY in session.get_decoded() for session in Session.objects.all())
+    assert not any(SESSION_KEY in session.get_decoded() for session in UserSession.objects.all())
 
 
 def test_nor_is_one_that_was_shown_to_somebody_else(a: Tenant) -> None:

@@ -16,6 +16,7 @@ from tests.agency.console.browsers import a_member, at_the_console, text
 from tests.factories import (
     AgencyFactory,
     ChannelFactory,
+    DomainFactory,
     EndpointFactory,
     PlanFactory,
     WorkspaceFactory,
@@ -55,6 +56,7 @@ def test_first_steps_are_ticked_off_and_go_when_all_are_done(a: Tenant, owner: C
     owner.post("/console/team/invite", {"name": "N", "email": "n@example.com", "role": "viewer"})
     a.workspace.refresh_from_db()
     an_agency_key(a.agency)
+    DomainFactory.create(agency=a.agency)
     assert a.endpoint.agency == a.agency
     Pack.objects.create(agency=a.agency, name="Starter", position=1, status=Pack.Status.PUBLISHED)
     assert "First steps" not in text(owner.get("/console/"))
@@ -124,7 +126,7 @@ def test_many_concerns_of_a_kind_are_named_in_part_and_cost_the_same(
     Endpoint.objects.update(last_outcome="error")
     Channel.objects.update(status="error")
     admin.get("/console/")
-    with django_assert_max_num_queries(18):
+    with django_assert_max_num_queries(26):
         page = text(admin.get("/console/"))
     assert (page.count(" fails. "), page.count("is broken")) == (3, 3)
     assert "late-0@example.com, late-1@example.com, late-2@example.com …" in page
@@ -135,7 +137,7 @@ def test_home_takes_few_statements(a: Tenant, admin: Client, django_assert_max_n
     for _ in range(10):
         a_member(a.agency)
     admin.get("/console/")
-    with django_assert_max_num_queries(17):
+    with django_assert_max_num_queries(25):
         admin.get("/console/")
 
 

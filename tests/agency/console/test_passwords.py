@@ -10,7 +10,7 @@ from django.test import Client
 from agency.models import ActivityEntry, Mail, Member, User
 from agency.tasks import send_mail
 from config.logs import JSONFormatter
-from tests.agency.console.browsers import PASSWORD, a_browser, a_member, a_person, strangers_guess, text
+from tests.agency.console.browsers import PASSWORD, a_browser, a_member, a_person, flashes, strangers_guess, text
 from tests.factories import WorkspaceFactory
 from tests.parallel import at_once
 from tests.tenants import Tenant
@@ -69,10 +69,10 @@ def test_known_unknown_and_closed_accounts_are_answered_alike_and_only_the_known
 def test_the_whole_way_from_the_mail_to_the_console(member: Member, link: str) -> None:
     assert outbox.outbox[-1].subject == "Set a new password"
     browser = a_browser()
-    assert choose(browser, link)["Location"] == "/account/password-set"
-    page = browser.get("/account/password-set")
-    assert "You can sign in with it now." in text(page)
-    assert b'href="/account/sign-in"' in page.content
+    assert choose(browser, link)["Location"] == "/console/"
+    page = browser.get("/console/")
+    assert page.status_code == 200
+    assert flashes(page) == ["Your password is set. Everywhere else you are signed out."]
     assert can_sign_in(member.user, NEW)
     assert not can_sign_in(member.user, PASSWORD)
 
@@ -196,7 +196,7 @@ def test_a_new_password_opens_an_account_that_guessing_closed(member: Member, li
     assert browser.post("/account/sign-in", {"email": member.user.email, "password": NEW}).status_code == 302
 
 
-def test_a_customer_sets_a_password_and_is_shown_the_way_to_the_dashboard(a: Tenant) -> None:
+def test_a_customer_sets_a_password_and_is_in_the_dashboard(a: Tenant) -> None:
     WorkspaceFactory.create(agency=a.agency, owner_email="new-owner@example.com", name='Bread & "Butter"')
     path = the_link()
     sent = outbox.outbox[-1]
@@ -204,11 +204,24 @@ def test_a_customer_sets_a_password_and_is_shown_the_way_to_the_dashboard(a: Ten
     assert 'Bread & "Butter"' in sent.body
     assert a.agency.name in sent.body
     browser = a_browser()
-    assert choose(browser, path).status_code == 302
-    page = browser.get("/account/password-set")
-    assert "You can sign in with it now." in text(page)
-    browser.post("/account/sign-in", {"email": "new-owner@example.com", "password": NEW})
-    assert browser.get("/account/sign-in")["Location"] == "/app/"
+    assert choose(browser, path)["Location"] == "/app/"
+    assert 'Bread & "Butter"' in text(browser.get("/app/channels"))
+
+
+def test_whoever_was_signed_in_before_in_this_browser_is_not_any_more(member: Member, link: str) -> None:
+    other = a_person()
+    browser = a_browser(other)
+    choose(browser, link)
+    assert browser.get("/account/profile").content.count(other.email.encode()) == 0
+    assert member.user.email in text(browser.get("/account/profile"))
+
+
+def test_a_link_that_came_too_late_signs_nobody_in(member: Member, link: str) -> None:
+    first, second = a_browser(), a_browser()
+    form = second.get(link)["Location"]
+    choose(first, link)
+    second.post(form, {"new_password1": "another-staple-1", "new_password2": "another-staple-1"})
+    assert second.get("/account/profile").status_code == 302
 
 
 def test_one_place_has_an_account_sent_three_mails_in_a_quarter_of_an_hour_without_hearing_so(member: Member) -> None:

@@ -45,7 +45,7 @@ def test_the_page_shows_the_name_and_is_kept_by_nobody(browser: Client) -> None:
 
 def test_the_name_is_changed(person: User, browser: Client) -> None:
     answer = browser.post(PROFILE, {"name": "  Ada Lovelace "}, follow=True)
-    assert flashes(answer) == ["Your name was saved."]
+    assert flashes(answer) == ["Your account was saved."]
     person.refresh_from_db()
     assert person.name == "Ada Lovelace"
     entry = ActivityEntry.objects.get(action="user.changed")

@@ -1,6 +1,7 @@
 """What holds on every page: no forged requests, no frames, no caching, no foreign script."""
 
 import pytest
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 from django.utils.timezone import now
@@ -8,7 +9,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.models import Agency, AgencyKey
 from agency.services import create_addon, create_plan, issue_agency_key
-from tests.agency.console.browsers import a_browser, a_member, at_the_console
+from tests.agency.console.browsers import a_browser, a_member, at_the_console, hidden
 from tests.agency.console.test_access import PAGES
 from tests.factories import addon_limits, plan_limits
 from tests.tenants import Tenant, an_address
@@ -16,7 +17,14 @@ from workspaces.subaccounts.services import create_workspace, grant_addon, suspe
 
 pytestmark = pytest.mark.django_db
 NASTY = '</script><script>alert("x")</script><img src=x onerror=alert(1)>{{7*7}}'
+# A file is no page: no browser shows it.
+LOOKS = [name for name, access in PAGES.items() if access.looks and name != "export-file"]
 POSTS = [name for name, access in PAGES.items() if access.posts]
+LOSE_RACE = """
+CREATE FUNCTION lose_race() RETURNS trigger LANGUAGE plpgsql AS
+$$ BEGIN RAISE EXCEPTION 'somebody else was first' USING ERRCODE = '{state}'; END $$;
+CREATE TRIGGER race BEFORE INSERT ON packs_pack FOR EACH ROW EXECUTE FUNCTION lose_race();
+"""
 OTHERS = [
     "/account/sign-in",
     "/account/sign-out",
@@ -60,7 +68,7 @@ def test_a_token_from_the_page_is_taken_but_not_from_another_origin(a: Tenant) -
     assert browser.post("/console/plans/new", fields, headers={"Origin": "http://testserver"}).status_code == 302
 
 
-@pytest.mark.parametrize("name", [name for name, access in PAGES.items() if access.looks])
+@pytest.mark.parametrize("name", LOOKS)
 def test_pages_are_kept_by_nobody_and_shown_in_no_frame(name: str, a: Tenant, owner: Client) -> None:
     page = owner.get(reverse(f"console:{name}", args=PAGES[name].ids(a)))
     assert "no-store" in page["Cache-Control"]
@@ -97,7 +105,7 @@ def nasty(a: Tenant) -> Tenant:
     return a
 
 
-@pytest.mark.parametrize("name", [name for name, access in PAGES.items() if access.looks])
+@pytest.mark.parametrize("name", LOOKS)
 def test_hostile_texts_stay_texts_on_every_page(name: str, nasty: Tenant) -> None:
     ids = PAGES[name].ids(nasty)
     for role in ("owner", "viewer"):
@@ -118,6 +126,17 @@ def test_an_error_page_names_the_request_and_nothing_of_the_agency(a: Tenant, ow
     assert page.status_code == 404
     assert b"req-4711" in page.content
     assert a.mark.encode() not in page.content
+
+
+@pytest.mark.parametrize("state", ["40P01", "40001", "55P03"])
+def test_whoever_lost_a_race_in_the_database_is_asked_to_try_again(owner: Client, state: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(LOSE_RACE.format(state=state))
+    owner.raise_request_exception = False
+    nonce = hidden(owner.get("/console/packs/new"), "nonce")
+    page = owner.post("/console/packs/new", {"name": "Spring", "nonce": nonce})
+    assert (page.status_code, page["Retry-After"]) == (503, "2")
+    assert b"Please try again in a few seconds" in page.content
 
 
 def test_the_short_address_leads_to_the_console() -> None:

@@ -15,8 +15,9 @@ from django.urls import URLPattern, get_resolver, reverse
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
-from agency.models import Addon, AgencyKey, Invitation, Mail, Plan, SentForm
-from agency.pages.form_nonce import SALT, new_nonce
+from agency.models import Addon, AgencyKey, BulkOperation, Domain, Export, Invitation, Mail, Plan, SentForm
+from agency.pages.forms.nonce import SALT, new_nonce
+from agency.services import change_sign_up, queue_mail
 from agency.services.sent_forms import FORMS_LAST, SENT_FORMS_KEPT
 from broadcasts.models import Broadcast
 from channelconnect.models import ChannelCredential, ConnectSession, MessageTemplate
@@ -70,6 +71,12 @@ def of_newcomer(tenant: Tenant) -> list[Any]:
     tenant.workspace.owner.set_unusable_password()
     tenant.workspace.owner.save()
     return [tenant.workspace.uuid]
+
+
+def of_failed_mail(tenant: Tenant) -> list[Any]:
+    mail = queue_mail(kind=Mail.Kind.OWNER_INVITATION, user=tenant.workspace.owner, agency=tenant.agency, context={})
+    Mail.objects.filter(pk=mail.pk).update(failure="recipient", failed_at=now(), given_up_at=now())
+    return [mail.pk]
 
 
 def of_connecting(tenant: Tenant) -> list[Any]:
@@ -149,6 +156,11 @@ def a_class(tenant: Tenant) -> dict[str, Any]:
     return {"service": str(service.uuid), "starts_at": starts_at, "capacity": "5"}
 
 
+def a_further_workspace(tenant: Tenant) -> dict[str, Any]:
+    change_sign_up(agency=tenant.agency, plan=tenant.plan, allows_further_workspaces=True, by=SYSTEM)
+    return {"business": "Second Shop", "timezone": "UTC"}
+
+
 def an_owner(_: Tenant) -> dict[str, Any]:
     return {"name": "Shop", "owner_name": "Ada", "owner_email": "ada@example.com", "timezone": "UTC"}
 
@@ -157,10 +169,18 @@ def an_endpoint(_: Tenant) -> dict[str, Any]:
     return {"url": "https://93.184.215.14/new", "events": ["workspace.created"], "enabled": "on"}
 
 
+def of_chosen(tenant: Tenant) -> str:
+    return f"?action=sub_accounts.suspend&item={tenant.workspace.uuid}"
+
+
 MAKING = {
+    "bulk-operation-new": Making(BulkOperation, query=of_chosen, data=lambda _: {"reason": "Not paid"}),
+    "export-new": Making(Export, data=lambda _: {"kind": "activity", "format": "csv"}),
     "plan-new": Making(Plan, data=lambda _: {"name": "Growth"}),
     "addon-new": Making(Addon, data=lambda _: {"name": "More"}),
+    "domain-new": Making(Domain, data=lambda _: {"host": "app.example.net"}),
     "api-key-new": Making(AgencyKey, data=lambda _: {"name": "CRM"}),
+    "mail-again": Making(Mail, ids=of_failed_mail),
     "team-invite": Making(Invitation, data=lambda _: {"name": "N", "email": "new@example.com", "role": "viewer"}),
     "sub-account-owner-invite": Making(Mail, ids=of_newcomer),
     "sub-account-new": Making(Workspace, data=an_owner),
@@ -195,11 +215,13 @@ OF_OWNERS = {
     "service-category-new": Making(ServiceCategory, data=lambda _: {"name": "Hair"}),
     "service-new": Making(Service, data=lambda _: {"name": "Cut", "kind": "appointment"}),
     "staff-new": Making(Staff, data=lambda _: {"name": "Mia"}),
+    "person-invite": Making(Invitation, data=lambda _: {"name": "Nora", "email": "nora@example.com"}),
     "webhook-new": Making(Endpoint, data=lambda _: {**an_endpoint(_), "events": ["contact.created"]}),
     "webhook-rotate": Making(Endpoint, ids=of_own_endpoint),
     "webhook-test": Making(Delivery, ids=of_own_endpoint),
     "webhook-redeliver": Making(Delivery, ids=of_own_failed),
     "webhook-redeliver-failed": Making(Delivery, data=own_since_yesterday),
+    "workspace-new": Making(Workspace, data=a_further_workspace),
 }
 NAMED_LIKE_ONE = ("-new", "-invite", "-redeliver", "-copy-preview", "-start-for")
 

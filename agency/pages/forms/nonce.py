@@ -14,7 +14,7 @@ from agency.services.sent_forms import FORMS_LAST
 FIELD = "nonce"
 # In the address of a page whose form makes something, so that the browser's Back comes back to the same form.
 PARAMETER = "form"
-SALT = "agency.pages.form_nonce"
+SALT = "agency.pages.forms.nonce"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 
 from django.http import HttpRequest, QueryDict
 
-from agency.pages.form_nonce import FIELD, read_nonce
+from agency.pages.forms.nonce import FIELD, read_nonce
 
 SESSION_KEY = "kept_form_data"
 SECONDS = 3600

@@ -8,9 +8,9 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect
 from django.utils.translation import gettext_lazy
 
-from agency.pages.form_nonce import FIELD, PARAMETER
-from agency.pages.forms import add_refusal
-from agency.pages.kept_form_data import forget_form_data, kept_form_data
+from agency.pages.forms.forms import add_refusal
+from agency.pages.forms.kept_data import forget_form_data, kept_form_data
+from agency.pages.forms.nonce import FIELD, PARAMETER
 from agency.pages.signed_in import OUT_OF_DATE, SignedInView, person_of
 from agency.services.sent_forms import landing_of
 from config.errors import DomainError, NotFound

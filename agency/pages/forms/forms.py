@@ -3,7 +3,8 @@
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from agency.pages.fields import MultilineField
+from agency.pages.forms.fields import MultilineField
+from agency.pages.locale import in_page_language
 from config.errors import DomainError, Invalid
 
 
@@ -27,4 +28,4 @@ def add_refusal(form: forms.BaseForm, error: DomainError) -> None:
     for path, sentences in messages.items():
         field = path.replace(".", "_")
         for sentence in sentences:
-            form.add_error(field if field in form.fields else None, sentence)
+            form.add_error(field if field in form.fields else None, in_page_language(sentence))

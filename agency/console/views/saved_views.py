@@ -1,0 +1,17 @@
+"""The views of the console's lists that people keep for themselves: whoever may look may keep them."""
+
+from agency.console.views.base import ConsoleView
+from agency.models import Member
+from agency.pages.tables import views
+
+EVERYBODY = frozenset(Member.Role)
+
+
+class SavedViewNew(views.SavedViewNew, ConsoleView):
+    writers = EVERYBODY
+    form_page = "console:home"
+
+
+class SavedViewRemove(views.SavedViewRemove, ConsoleView):
+    writers = EVERYBODY
+    form_page = "console:home"

@@ -1,0 +1,102 @@
+"""Fields of forms, with the same rules for texts as the API's."""
+
+from collections.abc import Iterable
+from datetime import UTC
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.forms.utils import flatatt
+from django.utils import timezone
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+from config.api.fields.texts import CONTROLS, CONTROLS_BUT_LINES, can_be_written_to, is_seen, misleads_in_direction
+
+LONGEST_NAME = 120
+SELECTED = SafeString(" selected")
+
+
+class LongSelect(forms.Select):
+    """A select of several hundred choices, written at once: Django renders two templates for each of them."""
+
+    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
+        built = self.build_attrs(self.attrs, {**(attrs or {}), "name": name})
+        return format_html("<select{}>{}</select>", flatatt(built), self.written(str(value or "")))
+
+    def written(self, chosen: str) -> SafeString:
+        return options_of(self.choices, chosen)
+
+
+def options_of(choices: Iterable[tuple[Any, Any]], chosen: str) -> SafeString:
+    """Write the options of a select, and its groups: a label with choices of its own."""
+    return format_html_join("", "{}", ((_option_or_group(value, label, chosen),) for value, label in choices))
+
+
+def _option_or_group(value: Any, label: Any, chosen: str) -> SafeString:
+    if isinstance(label, list | tuple):
+        return format_html('<optgroup label="{}">{}</optgroup>', value, options_of(label, chosen))
+    return format_html('<option value="{}"{}>{}</option>', value, SELECTED if str(value) == chosen else "", label)
+
+
+class WallClockField(forms.DateTimeField):
+    """A date and time on a clock that the form knows, whatever the viewer's own shows: give it that clock's zone."""
+
+    widget = forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
+
+    def to_python(self, value: Any) -> Any:
+        with timezone.override(UTC):
+            return super().to_python(value)
+
+
+class LineField(forms.CharField):
+    """One line of visible text."""
+
+    forbidden = CONTROLS
+
+    def to_python(self, value: Any) -> str:
+        text = super().to_python(value) or ""
+        return text if is_seen(text) else ""
+
+    def validate(self, value: str) -> None:
+        super().validate(value)
+        if self.forbidden.search(value):
+            raise ValidationError(_("Control characters are not allowed."), code="control")
+        if misleads_in_direction(value):
+            raise ValidationError(
+                _("Characters that override the direction of text are not allowed."), code="direction"
+            )
+
+
+class MultilineField(LineField):
+    """Several lines of text; what browsers send as CR LF becomes LF."""
+
+    widget = forms.Textarea
+    forbidden = CONTROLS_BUT_LINES
+
+    def to_python(self, value: Any) -> str:
+        return super().to_python(value.replace("\r\n", "\n") if isinstance(value, str) else value)
+
+
+class NameField(LineField):
+    """The name of a thing, up to 120 characters."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"max_length": LONGEST_NAME, "label": _("Name"), **options})
+
+
+class EmailField(forms.EmailField):
+    """An address in lower case, as people are kept."""
+
+    def __init__(self, **options: Any) -> None:
+        widget = forms.EmailInput(attrs={"autocapitalize": "none", "spellcheck": "false"})
+        super().__init__(**{"max_length": 254, "label": _("E-mail"), "widget": widget, **options})
+
+    def to_python(self, value: Any) -> str:
+        return (super().to_python(value) or "").lower()
+
+    def validate(self, value: str) -> None:
+        super().validate(value)
+        if value and not can_be_written_to(value):
+            raise ValidationError(self.error_messages.get("invalid", _("Enter a valid email address.")), code="invalid")

@@ -1,0 +1,134 @@
+"""What people are told of, in the console and in the dashboard alike: the list, what is read, how they are told."""
+
+from collections.abc import Callable, Collection
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from agency.models import Notification, User
+from agency.models.notifications import Way
+from agency.notification_kinds import NotificationKind
+from agency.pages.forms.page import FormView
+from agency.pages.lists import LARGEST_ID, KeysetPage, keyset_page
+from agency.pages.signed_in import SignedInView, person_of
+from agency.pages.tables import Column, Filter, ListPage, Table
+from agency.services.notifications.preferences import preferences_of, set_preferences
+from agency.services.notifications.reading import (
+    count_unread,
+    mark_all_read,
+    mark_read,
+    notifications_of,
+)
+from config.api.responses.pagination import read_number
+
+UNREAD = "unread"
+TITLE = gettext_lazy("Notifications")
+
+
+def unread_counter(user: User, area: UUID, kinds: Collection[NotificationKind]) -> Callable[[], int]:
+    """Give what counts the unread for the bell, where a page shows it: nothing is asked for one that does not."""
+    return lambda: count_unread(user, area, [kind.name for kind in kinds])
+
+
+class NotificationPage(SignedInView):
+    """A page about a person's own notifications in one area."""
+
+    @property
+    def notification_kinds(self) -> list[NotificationKind]:
+        """The kinds that the person may be told of. Each area has its own."""
+        raise NotImplementedError
+
+    @property
+    def notification_role(self) -> str:
+        """Who the person is, for what is usual. Each area has its own."""
+        raise NotImplementedError
+
+
+class NotificationListPage(ListPage, NotificationPage):
+    """All of a person's own that are kept, the newest first."""
+
+    table = Table(
+        caption=gettext_lazy("Notifications, the newest first"),
+        columns=(
+            Column(name="what", label=gettext_lazy("What")),
+            Column(name="kind", label=gettext_lazy("Kind")),
+            Column(name="when", label=gettext_lazy("When")),
+            Column(name="actions", label=gettext_lazy("Actions"), is_unseen=True),
+        ),
+        filters=(
+            Filter(name="kind", label=gettext_lazy("Kind"), is_choice=True),
+            Filter(
+                name="state",
+                label=gettext_lazy("State"),
+                is_choice=True,
+                choices=((UNREAD, gettext_lazy("Unread")),),
+            ),
+        ),
+    )
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        kinds = self.notification_kinds
+        state = self.read_table({"kind": [(kind.name, kind.label) for kind in kinds]})
+        kind = state.values["kind"]
+        names = [one.name for one in kinds if kind in ("", one.name)]
+        rows = notifications_of(person_of(request), self.area_id, names).select_related("event")
+        if state.values["state"] == UNREAD:
+            rows = rows.filter(read_at=None)
+        page = keyset_page(request, rows)
+        return self.list_page("agency/notifications/list.html", state.show_keyset(page), newest=_newest_unread(page))
+
+
+def _newest_unread(page: KeysetPage[Notification]) -> int | None:
+    return next((row.pk for row in page.rows if row.read_at is None), None)
+
+
+class NotificationsReadPage(NotificationPage):
+    """Marks one as read (`notification`, its number), or all that the list showed and what is older (`until`)."""
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        user, now = person_of(request), timezone.now()
+        one = read_number(request.POST.get("notification", ""), usual=0, highest=LARGEST_ID)
+        if one:
+            mark_read(user=user, area=self.area_id, number=one, now=now)
+            return redirect(self.nav)
+        until = read_number(request.POST.get("until", ""), usual=0, highest=LARGEST_ID)
+        mark_all_read(user=user, area=self.area_id, until=until, now=now)
+        return self.done(_("All are marked as read."), self.nav)
+
+
+class PreferencesForm(forms.Form):
+    """A row for each kind, with the ways that it has."""
+
+    def __init__(self, data: Any, *, kinds: Collection[NotificationKind], initial: dict[str, Way]) -> None:
+        super().__init__(data, initial=initial)
+        for kind in kinds:
+            self.fields[kind.name] = forms.ChoiceField(
+                label=str(kind.label), choices=[(way.value, way.label) for way in kind.ways], widget=forms.RadioSelect
+            )
+
+
+class NotificationSettingsPage(FormView[PreferencesForm], NotificationPage):
+    """How a person is told of each kind."""
+
+    template_name = "agency/notifications/settings.html"
+
+    def make_form(self, data: Any = None) -> PreferencesForm:
+        kinds = self.notification_kinds
+        initial = preferences_of(
+            user=person_of(self.request), area=self.area_id, kinds=kinds, role=self.notification_role
+        )
+        return PreferencesForm(data, kinds=kinds, initial=initial)
+
+    def save(self, form: PreferencesForm) -> HttpResponse:
+        ways = {name: Way(value) for name, value in form.cleaned_data.items()}
+        set_preferences(user=person_of(self.request), area=self.area_id, kinds=self.notification_kinds, ways=ways)
+        return self.done(_("Your preferences are kept."), self.nav)
+
+    def context(self) -> dict[str, Any]:
+        return {"heading": _("Notification preferences"), "ways": Way.choices}

@@ -1,0 +1,58 @@
+"""What support sees of one agency, and finds among all: each app declares in its `hooks.py` what is its own."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from agency.models import Agency
+from config.hooks import Registry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SupportRow:
+    """One line of a panel or of an answer: what it is, what is said of it, and its page in the support admin."""
+
+    title: str
+    detail: str = ""
+    url: str = ""
+    is_problem: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SupportPanel:
+    """Something to know of an agency, for whoever has `permission`.
+
+    `rows` gives at most so many as it is asked for, in a bounded number of statements that indexes answer. `url_name`
+    is the admin's list that has all of them, narrowed to the agency; with `is_searched` it is searched from here.
+    """
+
+    name: str
+    label: str
+    order: int
+    permission: str
+    rows: Callable[[Agency, int], Iterable[SupportRow]]
+    url_name: str = ""
+    is_searched: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SupportFindSource:
+    """What can be found among all agencies by whoever has `permission`: `find` asks indexes alone, for so many."""
+
+    name: str
+    label: str
+    order: int
+    permission: str
+    find: Callable[[str, int], Iterable[SupportRow]]
+
+
+support_panels = Registry[SupportPanel]("panels of support")
+support_find_sources = Registry[SupportFindSource]("sources of what support can find")
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRows:
+    """What a panel or a source gave; with `is_more` not all of it."""
+
+    declared: SupportPanel | SupportFindSource
+    rows: Sequence[SupportRow]
+    is_more: bool

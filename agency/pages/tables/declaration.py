@@ -1,0 +1,67 @@
+"""What a list declares once: its columns, what it can be sorted by, and what narrows it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from agency.pages.registry import StrOrPromise
+
+Choices = Sequence[tuple[str, StrOrPromise]]
+DESCENDING: Final = "-"
+
+
+def reversed_order(order: Sequence[str]) -> tuple[str, ...]:
+    """Turn an order around: `("name", "-id")` becomes `("-name", "id")`."""
+    return tuple(name.removeprefix("-") if name.startswith("-") else f"-{name}" for name in order)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A column; its `order` are the fields it is sorted by, the last of them unique. Without, it cannot be sorted by.
+
+    `descends_first` says that the first click shows the largest first; `is_unseen` hides the label to the eye, as over
+    a column of buttons.
+    """
+
+    name: str
+    label: StrOrPromise
+    order: tuple[str, ...] = ()
+    descends_first: bool = False
+    is_number: bool = False
+    is_unseen: bool = False
+
+    def order_by(self, *, descending: bool) -> tuple[str, ...]:
+        return reversed_order(self.order) if descending else self.order
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """Something that narrows the list: one of its choices, a day, or else a text to search for.
+
+    `choices` that only the request knows are given when the table is read.
+    """
+
+    name: str
+    label: StrOrPromise
+    placeholder: StrOrPromise = ""
+    is_choice: bool = False
+    is_date: bool = False
+    choices: Choices = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A list's declaration; `sort` is the order without one in the address, such as `-created`.
+
+    Without it the rows come in an order of their own. The form of the filters carries the parameters `keeps` along.
+    """
+
+    caption: StrOrPromise
+    columns: tuple[Column, ...]
+    filters: tuple[Filter, ...] = ()
+    sort: str = ""
+    keeps: tuple[str, ...] = ()
+
+    @property
+    def sortable(self) -> Mapping[str, Column]:
+        return {column.name: column for column in self.columns if column.order}

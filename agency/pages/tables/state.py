@@ -1,0 +1,142 @@
+"""What somebody asks of a list by its address, and the page of rows that they are shown."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Final
+
+from django.db.models import QuerySet
+from django.http import HttpRequest, QueryDict
+from django.utils.translation import gettext as _
+
+from agency.pages.lists import SIZES, KeysetPage, Pages, count_capped, read_pages, read_size
+from agency.pages.registry import StrOrPromise
+from agency.pages.tables.declaration import DESCENDING, Choices, Column, Filter, Table
+
+# Where somebody stands in a list, and the number of a form: no part of a view that is worth keeping.
+OF_THE_MOMENT: Final = ("page", "before", "after", "form")
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The head of a column: how it is sorted now (`ascending`, `descending` or not) and by a click on it."""
+
+    column: Column
+    sorted: str
+    next: str
+
+
+@dataclass(frozen=True, slots=True)
+class BoundFilter:
+    """A filter with what was asked for."""
+
+    filter: Filter
+    value: str
+    choices: Choices
+
+
+def view_of(sent: QueryDict, usual: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Give a query string without what is of the moment, its parameters in order: the same view, the same text."""
+    kept = QueryDict(mutable=True)
+    for name in sorted(sent):
+        value = str(sent[name]).strip()
+        if value and name not in OF_THE_MOMENT and value != usual.get(name):
+            kept[name] = value
+    return kept.urlencode()
+
+
+class TableState:
+    """A table as the address asks for it; odd values read as none. `show` adds the rows."""
+
+    def __init__(self, table: Table, request: HttpRequest, choices: Mapping[str, Choices] | None = None) -> None:
+        self.table = table
+        self._request = request
+        self._choices = choices or {}
+        self.rows: Sequence[Any] = ()
+        self.pages: Pages | None = None
+        self.keyset: KeysetPage[Any] | None = None
+
+    @cached_property
+    def sort(self) -> str:
+        """The column that it is sorted by, with a `-` before it for the other way around."""
+        asked = self._request.GET.get("sort", "")
+        return asked if asked.removeprefix(DESCENDING) in self.table.sortable else self.table.sort
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The fields to sort by; none where the rows come in an order of their own."""
+        if not self.sort:
+            return ()
+        column = self.table.sortable[self.sort.removeprefix(DESCENDING)]
+        return column.order_by(descending=self.sort.startswith(DESCENDING))
+
+    @cached_property
+    def size(self) -> int:
+        return read_size(self._request)
+
+    @cached_property
+    def values(self) -> dict[str, str]:
+        """What each filter is set to."""
+        return {one.name: self._request.GET.get(one.name, "").strip() for one in self.table.filters}
+
+    @cached_property
+    def is_filtered(self) -> bool:
+        return any(self.values.values())
+
+    @cached_property
+    def query(self) -> str:
+        """What a saved view keeps: nothing where the list is as it is without any query."""
+        return view_of(self._request.GET, usual={"sort": self.table.sort, "size": str(SIZES[0])})
+
+    def fetch(self, rows: "QuerySet[Any]") -> "TableState":
+        """Count the rows as far as a count stays cheap, and fetch the page asked for."""
+        pages = read_pages(self._request, *count_capped(rows))
+        ordered = rows.order_by(*self.order) if self.order else rows
+        return self.show(list(ordered[pages.offset : pages.offset + pages.size]), pages)
+
+    def show(self, rows: Sequence[Any], pages: Pages) -> "TableState":
+        self.rows, self.pages = rows, pages
+        return self
+
+    def show_keyset(self, page: KeysetPage[Any]) -> "TableState":
+        """Show a page of an endless list, which is not counted."""
+        self.rows, self.keyset = page.rows, page
+        return self
+
+    # What templates ask for ---------------------------------------------------------------------------------
+
+    @property
+    def labels(self) -> dict[str, StrOrPromise]:
+        """The columns' labels, which stand in each cell where a row is shown as a card."""
+        return {column.name: column.label for column in self.table.columns}
+
+    @property
+    def heads(self) -> Iterator[Head]:
+        for column in self.table.columns:
+            name, is_descending = self.sort.removeprefix(DESCENDING), self.sort.startswith(DESCENDING)
+            if column.name == name:
+                yield Head(
+                    column, "descending" if is_descending else "ascending", name if is_descending else f"-{name}"
+                )
+            else:
+                yield Head(column, "", f"-{column.name}" if column.descends_first else column.name)
+
+    @property
+    def sorts(self) -> Iterator[tuple[str, str]]:
+        """Give each way to sort with its label, for a list that is too narrow to have heads."""
+        for name, column in self.table.sortable.items():
+            ways = [(name, _("%(column)s, ascending")), (f"-{name}", _("%(column)s, descending"))]
+            for value, label in reversed(ways) if column.descends_first else ways:
+                yield value, label % {"column": column.label}
+
+    @property
+    def filters(self) -> Iterator[BoundFilter]:
+        for one in self.table.filters:
+            yield BoundFilter(one, self.values[one.name], self._choices.get(one.name, one.choices))
+
+    @property
+    def hidden(self) -> dict[str, str]:
+        """What the form of the filters carries along: what else the list was asked for."""
+        kept = {name: self._request.GET[name] for name in self.table.keeps if self._request.GET.get(name)}
+        return kept | ({"size": str(self.size)} if self.size != SIZES[0] else {})

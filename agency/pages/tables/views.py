@@ -1,0 +1,96 @@
+"""Views of lists, and of the views of a list that a person has saved."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect
+from django.urls import NoReverseMatch, resolve, reverse
+from django.utils.translation import gettext as _
+from django.views import View
+
+from agency.pages.forms.fields import LineField
+from agency.pages.locale import in_page_language
+from agency.pages.signed_in import SignedInView, person_of
+from agency.pages.tables.declaration import Choices, Table
+from agency.pages.tables.state import TableState, view_of
+from agency.services.saved_views import ViewNotFound, forget_view, save_view, saved_views
+from config.api.requests.ids import parse_uuid
+from config.errors import DomainError, Invalid
+
+
+class ListPage(SignedInView):
+    """A page that is a list. Its address says all that it shows: it can be sent on, kept as a bookmark or saved."""
+
+    table: ClassVar[Table]
+
+    def read_table(self, choices: Mapping[str, Choices] | None = None) -> TableState:
+        return TableState(self.table, self.request, choices)
+
+    def list_page(self, template: str, state: TableState, **context: Any) -> HttpResponse:
+        """Render a template that extends `pages/tables/list.html`; a list of one thing's parts keeps no views."""
+        page = self.request.resolver_match.view_name if self.request.resolver_match else self.nav
+        views = [] if self.kwargs else saved_views(user=person_of(self.request), area=self.area_id, page=page)
+        shown: dict[str, Any] = {"table": state, "rows": state.rows, "pages": state.pages, "keyset": state.keyset}
+        return self.page(template, **shown, saved_views=views, list_name="" if self.kwargs else page, **context)
+
+
+class SavedViewPage(SignedInView):
+    """Where the forms around saved views go, and back to the list on which they stand."""
+
+    def address_of_list(self, name: str) -> str:
+        """Give the address of a list; nothing else has views."""
+        try:
+            address = reverse(name)
+        except NoReverseMatch as error:
+            raise NoList from error
+        if not issubclass(getattr(resolve(address).func, "view_class", View), ListPage):
+            raise NoList
+        return address
+
+
+class NoList(Invalid):
+    message = "There is no such list."
+
+
+class SavedViewForm(forms.Form):
+    name = LineField(max_length=60)
+    query = LineField(max_length=2000)
+
+
+class SavedViewNew(SavedViewPage):
+    """Keeps what a list shows under a name, for whoever asks and in this area only."""
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        page, query = request.POST.get("page", ""), view_of(QueryDict(request.POST.get("query", "")))
+        address = self.address_of_list(page)
+        form = SavedViewForm({"name": request.POST.get("name", ""), "query": query})
+        try:
+            self.save(form, page)
+        except DomainError as error:
+            messages.error(request, in_page_language(error.message))
+        return redirect(f"{address}?{query}" if query else address)
+
+    def save(self, form: SavedViewForm, page: str) -> None:
+        if not form.is_valid():
+            raise Invalid(_("Give the view a name of at most 60 characters, and a filter or an order to keep."))
+        view = save_view(user=person_of(self.request), area=self.area_id, page=page, **form.cleaned_data)
+        messages.success(self.request, _("The view %(name)s is kept for you.") % {"name": view.name})
+
+
+class SavedViewRemove(SavedViewPage):
+    """Forgets a view; one that is gone already, or somebody else's, is none."""
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        address = self.address_of_list(request.POST.get("page", ""))
+        try:
+            view = forget_view(
+                user=person_of(request), area=self.area_id, uuid=parse_uuid(request.POST.get("view", ""))
+            )
+        except ViewNotFound:
+            messages.info(request, _("The view had been removed before."))
+        else:
+            messages.success(request, _("The view %(name)s was removed.") % {"name": view.name})
+        return redirect(address)
