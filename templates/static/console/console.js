@@ -1,5 +1,12 @@
 // Small comforts on top of pages that work without any script.
 
+// Times are shown by the viewer's clock: the server learns its zone from this cookie.
+const secure = location.protocol === "https:";
+const zoneCookie = `${secure ? "__Host-" : ""}browser-time-zone=${new Intl.DateTimeFormat().resolvedOptions().timeZone}`;
+if (!document.cookie.split("; ").includes(zoneCookie)) {
+  document.cookie = `${zoneCookie}; path=/; max-age=31536000; samesite=lax${secure ? "; secure" : ""}`;
+}
+
 const announcer = document.querySelector("[data-announcer]");
 
 function say(words) {
@@ -24,6 +31,11 @@ if (navigator.clipboard) {
     const button = event.target.closest("[data-copy]");
     if (button) copy(button);
   });
+}
+
+for (const button of document.querySelectorAll("[data-print]")) {
+  button.hidden = false;
+  button.addEventListener("click", () => print());
 }
 
 // An open drop-down closes on Escape and on a click elsewhere.

@@ -1,4 +1,4 @@
-// A broadcast's page without reloading: while it moves, the page is fetched again and its live parts are swapped.
+// A page about something that moves, without reloading: it is fetched again and its live parts are swapped.
 
 const root = document.querySelector("[data-progress]");
 let wait = Number(root?.dataset.progress || 0);

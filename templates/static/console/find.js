@@ -1,0 +1,104 @@
+// The palette of Ctrl-K: asks the server as somebody types, and is used with the keyboard alone. Without it, its link
+// leads to the page on which the same is found.
+
+const PAUSE = 150;
+const dialog = document.querySelector("dialog[data-find]");
+const input = dialog.querySelector("input");
+const list = dialog.querySelector("[role=listbox]");
+const status = dialog.querySelector("[data-find-status]");
+const opener = document.querySelector("[data-find-open]");
+let asked = null;
+let waiting = 0;
+
+const options = () => [...list.querySelectorAll("[role=option]")];
+const chosen = () => list.querySelector("[aria-selected=true]");
+
+function choose(option) {
+  chosen()?.setAttribute("aria-selected", "false");
+  if (!option) {
+    input.removeAttribute("aria-activedescendant");
+    return;
+  }
+  option.setAttribute("aria-selected", "true");
+  input.setAttribute("aria-activedescendant", option.id);
+  option.scrollIntoView({ block: "nearest" });
+}
+
+function show(html) {
+  list.innerHTML = html;
+  const found = options();
+  input.setAttribute("aria-expanded", String(found.length > 0));
+  choose(input.value.trim() ? found[0] : null);
+  status.textContent = list.firstElementChild?.dataset.number ?? "";
+}
+
+async function ask() {
+  asked?.abort();
+  asked = new AbortController();
+  const address = new URL(dialog.dataset.from, location.href);
+  address.searchParams.set("q", input.value);
+  let answer;
+  try {
+    answer = await fetch(address, { signal: asked.signal, redirect: "manual" });
+    // Whoever has been signed out meanwhile, or may not look, is told so by the page of results.
+    if (!answer.ok) return input.form.requestSubmit();
+    show(await answer.text());
+  } catch (error) {
+    if (error.name !== "AbortError") choose(null);
+  }
+}
+
+function open() {
+  if (dialog.open) return;
+  input.value = "";
+  list.replaceChildren();
+  dialog.showModal();
+  input.focus();
+  ask();
+}
+
+opener.querySelector("kbd").hidden = false;
+opener.setAttribute("aria-haspopup", "dialog");
+
+opener.addEventListener("click", (event) => {
+  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  open();
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
+  event.preventDefault();
+  open();
+});
+
+input.addEventListener("input", () => {
+  // What is shown answers what was typed before: Enter must not open it.
+  choose(null);
+  asked?.abort();
+  clearTimeout(waiting);
+  waiting = setTimeout(ask, PAUSE);
+});
+
+input.addEventListener("keydown", (event) => {
+  if (event.isComposing) return;
+  const found = options();
+  const at = found.indexOf(chosen());
+  if (event.key === "ArrowDown") choose(found[(at + 1) % found.length]);
+  else if (event.key === "ArrowUp") choose(found[at <= 0 ? found.length - 1 : at - 1]);
+  else if (event.key === "Enter" && at >= 0) found[at].click();
+  else return;
+  event.preventDefault();
+});
+
+dialog.addEventListener("close", () => {
+  clearTimeout(waiting);
+  asked?.abort();
+});
+
+dialog.querySelector("[data-find-close]").addEventListener("click", () => dialog.close());
+
+// A click beside the palette closes it.
+dialog.addEventListener("click", (event) => {
+  if (event.target === dialog) dialog.close();
+});
