@@ -10,19 +10,22 @@ from agency.pages.registry import (
     console_menu,
     label_actions,
 )
+from agency.pages.support import support_panels
 from channelconnect import events, metrics
 from channelconnect.api.agency.serializers import ConnectionSerializer
 from channelconnect.api.workspace.serializers import TemplateSerializer
 from channelconnect.inbox import FactHandler, fact_handlers
 from channelconnect.models import ConnectSettings
+from channelconnect.pages.support import PANELS as SUPPORT_PANELS
 from channelconnect.providers.messages.errors import known_sentence
 from channelconnect.providers.notices import AccountLost, LimitChanged, QualityChanged, TemplateChanged
-from channelconnect.sending.allowance import used_people
+from channelconnect.sending.claiming.allowance import used_people
 from channelconnect.sending.conversations.read_marks import ReadMarks
 from channelconnect.sending.conversations.source import ConversationMessages
 from channelconnect.sending.sources import message_sources
 from channelconnect.services import release_access
 from channelconnect.services.accounts import change_limits, change_qualities, lose_accounts
+from channelconnect.services.moving import CONNECTIONS
 from channelconnect.services.retention import RULES
 from channelconnect.services.templates import check_template, choices_of_channel, has_approved_template, sync_changed
 from channelconnect.services.templates.syncing import APPROVED, PAUSED, REJECTED
@@ -37,6 +40,7 @@ from workspaces.conversations.services.outbound.template_choices import Template
 from workspaces.subaccounts.event_types import workspace_event_type
 from workspaces.subaccounts.models.channels import AllowanceSource, allowance_sources
 from workspaces.subaccounts.services import DisconnectionHandler, disconnection_handlers
+from workspaces.subaccounts.services.moving import move_handlers
 
 # A batch of a thousand updates stays far below 4 MiB; without its signature a callback is refused unread.
 body_rules.add(
@@ -139,3 +143,5 @@ template_checks.add(TemplateCheck(name="channelconnect.templates", check=check_t
 requirement_checks.add(RequirementCheck(name="template", is_met=has_approved_template))
 failure_words.add(FailureWords("channelconnect.errors", known_sentence))
 template_sources.add(TemplateSource(name="channelconnect.templates", choices=choices_of_channel))
+move_handlers.add(CONNECTIONS)
+support_panels.add(*SUPPORT_PANELS)

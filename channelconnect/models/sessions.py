@@ -7,6 +7,7 @@ from django.contrib.postgres.functions import TransactionNow
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from agency.models import Agency
 from config.encryption import EncryptedTextField
@@ -14,19 +15,19 @@ from workspaces.subaccounts.models import Channel, Workspace
 
 
 class Platform(models.TextChoices):
-    WHATSAPP = "whatsapp", "WhatsApp"
-    FACEBOOK = "facebook", "Messenger"
-    INSTAGRAM = "instagram", "Instagram"
+    WHATSAPP = "whatsapp", _("WhatsApp")
+    FACEBOOK = "facebook", _("Messenger")
+    INSTAGRAM = "instagram", _("Instagram")
 
 
 class Status(models.TextChoices):
-    PENDING = "pending", "Waiting for the customer"
-    AUTHORIZING = "authorizing", "At the provider"
-    SELECTING = "selecting", "Choosing the account"
-    CONNECTED = "connected", "Connected"
-    FAILED = "failed", "Failed"
-    CANCELLED = "cancelled", "Cancelled"
-    EXPIRED = "expired", "Expired"
+    PENDING = "pending", _("Waiting for the customer")
+    AUTHORIZING = "authorizing", _("At the provider")
+    SELECTING = "selecting", _("Choosing the account")
+    CONNECTED = "connected", _("Connected")
+    FAILED = "failed", _("Failed")
+    CANCELLED = "cancelled", _("Cancelled")
+    EXPIRED = "expired", _("Expired")
 
 
 OPEN = (Status.PENDING, Status.AUTHORIZING, Status.SELECTING)
@@ -48,6 +49,7 @@ class ConnectSession(models.Model):
     """`link_digest` finds the session by its link; `link` is kept, encrypted, only while it may be shown again.
 
     `browser_digest` is the browser that pressed Continue, `state_digest` the state at the provider until it is used.
+    `host` is the agency's host on which it pressed it, empty for the installation's own: the cookie is that host's.
     `grant` is what the provider gave (token and accounts, as JSON), encrypted and forgotten with the session's end.
     `idempotency_key` is the agency's own name for the request that made it, `request_digest` what that request said.
     """
@@ -66,6 +68,7 @@ class ConnectSession(models.Model):
     link = EncryptedTextField(bound_to="uuid", null=True)
     browser_digest = models.BinaryField(null=True)
     state_digest = models.BinaryField(null=True, unique=True)
+    host = models.CharField(max_length=253, blank=True, default="")
     grant = EncryptedTextField(bound_to="uuid", null=True)
     created_by = models.CharField(max_length=254, blank=True)
     created_at = models.DateTimeField(default=timezone.now)

@@ -6,6 +6,7 @@ from typing import ClassVar, Self
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from workspaces.subaccounts.models import Channel, Workspace
 
@@ -28,11 +29,11 @@ class MessageTemplate(models.Model):
     """
 
     class Status(models.TextChoices):
-        APPROVED = "approved", "Approved"
-        PENDING = "pending", "Pending"
-        REJECTED = "rejected", "Rejected"
-        PAUSED = "paused", "Paused"
-        DISABLED = "disabled", "Disabled"
+        APPROVED = "approved", _("Approved")
+        PENDING = "pending", _("Pending")
+        REJECTED = "rejected", _("Rejected")
+        PAUSED = "paused", _("Paused")
+        DISABLED = "disabled", _("Disabled")
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     container_id = models.CharField(max_length=100)

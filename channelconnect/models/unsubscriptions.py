@@ -5,24 +5,25 @@ import uuid
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from config.encryption import EncryptedTextField
 from workspaces.subaccounts.models import Channel, Workspace
 
 
 class Status(models.TextChoices):
-    SUBSCRIBING = "subscribing", "Being subscribed for a choice"
-    WAITING = "waiting", "To be taken back"
-    UNSUBSCRIBED = "unsubscribed", "Taken back"
-    STILL_USED = "still_used", "Kept: another channel uses it"
-    REFUSED = "refused", "Refused by the provider"
-    GIVEN_UP = "given_up", "Given up"
+    SUBSCRIBING = "subscribing", _("Being subscribed for a choice")
+    WAITING = "waiting", _("To be taken back")
+    UNSUBSCRIBED = "unsubscribed", _("Taken back")
+    STILL_USED = "still_used", _("Kept: another channel uses it")
+    REFUSED = "refused", _("Refused by the provider")
+    GIVEN_UP = "given_up", _("Given up")
 
 
 class Reason(models.TextChoices):
-    DISCONNECTED = "disconnected", "The channel was disconnected"
-    MOVED = "moved", "The account came back in another container"
-    NOT_SAVED = "not_saved", "The choice was not saved"
+    DISCONNECTED = "disconnected", _("The channel was disconnected")
+    MOVED = "moved", _("The account came back in another container")
+    NOT_SAVED = "not_saved", _("The choice was not saved")
 
 
 OPEN = (Status.SUBSCRIBING, Status.WAITING)

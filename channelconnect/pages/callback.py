@@ -1,12 +1,18 @@
-"""Where the provider sends the browser back to; what it brought leaves the address at once."""
+"""Where the provider sends the browser back to; what it brought leaves the address at once.
 
-from django.http import HttpRequest, HttpResponseBase
+The provider knows one address, on the installation's own host. A session that was begun on its agency's host goes on
+there, where the browser has its cookie.
+"""
+
+from django.http import Http404, HttpRequest, HttpResponseBase
 from django.urls import reverse
 
+from agency.pages.branding.host import host_agency_id
 from channelconnect.pages.concurrency import PROVIDER_CALLS
-from channelconnect.pages.landing import StatusPage
+from channelconnect.pages.landing import SeeOther, StatusPage
 from channelconnect.pages.surface import callback_address
 from channelconnect.services import AuthorizationResponse, complete_authorization, session_by_state
+from channelconnect.services.forwarding import PARAMETER, forwarded_response, forwarding_address
 
 AGAIN_SECONDS = 2
 
@@ -17,11 +23,12 @@ class Callback(StatusPage):
     http_method_names = ["get", "head"]
 
     def get(self, request: HttpRequest) -> HttpResponseBase:
-        state = self._parameter("state")
-        session = self.require_session(session_by_state(state))
-        response = AuthorizationResponse(
-            state, self._parameter("code"), is_declined=self._parameter("error") == "access_denied"
-        )
+        response = self._response()
+        session = self.require_session(session_by_state(response.state))
+        if host_agency_id(request) is None:
+            elsewhere = forwarding_address(session, response, path=request.path)
+            if elsewhere:
+                return SeeOther(elsewhere)
         with PROVIDER_CALLS.slot() as is_free:
             if not is_free:
                 page = self.page("channelconnect/in_progress.html", status=503)
@@ -39,8 +46,18 @@ class Callback(StatusPage):
 
     def head(self, request: HttpRequest) -> HttpResponseBase:
         """Look without taking anything."""
-        self.require_session(session_by_state(self._parameter("state")))
+        self.require_session(session_by_state(self._response().state))
         return self.page("channelconnect/in_progress.html")
+
+    def _response(self) -> AuthorizationResponse:
+        """Give what the provider sent; on an agency's host only what the installation's has passed on."""
+        if host_agency_id(self.request) is None:
+            is_declined = self._parameter("error") == "access_denied"
+            return AuthorizationResponse(self._parameter("state"), self._parameter("code"), is_declined=is_declined)
+        response = forwarded_response(self._parameter(PARAMETER))
+        if response is None:
+            raise Http404
+        return response
 
     def _parameter(self, name: str) -> str:
         values = self.request.GET.getlist(name)

@@ -1,27 +1,6 @@
-"""Limits calls to providers: a slow one must not take all of a web process's threads."""
+"""Limits calls to providers."""
 
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from agency.pages.concurrency import ConcurrencyLimit
 
 MOST_AT_ONCE = 2
-
-
-class ConcurrencyLimit:
-    """At most so many at once in this process; nobody waits in line."""
-
-    def __init__(self, most: int) -> None:
-        self._free = threading.BoundedSemaphore(most)
-
-    @contextmanager
-    def slot(self) -> Iterator[bool]:
-        """Say whether a slot was free; it is given back at the end."""
-        is_free = self._free.acquire(blocking=False)
-        try:
-            yield is_free
-        finally:
-            if is_free:
-                self._free.release()
-
-
 PROVIDER_CALLS = ConcurrencyLimit(MOST_AT_ONCE)

@@ -5,6 +5,7 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import redirect
 
+from agency.pages.branding.host import agencys_host
 from channelconnect.models import ConnectSession
 from channelconnect.models.sessions import Status
 from channelconnect.pages.outcome import address_to_leave_for, outcome_context
@@ -108,7 +109,12 @@ class Continue(ActionView):
 
     def act(self, session: ConnectSession) -> HttpResponseBase:
         consent = start_authorization(
-            session=session, browser=self.browser, redirect_uri=callback_address(), now=self.now, by=self.by
+            session=session,
+            browser=self.browser,
+            redirect_uri=callback_address(),
+            now=self.now,
+            by=self.by,
+            host=agencys_host(self.request),
         )
         response = SeeOther(consent.consent_url)
         remember_browser(response, consent.browser)

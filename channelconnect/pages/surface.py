@@ -12,6 +12,9 @@ from django.shortcuts import render
 from django.views import View
 
 from agency.actors import Actor
+from agency.pages.branding.host import host_agency_id
+from agency.pages.branding.look import look_of_agency
+from agency.pages.locale import prefer_language_of
 from agency.request_actor import request_actor
 from agency.services import brand_of
 from channelconnect.models import ConnectSession
@@ -61,10 +64,11 @@ class ConnectPage(View):
         return super().dispatch(request, *args, **kwargs)
 
     def require_session(self, session: ConnectSession | None) -> ConnectSession:
-        """Keep the session that this page is about; none is 404."""
-        if session is None:
+        """Keep the session that this page is about; none is 404, and another agency's on this agency's host."""
+        if session is None or host_agency_id(self.request) not in (None, session.agency_id):
             raise Http404
         self.session = session
+        prefer_language_of(self.request, session.agency)
         return session
 
     @cached_property
@@ -90,7 +94,7 @@ class ConnectPage(View):
             "agency": session.agency,
             "workspace": session.workspace,
             "platform": session.get_platform_display(),
-            "brand": brand_of(session.agency),
+            "look": look_of_agency(session.agency, brand_of(session.agency)),
         }
         return render(self.request, template, {**frame, **context}, status=status)
 

@@ -62,8 +62,8 @@ class TokenBucket:
         """How many may go now."""
         return int(self._tokens_at(now)) - (0 if is_urgent else kept_of(self.burst))
 
-    def take(self, now: float) -> None:
-        self._tokens = (self._tokens_at(now) - 1, now)
+    def take(self, number: int, now: float) -> None:
+        self._tokens = (self._tokens_at(now) - number, now)
         self.used_at = now
 
     def slow_down(self, now: float) -> None:
@@ -88,7 +88,8 @@ class TokenBucket:
 
 
 class SendingLimits:
-    """The thread of the loop changes it. The claimer's thread asks for rooms, and while it does nothing is started.
+    """The thread of the loop changes it. The claimer's thread asks for rooms; what may start meanwhile is what that has
+    claimed just before, which it counts by itself: so it finds too little room at most.
 
     `rates` are messages a second by platform; none for no limit.
     """
@@ -106,31 +107,42 @@ class SendingLimits:
         self._all_slow = 0
         self.in_flight = 0
 
-    def start(self, *, channel: int, agency: int, platform: str, throughput: str = "", is_urgent: bool = True) -> None:
+    def start(
+        self,
+        *,
+        channel: int,
+        agency: int,
+        platform: str,
+        throughput: str = "",
+        is_urgent: bool = True,
+        number: int = 1,
+    ) -> None:
         now = self._clock()
         bucket = self._buckets.get(channel)
         if bucket is None or bucket.most != self._rate(platform, throughput):
             bucket = self._buckets[channel] = TokenBucket(self._rate(platform, throughput), now)
-        bucket.take(now)
-        self.calls[channel] += 1
-        self.agency_calls[agency] += 1
+        bucket.take(number, now)
+        self.calls[channel] += number
+        self.agency_calls[agency] += number
         if is_urgent:
-            self.urgent_calls[channel] += 1
-        self.in_flight += 1
+            self.urgent_calls[channel] += number
+        self.in_flight += number
 
-    def finish(self, *, channel: int, agency: int, was_slow: bool, is_urgent: bool = True) -> None:
-        self.in_flight -= 1
-        _count_down(self.calls, channel)
-        _count_down(self.agency_calls, agency)
+    def finish(self, *, channel: int, agency: int, is_urgent: bool = True, number: int = 1) -> None:
+        """Count calls that are not out any more; what was slow is unmarked besides."""
+        self.in_flight -= number
+        _count_down(self.calls, channel, number)
+        _count_down(self.agency_calls, agency, number)
         if is_urgent:
-            _count_down(self.urgent_calls, channel)
-        if was_slow:
-            self._all_slow -= 1
-            _count_down(self.slow, channel)
+            _count_down(self.urgent_calls, channel, number)
 
     def mark_slow(self, channel: int) -> None:
         self.slow[channel] += 1
         self._all_slow += 1
+
+    def unmark_slow(self, channel: int) -> None:
+        self._all_slow -= 1
+        _count_down(self.slow, channel, 1)
 
     def slow_down(self, channel: int) -> None:
         if bucket := self._buckets.get(channel):
@@ -177,7 +189,7 @@ class SendingLimits:
         return known.get(platform, RATES["whatsapp"])
 
 
-def _count_down(counter: Counter[int], key: int) -> None:
-    counter[key] -= 1
+def _count_down(counter: Counter[int], key: int, number: int) -> None:
+    counter[key] -= number
     if not counter[key]:
         del counter[key]

@@ -6,12 +6,12 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 
 from channelconnect.providers import provider_settings
-from channelconnect.sending.calls import CALL_LIMITS, CallsInFlight
+from channelconnect.sending.calling.calls import CALL_LIMITS, MOMENT_SECONDS, CallsInFlight
 from channelconnect.sending.channels import ChannelSnapshot, KnownChannels
-from channelconnect.sending.claimer import MessageClaimer
+from channelconnect.sending.claiming.claimer import MessageClaimer
+from channelconnect.sending.claiming.rooms import NO_ROOM, SendingRoom
 from channelconnect.sending.limits import RATES, SendingLimits
 from channelconnect.sending.recorder import MessageRecorder
-from channelconnect.sending.rooms import NO_ROOM, SendingRoom
 from channelconnect.sending.sources import ClaimedMessage, MessageSource, is_urgent, message_sources
 from config.http.client import Sender
 from config.leases.claimer import Demand
@@ -57,7 +57,7 @@ class SenderRun:
         self.limits = SendingLimits(rates=rates)
         self.channels = KnownChannels()
         self.demand = Demand(nothing=NO_ROOM, wake=self.http.wake)
-        self.inbox: deque[tuple[list[ClaimedMessage], list[ChannelSnapshot]]] = deque()
+        self.inbox: deque[tuple[Sequence[ClaimedMessage], list[ChannelSnapshot] | None]] = deque()
         self.claimer = MessageClaimer(self.number, chosen, self.demand, self._receive)
         by_name = {source.name: source for source in chosen}
         self.recorder = MessageRecorder(self.number, by_name, self.claimer.look_again)
@@ -95,15 +95,15 @@ class SenderRun:
         has_fault = self.claimer.had_fault or self.recorder.had_fault
         return not (self.has_crashed or has_fault or self.claimer.is_lost)
 
-    def _receive(self, claimed: list[ClaimedMessage], channels: list[ChannelSnapshot]) -> None:
+    def _receive(self, claimed: Sequence[ClaimedMessage], channels: list[ChannelSnapshot] | None) -> None:
         """Called by the claimer."""
         self.inbox.append((claimed, channels))
         self.http.wake()
 
     def _round(self) -> None:
         self._open_inbox()
-        if self.claimer.is_sure and self.recorder.backlog < MOST_UNRECORDED:
-            self._can_start_more = self.calls.start_waiting()
+        may_start = self.claimer.is_sure and self.recorder.backlog < MOST_UNRECORDED
+        self._can_start_more = may_start and self.calls.start_waiting()
         now = time.monotonic()
         if self.demand.is_asked and not self.inbox:
             self._answer_claimer(now)
@@ -123,13 +123,18 @@ class SenderRun:
 
     def _wait_seconds(self) -> float:
         """How long to wait for the provider; not at all while the claimer waits, whose wake-up may be used up."""
-        if self.demand.is_asked or self._can_start_more:
+        if self.demand.is_asked:
             return 0.0
+        if self._can_start_more:
+            return 0.0 if self.calls.room > 0 else MOMENT_SECONDS
         return SHORT_SECONDS if self.claimer.has_more or self.calls.waiting else TICK_SECONDS
 
     def _open_inbox(self) -> None:
         while self.inbox:
             claimed, channels = self.inbox.popleft()
+            if channels is None:
+                self.recorder.add(unused=claimed)
+                continue
             self.channels.take(channels)
             self.calls.add(claimed)
 

@@ -12,6 +12,7 @@ from channelconnect.providers.messages import CallResult, Outcome
 from channelconnect.providers.messages.outgoing import READ
 from channelconnect.sending.consequences import draw_consequences
 from channelconnect.sending.sources import ClaimedMessage, MessageSource, Sent, is_urgent
+from channelconnect.sending.transactions import prepare_session
 from channelconnect.sending.uploads import forget_lost_files
 from config.leases.connection import Connection
 from config.leases.recorder import Recorder
@@ -31,7 +32,7 @@ class MessageRecorder(Recorder[Sent, ClaimedMessage, ClaimedMessage]):
         self._on_urgent = on_urgent
 
     def on_connect(self, connection: Connection) -> None:
-        connection.execute("SET synchronous_commit = on")
+        prepare_session(connection)
 
     def _disconnect(self) -> None:
         super()._disconnect()
@@ -45,7 +46,9 @@ class MessageRecorder(Recorder[Sent, ClaimedMessage, ClaimedMessage]):
         # Before the results: what is kept of a message is not looked at again, and doing this twice changes nothing.
         forget_lost_files(results)
         draw_consequences(results)
-        recorded = sum(self._sources[name].record(run=self.run, results=ones) for name, ones in by_source.items())
+        recorded = sum(
+            self._sources[name].record(connection, run=self.run, results=ones) for name, ones in by_source.items()
+        )
         observe("sender_record_seconds", monotonic() - began)
         for result, messages in Counter(_results_of_messages(results)).items():
             count("messages_sent_total", messages, result.value)
@@ -59,7 +62,8 @@ class MessageRecorder(Recorder[Sent, ClaimedMessage, ClaimedMessage]):
         outcome = result.outcome
         bare = Outcome(outcome.result) if outcome.result is CallResult.ACCEPTED else Outcome(CallResult.UNKNOWN)
         try:
-            self._sources[result.row.source].record(run=self.run, results=[result._replace(outcome=bare)])
+            source = self._sources[result.row.source]
+            source.record(connection, run=self.run, results=[result._replace(outcome=bare)])
         except (psycopg.DataError, psycopg.IntegrityError):
             logger.exception("a message stays claimed until it is taken for unknown")
 

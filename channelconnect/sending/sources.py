@@ -10,7 +10,7 @@ other run, ever, unless `give_back` or a `retry` says that the provider cannot h
 becomes unknown, waits for the provider's status, and fails with `send_outcome_unknown` after `UNKNOWN_SECONDS`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
@@ -67,8 +67,8 @@ class MessageSource(Protocol):
         """Make ready what is due again, and end what has been unknown for too long. Called twice a second."""
         ...
 
-    def ready_channels(self, connection: Connection) -> Sequence[ReadyChannel]:
-        """Name channels of which something could be claimed now; a few thousand at most."""
+    def ready_channels(self, connection: Connection, shards: Collection[int]) -> Sequence[ReadyChannel]:
+        """Name channels of these shards of which something could be claimed now; a few thousand at most."""
         ...
 
     def claim(
@@ -77,7 +77,11 @@ class MessageSource(Protocol):
         """Claim so many messages of each channel at most, `batch` in all, for a run that nobody has taken for lost."""
         ...
 
-    def record(self, *, run: int, results: Sequence[Sent]) -> int:
+    def has_more(self, channel: int) -> bool:
+        """Whether the last claim gave less of a channel than there was room for, and left some to be claimed."""
+        ...
+
+    def record(self, connection: Connection, *, run: int, results: Sequence[Sent]) -> int:
         """Record what came of messages; say of how many the claim was still this run's."""
         ...
 

@@ -1,4 +1,4 @@
-"""Transactions of the project's own connection, in threads of the sender."""
+"""What the sender's threads do their work in: sessions of their own, and transactions of the project's connection."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,6 +7,17 @@ from typing import Any
 import psycopg
 from django.db import Error, transaction
 from django.db import connection as project
+
+from config.leases.connection import Connection
+
+# A claim that a crash of PostgreSQL forgot would be sent twice. And few rows are asked for of tables with millions: by
+# their keys, whatever the statistics say, as all contacts would be read into a hash or a list first.
+SESSION = "SET synchronous_commit = on; SET enable_hashjoin = off; SET enable_material = off"
+
+
+def prepare_session(connection: Connection) -> None:
+    """Have a worker's own connection commit for good, and find rows by their keys."""
+    connection.execute(SESSION)
 
 
 @contextmanager

@@ -13,7 +13,8 @@ from channelconnect.services.secrets import digest, new_secret
 from channelconnect.services.settings import require_connect
 from config.errors import Conflict, Invalid
 from workspaces.subaccounts.models import Channel, Workspace
-from workspaces.subaccounts.services import ChannelNotFound
+from workspaces.subaccounts.services import ChannelNotFound, WorkspaceNotFound
+from workspaces.subaccounts.services.locking import lock_workspace
 
 LIFETIME = timedelta(minutes=30)
 
@@ -50,10 +51,14 @@ def create_session(
 ) -> ConnectSession:
     """Start a session; `reconnect` is the public id of the channel to connect again.
 
-    Raises `ConnectIsOff`, `SubAccountSuspended`, `ReturnUrlNotRegistered`, `ChannelNotFound` for what is not the
+    Raises `ConnectIsOff`, `WorkspaceNotFound` where it has moved to another agency, `SubAccountSuspended`,
+    `ReturnUrlNotRegistered`, `ChannelNotFound` for what is not the
     sub-account's, `ChannelOfAnotherPlatform`. `now` is by the database's clock, as the session's end will be.
     """
     allowed = require_connect(agency)
+    workspace = lock_workspace(workspace)  # nobody moves or suspends it meanwhile
+    if workspace.agency_id != agency.pk:
+        raise WorkspaceNotFound
     if not workspace.is_active:
         raise SubAccountSuspended
     if return_url not in allowed.return_urls:

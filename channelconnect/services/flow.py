@@ -74,12 +74,12 @@ def _require_active_tenant(session: ConnectSession) -> None:
 
 
 def start_authorization(
-    *, session: ConnectSession, browser: str | None, redirect_uri: str, now: datetime, by: Actor
+    *, session: ConnectSession, browser: str | None, redirect_uri: str, now: datetime, by: Actor, host: str = ""
 ) -> ConsentRedirect:
     """Bind the session to this browser and give the provider's address; the first browser wins.
 
-    Raises `OtherBrowser`, `TenantSuspended`, `WrongStatus`; a provider that is not set up ends the session and raises
-    `WrongStatus`.
+    `host` is the agency's host on which the browser is, and has its cookie. Raises `OtherBrowser`, `TenantSuspended`,
+    `WrongStatus`; a provider that is not set up ends the session and raises `WrongStatus`.
     """
     require_same_browser(session, browser)
     expire_if_due(session=session, now=now, by=by)
@@ -93,19 +93,20 @@ def start_authorization(
     except ProviderFault as fault:
         fail_session(session=session, fault=fault, now=now, by=by)
         raise WrongStatus from fault
-    _bind(session, cookie, state)
+    _bind(session, cookie, state, host)
     return ConsentRedirect(consent_url, cookie)
 
 
 @transaction.atomic
-def _bind(session: ConnectSession, cookie: str, state: str) -> None:
+def _bind(session: ConnectSession, cookie: str, state: str, host: str) -> None:
     locked = ConnectSession.objects.select_for_update(no_key=True).get(pk=session.pk)
     require_same_browser(locked, cookie)
     if locked.status not in (Status.PENDING, Status.AUTHORIZING):
         raise WrongStatus
     locked.status, locked.link = Status.AUTHORIZING, None
     locked.browser_digest, locked.state_digest = digest(cookie), digest(state)
-    locked.save(update_fields=["status", "link", "browser_digest", "state_digest"])
+    locked.host = host
+    locked.save(update_fields=["status", "link", "browser_digest", "state_digest", "host"])
 
 
 def decline_session(*, session: ConnectSession, browser: str | None, now: datetime, by: Actor) -> None:

@@ -5,8 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
-
+from agency.services.domains.hosts import base_url_of
 from channelconnect.models import ConnectSession
 from channelconnect.models.sessions import Status
 
@@ -43,7 +42,7 @@ def connect_url(session: ConnectSession, *, now: datetime) -> str | None:
     """Give the secret address for the customer's browser, while the session is pending."""
     if session.status != Status.PENDING or session.link is None or session.expires_at <= now:
         return None
-    return f"{settings.PUBLIC_URL}/connect/{session.link}"
+    return f"{base_url_of(session.agency_id)}/connect/{session.link}"
 
 
 def snapshot_of(session: ConnectSession, *, now: datetime) -> ConnectionSnapshot:

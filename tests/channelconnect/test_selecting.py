@@ -9,7 +9,7 @@ import pytest
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
-from agency.services import restore_agency, set_accent, set_logo, suspend_agency
+from agency.services import restore_agency, set_accent, set_picture, suspend_agency
 from channelconnect.models import ConnectSession
 from channelconnect.services import set_return_urls
 from tests.agency.console.browsers import text
@@ -175,12 +175,12 @@ def test_the_pages_come_in_the_agency_s_colour_with_its_logo(connecting: Tenant,
     customer.open(link_of(session))
     assert b"/brand/" not in customer.page.content
     set_accent(agency=connecting.agency, accent="#FFCC00", by=SYSTEM)
-    set_logo(agency=connecting.agency, file=a_picture(), by=SYSTEM)
+    set_picture(agency=connecting.agency, kind="logo", file=a_picture(), by=SYSTEM)
     customer.open(link_of(session))
     assert b'href="/brand/ffcc00.css"' in customer.page.content
-    logo = re.search(r"/brand/[0-9a-f]{64}\.png", customer.page.content.decode())
+    logo = re.search(r"src=\"(/brand/[0-9a-f]{64}\.png)\"", customer.page.content.decode())
     assert logo
-    assert size_of(a_browser().get(logo[0]).content) == (300, 100)
+    assert size_of(a_browser().get(logo[1]).content) == (300, 100)
 
 
 def test_texts_of_agency_and_customer_are_only_text(connecting: Tenant, customer: Customer) -> None:

@@ -67,7 +67,9 @@ class ConnectionViewSet(SubAccountPartViewSet):
     not_found = ConnectionNotFound
 
     def get_queryset(self) -> "QuerySet[ConnectSession]":
-        sessions: QuerySet[ConnectSession] = self.workspace.connect_sessions.select_related("workspace", "channel")
+        """Give the agency's own: those of before a move name people and addresses of the former agency."""
+        own = ConnectSession.objects.of(self.agency).filter(workspace=self.workspace)
+        sessions: QuerySet[ConnectSession] = own.select_related("workspace", "channel")
         return sessions
 
     @operation(

@@ -39,12 +39,14 @@ def _whatsapp(message: OutgoingMessage) -> Body:
     write = WHATSAPP.get(kind)
     if write is None:
         raise UnwritableMessage(kind)
-    body = {"messaging_product": "whatsapp", "recipient_type": "individual", **_address(message.to)}
+    body: Body = {"messaging_product": "whatsapp", "recipient_type": "individual", **_address(message.to)}
     if message.opaque:
         body["biz_opaque_callback_data"] = message.opaque
     if message.reply_to and kind != "reaction":
         body["context"] = {"message_id": message.reply_to}
-    return {**body, "type": kind, kind: write(message)}
+    body["type"] = kind
+    body[kind] = write(message)
+    return body
 
 
 def _address(to: Recipient) -> Body:

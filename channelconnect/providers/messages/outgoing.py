@@ -19,7 +19,7 @@ class Recipient(NamedTuple):
 class OutgoingFile(NamedTuple):
     """`link` is where the provider fetches it; `provider_id` stands for it where it was uploaded before.
 
-    `media` is the number of our own row, where it can be uploaded.
+    `media` is the number of our own row, where it can be uploaded, and `size` that file's bytes.
     """
 
     kind: str  # image, video, audio, document or sticker
@@ -27,6 +27,7 @@ class OutgoingFile(NamedTuple):
     link: str = ""
     provider_id: str = ""
     media: int | None = None
+    size: int = 0
 
 
 # The type of what is no message: it tells a person that theirs, `reply_to`, and those before it were read.

@@ -12,10 +12,10 @@ KINDS: Final = ("image", "video", "audio")
 def files_of(ids: Iterable[int]) -> dict[int, OutgoingFile]:
     """Give the files of these media by their ids."""
     wanted = list(ids)
-    return {media.pk: _file(media) for media in Media.objects.filter(pk__in=wanted)} if wanted else {}
+    return {media.pk: _file(media) for media in Media.objects.filter(pk__in=wanted).with_agency()} if wanted else {}
 
 
 def _file(media: Media) -> OutgoingFile:
     kind = media.content_type.partition("/")[0]
     known = kind if kind in KINDS else "document"
-    return OutgoingFile(kind=known, filename=media.filename, link=media.url, media=media.pk)
+    return OutgoingFile(kind=known, filename=media.filename, link=media.url, media=media.pk, size=media.size)

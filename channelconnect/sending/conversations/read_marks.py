@@ -1,6 +1,6 @@
 """Read marks as a source of the sender: after all messages, and once, whatever comes of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from channelconnect.providers.messages import OutgoingMessage, Recipient
@@ -8,10 +8,14 @@ from channelconnect.providers.messages.outgoing import READ
 from channelconnect.sending.sources import ClaimedMessage, ReadyChannel, Sent
 from config.leases.arrays import integers
 from config.leases.connection import Connection
+from config.leases.shards import SHARDS
 
 NAME: Final = "read_marks"
 
-READY_CHANNELS = "SELECT agency_id, channel_id FROM conversations_readmark GROUP BY 1, 2 LIMIT 2000"
+READY_CHANNELS = """
+SELECT agency_id, channel_id FROM conversations_readmark WHERE channel_id %% %(of)s = ANY (%(shards)s::bigint[])
+GROUP BY 1, 2 LIMIT 2000
+"""
 # They are gone with the claim: a sender that dies before it has told a contact leaves it untold.
 CLAIM = """
 WITH picked AS MATERIALIZED (
@@ -52,8 +56,9 @@ class ReadMarks:
     def advance(self, connection: Connection) -> None:
         """None is ever put off."""
 
-    def ready_channels(self, connection: Connection) -> Sequence[ReadyChannel]:
-        return [ReadyChannel._make(row) for row in connection.execute(READY_CHANNELS, prepare=True)]
+    def ready_channels(self, connection: Connection, shards: Collection[int]) -> Sequence[ReadyChannel]:
+        values = {"shards": integers(shards), "of": SHARDS}
+        return [ReadyChannel._make(row) for row in connection.execute(READY_CHANNELS, values, prepare=True)]
 
     def claim(
         self, connection: Connection, *, run: int, rooms: Mapping[int, int], batch: int
@@ -64,7 +69,10 @@ class ReadMarks:
             rows = cursor.fetchall()
         return [_claimed(row) for row in rows]
 
-    def record(self, *, run: int, results: Sequence[Sent]) -> int:
+    def has_more(self, channel: int) -> bool:
+        return False
+
+    def record(self, connection: Connection, *, run: int, results: Sequence[Sent]) -> int:
         return len(results)
 
     def give_back(self, connection: Connection, *, run: int, ids: Sequence[int]) -> None:

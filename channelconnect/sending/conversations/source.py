@@ -1,14 +1,14 @@
 """Conversations' messages as a source of the sender: they go before all others."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from channelconnect.providers.messages import OUTCOME_UNKNOWN, CallResult, OutgoingFile, OutgoingMessage, Recipient
 from channelconnect.providers.messages.errors import NO_ADDRESS
-from channelconnect.sending import allowance
-from channelconnect.sending.allowance import Key, person_key
+from channelconnect.sending.claiming import allowance
+from channelconnect.sending.claiming.allowance import Key, person_key
 from channelconnect.sending.conversations import statements
 from channelconnect.sending.conversations.files import files_of
 from channelconnect.sending.sources import UNKNOWN_SECONDS, ClaimedMessage, ReadyChannel, Sent
@@ -16,6 +16,7 @@ from channelconnect.sending.transactions import project_transaction
 from config.db import database_now
 from config.leases.arrays import decimals, integers
 from config.leases.connection import Connection
+from config.leases.shards import SHARDS
 from workspaces.conversations.models.conversations import WINDOW
 from workspaces.conversations.services.outbound.sending import SendResult, record_send_results
 
@@ -42,8 +43,9 @@ class ConversationMessages:
         while self._end_overdue() == OVERDUE_BATCH:
             pass
 
-    def ready_channels(self, connection: Connection) -> Sequence[ReadyChannel]:
-        rows = connection.execute(statements.READY_CHANNELS, {"limit": MOST_CHANNELS}, prepare=True)
+    def ready_channels(self, connection: Connection, shards: Collection[int]) -> Sequence[ReadyChannel]:
+        values = {"shards": integers(shards), "of": SHARDS, "limit": MOST_CHANNELS}
+        rows = connection.execute(statements.READY_CHANNELS, values, prepare=True)
         return [ReadyChannel._make(row) for row in rows]
 
     def claim(
@@ -59,14 +61,14 @@ class ConversationMessages:
         with connection.transaction(), connection.cursor(binary=True) as cursor:
             cursor.execute(statements.CLAIM, values, prepare=True)
             rows = _with_room(cursor, run, cursor.fetchall())
-        wanted = {row[15] for row in rows if row[15] is not None}
-        if not wanted:
-            return [_claimed(row, {}) for row in rows]
-        with project_transaction():
-            files = files_of(wanted)
+            # Nothing may fail between the commit and the calls: what was claimed then is unknown, and never sent.
+            files = _files_of({row[15] for row in rows if row[15] is not None})
         return [_claimed(row, files) for row in rows]
 
-    def record(self, *, run: int, results: Sequence[Sent]) -> int:
+    def has_more(self, channel: int) -> bool:
+        return False
+
+    def record(self, connection: Connection, *, run: int, results: Sequence[Sent]) -> int:
         by_id = {result.row.id: result for result in results}
         with project_transaction() as cursor:
             cursor.execute(statements.LOCK, {"ids": integers(by_id), "run": run})
@@ -121,6 +123,13 @@ def _with_room(cursor: Any, run: int, rows: Sequence[Sequence[Any]]) -> Sequence
         return rows
     cursor.execute(statements.WAIT_FOR_ROOM, {"ids": integers(late), "run": run, "seconds": ASK_AGAIN_SECONDS})
     return [row for row in rows if row[0] not in late]
+
+
+def _files_of(wanted: Collection[int]) -> Mapping[int, OutgoingFile]:
+    if not wanted:
+        return {}
+    with project_transaction():
+        return files_of(wanted)
 
 
 def _claimed(row: Sequence[Any], files: Mapping[int, OutgoingFile]) -> ClaimedMessage:

@@ -22,7 +22,7 @@ WITH RECURSIVE found AS (
         WHERE is_ready AND channel_id > found.channel_id ORDER BY channel_id, position, message_id LIMIT 1
     ) AS next
 )
-SELECT agency_id, channel_id FROM found LIMIT %(limit)s
+SELECT agency_id, channel_id FROM found WHERE channel_id %% %(of)s = ANY (%(shards)s::bigint[]) LIMIT %(limit)s
 """
 
 # Each is looked at anew: a contact who has opted out since it was written, or was merged with one who had, gets nothing

@@ -2,7 +2,7 @@
 
 import threading
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from django.utils.timezone import now
 
@@ -28,7 +28,7 @@ class Mass:
     def advance(self, connection: Connection) -> None:
         """Nothing is put off."""
 
-    def ready_channels(self, connection: Connection) -> Sequence[ReadyChannel]:
+    def ready_channels(self, connection: Connection, shards: Collection[int]) -> Sequence[ReadyChannel]:
         return [ReadyChannel(self._agencies[channel], channel) for channel, rows in self._waiting.items() if rows]
 
     def claim(
@@ -44,7 +44,10 @@ class Mass:
             self.claimed += len(found)
         return found
 
-    def record(self, *, run: int, results: Sequence[Sent]) -> int:
+    def has_more(self, channel: int) -> bool:
+        return False
+
+    def record(self, connection: Connection, *, run: int, results: Sequence[Sent]) -> int:
         with self._lock:
             self.recorded += len(results)
         return len(results)

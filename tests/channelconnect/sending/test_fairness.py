@@ -1,11 +1,17 @@
 """A mass of messages that nobody waits for delays no answer to a person by more than a second's worth of it."""
 
+from contextlib import closing
+
 from django.test import override_settings
 
 from benchmarks.processes import fast_provider
 from channelconnect.models import ChannelCredential
+from channelconnect.sending.channels import read_channels
+from channelconnect.sending.conversations.source import ConversationMessages
 from channelconnect.sending.limits import PER_CHANNEL, kept_of
+from channelconnect.sending.loop import SenderRun
 from config.celery import wake_up
+from config.leases.connection import open_connection
 from tests.channelconnect.sending.conftest import StartSender
 from tests.channelconnect.sending.masses import Mass, WatchedConversations
 from tests.channelconnect.sending.messages import a_conversation, a_message, ended, until
@@ -78,3 +84,21 @@ def test_an_answer_goes_although_all_calls_of_its_channel_s_mass_hang(
     assert ended(an_answer(channel)).status == "sent"
 
     assert (mass.claimed, mass.recorded) == (hanging, 0)
+
+
+def test_an_answer_goes_before_what_is_claimed_of_a_mass_already(meta: RunningSandbox, channel: Channel) -> None:
+    mass = Mass([channel], 1_000)
+    run = SenderRun(sources=[mass, ConversationMessages()], rates=None)
+    with closing(open_connection("test")) as own:
+        run.channels.take(read_channels(own, [channel.pk]))
+        claimed = list(mass.claim(own, run=run.number, rooms={channel.pk: 300}, batch=300))
+    answer = claimed.pop()._replace(source=ConversationMessages.name)
+
+    with closing(run.http), closing(run.calls):
+        run.calls.add(claimed)
+        run.calls.add([answer])
+        assert run.calls.start_waiting()
+
+        waiting = run.calls.drop_waiting()
+    assert answer not in waiting
+    assert waiting

@@ -23,7 +23,7 @@ def sent_within(limits: SendingLimits, clock: Clock, seconds: float, *, throughp
     for _ in range(round(seconds * 100)):
         for _ in range(limits.room(1)):
             limits.start(channel=1, agency=1, platform="whatsapp", throughput=throughput)
-            limits.finish(channel=1, agency=1, was_slow=False)
+            limits.finish(channel=1, agency=1)
             total += 1
         clock.now += 0.01
     return total
@@ -83,7 +83,8 @@ def test_a_channel_that_does_not_answer_gets_few_at_once_and_holds_up_nobody() -
         limits.mark_slow(1)
     assert limits.batch(10_000) == QUICK_CALLS - 1
     for _ in range(PER_FAST_CHANNEL - 1):
-        limits.finish(channel=1, agency=1, was_slow=True)
+        limits.unmark_slow(1)
+        limits.finish(channel=1, agency=1)
     assert limits.room(1) == PER_SLOW_CHANNEL - 1
     assert (limits.agency_room(1), limits.agency_room(2)) == (PER_AGENCY - 1, PER_AGENCY - 1)
 

@@ -1,11 +1,11 @@
 """Which channels have something to send, by one source, and whose turn it is: looked up now and then."""
 
-from collections.abc import Container
+from collections.abc import Collection, Container
 from itertools import islice
 from time import monotonic
 from typing import Final
 
-from channelconnect.sending.rooms import Rooms
+from channelconnect.sending.claiming.rooms import Rooms
 from channelconnect.sending.sources import MessageSource
 from config.leases.connection import Connection
 from config.leases.shards import shard_of
@@ -31,13 +31,13 @@ class ReadyChannels:
     def may_have_more(self) -> bool:
         return self.has_news or bool(self._paths)
 
-    def look(self, connection: Connection, *, held: Container[int]) -> None:
+    def look(self, connection: Connection, *, held: Collection[int]) -> None:
         """Look for channels where there may be others than before; those of other senders are left aside."""
         began = monotonic()
         if not self.has_news or began < self._rests_until:
             return
         self.has_news = False
-        ready = self.source.ready_channels(connection)
+        ready = self.source.ready_channels(connection, held)
         found: set[Path] = {tuple(one) for one in ready if shard_of(one.channel_id) in held}
         for path in self._paths - found:
             self._turns.remove(path)

@@ -1,8 +1,8 @@
 """The calls in flight: each claimed message becomes one, and what came of it goes to the recorder."""
 
 import time
-from collections import deque
-from collections.abc import Container
+from collections import Counter, deque
+from collections.abc import Container, Iterable, Sequence
 from typing import Final, NamedTuple
 
 import orjson
@@ -20,14 +20,14 @@ from channelconnect.providers.messages import (
 from channelconnect.providers.messages.answers import UNREACHED, UNSENDABLE
 from channelconnect.providers.messages.bodies import UnwritableMessage
 from channelconnect.providers.messages.errors import ERRORS, Backoff
-from channelconnect.sending.address import ProviderAddress
+from channelconnect.sending.calling.address import ProviderAddress
+from channelconnect.sending.calling.routes import Routes
+from channelconnect.sending.calling.waits import LONGEST_RETRY_SECONDS, given_up, wait_of
 from channelconnect.sending.channels import ChannelSnapshot, KnownChannels
 from channelconnect.sending.limits import SLOW_SECONDS, SendingLimits
 from channelconnect.sending.recorder import MessageRecorder
-from channelconnect.sending.routes import Routes
 from channelconnect.sending.sources import ClaimedMessage, Sent
 from channelconnect.sending.uploads import MediaUploads, is_of_lost_file, must_upload
-from channelconnect.sending.waits import LONGEST_RETRY_SECONDS, given_up, wait_of
 from config.http.client import Sender
 from config.http.exchange import Limits, Request, Result
 from config.http.lookups import LookupFailed
@@ -39,8 +39,13 @@ CALL_LIMITS: Final = Limits(
 )
 
 
-# So many are started before the answers of others are looked at.
-STARTED_AT_ONCE: Final = 64
+# So many calls are out at once as long as answers to them are there whenever the loop looks: more would make nothing
+# quicker then, and each costs more the more connections there are.
+FEW_CALLS: Final = 64
+# When nothing was there, so many more are started: where answers take long, as many are out as wait.
+MORE_CALLS: Final = 16
+# So long the loop waits for an answer before that. It leaves the provider the processor where they share one.
+MOMENT_SECONDS: Final = 0.001
 NO_HEADERS: Final[CaseInsensitiveDict[str]] = CaseInsensitiveDict()
 
 
@@ -72,9 +77,11 @@ class CallsInFlight:
         self._routes = Routes(settings)
         self._uploads = MediaUploads(http.wake)
         self._waiting: deque[ClaimedMessage] = deque()
+        self._waiting_urgent: deque[ClaimedMessage] = deque()
         self._calls: dict[int, Call] = {}
         self._slow: set[int] = set()
         self._next_key = 0
+        self._may_add = False  # to the few, as no answer was there
 
     @property
     def in_flight(self) -> int:
@@ -82,33 +89,45 @@ class CallsInFlight:
 
     @property
     def waiting(self) -> int:
-        return len(self._waiting)
+        return len(self._waiting) + len(self._waiting_urgent)
 
-    def add(self, rows: list[ClaimedMessage]) -> None:
-        """Take messages over: from now on they count as calls."""
-        for row in rows:
-            channel = self._channels.get(row.channel_id)
+    @property
+    def room(self) -> int:
+        """How many calls may be started before answers are looked for."""
+        few = FEW_CALLS - (len(self._calls) - len(self._slow))
+        return max(few, MORE_CALLS if self._may_add else 0)
+
+    def add(self, rows: Sequence[ClaimedMessage]) -> None:
+        """Take messages over: from now on they count as calls. Those that people wait for go before all others."""
+        for (channel_id, agency_id, is_urgent), number in self._numbers_of(rows):
+            channel = self._channels.get(channel_id)
             self._limits.start(
-                channel=row.channel_id,
-                agency=row.agency_id,
+                channel=channel_id,
+                agency=agency_id,
                 platform=channel.platform if channel else "",
                 throughput=channel.throughput if channel else "",
-                is_urgent=row.source in self._urgent,
+                is_urgent=is_urgent,
+                number=number,
             )
-        self._waiting.extend(rows)
+        for row in rows:
+            self._waiting_of(row).append(row)
 
     def drop_waiting(self) -> list[ClaimedMessage]:
         """Give back those of which nothing was given to the provider."""
-        dropped = [*self._uploads.drop(), *self._waiting]
+        dropped, waiting = self._uploads.drop(), [*self._waiting_urgent, *self._waiting]
+        self._waiting_urgent.clear()
         self._waiting.clear()
-        for row in dropped:
-            self._release(row)
-        return dropped
+        for row, was_slow in dropped:
+            if was_slow:
+                self._limits.unmark_slow(row.channel_id)
+        given_back = [*(row for row, _ in dropped), *waiting]
+        self._release_all(given_back)
+        return given_back
 
     def start_waiting(self) -> bool:
         """Make calls of messages that wait, once it is known where the provider is; say whether more could be made."""
-        self._waiting.extendleft(self._uploads.take_done())
-        if not self._waiting:
+        self._take_uploaded()
+        if not self.waiting:
             return False
         try:
             addresses = self._address.find()
@@ -118,15 +137,26 @@ class CallsInFlight:
         if addresses is None:
             return False
         refused: list[Sent] = []
-        for _ in range(min(STARTED_AT_ONCE, len(self._waiting))):
-            row = self._waiting.popleft()
+        number, self._may_add = min(self.room, self.waiting), False
+        for _ in range(number):
+            row = (self._waiting_urgent or self._waiting).popleft()
             refusal = self._start(row, addresses)
             if refusal is not None:
-                self._release(row)
                 refused.append(self._sent(row, refusal))
         if refused:
+            self._release_all(sent.row for sent in refused)
             self._recorder.add(results=refused)
-        return bool(self._waiting)
+        return bool(self.waiting)
+
+    def _waiting_of(self, row: ClaimedMessage) -> deque[ClaimedMessage]:
+        return self._waiting_urgent if row.source in self._urgent else self._waiting
+
+    def _take_uploaded(self) -> None:
+        """Go on with messages whose files are ready; the call of one whose upload was slow may be quick."""
+        for row, was_slow in self._uploads.take_done():
+            if was_slow:
+                self._limits.unmark_slow(row.channel_id)
+            self._waiting_of(row).appendleft(row)
 
     def _start(self, row: ClaimedMessage, addresses: Addresses) -> Outcome | None:
         """Start a call; give why it cannot be made, if it cannot."""
@@ -162,15 +192,18 @@ class CallsInFlight:
     def go_on(self, timeout: float) -> None:
         """Let everything in flight go on for a moment."""
         results = self._http.poll(timeout)
+        self._may_add = self._http.was_idle
         if results:
-            self._recorder.add(results=[self._finish(result) for result in results])
+            ended = [self._finish(result) for result in results]
+            self._release_all(sent.row for sent in ended)
+            self._recorder.add(results=ended)
 
     def _finish(self, result: Result) -> Sent:
         row, token, _ = self._calls.pop(result.key)
         self.finished += 1
-        was_slow = result.key in self._slow
-        self._slow.discard(result.key)
-        self._release(row, was_slow=was_slow)
+        if result.key in self._slow:
+            self._slow.discard(result.key)
+            self._limits.unmark_slow(row.channel_id)
         outcome = read_answer(
             status=result.status if result.error is None or result.error.startswith("http_") else None,
             body=result.response_body,
@@ -182,12 +215,18 @@ class CallsInFlight:
             self._limits.slow_down(row.channel_id)
         return self._sent(row, outcome)
 
-    def _release(self, row: ClaimedMessage, *, was_slow: bool = False) -> None:
-        is_urgent = row.source in self._urgent
-        self._limits.finish(channel=row.channel_id, agency=row.agency_id, was_slow=was_slow, is_urgent=is_urgent)
+    def _release_all(self, rows: Iterable[ClaimedMessage]) -> None:
+        for (channel_id, agency_id, is_urgent), number in self._numbers_of(rows):
+            self._limits.finish(channel=channel_id, agency=agency_id, is_urgent=is_urgent, number=number)
+
+    def _numbers_of(self, rows: Iterable[ClaimedMessage]) -> Iterable[tuple[tuple[int, int, bool], int]]:
+        """How many messages of each channel there are, with its agency, and whether they are urgent."""
+        return Counter((row.channel_id, row.agency_id, row.source in self._urgent) for row in rows).items()
 
     def _sent(self, row: ClaimedMessage, outcome: Outcome) -> Sent:
         now = time.time()
+        if outcome.result is CallResult.ACCEPTED:
+            return Sent(row, outcome, now)
         if is_of_lost_file(row, outcome):
             outcome = outcome._replace(result=CallResult.RETRY)
         if outcome.result is not CallResult.RETRY:
@@ -197,7 +236,7 @@ class CallsInFlight:
         return Sent(row, outcome, now, wait_of(outcome, tries=row.tries))
 
     def mark_slow(self) -> None:
-        """Count the calls that are out for long under their own limit."""
+        """Count the calls and uploads that are out for long under their own limit."""
         before = time.monotonic() - SLOW_SECONDS
         for key, call in self._calls.items():
             if call.started_at > before:
@@ -205,6 +244,8 @@ class CallsInFlight:
             if key not in self._slow:
                 self._slow.add(key)
                 self._limits.mark_slow(call.row.channel_id)
+        for row in self._uploads.mark_slow():
+            self._limits.mark_slow(row.channel_id)
 
     def close(self) -> None:
         self._uploads.close()

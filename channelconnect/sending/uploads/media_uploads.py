@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 from django.db import Error, connections
 
@@ -14,17 +14,33 @@ from channelconnect.providers.messages import CallResult, Outcome, OutgoingFile
 from channelconnect.sending.channels import ChannelSnapshot
 from channelconnect.sending.sources import ClaimedMessage, Sent
 from channelconnect.sending.transactions import project_transaction
+from channelconnect.sending.uploads.turns import AT_ONCE, UploadTurns
 from config.db import database_now
 from workspaces.media.models import Media
 from workspaces.media.services import MediaGone, StorageAway, read_media
 
 logger = logging.getLogger(__name__)
 
-AT_ONCE: Final = 4
 # The provider keeps them for 30 days.
 KEPT: Final = timedelta(days=29)
 # What it says of a file that it no longer has, or cannot read.
 LOST_FILES: Final = frozenset({"100", "100/33", "131009", "131052", "131053"})
+
+
+class Upload(NamedTuple):
+    """A message that waits for its file."""
+
+    row: ClaimedMessage
+    file: OutgoingFile
+    channel: ChannelSnapshot
+    token: str
+
+
+class UploadedMessage(NamedTuple):
+    """A message whose file is ready, one way or the other."""
+
+    row: ClaimedMessage
+    was_slow: bool
 
 
 class MediaUploads:
@@ -33,32 +49,61 @@ class MediaUploads:
     def __init__(self, on_done: Callable[[], None]) -> None:
         self._on_done = on_done
         self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="upload")
-        self._running: list[tuple[ClaimedMessage, Future[str]]] = []
+        self._turns = UploadTurns[int]()
+        self._uploads: dict[int, Upload] = {}
+        self._futures: dict[int, Future[str]] = {}
+        self._next_key = 0
 
     @property
     def running(self) -> int:
-        return len(self._running)
+        return len(self._uploads)
 
     def start(self, row: ClaimedMessage, file: OutgoingFile, channel: ChannelSnapshot, token: str) -> None:
-        future = self._pool.submit(_provider_id, file.media or 0, channel, token)
-        self._running.append((row, future))
-        future.add_done_callback(lambda _: self._on_done())
+        """Upload a file as soon as its channel has a turn."""
+        self._next_key += 1
+        self._uploads[self._next_key] = Upload(row, file, channel, token)
+        self._turns.add(self._next_key, channel=row.channel_id, size=file.size)
+        self._start_next()
 
-    def take_done(self) -> list[ClaimedMessage]:
-        """Give the messages whose files are ready, one way or the other."""
+    def take_done(self) -> list[UploadedMessage]:
+        """Give the messages whose files are ready, and start the next ones."""
         # Each is asked once: one that ends meanwhile is done the next time.
-        asked = [(row, future, future.done()) for row, future in self._running]
-        self._running = [(row, future) for row, future, is_done in asked if not is_done]
-        return [_with_file(row, _result_of(row, future)) for row, future, is_done in asked if is_done]
+        done = [key for key, future in self._futures.items() if future.done()]
+        found = []
+        for key in done:
+            future, was_slow = self._futures.pop(key), self._turns.finish(key)
+            upload = self._uploads.pop(key, None)
+            # Whose message was given back meanwhile has only kept its places.
+            if upload is not None:
+                found.append(UploadedMessage(_with_file(upload.row, _result_of(upload.row, future)), was_slow))
+        if done:
+            self._start_next()
+        return found
 
-    def drop(self) -> list[ClaimedMessage]:
-        """Give back the messages whose files are still on their way."""
-        dropped = [row for row, _ in self._running]
-        self._running = []
+    def mark_slow(self) -> list[ClaimedMessage]:
+        """Give the messages whose uploads have begun to take long."""
+        late = self._turns.mark_slow()
+        if late:
+            self._start_next()
+        return [self._uploads[key].row for key in late if key in self._uploads]
+
+    def drop(self) -> list[UploadedMessage]:
+        """Give back the messages whose files are not there yet; uploads that run go on, and keep their places."""
+        slow = self._turns.slow
+        dropped = [UploadedMessage(upload.row, key in slow) for key, upload in self._uploads.items()]
+        self._turns.drop_waiting()
+        self._uploads = {}
         return dropped
 
     def close(self) -> None:
         self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _start_next(self) -> None:
+        for key in self._turns.take_next():
+            upload = self._uploads[key]
+            future = self._pool.submit(_provider_id, upload.file.media or 0, upload.channel, upload.token)
+            self._futures[key] = future
+            future.add_done_callback(lambda _: self._on_done())
 
 
 def must_upload(channel: ChannelSnapshot, file: OutgoingFile | None) -> bool:

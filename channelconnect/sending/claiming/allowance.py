@@ -4,6 +4,7 @@ Exact for any 24 hours that may be looked at: a person counts for as long as a m
 within that time. Whoever takes locks the key's own row and no other; all who want several keys sort them.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
@@ -60,8 +61,9 @@ SELECT (SELECT count(*) FROM forgotten), ARRAY (
 TAKE = """
 WITH taken AS (
     INSERT INTO channelconnect_allowanceuse AS kept (allowance_id, address, last_at, sends)
-    SELECT %(allowance)s, told.address, clock_timestamp(), 1 FROM unnest(%(addresses)s::text[]) AS told (address)
-    ON CONFLICT (allowance_id, address) DO UPDATE SET last_at = excluded.last_at, sends = kept.sends + 1
+    SELECT %(allowance)s, told.address, clock_timestamp(), told.number
+    FROM unnest(%(addresses)s::text[], %(numbers)s::int[]) AS told (address, number)
+    ON CONFLICT (allowance_id, address) DO UPDATE SET last_at = excluded.last_at, sends = kept.sends + excluded.sends
 )
 UPDATE channelconnect_allowance SET used = used + %(change)s WHERE id = %(allowance)s
 """
@@ -196,8 +198,10 @@ def _take_of(
             taken.add(person)
             new += 1
     if taken or forgotten:
-        values = {"allowance": allowance, "addresses": texts(taken), "change": new - forgotten}
-        _execute(cursor, TAKE, values)
+        # Who is asked for several times gets as many messages, and each of them may be given back.
+        numbers = {person: number for person, number in Counter(people).items() if person in taken}
+        values = {"allowance": allowance, "addresses": texts(numbers), "numbers": integers(numbers.values())}
+        _execute(cursor, TAKE, {**values, "change": new - forgotten})
     missing = len(set(people) - taken)
     if is_urgent and (missing or reserved):
         _execute(cursor, RESERVE, {"allowance": allowance, "reserved": missing, "seconds": RESERVE_SECONDS})

@@ -7,9 +7,10 @@ from time import monotonic
 from django.db import connection as project
 
 from channelconnect.sending.channels import ChannelSnapshot, read_channels
-from channelconnect.sending.ready import ReadyChannels
-from channelconnect.sending.rooms import Rooms, SendingRoom
+from channelconnect.sending.claiming.ready import ReadyChannels
+from channelconnect.sending.claiming.rooms import Rooms, SendingRoom
 from channelconnect.sending.sources import ClaimedMessage, MessageSource, is_urgent
+from channelconnect.sending.transactions import prepare_session
 from config.leases.claimer import Claimer, Demand
 from config.leases.connection import Connection
 from config.leases.runs import WorkerRuns
@@ -33,7 +34,7 @@ def runs_over(sources: Sequence[MessageSource]) -> WorkerRuns:
 
 
 class MessageClaimer(Claimer[SendingRoom]):
-    """`deliver` gets every batch of claimed messages, with their channels as they were then."""
+    """`deliver` gets every batch of claimed messages, with their channels as they were then; None: not to be read."""
 
     name = "sender claimer"
     longest_attempt_seconds = 15.5  # fifteen seconds, and a margin
@@ -43,7 +44,7 @@ class MessageClaimer(Claimer[SendingRoom]):
         run: int,
         sources: Sequence[MessageSource],
         demand: Demand[SendingRoom],
-        deliver: Callable[[list[ClaimedMessage], list[ChannelSnapshot]], None],
+        deliver: Callable[[Sequence[ClaimedMessage], list[ChannelSnapshot] | None], None],
     ) -> None:
         super().__init__(run, runs_over(sources), demand)
         self._sources = sorted(sources, key=lambda source: source.priority)
@@ -55,8 +56,7 @@ class MessageClaimer(Claimer[SendingRoom]):
         self._busy: frozenset[int] = frozenset()
 
     def on_connect(self, connection: Connection) -> None:
-        # A claim that a crash of PostgreSQL forgot would be sent twice.
-        connection.execute("SET synchronous_commit = on")
+        prepare_session(connection)
         super().on_connect(connection)
         self.shards.create(connection)
 
@@ -93,12 +93,23 @@ class MessageClaimer(Claimer[SendingRoom]):
         self.shards.release(connection, busy=set(map(shard_of, capacity.busy)))
         began, claimed = monotonic(), list[ClaimedMessage]()
         for ready in self._ready:
-            claimed.extend(self._claim_of(ready, connection, capacity, claimed))
+            found = self._claim_of(ready, connection, capacity, claimed)
+            if found:
+                # At once: whoever is urgent waits for nobody's claim, and is lost by nobody's fault.
+                self._pass_on(connection, found)
+                claimed.extend(found)
         self.has_more = any(ready.may_have_more for ready in self._ready)
         if claimed:
             observe("sender_claim_seconds", monotonic() - began)
-            self._deliver(claimed, read_channels(connection, {row.channel_id for row in claimed}))
         return len(claimed)
+
+    def _pass_on(self, connection: Connection, claimed: Sequence[ClaimedMessage]) -> None:
+        """Give the loop what is committed, whatever fails; without their channels messages can only be given back."""
+        channels: list[ChannelSnapshot] | None = None
+        try:
+            channels = read_channels(connection, {row.channel_id for row in claimed})
+        finally:
+            self._deliver(claimed, channels)
 
     def _claim_of(
         self, ready: ReadyChannels, connection: Connection, capacity: SendingRoom, before: Sequence[ClaimedMessage]
@@ -117,6 +128,6 @@ class MessageClaimer(Claimer[SendingRoom]):
         if len(found) < batch:
             given = Counter(row.channel_id for row in found)
             for path, room in asked.items():
-                if given[path[1]] < room:
+                if given[path[1]] < room and not ready.source.has_more(path[1]):
                     ready.remove(path)
         return found

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from channelconnect.providers import ProviderSettings
 from channelconnect.providers.messages import messages_endpoint
-from channelconnect.sending.address import way_to
+from channelconnect.sending.calling.address import way_to
 from config.http.guard import VettedTarget
 from config.http.resolver import Addresses
 

@@ -1,0 +1,40 @@
+"""The provider's answer on its way from the installation's host, where it is registered, to the agency's own.
+
+The browser carries it, encrypted: whoever serves the agency's host, should it not be us any more, learns no code.
+"""
+
+import json
+from typing import Final
+from urllib.parse import urlencode
+
+from cryptography.fernet import InvalidToken
+
+from agency.services.domains.hosts import agency_of_host, url_of_host
+from channelconnect.models import ConnectSession
+from channelconnect.services.flow import AuthorizationResponse
+from config.encryption import keyring
+
+PARAMETER: Final = "response"
+LASTS_SECONDS: Final = 300
+KIND: Final = "authorization_response"
+
+
+def forwarding_address(session: ConnectSession, response: AuthorizationResponse, *, path: str) -> str | None:
+    """Give where the browser of this session goes with the answer; None where it began on the installation's host.
+
+    A host that is not the agency's any more has no cookie for us: its session cannot go on.
+    """
+    if not session.host or agency_of_host(session.host) != session.agency_id:
+        return None
+    told = json.dumps([KIND, response.state, response.code, response.is_declined])
+    sealed = keyring().encrypt(told.encode()).decode()
+    return f"{url_of_host(session.host)}{path}?{urlencode({PARAMETER: sealed})}"
+
+
+def forwarded_response(sealed: str) -> AuthorizationResponse | None:
+    """Read what `forwarding_address` has sealed, for a few minutes; None for anything else."""
+    try:
+        kind, state, code, is_declined = json.loads(keyring().decrypt(sealed.encode(), ttl=LASTS_SECONDS))
+    except (InvalidToken, ValueError, TypeError):
+        return None
+    return AuthorizationResponse(state, code, is_declined=is_declined) if kind == KIND else None

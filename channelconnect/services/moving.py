@@ -1,0 +1,19 @@
+"""What a move to another agency means for connections that are under way."""
+
+from datetime import datetime
+
+from agency.actors import Actor
+from agency.models import Agency
+from channelconnect.models import ConnectSession
+from channelconnect.services.ending import cancel_session
+from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services.moving import MoveHandler
+
+
+def _cancel_open(workspace: Workspace, target: Agency, now: datetime, by: Actor) -> None:
+    """End what the old agency began: it leads back to a page of that agency's."""
+    for session in ConnectSession.objects.open().filter(workspace=workspace).select_related("workspace"):
+        cancel_session(session=session, now=now, by=by)
+
+
+CONNECTIONS = MoveHandler("connections", _cancel_open)

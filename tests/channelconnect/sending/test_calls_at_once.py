@@ -1,0 +1,80 @@
+"""A quick provider gets few calls at once, one that takes its time as many as wait."""
+
+import threading
+from collections.abc import Callable
+from contextlib import closing
+
+from django.test import override_settings
+
+from channelconnect.sending.calling.calls import FEW_CALLS, MORE_CALLS, CallsInFlight
+from channelconnect.sending.channels import read_channels
+from channelconnect.sending.loop import SenderRun
+from config.leases.connection import open_connection
+from tests.channelconnect.sending.masses import Mass
+from tests.channelconnect.sending.messages import until
+from tests.config.http.receivers import Connection, Receiver
+from workspaces.subaccounts.models import Channel
+
+MESSAGES, ANSWERED = 200, 10
+TAKEN = b'{"messages":[{"id":"wamid.1"}]}'
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(TAKEN) + TAKEN
+
+
+class HesitantProvider:
+    """Answers as many calls as it is told to."""
+
+    def __init__(self) -> None:
+        self.answers = threading.Semaphore(0)
+        self.answered = 0
+        self._lock = threading.Lock()
+
+    def __call__(self, connection: Connection) -> None:
+        while (request := connection.read_request()) is not None:
+            connection.receiver.requests.append(request)
+            self.answers.acquire()
+            if connection.receiver.closing.is_set():
+                return
+            connection.send(ANSWER)
+            with self._lock:
+                self.answered += 1
+
+
+def go_on_until(calls: CallsInFlight, condition: Callable[[], bool]) -> None:
+    def look() -> bool:
+        calls.go_on(0.01)
+        return condition()
+
+    until(look)
+
+
+def test_more_than_a_few_calls_are_started_only_while_nobody_answers(channel: Channel) -> None:
+    provider, mass = HesitantProvider(), Mass([channel], MESSAGES)
+    receiver = Receiver(provider)
+    with override_settings(META_GRAPH_URL=f"http://127.0.0.1:{receiver.port}"):
+        run = SenderRun(sources=[mass], rates=None)
+    calls = run.calls
+    try:
+        with closing(open_connection("test")) as own:
+            run.channels.take(read_channels(own, [channel.pk]))
+            calls.add(mass.claim(own, run=run.number, rooms={channel.pk: MESSAGES}, batch=MESSAGES))
+        assert calls.start_waiting()
+        assert calls.in_flight == FEW_CALLS
+        go_on_until(calls, lambda: len(receiver.requests) == FEW_CALLS)
+
+        provider.answers.release(ANSWERED)
+        until(lambda: provider.answered == ANSWERED)
+        calls.go_on(0.01)
+        calls.start_waiting()
+        assert (calls.finished, calls.in_flight) == (ANSWERED, FEW_CALLS), "as answers are there, one for each"
+        go_on_until(calls, lambda: len(receiver.requests) == FEW_CALLS + ANSWERED)
+
+        calls.go_on(0.01)
+        calls.start_waiting()
+        assert calls.in_flight == FEW_CALLS + MORE_CALLS
+        go_on_until(calls, lambda: not calls.start_waiting())
+        assert calls.in_flight == MESSAGES - ANSWERED
+    finally:
+        provider.answers.release(MESSAGES)
+        calls.close()
+        run.http.close()
+        receiver.close()
