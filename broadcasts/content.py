@@ -3,7 +3,11 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Self
+from uuid import uuid4
+
+import orjson
 
 # A name may hold blanks, not begin or end with them.
 VARIABLE: Final = re.compile(r"\{\{\s*([a-z]+\.[A-Za-z0-9_-](?:[A-Za-z0-9_ -]{0,62}[A-Za-z0-9_-])?)\s*\}\}")
@@ -66,13 +70,41 @@ class FrozenMessage:
         """
         if not self.variables and not self.links:
             return self.text, self.template
+        write = partial(_written, self.names_of(values, link))
+        return write(self.text), filled(self.template, write) if self.template else None
+
+    def names_of(self, values: Sequence[str] | None, link: Callable[[int], str] | None = None) -> dict[str, str]:
+        """Give by its name what stands for each variable in what one recipient gets; see `for_recipient`."""
         by_name = dict(zip(self.variables, values or (), strict=False))
-
-        def write(text: str) -> str:
-            return VARIABLE.sub(lambda found: by_name.get(found[1], ""), text) if "{{" in text else text
-
         for number, address in enumerate(self.links):
-            written = link(number) if link else write(address)
+            written = link(number) if link else _written(by_name, address)
             by_name[f"link.{number}"] = written
             by_name[f"token.{number}"] = written.rpartition("/")[2] if link else written
-        return write(self.text), filled(self.template, write) if self.template else None
+        return by_name
+
+
+def _written(by_name: Mapping[str, str], text: str) -> str:
+    return VARIABLE.sub(lambda found: by_name.get(found[1], ""), text) if "{{" in text else text
+
+
+class WrittenJson:
+    """A value whose JSON is written once, but for the variables in its texts."""
+
+    __slots__ = ("_form", "_names")
+
+    def __init__(self, value: Any) -> None:
+        mark = uuid4().hex  # stands in no text
+        marked = filled(value, partial(VARIABLE.sub, rf"{mark}\g<1>{mark}"))
+        pieces = orjson.dumps(marked).split(mark.encode())
+        self._names = [name.decode() for name in pieces[1::2]]
+        self._form = b"%b".join(piece.replace(b"%", b"%%") for piece in pieces[::2])
+
+    def with_names(self, by_name: Mapping[str, str]) -> orjson.Fragment:
+        """Give the JSON with what stands for each variable; those that are missing are empty."""
+        return orjson.Fragment(self._form % tuple([_inside_quotes(by_name.get(name, "")) for name in self._names]))
+
+
+def _inside_quotes(text: str) -> bytes:
+    if not isinstance(text, str):
+        raise TypeError(text)
+    return orjson.dumps(text)[1:-1]

@@ -5,21 +5,43 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import EventType, event_types
+from agency.notification_kinds import notification_kinds
+from agency.pages.charts import ChartSource, chart_sources
+from agency.pages.counted import counted_series
 from agency.pages.registry import MenuEntry, console_menu, dashboard_menu, label_actions
+from agency.pages.support import support_panels
+from agency.services.exports.sources import export_sources
+from agency.services.hourly_counts import hourly_counters
+from agency.services.notifications.states import StateCheck, state_checks
 from broadcasts import events
 from broadcasts.api.serializers import BroadcastReferenceSerializer, BroadcastSerializer, RecipientSerializer
+from broadcasts.console.exports import BROADCASTS
+from broadcasts.dashboard.first_steps import message_steps
 from broadcasts.models.recipients import OPAQUE_PREFIX
+from broadcasts.pages.support import PANELS as SUPPORT_PANELS
+from broadcasts.public.on_loop import TRACKED_LINKS
 from broadcasts.sending.source import BroadcastRecipients
 from broadcasts.services import statuses
 from broadcasts.services.contact_changes import MERGE_HANDLER, REMOVAL_HANDLER
+from broadcasts.services.contact_locks import LOCK_HANDLER
 from broadcasts.services.editing.uses import MEDIA_USE, SEGMENT_USE
+from broadcasts.services.hourly_counts import BEGUN, BEGUN_BROADCASTS
+from broadcasts.services.notifications import KINDS as NOTIFICATION_KINDS
+from broadcasts.services.notifications import check_held_broadcasts
 from broadcasts.services.quota import used_broadcasts
 from channelconnect.inbox import FactHandler, fact_handlers
 from channelconnect.sending.sources import message_sources
-from workspaces.contacts.services import contact_merge_handlers, contact_removal_handlers, segment_uses
+from config.loop_answers import loop_paths
+from workspaces.contacts.services import (
+    contact_lock_handlers,
+    contact_merge_handlers,
+    contact_removal_handlers,
+    segment_uses,
+)
 from workspaces.conversations import facts
 from workspaces.media.services import media_uses
 from workspaces.subaccounts.event_types import workspace_event_type
+from workspaces.subaccounts.pages.home import SetUpSource, set_up_sources
 from workspaces.subaccounts.services import UsageSource, usage_sources
 
 ACTIONS = {
@@ -33,6 +55,7 @@ ACTIONS = {
     events.RESUMED: _("Broadcast resumed"),
     events.COMPLETED: _("Broadcast completed"),
     events.CANCELLED: _("Broadcast cancelled"),
+    "broadcast.exported": _("Recipients of a broadcast exported"),
     "rates.imported": _("Rate card imported"),
 }
 
@@ -71,11 +94,25 @@ event_types.add(
     _recipient(events.LINK_CLICKED, "Link clicked", status="read"),
 )
 label_actions(ACTIONS)
+notification_kinds.add(*NOTIFICATION_KINDS)
+state_checks.add(StateCheck("held_broadcasts", check_held_broadcasts))
 dashboard_menu.add(MenuEntry(url_name="app:broadcasts", label=_("Broadcasts"), icon="broadcast", order=16))
 console_menu.add(MenuEntry(url_name="console:broadcasts", label=_("Broadcasts"), icon="broadcast", order=15))
+hourly_counters.add(BEGUN_BROADCASTS)
+chart_sources.add(
+    ChartSource(
+        name="broadcasts",
+        label=_("Broadcasts"),
+        order=40,
+        url_name="console:broadcasts",
+        series=counted_series((BEGUN, _("begun"), "plain")),
+    )
+)
+set_up_sources.add(SetUpSource(name="messages", order=30, steps=message_steps))
 usage_sources.add(UsageSource("broadcasts", used_broadcasts))
 segment_uses.add(SEGMENT_USE)
 media_uses.add(MEDIA_USE)
+contact_lock_handlers.add(LOCK_HANDLER)
 contact_removal_handlers.add(REMOVAL_HANDLER)
 contact_merge_handlers.add(MERGE_HANDLER)
 message_sources.add(BroadcastRecipients())
@@ -84,3 +121,7 @@ fact_handlers.add(
     FactHandler(facts.EchoReceived, statuses.record_echoes, owner="broadcasts", opaque=OPAQUE_PREFIX),
     FactHandler(facts.ReadUpTo, statuses.read_up_to, owner="broadcasts"),
 )
+
+export_sources.add(BROADCASTS)
+loop_paths.add(TRACKED_LINKS)
+support_panels.add(*SUPPORT_PANELS)

@@ -6,35 +6,29 @@ from django.http import HttpRequest, HttpResponse
 
 from agency.console.views.base import ConsoleView, crumb
 from agency.pages.lists import keyset_page, with_id
+from agency.pages.tables import ListPage
 from broadcasts.models import Broadcast
-from broadcasts.pages.charts import shares_of
 from broadcasts.pages.shown import shown_page
-from broadcasts.pages.words import COLOURS, STATUSES
+from broadcasts.pages.tables import OF_AGENCY, with_shares
+from broadcasts.pages.words import STATUSES
 from broadcasts.services.errors import BroadcastNotFound
-from broadcasts.services.listing import joined, with_progress
+from broadcasts.services.listing import joined
 
 LIST = "console:broadcasts"
 
 
-class Broadcasts(ConsoleView):
+class Broadcasts(ListPage, ConsoleView):
     """All of them, the newest first."""
 
     nav = LIST
+    table = OF_AGENCY
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        status = request.GET.get("status", "")
-        status = status if status in STATUSES else ""
-        own = Broadcast.objects.of_agency(self.agency)
-        page = keyset_page(request, joined(own.filter(status=status) if status else own))
-        return self.page(
-            "broadcasts/console/broadcasts.html",
-            rows=[(one, shares_of(one.progress.counts)) for one in with_progress(page.rows)],
-            page=page,
-            chosen_status=status,
-            statuses=STATUSES,
-            colours=COLOURS,
-            is_filtered=bool(status) or page.newer is not None,
-        )
+        state, own = self.read_table(), Broadcast.objects.of_agency(self.agency)
+        status = state.values["status"]
+        page = keyset_page(request, joined(own.filter(status=status) if status in STATUSES else own))
+        state.show_keyset(page)
+        return self.list_page("broadcasts/console/broadcasts.html", state, **with_shares(state, page.rows))
 
 
 class BroadcastPage(ConsoleView):

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from agency.pages.fields import LineField, MultilineField, NameField
+from agency.pages.forms.fields import LineField, MultilineField, NameField, WallClockField
 from broadcasts.dashboard.recipients import find_contacts
 from broadcasts.models import Broadcast
 from broadcasts.pages.pictures import Pictured, picture_with
@@ -40,8 +40,7 @@ FIELDS: Final = {
 
 
 def moment_field(label: Any) -> forms.DateTimeField:
-    widget = forms.DateTimeInput({"type": "datetime-local"}, format=INPUT)
-    return forms.DateTimeField(label=label, required=False, widget=widget)
+    return WallClockField(label=label, required=False)
 
 
 class ComposerForm(forms.Form):

@@ -1,13 +1,12 @@
 """Contacts as people type them, and recipients as a file for programs that show tables."""
 
-import csv
 from collections.abc import Iterator
-from io import StringIO
 from typing import Final
 from uuid import UUID
 
 from django.db.models import Q
 
+from agency.services.exports.cells import csv_line, written_cell
 from broadcasts.models import Broadcast, Recipient
 from broadcasts.models.broadcasts import MOST_CONTACTS
 from broadcasts.pages.words import RECIPIENTS, error_words
@@ -16,7 +15,6 @@ from config.api.requests.ids import parse_uuid
 from workspaces.contacts.models import Contact
 from workspaces.contacts.models.contacts import email_key
 from workspaces.contacts.services.fields.phones import read_phone
-from workspaces.contacts.services.imports.columns import written_cell
 from workspaces.subaccounts.models import Workspace
 
 PIECE: Final = 1_000
@@ -62,12 +60,12 @@ def _key(line: str) -> tuple[str, str]:
 
 def exported_lines(broadcast: Broadcast, status: str | None = None) -> Iterator[str]:
     """Give a broadcast's recipients as lines of CSV; only a few rows are ever in memory."""
-    yield _line(COLUMNS)
+    yield csv_line(COLUMNS)
     after = 0
     while rows := _piece(broadcast, status, after):
         after = rows[-1].contact_id
         for row in with_contacts(rows):
-            yield _line(_cells(row))
+            yield csv_line([written_cell(cell) for cell in _cells(row)])
 
 
 def _piece(broadcast: Broadcast, status: str | None, after: int) -> list[Recipient]:
@@ -87,9 +85,3 @@ def _cells(row: Recipient) -> list[str]:
         row.error_code or row.skip_reason or "",
         *(moment.isoformat(timespec="seconds") if moment else "" for moment in moments),
     ]
-
-
-def _line(cells: "tuple[str, ...] | list[str]") -> str:
-    written = StringIO()
-    csv.writer(written).writerow([written_cell(cell) for cell in cells])
-    return written.getvalue()

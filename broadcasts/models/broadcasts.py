@@ -8,6 +8,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from agency.models import Agency
 from workspaces.contacts.models import Segment
@@ -49,29 +50,29 @@ class Broadcast(models.Model):
     """
 
     class Status(models.TextChoices):
-        DRAFT = "Draft", "Draft"
-        SCHEDULED = "Scheduled", "Scheduled"
-        SENDING = "sending", "Sending"
-        PAUSED = "paused", "Paused"
-        SENT = "sent", "Sent"
-        CANCELLED = "cancelled", "Cancelled"
+        DRAFT = "Draft", _("Draft")
+        SCHEDULED = "Scheduled", _("Scheduled")
+        SENDING = "sending", _("Sending")
+        PAUSED = "paused", _("Paused")
+        SENT = "sent", _("Sent")
+        CANCELLED = "cancelled", _("Cancelled")
 
     class Type(models.TextChoices):
-        CONTACT = "contact", "To contacts"
-        RETARGET = "retarget", "Again, by what people did"
+        CONTACT = "contact", _("To contacts")
+        RETARGET = "retarget", _("Again, by what people did")
 
     class TimezoneMode(models.TextChoices):
-        FIXED = "fixed", "At one moment"
-        CONTACT = "contact", "At each contact's own time"
+        FIXED = "fixed", _("At one moment")
+        CONTACT = "contact", _("At each contact's own time")
 
     class Engagement(models.TextChoices):
-        SENT = "sent", "Sent"
-        DELIVERED = "delivered", "Delivered"
-        READ = "read", "Read"
-        NOT_READ = "not_read", "Not read"
-        CLICKED = "clicked", "Clicked"
-        NOT_CLICKED = "not_clicked", "Not clicked"
-        FAILED = "failed", "Failed"
+        SENT = "sent", _("Sent")
+        DELIVERED = "delivered", _("Delivered")
+        READ = "read", _("Read")
+        NOT_READ = "not_read", _("Not read")
+        CLICKED = "clicked", _("Clicked")
+        NOT_CLICKED = "not_clicked", _("Not clicked")
+        FAILED = "failed", _("Failed")
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="broadcasts", db_index=False)
@@ -138,6 +139,7 @@ class Broadcast(models.Model):
         ]
         indexes = [
             models.Index(fields=["workspace", "-created_at", "-id"], name="broadcast_newest"),
+            models.Index(fields=["started_at"], condition=Q(started_at__isnull=False), name="broadcast_begun"),
             models.Index(fields=["due_at", "id"], condition=Q(status="Scheduled"), name="broadcast_scheduled"),
             models.Index(fields=["next_due_at", "id"], condition=Q(status="sending"), name="broadcast_sending"),
             models.Index(

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from broadcasts.models.broadcasts import Broadcast
 from workspaces.contacts.models import Contact
@@ -55,22 +56,22 @@ class Recipient(models.Model):
     """
 
     class Status(models.TextChoices):
-        PENDING = "pending", "Pending"
-        SENT = "sent", "Sent"
-        DELIVERED = "delivered", "Delivered"
-        READ = "read", "Read"
-        FAILED = "failed", "Failed"
-        SKIPPED = "skipped", "Skipped"
+        PENDING = "pending", _("Pending")
+        SENT = "sent", _("Sent")
+        DELIVERED = "delivered", _("Delivered")
+        READ = "read", _("Read")
+        FAILED = "failed", _("Failed")
+        SKIPPED = "skipped", _("Skipped")
 
     class SkipReason(models.TextChoices):
-        OPTED_OUT = "opted_out", "Opted out"
-        NO_ADDRESS = "no_address", "No address on this channel"
-        OUTSIDE_WINDOW = "outside_window", "Outside the 24-hour window"
-        LOCAL_TIME_PASSED = "local_time_passed", "The local time had passed"
-        TOO_LATE = "too_late", "More than 72 hours late"
-        DUPLICATE_ADDRESS = "duplicate_address", "Another contact has the same address"
-        VARIABLE_MISSING = "variable_missing", "A variable has no value"
-        CANCELLED = "cancelled", "Cancelled before it was sent"
+        OPTED_OUT = "opted_out", _("Opted out")
+        NO_ADDRESS = "no_address", _("No address on this channel")
+        OUTSIDE_WINDOW = "outside_window", _("Outside the 24-hour window")
+        LOCAL_TIME_PASSED = "local_time_passed", _("The local time had passed")
+        TOO_LATE = "too_late", _("More than 72 hours late")
+        DUPLICATE_ADDRESS = "duplicate_address", _("Another contact has the same address")
+        VARIABLE_MISSING = "variable_missing", _("A variable has no value")
+        CANCELLED = "cancelled", _("Cancelled before it was sent")
 
     class AddressKind(models.TextChoices):
         PHONE = "phone"
@@ -117,6 +118,10 @@ class Recipient(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(skip_reason=None) | Q(status="skipped"), name="recipient_reason_of_a_skipped_one_only"
+            ),
+            # The list of those that failed is read by it.
+            models.CheckConstraint(
+                condition=~Q(status="failed") | Q(failed_at__isnull=False), name="recipient_that_failed_has_a_time"
             ),
         ]
         indexes = [

@@ -1,9 +1,8 @@
 """Programs that fetch a link to show or check it, none of which is a person who follows it."""
 
 import re
+from collections.abc import Callable
 from typing import Final
-
-from django.http import HttpRequest
 
 # Those that call themselves something with bot, crawler or preview are found by that; CUBOT is a make of phones.
 PREVIEWS: Final = re.compile(
@@ -16,10 +15,13 @@ PREVIEWS: Final = re.compile(
 )
 
 
-def is_person(request: HttpRequest) -> bool:
-    """Whether a GET looks like somebody's: browsers name themselves, and say where they only look ahead."""
-    agent = request.META.get("HTTP_USER_AGENT", "")
+def is_person(header: Callable[[str], str]) -> bool:
+    """Whether a GET looks like somebody's: browsers name themselves, and say where they only look ahead.
+
+    `header` gives a request's header by its name, empty where there is none.
+    """
+    agent = header("User-Agent")
     if not agent or PREVIEWS.search(agent[:1_000]):
         return False
-    ahead = request.META.get("HTTP_SEC_PURPOSE", "") + request.META.get("HTTP_PURPOSE", "")
-    return "prefetch" not in ahead.lower() and request.META.get("HTTP_X_MOZ", "") != "prefetch"
+    ahead = header("Sec-Purpose") + header("Purpose")
+    return "prefetch" not in ahead.lower() and header("X-Moz") != "prefetch"

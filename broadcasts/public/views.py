@@ -5,8 +5,9 @@ from typing import Final
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
+from agency.pages.branding.host import host_agency_id
 from broadcasts.public.bots import is_person
-from broadcasts.services.tracking.clicks import FollowedLink, follow_link, record_click
+from broadcasts.services.tracking.clicks import FollowedLink, follow_link, record_clicks
 from config.api.requests.clients import address_bucket_of, client_address
 from config.api.throttling import Limit, count
 
@@ -32,17 +33,17 @@ class LeadsOn(HttpResponse):
     def close(self) -> None:
         if self._click:
             click, self._click = self._click, None
-            record_click(click)
+            record_clicks([click])
         super().close()
 
 
 @require_safe
 def follow(request: HttpRequest, token: str) -> HttpResponse:
     """Lead to the address of a broadcast's frozen list that the token names, and to nowhere else."""
-    followed = follow_link(token)
+    followed = follow_link(token, host_agency=host_agency_id(request))
     if followed is None:
         return _unknown(request)
-    return LeadsOn(followed, is_click=request.method == "GET" and is_person(request))
+    return LeadsOn(followed, is_click=request.method == "GET" and is_person(lambda name: request.headers.get(name, "")))
 
 
 def _unknown(request: HttpRequest) -> HttpResponse:

@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 from time import monotonic
 from typing import Any, Final, NamedTuple
 
+import orjson
+
 from broadcasts.models import Recipient
 from broadcasts.sending import statements
 from broadcasts.sending.messages import KnownBroadcasts, SendingBroadcast, message_of
@@ -13,14 +15,16 @@ from broadcasts.sending.places import FRONT, Place, Places
 from broadcasts.services.counts import add_counts
 from channelconnect.providers import messages as provider
 from channelconnect.providers.messages.errors import INVALID
-from channelconnect.sending import allowance
-from channelconnect.sending.allowance import Key, person_key
+from channelconnect.sending.claiming import allowance
+from channelconnect.sending.claiming.allowance import Key, person_key
 from channelconnect.sending.sources import ClaimedMessage
 from config.leases.arrays import integers, moments
 
 NAME: Final = "broadcasts"
 # Who is skipped or held leaves room for others; whoever is behind the place that was reached comes with the next pass.
 PASSES: Final = 6
+# So many are skipped by one claim at most; where most are, it looks at so many more than there is room for.
+SKIPPED_AT_ONCE: Final = 500
 HELD_AT_ONCE: Final = 2_000
 HOLDING_SECONDS: Final = 0.2
 Reason = Recipient.SkipReason
@@ -49,7 +53,7 @@ class Due(NamedTuple):
     claimed_at: datetime | None
     kind: str
     address: str
-    values: Sequence[str] | None
+    values: str | None  # as JSON
     reason: str | None
     is_open: bool
 
@@ -58,7 +62,8 @@ class Claim:
     """Made once, inside the caller's transaction. `skipped` are those who are to be skipped, by their keys.
 
     `queues` are each channel's broadcasts, the one whose turn it is first; what has nothing left is taken out.
-    `finished` are those of which nothing is left that is due.
+    `finished` are those of which nothing is left that is due, `unfinished` the channels that have room and more to look
+    at, as those who were to be skipped came first.
     """
 
     def __init__(
@@ -66,6 +71,8 @@ class Claim:
     ) -> None:
         self.skipped: dict[tuple[int, int], str] = {}
         self.finished: set[int] = set()
+        self.unfinished: set[int] = set()
+        self._mostly_skipped: set[int] = set()
         self._cursor = cursor
         self._run = run
         self._queues = queues
@@ -87,13 +94,18 @@ class Claim:
         left, claimed = dict(rooms), list[ClaimedMessage]()
         for _ in range(PASSES):
             asked = self._share(left, batch - len(claimed))
-            if not asked:
+            if not asked or len(self.skipped) >= SKIPPED_AT_ONCE:
                 break
             for one in self._claim(self._pick(asked)):
                 left[one.channel_id] -= 1
                 claimed.append(one)
+        self.unfinished = {channel for channel, room in left.items() if room > 0 and self._is_skipping(channel)}
         add_counts({broadcast: {"held": number} for broadcast, number in self._held.items()}, cursor=cursor)
         return claimed
+
+    def _is_skipping(self, channel: int) -> bool:
+        """Whether more of a channel is due, and little of it may be sent."""
+        return not self._mostly_skipped.isdisjoint(self._queues.get(channel, ()))
 
     def _share(self, rooms: Mapping[int, int], batch: int) -> dict[int, int]:
         """Say how many to take of each broadcast: a channel's room in equal parts, the odd ones in turn."""
@@ -111,12 +123,13 @@ class Claim:
         return asked
 
     def _pick(self, asked: Mapping[int, int]) -> list[Due]:
-        """Lock those who are due, and remember how far that was."""
+        """Lock those who are due, and remember how far that was: no further than where there was room."""
         places = {broadcast: self._places.of(broadcast) for broadcast in asked}
+        looked_for = self._look_further(asked)
         began = monotonic()
         values = {
-            "ids": integers(asked),
-            "rooms": integers(asked.values()),
+            "ids": integers(looked_for),
+            "rooms": integers(looked_for.values()),
             "since": moments(place.due_at for place in places.values()),
             "after": integers(place.contact for place in places.values()),
         }
@@ -124,13 +137,48 @@ class Claim:
         due = [Due._make(row) for row in self._cursor.fetchall()]
         seconds = monotonic() - began
         self._places.walked((one for one, place in places.items() if place == FRONT), seconds)
-        found = Counter(one.broadcast for one in due)
-        for one in due:
+        within = self._within(due, asked)
+        found, used = Counter(one.broadcast for one in due), Counter(one.broadcast for one in within)
+        for one in within:
             self._places.move(one.broadcast, Place(one.due_at, one.contact))
-        for broadcast, number in asked.items():
-            if found[broadcast] < number:
+        for broadcast, number in looked_for.items():
+            if used[broadcast] == found[broadcast] < number:
                 self._is_short(broadcast, from_front=places[broadcast] == FRONT)
-        return [one for one in due if (one.broadcast, one.contact) not in self.skipped and one.broadcast in self._known]
+        known = (one for one in within if one.broadcast in self._known)
+        return [one for one in known if (one.broadcast, one.contact) not in self.skipped]
+
+    def _look_further(self, asked: Mapping[int, int]) -> dict[int, int]:
+        """Look at more than there is room for of broadcasts of which most were skipped before."""
+        skipping = self._mostly_skipped.intersection(asked)
+        more = (SKIPPED_AT_ONCE - len(self.skipped)) // max(1, len(skipping))
+        return {broadcast: number + (more if broadcast in skipping else 0) for broadcast, number in asked.items()}
+
+    def _within(self, due: Sequence[Due], asked: Mapping[int, int]) -> list[Due]:
+        """Give those before the first one of each broadcast for whom there is no room; who is skipped needs none."""
+        left, full, skipped, within = dict(asked), set[int](), Counter[int](), list[Due]()
+        for one in due:
+            if one.broadcast in full:
+                continue
+            if self._reason(one):
+                skipped[one.broadcast] += 1
+            elif left[one.broadcast]:
+                left[one.broadcast] -= 1
+            else:
+                full.add(one.broadcast)
+                continue
+            within.append(one)
+        for broadcast, number in Counter(one.broadcast for one in within).items():
+            if skipped[broadcast] * 2 >= number:
+                self._mostly_skipped.add(broadcast)
+            else:
+                self._mostly_skipped.discard(broadcast)
+        return within
+
+    def _reason(self, due: Due) -> str | None:
+        """Why somebody is skipped, if they are."""
+        broadcast = self._known.get(due.broadcast)
+        needs_window = broadcast is not None and broadcast.needs_window
+        return due.reason or (Reason.OUTSIDE_WINDOW if needs_window and not due.is_open else None)
 
     def _is_short(self, broadcast: int, *, from_front: bool) -> None:
         """Nothing more lies behind the place: go back to the front, or leave the broadcast for now."""
@@ -148,8 +196,7 @@ class Claim:
         free, limited = list[Due](), list[Due]()
         for one in due:
             broadcast = self._known[one.broadcast]
-            reason = one.reason or (Reason.OUTSIDE_WINDOW if broadcast.needs_window and not one.is_open else None)
-            if reason:
+            if reason := self._reason(one):
                 self.skipped[one.broadcast, one.contact] = reason
             elif broadcast.is_limited and not one.is_open and self._limit_of(broadcast) is not None:
                 limited.append(one)
@@ -170,7 +217,8 @@ class Claim:
         broadcast = self._known[due.broadcast]
         unsendable = ""
         try:
-            message = message_of(broadcast, contact=due.contact, kind=due.kind, address=due.address, values=due.values)
+            values = orjson.loads(due.values) if due.values else None
+            message = message_of(broadcast, contact=due.contact, kind=due.kind, address=due.address, values=values)
         except (KeyError, TypeError, ValueError, AttributeError):
             message, unsendable = provider.OutgoingMessage("", provider.Recipient(), "text"), INVALID.code
         return ClaimedMessage(

@@ -4,9 +4,8 @@ from collections.abc import Collection, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-from django.conf import settings
-
-from broadcasts.content import FrozenMessage
+from agency.services.domains.hosts import base_url_of
+from broadcasts.content import FrozenMessage, WrittenJson
 from broadcasts.models import Recipient
 from broadcasts.models.recipients import opaque_of
 from broadcasts.sending import statements
@@ -15,7 +14,7 @@ from channelconnect.providers import messages as provider
 from config.leases.arrays import integers
 
 # Of so many broadcasts the messages are kept; they are small, and none of them changes.
-MOST_KNOWN: Final = 2_000
+MOST_KNOWN: Final = 10_000
 Kind = Recipient.AddressKind
 
 
@@ -28,6 +27,7 @@ class SendingBroadcast(NamedTuple):
     workspace_id: int
     platform: str
     frozen: FrozenMessage
+    components: WrittenJson | None = None  # of its template, where those are not the same for all
 
     @property
     def needs_window(self) -> bool:
@@ -55,26 +55,33 @@ class KnownBroadcasts:
                 missing = list(ids)
             cursor.execute(statements.BROADCASTS, {"ids": integers(missing)})
             for row in cursor.fetchall():
-                known = SendingBroadcast._make((*row[:5], FrozenMessage.from_json(row[5])))
+                known = _read(row)
                 self._known[known.id] = known
         return {key: self._known[key] for key in ids if key in self._known}
+
+
+def _read(row: Sequence[Any]) -> SendingBroadcast:
+    frozen = FrozenMessage.from_json(row[5])
+    parts = frozen.template.get("components") if frozen.template else None
+    is_own = bool(frozen.variables or frozen.links)
+    return SendingBroadcast._make((*row[:5], frozen, WrittenJson(parts) if parts and is_own else None))
 
 
 def message_of(
     broadcast: SendingBroadcast, *, contact: int, kind: str, address: str, values: Sequence[str] | None
 ) -> provider.OutgoingMessage:
     """Write what a contact gets, under the id that comes back in each status."""
-    frozen = broadcast.frozen
+    frozen, link = broadcast.frozen, None
     if frozen.links:
-        link = partial(tracked_link, settings.PUBLIC_URL, broadcast.id, contact)
-        text, template = frozen.for_recipient(values, link)
-    else:
-        text, template = frozen.for_recipient(values)
+        link = partial(tracked_link, base_url_of(broadcast.agency_id), broadcast.id, contact)
+    template = frozen.template
+    if template is not None and broadcast.components is not None:
+        template = {**template, "components": broadcast.components.with_names(frozen.names_of(values, link))}
     return provider.OutgoingMessage(
         opaque=opaque_of(broadcast.id, contact),
         to=_recipient(kind, address),
         type="text" if template is None else "template",
-        text=text if template is None else "",
+        text=frozen.for_recipient(values, link)[0] if template is None else "",
         template=template,
     )
 

@@ -20,6 +20,7 @@ from channelconnect.sending.sources import UNKNOWN_SECONDS, Sent
 from channelconnect.sending.transactions import project_transaction
 from config.db import database_now
 from config.leases.arrays import decimals, integers, moments, texts
+from config.leases.connection import Connection
 from workspaces.conversations.services.texts import storable
 
 LONGEST_ERROR: Final = 1_000
@@ -27,10 +28,42 @@ LONGEST_ERROR: Final = 1_000
 MOST_STOPS: Final = 2
 
 
-def record_results(*, run: int, results: Sequence[Sent]) -> int:
-    """Record what came of recipients; says of how many the claim was still this run's, or settled by a status."""
+def record_results(own: Connection, *, run: int, results: Sequence[Sent]) -> int:
+    """Record what came of recipients; says of how many the claim was still this run's, or settled by a status.
+
+    Those that the provider took, nearly all of them, are recorded over the worker's own connection.
+    """
     ordered = sorted(results, key=lambda one: one.row.id)
     accepted = [one for one in ordered if one.outcome.result is CallResult.ACCEPTED]
+    others = [one for one in ordered if one.outcome.result is not CallResult.ACCEPTED]
+    kept = _record_sent(own, run, accepted) if accepted else 0
+    return kept + (_record_others(run, others) if others else 0)
+
+
+def _record_sent(own: Connection, run: int, accepted: Sequence[Sent]) -> int:
+    values = {
+        "run": run,
+        **_keys(accepted),
+        "times": decimals(one.at for one in accepted),
+        "ids": texts(storable(one.outcome.message_id)[:200] or None for one in accepted),
+    }
+    with own.transaction(), own.cursor(binary=True) as cursor:
+        cursor.execute(statements.SENT, values, prepare=True)
+        sent: dict[int, int] = dict(cursor.fetchall())
+        kept = sum(sent.values())
+        if kept < len(accepted):
+            kept = _with_settled(cursor, kept, accepted)
+        add_counts({one: {"pending": -number, "sent": number} for one, number in sent.items()}, cursor=cursor)
+    return kept
+
+
+def _with_settled(cursor: Any, kept: int, results: Sequence[Sent]) -> int:
+    """Count those, too, that a status has settled before their answer was recorded."""
+    cursor.execute(statements.SETTLED, _keys(results))
+    return min(len(results), kept + int(cursor.fetchone()[0]))
+
+
+def _record_others(run: int, ordered: Sequence[Sent]) -> int:
     unknown = [one for one in ordered if one.outcome.result is CallResult.UNKNOWN]
     waiting = [one for one in ordered if one.outcome.result is CallResult.RETRY or _stays(one)]
     refused = [
@@ -40,18 +73,17 @@ def record_results(*, run: int, results: Sequence[Sent]) -> int:
     ]
     faults = {key_of(one.row.id)[0]: one for one in ordered if _is_fault(one)}
     with project_transaction() as cursor:
+        cursor.execute(statements.BY_KEYS)
         if waiting or faults:
             lock_broadcasts(cursor, {*faults, *(key_of(one.row.id)[0] for one in waiting)})
         cursor.execute(statements.LOCK, {"run": run, **_keys(ordered)})
         taken = {(row[0], row[1]): row[2] for row in cursor.fetchall() if row[3] and row[4]}
         changes: defaultdict[int, Counter[str]] = defaultdict(Counter)
-        kept = _record_sent(cursor, run, accepted, changes)
-        kept += _record_unknown(cursor, run, unknown)
+        kept = _record_unknown(cursor, run, unknown)
         kept += _put_off(cursor, run, waiting) + _fail(cursor, run, refused, changes)
         _return_allowance(cursor, (*waiting, *refused), taken)
-        if kept < len(results):
-            cursor.execute(statements.SETTLED, _keys(ordered))
-            kept = min(len(results), kept + cursor.fetchone()[0])
+        if kept < len(ordered):
+            kept = _with_settled(cursor, kept, ordered)
         _pause(faults)
         add_counts(changes)
     return kept
@@ -75,23 +107,6 @@ def _keys(results: Iterable[Sent]) -> dict[str, Any]:
 
 def lock_broadcasts(cursor: Any, ids: Collection[int]) -> None:
     cursor.execute(statements.LOCK_BROADCASTS, {"ids": integers(ids)})
-
-
-def _record_sent(cursor: Any, run: int, accepted: Sequence[Sent], changes: Mapping[int, Counter[str]]) -> int:
-    if not accepted:
-        return 0
-    values = {
-        "run": run,
-        **_keys(accepted),
-        "times": moments(datetime.fromtimestamp(one.at, UTC) for one in accepted),
-        "ids": texts(storable(one.outcome.message_id)[:200] or None for one in accepted),
-    }
-    cursor.execute(statements.SENT, values)
-    rows = cursor.fetchall()
-    for (broadcast,) in rows:
-        changes[broadcast]["sent"] += 1
-        changes[broadcast]["pending"] -= 1
-    return len(rows)
 
 
 def _return_allowance(cursor: Any, unsent: Iterable[Sent], taken: Mapping[tuple[int, int], str | None]) -> None:

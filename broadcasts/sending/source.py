@@ -1,6 +1,6 @@
 """Broadcasts' recipients as a source of the sender: they go behind the messages that people wait for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from time import monotonic
 from typing import Final
 
@@ -16,8 +16,9 @@ from channelconnect.sending.sources import UNKNOWN_SECONDS, ClaimedMessage, Read
 from channelconnect.sending.transactions import project_transaction
 from config.leases.arrays import integers
 from config.leases.connection import Connection
+from config.leases.shards import SHARDS
 
-MOST_BROADCASTS: Final = 2_000
+MOST_BROADCASTS: Final = 10_000
 FREED_AT_ONCE: Final = 2_000
 
 
@@ -33,6 +34,7 @@ class BroadcastRecipients:
         self._queues: dict[int, list[int]] = {}
         self._skipped: dict[tuple[int, int], str] = {}
         self._finished: set[int] = set()
+        self._unfinished: set[int] = set()
         self._looked_at = 0
 
     def advance(self, connection: Connection) -> None:
@@ -42,15 +44,17 @@ class BroadcastRecipients:
         pause_broken(connection)
         end_overdue()
 
-    def ready_channels(self, connection: Connection) -> Sequence[ReadyChannel]:
-        rows = connection.execute(statements.READY, {"limit": MOST_BROADCASTS}, prepare=True).fetchall()
+    def ready_channels(self, connection: Connection, shards: Collection[int]) -> Sequence[ReadyChannel]:
+        values = {"shards": integers(shards), "of": SHARDS, "limit": MOST_BROADCASTS}
+        rows = connection.execute(statements.READY, values, prepare=True).fetchall()
         ready: dict[int, list[int]] = {}
         for _, channel, broadcast in rows:
             ready.setdefault(channel, []).append(broadcast)
         for channel, broadcasts in ready.items():
             # Whoever had their turn last stays behind the others.
-            known = [one for one in self._queues.get(channel, ()) if one in broadcasts]
-            ready[channel] = [one for one in broadcasts if one not in known] + known
+            known = dict.fromkeys(self._queues.get(channel, ()))
+            still = set(broadcasts)
+            ready[channel] = [one for one in broadcasts if one not in known] + [one for one in known if one in still]
         self._queues = ready
         return [ReadyChannel(agency, channel) for agency, channel in {row[:2]: None for row in rows}]
 
@@ -59,6 +63,7 @@ class BroadcastRecipients:
     ) -> Sequence[ClaimedMessage]:
         self._catch_up(connection)
         queues = {channel: self._queues[channel] for channel in rooms if self._queues.get(channel)}
+        self._unfinished = set()
         if not queues:
             return ()
         with connection.transaction(), connection.cursor(binary=True) as cursor:
@@ -67,10 +72,14 @@ class BroadcastRecipients:
         # From here on the claimed ones are the sender's: nothing may fail before it has them.
         self._skipped.update(claim.skipped)
         self._finished |= claim.finished
+        self._unfinished = claim.unfinished
         return claimed
 
-    def record(self, *, run: int, results: Sequence[Sent]) -> int:
-        return record_results(run=run, results=results)
+    def has_more(self, channel: int) -> bool:
+        return channel in self._unfinished
+
+    def record(self, connection: Connection, *, run: int, results: Sequence[Sent]) -> int:
+        return record_results(connection, run=run, results=results)
 
     def give_back(self, connection: Connection, *, run: int, ids: Sequence[int]) -> None:
         keys = sorted(key_of(number) for number in ids)
@@ -80,6 +89,7 @@ class BroadcastRecipients:
             "contacts": integers(key[1] for key in keys),
         }
         with project_transaction() as cursor:
+            cursor.execute(statements.BY_KEYS)
             lock_broadcasts(cursor, {key[0] for key in keys})
             cursor.execute(statements.LOCK, values)
             taken = [(row[0], row[2]) for row in cursor.fetchall() if row[3] and row[4]]

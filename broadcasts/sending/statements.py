@@ -1,14 +1,18 @@
 """The statements over recipients that are sent to. Every one of them locks recipients in the order of their keys."""
 
-# The index `broadcast_sending` in its order: the one that has waited longest comes first. Those of a workspace or an
-# agency that is suspended go on when it is restored.
+# Of each channel those that have waited longest, and the first of each channel before the second of any, so that none
+# is forgotten behind another's. Those of a workspace or an agency that is suspended go on when it is restored.
 READY = """
-SELECT workspace.agency_id, broadcast.channel_id, broadcast.id
-FROM broadcasts_broadcast broadcast JOIN subaccounts_workspace workspace ON workspace.id = broadcast.workspace_id
-JOIN agency_agency agency ON agency.id = workspace.agency_id
-WHERE broadcast.status = 'sending' AND broadcast.next_due_at <= statement_timestamp()
-    AND workspace.status = 'active' AND agency.status = 'active'
-ORDER BY broadcast.next_due_at, broadcast.id LIMIT %(limit)s
+SELECT agency_id, channel_id, id FROM (
+    SELECT workspace.agency_id, broadcast.channel_id, broadcast.id,
+        row_number() OVER (PARTITION BY broadcast.channel_id ORDER BY broadcast.next_due_at, broadcast.id) AS place
+    FROM broadcasts_broadcast broadcast JOIN subaccounts_workspace workspace ON workspace.id = broadcast.workspace_id
+    JOIN agency_agency agency ON agency.id = workspace.agency_id
+    WHERE broadcast.status = 'sending' AND broadcast.next_due_at <= statement_timestamp()
+        AND broadcast.channel_id %% %(of)s = ANY (%(shards)s::bigint[])
+        AND workspace.status = 'active' AND agency.status = 'active'
+) AS ready
+ORDER BY place, id LIMIT %(limit)s
 """
 
 BROADCASTS = """
@@ -29,7 +33,7 @@ SELECT number FROM channelconnect_senderrun WHERE number = %(run)s AND lost_at I
 # gone. Opting out and the window are looked at again here, right before the message leaves.
 PICK = """
 SELECT due.place::text, asked.id, due.contact_id, due.due_at, due.tries, due.claimed_at, due.address_kind,
-    due.address, due.values, CASE
+    due.address, due.values::text, CASE
         WHEN due.due_at < statement_timestamp() - interval '72 hours' THEN 'too_late'
         WHEN contact.id IS NULL OR due.address IS NULL THEN 'no_address'
         WHEN contact.opted_out_at IS NOT NULL OR contact.marketing_opted_out_at IS NOT NULL THEN 'opted_out'
@@ -101,17 +105,27 @@ FROM unnest(%(ids)s::bigint[], %(due)s::timestamptz[]) AS told (id, at)
 WHERE broadcast.id = told.id AND (broadcast.next_due_at IS NULL OR broadcast.next_due_at > told.at)
 """
 
+# As on a worker's own connection: whatever the statistics say, rows are found by their keys.
+BY_KEYS = """
+SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off;
+SET LOCAL enable_mergejoin = off; SET LOCAL enable_hashjoin = off
+"""
+
 # What came of those that this run still holds, also where it was taken for lost meanwhile: nobody else has sent them. A
-# status that was faster has settled them already.
+# status that was faster has settled them already. The run is asked for where the planner does not count with it: it
+# would take what is rare by its statistics first, and look through the whole table for it.
 SENT = """
-UPDATE broadcasts_recipient recipient SET stage = 4, run = NULL, status = 'sent',
-    sent_at = coalesce(recipient.sent_at, told.at),
-    provider_message_id = coalesce(recipient.provider_message_id, told.message_id)
-FROM unnest(%(broadcasts)s::bigint[], %(contacts)s::bigint[], %(times)s::timestamptz[], %(ids)s::text[])
-    AS told (broadcast_id, contact_id, at, message_id)
-WHERE recipient.broadcast_id = told.broadcast_id AND recipient.contact_id = told.contact_id
-    AND recipient.stage IN (1, 2) AND recipient.run = %(run)s
-RETURNING recipient.broadcast_id
+WITH sent AS (
+    UPDATE broadcasts_recipient recipient SET stage = 4, run = NULL, status = 'sent',
+        sent_at = coalesce(recipient.sent_at, to_timestamp(told.at)),
+        provider_message_id = coalesce(recipient.provider_message_id, told.message_id)
+    FROM unnest(%(broadcasts)s::bigint[], %(contacts)s::bigint[], %(times)s::float8[], %(ids)s::text[])
+        AS told (broadcast_id, contact_id, at, message_id)
+    WHERE recipient.broadcast_id = told.broadcast_id AND recipient.contact_id = told.contact_id
+        AND CASE WHEN recipient.run = %(run)s THEN recipient.stage IN (1, 2) ELSE false END
+    RETURNING recipient.broadcast_id
+)
+SELECT broadcast_id, count(*) FROM sent GROUP BY broadcast_id
 """
 FAILED = """
 UPDATE broadcasts_recipient recipient SET stage = 4, run = NULL, status = 'failed', failed_at = told.at,
@@ -119,7 +133,7 @@ UPDATE broadcasts_recipient recipient SET stage = 4, run = NULL, status = 'faile
 FROM unnest(%(broadcasts)s::bigint[], %(contacts)s::bigint[], %(times)s::timestamptz[], %(codes)s::text[],
     %(messages)s::text[], %(details)s::text[]) AS told (broadcast_id, contact_id, at, code, message, details)
 WHERE recipient.broadcast_id = told.broadcast_id AND recipient.contact_id = told.contact_id
-    AND recipient.stage IN (1, 2) AND recipient.run = %(run)s
+    AND CASE WHEN recipient.run = %(run)s THEN recipient.stage IN (1, 2) ELSE false END
 RETURNING recipient.broadcast_id, recipient.contact_id
 """
 LOCK = """
@@ -127,7 +141,8 @@ SELECT broadcast_id, contact_id, address, is_counted, claimed_at > clock_timesta
 FROM broadcasts_recipient recipient
 JOIN unnest(%(broadcasts)s::bigint[], %(contacts)s::bigint[]) AS told (broadcast_id, contact_id)
     USING (broadcast_id, contact_id)
-WHERE stage IN (1, 2) AND run = %(run)s ORDER BY broadcast_id, contact_id FOR NO KEY UPDATE OF recipient
+WHERE CASE WHEN run = %(run)s THEN stage IN (1, 2) ELSE false END
+ORDER BY broadcast_id, contact_id FOR NO KEY UPDATE OF recipient
 """
 PUT_OFF = """
 UPDATE broadcasts_recipient recipient SET stage = 0, run = NULL, tries = tries + 1, is_counted = false,
@@ -135,7 +150,7 @@ UPDATE broadcasts_recipient recipient SET stage = 0, run = NULL, tries = tries +
 FROM unnest(%(broadcasts)s::bigint[], %(contacts)s::bigint[], %(seconds)s::float8[])
     AS told (broadcast_id, contact_id, seconds)
 WHERE recipient.broadcast_id = told.broadcast_id AND recipient.contact_id = told.contact_id
-    AND recipient.stage IN (1, 2) AND recipient.run = %(run)s
+    AND CASE WHEN recipient.run = %(run)s THEN recipient.stage IN (1, 2) ELSE false END
 RETURNING recipient.broadcast_id, recipient.due_at
 """
 NOT_KNOWN = """
@@ -143,21 +158,20 @@ UPDATE broadcasts_recipient recipient
 SET stage = 2, due_at = clock_timestamp() + make_interval(secs => %(seconds)s)
 FROM unnest(%(broadcasts)s::bigint[], %(contacts)s::bigint[]) AS told (broadcast_id, contact_id)
 WHERE recipient.broadcast_id = told.broadcast_id AND recipient.contact_id = told.contact_id
-    AND recipient.stage IN (1, 2) AND recipient.run = %(run)s
+    AND CASE WHEN recipient.run = %(run)s THEN recipient.stage IN (1, 2) ELSE false END
 """
 GIVE_BACK = """
 UPDATE broadcasts_recipient recipient SET stage = 0, run = NULL, is_counted = false
 FROM unnest(%(broadcasts)s::bigint[], %(contacts)s::bigint[]) AS told (broadcast_id, contact_id)
 WHERE recipient.broadcast_id = told.broadcast_id AND recipient.contact_id = told.contact_id
-    AND recipient.stage IN (1, 2) AND recipient.run = %(run)s
+    AND CASE WHEN recipient.run = %(run)s THEN recipient.stage IN (1, 2) ELSE false END
 RETURNING recipient.broadcast_id, recipient.due_at
 """
 
 SETTLED = """
-SELECT count(*) FROM broadcasts_recipient recipient
+SELECT count(*) FILTER (WHERE recipient.stage = 4) FROM broadcasts_recipient recipient
 JOIN unnest(%(broadcasts)s::bigint[], %(contacts)s::bigint[]) AS told (broadcast_id, contact_id)
     USING (broadcast_id, contact_id)
-WHERE recipient.stage = 4
 """
 
 # What a dead run held may have left: nobody sends it again.

@@ -12,8 +12,8 @@ from broadcasts.services.counts import add_counts
 from broadcasts.services.events.recipient_events import record_recipient_events
 from broadcasts.services.moving import pause_for_fault
 from channelconnect.providers.messages import NOT_CONNECTED, OUTCOME_UNKNOWN
-from channelconnect.sending import allowance
-from channelconnect.sending.allowance import Key
+from channelconnect.sending.claiming import allowance
+from channelconnect.sending.claiming.allowance import Key
 from channelconnect.sending.sources import UNKNOWN_SECONDS
 from channelconnect.sending.transactions import project_transaction
 from config.db import database_now

@@ -1,6 +1,6 @@
 """What broadcasts do when a contact is removed, or two become one."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any, Final, NamedTuple
 
 from django.db import connection
@@ -8,14 +8,31 @@ from django.utils import timezone
 
 from broadcasts import events
 from broadcasts.models import Recipient, Stage
+from broadcasts.services.audience.locking import hold_preparation
 from broadcasts.services.counts import add_counts
 from broadcasts.services.events.recipient_events import record_recipient_events
 from workspaces.contacts.services import ContactMergeHandler, ContactRemovalHandler
 
-# A contact stands in few broadcasts, but only the workspace's own have to be asked: by the recipients' key.
+# Broadcasts are locked before their recipients, as by whoever sends them: those whose contacts are named anew, and
+# those in which the one who stays may become a recipient.
+LOCK_BROADCASTS: Final = """
+SELECT broadcast.id FROM broadcasts_broadcast broadcast
+WHERE broadcast.workspace_id = (SELECT workspace_id FROM contacts_contact WHERE id = %(contact)s) AND (
+    (NOT broadcast.is_prepared AND broadcast.chosen_contacts @> ARRAY[%(contact)s::bigint])
+    OR (broadcast.status IN ('sending', 'paused')
+        AND EXISTS (SELECT FROM broadcasts_recipient WHERE broadcast_id = broadcast.id AND contact_id = %(contact)s)
+        AND NOT EXISTS (SELECT FROM broadcasts_recipient WHERE broadcast_id = broadcast.id AND contact_id = %(kept)s)))
+ORDER BY broadcast.id FOR NO KEY UPDATE
+"""
+# A contact stands in few broadcasts, but only the workspace's own have to be asked: by the recipients' key. What has a
+# number of the network's was taken by it: whatever it said of it since, it may still say that it was delivered.
 LOCK: Final = """
-SELECT recipient.broadcast_id, recipient.contact_id, recipient.stage, recipient.status,
-    recipient.address IS NULL AND recipient.skip_reason IN ('no_address', 'duplicate_address')
+SELECT recipient.broadcast_id, recipient.contact_id, recipient.stage, broadcast.status IN ('sending', 'paused'),
+    coalesce(recipient.address IS NULL AND recipient.claimed_at IS NULL
+        AND recipient.skip_reason IN ('no_address', 'duplicate_address'), false),
+    coalesce(recipient.stage IN (1, 2) OR recipient.status IN ('sent', 'delivered', 'read')
+        OR recipient.provider_message_id IS NOT NULL OR recipient.error_code = 'send_outcome_unknown'
+        OR (recipient.skip_reason = 'duplicate_address' AND recipient.claimed_at IS NOT NULL), false)
 FROM broadcasts_broadcast broadcast
 JOIN broadcasts_recipient recipient ON recipient.broadcast_id = broadcast.id AND recipient.contact_id = ANY (%(ids)s)
 WHERE broadcast.workspace_id = (SELECT workspace_id FROM contacts_contact WHERE id = %(contact)s)
@@ -35,42 +52,78 @@ SET address = NULL, address_kind = NULL, values = NULL, timezone = NULL, error_m
 WHERE broadcast_id = ANY (%s) AND contact_id = %s
 """
 MOVE: Final = "UPDATE broadcasts_recipient SET contact_id = %s WHERE broadcast_id = ANY (%s) AND contact_id = %s"
+# Whoever became one with somebody who has got it gets a mark, whatever else their row said: skipped as one who has the
+# address of another, with the moment of the claim, which nobody has who was skipped at preparation.
+MARK: Final = """
+UPDATE broadcasts_recipient kept SET skip_reason = 'duplicate_address',
+    claimed_at = coalesce(kept.claimed_at, gone.claimed_at, statement_timestamp())
+FROM broadcasts_recipient gone
+WHERE gone.broadcast_id = ANY (%(broadcasts)s::bigint[]) AND gone.contact_id = %(gone)s
+    AND kept.broadcast_id = gone.broadcast_id AND kept.contact_id = %(kept)s AND kept.status = 'skipped'
+"""
+# Preparation, if it still comes to them, finds that they stand there.
+ADD_MARK: Final = """
+WITH marked AS (
+    INSERT INTO broadcasts_recipient
+        (broadcast_id, contact_id, due_at, stage, tries, status, skip_reason, claimed_at, created_at)
+    SELECT broadcast_id, %(kept)s, due_at, 4, 0, 'skipped', 'duplicate_address',
+        coalesce(claimed_at, statement_timestamp()), created_at
+    FROM broadcasts_recipient WHERE broadcast_id = ANY (%(broadcasts)s::bigint[]) AND contact_id = %(gone)s
+    ON CONFLICT DO NOTHING RETURNING broadcast_id
+)
+UPDATE broadcasts_broadcast broadcast SET recipients_count = recipients_count + 1 FROM marked
+WHERE broadcast.id = marked.broadcast_id RETURNING broadcast.id
+"""
 # Those that are still to be prepared name the contacts that were chosen for them.
 RENAME: Final = """
-UPDATE broadcasts_broadcast SET chosen_contacts = {changed}
+UPDATE broadcasts_broadcast SET {changed}
 WHERE workspace_id = (SELECT workspace_id FROM contacts_contact WHERE id = %(contact)s)
-    AND chosen_contacts @> ARRAY[%(contact)s::bigint] AND NOT is_prepared
+    AND chosen_contacts @> ARRAY[%(contact)s::bigint] AND NOT is_prepared {only}
 """
+LEAVE_OUT: Final = RENAME.format(
+    changed="chosen_contacts = array_remove(chosen_contacts, %(contact)s::bigint)", only=""
+)
+# Preparation walks by the contacts' ids: it goes back, or further, to whom it would miss, and passes over all others.
+# Where it has passed the one who goes, they had their turn, and whoever stays is not chosen in their place again.
+CHOOSE_OTHER: Final = RENAME.format(
+    changed="""
+    chosen_contacts = array_replace(chosen_contacts, %(contact)s::bigint, %(kept)s::bigint),
+    last_contact = CASE WHEN last_contact IS NOT NULL THEN greatest(last_contact, %(kept)s::bigint) END,
+    prepared_up_to = least(prepared_up_to, %(kept)s::bigint - 1)
+""",
+    only="AND prepared_up_to < %(contact)s",
+)
 WAITING: Final = (Stage.READY, Stage.HELD)
-LEFT: Final = (Stage.CLAIMED, Stage.UNKNOWN)
-REACHED: Final = (Recipient.Status.SENT, Recipient.Status.DELIVERED, Recipient.Status.READ)
 
 
 class Found(NamedTuple):
-    """A contact's row in a broadcast; `was_unreachable` where preparation found no address of its own for it."""
+    """A contact's row in a broadcast, which is under way or not.
+
+    `was_unreachable` where preparation found no address of its own for it; `may_have_got_it` where it, or one that has
+    become it, was sent to as far as anybody knows.
+    """
 
     broadcast: int
     contact: int
     stage: int
-    status: str
+    is_under_way: bool
     was_unreachable: bool
+    may_have_got_it: bool
 
     @property
     def waits(self) -> bool:
         return self.stage in WAITING
 
-    @property
-    def may_have_got_it(self) -> bool:
-        return self.stage in LEFT or self.status in REACHED
-
 
 def forget_contact(contact: int) -> None:
     """Erase what broadcasts know of a contact who is removed; those who wait for a message get none."""
+    hold_preparation(contact)
     # Whoever tells broadcasts to wait locks them before their recipients, too.
-    _execute(RENAME.format(changed="array_remove(chosen_contacts, %(contact)s::bigint)"), {"contact": contact})
+    _execute(LEAVE_OUT, {"contact": contact})
     found = _locked(contact)
-    _skip([row for row in found if row.waits], Recipient.SkipReason.NO_ADDRESS)
+    changes = _skip([row for row in found if row.waits], Recipient.SkipReason.NO_ADDRESS)
     _execute(ERASE, [[row.broadcast for row in found], contact])
+    add_counts(changes)
 
 
 def move_recipients(kept: int, gone: int) -> None:
@@ -78,8 +131,9 @@ def move_recipients(kept: int, gone: int) -> None:
 
     What has been sent stays with the number that its network knows it by.
     """
-    changed = "array_replace(chosen_contacts, %(contact)s::bigint, %(kept)s::bigint)"
-    _execute(RENAME.format(changed=changed), {"contact": gone, "kept": kept})
+    hold_preparation(gone)
+    for statement in (LOCK_BROADCASTS, CHOOSE_OTHER):
+        _execute(statement, {"contact": gone, "kept": kept})
     found = _locked(gone, kept)
     theirs = {row.broadcast: row for row in found if row.contact == kept}
     leaving = [row for row in found if row.contact == gone]
@@ -87,12 +141,14 @@ def move_recipients(kept: int, gone: int) -> None:
     changing = [row.broadcast for row in leaving if row.waits and _is_unreachable(theirs.get(row.broadcast))]
     both = [(row, theirs[row.broadcast]) for row in leaving if row.broadcast in theirs]
     twice = [one for pair in both if (one := _one_too_many(*pair))]
-    _skip(twice, Recipient.SkipReason.DUPLICATE_ADDRESS)
+    changes = _skip(twice, Recipient.SkipReason.DUPLICATE_ADDRESS)
+    marked = _mark(kept, gone, [row.broadcast for row in leaving if row.is_under_way and row.may_have_got_it])
     _execute(MOVE, [kept, moving, gone])
     # The two rows change places, by way of a number that nobody has.
     for new, old in ((-gone, gone), (gone, kept), (kept, -gone)):
         _execute(MOVE, [new, changing, old])
     _execute(ERASE, [[row.broadcast for row in leaving if row.broadcast not in moving], gone])
+    add_counts(changes | {broadcast: {"skipped": 1} for broadcast in marked})
 
 
 def _is_unreachable(row: Found | None) -> bool:
@@ -112,15 +168,29 @@ def _locked(contact: int, *others: int) -> list[Found]:
         return [Found._make(row) for row in cursor.fetchall()]
 
 
-def _skip(rows: Collection[Found], reason: Recipient.SkipReason) -> None:
+def _skip(rows: Collection[Found], reason: Recipient.SkipReason) -> dict[int, Mapping[str, int]]:
+    """Skip those who wait, and give what that changes in their broadcasts' counts."""
     if not rows:
-        return
+        return {}
     skipped = [(row.broadcast, row.contact) for row in rows]
     _execute(
         SKIP.format(done=Stage.DONE.value), [reason.value, [one for one, _ in skipped], [one for _, one in skipped]]
     )
     record_recipient_events(events.RECIPIENT_SKIPPED, skipped, now=timezone.now())
-    add_counts({row.broadcast: {"pending": -1, "skipped": 1, "held": -(row.stage == Stage.HELD)} for row in rows})
+    return {row.broadcast: {"pending": -1, "skipped": 1, "held": -(row.stage == Stage.HELD)} for row in rows}
+
+
+def _mark(kept: int, gone: int, broadcasts: Collection[int]) -> list[int]:
+    """Let nobody else bring the one who stays what the other has got; gives where they had no row before."""
+    if not broadcasts:
+        return []
+    values: dict[str, Any] = {"kept": kept, "gone": gone, "broadcasts": list(broadcasts)}
+    with connection.cursor() as cursor:
+        cursor.execute(MARK, values)
+        cursor.execute(ADD_MARK, values)
+        marked = [broadcast for (broadcast,) in cursor.fetchall()]
+    record_recipient_events(events.RECIPIENT_SKIPPED, [(one, kept) for one in marked], now=timezone.now())
+    return marked
 
 
 def _execute(statement: str, values: Any) -> None:

@@ -14,6 +14,7 @@ from broadcasts.services.editing.fields.messages import write_message
 from broadcasts.services.errors import BroadcastNotFound, BroadcastRefused, MoveNotAllowed
 from broadcasts.services.events.recording import record_broadcast_change
 from broadcasts.services.listing import joined
+from broadcasts.services.notifications import notify_of_pause
 from broadcasts.services.quota import take_room
 from config.celery import wake_up
 from workspaces.conversations.services.outbound.queueing import SENDER
@@ -115,6 +116,7 @@ def pause_for_fault(broadcast_ids: Collection[int], reason: str, now: datetime) 
     paused = list(joined(Broadcast.objects.filter(pk__in=locked)).order_by("pk"))
     for one in paused:
         record_broadcast_change(one, events.PAUSED, by=SYSTEM, now=now, details={"reason": one.paused_reason})
+        notify_of_pause(one, now=now)
     return paused
 
 

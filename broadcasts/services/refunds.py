@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Any
 
-from channelconnect.sending.allowance import give_back, keys_of, person_key
+from channelconnect.sending.claiming.allowance import give_back, keys_of, person_key
 
 
 def return_allowance(cursor: Any, taken: Collection[tuple[int, str | None]]) -> None:

@@ -1,7 +1,7 @@
 """Runs a Python module with a clock of its own: `python -m tests.clocks FILE MODULE ARGUMENTS…`.
 
 FILE holds by how many seconds the clock is ahead, and may change; only calendar time follows it, as on a real host.
-Pools fork their processes with a clock of their parent's; they follow the file as well.
+Pools fork their processes with a clock of their parent's: these set it back first, and then follow the file as well.
 """
 
 import os
@@ -9,44 +9,57 @@ import runpy
 import sys
 import threading
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import time_machine
 
+from tests.clocks.travelling import travel_ahead
+
 LOOK_SECONDS = 0.05
 
 
-def follow(path: Path) -> None:
-    """Set this process's clock by the file, now and whenever it changes."""
-    travel: time_machine.travel | None = None
-    ahead = None
+class Clock:
+    """This process's clock, as the file says it."""
 
-    def look() -> None:
-        nonlocal travel, ahead
-        wanted = float(path.read_text() or 0)
-        if wanted == ahead:
-            return
-        if travel is not None:
-            travel.stop()
-        travel = time_machine.travel(datetime.now(UTC) + timedelta(seconds=wanted))
-        travel.start()
-        ahead = wanted
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._travel: time_machine.travel | None = None
+        self._ahead: float | None = None
 
-    def look_on() -> None:
+    def follow(self) -> None:
+        """Set it now and whenever the file changes."""
+        self._look()
+        threading.Thread(target=self._look_on, daemon=True).start()
+
+    def follow_in_child(self) -> None:
+        self._stop()
+        self.follow()
+
+    def _look_on(self) -> None:
         while True:
-            look()
+            self._look()
             time.sleep(LOOK_SECONDS)
 
-    look()
-    threading.Thread(target=look_on, daemon=True).start()
+    def _look(self) -> None:
+        wanted = float(self._path.read_text() or 0)
+        if wanted != self._ahead:
+            self._stop()
+            self._travel = travel_ahead(timedelta(seconds=wanted))
+            self._ahead = wanted
+
+    def _stop(self) -> None:
+        if self._travel is not None:
+            self._travel.stop()
+        self._travel = self._ahead = None
 
 
 def main() -> None:
-    clock, module = Path(sys.argv[1]), sys.argv[2]
+    path, module = Path(sys.argv[1]), sys.argv[2]
     sys.argv[:] = [module, *sys.argv[3:]]
-    os.register_at_fork(after_in_child=lambda: follow(clock))
-    follow(clock)
+    clock = Clock(path)
+    os.register_at_fork(after_in_child=clock.follow_in_child)
+    clock.follow()
     runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 

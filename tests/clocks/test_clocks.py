@@ -1,9 +1,7 @@
 """The product's own processes at work on hosts whose clocks disagree, and are set back."""
 
-import os
-import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -12,31 +10,12 @@ import pytest
 from config.redis import attempt
 from tests import own_processes
 from tests.broker import forget_calls
-from tests.tools.local.processes import children_of
+from tests.clocks.hosts import Host
 from tests.webhooks.delivering import until
 from webhooks.models import DispatcherRun
 
 START_SECONDS = 60
 HOUR = 3600
-
-
-class Host:
-    """A process of the plan on a host with a clock of its own."""
-
-    def __init__(self, clock: Path, arguments: Sequence[str], *, ahead: float) -> None:
-        self.clock = clock
-        self.set_clock(ahead)
-        module = list(arguments).index("-m")
-        command = (*arguments[: module + 1], "tests.clocks", str(clock), *arguments[module + 1 :])
-        self.process = own_processes.start(command, own_processes.variables())
-
-    def set_clock(self, ahead: float) -> None:
-        draft = self.clock.with_suffix(".draft")
-        draft.write_text(str(ahead))
-        draft.rename(self.clock)
-
-    def kill_child(self) -> None:
-        os.kill(children_of(self.process.pid)[-1], signal.SIGKILL)
 
 
 StartHost = Callable[..., Host]
@@ -50,7 +29,8 @@ def start_host(transactional_db: None, tmp_path: Path) -> Iterator[StartHost]:
 
     def start(name: str, *, ahead: float) -> Host:
         arguments = own_processes.celery_arguments(name, number=len(started))
-        started.append(Host(tmp_path / f"clock-{len(started)}", arguments, ahead=ahead))
+        variables = own_processes.variables()
+        started.append(Host(tmp_path / f"clock-{len(started)}", arguments, variables, ahead=ahead))
         return started[-1]
 
     yield start

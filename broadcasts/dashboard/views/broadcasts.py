@@ -5,44 +5,33 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 
-from agency.pages.lists import read_pages, with_id
+from agency.pages.lists import with_id
+from agency.pages.tables import ListPage
 from broadcasts.models import Broadcast
-from broadcasts.pages.charts import shares_of
 from broadcasts.pages.shown import shown_page
-from broadcasts.pages.words import COLOURS, STATUSES
+from broadcasts.pages.tables import OF_WORKSPACE, with_shares
+from broadcasts.pages.words import STATUSES
 from broadcasts.services.errors import BroadcastNotFound
-from broadcasts.services.listing import joined, with_progress
+from broadcasts.services.listing import joined
 from workspaces.subaccounts.dashboard.surface import DashboardView
 
 LIST = "app:broadcasts"
 ONE = "app:broadcast"
 
 
-class Broadcasts(DashboardView):
-    """All broadcasts, the newest first."""
+class Broadcasts(ListPage, DashboardView):
+    """All broadcasts, the newest first; found by a part of their name or by their status."""
 
     nav = LIST
+    table = OF_WORKSPACE
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        return self.page("broadcasts/broadcasts.html", **listed(request, Broadcast.objects.of(self.workspace)))
-
-
-def listed(request: HttpRequest, rows: Any) -> dict[str, Any]:
-    """Give what a list of broadcasts shows: those of a status, each with its progress."""
-    status = request.GET.get("status", "")
-    status = status if status in STATUSES else ""
-    found = rows.filter(status=status) if status else rows
-    pages = read_pages(request, found.count())
-    shown = joined(found).newest_first()[pages.offset : pages.offset + pages.size]
-    entries = [(one, shares_of(one.progress.counts)) for one in with_progress(shown)]
-    return {
-        "rows": entries,
-        "pages": pages,
-        "chosen_status": status,
-        "statuses": STATUSES,
-        "colours": COLOURS,
-        "is_filtered": bool(status),
-    }
+        state, rows = self.read_table(), joined(Broadcast.objects.of(self.workspace))
+        search, status = state.values["search"].replace("\0", ""), state.values["status"]
+        found = rows.filter(name__icontains=search) if search else rows
+        found = found.filter(status=status) if status in STATUSES else found
+        state.fetch(found)
+        return self.list_page("broadcasts/broadcasts.html", state, **with_shares(state, state.rows))
 
 
 class OneBroadcast(DashboardView):

@@ -11,7 +11,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.pages.forms import Confirmation
+from agency.pages.forms.forms import Confirmation
+from agency.pages.locale import in_page_language
 from agency.pages.registry import StrOrPromise
 from broadcasts.dashboard.views.broadcasts import LIST, ONE, OneBroadcast
 from broadcasts.models import Broadcast
@@ -40,7 +41,7 @@ class BroadcastMove(OneBroadcast):
         try:
             type(self).move(broadcast=self.broadcast, now=database_now(), by=self.by)
         except DomainError as error:
-            messages.error(request, error.message)
+            messages.error(request, in_page_language(error.message))
             return redirect(ONE, self.broadcast.uuid)
         return self.done(str(self.said), ONE, self.broadcast.uuid)
 
@@ -75,7 +76,7 @@ class BroadcastDuplicate(OneBroadcast):
         try:
             made = copy_broadcast(broadcast=self.broadcast, now=timezone.now(), by=self.by)
         except DomainError as error:
-            messages.error(request, error.message)
+            messages.error(request, in_page_language(error.message))
             return redirect(ONE, self.broadcast.uuid)
         return self.done(
             _("This is the copy. Look through it before you schedule it."), "app:broadcast-edit", made.uuid

@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from agency.pages.locale import in_page_language
 from broadcasts.dashboard.forms import TestForm
 from broadcasts.dashboard.views.broadcasts import OneBroadcast
 from broadcasts.pages.charts import bars_of
@@ -29,7 +30,7 @@ class BroadcastPreview(OneBroadcast):
         try:
             found = preview(self.workspace, self.broadcast)
         except DomainError as error:
-            refusal = str(error.message)
+            refusal = in_page_language(error.message)
         waves = [(wave.at, wave.count) for wave in found.waves] if found else []
         return self.page(
             "broadcasts/preview.html",

@@ -5,8 +5,12 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 
 from agency.pages.lists import read_pages
+from agency.pages.tables import ListPage
+from agency.services import record_activity
+from agency.templatetags.formats import number
 from broadcasts.dashboard.recipients import exported_lines
 from broadcasts.dashboard.views.broadcasts import OneBroadcast
+from broadcasts.pages.tables import OF_BROADCAST
 from broadcasts.pages.words import RECIPIENTS, error_words
 from broadcasts.services.counts import counts_of
 from broadcasts.services.listing import recipients_page
@@ -17,31 +21,39 @@ def asked_status(request: HttpRequest) -> str | None:
     return status if status in RECIPIENTS else None
 
 
-class BroadcastRecipients(OneBroadcast):
-    """All recipients, or those of a status, the newest contacts first."""
+class BroadcastRecipients(ListPage, OneBroadcast):
+    """All recipients, or those of a status, the newest contacts first; all of them are counted with their rows."""
+
+    table = OF_BROADCAST
 
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)
         status, counts = asked_status(request), counts_of([self.broadcast])[self.broadcast.pk]
-        total = counts[status] if status else sum(counts[one] for one in RECIPIENTS)
-        pages = read_pages(request, max(0, total))
+        total = sum(counts[one] for one in RECIPIENTS)
+        choices = [(name, f"{label} ({number(counts[name])})") for name, label in RECIPIENTS.items()]
+        state = self.read_table({"status": choices})
+        pages = read_pages(request, max(0, counts[status] if status else total))
         rows, _ = recipients_page(self.broadcast, status=status, offset=pages.offset, size=pages.size)
-        return self.page(
-            "broadcasts/recipients.html",
-            broadcast=self.broadcast,
-            rows=[(row, RECIPIENTS[row.status], error_words(row)) for row in rows],
-            pages=pages,
-            chosen_status=status or "",
-            statuses=[(name, label, counts[name]) for name, label in RECIPIENTS.items()],
-            total=sum(counts[one] for one in RECIPIENTS),
-        )
+        state.show([(row, RECIPIENTS[row.status], error_words(row)) for row in rows], pages)
+        state.is_filtered = bool(total and status)
+        context = {"broadcast": self.broadcast, "chosen_status": status or "", "total": total}
+        return self.list_page("broadcasts/recipients.html", state, **context)
 
 
 class RecipientsExport(OneBroadcast):
-    """The recipients as a CSV file, written while it is read."""
+    """The recipients as a CSV file, written while it is read. Nothing for a mere look."""
+
+    writers_only = True
 
     def get(self, request: HttpRequest, uuid: UUID | None) -> StreamingHttpResponse:
         self.find(uuid=uuid)
+        record_activity(
+            by=self.by,
+            action="broadcast.exported",
+            agency_id=self.workspace.agency_id,
+            workspace_uuid=self.workspace.uuid,
+            target=("broadcast", self.broadcast.uuid, self.broadcast.name),
+        )
         lines = (line.encode() for line in exported_lines(self.broadcast, asked_status(request)))
         answer = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
         answer["Content-Disposition"] = 'attachment; filename="recipients.csv"'

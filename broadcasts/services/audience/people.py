@@ -48,12 +48,12 @@ def contacts_between(broadcast: Broadcast, filter: Mapping[str, Any], *, after: 
     return people.filter(condition_of(filter))
 
 
-def end_of_chunk(broadcast: Broadcast, size: int) -> int:
-    """Give the id up to which to walk next: so many contacts further, or the last one.
+def end_of_chunk(broadcast: Broadcast, *, after: int, size: int) -> int:
+    """Give the id up to which a chunk goes: so many contacts further, or the last one.
 
     What counts is whom the walk passes, not whom a segment finds: that is what takes the time.
     """
-    after, last = broadcast.prepared_up_to, broadcast.last_contact or 0
+    last = broadcast.last_contact or 0
     walked: QuerySet[Any, int]
     if broadcast.chosen_contacts is not None:
         ahead = sorted(pk for pk in broadcast.chosen_contacts if after < pk <= last)

@@ -1,7 +1,7 @@
 """Preparation: a chunk of contacts becomes recipients, with everything that follows from it, in one transaction.
 
 Whatever dies, and wherever, the next run goes on from the same contact: the place it has come to is written with the
-recipients. Only one process works on a broadcast at a time.
+recipients. Two connections may prepare a broadcast at the same time, each a chunk of its own (`chunks.py`).
 """
 
 from collections import Counter
@@ -10,48 +10,47 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from django.db import IntegrityError, connection, transaction
-from django.db.models import F, Q
+from django.db import IntegrityError, OperationalError, connection, transaction
+from django.db.models import F
 from django.db.models.functions import Least
+from psycopg.errors import DeadlockDetected, LockNotAvailable
 
 from broadcasts import events
 from broadcasts.content import FrozenMessage
-from broadcasts.models import Broadcast, Recipient
+from broadcasts.models import Broadcast
+from broadcasts.services.audience.chunks import TakenChunk, find_chunk
 from broadcasts.services.audience.expressions import Person, person_of
-from broadcasts.services.audience.people import contacts_between, end_of_chunk
-from broadcasts.services.audience.skips import wants_skips
+from broadcasts.services.audience.locking import InTheWay, wait_for_end
+from broadcasts.services.audience.people import contacts_between
 from broadcasts.services.audience.statements import insert, insert_duplicates, parameters_of, with_people
 from broadcasts.services.audience.waves import add_waves
 from broadcasts.services.counts import add_counts
 from broadcasts.services.events.recording import record_recipient_events
 from config.db import violated_constraint
 
-# Contacts that the walk passes in one transaction, which then takes about 50 ms.
-CHUNK: Final = 5_000
-# Where each skipped recipient is an event.
-CHUNK_WITH_EVENTS: Final = 1_000
-# The class of the advisory locks: any constant that nothing else in this database locks.
-LOCKS: Final = 7_105_007
-LOCK: Final = "SELECT pg_try_advisory_xact_lock(%s, %s)"
 UNIQUE: Final = ("broadcasts_recipient_pkey", "recipient_address_once_per_broadcast")
+# Nothing that a crash of the server takes back is lost: the place goes with the recipients, and whoever claims one of
+# them commits to the same log after them. Events are: a receiver may have had one that was taken back.
+WAIT_FOR_NO_DISK: Final = "SET LOCAL synchronous_commit = off"
 Status = Broadcast.Status
 
 
 class Prepared(NamedTuple):
-    """So many recipients that are due at one moment in one zone, or are skipped for one reason."""
+    """So many recipients that are due at one moment in one zone, or are skipped for one reason: these `contacts`."""
 
     due_at: datetime
     timezone: str | None
     skip_reason: str | None
     number: int
+    contacts: list[int] | None
 
 
 @dataclass(slots=True)
-class Chunk:
+class Outcome:
     """What a chunk has come to."""
 
     ready: dict[datetime, Counter[str | None]] = field(default_factory=dict)
-    skipped: int = 0
+    skipped: list[int] = field(default_factory=list)
     total: int = 0
 
     def add(self, rows: Iterable[Prepared]) -> None:
@@ -60,62 +59,64 @@ class Chunk:
             if row.skip_reason is None:
                 self.ready.setdefault(row.due_at, Counter())[row.timezone] += row.number
             else:
-                self.skipped += row.number
+                self.skipped.extend(row.contacts or ())
 
     @property
     def counts(self) -> Mapping[str, int]:
-        return {"pending": self.total - self.skipped, "skipped": self.skipped}
+        return {"pending": self.total - len(self.skipped), "skipped": len(self.skipped)}
 
 
 class _HasMoved(Exception):
-    """The broadcast was cancelled meanwhile: the chunk is rolled back."""
+    """The broadcast was cancelled, or the chunk before was not prepared after all: the chunk is rolled back."""
 
 
 def prepare_chunk(broadcast: int, *, now: datetime, size: int | None = None) -> bool:
-    """Prepare the next contacts of a broadcast; says whether anything was done."""
+    """Prepare the next contacts of a broadcast that nobody else prepares; says whether it is to be called again."""
+    try:
+        return _prepare_next(broadcast, now, size)
+    except InTheWay:
+        pass
+    except OperationalError as error:
+        if not isinstance(error.__cause__, DeadlockDetected):
+            raise
+    # Somebody in a later chunk has the address of somebody in an earlier one: one chunk after the other, then.
+    try:
+        return _prepare_next(broadcast, now, size, alone=True)
+    except OperationalError as error:
+        if not isinstance(error.__cause__, LockNotAvailable):
+            raise
+    return False  # others are at it for long, and are not waited for
+
+
+def _prepare_next(broadcast: int, now: datetime, size: int | None, *, alone: bool = False) -> bool:
+    chunk: TakenChunk | None = None
     try:
         with transaction.atomic():
-            found = _unprepared(broadcast)
-            if found is None:
-                return False
-            _prepare(found, size, now)
+            chunk = find_chunk(broadcast, size=size, alone=alone)
+            if chunk is not None:
+                _prepare(chunk, now)
     except _HasMoved:
-        return False
-    return True
+        return chunk is not None and chunk.previous is not None
+    return chunk is not None
 
 
-def _unprepared(broadcast: int) -> Broadcast | None:
-    """Read a broadcast for whoever comes first. Its row stays free, so that it can be paused at any time."""
-    with connection.cursor() as cursor:
-        cursor.execute(LOCK, [LOCKS, broadcast % 2**31])
-        [is_mine] = cursor.fetchone() or [False]
-    if not is_mine:
-        return None
-    rows = Broadcast.objects.select_related("channel", "workspace")
-    return rows.filter(unprepared(), pk=broadcast).first()
-
-
-def unprepared() -> Q:
-    """What is under way and has contacts left to walk; one whose message was refused has nothing to prepare."""
-    return Q(status__in=(Status.SENDING, Status.PAUSED), is_prepared=False) & ~Q(frozen__is_refused=True)
-
-
-def _prepare(broadcast: Broadcast, size: int | None, now: datetime) -> None:
-    frozen: dict[str, Any] = dict(broadcast.frozen or {})
-    started_at = broadcast.started_at or now
-    wants_events = wants_skips(broadcast)
-    after, last = broadcast.prepared_up_to, broadcast.last_contact or 0
-    up_to = end_of_chunk(broadcast, size or (CHUNK_WITH_EVENTS if wants_events else CHUNK))
-    chunk = Chunk()
-    if up_to > after:
-        person = person_of(broadcast, FrozenMessage.from_json(frozen), started_at)
-        people = contacts_between(broadcast, frozen.get("filter") or {}, after=after, up_to=up_to)
-        chunk.add(_insert(broadcast.pk, person, people))
-    _advance(broadcast, chunk, up_to, is_last=up_to >= last)
-    add_waves(broadcast.pk, chunk.ready)
-    if chunk.skipped and wants_events:
-        _record_skips(broadcast, after, up_to, now)
-    add_counts({broadcast.pk: chunk.counts})
+def _prepare(chunk: TakenChunk, now: datetime) -> None:
+    broadcast, frozen = chunk.broadcast, dict[str, Any](chunk.broadcast.frozen or {})
+    outcome = Outcome()
+    if chunk.up_to > chunk.after:
+        person = person_of(broadcast, FrozenMessage.from_json(frozen), broadcast.started_at or now)
+        people = contacts_between(broadcast, frozen.get("filter") or {}, after=chunk.after, up_to=chunk.up_to)
+        outcome.add(_insert(broadcast.pk, person, people))
+    if chunk.previous is not None:
+        wait_for_end(broadcast.pk, chunk.previous)
+    _advance(chunk, outcome)
+    add_waves(broadcast.pk, outcome.ready)
+    if chunk.wants_events:
+        skipped = [(broadcast.pk, contact) for contact in outcome.skipped]
+        record_recipient_events(events.RECIPIENT_SKIPPED, skipped, now=now)
+    else:
+        _commit_without_waiting()
+    add_counts({broadcast.pk: outcome.counts})
 
 
 def _insert(broadcast: int, person: Person, people: Any) -> list[Prepared]:
@@ -136,20 +137,22 @@ def _run(statement: str, broadcast: int, person: Person, people: Any) -> list[Pr
         return [Prepared(*row) for row in cursor.fetchall()]
 
 
-def _advance(broadcast: Broadcast, chunk: Chunk, up_to: int, *, is_last: bool) -> None:
-    """Write how far it has come, unless it was cancelled, or somebody else has come further."""
+def _commit_without_waiting() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(WAIT_FOR_NO_DISK)
+
+
+def _advance(chunk: TakenChunk, outcome: Outcome) -> None:
+    """Write how far it has come, unless it was cancelled, or what lies before the chunk is not prepared."""
     own = Broadcast.objects.filter(
-        pk=broadcast.pk, status__in=(Status.SENDING, Status.PAUSED), prepared_up_to=broadcast.prepared_up_to
+        pk=chunk.broadcast.pk, status__in=(Status.SENDING, Status.PAUSED), prepared_up_to=chunk.after
     )
-    changes: dict[str, Any] = {"next_due_at": Least(F("next_due_at"), min(chunk.ready))} if chunk.ready else {}
+    changes: dict[str, Any] = {"next_due_at": Least(F("next_due_at"), min(outcome.ready))} if outcome.ready else {}
     done = own.filter(is_prepared=False).update(
-        prepared_up_to=up_to, is_prepared=is_last, recipients_count=F("recipients_count") + chunk.total, **changes
+        prepared_up_to=chunk.up_to,
+        is_prepared=chunk.is_last,
+        recipients_count=F("recipients_count") + outcome.total,
+        **changes,
     )
     if not done:
         raise _HasMoved
-
-
-def _record_skips(broadcast: Broadcast, after: int, up_to: int, now: datetime) -> None:
-    chunk = Recipient.objects.of(broadcast).filter(contact_id__gt=after, contact_id__lte=up_to)
-    skipped = chunk.exclude(skip_reason=None).values_list("broadcast_id", "contact_id")
-    record_recipient_events(events.RECIPIENT_SKIPPED, list(skipped), now=now)

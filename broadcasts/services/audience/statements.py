@@ -20,9 +20,11 @@ COLUMNS: Final = (
     ' "values", created_at'
 )
 COUNTED: Final = """
-SELECT due_at, timezone, skip_reason, count(*)::int FROM inserted GROUP BY due_at, timezone, skip_reason
+SELECT due_at, timezone, skip_reason, count(*)::int, array_agg(contact_id) FILTER (WHERE skip_reason IS NOT NULL)
+FROM inserted GROUP BY due_at, timezone, skip_reason
 """
-# Nobody else writes these rows, so that a conflict can only be an address that somebody of the broadcast has already.
+# A conflict is an address that somebody of the broadcast has already; or a contact who stands there, as another one has
+# become them, and they keep their row.
 INSERT: Final = """
 WITH inserted AS (
     INSERT INTO broadcasts_recipient ({columns})
@@ -32,7 +34,7 @@ WITH inserted AS (
         timezone, reason, CASE WHEN reason IS NULL THEN "values" END, %(started)s
     FROM ({asked}) AS asked
     {on_conflict}
-    RETURNING due_at, timezone, skip_reason
+    RETURNING contact_id, due_at, timezone, skip_reason
 )
 {counted}
 """
@@ -44,7 +46,7 @@ WITH inserted AS (
     FROM ({asked}) AS asked
     WHERE NOT EXISTS (
         SELECT FROM broadcasts_recipient there WHERE there.broadcast_id = %(broadcast)s AND there.contact_id = asked.id)
-    RETURNING due_at, timezone, skip_reason
+    RETURNING contact_id, due_at, timezone, skip_reason
 )
 {counted}
 """
@@ -66,14 +68,17 @@ def asked(person: Person) -> str:
 
 def with_people(statement: str, person: Person, people: "QuerySet[Contact]", cursor: Any) -> str:
     """Write the contacts into a statement, the values of a segment's conditions as literals."""
-    sql, parameters = people.values(*person.columns).query.sql_with_params()
+    # Also where nobody can be meant, as all who were chosen are gone.
+    compiler = people.values(*person.columns).query.get_compiler(people.db, elide_empty=False)
+    sql, parameters = compiler.as_sql()
     written = cursor.mogrify(sql, parameters) if parameters else sql
     return statement.replace("{people}", str(written).replace("%", "%%"))
 
 
 def insert(person: Person, *, is_careful: bool) -> str:
     """Insert recipients; carefully where two contacts of the chunk, or one of an earlier chunk, have one address."""
-    on_conflict = "ON CONFLICT DO NOTHING" if is_careful else ""
+    # Of two contacts with one address it is the older one who gets it, whatever the plan.
+    on_conflict = "ORDER BY asked.id ON CONFLICT DO NOTHING" if is_careful else ""
     return INSERT.format(columns=COLUMNS, asked=asked(person), on_conflict=on_conflict, counted=COUNTED)
 
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable
 
-from django.conf import settings
-
+from agency.services.domains.hosts import base_urls_of
 from broadcasts.content import FrozenMessage, variables_in
 from broadcasts.models import Broadcast
 from broadcasts.services.editing.fields.messages import write_message
@@ -30,8 +29,9 @@ def freeze_message(broadcast: Broadcast) -> FrozenMessage:
     )
     links: list[str] = []
     if message.get("track_clicks", True):
+        ours = base_urls_of(broadcast.workspace.agency_id)
         text, template, links = with_tracked_links(
-            text, template, approved=_approved_components(broadcast), base_url=str(settings.PUBLIC_URL)
+            text, template, approved=_approved_components(broadcast), base_urls=ours
         )
     return FrozenMessage(text, template, _variables(variables_in((text, template or {}, links))), links)
 

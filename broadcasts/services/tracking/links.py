@@ -7,7 +7,7 @@ contact and the address's number in the broadcast's frozen list, with a keyed ta
 import hmac
 import re
 import string
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from ipaddress import IPv6Address
 from typing import Any, Final, NamedTuple
@@ -65,7 +65,7 @@ def links_in(message: Mapping[str, Any]) -> list[str]:
 
 
 def with_tracked_links(
-    text: str, template: Mapping[str, Any] | None, *, approved: Sequence[Any] = (), base_url: str = ""
+    text: str, template: Mapping[str, Any] | None, *, approved: Sequence[Any] = (), base_urls: Collection[str] = ()
 ) -> tuple[str, Mapping[str, Any] | None, list[str]]:
     """Give text and template as `FrozenMessage` keeps them, with `{{link.N}}` for the address N, and the addresses.
 
@@ -73,7 +73,7 @@ def with_tracked_links(
     synchronised template's components) and the parameter is an address, the button gets the token alone.
     """
     links: list[str] = []
-    ours = _buttons_of_ours(approved, base_url)
+    ours = _buttons_of_ours(approved, base_urls)
 
     def in_button(index: str, parameter: str) -> str:
         if index not in ours or not _is_address(parameter.strip()):
@@ -145,13 +145,13 @@ def _parameter(parameter: Any, write: Callable[[str], str]) -> Any:
     return parameter
 
 
-def _buttons_of_ours(approved: Sequence[Any], base_url: str) -> set[str]:
+def _buttons_of_ours(approved: Sequence[Any], base_urls: Collection[str]) -> set[str]:
     """Give the indexes of a template's buttons whose address is that of tracked links."""
-    found = set()
+    found, addresses = set(), {f"{base_url}{PATH}{{{{1}}}}" for base_url in base_urls}
     for component in approved:
         if isinstance(component, Mapping) and str(component.get("type", "")).upper() == "BUTTONS":
             for index, button in enumerate(component.get("buttons") or ()):
-                if isinstance(button, Mapping) and button.get("url") == f"{base_url}{PATH}{{{{1}}}}":
+                if isinstance(button, Mapping) and str(button.get("url")) in addresses:
                     found.add(str(index))
     return found
 

@@ -65,6 +65,7 @@ def test_the_list_is_paged_filtered_and_costs_the_same_however_long_it_is(a: Ten
     assert "Broadcast 25" in first
     assert "The oldest" not in first
     assert "Older" in first
+    assert "The oldest" in text(browser.get(LIST, {"size": "50"}))
     drafts = text(browser.get(f"{LIST}?status=Draft"))
     assert "The oldest" in drafts
     assert "Broadcast 25" not in drafts

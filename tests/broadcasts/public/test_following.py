@@ -23,9 +23,9 @@ FIXED, NAMED = "https://shop.example/sale", "https://shop.example/?for={{contact
 
 @pytest.fixture(autouse=True)
 def _nothing_remembered() -> Iterator[None]:
-    clicks._frozen.cache_clear()
+    clicks.frozen_links.clear()
     yield
-    clicks._frozen.cache_clear()
+    clicks.frozen_links.clear()
 
 
 @pytest.fixture

@@ -15,13 +15,15 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from broadcasts.models import Broadcast, Recipient, Stage
+from broadcasts.sending.claims import key_of
 from broadcasts.sending.source import BroadcastRecipients
 from broadcasts.sending.waiting import release_held
 from channelconnect.models import Allowance, AllowanceUse, ChannelCredential, SenderRun
 from channelconnect.providers.messages import CallResult, Outcome, error_of
-from channelconnect.sending.allowance import MARGIN_SECONDS, remaining_allowance, room_of
+from channelconnect.sending.claiming.allowance import MARGIN_SECONDS, remaining_allowance, room_of
 from channelconnect.sending.sources import ClaimedMessage, Sent
 from config.leases.connection import Connection, open_connection
+from config.leases.shards import SHARDS
 from tests.broadcasts.sending.broadcasts import (
     TEXT,
     a_broadcast,
@@ -60,11 +62,12 @@ class Sending:
         SenderRun.objects.create(number=self.run, started_at=now(), seen_at=now())
 
     def claim(self, own: Connection, room: int = 7) -> list[ClaimedMessage]:
-        self.source.ready_channels(own)
+        self.source.ready_channels(own, range(SHARDS))
         return list(self.source.claim(own, run=self.run, rooms={one.pk: room for one in self.channels}, batch=room * 2))
 
-    def finish(self, claimed: list[ClaimedMessage]) -> None:
-        self.source.record(run=self.run, results=[Sent(one, self.outcome(one), now().timestamp()) for one in claimed])
+    def finish(self, own: Connection, claimed: list[ClaimedMessage]) -> None:
+        results = [Sent(one, self.outcome(one), now().timestamp()) for one in claimed]
+        self.source.record(own, run=self.run, results=results)
 
     def go_on(self, own: Connection, elapsed: timedelta = timedelta()) -> int:
         """Send all that may go now; says how many that was."""
@@ -74,7 +77,7 @@ class Sending:
             claimed = self.claim(own)
             at = now() + elapsed
             self.log.extend((at, one.message.to.phone or "") for one in claimed)
-            self.finish(claimed)
+            self.finish(own, claimed)
             total += len(claimed)
             if not claimed:
                 return total
@@ -286,6 +289,30 @@ def test_two_contacts_by_number_and_by_id_are_one_person(own: Connection) -> Non
     assert (AllowanceUse.objects.get().sends, Broadcast.objects.count()) == (2, 2)
 
 
+def test_who_is_claimed_for_two_broadcasts_at_once_counts_while_one_of_them_has_left(own: Connection) -> None:
+    channel = a_number(limit=1)
+    known, next_one = people(channel, 2)
+    broadcasts = [a_broadcast(channel) for _ in range(2)]
+    for broadcast in broadcasts:
+        add_recipients(broadcast, [known])
+    sending = Sending(channel)
+    sending.outcome = lambda one: (
+        Outcome(CallResult.REFUSED, error=error_of(131026))
+        if key_of(one.id)[0] == broadcasts[0].pk
+        else Outcome(CallResult.ACCEPTED, "wamid.1")
+    )
+
+    claimed = sending.claim(own)
+    assert len(claimed) == 2
+    assert AllowanceUse.objects.get().sends == 2
+    sending.finish(own, claimed)
+
+    assert [counts(one) for one in broadcasts] == [{"failed": 1}, {"sent": 1}]
+    assert (AllowanceUse.objects.get().sends, room_of(channel)) == (1, 0)
+    add_recipients(broadcasts[1], [next_one])
+    assert sending.go_on(own) == 0
+
+
 def test_a_contact_removed_while_sent_to_takes_and_returns_no_room(own: Connection) -> None:
     channel = a_number(limit=10)
     broadcast = a_broadcast(channel)
@@ -297,7 +324,7 @@ def test_a_contact_removed_while_sent_to_takes_and_returns_no_room(own: Connecti
     assert len(claimed) == 2
 
     remove_contact(contact=gone, now=now(), by=SYSTEM)
-    sending.finish(claimed)
+    sending.finish(own, claimed)
 
     assert counts(broadcast) == rows_as_counts(broadcast) == {"failed": 2}
     assert AllowanceUse.objects.count() == 1

@@ -20,7 +20,7 @@ from channelconnect.models import SenderRun
 from channelconnect.providers.messages import Outcome, error_of
 from channelconnect.sending.recorder import MessageRecorder
 from channelconnect.sending.sources import Sent
-from config.leases.connection import open_connection
+from config.leases.connection import Connection, open_connection
 from tests.broadcasts.sending.broadcasts import counts, rows_as_counts, with_recipients
 from tests.broadcasts.sending.test_allowance import Sending
 from tests.channelconnect.inbox.notices import of_number
@@ -108,8 +108,8 @@ def test_nobody_is_sent_to_twice_and_nobody_is_forgotten(a: Tenant, meta: Runnin
 class Killed(BroadcastRecipients):
     """A source whose process ends as soon as its results are kept."""
 
-    def record(self, *, run: int, results: Sequence[Sent]) -> int:
-        super().record(run=run, results=results)
+    def record(self, connection: Connection, *, run: int, results: Sequence[Sent]) -> int:
+        super().record(connection, run=run, results=results)
         raise KeyboardInterrupt
 
 

@@ -13,6 +13,7 @@ from broadcasts.services.counts import add_counts
 from broadcasts.services.moving import cancel_broadcast, pause_broadcast, resume_broadcast
 from channelconnect.sending.limits import PER_CHANNEL
 from config.leases.connection import open_connection
+from config.leases.shards import SHARDS
 from tests.broadcasts.sending.broadcasts import counts, has_ended, rows_as_counts, with_recipients
 from tests.broadcasts.sending.test_allowance import Sending
 from tests.channelconnect.sending.conftest import StartSender
@@ -71,12 +72,12 @@ def test_nothing_of_whom_is_suspended_is_sent_until_they_are_restored(
     Recipient.objects.of(held).update(stage=Stage.HELD)
     add_counts({held.pk: {"held": 1}})
     with closing(open_connection("test")) as own:
-        sending.source.ready_channels(own)
+        sending.source.ready_channels(own, range(SHARDS))
         suspended.objects.update(status="suspended", suspended_at=now())
         assert not sending.source.claim(own, run=sending.run, rooms={channel.pk: 7}, batch=7)
 
         assert sending.go_on(own) == 0
-        assert not sending.source.ready_channels(own)
+        assert not sending.source.ready_channels(own, range(SHARDS))
         assert counts(held) == {"pending": 1, "held": 1}
 
         suspended.objects.update(status="active", suspended_at=None)

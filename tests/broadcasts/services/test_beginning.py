@@ -154,7 +154,7 @@ def test_a_broadcast_is_completed_when_nothing_of_it_is_left(a: Tenant, message:
     broadcast = begun(a, message=message)
     first, second = recipients(broadcast)
     rows = Recipient.objects.of(broadcast)
-    rows.filter(contact_id=first).update(stage=Stage.DONE, status="failed")
+    rows.filter(contact_id=first).update(stage=Stage.DONE, status="failed", failed_at=now())
     rows.filter(contact_id=second).update(stage=stage)
     work()
     assert status_of(broadcast) == "sending"

@@ -76,7 +76,7 @@ def test_a_message_has_its_links_and_a_button_of_ours_the_token_alone() -> None:
             button("https://shop.example/2"),
         ],
     }
-    _, kept, links = with_tracked_links("", template, approved=OUR_BUTTON, base_url=HOST)
+    _, kept, links = with_tracked_links("", template, approved=OUR_BUTTON, base_urls=[HOST])
     frozen = FrozenMessage(template=kept, variables=["contact.name"], links=links)
 
     _, sent = FrozenMessage.from_json(frozen.as_json()).for_recipient(["Ada"], lambda n: tracked_link(HOST, 7, 9, n))
@@ -92,7 +92,7 @@ def test_a_message_has_its_links_and_a_button_of_ours_the_token_alone() -> None:
 def test_a_button_with_another_approved_address_keeps_its_parameter() -> None:
     template = {"name": "sale", "components": [button("https://shop.example/2"), button("offers/7")]}
 
-    _, kept, links = with_tracked_links("", template, approved=OTHER_BUTTON, base_url=HOST)
+    _, kept, links = with_tracked_links("", template, approved=OTHER_BUTTON, base_urls=[HOST])
 
     assert (kept, links) == (template, [])
 

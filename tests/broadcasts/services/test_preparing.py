@@ -5,6 +5,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from django.db import connection
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
@@ -29,6 +30,8 @@ from tests.broadcasts.services.making import (
 )
 from tests.factories import ChannelFactory
 from tests.tenants import Tenant
+from webhooks.services import register_endpoint
+from workspaces.subaccounts.services import tenant_of
 
 pytestmark = pytest.mark.django_db
 FRESH = {"hours_ago": 1}
@@ -206,7 +209,7 @@ ROWS: dict[str, dict[str, Any]] = {
     "delivered": {"status": "delivered"},
     "read": {"status": "read"},
     "clicked": {"status": "read", "clicked_at": datetime(2026, 1, 1, tzinfo=ZoneInfo("UTC"))},
-    "failed": {"status": "failed"},
+    "failed": {"status": "failed", "failed_at": now()},
 }
 
 
@@ -308,3 +311,20 @@ def test_preparation_goes_on_while_paused_and_ends_with_a_cancellation(a: Tenant
     assert [row.skip_reason for row in recipients(broadcast).values()] == ["cancelled"] * 4
     kept = counts_of([broadcast])[broadcast.pk]
     assert (kept["pending"], kept["skipped"]) == (0, 4)
+
+
+@pytest.mark.parametrize(("topics", "waits"), [([], "off"), (["broadcast.recipient_skipped"], "on")])
+def test_a_chunk_waits_for_the_disk_only_where_it_records_events(
+    a: Tenant, template: dict[str, Any], topics: list[str], waits: str
+) -> None:
+    """What a crash of the server takes back is prepared again, but a receiver would be told twice."""
+    if topics:
+        register_endpoint(tenant=tenant_of(a.workspace), url="https://93.184.215.14/hooks", events=topics, by=SYSTEM)
+    many_contacts(a, 2)
+    broadcast = scheduled(a, message=template)
+    begin_due_broadcasts(now=now())
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL synchronous_commit = on")
+        assert prepare_chunk(broadcast.pk, now=now())
+        cursor.execute("SHOW synchronous_commit")
+        assert cursor.fetchone() == (waits,)

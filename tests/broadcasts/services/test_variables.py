@@ -1,5 +1,11 @@
 """Variables: those that a text may hold are those that preparation and tests know to fill in."""
 
+from typing import Any
+
+import orjson
+import pytest
+
+from broadcasts.content import FrozenMessage, WrittenJson
 from broadcasts.services.audience.expressions import CONTACT_VALUES
 from broadcasts.services.editing.fields.variables import CONTACT, contact_value
 from workspaces.contacts.models import Contact
@@ -14,3 +20,38 @@ def test_a_test_fills_in_what_is_known_of_a_contact() -> None:
     values = [contact_value(ada, f"contact.{name}") for name in CONTACT]
     assert values == [" Ada King Lovelace ", "Ada", "King Lovelace", "", "+4930123", ""]
     assert (contact_value(ada, "fields.birthday gift"), contact_value(ada, "fields.town")) == ("tea", "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Hello {{\n contact.name }}, "{{token.0}}" is 100 % yours',
+        "%s %(a)s %% \\u0000 \\ é \u2028 {{contact.name}}",
+        "{{ fields.birthday gift }}{{contact.name}} {{contact.unknown}} {{ not.a.variable }}",
+        "{{contact.name}}{{contact.name}}",
+        "nothing",
+        "",
+    ],
+)
+@pytest.mark.parametrize("name", ["Ada", 'A"d\\a', "100 %s %% {{contact.name}}", "é\u2028\n\t\x7f🎉", ""])
+def test_components_that_are_written_once_say_what_they_would_say_written_anew(text: str, name: str) -> None:
+    components = [{"type": "body", "{{contact.name}}": 7, "parameters": [{"text": text}, {"number": 1.5, "no": None}]}]
+    frozen = FrozenMessage(
+        template={"components": components},
+        variables=("contact.name", "fields.birthday gift"),
+        links=("https://shop.example/{{contact.name}}",),
+    )
+    values = [name, "tea"]
+    _, anew = frozen.for_recipient(values, lambda number: f"https://link.example/l/{number}")
+
+    written = WrittenJson(components).with_names(
+        frozen.names_of(values, lambda number: f"https://link.example/l/{number}")
+    )
+
+    assert {"components": orjson.loads(orjson.dumps(written))} == anew
+
+
+def test_what_is_no_text_fills_nothing_in() -> None:
+    names: Any = {"contact.name": None}
+    with pytest.raises(TypeError):
+        WrittenJson(["{{contact.name}}"]).with_names(names)

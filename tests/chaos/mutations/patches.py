@@ -117,6 +117,7 @@ def forgotten_results(recorder: ModuleType) -> None:
 
         with project.cursor() as cursor:
             cursor.execute("SET synchronous_commit = off")
+        connection.execute("SET synchronous_commit = off")
         found: int = before(self, connection, results)
         return found
 
@@ -139,7 +140,7 @@ PATCHES: dict[str, dict[str, Callable[[ModuleType], None]]] = {
     "requeued": {"broadcasts.sending.statements": requeued},
     "marked-late": {"broadcasts.sending.statements": marked_late},
     "claims": {
-        "channelconnect.sending.claimer": forgotten_claims,
+        "channelconnect.sending.claiming.claimer": forgotten_claims,
         "channelconnect.sending.recorder": forgotten_results,
     },
 }

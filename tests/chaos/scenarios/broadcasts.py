@@ -33,13 +33,15 @@ SENDERS = ("plain-sender", "plain-sender-2")
 # What one sender has out of each number at most, beside what it has just claimed.
 MOST_UNKNOWN_EACH = 64
 SHORTEST, LONGEST = 0.3, 1.5
+# So many rows are made in one transaction.
+PART = 2_000
 # What is known no more of is unknown for so long, as statuses may still be on their way.
 SETTLING_SECONDS = 3.0
 
 
 @dataclass(frozen=True)
 class KilledBroadcast:
-    """`kills` of one of two senders, some tenths of a second after both are at work.
+    """`kills` of one of two senders, some tenths of a second to `longest` seconds after both are at work.
 
     `crash` says that half-way through PostgreSQL is killed and Redis emptied at once. Calls may fail as `faults` say.
     """
@@ -50,6 +52,7 @@ class KilledBroadcast:
     crash: bool = True
     faults: tuple[Mapping[str, Any], ...] = ()
     statuses: str = "delivered"
+    longest: float = LONGEST
     prepare: Callable[[System, ExitStack], Mapping[str, str]] | None = None
 
     def play(self, servers: Servers, name: str, seed: int, variables: Mapping[str, str] | None = None) -> Outcome:
@@ -93,7 +96,7 @@ class _Played:
 
     def _fill(self) -> None:
         """Two numbers with a broadcast each."""
-        from tests.broadcasts.sending.broadcasts import with_recipients
+        from tests.broadcasts.sending.broadcasts import a_broadcast, add_recipients, people
         from tests.channelconnect.sending.messages import NUMBERS, a_channel
         from tests.factories import WorkspaceFactory
 
@@ -101,7 +104,11 @@ class _Played:
         workspace = WorkspaceFactory.create()
         for number in NUMBERS:
             channel = a_channel(workspace, self.sandbox, external_id=number)
-            with_recipients(channel, self.scenario.recipients // len(NUMBERS))
+            broadcast, missing = a_broadcast(channel), self.scenario.recipients // len(NUMBERS)
+            while missing:
+                part = min(missing, PART)
+                add_recipients(broadcast, people(channel, part))
+                missing -= part
 
     def _sent(self) -> int:
         with suppress(OSError, HTTPException):
@@ -121,7 +128,7 @@ class _Played:
 
     def _kill(self) -> None:
         self._wait_for_traffic()
-        time.sleep(self.rng.uniform(SHORTEST, LONGEST))
+        time.sleep(self.rng.uniform(SHORTEST, self.scenario.longest))
         victim = self.rng.choice(SENDERS)
         had_work = bool(self._waiting())
         self.outcome.injected += self.system.processes.kill(victim) and had_work
@@ -186,8 +193,11 @@ class _Played:
 
 COLUMNS = ("broadcast_id", "contact_id", "status", "stage", "error_code")
 HANGS = ({"call": "send", "fault": "accept_then_hang", "every": 40, "seconds": 20},)
+SELDOM_HANGS = ({"call": "send", "fault": "accept_then_hang", "every": 400, "seconds": 20},)
 BROADCASTS = {
     "broadcast": KilledBroadcast(10, 2_000, 420, faults=HANGS),
+    # What one number sends in the time is what its throughput of 80 a second lets it.
+    "broadcast-large": KilledBroadcast(40, 60_000, 1_200, faults=SELDOM_HANGS, longest=16),
     "broadcast-silent": KilledBroadcast(4, 1_000, 300, faults=HANGS, statuses="none"),
 }
 # Calls that are out when their sender is killed were accepted.

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.chaos.limits import as_a_whole
 from tools.local import ROOT
 from tools.local.parent_death import parent_death_signal
 from tools.local.runner.plan import Plan
@@ -49,7 +50,7 @@ class Processes:
         command = [
             part.replace(f"{kind}@", f"{name}@").replace("beat-schedule", f"{name}-schedule") for part in known[kind]
         ]
-        with self.log.open("ab") as log:
+        with as_a_whole(), self.log.open("ab") as log:
             self.running[name] = subprocess.Popen(
                 [*parent_death_signal(), *command],
                 cwd=ROOT,

@@ -1,0 +1,42 @@
+"""What support sees of an agency's broadcasts: those of the last days, and how many of their sends failed."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Final
+
+from django.urls import reverse
+from django.utils import timezone
+
+from agency.models import Agency
+from agency.pages.support import SupportPanel, SupportRow
+from broadcasts.models import Broadcast
+from broadcasts.services.counts import counts_of
+
+SHOWN_FOR: Final = timedelta(days=7)
+
+
+def recent_broadcasts(agency: Agency, most: int) -> Iterator[SupportRow]:
+    """Those that have begun within a week, the newest first: by the index of beginnings."""
+    begun = Broadcast.objects.of_agency(agency).filter(started_at__gte=timezone.now() - SHOWN_FOR)
+    rows = list(begun.select_related("workspace").order_by("-started_at")[:most])
+    counts = counts_of(rows)
+    for broadcast in rows:
+        failed = counts[broadcast.pk]["failed"]
+        parts = [str(broadcast.workspace), str(broadcast.get_status_display()), f"{failed:,} sends failed"]
+        yield SupportRow(
+            title=broadcast.name,
+            detail=" · ".join(parts),
+            url=reverse("admin:broadcasts_broadcast_change", args=[broadcast.pk]),
+            is_problem=failed > 0,
+        )
+
+
+PANELS: Final = (
+    SupportPanel(
+        name="broadcasts",
+        label="Broadcasts of the last 7 days",
+        order=18,
+        permission="broadcasts.view_broadcast",
+        rows=recent_broadcasts,
+    ),
+)

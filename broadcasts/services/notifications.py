@@ -1,0 +1,90 @@
+"""Broadcasts that do not go on by themselves: paused for a fault, or held until their number has room again."""
+
+from datetime import datetime
+from typing import Final
+
+from django.db.models import OuterRef, QuerySet, Subquery, Sum
+from django.utils.translation import gettext_lazy as _
+
+from agency.models.notifications import Way
+from agency.notification_kinds import EVERYBODY, NotificationKind
+from agency.services.notifications.recording import Occurrence, record_notification
+from agency.services.notifications.states import BATCH, begin_states, end_states, is_open, open_keys
+from agency.tenants import Audience, Tenant
+from broadcasts.models import Broadcast, BroadcastCount
+from workspaces.subaccounts.services import tenant_of
+
+BROADCAST_PAUSED: Final = "broadcast.paused"
+WORKSPACE_BROADCAST_PAUSED: Final = "workspace.broadcast_paused"
+WORKSPACE_BROADCAST_HELD: Final = "workspace.broadcast_held"
+KINDS: Final = (
+    NotificationKind(
+        name=BROADCAST_PAUSED,
+        label=_("Broadcast paused for a fault"),
+        text=_("The broadcast %(broadcast)s of %(workspace)s was paused: %(reason)s"),
+        url_name="console:broadcast",
+        names_object=True,
+        roles=EVERYBODY,
+        usual=Way.DIGEST,
+    ),
+    NotificationKind(
+        name=WORKSPACE_BROADCAST_PAUSED,
+        label=_("Broadcast paused for a fault"),
+        text=_("The broadcast %(broadcast)s was paused: %(reason)s"),
+        url_name="app:broadcast",
+        names_object=True,
+        audience=Audience.WORKSPACE,
+    ),
+    NotificationKind(
+        name=WORKSPACE_BROADCAST_HELD,
+        label=_("Broadcast waits for its number's allowance"),
+        text=_("People of the broadcast %(broadcast)s wait until its number may write to more of them."),
+        url_name="app:broadcast",
+        names_object=True,
+        audience=Audience.WORKSPACE,
+        usual=Way.CONSOLE,
+    ),
+)
+
+
+def notify_of_pause(broadcast: Broadcast, *, now: datetime) -> None:
+    """Tell agency and customer that a fault has paused a broadcast, in the pause's transaction."""
+    workspace = broadcast.workspace
+    told = {"broadcast": broadcast.name, "workspace": workspace.name, "reason": broadcast.paused_reason or ""}
+    for tenant, kind in (
+        (Tenant(workspace.agency_id), BROADCAST_PAUSED),
+        (tenant_of(workspace), WORKSPACE_BROADCAST_PAUSED),
+    ):
+        key = f"{broadcast.uuid}:{now.isoformat()}"
+        record_notification(tenant=tenant, kind=kind, key=key, object_id=str(broadcast.uuid), data=told, now=now)
+
+
+def check_held_broadcasts(now: datetime) -> bool:
+    """Tell of broadcasts whose people wait for their number's allowance."""
+    rows = _held().exclude(is_open(WORKSPACE_BROADCAST_HELD, "uuid")).select_related("workspace").order_by("pk")
+    found = [_occurrence(one) for one in rows[:BATCH]]
+    begin_states(WORKSPACE_BROADCAST_HELD, found, now=now)
+    for keys in open_keys(WORKSPACE_BROADCAST_HELD):
+        still = _under_way().filter(uuid__in=keys).values_list("uuid", flat=True)
+        end_states(WORKSPACE_BROADCAST_HELD, set(keys) - {str(uuid) for uuid in still}, now=now)
+    return len(found) == BATCH
+
+
+def _under_way() -> "QuerySet[Broadcast]":
+    """Room comes and goes daily: a broadcast that is held again and again is told of once."""
+    return Broadcast.objects.filter(status__in=(Broadcast.Status.SENDING, Broadcast.Status.PAUSED))
+
+
+def _held() -> "QuerySet[Broadcast]":
+    counts = BroadcastCount.objects.filter(broadcast_id=OuterRef("pk")).order_by().values("broadcast_id")
+    held = Subquery(counts.annotate(sum=Sum("held")).values("sum"))
+    return Broadcast.objects.filter(status=Broadcast.Status.SENDING).alias(held=held).filter(held__gt=0)
+
+
+def _occurrence(broadcast: Broadcast) -> Occurrence:
+    return Occurrence(
+        tenant=tenant_of(broadcast.workspace),
+        key=str(broadcast.uuid),
+        object_id=str(broadcast.uuid),
+        data={"broadcast": broadcast.name, "workspace": broadcast.workspace.name},
+    )

@@ -1,0 +1,85 @@
+"""Preparation in small pieces, of an agency, a workspace and a broadcast in turn: a large one delays no small one."""
+
+import logging
+import time
+from typing import Final
+
+from django.db import DatabaseError, connection
+
+from broadcasts.models import Broadcast
+from broadcasts.services.audience.chunks import unprepared
+from broadcasts.services.audience.preparing import prepare_chunk
+from config.db import database_now
+from config.leases.turns import Path, Turns
+
+logger = logging.getLogger(__name__)
+
+MOST_UNPREPARED: Final = 5_000
+# After a fault a broadcast waits for so long, and holds up no other.
+PAUSE_SECONDS: Final = 30.0
+
+
+class PreparationTurns:
+    """Of one connection: several work beside each other, and each broadcast knows which of its chunks are taken."""
+
+    def __init__(self, *, chunk: int | None = None) -> None:
+        self._chunk = chunk
+        self._turns = Turns()
+        self._known: set[Path] = set()
+        self._rests: dict[int, float] = {}
+        self._begun: set[Path] = set()
+        self._is_large = False
+        self._learned_at = 0.0
+
+    @property
+    def is_large(self) -> bool:
+        """Whether the last piece was not the first of its broadcast."""
+        return self._is_large
+
+    def learn(self) -> None:
+        """Learn what has to be prepared."""
+        rows = Broadcast.objects.filter(unprepared()).order_by("id")
+        found: set[Path] = set(rows.values_list("workspace__agency_id", "workspace_id", "pk")[:MOST_UNPREPARED])
+        now = time.monotonic()
+        self._rests = {pk: until for pk, until in self._rests.items() if until > now}
+        found = {path for path in found if path[-1] not in self._rests}
+        for path in self._known - found:
+            self._turns.remove(path)
+        for path in sorted(found - self._known):
+            self._turns.add(path)
+        self._known = found
+        self._begun &= found
+        self._learned_at = now
+
+    def learn_when_due(self, seconds: float) -> None:
+        """Learn again where the last time was so long ago."""
+        if time.monotonic() - self._learned_at >= seconds:
+            self.learn()
+
+    def go_on(self) -> bool:
+        """Prepare a chunk of the broadcast whose turn it is; says whether there was any."""
+        path = next(self._turns.in_turn(most_of_each=1), None)
+        if path is None:
+            return False
+        self._turns.end_turn(path)
+        has_more = self._prepare(path)
+        self._is_large = has_more and path in self._begun
+        if has_more:
+            self._begun.add(path)
+        else:
+            self._turns.remove(path)
+            self._known.discard(path)
+            self._begun.discard(path)
+        return True
+
+    def _prepare(self, path: Path) -> bool:
+        try:
+            return prepare_chunk(path[-1], now=database_now(), size=self._chunk)
+        except DatabaseError as error:
+            if not connection.is_usable():
+                raise  # the database is away, which says nothing about the broadcast
+            logger.exception(
+                "a broadcast could not be prepared", extra={"broadcast": path[-1], "fault": str(type(error))}
+            )
+            self._rests[path[-1]] = time.monotonic() + PAUSE_SECONDS
+            return False

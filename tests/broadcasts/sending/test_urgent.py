@@ -1,0 +1,40 @@
+"""Whoever waits for an answer waits for no broadcast, and nothing that broadcasts meet takes it away."""
+
+from contextlib import closing
+
+from django.utils.timezone import now
+
+from channelconnect.models import Allowance
+from config.leases.connection import open_connection
+from tests.broadcasts.sending.broadcasts import counts, with_recipients
+from tests.channelconnect.sending.conftest import StartSender
+from tests.channelconnect.sending.messages import a_conversation, a_message, sends, until
+from tools.sandbox import RunningSandbox
+from workspaces.conversations.models import QueuedMessage
+from workspaces.subaccounts.models import Channel
+
+HOLD = "SELECT FROM channelconnect_allowance WHERE key = %s FOR UPDATE"
+# Those that wait for a row's lock in this database.
+END_WAITING = """
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+WHERE datname = current_database() AND application_name = 'sender claimer' AND wait_event_type = 'Lock'
+"""
+
+
+def test_an_answer_leaves_while_the_claim_of_a_broadcast_waits_and_when_it_fails(
+    meta: RunningSandbox, channel: Channel, start_sender: StartSender
+) -> None:
+    Channel.objects.filter(pk=channel.pk).update(messaging_limit=100)
+    key = Allowance.objects.create(key=f"number:{channel.external_id}").key
+    broadcast = with_recipients(channel, 5)
+    message = a_message(a_conversation(channel), "At nine", provider_time=now())
+    with closing(open_connection("test")) as own, own.transaction():
+        own.execute(HOLD, [key])
+        sender = start_sender()
+        until(lambda: sends(meta, message), 5)
+        until(lambda: own.execute(END_WAITING).rowcount, 5)
+        sender.thread.join(10)
+        assert not sender.thread.is_alive()
+    assert not QueuedMessage.objects.exists()
+    message.refresh_from_db()
+    assert (message.status, counts(broadcast)) == ("sent", {"pending": 5})

@@ -1,0 +1,21 @@
+"""A clock that is moved on, and a provider whose numbers are sent from."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.broker import forget_calls
+from tests.channelconnect.conftest import meta, provider
+from tests.clocks.moved import MovedClock
+
+__all__ = ["meta", "provider"]
+
+
+@pytest.fixture
+def clock(transactional_db: None, tmp_path: Path) -> Iterator[MovedClock]:
+    """Everybody's clock; processes that are started with it end with the test."""
+    forget_calls()
+    with MovedClock(tmp_path) as moved:
+        yield moved
+    forget_calls()
