@@ -66,6 +66,7 @@ label_actions(
         "contact.deleted": _("Contact deleted"),
         "contact.merged": _("Contacts merged"),
         "contact.import_started": _("Import of contacts started"),
+        "contact.exported": _("Contacts exported"),
         "segment.created": _("Segment created"),
         "segment.updated": _("Segment changed"),
         "segment.deleted": _("Segment deleted"),

@@ -5,21 +5,30 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import EventType, event_types
+from agency.pages.charts import ChartSource, chart_sources
+from agency.pages.counted import counted_series
 from agency.pages.registry import MenuEntry, dashboard_menu, label_actions
+from agency.pages.support import support_panels
+from agency.services.hourly_counts import hourly_counters
 from config.metrics import METRICS
 from config.request_bodies import MIB, BodyRule, body_rules
 from config.retention.rules import retention_rules
 from workspaces.contacts.services import contact_lock_handlers, contact_merge_handlers, contact_removal_handlers
 from workspaces.conversations import metrics
 from workspaces.conversations.api.serializers import ConversationSerializer, MessageSerializer, NoteSerializer
+from workspaces.conversations.pages.support import PANELS as SUPPORT_PANELS
 from workspaces.conversations.services import recording
 from workspaces.conversations.services.contacts.merging import MERGE_HANDLER
 from workspaces.conversations.services.contacts.removing import REMOVAL_HANDLER
+from workspaces.conversations.services.hourly_counts import MESSAGES, RECEIVED
+from workspaces.conversations.services.hourly_counts import SENT as MESSAGES_SENT
 from workspaces.conversations.services.locking import LOCK_HANDLER
 from workspaces.conversations.services.media_use import MEDIA_USE
 from workspaces.conversations.services.retention import RULES
+from workspaces.conversations.services.team_inbox.changing import DEPARTURE_HANDLER
 from workspaces.media.services import media_uses
 from workspaces.subaccounts.event_types import workspace_event_type
+from workspaces.subaccounts.services import departure_handlers
 
 # The largest file that a network takes from us but documents, which go through the API.
 MOST_FILE_BYTES = 16 * MIB
@@ -50,6 +59,16 @@ event_types.add(
         for status, topic in recording.MESSAGE_TOPICS.items()
     ),
 )
+hourly_counters.add(MESSAGES)
+chart_sources.add(
+    ChartSource(
+        name="messages",
+        label=_("Messages"),
+        order=30,
+        url_name="console:sub-accounts",
+        series=counted_series((RECEIVED, _("received"), "plain"), (MESSAGES_SENT, _("sent"), "good")),
+    )
+)
 dashboard_menu.add(MenuEntry(url_name="app:inbox", label=_("Inbox"), icon="inbox", order=11))
 body_rules.add(BodyRule("/app/inbox/", most_bytes=MOST_FILE_BYTES + MIB))
 label_actions(
@@ -63,6 +82,8 @@ label_actions(
 contact_lock_handlers.add(LOCK_HANDLER)
 contact_merge_handlers.add(MERGE_HANDLER)
 contact_removal_handlers.add(REMOVAL_HANDLER)
+departure_handlers.add(DEPARTURE_HANDLER)
 media_uses.add(MEDIA_USE)
 retention_rules.add(*RULES)
 METRICS.add(*metrics.METRICS)
+support_panels.add(*SUPPORT_PANELS)

@@ -7,6 +7,7 @@ from config.db import database_now
 from config.queues import HOUSEKEEPING_SECONDS
 from config.retention.rules import forget
 from workspaces.conversations.services import wake_snoozed_conversations
+from workspaces.conversations.services.inbound import apply_overtaking_changes
 from workspaces.conversations.services.retention import RULES
 
 RUN_SECONDS = 45.0
@@ -17,6 +18,13 @@ RUN_SECONDS = 45.0
 def wake_snoozed() -> None:
     """Take up again every conversation whose time has come."""
     in_batches(lambda: wake_snoozed_conversations(now=database_now()), seconds=RUN_SECONDS)
+
+
+@shared_task(name="conversations.apply_parked_changes")
+@one_at_a_time
+def apply_parked_changes() -> None:
+    """Apply what was told of messages of ours before the network's ids of them were known."""
+    in_batches(lambda: apply_overtaking_changes(now=database_now()), seconds=RUN_SECONDS)
 
 
 @shared_task(name="conversations.forget_messages")

@@ -1,17 +1,26 @@
 """Products, services and categories on the dashboard's pages."""
 
+import re
+
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from tests.agency.console.browsers import flashes, text
+from agency.models import SavedView
+from tests.agency.console.browsers import flashes, hidden, text
 from tests.factories import ProductFactory, ServiceCategoryFactory, ServiceFactory
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.catalogue.models import Product, Service, ServiceCategory
 
 pytestmark = pytest.mark.django_db
+MANY_PRODUCTS = """
+INSERT INTO catalogue_product (uuid, workspace_id, name, name_key, description, price, active, track_stock,
+    stock_level, created_at, updated_at)
+SELECT gen_random_uuid(), %(workspace)s, 'P ' || number, 'p ' || number, '', 1, true, false, 0, now(), now()
+FROM generate_series(1, 10000) AS number
+"""
 
 
 @pytest.fixture
@@ -132,3 +141,35 @@ def test_a_list_costs_the_same_however_long_it_is(a: Tenant, owner: Client, page
     for _ in range(4):
         one_more()
     assert cost() == few <= 9
+
+
+def test_products_are_sorted_by_their_names_by_an_index(a: Tenant, owner: Client) -> None:
+    for name in ("b", "C", "a"):
+        ProductFactory.create(workspace=a.workspace, name=name)
+    for sort, found in (("", "aCb"), ("name", "abC"), ("-name", "Cba"), ("price", "aCb")):
+        listed = re.findall(
+            r'<a class="lead"[^>]*>(.)</a>', owner.get("/app/products", {"sort": sort}).content.decode()
+        )
+        assert "".join(listed) == found
+    with connection.cursor() as cursor:
+        cursor.execute(MANY_PRODUCTS, {"workspace": a.workspace.pk})
+        cursor.execute("ANALYZE catalogue_product")
+    for order in (("name_key", "id"), ("-name_key", "-id")):
+        plan = Product.objects.of(a.workspace).order_by(*order)[5000:5025].explain()
+        assert "product_by_name" in plan
+        assert "Sort" not in plan
+    assert "1\u201350 of 10,000+" in text(owner.get("/app/products", {"sort": "name", "size": "50"}))
+
+
+def test_a_view_of_a_list_is_kept_for_the_person_and_the_workspace(a: Tenant, owner: Client) -> None:
+    ServiceCategoryFactory.create(workspace=a.workspace, name="Hair")
+    shown = owner.get("/app/service-categories", {"sort": "-name"})
+    assert hidden(shown, "page") == "app:service-categories"
+    sent = {"page": "app:service-categories", "query": hidden(shown, "query"), "name": "Backwards"}
+    answer = owner.post("/app/views", sent, follow=True)
+    assert answer.redirect_chain == [("/app/service-categories?sort=-name", 302)]
+    assert "Backwards" in text(answer)
+    assert SavedView.objects.get().area == a.workspace.uuid
+    gone = owner.post("/app/views/remove", {"page": sent["page"], "view": hidden(answer, "view")}, follow=True)
+    assert flashes(gone) == ["The view Backwards was removed."]
+    assert "Hair" in text(gone)

@@ -8,6 +8,7 @@ from django.db import transaction
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
+from agency.event_types import declared_events
 from agency.models import Event
 from agency.tenants import Audience
 from tests.tenants import Tenant
@@ -146,7 +147,5 @@ def test_nothing_is_written_where_nobody_has_asked(a: Tenant) -> None:
 
 
 def test_every_topic_is_declared_for_workspaces() -> None:
-    from agency.event_types import declared_events
-
     declared = {one.name for one in declared_events(Audience.WORKSPACE)}
     assert set(EVERYTHING) <= declared

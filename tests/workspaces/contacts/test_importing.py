@@ -131,7 +131,7 @@ def _is_taken(address: str) -> bool:
         validate_email(address)
     except ValidationError:
         return False
-    return len(address) <= 254 and address.rpartition("@")[0].isascii()
+    return len(address) <= 254 and address.rpartition("@")[0].isascii() and '"' not in address
 
 
 def test_a_row_that_names_two_other_rows_people_is_refused_alone(a: Tenant) -> None:

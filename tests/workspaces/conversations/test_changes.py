@@ -3,6 +3,8 @@
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.utils.timezone import now
 
 from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import (
@@ -13,9 +15,10 @@ from tests.workspaces.conversations.facts import (
     receive,
     received,
     reference,
+    status,
     the_conversation,
 )
-from tests.workspaces.conversations.sending import sent
+from tests.workspaces.conversations.sending import record, send, sent
 from workspaces.contacts.models import Contact
 from workspaces.conversations.facts import (
     IdentityChanged,
@@ -29,6 +32,7 @@ from workspaces.conversations.facts import (
 from workspaces.conversations.models import Conversation, MediaFetch, Message, ParkedChange
 from workspaces.conversations.services import inbound
 from workspaces.conversations.services.inbound import parking
+from workspaces.conversations.services.inbound.parking import KNOWN, LATELY, MOST_LOOKED_AT
 
 pytestmark = pytest.mark.django_db
 
@@ -166,7 +170,49 @@ def test_a_change_of_a_message_that_is_known_is_not_parked_and_the_parked_are_bo
     monkeypatch.setattr(parking, "MOST_OF_A_CHANNEL", 2)
     for number in range(4):
         react(a, "👍", message_id=f"wamid.unknown-{number}")
-    assert ParkedChange.objects.count() == 2
+    parked = ParkedChange.objects.order_by("id").values_list("message_id", flat=True)
+    assert list(parked) == ["wamid.unknown-2", "wamid.unknown-3"]
+
+
+@pytest.mark.parametrize("told_by", ["answer", "status", "echo"])
+def test_a_reaction_to_a_message_of_ours_waits_until_its_id_is_known(a: Tenant, told_by: str) -> None:
+    message = send(a)
+    assert react(a, "👍", moment(60), message_id="wamid.ours") == 0
+    ParkedChange.objects.update(parked_at=now() - 2 * LATELY)
+    assert inbound.apply_overtaking_changes(now=now()) == 0
+    if told_by == "answer":
+        record(message, provider_message_id="wamid.ours")
+        assert inbound.apply_overtaking_changes(now=now()) == 1
+    elif told_by == "status":
+        apply(inbound.advance_statuses, status(a.channel, "wamid.ours", "delivered", opaque=str(message.uuid)))
+    else:
+        apply(inbound.record_echoes, echo(a.channel, message_id="wamid.ours", opaque=str(message.uuid)))
+    assert reactions(a) == ["👍"]
+    assert the_conversation().last_inbound_at == moment(60)
+    assert not ParkedChange.objects.exists()
+
+
+def test_a_reaction_that_is_parked_while_its_message_becomes_known_is_found_soon(a: Tenant) -> None:
+    message = send(a)
+    react(a, "👍", moment(60), message_id="wamid.ours")
+    Message.objects.filter(pk=message.pk).update(provider_message_id="wamid.ours")
+    assert inbound.apply_overtaking_changes(now=now() + 2 * LATELY) == 0
+    assert inbound.apply_overtaking_changes(now=now()) == 1
+    assert reactions(a) == ["👍"]
+
+
+def test_a_look_for_changes_that_may_be_applied_leaves_those_alone_that_wait_for_long(a: Tenant) -> None:
+    """However many are about messages that never come."""
+    ParkedChange.objects.bulk_create(
+        ParkedChange(channel_id=a.channel.pk, message_id=f"m{number}", kind="reaction", at=now(), parked_at=moment())
+        for number in range(3_000)
+    )
+    ParkedChange.objects.update(parked_at=now() - 2 * LATELY)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE conversations_parkedchange")
+        cursor.execute(f"EXPLAIN {KNOWN}", [now() - LATELY, MOST_LOOKED_AT, 500])
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+    assert "parked_change_newest" in plan, plan
 
 
 def test_the_further_files_of_a_message_go_with_it(a: Tenant) -> None:

@@ -1,5 +1,6 @@
 """Messages that come in: each once, in the order of their times, with their contact and conversation."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -24,6 +25,10 @@ from workspaces.conversations.models import Conversation, MediaFetch, Message
 from workspaces.conversations.services import change_conversation, inbound, mark_read, mark_unread
 
 pytestmark = pytest.mark.django_db
+UPDATES = """
+SELECT relname, n_tup_upd FROM pg_stat_xact_user_tables
+WHERE relname IN ('contacts_contact', 'conversations_conversation') ORDER BY relname
+"""
 
 
 def test_a_message_makes_its_contact_and_opens_the_conversation(a: Tenant) -> None:
@@ -51,6 +56,43 @@ def test_a_burst_of_somebody_new_is_one_contact_with_one_conversation(a: Tenant)
     assert receive(*[received(a.channel, text=str(number), at=moment(number - 20)) for number in range(10)]) == 10
     assert (Contact.objects.count(), the_conversation().unread_count) == (1, 10)
     assert texts_of(the_conversation()) == [str(number) for number in range(10)]
+
+
+def test_somebody_new_is_written_once(a: Tenant) -> None:
+    """Contact and conversation go in as their messages leave them: each change would write all of its indexes."""
+    with connection.cursor() as cursor:
+        cursor.execute(UPDATES)
+        before = cursor.fetchall()
+        receive(*[received(a.channel, person=person(number % 5), at=moment(number)) for number in range(10)])
+        cursor.execute(UPDATES)
+        assert cursor.fetchall() == before
+    assert set(Conversation.objects.values_list("unread_count", "last_message_direction")) == {(2, "in")}
+
+
+def test_somebody_new_on_two_channels_was_last_heard_of_when_they_last_wrote(a: Tenant) -> None:
+    other = ChannelFactory.create(workspace=a.workspace)
+    for number, late in enumerate((a.channel, other), 1):
+        early = other if late == a.channel else a.channel
+        receive(
+            received(early, person=person(number), at=moment(-10)), received(late, person=person(number), at=moment(-5))
+        )
+    assert set(Contact.objects.values_list("last_inbound_at", flat=True)) == {moment(-5)}
+
+
+def test_somebody_new_whose_message_is_known_has_an_empty_conversation(a: Tenant) -> None:
+    receive(received(a.channel, message_id="wamid.x"))
+    assert receive(received(a.channel, message_id="wamid.x", person=person(2))) == 0
+    conversation = Conversation.objects.get(contact__name="Person 2")
+    assert (conversation.status, conversation.unread_count, conversation.shown_last_message) == ("open", 0, None)
+
+
+def test_somebody_new_who_turns_out_to_be_known_keeps_the_conversation(a: Tenant) -> None:
+    """A number that is told in one batch by a stranger and by somebody who was hidden is one person's."""
+    hidden = Person(user_id="DE.13491208655302741918", name="Ada")
+    receive(received(a.channel, person=hidden))
+    known = replace(hidden, phone=person().phone)
+    assert receive(received(a.channel), received(a.channel, person=known), received(a.channel)) == 3
+    assert (Contact.objects.count(), the_conversation().unread_count) == (1, 4)
 
 
 def test_messages_stand_in_the_order_of_the_networks_time(a: Tenant) -> None:
@@ -146,6 +188,24 @@ def test_what_was_sent_elsewhere_is_an_outgoing_message_that_nobody_has_to_read(
         "From the phone",
     )
     assert conversation.last_inbound_at == moment_of("Hello")
+
+
+def test_what_was_sent_elsewhere_to_somebody_new_opens_their_conversation(a: Tenant) -> None:
+    told = echo(a.channel, message_id="wamid.x")
+    assert apply(inbound.record_echoes, told) == 1
+    conversation = the_conversation()
+    assert (conversation.last_message_preview, conversation.unread_count) == ("From the phone", 0)
+    assert conversation.last_inbound_at is conversation.contact.last_inbound_at is None
+    assert apply(inbound.record_echoes, echo(a.channel, message_id="wamid.y", person=person(2))) == 1
+    assert Conversation.objects.count() == 2
+
+
+def test_a_call_of_somebody_new_opens_an_empty_conversation(a: Tenant) -> None:
+    call = ConversationTouched(channel=received(a.channel).channel, person=person(), at=moment(), kind="call")
+    assert apply(inbound.touch_conversations, call) == 1
+    conversation = the_conversation()
+    assert (conversation.last_inbound_at, conversation.contact.last_inbound_at) == (call.at, call.at)
+    assert (conversation.unread_count, conversation.shown_last_message) == (0, None)
 
 
 def test_a_call_opens_the_window_and_is_no_message(a: Tenant) -> None:

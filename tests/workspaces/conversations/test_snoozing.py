@@ -12,7 +12,7 @@ from tests.workspaces.conversations.facts import a_conversation, person, receive
 from workspaces.conversations.models import Conversation
 from workspaces.conversations.services import change_conversation, snooze_conversation, wake_snoozed_conversations
 from workspaces.conversations.services.announcing import inbox_topic
-from workspaces.conversations.services.snoozing import CannotSnoozeClosed, SnoozeTimeRefused
+from workspaces.conversations.services.team_inbox.snoozing import CannotSnoozeClosed, SnoozeTimeRefused
 from workspaces.conversations.tasks import wake_snoozed
 
 pytestmark = pytest.mark.django_db

@@ -14,9 +14,10 @@ from config.redis import client
 from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import moment, person, receive, received, the_conversation
 from workspaces.conversations.models import Conversation
-from workspaces.conversations.services import add_note, change_conversation, snooze_conversation, threads
+from workspaces.conversations.services import add_note, change_conversation, snooze_conversation
 from workspaces.conversations.services.announcing import MOST_NAMED, inbox_topic
-from workspaces.conversations.services.threads import Position, View
+from workspaces.conversations.services.team_inbox import threads
+from workspaces.conversations.services.team_inbox.threads import Position, View
 
 pytestmark = pytest.mark.django_db
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from agency.pages.form_page import FormOf
-from agency.pages.forms import Confirmation
+from agency.pages.forms.forms import Confirmation
+from agency.pages.forms.page import FormOf
 from agency.pages.registry import StrOrPromise
 from workspaces.subaccounts.dashboard.surface import DashboardForm
 

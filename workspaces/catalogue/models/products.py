@@ -74,6 +74,7 @@ class Product(models.Model):
             ),
         ]
         indexes = [
+            models.Index(fields=["workspace", "name_key", "id"], condition=Q(deleted_at=None), name="product_by_name"),
             models.Index(
                 fields=["workspace", "-created_at", "-id"], condition=Q(deleted_at=None), name="product_newest"
             ),

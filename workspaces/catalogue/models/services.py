@@ -7,6 +7,7 @@ from uuid import UUID
 from django.db import models
 from django.db.models import Q
 from django.utils.timezone import now
+from django.utils.translation import gettext_lazy as _
 
 from config.db import like_pattern, name_key
 from workspaces.subaccounts.models import Workspace
@@ -75,8 +76,8 @@ class Service(models.Model):
     """
 
     class Kind(models.TextChoices):
-        APPOINTMENT = "appointment", "Appointment"
-        CLASS = "class", "Group class"
+        APPOINTMENT = "appointment", _("Appointment")
+        CLASS = "class", _("Group class")
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="services", db_index=False)

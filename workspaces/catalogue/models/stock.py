@@ -5,6 +5,7 @@ import uuid
 from django.db import models
 from django.db.models import F, Q
 from django.utils.timezone import now
+from django.utils.translation import gettext_lazy as _
 
 from workspaces.catalogue.models.products import Product
 
@@ -15,13 +16,13 @@ class StockMovement(models.Model):
     """A change of a product's level. A trigger takes it only where `before` is the level, and writes the new one."""
 
     class Reason(models.TextChoices):
-        SET = "set", "Level set"
-        RECEIVED = "received", "Goods received"
-        SOLD = "sold", "Sold"
-        RETURNED = "returned", "Returned by a customer"
-        LOST = "lost", "Lost or damaged"
-        CORRECTED = "corrected", "Counted anew"
-        TRACKING_ENDED = "tracking_ended", "No longer tracked"
+        SET = "set", _("Level set")
+        RECEIVED = "received", _("Goods received")
+        SOLD = "sold", _("Sold")
+        RETURNED = "returned", _("Returned by a customer")
+        LOST = "lost", _("Lost or damaged")
+        CORRECTED = "corrected", _("Counted anew")
+        TRACKING_ENDED = "tracking_ended", _("No longer tracked")
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     product = models.ForeignKey(Product, on_delete=models.PROTECT, related_name="stock_movements", db_index=False)

@@ -6,6 +6,7 @@ from typing import ClassVar, Self
 from django.db import models
 from django.db.models import F, Q
 from django.utils.timezone import now
+from django.utils.translation import gettext_lazy as _
 
 from workspaces.catalogue.models import Service
 from workspaces.classes.models.staff import Staff
@@ -36,9 +37,9 @@ class ClassSession(models.Model):
     """
 
     class Status(models.TextChoices):
-        SCHEDULED = "scheduled", "Scheduled"
-        CANCELLED = "cancelled", "Cancelled"
-        COMPLETED = "completed", "Completed"
+        SCHEDULED = "scheduled", _("Scheduled")
+        CANCELLED = "cancelled", _("Cancelled")
+        COMPLETED = "completed", _("Completed")
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="class_sessions", db_index=False)

@@ -9,14 +9,14 @@ from django import forms
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext_lazy as _
 
-from agency.pages.fields import EmailField, LineField, MultilineField, NameField
+from agency.pages.forms.fields import EmailField, LineField, LongSelect, MultilineField, NameField, WallClockField
 from workspaces.contacts.models import Contact, ContactImport, Segment
 from workspaces.contacts.models.contacts import LONGEST_NAME, LONGEST_TAG, MOST_TAGS, SHOWN_PLATFORMS
 from workspaces.contacts.services import ContactValues, countries
 from workspaces.contacts.services.imports.columns import ATTRIBUTE, FIELDS
 from workspaces.contacts.services.imports.files import MOST_BYTES
-from workspaces.subaccounts.console.forms import zone_choices
 from workspaces.subaccounts.models import CHANNEL_NAMES
+from workspaces.subaccounts.pages.business import zone_choices
 
 LONGEST_TAGS = MOST_TAGS * (LONGEST_TAG + 2)
 LONGEST_ATTRIBUTES = 30_000
@@ -97,8 +97,8 @@ class ContactForm(forms.Form):
     )
     email = EmailField(required=False)
     tags = TagsField()
-    country = forms.ChoiceField(label=_("Country"), required=False)
-    timezone = forms.ChoiceField(label=_("Time zone"), required=False)
+    country = forms.ChoiceField(label=_("Country"), widget=LongSelect, required=False)
+    timezone = forms.ChoiceField(label=_("Time zone"), widget=LongSelect, required=False)
     attributes = AttributesField()
 
     def __init__(self, data: Any = None, *, contact: Contact | None = None) -> None:
@@ -120,20 +120,16 @@ class SegmentForm(forms.Form):
     filter_tags_any = TagsField(label=_("Has any of these tags"))
     filter_tags_all = TagsField(label=_("Has all of these tags"))
     filter_tags_none = TagsField(label=_("Has none of these tags"))
-    filter_country = forms.ChoiceField(label=_("Country"), required=False)
-    filter_timezone = forms.ChoiceField(label=_("Time zone"), required=False)
+    filter_country = forms.ChoiceField(label=_("Country"), widget=LongSelect, required=False)
+    filter_timezone = forms.ChoiceField(label=_("Time zone"), widget=LongSelect, required=False)
     filter_has_channel = forms.ChoiceField(
         label=_("Known on"),
         required=False,
         choices=[ANY, *((kind, CHANNEL_NAMES[kind]) for kind in SHOWN_PLATFORMS)],
     )
     filter_attributes = AttributesField()
-    filter_created_after = forms.DateTimeField(
-        label=_("Created at or after"), required=False, widget=forms.DateTimeInput({"type": "datetime-local"})
-    )
-    filter_created_before = forms.DateTimeField(
-        label=_("Created before"), required=False, widget=forms.DateTimeInput({"type": "datetime-local"})
-    )
+    filter_created_after = WallClockField(label=_("Created at or after"), required=False)
+    filter_created_before = WallClockField(label=_("Created before"), required=False)
 
     def __init__(self, data: Any = None, *, timezone: str, segment: Segment | None = None) -> None:
         self.zone, self.kept = ZoneInfo(timezone), dict(segment.filter) if segment else {}
@@ -193,6 +189,7 @@ class MappingForm(forms.Form):
     tags = TagsField(label=_("Tags for everybody in this file"))
     default_country = forms.ChoiceField(
         label=_("Country of numbers without a country's code"),
+        widget=LongSelect,
         required=False,
         help_text=_("Others are taken as they are."),
     )

@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import F, Prefetch, Q, Value
 from django.utils.functional import cached_property
 from django.utils.timezone import now
+from django.utils.translation import gettext_lazy as _
 
 from config.db import name_key
 from workspaces.subaccounts.models import Channel, Workspace
@@ -53,17 +54,20 @@ class Contact(models.Model):
 
     `email_key` and `tag_keys` are e-mail and tags in the form in which two spellings are the same, `search_key` what a
     search looks in: name, phone and e-mail, each on a line. `platforms` are those on whose channels the contact is
-    known; the database adds them with its identities. A contact that opted out (`opted_out_at`) is sent nothing;
-    one that opted out of marketing (`marketing_opted_out_at`) gets no broadcast.
+    known; the database adds them with its identities. Beside these columns the database keeps `facts`: country, zone,
+    tags, platforms and attributes as numbers, which the index `contact_newest` holds too, to be counted.
+
+    A contact that opted out (`opted_out_at`) is sent nothing; one that opted out of marketing
+    (`marketing_opted_out_at`) gets no broadcast.
     """
 
     class OptOutSource(models.TextChoices):
-        KEYWORD = "keyword", "Their own message"
-        BUTTON = "button", "A button of a message"
-        PROVIDER = "provider", "The provider"
-        API = "api", "The API"
-        DASHBOARD = "dashboard", "The dashboard"
-        IMPORT = "import", "An import"
+        KEYWORD = "keyword", _("Their own message")
+        BUTTON = "button", _("A button of a message")
+        PROVIDER = "provider", _("The provider")
+        API = "api", _("The API")
+        DASHBOARD = "dashboard", _("The dashboard")
+        IMPORT = "import", _("An import")
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="contacts", db_index=False)

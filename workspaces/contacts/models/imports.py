@@ -6,6 +6,7 @@ from typing import ClassVar, Self
 from django.db import models
 from django.db.models import Q
 from django.utils.timezone import now
+from django.utils.translation import gettext_lazy as _
 
 from workspaces.subaccounts.models import Workspace
 
@@ -30,10 +31,10 @@ class ContactImport(models.Model):
     """
 
     class Status(models.TextChoices):
-        UPLOADED = "uploaded", "Columns to be chosen"
-        RUNNING = "running", "Running"
-        COMPLETED = "completed", "Completed"
-        CANCELLED = "cancelled", "Cancelled"
+        UPLOADED = "uploaded", _("Columns to be chosen")
+        RUNNING = "running", _("Running")
+        COMPLETED = "completed", _("Completed")
+        CANCELLED = "cancelled", _("Cancelled")
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="contact_imports", db_index=False)

@@ -1,8 +1,9 @@
 """What a segment's filter may say, and the one SQL condition that it becomes."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from enum import IntEnum
+from typing import Any, NamedTuple
 
 from django.db.models import Q
 from django.utils.dateparse import parse_datetime
@@ -124,6 +125,59 @@ FACETS = frozenset({"tags_any", "tags_all", "tags_none", "country", "timezone", 
 def has_only_facets(filter: Mapping[str, Any]) -> bool:
     """Whether a checked filter says nothing but what contacts are counted by."""
     return FACETS.issuperset(filter)
+
+
+class FactKind(IntEnum):
+    """Kinds of facts, by the numbers that the database's `contacts_facts` gives them."""
+
+    COUNTRY = 1
+    TIMEZONE = 2
+    TAG = 3
+    PLATFORM = 4
+    ATTRIBUTE = 5
+
+
+class Counted(NamedTuple):
+    """A condition in SQL over the index by which contacts are counted, and its parameters."""
+
+    sql: str
+    values: list[Any]
+
+
+def _fact(kind: FactKind, value: str, name: str = "") -> Counted:
+    return Counted("contacts_fact(%s, %s, %s) = ANY (contact.facts)", [kind.value, name, value])
+
+
+def _joined(word: str, conditions: Iterable[Counted]) -> Counted:
+    some = list(conditions)
+    return Counted(f"({f' {word} '.join(one.sql for one in some)})", [value for one in some for value in one.values])
+
+
+def _tag_facts(word: str, tags: list[str]) -> Counted:
+    return _joined(word, (_fact(FactKind.TAG, key) for key in _keys(tags)))
+
+
+def _not(condition: Counted) -> Counted:
+    return Counted(f"NOT {condition.sql}", condition.values)
+
+
+# The same conditions of what the index holds of a contact: the time at which it was made, and its facts as numbers.
+COUNTED: Mapping[str, Callable[[Any], Counted]] = {
+    "tags_any": lambda tags: _tag_facts("OR", tags),
+    "tags_all": lambda tags: _tag_facts("AND", tags),
+    "tags_none": lambda tags: _not(_tag_facts("OR", tags)),
+    "country": lambda country: _fact(FactKind.COUNTRY, country),
+    "timezone": lambda timezone: _fact(FactKind.TIMEZONE, timezone),
+    "has_channel": lambda platform: _fact(FactKind.PLATFORM, platform),
+    "attributes": lambda texts: _joined("AND", (_fact(FactKind.ATTRIBUTE, text, name) for name, text in texts.items())),
+    "created_after": lambda time: Counted("contact.created_at >= %s", [parse_datetime(time)]),
+    "created_before": lambda time: Counted("contact.created_at < %s", [parse_datetime(time)]),
+}
+
+
+def counted_condition(filter: Mapping[str, Any]) -> Counted:
+    """Give the condition that a checked filter is, for counting alone."""
+    return _joined("AND", [Counted("true", []), *(COUNTED[name](value) for name, value in filter.items())])
 
 
 def condition_of(filter: Mapping[str, Any]) -> Q:

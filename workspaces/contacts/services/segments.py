@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, TypedDict, Unpack
 
 from django.db import IntegrityError, transaction
-from django.db.models import Count, QuerySet
+from django.db.models import QuerySet
 
 from agency.actors import Actor
 from config.db import name_key, violated_constraint
@@ -15,8 +15,13 @@ from config.hooks import Registry
 from workspaces.contacts import events
 from workspaces.contacts.models import Contact, Segment
 from workspaces.contacts.models.segments import LONGEST_SEGMENT_NAME, MOST_SEGMENTS
-from workspaces.contacts.services.conditions import checked_filter, condition_of, has_only_facets
-from workspaces.contacts.services.counting import count_by_facets
+from workspaces.contacts.services.conditions import (
+    checked_filter,
+    condition_of,
+    counted_condition,
+    has_only_facets,
+)
+from workspaces.contacts.services.counting import count_by_facets, count_by_facts
 from workspaces.contacts.services.errors import SegmentNotFound
 from workspaces.contacts.services.fields.values import checked_text
 from workspaces.subaccounts.event_types import differences
@@ -125,11 +130,9 @@ def with_sizes(workspace: Workspace, segments: Iterable[Segment]) -> list[Segmen
     sizes: dict[str, int] = {}
     if counted:
         sizes |= count_by_facets(workspace, {_name_of_size(one): condition_of(one.filter) for one in counted})
-    if len(walked) == 1:
-        sizes[_name_of_size(walked[0])] = contacts_in(walked[0]).count()
-    elif walked:
-        counts = {_name_of_size(one): Count("id", filter=condition_of(one.filter)) for one in walked}
-        sizes |= Contact.objects.of(workspace).aggregate(**counts)
+    if walked:
+        conditions = {_name_of_size(one): counted_condition(one.filter) for one in walked}
+        sizes |= count_by_facts(workspace, conditions)
     for one in some:
         one.size = sizes[_name_of_size(one)]
     return some

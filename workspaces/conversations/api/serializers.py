@@ -42,7 +42,7 @@ def channels_of_caller(context: Mapping[str, Any]) -> "QuerySet[Channel]":
 
 
 def media_of_caller(context: Mapping[str, Any]) -> "QuerySet[Media]":
-    return Media.objects.of(context["view"].workspace)
+    return Media.objects.of(context["view"].workspace).with_agency()
 
 
 class ConversationChannelSerializer(Serializer):

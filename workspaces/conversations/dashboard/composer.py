@@ -14,7 +14,7 @@ from workspaces.conversations.services.outbound.template_choices import (
     template_choice,
     template_choices,
 )
-from workspaces.conversations.services.saved_replies import MOST_SAVED_REPLIES
+from workspaces.conversations.services.team_inbox.saved_replies import MOST_SAVED_REPLIES
 from workspaces.subaccounts.models import Channel
 
 TEXT, TEMPLATE, NOTE = "text", "template", "note"

@@ -9,7 +9,7 @@ from django.utils.dateparse import parse_datetime
 from workspaces.conversations.models import Conversation, Message, Note
 from workspaces.conversations.models.messages import OUTCOME_UNKNOWN, Status
 from workspaces.conversations.services.failures import reason_of
-from workspaces.conversations.services.threads import Position, thread_piece
+from workspaces.conversations.services.team_inbox.threads import Position, thread_piece
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from workspaces.conversations.models.conversations import Conversation
 from workspaces.media.models import Media
@@ -18,32 +19,32 @@ OUTCOME_UNKNOWN = "send_outcome_unknown"
 
 
 class Direction(models.TextChoices):
-    IN = "in", "In"
-    OUT = "out", "Out"
+    IN = "in", _("In")
+    OUT = "out", _("Out")
 
 
 class Type(models.TextChoices):
-    TEXT = "text", "Text"
-    IMAGE = "image", "Image"
-    VIDEO = "video", "Video"
-    AUDIO = "audio", "Audio"
-    DOCUMENT = "document", "Document"
-    STICKER = "sticker", "Sticker"
-    LOCATION = "location", "Location"
-    CONTACTS = "contacts", "Contacts"
-    TEMPLATE = "template", "Template"
-    INTERACTIVE = "interactive", "Interactive"
-    REACTION = "reaction", "Reaction"
-    UNSUPPORTED = "unsupported", "Unsupported"
+    TEXT = "text", _("Text")
+    IMAGE = "image", _("Image")
+    VIDEO = "video", _("Video")
+    AUDIO = "audio", _("Audio")
+    DOCUMENT = "document", _("Document")
+    STICKER = "sticker", _("Sticker")
+    LOCATION = "location", _("Location")
+    CONTACTS = "contacts", _("Contacts")
+    TEMPLATE = "template", _("Template")
+    INTERACTIVE = "interactive", _("Interactive")
+    REACTION = "reaction", _("Reaction")
+    UNSUPPORTED = "unsupported", _("Unsupported")
 
 
 class Status(models.TextChoices):
-    RECEIVED = "received", "Received"
-    PENDING = "pending", "Pending"
-    SENT = "sent", "Sent"
-    DELIVERED = "delivered", "Delivered"
-    READ = "read", "Read"
-    FAILED = "failed", "Failed"
+    RECEIVED = "received", _("Received")
+    PENDING = "pending", _("Pending")
+    SENT = "sent", _("Sent")
+    DELIVERED = "delivered", _("Delivered")
+    READ = "read", _("Read")
+    FAILED = "failed", _("Failed")
 
 
 class MessageQuerySet(models.QuerySet["Message"]):
@@ -154,11 +155,11 @@ class MediaFetch(models.Model):
     """
 
     class Status(models.TextChoices):
-        PENDING = "pending", "To be fetched"
-        READY = "ready", "Kept"
-        FAILED = "failed", "Could not be fetched"
-        EXPIRED = "expired", "No longer there"
-        NOT_KEPT = "not_kept", "May not be kept"
+        PENDING = "pending", _("To be fetched")
+        READY = "ready", _("Kept")
+        FAILED = "failed", _("Could not be fetched")
+        EXPIRED = "expired", _("No longer there")
+        NOT_KEPT = "not_kept", _("May not be kept")
 
     message = models.OneToOneField(Message, primary_key=True, on_delete=models.CASCADE, related_name="fetch")
     channel_id = models.BigIntegerField()

@@ -1,18 +1,21 @@
 """What was told of messages that are not known yet."""
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 
 class ParkedChange(models.Model):
-    """An edit, a removal or a reaction that came before its message; applied when that comes, forgotten after a day.
+    """An edit, a removal or a reaction that came before its message; applied when that comes, forgotten after a
+    day, or when its channel has many newer ones.
 
-    `message_id` is the provider's, `text` the new text or the emoji, `at` the provider's time of the change.
+    `message_id` is the provider's, `text` the new text or the emoji, `at` the provider's time of the change,
+    `parked_at` when it was told last, or its message became known.
     """
 
     class Kind(models.TextChoices):
-        EDIT = "edit", "Edit"
-        REMOVAL = "removal", "Removal"
-        REACTION = "reaction", "Reaction"
+        EDIT = "edit", _("Edit")
+        REMOVAL = "removal", _("Removal")
+        REACTION = "reaction", _("Reaction")
 
     channel_id = models.BigIntegerField()
     message_id = models.CharField(max_length=512)
@@ -27,6 +30,7 @@ class ParkedChange(models.Model):
                 fields=["channel_id", "message_id", "kind"], name="parked_change_once_per_message_and_kind"
             )
         ]
+        indexes = [models.Index(fields=["parked_at"], name="parked_change_newest")]
 
     def __str__(self) -> str:
         return f"{self.kind} of a message that is not known yet"

@@ -2,6 +2,7 @@
 
 from workspaces.conversations.models.conversations import ConversationQuerySet
 from workspaces.conversations.models.messages import MessageQuerySet
+from workspaces.media.models.media import unread_of_workspace
 
 
 def shown_conversations(rows: ConversationQuerySet) -> ConversationQuerySet:
@@ -11,4 +12,5 @@ def shown_conversations(rows: ConversationQuerySet) -> ConversationQuerySet:
 
 def shown_messages(rows: MessageQuerySet) -> MessageQuerySet:
     """Join what a message shows beside its own columns."""
-    return rows.select_related("conversation__contact", "media", "fetch")
+    shown = rows.select_related("conversation__contact", "media__workspace", "fetch")
+    return shown.defer(*unread_of_workspace("media__workspace"))

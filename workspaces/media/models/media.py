@@ -5,11 +5,12 @@ import uuid
 from typing import ClassVar, Self
 from urllib.parse import quote
 
-from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
+from agency.services.domains.hosts import base_url_of
 from workspaces.subaccounts.models import Workspace
 
 LONGEST_FILENAME = 200
@@ -21,6 +22,12 @@ def new_token() -> str:
     return secrets.token_urlsafe(TOKEN_BYTES)
 
 
+def unread_of_workspace(path: str = "workspace") -> list[str]:
+    """Name the columns of a joined workspace that a file's address and its hosts have no need of, for `defer`."""
+    needed = ("id", "agency", "former_agencies")
+    return [f"{path}__{column.name}" for column in Workspace._meta.concrete_fields if column.name not in needed]
+
+
 class MediaQuerySet(models.QuerySet["Media"]):
     def of(self, workspace: Workspace) -> Self:
         """Keep the files of one workspace: where every query of a view begins."""
@@ -28,6 +35,10 @@ class MediaQuerySet(models.QuerySet["Media"]):
 
     def newest_first(self) -> Self:
         return self.order_by("-created_at", "-id")
+
+    def with_agency(self) -> Self:
+        """Join what the address of a file needs to know of its workspace."""
+        return self.select_related("workspace").defer(*unread_of_workspace())
 
 
 class Media(models.Model):
@@ -37,8 +48,8 @@ class Media(models.Model):
     """
 
     class Source(models.TextChoices):
-        UPLOADED = "uploaded", "Uploaded"
-        RECEIVED = "received", "Received in a message"
+        UPLOADED = "uploaded", _("Uploaded")
+        RECEIVED = "received", _("Received in a message")
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="media", db_index=False)
@@ -64,7 +75,7 @@ class Media(models.Model):
     @property
     def url(self) -> str:
         """The absolute address at which anybody who has it reads the file."""
-        return f"{settings.PUBLIC_URL}{self.path}"
+        return f"{base_url_of(self.workspace.agency_id)}{self.path}"
 
     @property
     def path(self) -> str:

@@ -6,6 +6,7 @@ from django.utils.cache import get_conditional_response
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_safe
 
+from agency.pages.branding.host import host_serves
 from config.errors import NotFound, Unavailable
 from workspaces.media.models import Media
 from workspaces.media.public.ranges import Range, range_of
@@ -22,9 +23,15 @@ TOKEN_LENGTH = 43
 
 @require_safe
 def read_file(request: HttpRequest, token: str, filename: str) -> HttpResponseBase:
-    """Give a file, or a part of it; as an attachment unless it is a picture, a sound or a film."""
-    media = Media.objects.filter(token=token).first() if token.isascii() and len(token) == TOKEN_LENGTH else None
+    """Give a file, or a part of it; as an attachment unless it is a picture, a sound or a film.
+
+    On an agency's hosts there are the files of its own workspaces alone.
+    """
+    rows = Media.objects.with_agency().filter(token=token)
+    media = rows.first() if token.isascii() and len(token) == TOKEN_LENGTH else None
     if media is None or media.filename != filename:
+        raise Http404
+    if not host_serves(request, media.workspace.agencies_since(media.created_at)):
         raise Http404
     etag = f'"{bytes(media.sha256).hex()}"'
     unchanged = get_conditional_response(request, etag=etag)

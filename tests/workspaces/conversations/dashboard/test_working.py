@@ -6,21 +6,25 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from channelconnect.models import ChannelCredential, MessageTemplate
 from tests.agency.console.browsers import text
-from tests.factories import ContactFactory, UserFactory
+from tests.factories import ChannelFactory, ContactFactory, UserFactory
 from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import moment, person, receive, received, the_conversation
-from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
+from tests.workspaces.subaccounts.dashboard.clients import agency_client, dashboard_client
+from workspaces.contacts.models import ContactIdentity
 from workspaces.conversations.dashboard.snooze_times import snooze_times
 from workspaces.conversations.models import Conversation, Message, QueuedMessage, SavedReply
-from workspaces.conversations.services import create_saved_reply, send_message
+from workspaces.conversations.services import change_conversation, create_saved_reply, send_message
+from workspaces.conversations.services.errors import NotInTheTeam
 from workspaces.conversations.services.outbound.content import Content
-from workspaces.conversations.services.saved_replies import MOST_SAVED_REPLIES
+from workspaces.conversations.services.team_inbox.saved_replies import MOST_SAVED_REPLIES
 from workspaces.subaccounts.models import Channel
 
 pytestmark = pytest.mark.django_db
@@ -227,6 +231,22 @@ def test_of_many_those_that_somebody_else_took_stay_with_them(owner: Client, cha
     assert Conversation.objects.filter(status="closed").count() == 0
 
 
+def test_nobody_of_the_agency_holds_a_conversation_and_whoever_does_can_be_replaced(
+    owner: Client, channel: Channel, a: Tenant
+) -> None:
+    receive(received(channel))
+    one, visitor = the_conversation(), agency_client(a.workspace)
+    assert b'value="assign"' not in visitor.get(INBOX).content
+    refused = visitor.post(f"{INBOX}/selected", {"conversation": [str(one.uuid)], "do": "assign"})
+    assert (refused.status_code, the_conversation().assigned_to) == (403, None)
+    stranger = UserFactory.create()
+    with pytest.raises(NotInTheTeam):
+        change_conversation(conversation=one, now=now(), assigned_to=stranger)
+    Conversation.objects.filter(pk=one.pk).update(assigned_to=stranger)  # as it was before
+    do(owner, "assign", assigned_to=a.workspace.owner.email, seen=stranger.email.upper())
+    assert the_conversation().assigned_to == a.workspace.owner
+
+
 def test_an_opt_out_that_was_told_keeps_where_it_is_known_from(owner: Client, channel: Channel) -> None:
     receive(received(channel))
     assert do(owner, "opt-out", opted_out="yes").status_code == 302
@@ -262,3 +282,22 @@ def test_who_cannot_be_written_to_is_said(owner: Client, channel: Channel, a: Te
     assert "No contact matches" in text(owner.get(f"{INBOX}/new?search=%00"))
     foreign = ContactFactory.create(workspace=b.workspace)
     assert owner.get(f"{INBOX}/new?contact={foreign.uuid}").status_code == 404
+
+
+def test_the_channels_of_a_new_conversation_are_found_with_the_same_few_queries_however_many(
+    owner: Client, channel: Channel, a: Tenant
+) -> None:
+    contact = ContactFactory.create(workspace=a.workspace, name="Newcomer")
+
+    def queries(pages: int) -> int:
+        for number in range(pages):
+            page = ChannelFactory.create(workspace=a.workspace, platform="facebook", name=f"Page {number}")
+            ContactIdentity.objects.create(
+                contact=contact, workspace=a.workspace, channel=page, external_id=str(number)
+            )
+        with CaptureQueriesContext(connection) as captured:
+            shown = text(owner.get(f"{INBOX}/new?contact={contact.uuid}"))
+        assert shown.count("Page ") == ContactIdentity.objects.count()
+        return len(captured)
+
+    assert queries(2) == queries(5)

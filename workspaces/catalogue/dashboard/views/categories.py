@@ -6,8 +6,10 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from agency.pages.lists import paged, with_id
+from agency.pages.lists import with_id
+from agency.pages.tables import Column, ListPage, Table
 from workspaces.catalogue.dashboard.forms import CategoryForm
 from workspaces.catalogue.dashboard.pages import EntryForm, EntryQuestion, Link
 from workspaces.catalogue.models import ServiceCategory
@@ -17,14 +19,19 @@ from workspaces.subaccounts.dashboard.surface import DashboardView
 NAV, LIST, ONE = "app:services", "app:service-categories", "app:service-category"
 
 
-class ServiceCategories(DashboardView):
+class ServiceCategories(ListPage, DashboardView):
     """All categories by name."""
 
     nav = NAV
+    table = Table(
+        caption=gettext_lazy("Categories"),
+        columns=(Column(name="name", label=gettext_lazy("Name"), order=("name_key", "id")),),
+        sort="name",
+    )
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        rows, pages = paged(request, ServiceCategory.objects.of(self.workspace).by_name())
-        return self.page("catalogue/categories.html", rows=rows, pages=pages)
+        state = self.read_table().fetch(ServiceCategory.objects.of(self.workspace))
+        return self.list_page("catalogue/categories.html", state)
 
 
 class ServiceCategoryNew(EntryForm[CategoryForm]):

@@ -7,8 +7,10 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from agency.pages.lists import paged, with_id
+from agency.pages.tables import Column, Filter, ListPage, Table
 from config.api.requests.parameters import NothingMatches, Parameters
 from workspaces.catalogue.dashboard.forms import ProductForm, StockForm
 from workspaces.catalogue.dashboard.pages import EntryForm, EntryQuestion, Link
@@ -23,30 +25,39 @@ from workspaces.catalogue.services import (
 )
 from workspaces.subaccounts.dashboard.surface import DashboardForm, DashboardView
 
+ACTIVE = (("true", gettext_lazy("Active")), ("false", gettext_lazy("Not active")))
 LIST, ONE, STOCK = "app:products", "app:product", "app:product-stock"
 
 
-class Products(DashboardView):
+class Products(ListPage, DashboardView):
     """All products, the newest first, or those that are asked for."""
 
     nav = LIST
+    table = Table(
+        caption=gettext_lazy("Products"),
+        columns=(
+            Column(name="name", label=gettext_lazy("Name"), order=("name_key", "id")),
+            Column(name="price", label=gettext_lazy("Price")),
+            Column(name="stock", label=gettext_lazy("Stock")),
+            Column(name="state", label=gettext_lazy("State")),
+        ),
+        filters=(
+            Filter(name="search", label=gettext_lazy("Search"), placeholder=gettext_lazy("Name")),
+            Filter(name="active", label=gettext_lazy("State"), is_choice=True, choices=ACTIVE),
+            Filter(name="category", label=gettext_lazy("Category"), is_choice=True),
+        ),
+    )
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        asked = Parameters.of(request)
+        categories = ServiceCategory.objects.of(self.workspace).by_name()
+        state = self.read_table({"category": [(str(one.uuid), one.name) for one in categories]})
         rows: QuerySet[Product] = Product.objects.of(self.workspace).select_related("category").newest_first()
         try:
-            rows = ProductFilterSet.apply(asked, rows)
+            rows = ProductFilterSet.apply(Parameters.of(request), rows)
         except NothingMatches:
             rows = rows.none()
-        listed, pages = paged(request, rows)
-        return self.page(
-            "catalogue/products.html",
-            rows=listed,
-            pages=pages,
-            filtered=ProductFilterSet.is_sent(asked),
-            asked={name: request.GET.get(name, "") for name in ("search", "active", "category")},
-            categories=ServiceCategory.objects.of(self.workspace).by_name(),
-        )
+        state.is_filtered = ProductFilterSet.is_sent(Parameters.of(request))
+        return self.list_page("catalogue/products.html", state.fetch(rows))
 
 
 class ProductNew(EntryForm[ProductForm]):

@@ -6,8 +6,10 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from agency.pages.lists import paged, with_id
+from agency.pages.lists import with_id
+from agency.pages.tables import Column, ListPage, Table
 from workspaces.catalogue.dashboard.forms import ServiceForm
 from workspaces.catalogue.dashboard.pages import EntryForm, EntryQuestion, Link
 from workspaces.catalogue.models import Service
@@ -17,15 +19,24 @@ from workspaces.subaccounts.dashboard.surface import DashboardView
 LIST, ONE = "app:services", "app:service"
 
 
-class Services(DashboardView):
+class Services(ListPage, DashboardView):
     """All services by name."""
 
     nav = LIST
+    table = Table(
+        caption=gettext_lazy("Services"),
+        columns=(
+            Column(name="name", label=gettext_lazy("Name"), order=("name_key", "id")),
+            Column(name="kind", label=gettext_lazy("Kind"), order=("kind", "name_key", "id")),
+            Column(name="duration", label=gettext_lazy("Duration"), order=("duration_minutes", "name_key", "id")),
+            Column(name="price", label=gettext_lazy("Price"), order=("price", "name_key", "id")),
+        ),
+        sort="name",
+    )
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        rows = Service.objects.of(self.workspace).select_related("category").by_name()
-        listed, pages = paged(request, rows)
-        return self.page("catalogue/services.html", rows=listed, pages=pages)
+        rows = Service.objects.of(self.workspace).select_related("category")
+        return self.list_page("catalogue/services.html", self.read_table().fetch(rows))
 
 
 class ServiceNew(EntryForm[ServiceForm]):

@@ -6,8 +6,10 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from agency.pages.lists import paged, with_id
+from agency.pages.lists import with_id
+from agency.pages.tables import Column, ListPage, Table
 from workspaces.catalogue.dashboard.pages import EntryForm, EntryQuestion, Link
 from workspaces.classes.dashboard.forms import StaffForm
 from workspaces.classes.models import Staff
@@ -17,14 +19,21 @@ from workspaces.subaccounts.dashboard.surface import DashboardView
 LIST, ONE = "app:staff", "app:staff-member"
 
 
-class StaffList(DashboardView):
+class StaffList(ListPage, DashboardView):
     """All staff by name."""
 
     nav = LIST
+    table = Table(
+        caption=gettext_lazy("Staff"),
+        columns=(
+            Column(name="name", label=gettext_lazy("Name"), order=("name_key", "id")),
+            Column(name="email", label=gettext_lazy("E-mail")),
+        ),
+        sort="name",
+    )
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        rows, pages = paged(request, Staff.objects.of(self.workspace).by_name())
-        return self.page("classes/staff.html", rows=rows, pages=pages)
+        return self.list_page("classes/staff.html", self.read_table().fetch(Staff.objects.of(self.workspace)))
 
 
 class StaffNew(EntryForm[StaffForm]):

@@ -6,9 +6,11 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from agency.pages.forms import Confirmation
-from agency.pages.lists import read_pages, with_id
+from agency.pages.forms.forms import Confirmation
+from agency.pages.lists import count_capped, read_pages, with_id
+from agency.pages.tables import Column, Filter, ListPage, Table
 from config.api.requests.parameters import NothingMatches, Parameters
 from workspaces.contacts.dashboard.forms import ContactForm
 from workspaces.contacts.filters import ContactFilterSet
@@ -26,29 +28,44 @@ from workspaces.contacts.services import (
 from workspaces.contacts.services.imports.files import exported_lines
 from workspaces.subaccounts.dashboard.surface import DashboardForm, DashboardView
 from workspaces.subaccounts.models import CHANNEL_NAMES
+from workspaces.subaccounts.services.recording import record_workspace_activity
 
 LIST = "app:contacts"
 ONE = "app:contact"
 Source = Contact.OptOutSource
 
 
-class Contacts(DashboardView):
+class Contacts(ListPage, DashboardView):
     """All contacts, the newest first; found by a part of what they are called or by a tag."""
 
     nav = LIST
+    table = Table(
+        caption=gettext_lazy("Contacts, the newest first"),
+        columns=(
+            Column(name="name", label=gettext_lazy("Name")),
+            Column(name="address", label=gettext_lazy("Address")),
+            Column(name="tags", label=gettext_lazy("Tags")),
+            Column(name="added", label=gettext_lazy("Added")),
+        ),
+        filters=(
+            Filter(
+                name="search", label=gettext_lazy("Search"), placeholder=gettext_lazy("Name, phone number or e-mail")
+            ),
+            Filter(name="tag", label=gettext_lazy("Tag")),
+        ),
+    )
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        parameters = Parameters.of(request)
-        filters = {name: parameters.plain(name) for name in ("search", "tag")}
-        rows = Contact.objects.of(self.workspace)
+        state, rows = self.read_table(), Contact.objects.of(self.workspace)
         try:
-            found = ContactFilterSet.apply(parameters, rows)
+            found = ContactFilterSet.apply(Parameters.of(request), rows)
         except NothingMatches:
             found = rows.none()
         total = count_contacts(self.workspace)
-        pages = read_pages(request, found.count() if any(filters.values()) else total)
-        shown = newest_page(found, pages.offset, pages.size)
-        return self.page("contacts/contacts.html", rows=shown, pages=pages, filters=filters, total=total)
+        pages = read_pages(request, *(count_capped(found) if state.is_filtered else (total, False)))
+        state.show(list(newest_page(found, pages.offset, pages.size)), pages)
+        state.is_filtered = bool(total) and state.is_filtered
+        return self.list_page("contacts/contacts.html", state, total=total)
 
 
 class ContactNew(DashboardForm[ContactForm]):
@@ -127,11 +144,13 @@ class ContactRemove(OneContact, DashboardForm[Confirmation]):
 
 
 class ContactsExport(DashboardView):
-    """All contacts as a CSV file, which an import takes again; written while it is read."""
+    """All contacts as a CSV file, which an import takes again; written while it is read. Nothing for a mere look."""
 
     nav = LIST
+    writers_only = True
 
     def get(self, request: HttpRequest) -> StreamingHttpResponse:
+        record_workspace_activity(workspace=self.workspace, action="contact.exported", by=self.by)
         lines = (line.encode() for line in exported_lines(self.workspace))
         answer = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
         answer["Content-Disposition"] = 'attachment; filename="contacts.csv"'

@@ -12,11 +12,13 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from agency.pages.lists import paged, with_id
+from agency.pages.lists import with_id
+from agency.pages.tables import Column, ListPage, Table
+from agency.services.exports.cells import written_cell
 from workspaces.contacts.dashboard.forms import MappingForm, UploadForm
 from workspaces.contacts.models import ContactImport
-from workspaces.contacts.services.imports.columns import written_cell
 from workspaces.contacts.services.imports.file_imports import (
     ImportNotFound,
     cancel_import,
@@ -32,14 +34,23 @@ ROWS_SHOWN = 5
 Status = ContactImport.Status
 
 
-class ContactImports(DashboardView):
+class ContactImports(ListPage, DashboardView):
     """All imports, the newest first."""
 
     nav = NAV
+    table = Table(
+        caption=gettext_lazy("Imports, the newest first"),
+        columns=(
+            Column(name="file", label=gettext_lazy("File")),
+            Column(name="state", label=gettext_lazy("State")),
+            Column(name="rows", label=gettext_lazy("Rows")),
+            Column(name="uploaded", label=gettext_lazy("Uploaded")),
+        ),
+    )
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        rows, pages = paged(request, ContactImport.objects.of(self.workspace).newest_first())
-        return self.page("contacts/imports.html", rows=rows, pages=pages)
+        state = self.read_table().fetch(ContactImport.objects.of(self.workspace).newest_first())
+        return self.list_page("contacts/imports.html", state)
 
 
 class ContactImportNew(DashboardForm[UploadForm]):

@@ -7,7 +7,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.pages.forms import Confirmation
+from agency.pages.forms.forms import Confirmation
 from agency.pages.lists import with_id
 from config.api.requests.ids import parse_uuid
 from config.api.requests.parameters import is_storable

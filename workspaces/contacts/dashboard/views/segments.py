@@ -5,9 +5,11 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from agency.pages.forms import Confirmation
-from agency.pages.lists import paged, with_id
+from agency.pages.forms.forms import Confirmation
+from agency.pages.lists import with_id
+from agency.pages.tables import Column, ListPage, Table
 from workspaces.contacts.dashboard.forms import SegmentForm
 from workspaces.contacts.models import Segment
 from workspaces.contacts.services import (
@@ -24,14 +26,23 @@ LIST = "app:segments"
 ONE = "app:segment"
 
 
-class Segments(DashboardView):
+class Segments(ListPage, DashboardView):
     """All segments, the newest first, each with the number of contacts that it finds now."""
 
     nav = LIST
+    table = Table(
+        caption=gettext_lazy("Segments"),
+        columns=(
+            Column(name="name", label=gettext_lazy("Name"), order=("name_key", "id")),
+            Column(name="contacts", label=gettext_lazy("Contacts")),
+            Column(name="changed", label=gettext_lazy("Changed")),
+        ),
+    )
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        rows, pages = paged(request, Segment.objects.of(self.workspace).newest_first())
-        return self.page("contacts/segments.html", rows=with_sizes(self.workspace, rows), pages=pages)
+        state = self.read_table().fetch(Segment.objects.of(self.workspace).newest_first())
+        state.rows = with_sizes(self.workspace, state.rows)
+        return self.list_page("contacts/segments.html", state)
 
 
 class SegmentNew(DashboardForm[SegmentForm]):

@@ -6,14 +6,12 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-from django.core.exceptions import ValidationError
-from django.core.validators import validate_email
-
 from config.api.fields.metadata import LONGEST_VALUE, is_name
 from config.api.fields.texts import (
     CONTROLS,
     CONTROLS_BUT_LINES,
     UNSTORABLE,
+    can_be_written_to,
     is_seen,
     known_zones,
     misleads_in_direction,
@@ -80,12 +78,8 @@ def checked_email(value: Any) -> str | None:
         return None
     if PLAIN_EMAIL.fullmatch(text):
         return text
-    try:
-        if not text.rpartition("@")[0].isascii():
-            raise ValidationError("")
-        validate_email(text)
-    except ValidationError as error:
-        raise ValueRefused("The email field must be a valid e-mail address.", field="email") from error
+    if not can_be_written_to(text):
+        raise ValueRefused("The email field must be a valid e-mail address.", field="email")
     return text
 
 

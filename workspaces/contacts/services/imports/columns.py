@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from agency.services.exports.cells import read_cell, written_cell
 from config.db import name_key
 from workspaces.contacts.services.fields.phones import read_phone
 
@@ -21,9 +22,6 @@ HEADINGS = {
 }
 BETWEEN_TAGS = re.compile(r"[;,|]")
 YES = {"true", "yes", "y", "1", "x"}
-# A program for tables takes a cell that begins like this for a formula; the apostrophe makes it a text.
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-TEXT = "'"
 
 
 def guessed_mapping(columns: Sequence[str]) -> list[str]:
@@ -72,17 +70,6 @@ def _value(field: str, text: str, country: str) -> Any:
         found = read_phone(text, within=country)
         return found.number if found else text
     return text
-
-
-def read_cell(cell: str) -> str:
-    """Give a cell's text, without the apostrophe that an export puts before what would be a formula."""
-    text = cell.strip()
-    return text[1:] if text.startswith(TEXT) and text[1:].startswith(FORMULA) else text
-
-
-def written_cell(text: str) -> str:
-    """Give a text so that no program for tables takes it for a formula; `read_cell` gives it back."""
-    return f"{TEXT}{text}" if text.startswith(FORMULA) else text
 
 
 def written_row(contact: Mapping[str, Any], attributes: Sequence[str]) -> list[str]:

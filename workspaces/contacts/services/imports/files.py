@@ -7,9 +7,10 @@ from typing import Any
 
 from django.db import connection
 
+from agency.services.exports.cells import csv_line, written_cell
 from config.errors import Invalid
 from workspaces.contacts.models import Contact
-from workspaces.contacts.services.imports.columns import ATTRIBUTE, FIELDS, written_cell, written_row
+from workspaces.contacts.services.imports.columns import ATTRIBUTE, FIELDS, written_row
 from workspaces.subaccounts.models import Workspace
 
 MOST_BYTES = 16 * 1024 * 1024
@@ -74,19 +75,13 @@ def _checked(lines: list[list[str]]) -> tuple[list[str], list[list[str]]]:
 def exported_lines(workspace: Workspace) -> Iterator[str]:
     """Give a workspace's contacts as lines of CSV, the oldest first; only a few rows are ever in memory."""
     names = _attribute_names(workspace)
-    yield _line([*FIELDS, *(written_cell(f"{ATTRIBUTE}{name}") for name in names)])
+    yield csv_line([*FIELDS, *(written_cell(f"{ATTRIBUTE}{name}") for name in names)])
     rows: Any = Contact.objects.of(workspace).order_by("created_at", "id").values(*READ)
     for row in rows.iterator(chunk_size=1_000):
-        yield _line(written_row(row, names))
+        yield csv_line(written_row(row, names))
 
 
 def _attribute_names(workspace: Workspace) -> list[str]:
     with connection.cursor() as cursor:
         cursor.execute(ATTRIBUTE_NAMES, [workspace.pk, MOST_ATTRIBUTE_COLUMNS])
         return [name for (name,) in cursor.fetchall()]
-
-
-def _line(cells: list[str]) -> str:
-    written = StringIO()
-    csv.writer(written).writerow(cells)
-    return written.getvalue()

@@ -5,8 +5,9 @@ links them, and one that tells a phone number finds the contact that has it. Who
 plan's limit does not keep people from writing.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -44,12 +45,18 @@ class ChannelPerson:
     username: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class FoundPeople:
     """The contact's number of each person, and which contacts are new."""
 
-    contacts: dict[ChannelPerson, int]
-    created: frozenset[int]
+    contacts: dict[ChannelPerson, int] = field(default_factory=dict)
+    created: set[int] = field(default_factory=set)
+    has_joined: bool = False
+
+    def new_alone(self) -> set[int]:
+        """Give the new contacts that are one person each and have nothing yet: nobody sees them before the commit."""
+        people = Counter() if self.has_joined else Counter(self.contacts.values())
+        return {contact for contact in self.created if people[contact] == 1}
 
 
 def contacts_of_people(
@@ -57,43 +64,41 @@ def contacts_of_people(
 ) -> FoundPeople:
     """Find the contacts of people on channels, and make those that are not there; within the caller's transaction.
 
-    One statement where all are known; two or three more for any number of new ones. Numbers, names and ids that the
+    One statement where all are known; one or two more for any number of new ones. Numbers, names and ids that the
     network has told are kept where there was none. `heard` is when people wrote: new contacts begin with it, while of
     known ones the caller has to say it by `record_last_inbound`.
     """
-    looked_for = list(dict.fromkeys(people))
-    found: dict[ChannelPerson, int] = {}
-    created: set[int] = set()
+    looked_for: Sequence[ChannelPerson] = list(dict.fromkeys(people))
+    found = FoundPeople()
     with transaction.atomic(savepoint=False):
         for _ in range(MOST_LOOKS):
-            again = _look(looked_for, found, created, now, heard)
-            if not again:
+            looked_for = _look(looked_for, found, now, heard)
+            if not looked_for:
                 break
-            looked_for = again
         else:
             raise PeopleKeepChanging
-        if created:
-            record_created(created, {person.workspace_id for person in people}, now=now)
-    return FoundPeople(found, frozenset(created))
+        if found.created:
+            record_created(found.created, {person.workspace_id for person in people}, now=now)
+    return found
 
 
 def _look(
-    people: Sequence[ChannelPerson],
-    found: dict[ChannelPerson, int],
-    created: set[int],
-    now: datetime,
-    heard: Mapping[ChannelPerson, datetime],
-) -> list[ChannelPerson]:
+    people: Sequence[ChannelPerson], found: FoundPeople, now: datetime, heard: Mapping[ChannelPerson, datetime]
+) -> Sequence[ChannelPerson]:
     """Find what is there, and make or join what is not; gives those who are to be looked for again."""
     known = [Known(people[row["number"]], row) for row in _run(FIND, **_ids(people))]
     joined = [one for one in known if one.is_two_contacts and _join(one, now)]
     if joined:
-        return list(people)  # a contact that is gone may be anybody's
-    found |= {one.person: one.contact for one in known if one.contact}
+        found.has_joined = True
+        return people  # a contact that is gone may be anybody's
+    found.contacts |= {one.person: one.contact for one in known if one.contact}
     _tell(known, now)
     strangers = [one.person for one in known if not one.contact]
-    created.update(_make(strangers, now, heard))
-    return strangers
+    made = _make(strangers, now, heard)
+    found.created.update(row["contact"] for row in made)
+    certain = _certain(strangers, made)
+    found.contacts |= certain
+    return [person for person in strangers if person not in certain]
 
 
 class Known:
@@ -174,15 +179,32 @@ def _tell(known: Iterable[Known], now: datetime) -> None:
         return  # another worker has told the same meanwhile, of another row: their next callback makes it one
 
 
-def _make(people: Sequence[ChannelPerson], now: datetime, heard: Mapping[ChannelPerson, datetime]) -> set[int]:
+def _make(
+    people: Sequence[ChannelPerson], now: datetime, heard: Mapping[ChannelPerson, datetime]
+) -> list[dict[str, Any]]:
+    """Make contacts; gives those that are new, each with the identities that went in with it."""
     with_phone = [person for person in people if person.phone]
     without = [person for person in people if not person.phone]
-    made: set[int] = set()
+    made: list[dict[str, Any]] = []
     for statement, some in ((MAKE_BY_PHONE, with_phone), (MAKE_BY_ID, without)):
         if some:
             times = moments([heard.get(person) for person in some])
-            made |= {row["id"] for row in _run(statement, now=now, heard=times, **_ids(some), **_details(some))}
+            made += _run(statement, now=now, heard=times, **_ids(some), **_details(some))
     return made
+
+
+def _certain(strangers: Iterable[ChannelPerson], made: Collection[dict[str, Any]]) -> dict[ChannelPerson, int]:
+    """Give the new contacts of which the one person who was made one is all: whoever shares one may tell it more."""
+    times_made = Counter(row["contact"] for row in made)
+    asked: dict[Any, list[ChannelPerson]] = {}
+    for person in strangers:
+        asked.setdefault((person.channel_id, person.external_id or None, person.user_id or None), []).append(person)
+    certain: dict[ChannelPerson, int] = {}
+    for row in made:
+        people = asked.get((row["channel_id"], row["external_id"], row["user_id"]), [])
+        if len(people) == 1 and times_made[row["contact"]] == 1:
+            certain[people[0]] = row["contact"]
+    return certain
 
 
 def _ids(people: Iterable[ChannelPerson]) -> dict[str, str]:

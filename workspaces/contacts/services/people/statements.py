@@ -54,7 +54,8 @@ _IDENTITY = """
         created_at)
 """
 
-# A number that the workspace has already is its contact's; xmax says that a row was there before.
+# Both give the contacts that are new, each with the identity that went in with it, or None where somebody else's was
+# first. A number that the workspace has already is its contact's; xmax says that a row was there before.
 MAKE_BY_PHONE = f"""
 WITH asked AS ({_NEW}), made AS (
     {_CONTACT}
@@ -68,8 +69,10 @@ WITH asked AS ({_NEW}), made AS (
     FROM asked JOIN made ON made.workspace_id = asked.workspace_id AND made.phone = asked.phone
     ORDER BY channel_id, external_id, user_id
     ON CONFLICT DO NOTHING
+    RETURNING contact_id, channel_id, external_id, user_id
 )
-SELECT id FROM made WHERE is_new
+SELECT made.id AS contact, known.channel_id, known.external_id, known.user_id
+FROM made LEFT JOIN known ON known.contact_id = made.id WHERE made.is_new
 """  # noqa: S608  # parts of our own
 
 # The identity goes in first, and only whoever has put it in makes the contact: its key is checked at the commit.
@@ -80,11 +83,12 @@ known AS (
     SELECT contact_id, workspace_id, channel_id, external_id, user_id, username, name, %(now)s
     FROM asked ORDER BY channel_id, external_id, user_id
     ON CONFLICT DO NOTHING
-    RETURNING contact_id
+    RETURNING contact_id, channel_id, external_id, user_id
+), made AS (
+    {_CONTACT}
+    SELECT contact_id, {_VALUES} FROM asked WHERE contact_id IN (SELECT contact_id FROM known)
 )
-{_CONTACT}
-SELECT contact_id, {_VALUES} FROM asked WHERE contact_id IN (SELECT contact_id FROM known)
-RETURNING id
+SELECT contact_id AS contact, channel_id, external_id, user_id FROM known
 """  # noqa: S608  # parts of our own
 
 # What the network has told last stands; an empty text tells nothing.

@@ -76,9 +76,10 @@ class ConversationViewSet(WorkspaceViewSet):
     def partial_update(self, request: Request, conversation: UUID | None) -> HttpResponse:
         found = self.get_object()
         changes = self.validated(ConversationChangesSerializer, partial=True).changes
-        for name in ("assigned_to", "if_assigned_to"):
-            if changes.get(name) is not None:
-                changes[name] = find_team_member(self.workspace, changes[name])
+        if changes.get("assigned_to") is not None:
+            changes["assigned_to"] = find_team_member(self.workspace, changes["assigned_to"])
+        if changes.get("if_assigned_to") is not None:
+            find_team_member(self.workspace, changes["if_assigned_to"])
         changed = change_conversation(conversation=found, now=timezone.now(), **changes)
         return self.answer(ConversationSerializer(changed))
 

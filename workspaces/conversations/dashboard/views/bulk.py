@@ -12,13 +12,13 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from agency.models import User
 from config.api.requests.ids import parse_uuid
 from config.errors import DomainError
 from workspaces.conversations.dashboard.views.inbox import LIST, InboxPage
 from workspaces.conversations.models import Conversation
-from workspaces.conversations.services import change_conversation, find_team_member, mark_read, shown_conversations
-from workspaces.conversations.services.threads import PAGE
+from workspaces.conversations.services import change_conversation, mark_read, shown_conversations
+from workspaces.conversations.services.errors import NotInTheTeam
+from workspaces.conversations.services.team_inbox.threads import PAGE
 
 Change = Callable[[Conversation], Any]
 
@@ -37,6 +37,8 @@ class ChangeConversations(InboxPage):
             try:
                 change(conversation)
                 done += 1
+            except NotInTheTeam:
+                return self._refuse_role()
             except DomainError:
                 left += 1
         self._tell(done, left)
@@ -57,9 +59,8 @@ class ChangeConversations(InboxPage):
         own = shown_conversations(Conversation.objects.of(self.workspace))
         return list(own.filter(uuid__in=list(ids)).order_by("pk"))
 
-    def _seen(self, conversation: Conversation) -> User | None:
-        email = self.request.POST.get(f"seen-{conversation.uuid}", "")
-        return find_team_member(self.workspace, email) if email else None
+    def _seen(self, conversation: Conversation) -> str:
+        return self.request.POST.get(f"seen-{conversation.uuid}", "")
 
     def _tell(self, done: int, left: int) -> None:
         if done:

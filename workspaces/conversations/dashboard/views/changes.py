@@ -8,6 +8,7 @@ from django.shortcuts import redirect
 from django.utils import timezone
 
 from agency.models import User
+from agency.pages.locale import in_page_language
 from config.errors import DomainError
 from workspaces.contacts.models import Contact
 from workspaces.contacts.services import opt_in_contact, opt_out_contact
@@ -21,7 +22,7 @@ from workspaces.conversations.services import (
     mark_unread,
     snooze_conversation,
 )
-from workspaces.conversations.services.snoozing import SnoozeTimeRefused
+from workspaces.conversations.services.team_inbox.snoozing import SnoozeTimeRefused
 
 
 class ChangeConversation(OneConversation):
@@ -32,7 +33,7 @@ class ChangeConversation(OneConversation):
         try:
             self.change(conversation)
         except DomainError as error:
-            return self.show(self.find(uuid), status=409, refusal=error.message)
+            return self.show(self.find(uuid), status=409, refusal=in_page_language(error.message))
         return redirect(ONE, conversation.uuid)
 
     def change(self, conversation: Conversation) -> Any:
@@ -54,11 +55,11 @@ class AssignConversation(ChangeConversation):
     """Assigns it, unless somebody else has meanwhile: the form says whom it showed."""
 
     def change(self, conversation: Conversation) -> Any:
-        now, to, seen = timezone.now(), self._member("assigned_to"), self._member("seen")
+        now, to, seen = timezone.now(), self._chosen(), self.request.POST.get("seen", "")
         return change_conversation(conversation=conversation, now=now, assigned_to=to, if_assigned_to=seen)
 
-    def _member(self, field: str) -> User | None:
-        email = self.request.POST.get(field, "")
+    def _chosen(self) -> User | None:
+        email = self.request.POST.get("assigned_to", "")
         return find_team_member(self.workspace, email) if email else None
 
 

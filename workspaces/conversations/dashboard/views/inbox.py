@@ -16,9 +16,9 @@ from workspaces.conversations.dashboard.entries import read_entries, read_positi
 from workspaces.conversations.dashboard.snooze_times import snooze_times
 from workspaces.conversations.models import Conversation
 from workspaces.conversations.models.messages import Type
-from workspaces.conversations.services import ConversationNotFound, shown_conversations, team_of
+from workspaces.conversations.services import ConversationNotFound, shown_conversations
 from workspaces.conversations.services.announcing import inbox_topic
-from workspaces.conversations.services.threads import (
+from workspaces.conversations.services.team_inbox.threads import (
     MOST_COUNTED,
     PAGE,
     Position,
@@ -29,6 +29,7 @@ from workspaces.conversations.services.threads import (
 )
 from workspaces.subaccounts.dashboard.surface import DashboardView
 from workspaces.subaccounts.models import CHANNEL_NAMES
+from workspaces.subaccounts.services import people_of
 
 LIST = "app:inbox"
 ONE = "app:conversation"
@@ -141,7 +142,7 @@ class InboxPage(DashboardView):
             "is_earlier": before is not None,
             "is_snoozed": conversation.snoozed_until is not None and conversation.snoozed_until > now,
             "snooze_times": snooze_times(now, self.zone),
-            "team": team_of(self.workspace).order_by("name", "pk"),
+            "team": people_of(self.workspace).order_by("name", "pk"),
             "composer": composer or composer_of(conversation, now=now, mode=mode, template=template),
         }
 

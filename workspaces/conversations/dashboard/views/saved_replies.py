@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from agency.pages.forms import Confirmation
+from agency.pages.forms.forms import Confirmation
 from agency.pages.lists import paged, with_id
 from workspaces.conversations.dashboard.forms import SavedReplyForm
 from workspaces.conversations.dashboard.views.inbox import OneConversation

@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from agency.pages.lists import with_id
+from agency.pages.locale import in_page_language
 from config.api.requests.ids import parse_uuid
 from config.errors import DomainError
 from workspaces.conversations.dashboard.composer import TEMPLATE, Composer, composer_of
@@ -52,7 +53,7 @@ class SendMessage(OneConversation):
                 raise self.refusal
             send_message(conversation=conversation, content=self._content(composer), by=self.by, now=timezone.now())
         except DomainError as error:
-            composer.error = str(error.message)
+            composer.error = in_page_language(error.message)
             return self.show(conversation, composer=composer, status=422, nonce=request.POST.get("nonce"))
         return redirect(ONE, conversation.uuid)
 
@@ -99,7 +100,8 @@ class SendAgain(OneConversation):
         try:
             send_message_again(message=failed, by=self.by, now=timezone.now())
         except DomainError as error:
-            return self.show(conversation, status=409, refusal=error.message, nonce=request.POST.get("nonce"))
+            said, nonce = in_page_language(error.message), request.POST.get("nonce")
+            return self.show(conversation, status=409, refusal=said, nonce=nonce)
         return redirect(ONE, conversation.uuid)
 
 

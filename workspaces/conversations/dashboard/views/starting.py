@@ -7,6 +7,7 @@ from django.shortcuts import redirect
 from django.utils import timezone
 
 from agency.pages.lists import with_id
+from agency.pages.locale import in_page_language
 from config.api.requests.ids import parse_uuid
 from config.api.requests.parameters import is_storable
 from config.db import like_pattern, name_key
@@ -16,7 +17,7 @@ from workspaces.contacts.services import ContactNotFound
 from workspaces.conversations.dashboard.composer import TEMPLATE, Composer, composer_of
 from workspaces.conversations.dashboard.views.inbox import LIST, ONE
 from workspaces.conversations.models import Conversation
-from workspaces.conversations.services import Content, can_be_reached, send_message_to_contact
+from workspaces.conversations.services import Content, reachable_channels, send_message_to_contact
 from workspaces.conversations.services.outbound.content import RULES
 from workspaces.subaccounts.dashboard.surface import DashboardView
 from workspaces.subaccounts.models import CHANNEL_NAMES, Channel
@@ -65,7 +66,7 @@ class NewConversation(DashboardView):
                 now=timezone.now(),
             )
         except DomainError as error:
-            composer.error = str(error.message)
+            composer.error = in_page_language(error.message)
             nonce = request.POST.get("nonce")
             return self._show(contact, channel, composer, status=422, nonce=nonce)
         return redirect(ONE, message.conversation.uuid)
@@ -92,7 +93,7 @@ class NewConversation(DashboardView):
         active = Channel.objects.filter(
             workspace=self.workspace, status=Channel.Status.ACTIVE, platform__in=sorted(RULES)
         )
-        return [one for one in active.order_by("name", "pk")[:MOST_CHANNELS] if can_be_reached(contact, one)]
+        return reachable_channels(contact, active.order_by("name", "pk")[:MOST_CHANNELS])
 
     def _chosen(self, channels: list[Channel]) -> Channel | None:
         asked = parse_uuid(self.request.GET.get("channel", ""))

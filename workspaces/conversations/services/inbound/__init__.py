@@ -4,7 +4,12 @@ Readers of callbacks open a transaction, take the locks of all its channels (`lo
 each kind of fact, and commit. With the locks two readers never wait for each other in a circle.
 """
 
-from workspaces.conversations.services.inbound.changes import change_reactions, edit_messages, remove_messages
+from workspaces.conversations.services.inbound.changes import (
+    apply_overtaking_changes,
+    change_reactions,
+    edit_messages,
+    remove_messages,
+)
 from workspaces.conversations.services.inbound.echoes import record_echoes
 from workspaces.conversations.services.inbound.identities import change_identities, change_marketing_preferences
 from workspaces.conversations.services.inbound.locking import lock_channels
@@ -15,6 +20,7 @@ from workspaces.conversations.services.inbound.touching import touch_conversatio
 
 __all__ = [
     "advance_statuses",
+    "apply_overtaking_changes",
     "change_identities",
     "change_marketing_preferences",
     "change_reactions",

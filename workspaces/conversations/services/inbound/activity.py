@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 from uuid import UUID
 
 from django.db import connection
@@ -25,10 +26,20 @@ SET status = CASE WHEN change.reopens THEN 'open' ELSE conversation.status END,
     snoozed_until = CASE WHEN NOT change.wakes THEN conversation.snoozed_until END,
     last_inbound_at = greatest(conversation.last_inbound_at, change.inbound_at),
     updated_at = %s
-FROM unnest(%s::bigint[], %s::boolean[], %s::integer[], %s::bigint[], %s::uuid[], %s::timestamptz[], %s::text[],
-    %s::text[], %s::text[], %s::timestamptz[], %s::boolean[]) AS change (id, reopens, unread, last_message, last_uuid,
-    last_at, last_direction, last_type, last_preview, inbound_at, wakes)
+FROM unnest(%s::bigint[], %s::integer[], %s::bigint[], %s::uuid[], %s::timestamptz[], %s::text[], %s::text[],
+    %s::text[], %s::timestamptz[], %s::boolean[], %s::boolean[]) AS change (id, unread, last_message, last_uuid,
+    last_at, last_direction, last_type, last_preview, inbound_at, reopens, wakes)
 WHERE conversation.id = change.id
+"""
+WRITE = """
+INSERT INTO conversations_conversation (id, uuid, workspace_id, channel_id, contact_id, status, unread_count,
+    last_message, last_message_uuid, last_message_at, last_message_direction, last_message_type, last_message_preview,
+    last_inbound_at, created_at, updated_at)
+SELECT id, gen_random_uuid(), workspace_id, channel_id, contact_id, 'open', unread, last_message, last_uuid, last_at,
+    coalesce(last_direction, ''), coalesce(last_type, ''), coalesce(last_preview, ''), inbound_at, %s, %s
+FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[], %s::integer[], %s::bigint[], %s::uuid[],
+    %s::timestamptz[], %s::text[], %s::text[], %s::text[], %s::timestamptz[]) AS new (id, workspace_id, channel_id,
+    contact_id, unread, last_message, last_uuid, last_at, last_direction, last_type, last_preview, inbound_at)
 """
 
 
@@ -79,25 +90,49 @@ class Activity:
         return self.conversation.last_message_at is None or message.at >= self.conversation.last_message_at
 
 
-def activities_of(conversations: Iterable[LockedConversation]) -> dict[int, Activity]:
-    """Give an empty account for each conversation, by its id."""
-    return {one.id: Activity(one) for one in conversations}
+def activities_of(
+    conversations: Iterable[LockedConversation], *, beside: Iterable[LockedConversation] = ()
+) -> dict[int, Activity]:
+    """Give an empty account for each conversation, by its id; of those `beside` for each that is to be written."""
+    unwritten = (one for one in beside if one.is_unwritten)
+    return {one.id: Activity(one) for one in chain(unwritten, conversations)}
 
 
 def apply_activities(activities: Collection[Activity], *, now: datetime) -> None:
-    """Write down what has changed of conversations, and when their contacts were last heard of."""
-    if not activities:
-        return
+    """Write down what has changed of conversations, and when their contacts were last heard of.
+
+    A contact whose conversation is still to be written was written with that.
+    """
+    written = sorted(activities, key=lambda one: one.conversation.id)
+    new = [one for one in written if one.conversation.is_unwritten]
+    changed = [one for one in written if not one.conversation.is_unwritten]
     with connection.cursor() as cursor:
-        cursor.execute(UPDATE, [now, *_columns(sorted(activities, key=lambda one: one.conversation.id))])
-    record_last_inbound(times=_last_heard(activities))
+        if new:
+            cursor.execute(WRITE, [now, now, *_places(new), *_counts(new)])
+        if changed:
+            cursor.execute(UPDATE, [now, *_ids(changed), *_counts(changed), *_consequences(changed)])
+    for one in new:
+        one.conversation.is_unwritten = False
+    record_last_inbound(times=_last_heard(changed))
 
 
-def _columns(activities: Collection[Activity]) -> list[str]:
+def _ids(activities: Collection[Activity]) -> list[str]:
+    return [integers([one.conversation.id for one in activities])]
+
+
+def _places(activities: Collection[Activity]) -> list[str]:
+    conversations = [one.conversation for one in activities]
+    return [
+        *_ids(activities),
+        integers([one.workspace_id for one in conversations]),
+        integers([one.channel_id for one in conversations]),
+        integers([one.contact_id for one in conversations]),
+    ]
+
+
+def _counts(activities: Collection[Activity]) -> list[str]:
     last = [one.last for one in activities]
     return [
-        integers([one.conversation.id for one in activities]),
-        booleans([one.reopens for one in activities]),
         integers([one.unread for one in activities]),
         integers([one.id if one else None for one in last]),
         uuids([one.uuid if one else None for one in last]),
@@ -106,8 +141,11 @@ def _columns(activities: Collection[Activity]) -> list[str]:
         texts([one.type if one else None for one in last]),
         texts([one.text[:LONGEST_PREVIEW] if one else None for one in last]),
         moments([one.inbound_at for one in activities]),
-        booleans([one.has_received for one in activities]),
     ]
+
+
+def _consequences(activities: Collection[Activity]) -> list[str]:
+    return [booleans([one.reopens for one in activities]), booleans([one.has_received for one in activities])]
 
 
 def _last_heard(activities: Iterable[Activity]) -> dict[int, datetime]:

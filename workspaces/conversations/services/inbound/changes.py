@@ -3,16 +3,18 @@
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 
-from django.db import connection
+from django.db import connection, transaction
 
 from config.leases.arrays import integers
 from workspaces.conversations.facts import FILE_SEPARATOR, MOST_FILES, MessageEdited, MessageRemoved, ReactionChanged
 from workspaces.conversations.models.conversations import LONGEST_PREVIEW
 from workspaces.conversations.models.parked import ParkedChange
 from workspaces.conversations.services.announcing import announce_changes
+from workspaces.conversations.services.inbound.locking import lock_channels
 from workspaces.conversations.services.inbound.parking import (
     Change,
     columns_of,
+    known_messages_with_parked_changes,
     park_changes,
     take_parked_changes,
 )
@@ -22,6 +24,7 @@ from workspaces.conversations.services.texts import storable
 # Reactions of contacts in these networks open the window, as messages do.
 REACTIONS_OPEN_WINDOW = ["whatsapp", "facebook"]
 LONGEST_EMOJI = 40
+MOST_AT_ONCE = 500
 
 TARGETS = """
     SELECT message.id, message.conversation_id, message.workspace_id, message.media_id, told.*
@@ -117,6 +120,19 @@ def apply_parked_changes(messages: Iterable[tuple[int, str]], *, now: datetime) 
     parked = take_parked_changes(messages)
     for kind in (EDITED, REMOVED, REACTED):
         _apply(kind, parked.get(kind, ()), now=now)
+
+
+def apply_overtaking_changes(*, now: datetime) -> int:
+    """Apply parked changes of messages of ours whose provider's id has become known since; says of how many messages.
+
+    A reaction may be told before the answer to the call that sent the message is written down.
+    """
+    messages = known_messages_with_parked_changes(MOST_AT_ONCE, now=now)
+    if messages:
+        with transaction.atomic():
+            lock_channels({channel for channel, _ in messages})
+            apply_parked_changes(messages, now=now)
+    return len(messages)
 
 
 def _change(fact: MessageEdited | MessageRemoved | ReactionChanged, text: str) -> Change:

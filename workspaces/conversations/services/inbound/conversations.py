@@ -27,20 +27,25 @@ FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[]) AS new (workspace_id, chan
 ORDER BY channel_id, contact_id
 ON CONFLICT (channel_id, contact_id) DO NOTHING RETURNING id
 """
+RESERVE = "SELECT nextval('conversations_conversation_id_seq') FROM generate_series(1, %s)"
 
 
 @dataclass(slots=True)
 class LockedConversation:
-    """A conversation as it was when its row was locked; `is_new` says that it has just been opened."""
+    """A conversation as it was when its row was locked; `is_new` says that it has just been opened.
+
+    One that `is_unwritten` has its number, but no row yet: it is written once, with what its messages make of it.
+    """
 
     id: int
     channel_id: int
     contact_id: int
     workspace_id: int
-    status: str
-    read_up_to: datetime | None
-    last_message_at: datetime | None
+    status: str = "open"
+    read_up_to: datetime | None = None
+    last_message_at: datetime | None = None
     is_new: bool = False
+    is_unwritten: bool = False
 
 
 def lock_conversations(keys: Collection[Key]) -> dict[Key, LockedConversation]:
@@ -54,12 +59,16 @@ def lock_conversations(keys: Collection[Key]) -> dict[Key, LockedConversation]:
     return {(one.channel_id, one.contact_id): one for one in found}
 
 
-def open_conversations(wanted: Mapping[Key, ChannelReference], *, now: datetime) -> dict[Key, LockedConversation]:
+def open_conversations(
+    wanted: Mapping[Key, ChannelReference], *, now: datetime, strangers: Collection[int] = ()
+) -> dict[Key, LockedConversation]:
     """Lock the conversation of each of these channels and contacts; those that are not there yet are opened.
 
-    Whoever opens the same at the same time gets the same one.
+    Whoever opens the same at the same time gets the same one. Of `strangers`, contacts that were made in this
+    transaction, nobody else knows: their conversations get their numbers here, and `apply_activities` writes them.
     """
-    found = lock_conversations(wanted.keys())
+    found = _reserved({key: channel for key, channel in wanted.items() if key[1] in strangers})
+    found |= lock_conversations([key for key in wanted if key not in found])
     missing = [(key, channel) for key, channel in wanted.items() if key not in found]
     if missing:
         opened = set(_open(missing, now))
@@ -67,6 +76,18 @@ def open_conversations(wanted: Mapping[Key, ChannelReference], *, now: datetime)
             one.is_new = one.id in opened
             found[key] = one
     return found
+
+
+def _reserved(wanted: Mapping[Key, ChannelReference]) -> dict[Key, LockedConversation]:
+    if not wanted:
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute(RESERVE, [len(wanted)])
+        numbers = [row[0] for row in cursor.fetchall()]
+    return {
+        key: LockedConversation(number, *key, channel.workspace_id, is_new=True, is_unwritten=True)
+        for number, (key, channel) in zip(numbers, wanted.items(), strict=True)
+    }
 
 
 def _open(missing: Iterable[tuple[Key, ChannelReference]], now: datetime) -> list[int]:

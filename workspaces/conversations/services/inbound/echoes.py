@@ -56,13 +56,15 @@ def record_echoes(facts: Sequence[EchoReceived], *, now: datetime) -> int:
     elsewhere; they leave unread and the conversation's status as they are.
     """
     known = _tell_ours(facts)
+    apply_parked_changes([(facts[one].channel.id, storable(facts[one].message_id)) for one in known], now=now)
     foreign = [fact for number, fact in enumerate(facts) if number not in known]
     if not foreign:
         return 0
     threads = conversations_of_people(foreign, now=now, are_theirs=False)
     drafts = [draft_of(one, fact.message_id, fact.type, fact.text, fact.details, fact.at) for fact, one in threads]
     written = write_messages(drafts, direction="out", now=now)
-    activities = activities_of(message.conversation for message in written.values())
+    conversations = (one for _, one in threads)
+    activities = activities_of((one.conversation for one in written.values()), beside=conversations)
     for message in written.values():
         activities[message.conversation.id].add(message)
     apply_activities(activities.values(), now=now)

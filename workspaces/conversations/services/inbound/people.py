@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TypeVar
 
-from workspaces.contacts.services.people.matching import ChannelPerson, contacts_of_people
+from workspaces.contacts.services.people.matching import ChannelPerson, FoundPeople, contacts_of_people
 from workspaces.conversations.facts import ChannelReference, ConversationFact, Person
 from workspaces.conversations.services.inbound.conversations import LockedConversation, open_conversations
 
@@ -34,20 +34,22 @@ def conversations_of_people(
 ) -> list[tuple[Fact, LockedConversation]]:
     """Give each fact with its person's conversation, locked; contacts and conversations are made where they are new.
 
-    Facts about nobody are left out. `are_theirs` says that the facts are what the people themselves did.
+    That of a new contact is only written by `apply_activities`. Facts about nobody are left out. `are_theirs` says that
+    the facts are what the people themselves did.
     """
     known = [fact for fact in facts if is_somebody(fact.person)]
-    contacts = _contacts(known, now, are_theirs)
+    asked, found = _contacts(known, now, are_theirs)
+    contacts = {key: (key[0], found.contacts[person]) for key, person in asked.items()}
     channels = {fact.channel.id: fact.channel for fact in known}
     wanted = {key: channels[key[0]] for key in contacts.values()}
-    opened = open_conversations(wanted, now=now)
+    opened = open_conversations(wanted, now=now, strangers=found.new_alone())
     return [(fact, opened[contacts[fact.channel.id, fact.person]]) for fact in known]
 
 
 def _contacts(
     facts: Iterable[ConversationFact], now: datetime, are_theirs: bool
-) -> Mapping[tuple[int, Person], tuple[int, int]]:
-    """Give channel and contact by channel and person."""
+) -> tuple[Mapping[tuple[int, Person], ChannelPerson], FoundPeople]:
+    """Give whom was asked for, by channel and person, and who they are."""
     asked: dict[tuple[int, Person], ChannelPerson] = {}
     heard: dict[ChannelPerson, datetime] = {}
     for fact in facts:
@@ -57,5 +59,4 @@ def _contacts(
             person = asked[key] = channel_person(fact.channel, fact.person)
         if are_theirs:
             heard[person] = max(heard.get(person, fact.at), fact.at)
-    found = contacts_of_people(people=asked.values(), now=now, heard=heard).contacts
-    return {key: (key[0], found[person]) for key, person in asked.items()}
+    return asked, contacts_of_people(people=asked.values(), now=now, heard=heard)

@@ -32,7 +32,8 @@ def receive_messages(facts: Sequence[MessageReceived], *, now: datetime) -> int:
     drafts = [_draft(fact, conversation) for fact, conversation in threads]
     written = write_messages(drafts, direction="in", now=now)
     received = _received(threads, written)
-    activities = activities_of(one.message.conversation for one in received)
+    conversations = (one for _, one in threads)
+    activities = activities_of((one.message.conversation for one in received), beside=conversations)
     for one in received:
         activities[one.message.conversation.id].add(one.message)
     apply_activities(activities.values(), now=now)

@@ -12,6 +12,7 @@ from config.metrics import count
 from workspaces.conversations.facts import StatusChanged
 from workspaces.conversations.models.messages import OUTCOME_UNKNOWN
 from workspaces.conversations.services.announcing import announce_changes
+from workspaces.conversations.services.inbound.changes import apply_parked_changes
 from workspaces.conversations.services.recording import MESSAGE_TOPICS, Happened, record_message_events
 from workspaces.conversations.services.texts import storable
 
@@ -127,7 +128,7 @@ def advance_statuses(facts: Sequence[StatusChanged], *, now: datetime) -> list[S
     """
     if not facts:
         return []
-    found = _find(facts)
+    found, named = _find(facts)
     unknown = [fact for number, fact in enumerate(facts) if number not in found]
     for number, fact in enumerate(facts):
         moving = found.get(number)
@@ -135,27 +136,31 @@ def advance_statuses(facts: Sequence[StatusChanged], *, now: datetime) -> list[S
             moving.tell(fact)
     messages = {id(moving): moving for moving in found.values()}.values()
     move_on([moving for moving in messages if moving.has_news], now=now)
+    apply_parked_changes(named, now=now)
     conflicts = sum(moving.conflicts for moving in messages)
     if conflicts:
         count(CONFLICTS, conflicts)
     return unknown
 
 
-def _find(facts: Sequence[StatusChanged]) -> dict[int, Moving]:
-    """Give the message of each fact, by the fact's place; facts about one message share it."""
+def _find(facts: Sequence[StatusChanged]) -> tuple[dict[int, Moving], list[tuple[int, str]]]:
+    """Give the message of each fact, by the fact's place; facts about one message share it.
+
+    Beside them those that have got the provider's id now, by their channels and these ids.
+    """
     found: dict[int, Moving] = {}
     messages: dict[int, Moving] = {}
     named = list(enumerate(facts))
     for place, row in _rows(FIND, named, texts([storable(fact.message_id) for fact in facts])):
         found[place] = messages.setdefault(row[0], Moving(*row))
+    news: dict[int, tuple[int, str]] = {}
     ours = [(place, fact, uuid) for place, fact in named if place not in found and (uuid := parse_uuid(fact.opaque))]
     if ours:
-        news: dict[int, str] = {}
         for place, row in _rows(FIND_OPAQUE, [one[:2] for one in ours], uuids([one[2] for one in ours])):
             found[place] = messages.setdefault(row[0], Moving(*row))
-            news[row[0]] = storable(facts[place].message_id)
-        _name(news)
-    return found
+            news[row[0]] = (facts[place].channel.id, storable(facts[place].message_id))
+        _name({message: name for message, (_, name) in news.items()})
+    return found, [one for one in news.values() if one[1]]
 
 
 def _rows(

@@ -1,5 +1,6 @@
 """Messages that a workspace writes."""
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from django.db import transaction
@@ -61,7 +62,7 @@ def send_message_again(*, message: Message, by: Actor, now: datetime) -> Message
     Raises `CannotSendAgain`, `SentAgainAlready` and what `send_message` does.
     """
     conversation = lock_conversation(message.conversation)
-    failed = Message.objects.select_related("media").get(pk=message.pk)
+    failed = Message.objects.select_related("media__workspace").get(pk=message.pk)
     if failed.direction != Direction.OUT or failed.status != Status.FAILED or failed.removed_at or failed.has_gone_out:
         raise CannotSendAgain
     if "sent_again" in failed.details:
@@ -99,9 +100,17 @@ def _send(conversation: Conversation, content: Content, *, by: Actor, now: datet
 
 def can_be_reached(contact: Contact, channel: Channel) -> bool:
     """Whether the network knows the contact on this channel; WhatsApp finds anybody by their number."""
-    if channel.platform == "whatsapp" and contact.phone:
-        return True
-    return ContactIdentity.objects.filter(channel=channel, contact=contact).exists()
+    return bool(reachable_channels(contact, [channel]))
+
+
+def reachable_channels(contact: Contact, channels: Iterable[Channel]) -> list[Channel]:
+    """Give those of some channels on which the contact can be reached, with one query at most."""
+    asked = list(channels)
+    by_number = {one.pk for one in asked if one.platform == "whatsapp" and contact.phone}
+    others = {one.pk for one in asked} - by_number
+    known = ContactIdentity.objects.filter(channel__in=others, contact=contact) if others else ()
+    reached = by_number | {one.channel_id for one in known}
+    return [one for one in asked if one.pk in reached]
 
 
 def is_window_open(conversation: Conversation, now: datetime) -> bool:

@@ -11,13 +11,14 @@ from config.leases.arrays import integers, moments, texts
 from workspaces.conversations.models import QueuedMessage
 from workspaces.conversations.models.conversations import LONGEST_PREVIEW
 from workspaces.conversations.services.announcing import announce_changes
+from workspaces.conversations.services.inbound.parking import expect_known_messages
 from workspaces.conversations.services.recording import MESSAGE_TOPICS, record_message_events
 from workspaces.conversations.services.texts import storable
 
 LONGEST_CODE, LONGEST_ERROR = 60, 1_000
 
 LOCK = """
-SELECT id, workspace_id, conversation_id, status FROM conversations_message
+SELECT id, workspace_id, conversation_id, status, channel_id FROM conversations_message
 WHERE id = ANY (%s::bigint[]) ORDER BY id FOR NO KEY UPDATE
 """
 # The network may have told of a message of ours before its answer said which it is: then that is the same one.
@@ -75,15 +76,17 @@ def record_send_results(results: Sequence[SendResult], *, now: datetime) -> int:
     by_id = {result.message: result for result in results}
     with connection.cursor() as cursor:
         cursor.execute(LOCK, [integers(by_id)])
-        rows: list[tuple[int, int, int, str]] = cursor.fetchall()
+        rows: list[tuple[int, int, int, str, int]] = cursor.fetchall()
         accepted = {one.message: storable(one.provider_message_id) for one in results if one.provider_message_id}
         if accepted:
             _forget_echoes(cursor, accepted)
         cursor.execute(RECORD, _columns([by_id[row[0]] for row in rows]))
     QueuedMessage.objects.filter(pk__in=list(by_id)).delete()
+    # What was told of them before they were known is applied by whoever may wait for the readers of callbacks.
+    expect_known_messages([(row[4], accepted[row[0]]) for row in rows if row[0] in accepted], now=now)
     moved = [row for row in rows if row[3] == "pending"]
     record_message_events([(MESSAGE_TOPICS[by_id[row[0]].status], row[1], row[0]) for row in moved], now=now)
-    announce_changes((workspace, conversation) for _, workspace, conversation, _ in moved)
+    announce_changes((workspace, conversation) for _, workspace, conversation, *_ in moved)
     return len(rows)
 
 

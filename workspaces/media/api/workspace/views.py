@@ -46,7 +46,7 @@ class MediaViewSet(WorkspaceViewSet):
     stored: StoredFile
 
     def get_queryset(self) -> MediaQuerySet:
-        return Media.objects.of(self.workspace)
+        return Media.objects.of(self.workspace).with_agency()
 
     @operation(operation_id="listMedia", summary="List the files, newest first", answer=pages(MediaSerializer))
     def list(self, request: Request) -> HttpResponse:

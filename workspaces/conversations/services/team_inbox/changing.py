@@ -4,7 +4,6 @@ from datetime import datetime, timedelta
 from typing import NotRequired, TypedDict, Unpack
 
 from django.db import transaction
-from django.db.models import QuerySet
 
 from agency.models import User
 from config.api.requests.parameters import is_storable
@@ -16,26 +15,26 @@ from workspaces.conversations.services.locking import lock_conversation
 from workspaces.conversations.services.outbound.read_marks import queue_read_mark
 from workspaces.conversations.services.recording import ASSIGNED, CLOSED, REOPENED, record_conversation_events
 from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services import DepartureHandler, people_of
+from workspaces.subaccounts.services.locking import lock_workspace
 
 JUST_BEFORE = timedelta(microseconds=1)
 
 
 class ConversationChanges(TypedDict, total=False):
-    """`assigned_to` is a team member, or None for nobody; `if_assigned_to` is whom the caller believes to hold it."""
+    """`assigned_to` is a team member, or None for nobody.
+
+    `if_assigned_to` is the e-mail of whom the caller believes to hold it, in any case: whoever that is by now.
+    """
 
     status: NotRequired[str]
     assigned_to: NotRequired[User | None]
-    if_assigned_to: NotRequired[User | None]
-
-
-def team_of(workspace: Workspace) -> "QuerySet[User]":
-    """Give the people who work in a workspace: its owner."""
-    return User.objects.filter(owned_workspaces=workspace, owned_workspaces__owner_pending_since=None)
+    if_assigned_to: NotRequired[str | None]
 
 
 def find_team_member(workspace: Workspace, email: str) -> User:
     """Find a member of the team by their e-mail, in any case. Raises `NotInTheTeam`."""
-    found = team_of(workspace).filter(email__iexact=email).first() if is_storable(email) else None
+    found = people_of(workspace).filter(email__iexact=email).first() if is_storable(email) else None
     if found is None:
         raise NotInTheTeam
     return found
@@ -47,22 +46,49 @@ def change_conversation(
 ) -> Conversation:
     """Change a conversation's status and holder; what stays the same tells nobody anything.
 
-    With `if_assigned_to` it changes only while that person, or nobody, holds it. Raises `AssignedMeanwhile`.
+    With `if_assigned_to` it changes only while that person, or nobody, holds it. Raises `AssignedMeanwhile`, and
+    `NotInTheTeam` for a holder who does not work in the workspace, or no longer.
     """
+    if changes.get("assigned_to"):
+        lock_workspace(conversation.workspace)  # before the conversation, as whoever takes a person out of it
     locked = lock_conversation(conversation)
-    if "if_assigned_to" in changes and changes["if_assigned_to"] != locked.assigned_to:
+    if "if_assigned_to" in changes and (changes["if_assigned_to"] or "").lower() != _holder_of(locked):
         raise AssignedMeanwhile
     happened: list[str] = []
     if changes.get("status", locked.status) != locked.status:
         locked.status, locked.snoozed_until = changes["status"], None
         happened.append(CLOSED if locked.status == Conversation.Status.CLOSED else REOPENED)
     if "assigned_to" in changes and changes["assigned_to"] != locked.assigned_to:
-        locked.assigned_to = changes["assigned_to"]
+        locked.assigned_to = _require_in_team(locked.workspace, changes["assigned_to"])
         happened.append(ASSIGNED)
     if happened:
         locked.save(update_fields=["status", "snoozed_until", "assigned_to"])
         _tell(locked, happened, now)
     return locked
+
+
+def _holder_of(conversation: Conversation) -> str:
+    return conversation.assigned_to.email.lower() if conversation.assigned_to else ""
+
+
+def _require_in_team(workspace: Workspace, user: User | None) -> User | None:
+    """Let nobody hold a conversation who does not work there: somebody of the agency who looks in would keep it."""
+    if user is not None and not people_of(workspace).filter(pk=user.pk).exists():
+        raise NotInTheTeam
+    return user
+
+
+def _unassign_all(workspace: Workspace, user: User, now: datetime) -> None:
+    """Leave what somebody held who has gone to nobody; what was open is to be taken by somebody else."""
+    held = Conversation.objects.of(workspace).filter(assigned_to=user).order_by("pk").select_for_update(no_key=True)
+    numbers = dict(held.values_list("pk", "status"))
+    Conversation.objects.filter(pk__in=numbers).update(assigned_to=None)
+    told = [(ASSIGNED, workspace.pk, pk) for pk, status in numbers.items() if status == Conversation.Status.OPEN]
+    record_conversation_events(told, now=now)
+    announce_changes([(workspace.pk, pk) for pk in numbers])
+
+
+DEPARTURE_HANDLER = DepartureHandler("conversations", _unassign_all)
 
 
 @transaction.atomic

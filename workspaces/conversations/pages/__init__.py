@@ -1,0 +1,1 @@
+"""What conversations show on pages that are not their own."""

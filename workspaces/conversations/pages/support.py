@@ -1,0 +1,39 @@
+"""What support sees of an agency's messages: those that should have left, without what is written in them."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Final
+
+from django.urls import reverse
+from django.utils import timezone
+
+from agency.models import Agency
+from agency.pages.support import SupportPanel, SupportRow
+from workspaces.conversations.models import QueuedMessage
+
+# What is due for so long is not only waiting for its turn.
+LATE: Final = timedelta(minutes=5)
+
+
+def late_messages(agency: Agency, most: int) -> Iterator[SupportRow]:
+    """Messages that wait for another attempt, or for the provider's word, longer than they should: by due time."""
+    late = QueuedMessage.objects.filter(is_ready=False, due_at__lt=timezone.now() - LATE, agency_id=agency.pk)
+    for queued in late.order_by("due_at")[:most]:
+        state = "its outcome is unknown" if queued.is_unknown else "waits for another attempt"
+        yield SupportRow(
+            title=f"Message {queued.pk}",
+            detail=f"{state} · due {queued.due_at:%Y-%m-%d %H:%M UTC} · {queued.tries} tries",
+            url=reverse("admin:conversations_message_change", args=[queued.pk]),
+            is_problem=True,
+        )
+
+
+PANELS: Final = (
+    SupportPanel(
+        name="late-messages",
+        label="Messages that should have left",
+        order=16,
+        permission="conversations.view_message",
+        rows=late_messages,
+    ),
+)
