@@ -1,8 +1,13 @@
 """What packs add elsewhere: menus, a first step, labels of the activity log, a new customer's starter pack."""
 
+from collections.abc import Iterator
+
+from django.db.models import Exists, Q
+from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from agency.models import Agency
+from agency.pages.finding import ConsoleAction, FindSource, Found, console_actions, find_sources
 from agency.pages.registry import (
     ActivityTarget,
     FirstStep,
@@ -14,6 +19,7 @@ from agency.pages.registry import (
     first_steps,
     label_actions,
 )
+from config.api.requests.ids import parse_uuid
 from packs.library import checks  # noqa: F401  # importing registers the system checks
 from packs.models import Pack
 from packs.services import give_starter_pack
@@ -34,14 +40,24 @@ ACTIONS = {
 }
 
 
-def _has_published(agency: Agency) -> bool:
-    return Pack.objects.of(agency).published().exists()
+def _has_published(agency: Agency) -> Exists:
+    return Exists(Pack.objects.of(agency).published())
+
+
+def found_packs(agency: Agency, query: str, most: int) -> Iterator[Found]:
+    uuid = parse_uuid(query)
+    wanted = Q(uuid=uuid) if uuid else Q(name__icontains=query)
+    for pack in Pack.objects.of(agency).filter(wanted).in_gallery_order()[:most]:
+        address = reverse("console:pack", args=[pack.uuid])
+        yield Found(title=pack.name, detail=pack.get_status_display(), url=address)
 
 
 first_channel_handlers.add(FirstChannelHandler("starter pack", give_starter_pack))
 console_menu.add(
     MenuEntry(url_name="console:packs", label=_("Packs"), icon="pack", section=Section.CATALOGUE, order=30)
 )
+console_actions.add(ConsoleAction(url_name="console:pack-new", label=_("New pack"), order=40))
+find_sources.add(FindSource(name="packs", label=_("Packs"), order=50, find=found_packs))
 dashboard_menu.add(
     MenuEntry(url_name="app:gallery", label=_("Gallery"), icon="pack", section=Section.AUTOMATION, order=10)
 )

@@ -20,7 +20,8 @@ from packs.services.installs import connected_platforms
 from packs.services.offered_packs import flows_of
 from workspaces.automations.flows.flow import Flow
 from workspaces.automations.flows.requirements import REQUIREMENTS
-from workspaces.automations.flows.summary import StepSummary, summarize
+from workspaces.automations.flows.summary import StepSummary, shown_step, summarize
+from workspaces.automations.services import page_of_requirement
 from workspaces.subaccounts.dashboard.surface import DashboardView
 from workspaces.subaccounts.models import CHANNEL_NAMES
 from workspaces.subaccounts.services import settings_in_texts
@@ -57,7 +58,8 @@ class EntryRow:
     entry: GalleryEntry
     channel: str
     channels: list[str]
-    requires: list[tuple[str, bool]]
+    requires: list[tuple[str, bool, str]]
+    slots: list[tuple[str, str]]
     steps: list[StepSummary]
 
     @property
@@ -72,7 +74,11 @@ def entry_row(entry: GalleryEntry, platforms: list[str], flow: Flow | None, sett
         entry=entry,
         channel=CHANNEL_NAMES.get(platform, ""),
         channels=[CHANNEL_NAMES[kind] for kind in kinds],
-        requires=[(REQUIREMENTS[name], name not in entry.missing) for name in entry.offered.requires],
+        requires=[
+            (_(REQUIREMENTS[name]), name not in entry.missing, page_of_requirement(name))
+            for name in entry.offered.requires
+        ],
+        slots=[(shown_step(slot["step"]), _(slot["label"])) for slot in entry.offered.slots],
         steps=summarize(flow, settings) if flow else [],
     )
 

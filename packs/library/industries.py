@@ -1,16 +1,17 @@
 """The industries that automations and packs are made for."""
 
 from django.db.models import TextChoices
+from django.utils.translation import gettext_lazy as _
 
 
 class Industry(TextChoices):
-    ECOMMERCE = "ecommerce", "E-commerce"
-    REAL_ESTATE = "real_estate", "Real estate"
-    RESTAURANTS = "restaurants", "Restaurants"
-    CLEANING = "cleaning", "Cleaning"
-    SALONS = "salons", "Salons"
-    HEALTHCARE = "healthcare", "Healthcare"
-    EDUCATION = "education", "Education"
-    EVENTS = "events", "Events"
-    AUTOMOTIVE = "automotive", "Automotive"
-    PROFESSIONAL = "professional", "Professional services"
+    ECOMMERCE = "ecommerce", _("E-commerce")
+    REAL_ESTATE = "real_estate", _("Real estate")
+    RESTAURANTS = "restaurants", _("Restaurants")
+    CLEANING = "cleaning", _("Cleaning")
+    SALONS = "salons", _("Salons")
+    HEALTHCARE = "healthcare", _("Healthcare")
+    EDUCATION = "education", _("Education")
+    EVENTS = "events", _("Events")
+    AUTOMOTIVE = "automotive", _("Automotive")
+    PROFESSIONAL = "professional", _("Professional services")

@@ -6,6 +6,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Deferrable, Q
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from packs.models.packs import Pack
 
@@ -20,12 +21,12 @@ class PackEntry(models.Model):
     """
 
     class Source(models.TextChoices):
-        LIBRARY = "library", "Library"
-        CUSTOM = "custom", "Copy"
+        LIBRARY = "library", _("Library")
+        CUSTOM = "custom", _("Copy")
 
     class Tier(models.TextChoices):
-        CORE = "core", "Core"
-        OPTIONAL = "optional", "Optional"
+        CORE = "core", _("Core")
+        OPTIONAL = "optional", _("Optional")
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     pack = models.ForeignKey(Pack, on_delete=models.CASCADE, related_name="entries", db_index=False)

@@ -6,6 +6,7 @@ from typing import ClassVar, Self
 from django.db import models
 from django.db.models import Deferrable, Q
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from agency.models import Agency
 from packs.library.industries import Industry
@@ -41,9 +42,9 @@ class Pack(models.Model):
     """`position` is its number in the gallery, counted over all packs of the agency."""
 
     class Status(models.TextChoices):
-        DRAFT = "draft", "Draft"
-        PUBLISHED = "published", "Published"
-        ARCHIVED = "archived", "Archived"
+        DRAFT = "draft", _("Draft")
+        PUBLISHED = "published", _("Published")
+        ARCHIVED = "archived", _("Archived")
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     agency = models.ForeignKey(Agency, on_delete=models.PROTECT, related_name="packs", db_index=False)

@@ -8,6 +8,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from packs.library import library
 from packs.models import StarterPack
+from packs.services import installs
 from tests.factories import ChannelFactory, WorkspaceFactory
 from tests.packs.client import PackClient
 from tests.packs.small_library import extra
@@ -125,7 +126,6 @@ def test_what_is_given_is_switched_off(a: Tenant) -> None:
 
 def test_it_is_one_transaction_with_the_channel(a: Tenant, monkeypatch: Any) -> None:
     """If the packs cannot be read, no channel is left without its starter pack."""
-    from packs.services import installs
 
     def broken() -> None:
         raise OSError("The library is away.")

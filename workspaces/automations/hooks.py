@@ -5,6 +5,7 @@ from django.utils.translation import gettext_lazy as _
 from agency.event_types import event_types
 from agency.pages.registry import MenuEntry, Section, dashboard_menu, label_actions
 from workspaces.automations.api.serializers import AutomationSerializer
+from workspaces.automations.dashboard.first_steps import automation_steps, automations_that_wait
 from workspaces.automations.services import RequirementCheck, requirement_checks
 from workspaces.automations.services.media_use import automation_needing, media_in_automations
 from workspaces.automations.services.switching import DISABLED, ENABLED
@@ -12,6 +13,12 @@ from workspaces.catalogue.services.choosing import has_services
 from workspaces.contacts.services.counting import has_contacts
 from workspaces.media.services import MediaUse, media_uses
 from workspaces.subaccounts.event_types import workspace_event_type
+from workspaces.subaccounts.pages.home import (
+    SetUpSource,
+    WorkspaceConcernSource,
+    set_up_sources,
+    workspace_concern_sources,
+)
 
 ACTIONS = {
     "automation.created": _("Automation created"),
@@ -50,6 +57,8 @@ event_types.add(
 )
 media_uses.add(MediaUse("automations", automation_needing, media_in_automations))
 requirement_checks.add(
-    RequirementCheck("contact", has_contacts, url_name="app:contacts"),
-    RequirementCheck("service", has_services, url_name="app:products"),
+    RequirementCheck("contact", has_contacts, url_name="app:contact-new"),
+    RequirementCheck("service", has_services, url_name="app:service-new"),
 )
+set_up_sources.add(SetUpSource(name="automations", order=20, steps=automation_steps))
+workspace_concern_sources.add(WorkspaceConcernSource(name="automations", order=20, concerns=automations_that_wait))

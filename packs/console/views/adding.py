@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from agency.pages.lists import Pages, read_pages
+from agency.pages.locale import in_page_language
 from config.db import name_key
 from config.errors import Invalid
 from packs.console.views.base import LIBRARY, PackDetailView, channel_names
@@ -87,7 +88,7 @@ class PackLibrary(PackDetailView):
         return {
             "item": item,
             "channels": channel_names(item.channels),
-            "requires": [REQUIREMENTS[name] for name in item.requires],
+            "requires": [_(REQUIREMENTS[name]) for name in item.requires],
             "steps": summarize(item.flow),
             "obstacle": obstacle_of(item, held),
             "held": any(entry.template_id == item.id for entry in held),
@@ -140,7 +141,8 @@ class EntryAdd(PackDetailView):
             try:
                 added.append(add_library_entry(pack=self.pack, template_id=template_id, by=self.by).name)
             except Invalid as error:
-                refused.append(f"{item.name}: {error.message}" if item and len(chosen) > 1 else error.message)
+                said = in_page_language(error.message)
+                refused.append(f"{item.name}: {said}" if item and len(chosen) > 1 else said)
         return added, refused
 
     def _library(self, request: HttpRequest, chosen: list[str]) -> str:

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
 from agency.console.views.base import FormPage, crumb
-from agency.pages.forms import Confirmation
+from agency.pages.forms.forms import Confirmation
 from agency.pages.lists import paged, with_id
 from packs.console.views.base import ONE, PackDetailView
 from packs.models.entries import MOST_ENTRIES

@@ -9,7 +9,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
 from agency.console.views.base import FormPage
-from agency.pages.forms import Confirmation
+from agency.pages.forms.forms import Confirmation
 from packs.console.forms import EntryForm
 from packs.console.views.base import ONE, PackDetailView, channel_names, posted_order, redirect_to_moved
 from packs.models import Pack, PackEntry
@@ -26,7 +26,7 @@ class PackPage(PackDetailView):
         self.find(uuid=uuid)
         view = view_pack(self.pack)
         entries = [
-            (entry, channel_names(entry.channels), [REQUIREMENTS[name] for name in entry.requires])
+            (entry, channel_names(entry.channels), [_(REQUIREMENTS[name]) for name in entry.requires])
             for entry in view.entries
         ]
         return self.page(

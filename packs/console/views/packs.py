@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from agency.console.views.base import FormPage, crumb
-from agency.pages.forms import Confirmation
+from agency.pages.forms.forms import Confirmation
 from packs.console.forms import PackForm, pack_values
 from packs.console.views.base import (
     LIBRARY,

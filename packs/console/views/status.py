@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from agency.console.views.base import FormPage
-from agency.pages.forms import Confirmation
+from agency.pages.forms.forms import Confirmation
 from agency.pages.registry import StrOrPromise
 from packs.console.views.base import ONE, PackDetailView
 from packs.models import Pack

@@ -114,11 +114,12 @@ def test_the_gallery_costs_the_same_whatever_its_size(packs: PackClient, owner: 
     owner.get("/app/gallery")
     with CaptureQueriesContext(connection) as few:
         owner.get("/app/gallery")
+    of_one = len(few)  # the next request empties the log
     for number in range(5):
         packs.with_entries(extra(1), extra(2), name=f"More {number}", status="published")
     with CaptureQueriesContext(connection) as many:
         owner.get("/app/gallery")
-    assert len(many) == len(few) <= 12
+    assert len(many) == of_one <= 13
 
 
 def test_hostile_names_stay_texts(packs: PackClient, owner: Client) -> None:

@@ -4,15 +4,20 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from django import forms
+from django.urls import reverse
+from django.utils.text import capfirst
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from agency.pages.fields import LineField, MultilineField
+from agency.pages.forms.fields import LineField, MultilineField
+from agency.pages.locale import in_page_language
 from workspaces.automations.dashboard.pickers import Pickers
 from workspaces.automations.flows.fields import LONGEST_OWN, Field, Many, Own, Text
 from workspaces.automations.flows.flow import TRIGGER_NODE, Flow
 from workspaces.automations.flows.registry import STEPS, TRIGGERS
 from workspaces.automations.flows.requirements import REQUIREMENTS
-from workspaces.automations.flows.slots import NoSuchSlot, SlotKey, value_in
+from workspaces.automations.flows.slots import NoSuchSlot, SlotKey, filled, value_in
+from workspaces.automations.flows.summary import shown_step
 from workspaces.automations.models import Automation
 from workspaces.automations.services import ReadinessChanges, SlotRefused, asked_requirements, page_of_requirement
 
@@ -76,9 +81,11 @@ class PrerequisitesForm(forms.Form):
         super().__init__(*args, **options)
         has = self.fields["has"]
         assert isinstance(has, forms.MultipleChoiceField)  # noqa: S101  # tells the type checker what is declared above
-        has.choices = [(name, label[:1].upper() + label[1:]) for name, label in names.items()]
+        has.choices = [(name, capfirst(gettext(label))) for name, label in names.items()]
         self.known = [
-            (label, name in met, page_of_requirement(name)) for name, label in REQUIREMENTS.items() if name not in names
+            (gettext(label), name in met, page_of_requirement(name))
+            for name, label in REQUIREMENTS.items()
+            if name not in names
         ]
 
     def changes(self) -> ReadinessChanges:
@@ -95,7 +102,9 @@ class SlotForm(forms.Form):
         """Make it, bound to `data`; `typed` is what stands in a form that is only shown again."""
         super().__init__(data)
         self.slot_keys: dict[str, SlotKey] = {}
-        pickers = Pickers(automation.workspace, data or typed)
+        back = reverse("app:automation", args=[automation.uuid])
+        self.automation = automation
+        self.pickers = Pickers(automation.workspace, data or typed, back=back)
         for number, slot in enumerate(automation.slots, 1):
             slot_key = (slot["node"], slot["path"])
             try:
@@ -105,8 +114,12 @@ class SlotForm(forms.Form):
             name = f"slot_{number}"
             declared = declared_field(automation.draft, slot_key)
             self.slot_keys[name] = slot_key
-            told = {"label": slot["label"], "hint": slot["step"], "value": "" if value is None else str(value)}
-            self.fields[name] = pickers.field(declared, name=name, **told) or input_for(declared, **told)
+            told = {
+                "label": gettext(slot["label"]),
+                "hint": shown_step(slot["step"]),
+                "value": "" if value is None else str(value),
+            }
+            self.fields[name] = self.pickers.field(declared, name=name, **told) or input_for(declared, **told)
             if typed and name in typed:
                 self.fields[name].initial = typed[name]
         asked = asked_requirements()
@@ -116,8 +129,15 @@ class SlotForm(forms.Form):
                 label=_("We have"),
                 required=False,
                 widget=forms.CheckboxSelectMultiple,
-                choices=[(name, label[:1].upper() + label[1:]) for name, label in choices],
+                choices=[(name, capfirst(gettext(label))) for name, label in choices],
             )
+
+    def flow_as_typed(self) -> Flow:
+        """Give the draft with what stands in the form now, be it valid or not: for looking at, never for saving."""
+        values = self.data if self.is_bound else {name: self.fields[name].initial for name in self.slot_keys}
+        return filled(
+            self.automation.draft, {slot_key: values.get(name, "") for name, slot_key in self.slot_keys.items()}
+        )
 
     def readiness(self) -> ReadinessChanges:
         """Give what the customer ticked."""
@@ -135,4 +155,4 @@ class SlotForm(forms.Form):
             for sentence in error.errors.get(".".join(slot_key), []):
                 self.add_error(name, sentence)
         if not self.errors:
-            self.add_error(None, error.message)
+            self.add_error(None, in_page_language(error.message))

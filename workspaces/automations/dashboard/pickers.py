@@ -1,82 +1,22 @@
-"""What a slot is chosen from: products, services, categories, team members and files of the workspace itself."""
+"""The inputs of slots that are chosen: a select, and a search beside it where there is more than it can offer."""
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
-from uuid import UUID
 
 from django import forms
-from django.db.models import Model
 from django.urls import reverse
-from django.utils.functional import Promise
 from django.utils.html import format_html
+from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from config.api.requests.parameters import is_storable
-from config.db import like_pattern, name_key
+from workspaces.automations.dashboard.slot_choices import PICKERS, Picker
 from workspaces.automations.flows.fields import Field, Own
-from workspaces.automations.models import Automation
-from workspaces.catalogue.models import Product, Service, ServiceCategory
-from workspaces.catalogue.services import products_to_choose, services_to_choose
-from workspaces.classes.models import Staff
-from workspaces.classes.services import staff_to_choose
-from workspaces.media.models import Media
 from workspaces.subaccounts.models import Workspace
 
 MOST_OFFERED = 200
 LONGEST_SEARCH = 100
-
-
-@dataclass(frozen=True, slots=True)
-class Picker:
-    """What is offered of a workspace's rows of a table, those that a search finds, and where the first one is made.
-
-    A flow names what is chosen by its public id.
-    """
-
-    model: type[Model]
-    offered: Callable[[Workspace, str], Iterable[Any]]
-    url_name: str
-    make: str | Promise
-
-
-def _products(workspace: Workspace, search: str) -> Iterable[Any]:
-    return products_to_choose(workspace=workspace, search=search, most=MOST_OFFERED)
-
-
-def _services(workspace: Workspace, search: str) -> Iterable[Any]:
-    return services_to_choose(workspace=workspace, search=search, most=MOST_OFFERED)
-
-
-def _staff(workspace: Workspace, search: str) -> Iterable[Any]:
-    return staff_to_choose(workspace=workspace, search=search, most=MOST_OFFERED)
-
-
-def _categories(workspace: Workspace, search: str) -> Iterable[Any]:
-    rows = ServiceCategory.objects.of(workspace).by_name()
-    return rows.filter(name_key__like=like_pattern(name_key(search)))[:MOST_OFFERED] if search else rows[:MOST_OFFERED]
-
-
-def _files(workspace: Workspace, search: str) -> Iterable[Any]:
-    rows = Media.objects.of(workspace).newest_first()
-    return (rows.filter(filename__icontains=search) if search else rows)[:MOST_OFFERED]
-
-
-def _automations(workspace: Workspace, search: str) -> Iterable[Any]:
-    rows = Automation.objects.filter(workspace=workspace).order_by("name", "pk")
-    return (rows.filter(name__icontains=search) if search else rows)[:MOST_OFFERED]
-
-
-PICKERS = {
-    "product": Picker(Product, _products, "app:product-new", gettext_lazy("Add a product")),
-    "service": Picker(Service, _services, "app:service-new", gettext_lazy("Add a service")),
-    "category": Picker(ServiceCategory, _categories, "app:service-category-new", gettext_lazy("Add a category")),
-    "agent": Picker(Staff, _staff, "app:staff-new", gettext_lazy("Add a team member")),
-    "automation": Picker(Automation, _automations, "app:gallery", gettext_lazy("Add an automation")),
-    "media": Picker(Media, _files, "app:api-keys", gettext_lazy("Files come with messages, or through the REST API")),
-}
 
 
 class SearchedSelect(forms.Select):
@@ -95,8 +35,8 @@ class SearchedSelect(forms.Select):
             self.searched,
             self.search,
             LONGEST_SEARCH,
-            _("Find more"),
             _("There are more: search by name"),
+            _("Search for more"),
             self.searched,
             _("Search"),
         )
@@ -105,8 +45,9 @@ class SearchedSelect(forms.Select):
 class Pickers:
     """The pickers of one page: what several slots choose from is read once. `sent` is what was typed into the form."""
 
-    def __init__(self, workspace: Workspace, sent: Mapping[str, str] | None = None) -> None:
-        self.workspace, self.sent = workspace, sent or {}
+    def __init__(self, workspace: Workspace, sent: Mapping[str, str] | None = None, *, back: str = "") -> None:
+        """Begin with nothing read; `back` is the page to which somebody returns who makes what is missing."""
+        self.workspace, self.sent, self.back = workspace, sent or {}, back
         self._offered: dict[tuple[str, str], dict[str, str]] = {}
 
     def field(
@@ -118,10 +59,11 @@ class Pickers:
             return None
         all_offered = self._choices(declared.of, picker)
         offered = self._choices(declared.of, picker, self._search(name))
-        help_text = hint if all_offered else _linked(hint, picker)
+        help_text = hint if all_offered else self._linked(hint, picker)
         for one in filter(None, (self.sent.get(name, ""), value)):
-            if one not in offered and (one == value or self._find(picker, one)):
-                offered = {one: self._label_of(picker, one), **offered}
+            found = None if one in offered else picker.find(self.workspace, one)
+            if found or (one == value and one not in offered):
+                offered = {one: found[1] if found else one, **offered}
         choices = [("", _("Choose…")), *offered.items()]
         more = len(all_offered) >= MOST_OFFERED
         widget = SearchedSelect(search=self._search(name), name=name) if more else forms.Select()
@@ -129,26 +71,24 @@ class Pickers:
             choices=choices, label=label, help_text=help_text, initial=value, required=False, widget=widget
         )
 
+    def name_of(self, kind: str, value: str) -> str:
+        """Give the name of what a slot of this kind holds; empty for what is not there."""
+        picker = PICKERS.get(kind)
+        if picker is None:
+            return ""
+        offered = self._choices(kind, picker).get(value)
+        found = None if offered else picker.find(self.workspace, value)
+        return offered or (found[1] if found else "")
+
     def _search(self, name: str) -> str:
         search = self.sent.get(f"{name}-search", "").strip()[:LONGEST_SEARCH]
         return search if is_storable(search) else ""
 
     def _choices(self, kind: str, picker: Picker, search: str = "") -> dict[str, str]:
         if (kind, search) not in self._offered:
-            rows = picker.offered(self.workspace, search)
-            self._offered[kind, search] = {str(row.uuid): str(row) for row in rows}
+            self._offered[kind, search] = dict(picker.offered(self.workspace, search, MOST_OFFERED))
         return self._offered[kind, search]
 
-    def _find(self, picker: Picker, value: str) -> Any:
-        try:
-            return picker.model._default_manager.filter(workspace=self.workspace, uuid=UUID(value)).first()
-        except ValueError:
-            return None
-
-    def _label_of(self, picker: Picker, value: str) -> str:
-        """Name what a slot holds and is not offered: it is past the bound, sold no more, gone, or never was an id."""
-        return str(self._find(picker, value) or value)
-
-
-def _linked(hint: str, picker: Picker) -> str:
-    return format_html('{} <a href="{}">{}</a>', hint, reverse(picker.url_name), picker.make)
+    def _linked(self, hint: str, picker: Picker) -> str:
+        back = f"?{urlencode({'next': self.back})}" if self.back else ""
+        return format_html('{} <a href="{}{}">{}</a>', hint, reverse(picker.url_name), back, picker.make)

@@ -181,7 +181,8 @@ class Flag(Field):
 class Own(Field):
     """Something of the customer's: a person, a calendar, a file, a number, an address … A copy clears it into a slot.
 
-    `of` says what: `phone`, `email` and `url` are the value itself, all others an id in the customer's workspace.
+    `of` says what: `phone`, `email` and `url` are the value itself, `member` and `team` the e-mail of somebody who
+    answers in the customer's workspace, all others an id there.
     One variable of the workspace, such as `{{workspace.website}}`, stands for whatever each customer has there.
     """
 

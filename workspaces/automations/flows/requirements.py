@@ -1,12 +1,14 @@
 """What a customer must have before an automation can be switched on, in the order people read it."""
 
+from django.utils.translation import gettext_noop as _
+
 REQUIREMENTS: dict[str, str] = {
-    "service": "a service or product to sell",
-    "availability": "working hours",
-    "booking_page": "a booking page",
-    "payment": "a payment method connected",
-    "contact": "at least one contact",
-    "template": "an approved messaging template",
+    "service": _("a service or product to sell"),
+    "availability": _("working hours"),
+    "booking_page": _("a booking page"),
+    "payment": _("a payment method connected"),
+    "contact": _("at least one contact"),
+    "template": _("an approved messaging template"),
 }
 
 

@@ -4,20 +4,22 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from django.utils.translation import gettext, gettext_noop
+
 from workspaces.automations.flows.flow import TRIGGER_NODE, Flow, steps_of
 from workspaces.automations.flows.variables import BRACES, KNOWN
 
 ROOT = "workspace."
 # What a workspace sets for itself, with the article that sentences need; its name it always has.
 SETTING_LABELS = {
-    "opening_hours": "the opening hours",
-    "address": "the address",
-    "phone": "the phone number",
-    "email": "the e-mail address",
-    "website": "the website",
-    "booking_link": "the booking link",
-    "review_link": "the review link",
-    "menu_link": "the link to the menu",
+    "opening_hours": gettext_noop("the opening hours"),
+    "address": gettext_noop("the address"),
+    "phone": gettext_noop("the phone number"),
+    "email": gettext_noop("the e-mail address"),
+    "website": gettext_noop("the website"),
+    "booking_link": gettext_noop("the booking link"),
+    "review_link": gettext_noop("the review link"),
+    "menu_link": gettext_noop("the link to the menu"),
 }
 
 
@@ -59,6 +61,6 @@ def with_settings(text: str, values: Mapping[str, str]) -> str:
         root, _, name = found[1].strip().partition(".")
         if root != "workspace" or name not in KNOWN["workspace"]:
             return found[0]
-        return values.get(name) or f"[{SETTING_LABELS.get(name, 'the name').removeprefix('the ')}]"
+        return values.get(name) or f"[{gettext(SETTING_LABELS.get(name, 'the name')).removeprefix('the ')}]"
 
     return BRACES.sub(written, text)

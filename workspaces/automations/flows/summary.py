@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from workspaces.automations.flows.fields import Choice, Field, Many, Number, Text, Variable, is_empty
 from workspaces.automations.flows.flow import Flow, steps_of
 from workspaces.automations.flows.registry import STEPS
@@ -35,13 +37,25 @@ def summarize(flow: Flow, settings: Mapping[str, str] | None = None) -> list[Ste
     return [_summary(step, numbers, settings or {}) for step in steps_of(flow)]
 
 
+def shown_step(title: str) -> str:
+    """Give a step's title, which copies keep in English (`Step 3: Ask a question`), in the page's language.
+
+    A title of another form stays as it is.
+    """
+    place, _colon, label = title.partition(": ")
+    values = {"number": place.removeprefix("Step "), "label": _(label) if label else ""}
+    if place == "Start":
+        return _("Start: %(label)s") % values
+    return _("Step %(number)s: %(label)s") % values if label and values["number"].isdigit() else title
+
+
 def _summary(step: dict[str, Any], numbers: dict[str, int], settings: Mapping[str, str]) -> StepSummary:
     declared, config = STEPS.get(step["type"]), _config(step)
     answers = declared.port_per[1] if declared and declared.port_per else ""
     fields = [field for field in declared.fields if field.name != answers] if declared else []
     return StepSummary(
         number=numbers[step["id"]],
-        label=declared.label if declared else step["type"],
+        label=_(declared.label) if declared else step["type"],
         texts=[with_settings(text, settings) for field in fields for text in _texts(field, config.get(field.name))],
         settings=" · ".join(setting for field in fields if (setting := _setting(field, config.get(field.name)))),
         branches=_branches(step, numbers),
@@ -78,7 +92,7 @@ def _item(field: Many, value: Any) -> str:
 
 def _setting(field: Field, value: Any) -> str:
     is_shown = isinstance(field, Choice | Number) and not is_empty(value)
-    return f"{field.label}: {_plain(field, value)}" if is_shown else ""
+    return f"{_(field.label)}: {_plain(field, value)}" if is_shown else ""
 
 
 def _plain(field: Field, value: Any) -> str:

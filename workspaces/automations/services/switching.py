@@ -4,11 +4,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from agency.actors import Actor
 from workspaces.automations.flows.requirements import REQUIREMENTS
 from workspaces.automations.flows.settings import SETTING_LABELS, settings_used
 from workspaces.automations.flows.slots import open_slots
+from workspaces.automations.flows.summary import shown_step
 from workspaces.automations.models import Automation
 from workspaces.automations.services.activity import record_automation_activity
 from workspaces.automations.services.answering import (
@@ -52,21 +54,34 @@ def capabilities_of(workspace: Workspace) -> Capabilities:
 
 
 def reasons_not_ready(automation: Automation, capabilities: Capabilities | None = None) -> list[str]:
-    """Say in sentences what has to be done before this automation can be switched on; nothing if it is ready."""
+    """Say in sentences what has to be done before this automation can be switched on; nothing if it is ready.
+
+    They are in the language of the page that asks; the APIs, which have none, get English.
+    """
     capabilities = capabilities or capabilities_of(automation.workspace)
-    reasons = [f"Fill in {slot['step']} ({slot['label']})." for slot in open_slots(automation.draft, automation.slots)]
+    reasons = [
+        _("Fill in %(step)s (%(label)s).") % {"step": shown_step(slot["step"]), "label": _(slot["label"])}
+        for slot in open_slots(automation.draft, automation.slots)
+    ]
     if automation.published_id is None and not reasons:
-        reasons.append("Publish the automation first.")
-    reasons += [f"This needs {REQUIREMENTS[name]}." for name in automation.requires if name not in capabilities.met]
+        reasons.append(_("Publish the automation first."))
+    missing = [name for name in automation.requires if name not in capabilities.met]
+    reasons += [_("This needs %(what)s.") % {"what": _(REQUIREMENTS[name])} for name in missing]
     if automation.platform not in capabilities.platforms:
-        reasons.append(f"Connect a {CHANNEL_NAMES[automation.platform]} channel first.")
+        reasons.append(_("Connect a %(channel)s channel first.") % {"channel": CHANNEL_NAMES[automation.platform]})
     reasons += [
-        f"Fill in {SETTING_LABELS[name]} in the settings: {where} needs it."
+        _("Fill in %(setting)s in the settings: %(where)s needs it.")
+        % {"setting": _(SETTING_LABELS[name]), "where": _where(where)}
         for name, where in settings_used(automation.draft).items()
         if not capabilities.settings[name]
     ]
     double = doubled_by(automation, capabilities.answering)
     return [*reasons, double.sentence] if double else reasons
+
+
+def _where(title: str) -> str:
+    number = title.removeprefix("step ")
+    return _("step %(number)s") % {"number": number} if number.isdigit() else _("the start")
 
 
 @transaction.atomic

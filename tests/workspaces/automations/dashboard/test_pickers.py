@@ -1,4 +1,4 @@
-"""Slots for what the workspace has are chosen from it: products, services, team members, files."""
+"""Slots for what the workspace has are chosen from it: products, services, team members, calendars, people, files."""
 
 import io
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils.html import escape
 from django.utils.timezone import now
 
-from tests.factories import ProductFactory, ServiceFactory, StaffFactory
+from tests.factories import ProductFactory, ServiceFactory, StaffFactory, WorkspaceMemberFactory
 from tests.flow_factories import a_flow, a_step
 from tests.packs.client import an_automation
 from tests.tenants import Tenant
@@ -101,6 +101,59 @@ def test_what_the_workspace_has_is_offered_and_stored_by_its_id(
     refused = owner.post(page_of(automation), given | {"slot_3": str(foreign.uuid)})
     assert refused.status_code == 422
     assert held(automation, 3) == given["slot_3"]
+
+
+@pytest.fixture
+def handed_over(a: Tenant) -> Automation:
+    """One that hands conversations over and looks at calendars."""
+    made = an_automation(
+        a.workspace,
+        flow=a_flow(
+            a_step("hours", "working_hours", {"open": "assign", "closed": "give"}),
+            a_step("assign", "assign", {"next": "give"}),
+            a_step("give", "hand_over"),
+        ),
+        published=False,
+    )
+    slots = [("hours", "calendar"), ("assign", "agent"), ("assign", "team"), ("give", "team")]
+    made.slots = [{"node": node, "path": path, "label": path, "step": node} for node, path in slots]
+    made.save()
+    return made
+
+
+def test_calendars_are_the_whole_business_and_its_staff_and_conversations_go_to_those_who_answer(
+    owner: Client, a: Tenant, b: Tenant, handed_over: Automation
+) -> None:
+    mia = str(StaffFactory.create(workspace=a.workspace, name="Mia").uuid)
+    member = WorkspaceMemberFactory.create(workspace=a.workspace, name="Nora").user
+    people = sorted((one.name, one.pk, one.email) for one in (a.workspace.owner, member))
+    body = shown(owner, handed_over)
+    assert options(body, "slot_1") == ["", "{{workspace.opening_hours}}", mia]
+    for slot in ("slot_2", "slot_3", "slot_4"):
+        assert options(body, slot) == ["", *(email for _, _, email in people)]
+    assert f"Nora ({member.email})" in body
+
+    theirs, mine = b.workspace.owner.email, a.workspace.owner.email
+    for slot, foreign in (("slot_2", theirs), ("slot_4", "Anybody"), ("slot_1", "Mondays"), ("slot_3", "\0")):
+        assert owner.post(page_of(handed_over), {slot: foreign}).status_code == 422
+    given = {"slot_1": "{{workspace.opening_hours}}", "slot_2": member.email, "slot_3": member.email, "slot_4": mine}
+    assert owner.post(page_of(handed_over), given).status_code == 302
+    assert shown(owner, handed_over).count(" selected>") == 4
+    handed_over.refresh_from_db()
+    hours, assigned, given_to = (step["config"] for step in handed_over.draft["steps"])
+    assert hours == {"calendar": "{{workspace.opening_hours}}"}
+    assert (assigned, given_to) == ({"agent": member.email, "team": member.email}, {"team": mine})
+
+
+def test_somebody_who_answers_is_found_by_name_or_address(
+    owner: Client, a: Tenant, handed_over: Automation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pickers, "MOST_OFFERED", 1)
+    member = WorkspaceMemberFactory.create(workspace=a.workspace, name="Zora", email="z@late.example").user
+    for words in ("zor", "LATE.ex"):
+        sent = {"made_for": str(a.workspace.uuid), "slot_2-search": words, "search": "slot_2"}
+        body = owner.post(page_of(handed_over), sent).content.decode()
+        assert options(body, "slot_2") == ["", member.email]
 
 
 def test_where_there_is_nothing_to_choose_a_link_leads_to_where_it_is_made(

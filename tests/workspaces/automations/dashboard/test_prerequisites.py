@@ -32,7 +32,7 @@ def test_nothing_is_ticked_at_first(customer: Workspace) -> None:
     assert "Working hours" in text(shown)
     assert "Missing: a service or product to sell" in text(shown)
     assert "Missing: at least one contact Add one" in text(shown)
-    assert '<a href="/app/contacts">' in shown.content.decode()
+    assert '<a href="/app/contacts/new?next=/app/prerequisites">' in shown.content.decode()
     assert "checked" not in shown.content.decode()
 
 

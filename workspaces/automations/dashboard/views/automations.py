@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from agency.pages.lists import paged
 from workspaces.automations.dashboard.forms import SlotForm
+from workspaces.automations.flows.chat import Bubble, chat_of
 from workspaces.automations.flows.flow import trigger_label
 from workspaces.automations.flows.requirements import REQUIREMENTS
 from workspaces.automations.flows.settings import settings_used
@@ -48,7 +49,8 @@ class Automations(DashboardView):
         rows, pages = paged(request, self.workspace.automations.order_by("-created_at", "-id"))
         capabilities = capabilities_of(self.workspace)
         listed = [(row, CHANNEL_NAMES[row.platform], reasons_not_ready(row, capabilities)) for row in rows]
-        return self.page("automations/automations.html", rows=listed, pages=pages)
+        ready_count = sum(not row.enabled and not missing for row, _, missing in listed)
+        return self.page("automations/automations.html", rows=listed, pages=pages, ready_count=ready_count)
 
 
 class OneAutomation(DashboardView):
@@ -81,6 +83,7 @@ class AutomationPage(OneAutomation, DashboardForm[SlotForm]):
     """Shows what the automation needs, takes what the customer says to that, and switches it on if they want it so."""
 
     template_name = "automations/automation.html"
+    chat: list[Bubble]
 
     @cached_property
     def capabilities(self) -> Capabilities:
@@ -90,11 +93,19 @@ class AutomationPage(OneAutomation, DashboardForm[SlotForm]):
         return SlotForm(data, automation=self.automation, met=self.capabilities.met)
 
     def post(self, request: HttpRequest, **ids: Any) -> HttpResponse:
-        """Save it, or look among what a slot may be chosen from: then nothing is saved, and what was typed stays."""
-        if "search" not in request.POST:
+        """Save it, or look at the chat or among what may be chosen: then nothing is saved, and what was typed stays."""
+        if not self.only_looks(request):
             return super().post(request, **ids)
         self.find(**ids)
         return self.show(SlotForm(automation=self.automation, met=self.capabilities.met, typed=request.POST))
+
+    def only_looks(self, request: HttpRequest) -> bool:
+        return "search" in request.POST or "preview" in request.POST
+
+    def show(self, form: SlotForm, *, status: int = 200) -> HttpResponse:
+        """Show the chat as well, with what stands in the form."""
+        self.chat = chat_of(form.flow_as_typed(), settings=self.capabilities.settings, names=form.pickers.name_of)
+        return super().show(form, status=status)
 
     def save(self, form: SlotForm) -> HttpResponse:
         filled, values = self.automation, form.changes()
@@ -118,12 +129,13 @@ class AutomationPage(OneAutomation, DashboardForm[SlotForm]):
         automation, capabilities = self.automation, self.capabilities
         return {
             "automation": automation,
-            "trigger": trigger_label(automation.draft),
+            "trigger": _(trigger_label(automation.draft)),
             "channel": CHANNEL_NAMES[automation.platform],
             "steps": summarize(automation.draft, capabilities.settings),
             "missing": reasons_not_ready(automation, capabilities),
             "prerequisites": prerequisites(automation, capabilities),
             "settings_missing": any(not capabilities.settings[name] for name in settings_used(automation.draft)),
+            "chat": self.chat,
             "open_slot_count": len(open_slots(automation.draft, automation.slots)),
         }
 
@@ -131,9 +143,15 @@ class AutomationPage(OneAutomation, DashboardForm[SlotForm]):
 def prerequisites(automation: Automation, capabilities: Capabilities) -> list[tuple[str, bool, str]]:
     """Give what the workspace must have, as people read it, whether it has it, and the page on which it is made."""
     platform = automation.platform
-    channel = [(f"a {CHANNEL_NAMES[platform]} channel that works", platform in capabilities.platforms, "app:channels")]
+    channel = [
+        (
+            _("a %(channel)s channel that works") % {"channel": CHANNEL_NAMES[platform]},
+            platform in capabilities.platforms,
+            "app:channels",
+        )
+    ]
     return channel + [
-        (REQUIREMENTS[name], name in capabilities.met, page_of_requirement(name)) for name in automation.requires
+        (_(REQUIREMENTS[name]), name in capabilities.met, page_of_requirement(name)) for name in automation.requires
     ]
 
 

@@ -1,29 +1,31 @@
 """Steps that change what is known about the contact."""
 
+from django.utils.translation import gettext_noop as _
+
 from workspaces.automations.flows.fields import Choice, Name, Own, Text
 from workspaces.automations.flows.types import StepType
 
-TAG = Text(name="tag", label="Tag", most=60)
+TAG = Text(name="tag", label=_("Tag"), most=60)
 
 STEPS = (
-    StepType(name="add_tag", label="Add a tag", fields=(TAG,)),
-    StepType(name="remove_tag", label="Remove a tag", fields=(TAG,)),
+    StepType(name="add_tag", label=_("Add a tag"), fields=(TAG,)),
+    StepType(name="remove_tag", label=_("Remove a tag"), fields=(TAG,)),
     StepType(
         name="set_field",
-        label="Set a contact field",
-        fields=(Name(name="field", label="Field"), Text(name="value", label="Value", most=500)),
+        label=_("Set a contact field"),
+        fields=(Name(name="field", label=_("Field")), Text(name="value", label=_("Value"), most=500)),
     ),
     StepType(
         name="move_stage",
-        label="Move to a pipeline stage",
+        label=_("Move to a pipeline stage"),
         fields=(
-            Own(name="pipeline", label="Pipeline", of="pipeline", required=False),
-            Own(name="stage", label="Pipeline stage", of="pipeline_stage"),
+            Own(name="pipeline", label=_("Pipeline"), of="pipeline", required=False),
+            Own(name="stage", label=_("Pipeline stage"), of="pipeline_stage"),
         ),
     ),
     StepType(
         name="subscription",
-        label="Change what the contact receives",
-        fields=(Choice(name="change", label="Change", options=("subscribe", "unsubscribe")),),
+        label=_("Change what the contact receives"),
+        fields=(Choice(name="change", label=_("Change"), options=("subscribe", "unsubscribe")),),
     ),
 )

@@ -1,21 +1,23 @@
 """Steps that ask, and keep the answer."""
 
+from django.utils.translation import gettext_noop as _
+
 from workspaces.automations.flows.fields import Choice, Flag, Many, Name, Number, Text
 from workspaces.automations.flows.steps.messages import LABEL, TAPPABLE
 from workspaces.automations.flows.types import StepType
 
 CHATS = ("whatsapp", "facebook", "instagram", "sms", "tiktok", "telegram", "livechat")
-KEEP = Name(name="save_as", label="Name of the answer")
+KEEP = Name(name="save_as", label=_("Name of the answer"))
 ANSWERS = ("text", "number", "email", "phone", "date", "file")
-PATIENCE = Number(name="wait_hours", label="Hours to wait for an answer", least=1, most=168, required=False)
+PATIENCE = Number(name="wait_hours", label=_("Hours to wait for an answer"), least=1, most=168, required=False)
 
 STEPS = (
     StepType(
         name="ask_question",
-        label="Ask a question",
+        label=_("Ask a question"),
         fields=(
-            Text(name="text", label="Question"),
-            Choice(name="expects", label="Kind of answer", options=ANSWERS),
+            Text(name="text", label=_("Question")),
+            Choice(name="expects", label=_("Kind of answer"), options=ANSWERS),
             KEEP,
             PATIENCE,
         ),
@@ -25,10 +27,10 @@ STEPS = (
     ),
     StepType(
         name="ask_choice",
-        label="Ask to choose",
+        label=_("Ask to choose"),
         fields=(
-            Text(name="text", label="Question"),
-            Many(name="options", label="Options", of=(LABEL,), most=10),
+            Text(name="text", label=_("Question")),
+            Many(name="options", label=_("Options"), of=(LABEL,), most=10),
             KEEP,
             PATIENCE,
         ),
@@ -39,19 +41,19 @@ STEPS = (
     ),
     StepType(
         name="ask_rating",
-        label="Ask for a rating",
-        fields=(Text(name="text", label="Question"), KEEP, PATIENCE),
+        label=_("Ask for a rating"),
+        fields=(Text(name="text", label=_("Question")), KEEP, PATIENCE),
         ports=("happy", "unhappy", "no_answer"),
         channels=CHATS,
         waits=True,
     ),
     StepType(
         name="ask_consent",
-        label="Ask for consent",
+        label=_("Ask for consent"),
         fields=(
-            Text(name="text", label="Question"),
-            Choice(name="purpose", label="What for", options=("marketing", "reminders", "data_storage")),
-            Flag(name="double_check", label="Ask twice", required=False),
+            Text(name="text", label=_("Question")),
+            Choice(name="purpose", label=_("What for"), options=("marketing", "reminders", "data_storage")),
+            Flag(name="double_check", label=_("Ask twice"), required=False),
         ),
         ports=("agreed", "declined"),
         channels=CHATS,
@@ -59,16 +61,16 @@ STEPS = (
     ),
     StepType(
         name="wait_for_reply",
-        label="Wait for a reply",
-        fields=(Number(name="hours", label="Hours", least=1, most=168),),
+        label=_("Wait for a reply"),
+        fields=(Number(name="hours", label=_("Hours"), least=1, most=168),),
         ports=("replied", "no_reply"),
         channels=CHATS,
         waits=True,
     ),
     StepType(
         name="show_quick_replies",
-        label="Send quick replies",
-        fields=(Text(name="text", label="Text"), Many(name="replies", label="Replies", of=(LABEL,), most=10)),
+        label=_("Send quick replies"),
+        fields=(Text(name="text", label=_("Text")), Many(name="replies", label=_("Replies"), of=(LABEL,), most=10)),
         ports=("other",),
         port_per=("reply", "replies"),
         channels=tuple(kind for kind in TAPPABLE if kind != "whatsapp"),

@@ -1,0 +1,57 @@
+"""Names of steps and of what is missing are said in the language of the page; the API says them in English."""
+
+from typing import Any
+
+import pytest
+from django.utils.translation import trans_real
+
+from tests.agency.console.browsers import text
+from tests.factories import ChannelFactory
+from tests.flow_factories import a_flow, a_step
+from tests.packs.client import an_automation
+from tests.tenants import Tenant
+from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
+from workspaces.automations.flows.copies import cleaned
+from workspaces.automations.models import Automation
+from workspaces.automations.services import reasons_not_ready
+
+pytestmark = pytest.mark.django_db
+GERMAN = {
+    "Book an appointment": "Termin buchen",
+    "Person": "Person (de)",
+    "Step %(number)s: %(label)s": "Schritt %(number)s: %(label)s",
+    "Fill in %(step)s (%(label)s).": "Ausfüllen: %(step)s (%(label)s).",
+    "This needs %(what)s.": "Es fehlt: %(what)s.",
+    "working hours": "Arbeitszeiten",
+    "A message with a keyword": "Nachricht mit einem Stichwort",
+}
+
+
+@pytest.fixture
+def _german(monkeypatch: pytest.MonkeyPatch) -> None:
+    """German words of the test's own: what is shown does not depend on how far the translators are."""
+    catalogue: Any = trans_real.translation("de")
+    for english, german in GERMAN.items():
+        monkeypatch.setitem(catalogue._catalog._catalogs[0], english, german)
+
+
+@pytest.mark.usefixtures("_german")
+def test_a_page_names_steps_slots_and_what_is_missing_in_its_language_and_the_api_in_english(a: Tenant) -> None:
+    workspace = a.workspace
+    ChannelFactory.create(workspace=workspace)
+    flow, slots = cleaned(a_flow(a_step("book", "book_appointment", text="Choose.", agent="agent-17")))
+    made = an_automation(workspace, flow=flow, published=False)
+    changes = {"slots": [slot.plain() for slot in slots], "requires": ["availability"]}
+    Automation.objects.filter(pk=made.pk).update(**changes)
+    made.refresh_from_db()
+    owner = dashboard_client(workspace)
+    page = text(owner.get(f"/app/automations/{made.uuid}", headers={"Accept-Language": "de"}))
+    assert "1. Termin buchen" in page
+    assert "Person (de) Schritt 1: Termin buchen" in page
+    assert "Ausfüllen: Schritt 1: Termin buchen (Person (de))." in page
+    assert "Es fehlt: Arbeitszeiten." in page
+    assert "Nachricht mit einem Stichwort" in page
+    assert reasons_not_ready(made)[0] == "Fill in Step 1: Book an appointment (Person)."
+    told = a.workspace_api.get("/automations", **{"Accept-Language": "de"}).content.decode()
+    assert "A message with a keyword" in told
+    assert "Nachricht" not in told
