@@ -2,11 +2,33 @@
 
 from typing import Any
 
+from django import forms
 from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.utils import timezone
 
-from agency.admin.base import RecordAdmin, by_uuid
+from agency.admin.base import RecordAdmin, TypedNameForm, by_uuid, staff_actor
+from agency.models import Agency
 from config.api.requests.ids import parse_uuid
-from workspaces.subaccounts.models import Channel, HeldAddon, Workspace, WorkspaceKey
+from config.errors import DomainError
+from workspaces.subaccounts.models import Channel, HeldAddon, Workspace, WorkspaceKey, WorkspaceMember
+from workspaces.subaccounts.services import move_workspace
+
+
+class MoveForm(TypedNameForm):
+    agency = forms.ModelChoiceField(
+        Agency.objects.all(),
+        to_field_name="uuid",
+        label="The new agency's uuid",
+        widget=forms.TextInput(attrs={"class": "vTextField", "autocomplete": "off"}),
+        error_messages={"invalid_choice": "There is no agency with this uuid."},
+    )
+
+    field_order = ("agency", "typed_name")
 
 
 @admin.register(Workspace)
@@ -37,6 +59,49 @@ class WorkspaceAdmin(RecordAdmin):
     def search(self, queryset: Any, term: str) -> Any:
         return by_uuid(queryset, term) if parse_uuid(term) else queryset.matching(term)
 
+    def get_urls(self) -> list[URLPattern]:
+        move = self.admin_site.admin_view(self.move_view)
+        return [path("<int:pk>/move/", move, name="subaccounts_workspace_move"), *super().get_urls()]
+
+    def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any) -> Any:
+        return super().render_change_form(request, {**context, "may_move": may_move(request)}, *args, **options)
+
+    def move_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Ask to which agency, then move."""
+        if not may_move(request):
+            raise PermissionDenied
+        workspace: Workspace | None = self.get_object(request, str(pk))
+        if workspace is None:
+            raise Http404
+        form = MoveForm(workspace.name, request.POST or None)
+        if form.is_valid() and self._move(request, workspace, form):
+            message = f"{workspace} belongs to {form.cleaned_data['agency']} now."
+            self.log_change(request, workspace, message)
+            self.message_user(request, message)
+            return redirect("admin:subaccounts_workspace_change", workspace.pk)
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"Move {workspace}",
+            "opts": self.opts,
+            "original": workspace,
+            "form": form,
+        }
+        return TemplateResponse(request, "admin/subaccounts/workspace/move.html", context)
+
+    def _move(self, request: HttpRequest, workspace: Workspace, form: MoveForm) -> bool:
+        agency = form.cleaned_data["agency"]
+        try:
+            move_workspace(workspace=workspace, agency=agency, now=timezone.now(), by=staff_actor(request))
+        except DomainError as refusal:
+            form.add_error("agency", refusal.message)
+            return False
+        return True
+
+
+def may_move(request: HttpRequest) -> bool:
+    """Sub-accounts are read-only here but for this, which wants the right to change them."""
+    return bool(request.user.has_perm("subaccounts.change_workspace"))
+
 
 @admin.register(HeldAddon)
 class HeldAddonAdmin(RecordAdmin):
@@ -59,6 +124,17 @@ class ChannelAdmin(RecordAdmin):
 
     def search(self, queryset: Any, term: str) -> Any:
         return by_uuid(queryset, term) | of_workspace(queryset, term)
+
+
+@admin.register(WorkspaceMember)
+class WorkspaceMemberAdmin(RecordAdmin):
+    list_display = ("user", "workspace", "created_at")
+    list_select_related = ("user", "workspace")
+    search_help_text = "The beginning of an e-mail address, or a sub-account's uuid."
+    fields = ("uuid", "workspace", "user", "created_at")
+
+    def search(self, queryset: Any, term: str) -> Any:
+        return queryset.filter(user__email__startswith=term.lower()) | of_workspace(queryset, term)
 
 
 @admin.register(WorkspaceKey)

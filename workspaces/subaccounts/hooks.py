@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from datetime import timedelta
 
+from django.contrib.auth.signals import user_logged_out
+from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -10,6 +12,9 @@ from django.utils.translation import gettext_lazy as _
 from agency import limits
 from agency.event_types import EventType, event_types
 from agency.models import Agency, User
+from agency.notification_kinds import notification_kinds
+from agency.pages.charts import ChartSource, chart_sources
+from agency.pages.finding import ConsoleAction, FindSource, console_actions, find_sources
 from agency.pages.registry import (
     ActivityTarget,
     Belonging,
@@ -30,6 +35,12 @@ from agency.pages.registry import (
     label_actions,
     landing_places,
 )
+from agency.pages.support import support_find_sources, support_panels
+from agency.services.bulk.actions import add_bulk_actions
+from agency.services.exports.sources import export_sources
+from agency.services.notifications.recipients import recipient_sources
+from agency.services.notifications.states import StateCheck, state_checks
+from agency.services.people.agencies import WayToBelong, ways_to_belong
 from agency.services.people.invitations import invitation_handlers
 from config.api.serializers import Serializer
 from workspaces.subaccounts import events
@@ -39,12 +50,29 @@ from workspaces.subaccounts.api.serializers import (
     SubscriptionChangedSerializer,
 )
 from workspaces.subaccounts.api.workspace.serializers import WorkspaceChannelSerializer
+from workspaces.subaccounts.console.bulk import ACTIONS as BULK_ACTIONS
+from workspaces.subaccounts.console.bulk import TARGETS
+from workspaces.subaccounts.console.exports import SUB_ACCOUNTS
+from workspaces.subaccounts.dashboard.first_steps import broken_channels, channel_step
 from workspaces.subaccounts.event_types import workspace_event_type
 from workspaces.subaccounts.models import Channel, Workspace
-from workspaces.subaccounts.services import UsageSource, usage_sources
-from workspaces.subaccounts.services.owners import OWNERSHIP
+from workspaces.subaccounts.pages.agency_access import leave_on_signing_out
+from workspaces.subaccounts.pages.charts import new_workspaces
+from workspaces.subaccounts.pages.finding import found_channels, found_workspaces
+from workspaces.subaccounts.pages.home import (
+    SetUpSource,
+    WorkspaceConcernSource,
+    set_up_sources,
+    workspace_concern_sources,
+)
+from workspaces.subaccounts.pages.support import PANELS as SUPPORT_PANELS
+from workspaces.subaccounts.pages.support import SOURCES as SUPPORT_FIND_SOURCES
+from workspaces.subaccounts.services import UsageSource, notifications, usage_sources
+from workspaces.subaccounts.services.people.member_invitations import MEMBERSHIP
+from workspaces.subaccounts.services.people.owners import OWNERSHIP
+from workspaces.subaccounts.services.subscription.limit_checks import check_workspace_limits
 from workspaces.subaccounts.services.subscription.near_limits import sub_accounts_near_limits
-from workspaces.subaccounts.services.subscription.usage import used_channels, used_seats
+from workspaces.subaccounts.services.subscription.usage import used_channels, used_team_members
 
 
 def _event(
@@ -89,8 +117,19 @@ ACTIONS = {
     "workspace.owner_accepted": _("Sub-account owner accepted"),
     "workspace.owner_declined": _("Sub-account owner declined"),
     "workspace.owner_left": _("Sub-account owner left"),
+    "workspace.moved": _("Sub-account moved to another agency"),
+    "sign_up.confirmed": _("Customer signed up"),
+    "workspace.owner_handed_over": _("Ownership handed over"),
+    "workspace.opened_by_agency": _("Dashboard opened as customer"),
+    "workspace.left_by_agency": _("Dashboard left"),
+    "workspace.changed_by_agency": _("Changed as customer"),
+    "workspace_member.invited": _("Person invited"),
+    "workspace_member.joined": _("Person joined"),
+    "workspace_member.left": _("Person left"),
+    "workspace_member.removed": _("Person removed"),
     "workspace.suspended": _("Sub-account suspended"),
     "workspace.restored": _("Sub-account restored"),
+    "workspace.message_sent": _("Owner written to"),
     "plan.assigned": _("Plan assigned"),
     "addon.granted": _("Add-on granted"),
     "addon.revoked": _("Add-on revoked"),
@@ -125,17 +164,31 @@ def figures(agency: Agency) -> Iterable[Figure]:
     )
 
 
-def _owns_something(user: User) -> bool:
-    return Workspace.objects.owned_by(user).exists()
+def _workspaces_of(user: User, agency_id: int | None) -> "QuerySet[Workspace]":
+    rows: QuerySet[Workspace] = Workspace.objects.of_person(user)
+    return rows if agency_id is None else rows.filter(agency=agency_id)
 
 
-def _workspaces(user: User) -> Iterable[Belonging]:
+def _agency_ids(user: User) -> Iterable[int]:
+    """Whoever has no password yet has accepted nothing: then the workspaces that wait for them count."""
+    rows = Workspace.objects.of_person(user)
+    if not user.has_usable_password():
+        rows = Workspace.objects.filter(Q(owner=user) | Q(pk__in=user.workspace_memberships.values("workspace")))
+    return rows.order_by().values_list("agency_id", flat=True).distinct()
+
+
+def _is_in_one(user: User, agency_id: int | None) -> bool:
+    return _workspaces_of(user, agency_id).exists()
+
+
+def _workspaces(user: User, agency_id: int | None) -> Iterable[Belonging]:
     """The first few; all of them are on the page on which they are chosen."""
-    owned = Workspace.objects.owned_by(user).select_related("agency").order_by("name_key", "id")
-    for workspace in owned[:MOST_SHOWN]:
+    rows = _workspaces_of(user, agency_id).select_related("agency").order_by("name_key", "id")
+    for workspace in rows[:MOST_SHOWN]:
+        note = _("Owner, at %(agency)s") if workspace.owner_id == user.pk else _("Member, at %(agency)s")
         yield Belonging(
             label=workspace.name,
-            note=_("Owner, at %(agency)s") % {"agency": workspace.agency.name},
+            note=note % {"agency": workspace.agency.name},
             open_url=reverse("app:switch"),
             field="workspace",
             value=str(workspace.uuid),
@@ -166,15 +219,33 @@ def concerns(agency: Agency) -> Iterable[Concern]:
         )
 
 
+user_logged_out.connect(leave_on_signing_out, dispatch_uid="subaccounts.leave_access")
 concern_sources.add(ConcernSource(name="workspaces", order=20, concerns=concerns))
 event_types.add(*EVENTS, *CHANNEL_EVENTS)
-invitation_handlers.add(OWNERSHIP)
+invitation_handlers.add(OWNERSHIP, MEMBERSHIP)
 console_menu.add(
     MenuEntry(url_name="console:sub-accounts", label=_("Sub-accounts"), icon="accounts", section=Section.MAIN, order=20)
 )
+chart_sources.add(
+    ChartSource(
+        name="workspaces",
+        label=_("New sub-accounts"),
+        order=10,
+        url_name="console:sub-accounts",
+        series=new_workspaces,
+    )
+)
+console_actions.add(ConsoleAction(url_name="console:sub-account-new", label=_("New sub-account"), order=10))
+find_sources.add(
+    FindSource(name="workspaces", label=_("Sub-accounts"), order=10, find=found_workspaces),
+    FindSource(name="channels", label=_("Channels"), order=20, find=found_channels),
+)
 dashboard_menu.add(
+    MenuEntry(url_name="app:home", label=_("Home"), icon="home", order=5),
     MenuEntry(url_name="app:channels", label=_("Channels"), icon="connect", section=Section.CONFIGURATION, order=30),
     MenuEntry(url_name="app:api-keys", label=_("REST API"), icon="key", section=Section.CONFIGURATION, order=85),
+    MenuEntry(url_name="app:people", label=_("People"), icon="team", section=Section.CONFIGURATION, order=90),
+    MenuEntry(url_name="app:activity", label=_("Activity"), icon="activity", section=Section.CONFIGURATION, order=97),
     MenuEntry(url_name="app:settings", label=_("Settings"), icon="settings", section=Section.CONFIGURATION, order=95),
 )
 first_steps.add(
@@ -187,10 +258,18 @@ first_steps.add(
         order=20,
     )
 )
-landing_places.add(
-    LandingPlace(name="app", url_name="app:home", order=30, is_open=_owns_something, belongings=_workspaces)
-)
+set_up_sources.add(SetUpSource(name="channels", order=10, steps=channel_step))
+workspace_concern_sources.add(WorkspaceConcernSource(name="channels", order=10, concerns=broken_channels))
+ways_to_belong.add(WayToBelong("workspaces", _agency_ids))
+landing_places.add(LandingPlace(name="app", url_name="app:home", order=30, is_open=_is_in_one, belongings=_workspaces))
 figure_sources.add(FigureSource(name="workspaces", order=10, figures=figures))
 label_actions(ACTIONS)
-usage_sources.add(UsageSource("channels", used_channels), UsageSource("team", used_seats))
+notification_kinds.add(*notifications.KINDS)
+recipient_sources.add(notifications.PEOPLE)
+state_checks.add(StateCheck("workspace_limits", check_workspace_limits))
+usage_sources.add(UsageSource("channels", used_channels), UsageSource("team", used_team_members))
 activity_targets.add(ActivityTarget("workspace", "console:sub-account"))
+add_bulk_actions(TARGETS, *BULK_ACTIONS)
+export_sources.add(SUB_ACCOUNTS)
+support_panels.add(*SUPPORT_PANELS)
+support_find_sources.add(*SUPPORT_FIND_SOURCES)

@@ -4,7 +4,12 @@ from typing import Any
 
 import pytest
 
-from workspaces.subaccounts.services.opening_hours import OpeningHoursRefused, checked_hours, hours_as_text, read_day
+from workspaces.subaccounts.services.settings.opening_hours import (
+    OpeningHoursRefused,
+    checked_hours,
+    hours_as_text,
+    read_day,
+)
 
 WORK = [["09:00", "17:00"]]
 

@@ -1,18 +1,24 @@
 """A person of another tenant owns nothing before they accept it, and the agency learns nothing of them."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from django.db import transaction
 from django.test import Client
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry, Invitation, Mail, User
+from agency.services.agencies import lock_agency
+from agency.services.people.users import erase_user
 from agency.tasks import send_mail
 from tests.agency.console.browsers import PASSWORD, a_browser, a_member, flashes, text
-from tests.agency.invitations import INVITATIONS, answer, join, mailed_link
+from tests.agency.invitations import INVITATIONS, answer, invited, join, mailed_link
+from tests.broadcasts.test_gone import wait_until_one_waits_for_us
 from tests.factories import WorkspaceFactory
+from tests.parallel import at_once
 from tests.tenants import Tenant, a_new_customer
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import (
@@ -196,3 +202,25 @@ def test_an_operator_s_replacement_ends_the_question(a: Tenant, ada: User) -> No
     replaced = replace_owner(workspace=workspace, owner=replacement, by=SYSTEM)
     assert Workspace.objects.owned_by(replacement).get() == replaced
     assert Invitation.objects.get().status == "withdrawn"
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("change", ["replace", "erase"])
+def test_agencies_are_held_before_workspaces_and_people_as_everywhere(a: Tenant, b: Tenant, change: str) -> None:
+    workspace, person = new_one(a), a_member(b.agency).user
+    invited(a.agency, person.email)
+
+    def go(_: int) -> None:
+        if change == "erase":
+            erase_user(user=person, email="gone@example.com", by=SYSTEM)
+        else:
+            replace_owner(workspace=workspace, owner=person, by=SYSTEM)
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            lock_agency(a.agency.pk)
+            done = pool.submit(at_once, go, times=1)
+            wait_until_one_waits_for_us()
+            Workspace.objects.select_for_update(no_key=True, nowait=True).get(pk=workspace.pk)
+            User.objects.select_for_update(no_key=True, nowait=True).get(pk=person.pk)
+        done.result()

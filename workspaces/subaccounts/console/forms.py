@@ -1,7 +1,5 @@
 """What agency staff write about a sub-account."""
 
-from functools import lru_cache
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -10,10 +8,10 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from agency.models import Addon, Plan
-from agency.pages.fields import EmailField, LineField, NameField
-from config.api.fields.texts import known_zones
+from agency.pages.forms.fields import EmailField, LineField, LongSelect, NameField
 from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.models.workspaces import LONGEST_EXTERNAL_ID, BusinessType
+from workspaces.subaccounts.models.workspaces import LONGEST_EXTERNAL_ID
+from workspaces.subaccounts.pages.business import BUSINESS_TYPES, zone_choices
 
 if TYPE_CHECKING:
     _ModelChoiceField = forms.ModelChoiceField[Plan]
@@ -21,28 +19,13 @@ else:
     _ModelChoiceField = forms.ModelChoiceField
 
 OFF = {"autocomplete": "off"}
-ZoneChoices = list[tuple[str, Any]]
-
-
-@lru_cache(maxsize=1)
-def zone_choices() -> ZoneChoices:
-    """Give the time zones by region, UTC first."""
-    zones_by_name = sorted(zone for zone in known_zones() if "/" in zone and not zone.startswith("Etc/"))
-    regions = groupby(zones_by_name, key=lambda zone: zone.split("/")[0])
-    return [("UTC", "UTC"), *((region, [(zone, _zone_label(zone)) for zone in zones]) for region, zones in regions)]
-
-
-def _zone_label(zone: str) -> str:
-    return zone.partition("/")[2].replace("_", " ").replace("/", ", ")
 
 
 class SubAccountForm(forms.Form):
     """What may be changed at any time."""
 
     name = NameField()
-    business_type = forms.ChoiceField(
-        label=_("Business type"), required=False, choices=[("", _("Not said")), *BusinessType.choices]
-    )
+    business_type = forms.ChoiceField(label=_("Business type"), required=False, choices=BUSINESS_TYPES)
     external_id = LineField(
         label=_("External ID"),
         required=False,
@@ -55,7 +38,8 @@ class SubAccountForm(forms.Form):
         """`zone` is the one held now, which stays a choice whatever its name."""
         super().__init__(*args, **options)
         odd = [] if zone == "UTC" or "/" in zone else [(zone, zone)]
-        self.fields["timezone"] = forms.ChoiceField(label=_("Time zone"), choices=[*odd, *zone_choices()])
+        choices = [*odd, *zone_choices()]
+        self.fields["timezone"] = forms.ChoiceField(label=_("Time zone"), choices=choices, widget=LongSelect)
         self.order_fields(["name", "business_type", "timezone", "external_id"])
 
     def clean_business_type(self) -> str | None:

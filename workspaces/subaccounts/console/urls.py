@@ -3,7 +3,7 @@
 from django.urls import path
 
 import config.api.requests.ids  # noqa: F401 - makes `<id:…>` known
-from workspaces.subaccounts.console.views import channels, owner, sub_account, sub_accounts, subscription
+from workspaces.subaccounts.console.views import agency_access, channels, owner, sub_account, sub_accounts, subscription
 
 urlpatterns = [
     path("sub-accounts", sub_accounts.SubAccounts.as_view(), name="sub-accounts"),
@@ -13,6 +13,7 @@ urlpatterns = [
     path("sub-accounts/<id:uuid>/suspend", sub_account.SubAccountSuspend.as_view(), name="sub-account-suspend"),
     path("sub-accounts/<id:uuid>/restore", sub_account.SubAccountRestore.as_view(), name="sub-account-restore"),
     path("sub-accounts/<id:uuid>/activity", sub_account.SubAccountActivity.as_view(), name="sub-account-activity"),
+    path("sub-accounts/<id:uuid>/open", agency_access.OpenAsCustomer.as_view(), name="sub-account-open"),
     path("sub-accounts/<id:uuid>/owner", owner.OwnerChange.as_view(), name="sub-account-owner"),
     path("sub-accounts/<id:uuid>/owner/invite", owner.OwnerInvite.as_view(), name="sub-account-owner-invite"),
     path("sub-accounts/<id:uuid>/plan", subscription.PlanChoice.as_view(), name="sub-account-plan"),

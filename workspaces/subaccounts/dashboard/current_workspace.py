@@ -1,51 +1,107 @@
-"""Whose dashboard is open: a workspace that the person owns, read on every request."""
+"""Whose dashboard is open: a workspace of the person's, or a customer's of their agency; read on every request."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import QuerySet, TextChoices
 from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
-from agency.models import Agency, Brand, User
+from agency.models import Agency, Member, SignUpSettings, User
+from agency.models.branding.brands import BYTES_OF_AGENCY
+from agency.pages.branding.host import host_agency_id
+from agency.pages.second_factor import has_shown_code
 from agency.services.people.users import remember_landing
 from config.api.requests.ids import parse_uuid
 from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.pages.agency_access import AgencyAccess, access_of, leave_access, opened_workspace
 
 CHOSEN = "workspace"
 MOST_OTHERS = 8
 
 
+class Role(TextChoices):
+    """What somebody is in the workspace that is open to them; the last two are the agency's people at a customer's."""
+
+    OWNER = "owner", _("Owner")
+    MEMBER = "member", _("Member")
+    AGENCY = "agency", _("Agency")
+    AGENCY_VIEWER = "agency_viewer", _("Agency, may look only")
+
+
+# Who may do what is not the owner's alone.
+CHANGERS = frozenset({Role.OWNER, Role.MEMBER, Role.AGENCY})
+OWNERS = frozenset({Role.OWNER})
+
+
+class AccessHasEnded(Exception):
+    """The hour for which somebody of an agency had opened a customer's dashboard is over, or they may not any more."""
+
+    def __init__(self, workspace: UUID) -> None:
+        super().__init__()
+        self.workspace = workspace
+
+
 @dataclass(frozen=True, slots=True)
 class CurrentWorkspace:
-    """A person in a workspace of theirs; `others` are a few of their other workspaces."""
+    """A person in a workspace; `others` are a few of their other workspaces.
+
+    `access_ends_at` is set for somebody of the agency who has opened it as customer.
+    """
 
     user: User
     workspace: Workspace
     others: list[Workspace]
+    role: Role
+    access_ends_at: datetime | None = None
 
     @property
     def agency(self) -> Agency:
         return self.workspace.agency
 
     @property
-    def brand(self) -> Brand | None:
-        """The agency's looks, if it has chosen any."""
-        return getattr(self.agency, "brand", None)
-
-    @property
     def is_open(self) -> bool:
         return self.workspace.is_active and self.agency.is_active
 
+    @property
+    def may_add_workspace(self) -> bool:
+        """Whether the switcher leads to a further workspace."""
+        sign_up: SignUpSettings | None = getattr(self.agency, "sign_up", None)
+        return not self.is_opened_by_agency and sign_up is not None and sign_up.allows_further_workspaces
 
-def workspaces_of(user: User) -> "QuerySet[Workspace]":
-    """Give what a person owns, with its agencies, by name."""
-    rows: QuerySet[Workspace] = Workspace.objects.owned_by(user).select_related("agency__brand")
-    return rows.defer("agency__brand__logo").order_by("name_key", "id")
+    @property
+    def is_opened_by_agency(self) -> bool:
+        return self.access_ends_at is not None
+
+    @property
+    def requires_two_factor(self) -> bool:
+        """Say whether the workspace asks whoever is in it for two-factor, its agency's people as well."""
+        return self.workspace.two_factor_required
+
+    @property
+    def may_change(self) -> bool:
+        return self.role in CHANGERS
+
+
+def workspaces_of(user: User, agency_id: int | None = None) -> "QuerySet[Workspace]":
+    """Give what a person owns or works in, with its agencies, by name; with `agency_id` only that agency's."""
+    rows: QuerySet[Workspace] = Workspace.objects.of_person(user).select_related("agency__brand", "agency__sign_up")
+    if agency_id is not None:
+        rows = rows.filter(agency=agency_id)
+    return rows.defer(*(f"agency__{picture}" for picture in BYTES_OF_AGENCY)).order_by("name_key", "id")
 
 
 def find_current_workspace(request: HttpRequest, user: User) -> CurrentWorkspace | None:
-    """Enter the workspace that the session names, or the one chosen last, or the only one; None where there is none."""
-    rows = workspaces_of(user)
+    """Enter the workspace that the session names, or the one chosen last, or the only one; None where there is none.
+
+    A customer's that somebody of its agency has opened comes first. Raises `AccessHasEnded`, once.
+    """
+    access = access_of(request, user)
+    if access:
+        return _opened(request, user, access)
+    rows = workspaces_of(user, host_agency_id(request))
     few = list(rows[: MOST_OTHERS + 1])
     chosen = parse_uuid(request.session.get(CHOSEN, "")) or user.chosen_workspace
     found = _with(few, chosen)
@@ -53,7 +109,27 @@ def find_current_workspace(request: HttpRequest, user: User) -> CurrentWorkspace
         found = rows.filter(uuid=chosen).first()
     if found is None and len(few) == 1:
         found = few[0]
-    return CurrentWorkspace(user, found, [one for one in few if one != found]) if found else None
+    return _entered(user, found, [one for one in few if one != found]) if found else None
+
+
+def _entered(user: User, workspace: Workspace, others: list[Workspace]) -> CurrentWorkspace:
+    owns = workspace.owner_id == user.pk and workspace.owner_pending_since is None
+    return CurrentWorkspace(user, workspace, others, Role.OWNER if owns else Role.MEMBER)
+
+
+def _opened(request: HttpRequest, user: User, access: AgencyAccess) -> CurrentWorkspace:
+    opened = opened_workspace(access, now=timezone.now(), host_agency_id=host_agency_id(request))
+    if opened is None or _lacks_a_code(request, *opened):
+        leave_access(request, user)
+        raise AccessHasEnded(access.workspace)
+    workspace, role = opened
+    may_change = Member(role=role).may_change_things
+    return CurrentWorkspace(user, workspace, [], Role.AGENCY if may_change else Role.AGENCY_VIEWER, access.ends_at)
+
+
+def _lacks_a_code(request: HttpRequest, workspace: Workspace, role: str) -> bool:
+    """Say whether the agency asks this role of its people for two-factor by now, and this session has shown none."""
+    return role in workspace.agency.two_factor_roles and not has_shown_code(request)
 
 
 def _with(rows: list[Workspace], uuid: UUID | None) -> Workspace | None:
@@ -61,6 +137,7 @@ def _with(rows: list[Workspace], uuid: UUID | None) -> Workspace | None:
 
 
 def choose_workspace(request: HttpRequest, user: User, workspace: Workspace) -> None:
-    """Keep the choice, for the session and as the place to arrive at."""
+    """Keep the choice, for the session and as the place to arrive at; a customer's dashboard is left thereby."""
+    leave_access(request, user)
     request.session[CHOSEN] = str(workspace.uuid)
     remember_landing(user=user, landing="app", workspace_uuid=workspace.uuid)

@@ -7,12 +7,12 @@ from django import forms
 from django.forms.boundfield import BoundField
 from django.utils.translation import gettext_lazy as _
 
-from agency.pages.fields import EmailField, LineField, MultilineField
+from agency.pages.forms.fields import EmailField, LineField, MultilineField
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.models.workspaces import DAYS
 from workspaces.subaccounts.services import WorkspaceChanges
-from workspaces.subaccounts.services.currencies import CURRENCIES
-from workspaces.subaccounts.services.opening_hours import OpeningHoursRefused, day_as_text, read_day
+from workspaces.subaccounts.services.settings.currencies import CURRENCIES
+from workspaces.subaccounts.services.settings.opening_hours import OpeningHoursRefused, day_as_text, read_day
 
 LONGEST_TEXT = 500
 LONGEST_NAME = 120
@@ -90,6 +90,13 @@ class SettingsForm(forms.Form):
         }
 
 
+class PersonForm(forms.Form):
+    """Who is invited to work in the workspace."""
+
+    name = LineField(label=_("Name"), max_length=LONGEST_NAME, widget=forms.TextInput({"autocomplete": "off"}))
+    email = EmailField()
+
+
 class KeyForm(forms.Form):
     """The name of a new API key."""
 
@@ -97,4 +104,12 @@ class KeyForm(forms.Form):
         label=_("Name"),
         max_length=LONGEST_NAME,
         help_text=_("What uses this key, so that you know it again: “Shop”, “Zapier”."),
+    )
+
+
+class TwoFactorForm(forms.Form):
+    required = forms.BooleanField(
+        label=_("Two-factor is required"),
+        required=False,
+        help_text=_("Its owner and its members set up an authenticator app first. API keys work as before."),
     )

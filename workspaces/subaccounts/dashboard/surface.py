@@ -1,26 +1,48 @@
 """The base of every dashboard page: who may come in, and how a refusal reads."""
 
-from typing import Any, cast
+from typing import Any, ClassVar, cast
+from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.http import urlencode
+from django.utils.http import url_has_allowed_host_and_scheme, urlencode
+from django.utils.translation import gettext as _
 
 from agency.actors import Actor
 from agency.models import User
-from agency.pages.form_page import FormOf, FormView
-from agency.pages.kept_form_data import kept_form_data
-from agency.pages.registry import dashboard_menu, in_sections
+from agency.notification_kinds import NotificationKind, kinds_for
+from agency.pages.branding.host import host_agency_id
+from agency.pages.branding.look import look_of_agency
+from agency.pages.forms.kept_data import kept_form_data
+from agency.pages.forms.page import FormOf, FormView
+from agency.pages.locale import prefer_language_of
+from agency.pages.menus import written_menu
+from agency.pages.notifications import unread_counter
+from agency.pages.registry import dashboard_menu
+from agency.pages.second_factor import has_shown_code, lead_to_set_up
 from agency.pages.signed_in import SignedInView
 from agency.request_actor import user_actor
+from agency.tenants import Audience
 from workspaces.subaccounts.dashboard.current_workspace import (
+    CHANGERS,
     CHOSEN,
+    AccessHasEnded,
     CurrentWorkspace,
+    Role,
     find_current_workspace,
     workspaces_of,
 )
 from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services.people.agency_access import last_entry_of_visit, record_change_by_agency
+
+
+def inside_dashboard(address: str) -> str:
+    """Give an address that leads to a page of the dashboard; nothing for any other."""
+    inside = address.startswith(reverse("app:home")) and url_has_allowed_host_and_scheme(address, allowed_hosts=None)
+    return address if inside else ""
 
 
 class CustomerView(SignedInView):
@@ -35,10 +57,17 @@ class CustomerView(SignedInView):
             self.user = cast(User, request.user)
         return refusal
 
+    @property
+    def workspaces(self) -> "QuerySet[Workspace]":
+        """What the person owns or works in, as far as this host shows it."""
+        return workspaces_of(self.user, host_agency_id(self.request))
+
 
 class DashboardView(CustomerView):
-    """A page of one workspace, for its owner."""
+    """A page of one workspace. POST is for `writers` alone; with `writers_only` so is looking at it."""
 
+    writers: ClassVar[frozenset[Role]] = CHANGERS
+    writers_only: ClassVar[bool] = False
     current: CurrentWorkspace
 
     def check_access(self, request: HttpRequest) -> HttpResponse | None:
@@ -48,16 +77,53 @@ class DashboardView(CustomerView):
         kept = kept_form_data(request)
         if kept and kept.made_for:
             request.session[CHOSEN] = kept.made_for
-        current = find_current_workspace(request, self.user)
+        try:
+            current = find_current_workspace(request, self.user)
+        except AccessHasEnded as ended:
+            messages.warning(request, _("The customer's dashboard is closed: its hour, or your access to it, is over."))
+            return redirect("console:sub-account", ended.workspace)
         if current is None:
             return self._without_workspace(request)
         self.current = current
+        prefer_language_of(request, current.agency)
         if not current.is_open:
             return render(request, "subaccounts/suspended.html", {"current": current}, status=403)
+        if current.requires_two_factor and not has_shown_code(request):
+            return lead_to_set_up(request, name=current.workspace.name, back=self.address_of_form(request))
+        if (request.method == "POST" or self.writers_only) and not self.may_write:
+            return self._refuse_role()
         return self.refuse_other(current.workspace.uuid, current.workspace.name)
 
+    def handle(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Leave an entry of everything that the agency does as customer, where the service has left none."""
+        if request.method != "POST" or not self.current.is_opened_by_agency or self.only_looks(request):
+            return super().handle(request, *args, **kwargs)
+        by = self.by
+        before = last_entry_of_visit(workspace=self.workspace, by=by)
+        response = super().handle(request, *args, **kwargs)
+        if response.status_code < 400 and last_entry_of_visit(workspace=self.workspace, by=by) == before:
+            record_change_by_agency(workspace=self.workspace, page=self._name_of_page(request), by=by)
+        return response
+
+    def only_looks(self, request: HttpRequest) -> bool:
+        """Say whether this POST changes nothing, such as one that shows a form again."""
+        return False
+
+    @staticmethod
+    def _name_of_page(request: HttpRequest) -> str:
+        match = request.resolver_match
+        return (match.url_name or "").replace("-", " ").capitalize() if match else ""
+
+    @property
+    def may_write(self) -> bool:
+        return self.current.role in self.writers
+
+    def _refuse_role(self) -> HttpResponse:
+        """Say why somebody may not do this, inside the dashboard."""
+        return self.page("subaccounts/dashboard/refused.html", status=403)
+
     def _without_workspace(self, request: HttpRequest) -> HttpResponse:
-        if not workspaces_of(self.user).exists():
+        if not self.workspaces.exists():
             return render(request, "subaccounts/no_workspace.html", status=403)
         back = request.get_full_path() if request.method == "GET" else reverse("app:home")
         return redirect(f"{reverse('app:choose')}?{urlencode({'next': back})}")
@@ -67,16 +133,41 @@ class DashboardView(CustomerView):
         return self.current.workspace
 
     @property
+    def area_id(self) -> UUID:
+        return self.workspace.uuid
+
+    @property
     def by(self) -> Actor:
-        return user_actor(self.request, self.user)
+        customer = self.current.workspace.name if self.current.is_opened_by_agency else ""
+        return user_actor(self.request, self.user, acting_for=customer, of_workspace=not customer)
+
+    @property
+    def area_notification_kinds(self) -> list[NotificationKind]:
+        """What the people of a workspace are told of."""
+        return kinds_for(Audience.WORKSPACE)
+
+    @property
+    def back_to(self) -> str:
+        """The page from which somebody came to make what is missing there; empty where nobody did."""
+        return inside_dashboard(self.request.GET.get("next", ""))
+
+    def done(self, message: str, to: str, *args: object) -> HttpResponse:
+        """Say what was done and go on to the page named `to`, or back to the one that led here."""
+        return super().done(message, self.back_to or to, *(() if self.back_to else args))
 
     def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
         """Render a page inside the dashboard's frame."""
         frame = {
+            "area": "app",
+            "frame": "pages/dashboard/base.html",
+            "hidden_fields": "pages/dashboard/_hidden_fields.html",
             "current": self.current,
-            "brand": self.current.brand,
-            "menu": in_sections(dashboard_menu),
+            "look": look_of_agency(self.current.agency),
+            "menu": written_menu("pages/dashboard/_menu.html", dashboard_menu, self.nav),
             "nav": self.nav,
+            "unread_count": unread_counter(self.user, self.area_id, self.area_notification_kinds),
+            "back_to": self.back_to,
+            "may_write": self.may_write,
             "is_answer": self.request.method == "POST",
         }
         return render(self.request, template, {**frame, **context}, status=status)

@@ -3,17 +3,45 @@
 from django.urls import path
 
 import config.api.requests.ids  # noqa: F401 - makes `<id:…>` known
-from workspaces.subaccounts.dashboard.views import channels, keys, landing, settings
+from workspaces.subaccounts.dashboard.views import (
+    activity,
+    agency_access,
+    channels,
+    home,
+    keys,
+    landing,
+    new_workspace,
+    notifications,
+    people,
+    saved_views,
+    settings,
+)
 
 urlpatterns = [
-    path("", landing.LandingPage.as_view(), name="home"),
+    path("", home.Home.as_view(), name="home"),
+    path("first-steps", home.FirstStepsHide.as_view(), name="first-steps"),
     path("choose", landing.ChooseWorkspace.as_view(), name="choose"),
     path("switch", landing.SwitchWorkspace.as_view(), name="switch"),
+    path("views", saved_views.SavedViewNew.as_view(), name="saved-view-save"),
+    path("views/remove", saved_views.SavedViewRemove.as_view(), name="saved-view-remove"),
     path("leave/<id:uuid>", landing.LeaveWorkspace.as_view(), name="leave"),
+    path("workspaces/new", new_workspace.NewWorkspace.as_view(), name="workspace-new"),
     path("settings", settings.Settings.as_view(), name="settings"),
+    path("settings/two-factor", settings.TwoFactorRequirement.as_view(), name="two-factor"),
     path("api", keys.KeyList.as_view(), name="api-keys"),
     path("api/new", keys.KeyNew.as_view(), name="api-key-new"),
     path("api/<id:uuid>/revoke", keys.KeyRevoke.as_view(), name="api-key-revoke"),
     path("channels", channels.Channels.as_view(), name="channels"),
     path("channels/<id:uuid>/disconnect", channels.DisconnectChannel.as_view(), name="channel-disconnect"),
+    path("people", people.People.as_view(), name="people"),
+    path("people/invite", people.Invite.as_view(), name="person-invite"),
+    path("people/invitations/<id:uuid>/again", people.InvitationAgain.as_view(), name="person-invite-again"),
+    path("people/invitations/<id:uuid>/withdraw", people.InvitationWithdraw.as_view(), name="person-invite-withdraw"),
+    path("people/<id:uuid>/remove", people.MemberRemove.as_view(), name="person-remove"),
+    path("people/<id:uuid>/owner", people.OwnershipHandOver.as_view(), name="person-make-owner"),
+    path("notifications", notifications.Notifications.as_view(), name="notifications"),
+    path("notifications/read", notifications.NotificationsRead.as_view(), name="notifications-read"),
+    path("notifications/settings", notifications.NotificationSettings.as_view(), name="notification-settings"),
+    path("activity", activity.Activity.as_view(), name="activity"),
+    path("agency-access/end", agency_access.AgencyAccessEnd.as_view(), name="agency-access-end"),
 ]

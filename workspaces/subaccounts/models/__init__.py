@@ -2,6 +2,7 @@
 
 from workspaces.subaccounts.models.channels import CHANNEL_NAMES, Channel
 from workspaces.subaccounts.models.keys import WorkspaceKey
+from workspaces.subaccounts.models.members import WorkspaceMember
 from workspaces.subaccounts.models.workspaces import HeldAddon, Workspace
 
 __all__ = [
@@ -10,4 +11,5 @@ __all__ = [
     "HeldAddon",
     "Workspace",
     "WorkspaceKey",
+    "WorkspaceMember",
 ]

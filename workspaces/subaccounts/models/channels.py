@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from django.db import models
 from django.db.models import Q, Value
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from agency.limits import CHANNEL_TYPES
 from config.hooks import Registry
@@ -43,15 +44,15 @@ class Channel(models.Model):
     """
 
     class Status(models.TextChoices):
-        ACTIVE = "active", "Active"
-        ERROR = "error", "Error"
-        DISCONNECTED = "disconnected", "Disconnected"
+        ACTIVE = "active", _("Active")
+        ERROR = "error", _("Error")
+        DISCONNECTED = "disconnected", _("Disconnected")
 
     class Quality(models.TextChoices):
-        GREEN = "GREEN", "High"
-        YELLOW = "YELLOW", "Medium"
-        RED = "RED", "Low"
-        UNKNOWN = "UNKNOWN", "Unknown"
+        GREEN = "GREEN", _("High")
+        YELLOW = "YELLOW", _("Medium")
+        RED = "RED", _("Low")
+        UNKNOWN = "UNKNOWN", _("Unknown")
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="channels")

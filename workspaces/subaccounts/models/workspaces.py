@@ -2,12 +2,14 @@
 
 import re
 import uuid
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from django.conf import settings
 from django.db import models
 from django.db.models import CharField, Lookup, Q, Value
 from django.utils.timezone import now
+from django.utils.translation import gettext_lazy as _
 
 from agency.models import Addon, Agency, Plan, User
 from config.db import like_pattern, name_key
@@ -39,14 +41,14 @@ DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sun
 
 
 class BusinessType(models.TextChoices):
-    SALON_SPA = "salon_spa", "Salon or spa"
-    CLINIC_WELLNESS = "clinic_wellness", "Clinic or wellness"
-    RETAIL_ECOMMERCE = "retail_ecommerce", "Retail or e-commerce"
-    RESTAURANT_CAFE = "restaurant_cafe", "Restaurant or café"
-    REAL_ESTATE = "real_estate", "Real estate"
-    AGENCY_CONSULTANCY = "agency_consultancy", "Agency or consultancy"
-    EDUCATION_COACHING = "education_coaching", "Education or coaching"
-    OTHER = "other", "Other"
+    SALON_SPA = "salon_spa", _("Salon or spa")
+    CLINIC_WELLNESS = "clinic_wellness", _("Clinic or wellness")
+    RETAIL_ECOMMERCE = "retail_ecommerce", _("Retail or e-commerce")
+    RESTAURANT_CAFE = "restaurant_cafe", _("Restaurant or café")
+    REAL_ESTATE = "real_estate", _("Real estate")
+    AGENCY_CONSULTANCY = "agency_consultancy", _("Agency or consultancy")
+    EDUCATION_COACHING = "education_coaching", _("Education or coaching")
+    OTHER = "other", _("Other")
 
 
 def owner_key(name: str, email: str) -> str:
@@ -83,6 +85,11 @@ class WorkspaceQuerySet(models.QuerySet["Workspace"]):
         """Keep those that are a person's own: not those whose ownership they have yet to accept."""
         return self.filter(owner=user, owner_pending_since=None)
 
+    def of_person(self, user: User) -> Self:
+        """Keep those that a person owns or works in."""
+        owned = Workspace.objects.owned_by(user).order_by().values("pk")
+        return self.filter(pk__in=owned.union(user.workspace_memberships.values("workspace"), all=True))
+
     def matching(self, fragment: str) -> Self:
         """Keep those that a search for the fragment finds."""
         return self.filter(found_by(fragment))
@@ -95,16 +102,20 @@ class Workspace(models.Model):
     """Holds its own copy of its plan's limits; `limits` is the sum of that copy and those of its add-ons.
 
     `owner_name` and `owner_email` are what was sent. With `owner_pending_since` the owner has not accepted it, or has
-    declined or left it: it is not among their workspaces. `opening_hours` names all seven days, each with its
-    intervals: `{"monday": [["09:00", "17:00"]], …}`; it is empty until it has been set.
+    declined or left it: it is not among their workspaces. With `two_factor_required` its dashboard is closed to whoever
+    of its people uses no two-factor. `opening_hours` names all seven days, each with its
+    intervals: `{"monday": [["09:00", "17:00"]], …}`; it is empty until it has been set. `former_agencies` has, by their
+    ids, when it left the agencies that it was under before. With `first_steps_hidden` its people have put the list of
+    first steps away.
     """
 
     class Status(models.TextChoices):
-        ACTIVE = "active", "Active"
-        SUSPENDED = "suspended", "Suspended"
+        ACTIVE = "active", _("Active")
+        SUSPENDED = "suspended", _("Suspended")
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     agency = models.ForeignKey(Agency, on_delete=models.PROTECT, related_name="workspaces", db_index=False)
+    former_agencies = models.JSONField(default=dict, db_default={}, editable=False)
     name = models.CharField(max_length=120)
     name_key = models.CharField(max_length=480, editable=False)
     status = models.CharField(max_length=10, choices=Status, default=Status.ACTIVE)
@@ -118,6 +129,8 @@ class Workspace(models.Model):
     owner_email = models.EmailField()
     owner_key = models.CharField(max_length=LONGEST_OWNER_KEY, editable=False)
     owner_pending_since = models.DateTimeField(null=True, blank=True, editable=False)
+    two_factor_required = models.BooleanField(default=False, db_default=False, editable=False)
+    first_steps_hidden = models.BooleanField(default=False, db_default=False, editable=False)
     business_type = models.CharField(max_length=30, choices=BusinessType, null=True, blank=True)
     timezone = models.CharField(max_length=64, default="UTC")
     external_id = models.CharField(max_length=LONGEST_EXTERNAL_ID, null=True, blank=True)
@@ -153,6 +166,7 @@ class Workspace(models.Model):
         ]
         indexes = [
             models.Index(fields=["agency", "-created_at", "-id"], name="workspace_newest"),
+            models.Index(fields=["agency", "name_key", "id"], name="workspace_by_name"),
             models.Index(fields=["agency", "status", "-created_at", "-id"], name="workspace_by_status"),
             models.Index(fields=["agency", "plan", "-created_at", "-id"], name="workspace_by_plan"),
             models.Index(fields=["agency", "business_type", "-created_at", "-id"], name="workspace_by_business"),
@@ -182,6 +196,12 @@ class Workspace(models.Model):
     @property
     def is_active(self) -> bool:
         return self.status == self.Status.ACTIVE
+
+    def agencies_since(self, moment: datetime) -> frozenset[int]:
+        """Give the ids of the agencies that it has been under since then: what it has sent leads to hosts of theirs."""
+        left = self.former_agencies.items()
+        former = (int(agency) for agency, until in left if datetime.fromisoformat(until) >= moment)
+        return frozenset((self.agency_id, *former))
 
 
 class HeldAddon(models.Model):

@@ -16,11 +16,32 @@ from workspaces.subaccounts.services.channels import (
 )
 from workspaces.subaccounts.services.keys import KeyNotFound, TooManyKeys, issue_workspace_key, revoke_workspace_key
 from workspaces.subaccounts.services.locking import lock_workspace
-from workspaces.subaccounts.services.opening_hours import OpeningHoursRefused
-from workspaces.subaccounts.services.owners import (
+from workspaces.subaccounts.services.moving import MoveHandler, move_handlers, move_workspace
+from workspaces.subaccounts.services.people.agency_access import (
+    AgencyIsSuspended,
+    WorkspaceIsSuspended,
+    end_access,
+    open_as_customer,
+)
+from workspaces.subaccounts.services.people.member_invitations import (
+    invite_workspace_member,
+    send_member_invitation_again,
+)
+from workspaces.subaccounts.services.people.members import (
+    AlreadyInTheWorkspace,
+    DepartureHandler,
+    WorkspaceMemberNotFound,
+    departure_handlers,
+    people_of,
+    remove_workspace_member,
+    used_seats,
+    waiting_invitations,
+)
+from workspaces.subaccounts.services.people.owners import (
     OwnerHasPassword,
     attach_owner,
     change_owner,
+    hand_over_ownership,
     invite_owner_again,
     leave_workspace,
     owner_state,
@@ -35,7 +56,8 @@ from workspaces.subaccounts.services.recording import (
     record_workspace_event,
     tenant_of,
 )
-from workspaces.subaccounts.services.settings import SettingRefused, settings_in_texts
+from workspaces.subaccounts.services.settings.opening_hours import OpeningHoursRefused
+from workspaces.subaccounts.services.settings.values import SettingRefused, settings_in_texts
 from workspaces.subaccounts.services.subscription.addons import AddonNotHeld, grant_addon, revoke_addon
 from workspaces.subaccounts.services.subscription.limits import LimitReached, recompute_limits, require_room
 from workspaces.subaccounts.services.subscription.plans import assign_plan
@@ -52,12 +74,16 @@ from workspaces.subaccounts.services.workspaces import (
 __all__ = [
     "AccountConnectedElsewhere",
     "AddonNotHeld",
+    "AgencyIsSuspended",
+    "AlreadyInTheWorkspace",
     "ChannelNotFound",
+    "DepartureHandler",
     "DisconnectionHandler",
     "ExternalIdTaken",
     "FirstChannelHandler",
     "KeyNotFound",
     "LimitReached",
+    "MoveHandler",
     "OpeningHoursRefused",
     "OwnerHasPassword",
     "SettingRefused",
@@ -65,6 +91,8 @@ __all__ = [
     "TooManyKeys",
     "UsageSource",
     "WorkspaceChanges",
+    "WorkspaceIsSuspended",
+    "WorkspaceMemberNotFound",
     "WorkspaceNotFound",
     "addon_reference",
     "assign_plan",
@@ -74,32 +102,44 @@ __all__ = [
     "change_workspace",
     "connect_channel",
     "create_workspace",
+    "departure_handlers",
     "disconnect_channel",
     "disconnection_handlers",
+    "end_access",
     "first_channel_handlers",
     "grant_addon",
+    "hand_over_ownership",
     "invite_owner_again",
+    "invite_workspace_member",
     "issue_workspace_key",
     "leave_workspace",
     "lock_workspace",
     "mark_channel_lost",
+    "move_handlers",
+    "move_workspace",
+    "open_as_customer",
     "owner_state",
+    "people_of",
     "plan_reference",
     "recompute_limits",
     "reconnect_channel",
     "record_sub_account_event",
     "record_workspace_activity",
     "record_workspace_event",
+    "remove_workspace_member",
     "replace_owner",
     "require_channel_room",
     "require_room",
     "restore_workspace",
     "revoke_addon",
     "revoke_workspace_key",
+    "send_member_invitation_again",
     "settings_in_texts",
     "suspend_workspace",
     "tenant_of",
     "usage",
     "usage_against_limits",
     "usage_sources",
+    "used_seats",
+    "waiting_invitations",
 ]

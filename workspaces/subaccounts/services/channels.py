@@ -16,6 +16,7 @@ from config.hooks import Registry
 from workspaces.subaccounts import events
 from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.services.locking import lock_workspace
+from workspaces.subaccounts.services.notifications import notify_of_lost_channel
 from workspaces.subaccounts.services.recording import record_workspace_activity, record_workspace_event
 from workspaces.subaccounts.services.subscription.limits import require_room
 
@@ -160,6 +161,7 @@ def mark_channel_lost(*, channel: Channel, reason: str, now: datetime, by: Actor
     channel.status = Channel.Status.ERROR
     _record(channel, "channel.lost", by, reason=reason)
     _tell(channel, events.CHANNEL_ERROR, now)
+    notify_of_lost_channel(channel, now=now)
     return True
 
 

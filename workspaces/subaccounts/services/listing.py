@@ -1,4 +1,4 @@
-"""Pages of an agency's sub-accounts, newest first, in statements that their indexes answer.
+"""Pages of an agency's sub-accounts, in an order of one of their indexes and in statements that these answer.
 
 Which ones is a queryset's business, with conditions on their own columns only; how a page of them is found is written
 here, as the ORM writes no such statement.
@@ -19,15 +19,16 @@ SELECT {columns}
 FROM ({page}) page
 JOIN subaccounts_workspace workspace ON workspace.id = page.id
 LEFT JOIN agency_plan plan ON plan.id = workspace.plan_id
-ORDER BY workspace.created_at DESC, workspace.id DESC
+ORDER BY {order}
 """
-PAGE = "SELECT id FROM subaccounts_workspace WHERE {where} ORDER BY created_at {way}, id {way} LIMIT %s OFFSET %s"
+PAGE = "SELECT id FROM subaccounts_workspace WHERE {where} ORDER BY {order} LIMIT %s OFFSET %s"
 # Few hits of a search are fetched by its index and sorted. Without the fence the planner would walk past all the
 # newer sub-accounts until it has met enough of them.
 PAGE_OF_FEW = (
-    "SELECT id FROM (SELECT id, created_at FROM subaccounts_workspace WHERE {where} OFFSET 0) hit "
-    "ORDER BY created_at {way}, id {way} LIMIT %s OFFSET %s"
+    "SELECT id FROM (SELECT id, {fields} FROM subaccounts_workspace WHERE {where} OFFSET 0) hit "
+    "ORDER BY {order} LIMIT %s OFFSET %s"
 )
+NEWEST_FIRST = ("-created_at", "-id")
 FEW = 2_000
 EVERYTHING = "agency_id = %s"
 
@@ -46,19 +47,22 @@ def rows_of(
     limit: int,
     total: int,
     is_search: bool = False,
+    is_capped: bool = False,
+    order: tuple[str, ...] = NEWEST_FIRST,
 ) -> list[dict[str, Any]]:
-    """Give rows with these columns (`name`, `plan__uuid`) from `offset` on, the newest first.
+    """Give rows with these columns (`name`, `plan__uuid`) from `offset` on, in the order of these fields.
 
     `rows` are some of the agency's, None stands for all. Those past the middle of the list are reached from its other
-    end. `is_search` says that the name is among the conditions.
+    end, unless there are more than the `total`, which is then `is_capped`. `is_search` says that the name is among the
+    conditions.
     """
     limit = min(limit, total - offset)
     if limit <= 0:
         return []
-    from_the_end = offset > total // 2
+    from_the_end = offset > total // 2 and not is_capped
     skipped = total - offset - limit if from_the_end else offset
     where, values = (EVERYTHING, [agency.pk]) if rows is None else _conditions(rows)
-    statement = _statement(tuple(columns), where, from_the_end, is_search and total <= FEW)
+    statement = _statement(tuple(columns), where, order, from_the_end, is_search and total <= FEW and not is_capped)
     with connection.cursor() as cursor:
         cursor.execute(statement, [*values, limit, skipped])
         return fetch_rows(cursor)
@@ -72,10 +76,17 @@ def _conditions(rows: "QuerySet[Any]") -> tuple[str, list[Any]]:
 
 
 @lru_cache(maxsize=256)
-def _statement(columns: tuple[str, ...], where: str, from_the_end: bool, are_few: bool) -> str:
-    way = "ASC" if from_the_end else "DESC"
-    page = (PAGE_OF_FEW if are_few else PAGE).format(where=where, way=way)
-    return ROWS.format(columns=_select_list(columns), page=page)
+def _statement(columns: tuple[str, ...], where: str, order: tuple[str, ...], from_the_end: bool, are_few: bool) -> str:
+    fields = ", ".join(name.removeprefix("-") for name in order if name.removeprefix("-") != "id")
+    walked = _order_by(order, reverse=from_the_end)
+    page = (PAGE_OF_FEW if are_few else PAGE).format(where=where, order=walked, fields=fields)
+    return ROWS.format(columns=_select_list(columns), page=page, order=_order_by(order, prefix="workspace."))
+
+
+def _order_by(order: tuple[str, ...], *, reverse: bool = False, prefix: str = "") -> str:
+    """Write fields such as `-created_at` as an ORDER BY, or as the very opposite one."""
+    ways = ((name.removeprefix("-"), name.startswith("-") is not reverse) for name in order)
+    return ", ".join(f"{prefix}{name} {'DESC' if descends else 'ASC'}" for name, descends in ways)
 
 
 def _select_list(columns: Sequence[str]) -> str:

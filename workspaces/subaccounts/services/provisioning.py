@@ -13,7 +13,7 @@ from config.db import name_key
 from config.errors import Forbidden
 from workspaces.subaccounts import events
 from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.services.owners import attach_owner
+from workspaces.subaccounts.services.people.owners import attach_owner
 from workspaces.subaccounts.services.recording import record_sub_account_event, record_workspace_activity
 from workspaces.subaccounts.services.workspaces import save_workspace
 
@@ -37,12 +37,14 @@ def create_workspace(
     external_id: str | None = None,
     metadata: dict[str, str] | None = None,
     ask_owner: bool = True,
+    is_announced: bool = True,
 ) -> Workspace:
     """Create a sub-account; an owner without a password gets an e-mail with a link to set one (`attach_owner`).
 
-    Without a plan it takes the agency's default plan, if there is one. Raises `SubAccountLimitReached` past the
-    agency's own limit, and `ExternalIdTaken`. The sub-account itself comes last: it is counted in its agency's row,
-    whose lock all other creations wait for until this one is committed.
+    Without a plan it takes the agency's default plan, if there is one. Not announced, it has no event, as one that a
+    customer adds to those they have. Raises `SubAccountLimitReached` past the agency's own limit, and
+    `ExternalIdTaken`. The sub-account itself comes last: it is counted in its agency's row, whose lock all other
+    creations wait for until this one is committed.
     """
     require_plain_names(name=name)
     plan = plan or default_plan_of(agency)
@@ -61,15 +63,24 @@ def create_workspace(
     )
     attach_owner(workspace=workspace, name=owner_name, email=owner_email, now=now, by=by, ask_owner=ask_owner)
     record_workspace_activity(workspace=workspace, action="workspace.created", by=by)
-    record_sub_account_event(workspace=workspace, event=events.WORKSPACE_CREATED, now=now)
-    _require_room(agency)
+    if is_announced:
+        record_sub_account_event(workspace=workspace, event=events.WORKSPACE_CREATED, now=now)
+    require_agency_room(agency)
     save_workspace(workspace, force_insert=True)
     return workspace
 
 
-def _require_room(agency: Agency) -> None:
-    """Take the lock of an agency that has a limit and look whether there is room; no other is locked."""
+def require_agency_room(agency: Agency) -> None:
+    """Take the lock of an agency that has a limit and look whether there is room; no other is locked.
+
+    Raises `SubAccountLimitReached`.
+    """
     limited = Agency.objects.select_for_update(no_key=True).filter(pk=agency.pk, max_sub_accounts__isnull=False)
     locked = limited.only("max_sub_accounts", "sub_account_count").first()
     if locked and locked.max_sub_accounts is not None and locked.sub_account_count >= locked.max_sub_accounts:
         raise SubAccountLimitReached
+
+
+def agency_has_room(agency: Agency) -> bool:
+    """Say whether an agency may have one more sub-account, as it was when it was read: for kindness alone."""
+    return agency.max_sub_accounts is None or agency.sub_account_count < agency.max_sub_accounts

@@ -13,9 +13,9 @@ from config.errors import Invalid, NotFound
 from workspaces.subaccounts import events
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services.locking import lock_workspace
-from workspaces.subaccounts.services.opening_hours import hours_as_text
 from workspaces.subaccounts.services.recording import record_sub_account_event, record_workspace_activity
-from workspaces.subaccounts.services.settings import checked_settings
+from workspaces.subaccounts.services.settings.opening_hours import hours_as_text
+from workspaces.subaccounts.services.settings.values import checked_settings
 
 
 class WorkspaceNotFound(NotFound):
@@ -44,6 +44,8 @@ class WorkspaceChanges(TypedDict, total=False):
     booking_link: str
     review_link: str
     menu_link: str
+    two_factor_required: bool
+    first_steps_hidden: bool
 
 
 def save_workspace(workspace: Workspace, **options: Any) -> None:

@@ -61,5 +61,5 @@ def test_it_costs_the_same_however_much_is_used(a: Tenant, django_assert_num_que
     for number in range(5):
         ChannelFactory.create(workspace=a.workspace, name=f"Channel {number}")
     path = a.path
-    with django_assert_num_queries(5):  # the key's own, the sub-account, its channels, contacts and broadcasts
+    with django_assert_num_queries(6):  # the key's own, the sub-account, its channels, people, contacts and broadcasts
         a.api.get(f"{path}/usage")

@@ -59,6 +59,10 @@ def test_a_key_is_shown_once_and_works_until_it_is_revoked(a: Tenant, owner: Cli
     assert call_with(plaintext) == (401, "Invalid API key.")
 
 
+def test_the_form_of_a_key_leads_back_to_the_list(owner: Client) -> None:
+    assert f'<li><a href="{LIST}">REST API</a></li>' in owner.get(NEW).content.decode()
+
+
 def test_there_is_no_51st_key(a: Tenant, owner: Client) -> None:
     fill(a, left=1)
 

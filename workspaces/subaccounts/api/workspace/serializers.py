@@ -7,8 +7,8 @@ from config.api.serializers import Serializer
 from workspaces.subaccounts.api.serializers import ChannelSerializer
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.models.workspaces import DAYS, BusinessType
-from workspaces.subaccounts.services.currencies import CURRENCIES
-from workspaces.subaccounts.services.opening_hours import MOST_INTERVALS
+from workspaces.subaccounts.services.settings.currencies import CURRENCIES
+from workspaces.subaccounts.services.settings.opening_hours import MOST_INTERVALS
 
 LONGEST_NAME = 120
 LONGEST_TEXT = 500

@@ -4,6 +4,7 @@ from rest_framework.viewsets import ViewSetMixin
 
 from agency.actors import Actor
 from agency.models import Switch
+from agency.pages.branding.host import host_serves
 from agency.request_actor import request_actor
 from agency.services.switches import switch_is_on
 from config.api.errors.refusals import Unauthorized
@@ -36,7 +37,11 @@ class WorkspaceSurface(AddressLimitedSurface[WorkspaceCaller]):
         return switch_is_on(Switch.Name.WORKSPACE_API)
 
     def resolve_key(self, digest: bytes) -> WorkspaceCaller | None:
-        return authenticate_workspace_key(digest)
+        caller = authenticate_workspace_key(digest)
+        if caller is None or caller.workspace is None:
+            return caller
+        is_here = host_serves(self.request._request, {caller.workspace.agency_id})
+        return caller if is_here else None
 
     def check_caller(self, caller: WorkspaceCaller) -> None:
         if caller.workspace is None:

@@ -8,15 +8,15 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency import limits
 from agency.console.views.base import ConsoleView, FormPage, crumb
 from agency.models import ActivityEntry, Addon, Plan
 from agency.pages.activity import action_label
-from agency.pages.forms import ReasonForm
+from agency.pages.forms.forms import ReasonForm
 from agency.pages.lists import keyset_page, with_id
 from workspaces.subaccounts.console.forms import AddonForm, NewSubAccountForm, SubAccountForm, initial_of
 from workspaces.subaccounts.console.views.sub_accounts import NAV
 from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.pages.usage import limits_against_use
 from workspaces.subaccounts.services import (
     WorkspaceNotFound,
     change_workspace,
@@ -24,13 +24,12 @@ from workspaces.subaccounts.services import (
     owner_state,
     restore_workspace,
     suspend_workspace,
-    usage,
 )
 
 TITLE = gettext_lazy("Sub-accounts")
 PAGE = "console:sub-account"
 LATEST = 6
-MOST_CHANNELS = 100
+MOST_CHANNELS = MOST_MEMBERS = 100
 
 
 class OneSubAccount(ConsoleView):
@@ -67,18 +66,10 @@ class SubAccountPage(OneSubAccount):
             held_addons=held_addons,
             addon_form=AddonForm(addons=free.order_by("name_key", "id")),
             owner_state=owner_state(self.workspace),
+            members=self.workspace.members.select_related("user").order_by("created_at", "id")[:MOST_MEMBERS],
             channels=self.workspace.channels.order_by("connected_at", "id")[:MOST_CHANNELS],
             latest=[(entry, action_label(entry.action)) for entry in self.activity().order_by("-id")[:LATEST]],
         )
-
-
-def limits_against_use(workspace: Workspace) -> list[dict[str, Any]]:
-    """Give each limit's label, what is used of it and what is allowed, None for no limit."""
-    used = usage(workspace)
-    return [
-        {"label": label, "used": used[name], "allowed": limits.value(workspace.limits, name)}
-        for name, label in limits.LABELS.items()
-    ]
 
 
 class SubAccountActivity(OneSubAccount):

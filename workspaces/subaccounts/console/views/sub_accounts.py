@@ -1,16 +1,19 @@
-"""The list of sub-accounts, with its search and filters in the address."""
+"""The list of sub-accounts, with its search, filters and order in the address."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext_lazy as _
 
 from agency.console.views.base import ConsoleView
 from agency.models import Plan
-from agency.pages.lists import read_pages
-from config.api.requests.parameters import NothingMatches, Parameters
-from config.errors import Invalid
+from agency.pages.lists import count_capped, read_pages
+from agency.pages.tables import Choices, Column, Filter, ListPage, Table
+from agency.services.bulk.actions import actions_on
+from config.api.requests.parameters import Parameters
+from workspaces.subaccounts.console.chosen import filtered
 from workspaces.subaccounts.filters import SubAccountFilterSet
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.models.workspaces import BusinessType
@@ -19,6 +22,25 @@ from workspaces.subaccounts.services.listing import count_of, rows_of
 NAV = "console:sub-accounts"
 COLUMNS = ("uuid", "name", "status", "owner_name", "owner_email", "business_type", "created_at", "plan__name")
 MOST_PLANS = 200
+# Each order is that of an index.
+TABLE = Table(
+    caption=_("Sub-accounts"),
+    columns=(
+        Column(name="name", label=_("Name"), order=("name_key", "id")),
+        Column(name="status", label=_("Status"), order=("status", "-created_at", "-id")),
+        Column(name="plan", label=_("Plan")),
+        Column(name="business_type", label=_("Business type"), order=("business_type", "-created_at", "-id")),
+        Column(name="created", label=_("Created"), order=("created_at", "id"), descends_first=True),
+        Column(name="actions", label=_("Actions"), is_unseen=True),
+    ),
+    filters=(
+        Filter(name="search", label=_("Search"), placeholder=_("Name, owner, e-mail or ID")),
+        Filter(name="status", label=_("Status"), is_choice=True, choices=Workspace.Status.choices),
+        Filter(name="plan", label=_("Plan"), is_choice=True),
+        Filter(name="business_type", label=_("Business type"), is_choice=True, choices=BusinessType.choices),
+    ),
+    sort="-created",
+)
 
 
 @dataclass(slots=True)
@@ -26,15 +48,6 @@ class Filters:
     """What the list was asked for, as it was written in the address; the API's other filters count there, too."""
 
     query: str
-    search: str
-    status: str
-    plan: str
-    business_type: str
-
-    @classmethod
-    def of(cls, request: HttpRequest) -> "Filters":
-        names = ("search", "status", "plan", "business_type")
-        return cls(request.META.get("QUERY_STRING", ""), **{name: request.GET.get(name, "").strip() for name in names})
 
     @property
     def any(self) -> bool:
@@ -42,22 +55,21 @@ class Filters:
 
     def apply(self, rows: "QuerySet[Any]") -> "QuerySet[Any]":
         """Keep what is asked for; a value that no sub-account can have keeps nothing."""
-        try:
-            return SubAccountFilterSet.apply(Parameters(self.query), rows)
-        except (NothingMatches, Invalid):
-            return rows.none()
+        return filtered(self.query, rows)
 
 
-class SubAccounts(ConsoleView):
+class SubAccounts(ListPage, ConsoleView):
     """The count of all is the agency's own; only a filter counts rows."""
 
     nav = NAV
+    table = TABLE
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        filters = Filters.of(request)
+        state = self.read_table({"plan": self._plans()})
+        filters = Filters(request.META.get("QUERY_STRING", ""))
         found = filters.apply(Workspace.objects.of(self.agency)) if filters.any else None
-        total = count_of(self.agency, found)
-        pages = read_pages(request, total)
+        total, is_capped = (count_of(self.agency, None), False) if found is None else count_capped(found)
+        pages = read_pages(request, total, is_capped)
         rows = rows_of(
             self.agency,
             found,
@@ -65,14 +77,19 @@ class SubAccounts(ConsoleView):
             offset=pages.offset,
             limit=pages.size,
             total=total,
-            is_search=bool(filters.search),
+            is_capped=is_capped,
+            is_search=bool(state.values["search"]),
+            order=state.order,
         )
-        return self.page("subaccounts/sub_accounts.html", rows=rows, pages=pages, filters=filters, **self._choices())
+        state.is_filtered = filters.any
+        return self.list_page(
+            "subaccounts/sub_accounts.html",
+            state.show(rows, pages),
+            business_types=dict(BusinessType.choices),
+            bulk_actions=actions_on("sub-accounts") if self.may_write else [],
+        )
 
-    def _choices(self) -> dict[str, Any]:
-        return {
-            "plans": Plan.objects.filter(agency=self.agency).order_by("name_key", "id")[:MOST_PLANS],
-            "statuses": Workspace.Status.choices,
-            "business_types": BusinessType.choices,
-            "business_types_by_value": dict(BusinessType.choices),
-        }
+    def _plans(self) -> Choices:
+        plans = Plan.objects.filter(agency=self.agency).order_by("name_key", "id")[:MOST_PLANS]
+        archived = _("%(name)s (archived)")
+        return [(str(plan.uuid), archived % {"name": plan.name} if plan.archived_at else plan.name) for plan in plans]

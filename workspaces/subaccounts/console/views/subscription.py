@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from agency.console.views.base import FormPage
 from agency.models import Addon, Plan
-from agency.pages.forms import Confirmation
+from agency.pages.forms.forms import Confirmation
 from agency.pages.lists import with_id
 from agency.services import AddonNotFound
 from workspaces.subaccounts.console.forms import AddonForm, PlanForm

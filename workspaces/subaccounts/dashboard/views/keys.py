@@ -2,7 +2,6 @@
 
 from typing import Any, ClassVar
 
-from django.conf import settings
 from django.db.models import F, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
@@ -10,8 +9,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.pages.forms import Confirmation
-from agency.pages.lists import paged, with_id
+from agency.pages.forms.forms import Confirmation
+from agency.pages.lists import with_id
+from agency.pages.tables import Column, ListPage, Table
+from agency.services.domains.hosts import base_url_of
+from workspaces.subaccounts.dashboard.current_workspace import OWNERS
 from workspaces.subaccounts.dashboard.forms import KeyForm
 from workspaces.subaccounts.dashboard.surface import DashboardForm, DashboardView
 from workspaces.subaccounts.models import WorkspaceKey
@@ -27,9 +29,10 @@ USED = gettext_lazy(
 
 
 class KeyPage(DashboardView):
-    """A page about the workspace's keys."""
+    """A page about the workspace's keys, which only its owner makes and revokes: they outlive whoever made them."""
 
     nav = KEYS
+    writers = OWNERS
 
     @property
     def keys(self) -> "QuerySet[WorkspaceKey]":
@@ -37,16 +40,28 @@ class KeyPage(DashboardView):
 
     def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
         """Say where the API is, in each page about its keys."""
-        base_url = f"{settings.PUBLIC_URL}/api/v1"
+        base_url = f"{base_url_of(self.workspace.agency_id)}/api/v1"
         return super().page(template, status=status, base_url=base_url, most_keys=MOST_KEYS, **context)
 
 
-class KeyList(KeyPage):
+class KeyList(ListPage, KeyPage):
     """Live keys first; revoked ones stay in the list."""
 
+    table = Table(
+        caption=gettext_lazy("API keys"),
+        columns=(
+            Column(name="name", label=gettext_lazy("Name"), order=("name", "id")),
+            Column(name="key", label=gettext_lazy("Key")),
+            Column(name="created", label=gettext_lazy("Created"), order=("created_at", "id"), descends_first=True),
+            Column(name="used", label=gettext_lazy("Last used"), order=("last_used_at", "id")),
+            Column(name="state", label=gettext_lazy("State")),
+            Column(name="actions", label=gettext_lazy("Actions"), is_unseen=True),
+        ),
+    )
+
     def get(self, request: HttpRequest) -> HttpResponse:
-        rows, pages = paged(request, self.keys.order_by(F("revoked_at").desc(nulls_first=True), "-created_at", "-id"))
-        return self.page("subaccounts/api_keys.html", rows=rows, pages=pages)
+        keys = self.keys.order_by(F("revoked_at").desc(nulls_first=True), "-created_at", "-id")
+        return self.list_page("subaccounts/api_keys.html", self.read_table().fetch(keys))
 
 
 class KeyNew(KeyPage, DashboardForm[KeyForm]):
@@ -54,6 +69,7 @@ class KeyNew(KeyPage, DashboardForm[KeyForm]):
 
     template_name: ClassVar[str] = FORM
     creates = True
+    writers_only = True
     sent_already = USED
 
     def make_form(self, data: Any = None) -> KeyForm:
@@ -69,6 +85,7 @@ class KeyNew(KeyPage, DashboardForm[KeyForm]):
 
 class KeyRevoke(KeyPage, DashboardForm[Confirmation]):
     template_name: ClassVar[str] = FORM
+    writers_only = True
     key: WorkspaceKey
 
     def find(self, **ids: Any) -> None:

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Count
+from django.utils import timezone
 
 from agency import limits
 from config.hooks import Registry
 from workspaces.subaccounts.models import Channel, Workspace
+from workspaces.subaccounts.services.people.members import used_seats
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,6 @@ def used_channels(workspace: Workspace) -> dict[str, int]:
     return {f"channels.{platform}": number for platform, number in counted}
 
 
-def used_seats(workspace: Workspace) -> dict[str, int]:
-    """Count the people: the owner is the first team member."""
-    return {"team_members": 1}
+def used_team_members(workspace: Workspace) -> dict[str, int]:
+    """Count the people: the owner is the first team member, whoever is invited has a seat already."""
+    return {"team_members": used_seats(workspace, timezone.now())}

@@ -9,7 +9,7 @@ from django.core.validators import URLValidator
 
 from config.errors import Invalid
 from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.services.opening_hours import checked_hours, hours_as_text
+from workspaces.subaccounts.services.settings.opening_hours import checked_hours, hours_as_text
 
 LINKS = ("website", "booking_link", "review_link", "menu_link")
 TEXTS = ("address", "phone", "email", *LINKS)

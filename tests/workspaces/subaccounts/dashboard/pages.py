@@ -1,0 +1,286 @@
+"""Every page of the dashboard, with what its workspace's owner is answered there."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+from uuid import UUID, uuid4
+
+from django.urls import reverse
+from django.utils.timezone import now
+
+from agency.actors import SYSTEM
+from packs.library import library
+from packs.services import add_library_entry, change_pack, create_pack
+from tests.broadcasts.under_way import a_broadcast, a_draft
+from tests.factories import (
+    ContactFactory,
+    ContactImportFactory,
+    SegmentFactory,
+    WorkspaceMemberFactory,
+    a_workspace_key,
+    catalogue_ids,
+)
+from tests.packs.client import an_automation
+from tests.tenants import Tenant
+from tests.workspaces.conversations.facts import a_conversation
+from webhooks.models import Endpoint
+from webhooks.pages.deliveries import sign_redelivery
+from webhooks.services import Replayed, register_endpoint, send_test
+from workspaces.conversations.models import Message
+from workspaces.conversations.services import Content, create_saved_reply, send_message
+from workspaces.subaccounts.services import invite_workspace_member, tenant_of
+
+Ids = Callable[[Tenant], list[Any]]
+
+
+def no_ids(_: Tenant) -> list[UUID]:
+    return []
+
+
+def automation(tenant: Tenant) -> list[UUID]:
+    return [an_automation(tenant.workspace, name=f"Automation {tenant.mark}").uuid]
+
+
+def channel(tenant: Tenant) -> list[UUID]:
+    return [tenant.channel.uuid]
+
+
+def api_key(tenant: Tenant) -> list[UUID]:
+    return [a_workspace_key(tenant.workspace, name=f"Key {tenant.mark}")[0].uuid]
+
+
+def own_endpoint(tenant: Tenant) -> Endpoint:
+    url = f"https://93.184.215.14/{tenant.mark}"
+    return register_endpoint(tenant=tenant_of(tenant.workspace), url=url, events=["product.updated"], by=SYSTEM)
+
+
+def webhook(tenant: Tenant) -> list[UUID]:
+    return [own_endpoint(tenant).uuid]
+
+
+def delivery(tenant: Tenant) -> list[UUID]:
+    return [send_test(endpoint=own_endpoint(tenant), event="product.updated", now=now(), by=SYSTEM).uuid]
+
+
+def redelivery(tenant: Tenant) -> list[Any]:
+    return [sign_redelivery(tenant_of(tenant.workspace), Replayed(1, 0, 1), now())]
+
+
+def contact(tenant: Tenant) -> list[UUID]:
+    return [ContactFactory.create(workspace=tenant.workspace, name=f"Contact {tenant.mark}").uuid]
+
+
+def contact_import(tenant: Tenant) -> list[UUID]:
+    return [ContactImportFactory.create(workspace=tenant.workspace, filename=f"{tenant.mark}.csv").uuid]
+
+
+def segment(tenant: Tenant) -> list[UUID]:
+    return [SegmentFactory.create(workspace=tenant.workspace, name=f"Segment {tenant.mark} {uuid4()}").uuid]
+
+
+def conversation(tenant: Tenant) -> list[UUID]:
+    return [a_conversation(tenant.channel).uuid]
+
+
+def draft(tenant: Tenant) -> list[UUID]:
+    return [a_draft(tenant.channel, name=f"Broadcast {tenant.mark}").uuid]
+
+
+def broadcast(tenant: Tenant) -> list[UUID]:
+    return [a_broadcast(channel=tenant.channel, name=f"Broadcast {tenant.mark}").uuid]
+
+
+def saved_reply(tenant: Tenant) -> list[UUID]:
+    name, by = f"Reply {tenant.mark} {uuid4()}", SYSTEM
+    return [create_saved_reply(workspace=tenant.workspace, name=name[:60], text="Hello", now=now(), by=by).uuid]
+
+
+def conversation_and_reply(tenant: Tenant) -> list[UUID]:
+    return [*conversation(tenant), *saved_reply(tenant)]
+
+
+def conversation_and_failure(tenant: Tenant) -> list[UUID]:
+    held = a_conversation(tenant.channel)
+    message = send_message(conversation=held, content=Content(text="Hello"), by=SYSTEM, now=now())
+    Message.objects.filter(pk=message.pk).update(status="failed", error_code="131026")
+    return [held.uuid, message.uuid]
+
+
+def invitation(tenant: Tenant) -> list[UUID]:
+    email = f"{uuid4()}@example.com"
+    made = invite_workspace_member(workspace=tenant.workspace, email=email, name=tenant.mark, now=now(), by=SYSTEM)
+    return [made.uuid]
+
+
+def member(tenant: Tenant) -> list[UUID]:
+    return [WorkspaceMemberFactory.create(workspace=tenant.workspace).uuid]
+
+
+def pack(tenant: Tenant) -> list[UUID]:
+    pack = create_pack(agency=tenant.agency, name=f"Pack {tenant.mark}", by=SYSTEM)
+    add_library_entry(pack=pack, template_id=an_item(), by=SYSTEM)
+    change_pack(pack=pack, status="published", by=SYSTEM)
+    return [pack.uuid]
+
+
+def an_item() -> str:
+    return next(iter(library().items))
+
+
+def offered(*names: str) -> Ids:
+    """The ids of what the workspace offers, by their names in `catalogue_ids`."""
+
+    def ids(tenant: Tenant) -> list[UUID]:
+        made = catalogue_ids(tenant.workspace, f"{tenant.mark} {uuid4()}")
+        return [made[name] for name in names]
+
+    return ids
+
+
+@dataclass(frozen=True)
+class PageCase:
+    """What the owner's GET and POST are answered with; 405 means that the method is not there, 302 that it leads on.
+
+    `owners` says what is the owner's alone: `posts`, or `all` of it.
+    """
+
+    get: int
+    post: int
+    ids: Ids = no_ids
+    owners: Literal["", "posts", "all"] = ""
+
+
+# Answered piece by piece: no page.
+EXPORTS = ("contacts-export", "broadcast-export")
+STREAMS = ("inbox-stream", "contacts-export", "contact-import-refused", "broadcast-export")
+PAGES = {
+    "home": PageCase(200, 405),
+    "first-steps": PageCase(302, 302),
+    "saved-view-save": PageCase(302, 302),
+    "saved-view-remove": PageCase(302, 302),
+    "automations": PageCase(200, 405),
+    "automations-ready": PageCase(200, 302),
+    "automation-remove": PageCase(200, 302, automation),
+    "prerequisites": PageCase(200, 302),
+    "automation": PageCase(200, 302, automation),
+    "automation-on": PageCase(302, 302, automation),
+    "automation-off": PageCase(302, 302, automation),
+    "channels": PageCase(200, 405),
+    "channel-disconnect": PageCase(200, 302, channel),
+    "settings": PageCase(200, 422),
+    "two-factor": PageCase(200, 302, owners="all"),
+    "api-keys": PageCase(200, 405, owners="posts"),
+    "api-key-new": PageCase(200, 422, owners="all"),
+    "api-key-revoke": PageCase(200, 302, api_key, owners="all"),
+    "webhooks": PageCase(200, 405, owners="posts"),
+    "webhook-new": PageCase(200, 422, owners="all"),
+    "webhook-redeliver-failed": PageCase(200, 422, owners="all"),
+    "webhook": PageCase(200, 405, webhook, owners="posts"),
+    "webhook-edit": PageCase(200, 422, webhook, owners="all"),
+    "webhook-rotate": PageCase(200, 200, webhook, owners="all"),
+    "webhook-remove": PageCase(200, 302, webhook, owners="all"),
+    "webhook-test": PageCase(302, 302, webhook, owners="posts"),
+    "webhook-delivery": PageCase(200, 405, delivery, owners="posts"),
+    "webhook-redelivery": PageCase(200, 405, redelivery, owners="posts"),
+    "webhook-redeliver": PageCase(302, 302, delivery, owners="posts"),
+    "inbox": PageCase(200, 405),
+    "inbox-stream": PageCase(200, 405),
+    "conversation": PageCase(200, 405, conversation),
+    "conversation-new": PageCase(200, 302),
+    "conversations-change": PageCase(302, 302),
+    "conversation-insert": PageCase(302, 200, conversation),
+    "conversation-reply": PageCase(200, 405, conversation_and_reply),
+    "conversation-again": PageCase(302, 302, conversation_and_failure),
+    "conversation-snooze": PageCase(302, 409, conversation),
+    "conversation-opt-out": PageCase(302, 302, conversation),
+    "saved-replies": PageCase(200, 405),
+    "saved-reply-new": PageCase(200, 422),
+    "saved-reply": PageCase(200, 422, saved_reply),
+    "saved-reply-delete": PageCase(200, 302, saved_reply),
+    "conversation-send": PageCase(302, 422, conversation),
+    "conversation-read": PageCase(302, 302, conversation),
+    "conversation-unread": PageCase(302, 302, conversation),
+    "conversation-assign": PageCase(302, 302, conversation),
+    "conversation-status": PageCase(302, 302, conversation),
+    "conversation-note": PageCase(302, 302, conversation),
+    "broadcasts": PageCase(200, 405),
+    "broadcast-new": PageCase(200, 422),
+    "broadcast": PageCase(200, 405, broadcast),
+    "broadcast-edit": PageCase(200, 422, draft),
+    "broadcast-preview": PageCase(200, 405, draft),
+    "broadcast-test": PageCase(200, 422, draft),
+    "broadcast-recipients": PageCase(200, 405, broadcast),
+    "broadcast-export": PageCase(200, 405, broadcast),
+    "broadcast-schedule": PageCase(302, 302, draft),
+    "broadcast-approve": PageCase(302, 302, draft),
+    "broadcast-pause": PageCase(302, 302, broadcast),
+    "broadcast-resume": PageCase(302, 302, broadcast),
+    "broadcast-cancel": PageCase(200, 302, broadcast),
+    "broadcast-delete": PageCase(200, 302, draft),
+    "broadcast-duplicate": PageCase(302, 302, broadcast),
+    "contacts": PageCase(200, 405),
+    "contact-new": PageCase(200, 422),
+    "contacts-export": PageCase(200, 405),
+    "contact": PageCase(200, 302, contact),
+    "contact-opt-out": PageCase(302, 302, contact),
+    "contact-opt-in": PageCase(302, 302, contact),
+    "contact-remove": PageCase(200, 302, contact),
+    "contact-merge": PageCase(200, 404, contact),
+    "contact-imports": PageCase(200, 405),
+    "contact-import-new": PageCase(200, 422),
+    "contact-import": PageCase(200, 422, contact_import),
+    "contact-import-cancel": PageCase(302, 302, contact_import),
+    "contact-import-refused": PageCase(200, 405, contact_import),
+    "segments": PageCase(200, 405),
+    "segment-new": PageCase(200, 422),
+    "segment": PageCase(200, 422, segment),
+    "segment-remove": PageCase(200, 302, segment),
+    "gallery": PageCase(200, 405),
+    "products": PageCase(200, 405),
+    "product-new": PageCase(200, 422),
+    "product": PageCase(200, 422, offered("product")),
+    "product-stock": PageCase(200, 422, offered("product")),
+    "product-delete": PageCase(200, 302, offered("product")),
+    "services": PageCase(200, 405),
+    "service-new": PageCase(200, 422),
+    "service": PageCase(200, 422, offered("service")),
+    "service-delete": PageCase(200, 302, offered("service")),
+    "service-categories": PageCase(200, 405),
+    "service-category-new": PageCase(200, 422),
+    "service-category": PageCase(200, 422, offered("category")),
+    "service-category-delete": PageCase(200, 302, offered("category")),
+    "staff": PageCase(200, 405),
+    "staff-new": PageCase(200, 422),
+    "staff-member": PageCase(200, 422, offered("staff")),
+    "staff-delete": PageCase(200, 302, offered("staff")),
+    "classes": PageCase(200, 405),
+    "class-new": PageCase(200, 422),
+    "class": PageCase(200, 405, offered("session")),
+    "class-cancel": PageCase(200, 302, offered("session")),
+    "class-participant-add": PageCase(302, 404, offered("session")),
+    "class-participant-remove": PageCase(302, 302, offered("session", "contact")),
+    "pack": PageCase(200, 405, pack),
+    "pack-install": PageCase(302, 302, pack),
+    "people": PageCase(200, 405, owners="posts"),
+    "person-invite": PageCase(200, 422, owners="all"),
+    "person-invite-again": PageCase(302, 302, invitation, owners="posts"),
+    "person-invite-withdraw": PageCase(302, 302, invitation, owners="posts"),
+    "person-remove": PageCase(200, 302, member, owners="all"),
+    "person-make-owner": PageCase(200, 302, member, owners="all"),
+    "activity": PageCase(200, 405),
+    "notifications": PageCase(200, 405),
+    "notifications-read": PageCase(302, 302),
+    "notification-settings": PageCase(200, 422),
+}
+# Open to whoever has signed in and owns something: they lead into a workspace.
+LANDING = {
+    "choose": PageCase(200, 405),
+    "switch": PageCase(302, 302),
+    "agency-access-end": PageCase(302, 302),
+    "leave": PageCase(200, 302, lambda tenant: [tenant.workspace.uuid]),
+    "workspace-new": PageCase(404, 404),  # until the agency allows it: sign_up/test_further_workspaces.py
+}
+
+
+def address(name: str, ids: list[UUID]) -> str:
+    return reverse(f"app:{name}", args=ids)

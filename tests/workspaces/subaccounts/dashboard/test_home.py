@@ -1,0 +1,155 @@
+"""The dashboard's home page: what comes next, what needs attention, what is used of the plan."""
+
+import re
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils.timezone import now
+
+from agency.actors import SYSTEM
+from agency.models import ActivityEntry
+from tests.agency.console.browsers import flashes, text
+from tests.factories import ChannelFactory, ContactFactory, PlanFactory, WorkspaceFactory, plan_limits
+from tests.packs.client import an_automation
+from tests.tenants import Tenant
+from tests.workspaces.conversations.facts import a_conversation
+from tests.workspaces.subaccounts.dashboard.clients import agency_client, dashboard_client, member_client
+from workspaces.automations.models import Automation
+from workspaces.automations.services import switch_on
+from workspaces.conversations.services import Content, send_message
+from workspaces.subaccounts.models import Channel, Workspace
+from workspaces.subaccounts.services import change_workspace
+
+pytestmark = pytest.mark.django_db
+STEPS = (
+    "Connect a channel",
+    "Fill in your business details",
+    "Set an automation up",
+    "Switch it on",
+    "Bring your contacts",
+    "Send a first message",
+)
+
+
+@pytest.fixture
+def customer(a: Tenant) -> Workspace:
+    """A workspace with nothing in it."""
+    Automation.objects.all().delete()
+    plan = PlanFactory.create(agency=a.agency, name="Starter", limits=plan_limits(contacts=10))
+    return WorkspaceFactory.create(agency=a.agency, plan=plan)
+
+
+def home(browser: Client) -> Any:
+    answer = browser.get("/app/")
+    assert answer.status_code == 200
+    return answer
+
+
+def emphasised(answer: Any) -> list[str]:
+    return re.findall(r'<a class="button primary"[^>]*aria-label="[^":]*: ([^"]*)"', answer.content.decode())
+
+
+def done(answer: Any) -> list[str]:
+    return [step for step in STEPS if f"{step} Done." in text(answer)]
+
+
+def test_one_step_after_another_is_ticked_as_it_is_done_and_the_next_one_emphasised(customer: Workspace) -> None:
+    owner = dashboard_client(customer)
+    assert (done(home(owner)), emphasised(home(owner))) == ([], [STEPS[0]])
+    channel = ChannelFactory.create(workspace=customer)
+    Automation.objects.all().delete()
+    assert emphasised(home(owner)) == [STEPS[1]]
+    change_workspace(workspace=customer, address="Main Street 1", by=SYSTEM)
+    assert emphasised(home(owner)) == [STEPS[2]]
+    automation = an_automation(customer, published=False)
+    assert (done(home(owner)), emphasised(home(owner))) == ([*STEPS[:2]], [STEPS[2]])
+    automation.delete()
+    automation = an_automation(customer)
+    assert emphasised(home(owner)) == [STEPS[3]]
+    switch_on(automation=automation, now=now(), by=SYSTEM)
+    assert emphasised(home(owner)) == [STEPS[4]]
+    conversation = a_conversation(channel)
+    assert emphasised(home(owner)) == [STEPS[5]]
+    send_message(conversation=conversation, content=Content(text="Hello"), by=SYSTEM, now=now())
+    assert (done(home(owner)), emphasised(home(owner))) == ([*STEPS], [])
+    assert "Everything is set up." in text(home(owner))
+
+
+def test_what_automations_say_of_the_business_is_asked_for_until_it_is_there(customer: Workspace) -> None:
+    change_workspace(workspace=customer, address="Main Street 1", by=SYSTEM)
+    automation = an_automation(customer)
+    automation.draft["steps"][0]["config"]["text"] = "We are open {{workspace.opening_hours}}."
+    automation.save()
+    assert STEPS[1] not in done(home(dashboard_client(customer)))
+    change_workspace(workspace=customer, opening_hours={"monday": [["09:00", "17:00"]]}, by=SYSTEM)
+    assert STEPS[1] in done(home(dashboard_client(customer)))
+
+
+def test_the_steps_are_hidden_for_everybody_and_shown_again(customer: Workspace) -> None:
+    owner = dashboard_client(customer)
+    answer = owner.post("/app/first-steps", {"hide": "1"}, follow=True)
+    assert flashes(answer) == ["The first steps are hidden."]
+    assert STEPS[0] not in text(home(member_client(customer)))
+    assert ActivityEntry.objects.get(action="workspace.changed").details == {
+        "first_steps_hidden": {"from": False, "to": True}
+    }
+    owner.post("/app/first-steps")
+    assert STEPS[0] in text(home(owner))
+
+
+def test_whoever_may_only_look_sees_the_steps_without_their_buttons(customer: Workspace) -> None:
+    shown = home(agency_client(customer, "viewer"))
+    assert STEPS[0] in text(shown)
+    assert emphasised(shown) == []
+    assert "Hide the first steps" not in text(shown)
+
+
+def test_what_needs_attention_stands_first_and_leads_to_where_it_is_put_right(customer: Workspace) -> None:
+    channel = ChannelFactory.create(workspace=customer, name="Front desk")
+    automation = an_automation(customer, name="Greeting")
+    switch_on(automation=automation, now=now(), by=SYSTEM)
+    assert "Needs attention" not in text(home(dashboard_client(customer)))
+    Channel.objects.filter(pk=channel.pk).update(status=Channel.Status.ERROR)
+    for _ in range(10):
+        ContactFactory.create(workspace=customer)
+    shown = text(home(dashboard_client(customer)))
+    concerns = shown[shown.index("Needs attention") : shown.index("First steps")]
+    assert "Front desk is broken" in concerns
+    assert "Greeting is on, but something is missing." in concerns
+    assert "Your plan has no room left: 10 of 10 contacts are used." in concerns
+    assert f'href="/app/automations/{automation.uuid}"' in home(dashboard_client(customer)).content.decode()
+
+
+def test_what_is_used_stands_against_the_plan_without_rows_of_nothing(customer: Workspace) -> None:
+    ContactFactory.create(workspace=customer)
+    shown = text(home(dashboard_client(customer)))
+    assert "Plan: Starter" in shown
+    assert "Contacts 1 10" in shown
+
+
+def test_the_page_costs_the_same_however_much_there_is(customer: Workspace) -> None:
+    owner = dashboard_client(customer)
+
+    def furnish(times: int) -> None:
+        for number in range(times):
+            channel = ChannelFactory.create(workspace=customer)
+            a_conversation(channel)
+            automation = an_automation(customer, name=f"Automation {number}")
+            switch_on(automation=automation, now=now(), by=SYSTEM)
+
+    def queries() -> int:
+        """Count them at once: the next request empties the log that a `CaptureQueriesContext` reads."""
+        home(owner)
+        with CaptureQueriesContext(connection) as captured:
+            home(owner)
+        return len(captured)
+
+    furnish(1)
+    few = queries()
+    furnish(5)
+    assert queries() == few <= 24
+    owner.post("/app/first-steps", {"hide": "1"}, follow=True)
+    assert queries() < few

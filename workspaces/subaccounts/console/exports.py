@@ -1,0 +1,40 @@
+"""Sub-accounts as a file: the columns that the API's answers have."""
+
+from typing import Any, Final
+
+from django.utils.translation import gettext_lazy as _
+
+from agency.services.exports.sources import ExportSource, Rows
+from agency.services.jobs.selections import Selection
+from workspaces.subaccounts.console import chosen
+
+COLUMNS: Final = (
+    "uuid",
+    "name",
+    "status",
+    "plan",
+    "owner_name",
+    "owner_email",
+    "business_type",
+    "timezone",
+    "external_id",
+    "created_at",
+    "suspended_at",
+)
+
+
+def _read(selection: Selection, cursor: Any, size: int) -> Rows:
+    own = [column for column in COLUMNS if column != "plan"]
+    rows = list(chosen.next_rows(selection, cursor, size).values(*own, "plan__name", "pk"))
+    after = chosen.cursor_after([(row["created_at"], row["pk"]) for row in rows], size)
+    return Rows([{**row, "plan": row["plan__name"]} for row in rows], after)
+
+
+SUB_ACCOUNTS: Final = ExportSource(
+    name="sub-accounts",
+    label=_("Sub-accounts"),
+    url_name="console:sub-accounts",
+    columns=COLUMNS,
+    read=_read,
+    count=chosen.count,
+)

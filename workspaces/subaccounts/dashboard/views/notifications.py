@@ -1,0 +1,43 @@
+"""What the people of a workspace are told of."""
+
+from typing import Any
+
+from django.urls import reverse
+
+from agency.notification_kinds import NotificationKind
+from agency.pages.notifications import (
+    TITLE,
+    NotificationListPage,
+    NotificationSettingsPage,
+    NotificationsReadPage,
+)
+from workspaces.subaccounts.dashboard.surface import DashboardView
+
+LIST = "app:notifications"
+
+
+class DashboardNotificationPage(DashboardView):
+    """Everybody has their own; whoever of the agency looks as customer is told of nothing here."""
+
+    nav = LIST
+
+    @property
+    def notification_kinds(self) -> list[NotificationKind]:
+        return self.area_notification_kinds
+
+    @property
+    def notification_role(self) -> str:
+        return self.current.role
+
+
+class Notifications(DashboardNotificationPage, NotificationListPage):
+    """The list."""
+
+
+class NotificationsRead(DashboardNotificationPage, NotificationsReadPage):
+    form_page = LIST
+
+
+class NotificationSettings(DashboardNotificationPage, NotificationSettingsPage):
+    def context(self) -> dict[str, Any]:
+        return {**super().context(), "crumbs": [(TITLE, reverse(LIST))]}

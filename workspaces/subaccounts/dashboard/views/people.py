@@ -1,0 +1,160 @@
+"""The people of a workspace, whom its owner invites and removes."""
+
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from agency import limits
+from agency.models import Invitation
+from agency.pages.forms.forms import Confirmation
+from agency.pages.lists import paged, with_id
+from agency.services import InvitationNotFound, withdraw_invitation
+from agency.services.people.invitations import MOST_WAITING
+from workspaces.subaccounts.dashboard.current_workspace import OWNERS
+from workspaces.subaccounts.dashboard.forms import PersonForm
+from workspaces.subaccounts.dashboard.surface import DashboardForm, DashboardView
+from workspaces.subaccounts.models import WorkspaceMember
+from workspaces.subaccounts.services import (
+    WorkspaceMemberNotFound,
+    hand_over_ownership,
+    invite_workspace_member,
+    remove_workspace_member,
+    send_member_invitation_again,
+    used_seats,
+    waiting_invitations,
+)
+
+PEOPLE = "app:people"
+TITLE = gettext_lazy("People")
+FORM = "pages/dashboard/form.html"
+
+
+class PeoplePage(DashboardView):
+    """A page about the people of the workspace. All of them may look."""
+
+    nav = PEOPLE
+    writers = OWNERS
+
+    def crumbs(self) -> list[Any]:
+        return [(TITLE, reverse(PEOPLE))]
+
+
+class People(PeoplePage):
+    def get(self, request: HttpRequest) -> HttpResponse:
+        rows, pages = paged(request, self.workspace.members.select_related("user").order_by("created_at", "id"))
+        return self.page(
+            "subaccounts/dashboard/people.html",
+            owner=None if self.workspace.owner_pending_since else self.workspace.owner,
+            rows=rows,
+            pages=pages,
+            invitations=waiting_invitations(self.workspace).order_by("created_at", "id")[:MOST_WAITING],
+            seats=used_seats(self.workspace, timezone.now()),
+            most_seats=limits.value(self.workspace.limits, "team_members"),
+        )
+
+
+class Invite(PeoplePage, DashboardForm[PersonForm]):
+    template_name: ClassVar[str] = FORM
+    creates = True
+    writers_only = True
+
+    def make_form(self, data: Any = None) -> PersonForm:
+        return PersonForm(data)
+
+    def save(self, form: PersonForm) -> HttpResponse:
+        invitation = invite_workspace_member(
+            workspace=self.workspace, now=timezone.now(), by=self.by, **form.cleaned_data
+        )
+        message = _("%(email)s is invited, and can work here as soon as the invitation is accepted.")
+        return self.done(message % {"email": invitation.email}, PEOPLE)
+
+    def context(self) -> dict[str, Any]:
+        text = _("A member does everything here but manage people, API keys and webhooks.")
+        return {"crumbs": self.crumbs(), "heading": _("Invite a person"), "text": text, "submit": _("Invite")}
+
+
+class OneInvitation(PeoplePage):
+    """What is done with an invitation that nobody has answered."""
+
+    http_method_names = ["post"]
+
+    def find(self, uuid: UUID | None) -> Invitation:
+        found = with_id(waiting_invitations(self.workspace), uuid)
+        if found is None:
+            raise InvitationNotFound
+        return found
+
+
+class InvitationAgain(OneInvitation):
+    def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        invitation = send_member_invitation_again(
+            workspace=self.workspace, invitation=self.find(uuid), now=timezone.now(), by=self.by
+        )
+        return self.done(_("%(email)s is invited again.") % {"email": invitation.email}, PEOPLE)
+
+
+class InvitationWithdraw(OneInvitation):
+    def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        invitation = self.find(uuid)
+        withdraw_invitation(invitation=invitation, now=timezone.now(), by=self.by)
+        return self.done(_("The invitation to %(email)s was withdrawn.") % {"email": invitation.email}, PEOPLE)
+
+
+class OneMember(PeoplePage, DashboardForm[Confirmation]):
+    """Something about one member that is asked for first."""
+
+    template_name: ClassVar[str] = FORM
+    writers_only = True
+    member: WorkspaceMember
+
+    def find(self, **ids: Any) -> None:
+        found = with_id(self.workspace.members.select_related("user", "workspace"), ids["uuid"])
+        if found is None:
+            raise WorkspaceMemberNotFound
+        self.member = found
+
+    def make_form(self, data: Any = None) -> Confirmation:
+        return Confirmation(data)
+
+
+class MemberRemove(OneMember):
+    def save(self, form: Confirmation) -> HttpResponse:
+        remove_workspace_member(member=self.member, now=timezone.now(), by=self.by)
+        return self.done(_("%(email)s was removed.") % {"email": self.member.user.email}, PEOPLE)
+
+    def context(self) -> dict[str, Any]:
+        names = {"email": self.member.user.email, "workspace": self.workspace.name}
+        return {
+            "crumbs": self.crumbs(),
+            "heading": _("Remove %(email)s?") % names,
+            "text": _(
+                "%(workspace)s is closed to this person from the next page on. Conversations that are assigned to them"
+                " are assigned to nobody then."
+            )
+            % names,
+            "submit": _("Remove"),
+            "danger": True,
+        }
+
+
+class OwnershipHandOver(OneMember):
+    def save(self, form: Confirmation) -> HttpResponse:
+        hand_over_ownership(member=self.member, now=timezone.now(), by=self.by)
+        return self.done(_("%(email)s is the owner now, and you are a member.") % self._names(), PEOPLE)
+
+    def context(self) -> dict[str, Any]:
+        return {
+            "crumbs": self.crumbs(),
+            "heading": _("Make %(email)s the owner?") % self._names(),
+            "text": _("You stay as a member. From then on only the new owner manages people, API keys and webhooks."),
+            "submit": _("Hand the workspace over"),
+            "danger": True,
+        }
+
+    def _names(self) -> dict[str, str]:
+        return {"email": self.member.user.email}

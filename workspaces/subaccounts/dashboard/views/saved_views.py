@@ -1,0 +1,12 @@
+"""The views of the dashboard's lists that people keep for themselves."""
+
+from agency.pages.tables import views
+from workspaces.subaccounts.dashboard.surface import DashboardView
+
+
+class SavedViewNew(views.SavedViewNew, DashboardView):
+    form_page = "app:home"
+
+
+class SavedViewRemove(views.SavedViewRemove, DashboardView):
+    form_page = "app:home"

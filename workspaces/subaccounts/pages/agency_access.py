@@ -1,0 +1,82 @@
+"""Which customer's dashboard somebody of the agency has opened: kept in their session, for an hour at most."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import F
+from django.http import HttpRequest
+
+from agency.models import User
+from agency.models.branding.brands import BYTES_OF_AGENCY
+from agency.request_actor import user_actor
+from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services import end_access
+
+KEY = "agency_access"
+
+
+@dataclass(frozen=True, slots=True)
+class AgencyAccess:
+    """The workspace that `user` has opened, and until when."""
+
+    user: int
+    workspace: UUID
+    ends_at: datetime
+
+
+def begin_access(request: HttpRequest, *, user: User, workspace: Workspace, ends_at: datetime) -> None:
+    """Keep which workspace the person has opened; another one's access is over thereby."""
+    request.session[KEY] = {"user": user.pk, "workspace": str(workspace.uuid), "ends_at": ends_at.isoformat()}
+
+
+def access_of(request: HttpRequest, user: User) -> AgencyAccess | None:
+    """Give what the person has opened in this session, be its time over or not."""
+    kept = request.session.get(KEY)
+    if kept is None or kept["user"] != user.pk:
+        return None
+    return AgencyAccess(user.pk, UUID(kept["workspace"]), datetime.fromisoformat(kept["ends_at"]))
+
+
+def leave_access(request: HttpRequest, user: User) -> Workspace | None:
+    """Leave what the person has opened and record it; gives the workspace as long as it is one of their agency's.
+
+    The log of an agency of whose team somebody is no longer says nothing more of them.
+    """
+    access = access_of(request, user)
+    request.session.pop(KEY, None)
+    if access is None:
+        return None
+    theirs = Workspace.objects.filter(uuid=access.workspace, agency__members__user=user)
+    workspace: Workspace | None = theirs.select_related("agency").first()
+    if workspace:
+        end_access(workspace=workspace, by=user_actor(request, user, acting_for=workspace.name))
+    return workspace
+
+
+def leave_on_signing_out(request: HttpRequest, user: User | None, **_: object) -> None:
+    """Record that whoever signs out leaves the customer's dashboard that they have opened."""
+    if user is not None:
+        leave_access(request, user)
+
+
+def opened_workspace(
+    access: AgencyAccess, *, now: datetime, host_agency_id: int | None
+) -> tuple[Workspace, str] | None:
+    """Read anew what is open with this access, and the person's role at its agency.
+
+    None once its hour is over, or the person, the agency or the workspace may not: one statement for each request.
+    """
+    if access.ends_at <= now:
+        return None
+    rows = Workspace.objects.filter(uuid=access.workspace, agency__members__user=access.user)
+    rows = rows.select_related("agency__brand", "agency__sign_up").defer(
+        *(f"agency__{picture}" for picture in BYTES_OF_AGENCY)
+    )
+    workspace = rows.annotate(agency_role=F("agency__members__role")).first()
+    if workspace is None or not workspace.is_active or not workspace.agency.is_active:
+        return None
+    if host_agency_id not in (None, workspace.agency_id):
+        return None
+    role: str = workspace.agency_role  # type: ignore[attr-defined]  # annotated above
+    return workspace, role

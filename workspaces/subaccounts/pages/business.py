@@ -1,0 +1,72 @@
+"""What people say of a business: its name, what kind it is, where its clock is."""
+
+from functools import lru_cache
+from itertools import groupby
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+from agency.pages.forms.fields import LongSelect, NameField, options_of
+from agency.services.people.names import MESSAGE, holds_web_address
+from config.api.fields.texts import known_zones
+from workspaces.subaccounts.models.workspaces import BusinessType
+from workspaces.subaccounts.services.people.signing_up import NewBusiness
+
+ZoneChoices = list[tuple[str, Any]]
+BUSINESS_TYPES = [("", _("Not said")), *BusinessType.choices]
+
+
+@lru_cache(maxsize=1)
+def zone_choices() -> ZoneChoices:
+    """Give the time zones by region, UTC first."""
+    zones_by_name = sorted(zone for zone in known_zones() if "/" in zone and not zone.startswith("Etc/"))
+    regions = groupby(zones_by_name, key=lambda zone: zone.split("/")[0])
+    return [("UTC", "UTC"), *((region, [(zone, _zone_label(zone)) for zone in zones]) for region, zones in regions)]
+
+
+def _zone_label(zone: str) -> str:
+    return zone.partition("/")[2].replace("_", " ").replace("/", ", ")
+
+
+def plain_name(name: str) -> str:
+    """Give a name back that no mail program makes a link of."""
+    if holds_web_address(name):
+        raise ValidationError(MESSAGE)
+    return name
+
+
+class ZoneSelect(LongSelect):
+    """A select of the zones, written once for each that is chosen: anybody may open the page that has it."""
+
+    def written(self, chosen: str) -> SafeString:
+        return _zones_with(chosen)
+
+
+@lru_cache(maxsize=64)
+def _zones_with(chosen: str) -> SafeString:
+    return options_of(zone_choices(), chosen)
+
+
+class BusinessForm(forms.Form):
+    """A workspace-to-be, as its customer describes it. A script chooses the browser's own time zone beforehand."""
+
+    business = NameField(label=_("Name of the business"), widget=forms.TextInput({"autocomplete": "organization"}))
+    business_type = forms.ChoiceField(label=_("Business type"), required=False, choices=BUSINESS_TYPES)
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        guess = {} if self.is_bound else {"data-guess-time-zone": ""}
+        self.fields["timezone"] = forms.ChoiceField(
+            label=_("Time zone"), choices=zone_choices(), initial="UTC", widget=ZoneSelect(guess)
+        )
+
+    def clean_business(self) -> str:
+        return plain_name(self.cleaned_data["business"])
+
+    @property
+    def described(self) -> NewBusiness:
+        given = self.cleaned_data
+        return NewBusiness(name=given["business"], business_type=given["business_type"], timezone=given["timezone"])

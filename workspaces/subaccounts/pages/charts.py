@@ -1,0 +1,17 @@
+"""The chart of new sub-accounts."""
+
+from collections.abc import Sequence
+
+from django.db.models import Count
+from django.utils.translation import gettext_lazy as _
+
+from agency.models import Agency
+from agency.pages.charts import Period, Series, StepOf
+from workspaces.subaccounts.models import Workspace
+
+
+def new_workspaces(agency: Agency, period: Period) -> Sequence[Series]:
+    """Count those of the period in the index that has their times."""
+    rows = Workspace.objects.of(agency).filter(created_at__gte=period.start).order_by()
+    counted = rows.annotate(step=StepOf("created_at", period)).values_list("step").annotate(number=Count("*"))
+    return [Series(label=_("created"), counts=dict(counted))]

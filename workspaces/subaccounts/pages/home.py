@@ -1,0 +1,64 @@
+"""What apps add to the home page of a workspace's dashboard: first things to do, and what needs attention."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from agency.pages.registry import Concern, StrOrPromise, in_order
+from config.hooks import Registry
+from workspaces.subaccounts.models import Workspace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetUpStep:
+    """One thing to do on the way to the first message, and the address of the page where it is done."""
+
+    title: StrOrPromise
+    text: StrOrPromise
+    url: str
+    action: StrOrPromise
+    is_done: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetUpSource:
+    """Steps of one app, judged by what the workspace has, in a bounded number of statements."""
+
+    name: str
+    order: int
+    steps: Callable[[Workspace], Iterable[SetUpStep]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkspaceConcernSource:
+    """What one app finds that needs attention in a workspace, in a bounded number of statements."""
+
+    name: str
+    order: int
+    concerns: Callable[[Workspace], Iterable[Concern]]
+
+
+set_up_sources = Registry[SetUpSource]("sources of set-up steps")
+workspace_concern_sources = Registry[WorkspaceConcernSource]("sources of a workspace's concerns")
+
+
+@dataclass(frozen=True, slots=True)
+class Checklist:
+    """The steps in order; `following` is the first that is left."""
+
+    steps: list[SetUpStep]
+
+    @property
+    def following(self) -> SetUpStep | None:
+        return next((step for step in self.steps if not step.is_done), None)
+
+    @property
+    def done_count(self) -> int:
+        return sum(step.is_done for step in self.steps)
+
+
+def checklist_of(workspace: Workspace) -> Checklist:
+    return Checklist([step for source in in_order(set_up_sources) for step in source.steps(workspace)])
+
+
+def concerns_of_workspace(workspace: Workspace) -> list[Concern]:
+    return [concern for source in in_order(workspace_concern_sources) for concern in source.concerns(workspace)]

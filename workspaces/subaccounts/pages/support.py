@@ -1,0 +1,70 @@
+"""What support sees of an agency's sub-accounts and channels, and finds of all agencies' sub-accounts."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from django.urls import reverse
+
+from agency.models import Agency
+from agency.pages.finding import digits_of_phone
+from agency.pages.support import SupportFindSource, SupportPanel, SupportRow
+from workspaces.subaccounts.models import CHANNEL_NAMES, Channel
+from workspaces.subaccounts.models.workspaces import Workspace
+from workspaces.subaccounts.services.finding import find_workspaces
+
+VIEW: Final = "subaccounts.view_workspace"
+
+
+def newest(agency: Agency, most: int) -> Iterator[SupportRow]:
+    for workspace in Workspace.objects.of(agency).newest_first()[:most]:
+        yield row_of(workspace, f"{workspace.owner_email} · since {workspace.created_at:%Y-%m-%d}")
+
+
+def row_of(workspace: Workspace, detail: str) -> SupportRow:
+    return SupportRow(
+        title=workspace.name,
+        detail=detail if workspace.is_active else f"Suspended · {detail}",
+        url=reverse("admin:subaccounts_workspace_change", args=[workspace.pk]),
+        is_problem=not workspace.is_active,
+    )
+
+
+def broken_channels(agency: Agency, most: int) -> Iterator[SupportRow]:
+    """Channels that their provider has closed: a partial index has no others."""
+    rows = Channel.objects.filter(status=Channel.Status.ERROR, workspace__agency=agency).select_related("workspace")
+    for channel in rows.order_by("workspace", "id")[:most]:
+        yield SupportRow(
+            title=f"{CHANNEL_NAMES[channel.platform]} {channel.handle or channel.name}",
+            detail=channel.workspace.name,
+            url=reverse("admin:subaccounts_channel_change", args=[channel.pk]),
+            is_problem=True,
+        )
+
+
+def found_workspaces(query: str, most: int) -> Iterator[SupportRow]:
+    for workspace in find_workspaces(None, query, digits=digits_of_phone(query), most=most):
+        known = (str(workspace.agency), workspace.owner_email, workspace.external_id or "")
+        yield row_of(workspace, " · ".join(filter(None, known)))
+
+
+PANELS: Final = (
+    SupportPanel(
+        name="workspaces",
+        label="Sub-accounts",
+        order=30,
+        permission=VIEW,
+        rows=newest,
+        url_name="admin:subaccounts_workspace_changelist",
+        is_searched=True,
+    ),
+    SupportPanel(
+        name="broken-channels",
+        label="Broken channels",
+        order=32,
+        permission="subaccounts.view_channel",
+        rows=broken_channels,
+    ),
+)
+SOURCES: Final = (
+    SupportFindSource(name="workspaces", label="Sub-accounts", order=30, permission=VIEW, find=found_workspaces),
+)

@@ -1,0 +1,145 @@
+"""What people are told of about a sub-account: its channels, its limits, who has joined it."""
+
+from datetime import datetime
+from typing import Any, Final
+
+from django.db.models import Q, QuerySet, Value
+from django.utils.translation import gettext_lazy as _
+
+from agency.limits import LABELS
+from agency.models import Agency, NotificationEvent, User
+from agency.models.notifications import Way
+from agency.notification_kinds import EVERYBODY, NotificationKind
+from agency.services.notifications.recipients import HAS_TWO_FACTOR, RecipientSource
+from agency.services.notifications.recording import record_notification
+from agency.tenants import Audience, Tenant
+from workspaces.subaccounts.models import Channel, Workspace, WorkspaceMember
+from workspaces.subaccounts.services.recording import tenant_of
+
+CHANNEL_LOST: Final = "channel.lost"
+WORKSPACE_CHANNEL_LOST: Final = "workspace.channel_lost"
+NEAR_LIMIT: Final = "sub_account.near_limit"
+WORKSPACE_NEAR_LIMIT: Final = "workspace.near_limit"
+OWNER_ACCEPTED: Final = "sub_account.owner_accepted"
+PERSON_JOINED: Final = "workspace.person_joined"
+
+
+def _with_label(data: Any) -> Any:
+    return {**data, "label": LABELS.get(data["limit"], data["limit"])}
+
+
+KINDS: Final = (
+    NotificationKind(
+        name=CHANNEL_LOST,
+        label=_("Channel lost"),
+        text=_("%(channel)s of %(workspace)s is broken: its owner has to connect it again."),
+        url_name="console:sub-account",
+        names_object=True,
+        roles=EVERYBODY,
+    ),
+    NotificationKind(
+        name=NEAR_LIMIT,
+        label=_("Limit of a sub-account nearly reached"),
+        text=_("%(workspace)s uses %(used)s of %(allowed)s %(label)s."),
+        url_name="console:sub-account",
+        names_object=True,
+        roles=EVERYBODY,
+        usual=Way.DIGEST,
+        words=_with_label,
+    ),
+    NotificationKind(
+        name=OWNER_ACCEPTED,
+        label=_("Owner accepted"),
+        text=_("The owner of %(workspace)s has accepted."),
+        url_name="console:sub-account",
+        names_object=True,
+        roles=EVERYBODY,
+        usual=Way.CONSOLE,
+    ),
+    NotificationKind(
+        name=WORKSPACE_CHANNEL_LOST,
+        label=_("Channel lost"),
+        text=_("%(channel)s is broken. Connect it again."),
+        url_name="app:channels",
+        audience=Audience.WORKSPACE,
+    ),
+    NotificationKind(
+        name=WORKSPACE_NEAR_LIMIT,
+        label=_("Limit nearly reached"),
+        text=_("%(used)s of %(allowed)s %(label)s are used."),
+        url_name="app:home",
+        audience=Audience.WORKSPACE,
+        words=_with_label,
+    ),
+    NotificationKind(
+        name=PERSON_JOINED,
+        label=_("Invitation accepted"),
+        text=_("%(email)s has joined."),
+        url_name="app:people",
+        audience=Audience.WORKSPACE,
+        usual=Way.CONSOLE,
+    ),
+)
+
+
+def _people(event: NotificationEvent, only_who_may_open: bool) -> "QuerySet[User]":
+    """Give the owner and the members of a workspace that is open, and still its agency's."""
+    rows = Workspace.objects.filter(
+        uuid__in=[event.workspace_uuid],
+        agency=event.agency_id,
+        status=Workspace.Status.ACTIVE,
+        agency__status=Agency.Status.ACTIVE,
+    )
+    owner = rows.filter(owner_pending_since=None).values("owner")
+    members = WorkspaceMember.objects.filter(workspace__in=rows).values("user")
+    people = User.objects.filter(Q(pk__in=owner) | Q(pk__in=members), is_active=True).annotate(role=Value("member"))
+    if only_who_may_open and rows.filter(two_factor_required=True).exists():
+        people = people.filter(HAS_TWO_FACTOR)
+    return people
+
+
+PEOPLE = RecipientSource(Audience.WORKSPACE, _people)
+
+
+def notify_of_lost_channel(channel: Channel, *, now: datetime) -> None:
+    """Tell agency and customer that a provider has taken a channel away, in the change's transaction."""
+    notify_both(
+        channel.workspace,
+        (CHANNEL_LOST, WORKSPACE_CHANNEL_LOST),
+        key=f"{channel.uuid}:{now.isoformat()}",
+        data={"channel": channel.name},
+        now=now,
+    )
+
+
+def notify_both(workspace: Workspace, kinds: tuple[str, str], *, key: str, data: dict[str, Any], now: datetime) -> None:
+    """Record what the agency's staff and the people of the workspace are told of, each as their own kind."""
+    told = {**data, "workspace": workspace.name}
+    staff, people = kinds
+    record_notification(
+        tenant=Tenant(workspace.agency_id), kind=staff, key=key, object_id=str(workspace.uuid), data=told, now=now
+    )
+    record_notification(tenant=tenant_of(workspace), kind=people, key=key, data=told, now=now)
+
+
+def notify_of_accepted_owner(workspace: Workspace, *, now: datetime) -> None:
+    """Tell the agency's staff that a sub-account has its owner."""
+    record_notification(
+        tenant=Tenant(workspace.agency_id),
+        kind=OWNER_ACCEPTED,
+        key=f"{workspace.uuid}:{now.isoformat()}",
+        object_id=str(workspace.uuid),
+        data={"workspace": workspace.name},
+        now=now,
+    )
+
+
+def notify_of_new_person(member: WorkspaceMember, *, now: datetime) -> None:
+    """Tell the people of a workspace that somebody has joined them."""
+    record_notification(
+        tenant=tenant_of(member.workspace),
+        kind=PERSON_JOINED,
+        key=str(member.uuid),
+        data={"email": member.user.email, "workspace": member.workspace.name},
+        now=now,
+    )

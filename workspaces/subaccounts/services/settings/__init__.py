@@ -1,0 +1,1 @@
+"""Settings of a sub-account: what may stand in them."""

@@ -1,0 +1,72 @@
+"""Sub-accounts that have used nine tenths of a limit: looked through in turns, so that no run reads all of them."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.db import transaction
+
+from agency import limits
+from agency.models.notifications import StateCheckPosition
+from agency.services.notifications.recording import Occurrence
+from agency.services.notifications.states import begin_states, end_states
+from agency.tenants import Tenant
+from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services.notifications import NEAR_LIMIT, WORKSPACE_NEAR_LIMIT
+from workspaces.subaccounts.services.recording import tenant_of
+from workspaces.subaccounts.services.subscription.near_limits import LEAST_LIMIT
+from workspaces.subaccounts.services.subscription.usage import usage
+
+NAME: Final = "workspace_limits"
+BATCH: Final = 50
+# From the end of one pass to the next.
+EVERY: Final = timedelta(minutes=15)
+
+
+@transaction.atomic
+def check_workspace_limits(now: datetime) -> bool:
+    """Look at the next sub-accounts; says whether this pass goes on."""
+    StateCheckPosition.objects.get_or_create(name=NAME)
+    place = StateCheckPosition.objects.select_for_update().get(name=NAME)
+    if place.position == 0 and place.passed_at is not None and now < place.passed_at + EVERY:
+        return False
+    rows = list(Workspace.objects.filter(pk__gt=place.position).order_by("pk")[:BATCH])
+    _check(rows, now)
+    is_last = len(rows) < BATCH
+    place.position, place.passed_at = (0, now) if is_last else (rows[-1].pk, place.passed_at)
+    place.save(update_fields=["position", "passed_at"])
+    return not is_last
+
+
+def _check(workspaces: list[Workspace], now: datetime) -> None:
+    near: list[tuple[Workspace, str, dict[str, Any]]] = []
+    ended: set[str] = set()
+    for workspace in workspaces:
+        used = usage(workspace) if workspace.is_active and _is_limited(workspace.limits) else {}
+        for name in limits.NAMES:
+            allowed = limits.value(workspace.limits, name)
+            number = used.get(name, 0)
+            if not allowed or allowed < LEAST_LIMIT or number * 20 < allowed * 17:
+                ended.add(_key(workspace, name))
+            elif number * 10 >= allowed * 9:
+                near.append((workspace, name, {"limit": name, "used": number, "allowed": allowed}))
+    for kind, of_agency in ((NEAR_LIMIT, True), (WORKSPACE_NEAR_LIMIT, False)):
+        begin_states(kind, [_occurrence(*one, of_agency=of_agency) for one in near], now=now)
+        end_states(kind, ended, now=now)
+
+
+def _is_limited(held: Mapping[str, Any]) -> bool:
+    return any((limits.value(held, name) or 0) >= LEAST_LIMIT for name in limits.NAMES)
+
+
+def _occurrence(workspace: Workspace, name: str, data: dict[str, Any], *, of_agency: bool) -> Occurrence:
+    return Occurrence(
+        tenant=Tenant(workspace.agency_id) if of_agency else tenant_of(workspace),
+        key=_key(workspace, name),
+        object_id=str(workspace.uuid),
+        data={**data, "workspace": workspace.name},
+    )
+
+
+def _key(workspace: Workspace, name: str) -> str:
+    return f"{workspace.uuid}:{workspace.agency_id}:{name}"
