@@ -2,11 +2,15 @@
 
 from collections.abc import Iterable
 
+from django.db.models import Exists
 from django.urls import reverse
 from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 
 from agency.models import Agency
+from agency.notification_kinds import notification_kinds
+from agency.pages.charts import ChartSource, chart_sources
+from agency.pages.finding import ConsoleAction, FindSource, console_actions, find_sources
 from agency.pages.registry import (
     ActivityTarget,
     Concern,
@@ -21,17 +25,32 @@ from agency.pages.registry import (
     first_steps,
     label_actions,
 )
+from agency.pages.support import support_find_sources, support_panels
+from agency.services.bulk.actions import add_bulk_actions
 from agency.services.events import SubscriberCheck, subscriber_checks
+from agency.services.exports.sources import export_sources
+from agency.services.notifications.states import StateCheck, state_checks
 from agency.services.retention import EventReader, event_readers
 from agency.tenants import Audience
 from config.api.documents.events import DocumentedEvents, documented_events
 from config.metrics import METRICS
 from config.retention.rules import retention_rules
 from webhooks import metrics
+from webhooks.console.bulk import ACTIONS as BULK_ACTIONS
+from webhooks.console.bulk import TARGETS
+from webhooks.console.exports import DELIVERIES
 from webhooks.documented_events import events_of
 from webhooks.models import Endpoint
+from webhooks.pages.charts import ended_deliveries
+from webhooks.pages.finding import found_deliveries, found_endpoints
+from webhooks.pages.support import PANELS as SUPPORT_PANELS
+from webhooks.pages.support import SOURCES as SUPPORT_FIND_SOURCES
 from webhooks.services import has_subscribers, subscriptions
+from webhooks.services.moving import ENDPOINTS
+from webhooks.services.notifications import KINDS as NOTIFICATION_KINDS
+from webhooks.services.notifications import check_endpoints
 from webhooks.services.retention import RULES, events_needed_since
+from workspaces.subaccounts.services.moving import move_handlers
 
 ACTIONS = {
     "webhook.created": _("Webhook added"),
@@ -45,8 +64,8 @@ ACTIONS = {
 }
 
 
-def _has_endpoint(agency: Agency) -> bool:
-    return Endpoint.objects.of(agency).exists()
+def _has_endpoint(agency: Agency) -> Exists:
+    return Exists(Endpoint.objects.of(agency))
 
 
 MOST_NAMED = 3
@@ -74,6 +93,16 @@ documented_events.add(
 console_menu.add(
     MenuEntry(url_name="console:webhooks", label=_("Webhooks"), icon="webhook", section=Section.CONFIGURATION, order=20)
 )
+chart_sources.add(
+    ChartSource(
+        name="deliveries", label=_("Deliveries"), order=20, url_name="console:webhooks", series=ended_deliveries
+    )
+)
+console_actions.add(ConsoleAction(url_name="console:webhook-new", label=_("Add webhook"), order=60))
+find_sources.add(
+    FindSource(name="webhooks", label=_("Webhooks"), order=30, find=found_endpoints),
+    FindSource(name="deliveries", label=_("Deliveries"), order=35, find=found_deliveries),
+)
 dashboard_menu.add(
     MenuEntry(url_name="app:webhooks", label=_("Webhooks"), icon="webhook", section=Section.CONFIGURATION, order=86)
 )
@@ -88,6 +117,13 @@ first_steps.add(
     )
 )
 label_actions(ACTIONS)
+notification_kinds.add(*NOTIFICATION_KINDS)
+state_checks.add(StateCheck("endpoints", check_endpoints))
 activity_targets.add(ActivityTarget("webhook", "console:webhook"))
 event_readers.add(EventReader("deliveries", events_needed_since))
 retention_rules.add(*RULES)
+add_bulk_actions(TARGETS, *BULK_ACTIONS)
+export_sources.add(DELIVERIES)
+move_handlers.add(ENDPOINTS)
+support_panels.add(*SUPPORT_PANELS)
+support_find_sources.add(*SUPPORT_FIND_SOURCES)

@@ -9,12 +9,14 @@ from django.utils.translation import gettext_lazy
 
 from agency.console.views.base import ConsoleView
 from agency.event_types import event_catalogue
+from agency.services.bulk.actions import actions_on
 from agency.tenants import Tenant
+from webhooks.console.chosen import ENDPOINT
+from webhooks.models import Endpoint
 from webhooks.pages import deliveries, endpoints
 from webhooks.pages.base import WebhookView
 
 FORM = "pages/console/form.html"
-FRAME = {"frame": "pages/console/base.html", "hidden_fields": "pages/console/_hidden_fields.html"}
 
 
 class OfAgency(WebhookView, ConsoleView):
@@ -33,7 +35,16 @@ class OfAgency(WebhookView, ConsoleView):
         return event_catalogue(self.agency)
 
     def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
-        return super().page(template, status=status, **FRAME, **context)
+        if "deliveries" in context and self.may_write:
+            context |= {"bulk_actions": actions_on("deliveries"), "log_query": self._log_query(context.get("endpoint"))}
+        return super().page(template, status=status, **context)
+
+    def _log_query(self, endpoint: Endpoint | None) -> str:
+        """Give the log's filters with the endpoint whose page this is, as what is chosen there is found again."""
+        sent = self.request.GET.copy()
+        if endpoint:
+            sent[ENDPOINT] = str(endpoint.uuid)
+        return sent.urlencode()
 
 
 class Webhooks(endpoints.Webhooks, OfAgency):

@@ -1,31 +1,26 @@
 """The pages about a workspace's webhooks, in the dashboard."""
 
 from collections.abc import Mapping
-from typing import Any
 
-from django.http import HttpResponse
 from django.utils.translation import gettext_lazy
 
 from agency.event_types import event_labels
 from agency.tenants import Audience, Tenant
 from webhooks.pages import deliveries, endpoints
 from webhooks.pages.base import WebhookView
+from workspaces.subaccounts.dashboard.current_workspace import OWNERS
 from workspaces.subaccounts.dashboard.surface import DashboardView
 from workspaces.subaccounts.services import tenant_of
 
 FORM = "pages/dashboard/form.html"
-FRAME = {
-    "frame": "pages/dashboard/base.html",
-    "hidden_fields": "pages/dashboard/_hidden_fields.html",
-    "may_write": True,
-}
 
 
 class OfWorkspace(WebhookView, DashboardView):
-    """The workspace's own endpoints."""
+    """The workspace's own endpoints, which only its owner changes: they take what happens in it elsewhere."""
 
     area = "app"
     nav = "app:webhooks"
+    writers = OWNERS
     lead = gettext_lazy("Signed messages to your own systems whenever something happens in your workspace.")
     hides = ("workspace",)
 
@@ -36,9 +31,6 @@ class OfWorkspace(WebhookView, DashboardView):
     @property
     def catalogue(self) -> Mapping[str, str]:
         return event_labels(Audience.WORKSPACE)
-
-    def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
-        return super().page(template, status=status, **FRAME, **context)
 
 
 class Webhooks(endpoints.Webhooks, OfWorkspace):
@@ -51,18 +43,22 @@ class WebhookPage(endpoints.WebhookPage, OfWorkspace):
 
 class WebhookNew(endpoints.WebhookNew, OfWorkspace):
     template_name = FORM
+    writers_only = True
 
 
 class WebhookEdit(endpoints.WebhookEdit, OfWorkspace):
     template_name = FORM
+    writers_only = True
 
 
 class WebhookRotate(endpoints.WebhookRotate, OfWorkspace):
     template_name = FORM
+    writers_only = True
 
 
 class WebhookRemove(endpoints.WebhookRemove, OfWorkspace):
     template_name = FORM
+    writers_only = True
 
 
 class DeliveryPage(deliveries.DeliveryPage, OfWorkspace):
@@ -78,7 +74,7 @@ class DeliveryRedeliver(deliveries.DeliveryRedeliver, OfWorkspace):
 
 
 class RedeliverFailed(deliveries.RedeliverFailed, OfWorkspace):
-    pass
+    writers_only = True
 
 
 class Redelivery(deliveries.Redelivery, OfWorkspace):

@@ -13,6 +13,7 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from agency.models import Agency, Event
 from agency.tenants import Tenant
@@ -35,7 +36,10 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         return self.of_tenant(Tenant(agency.pk))
 
     def of_tenant(self, tenant: Tenant) -> Self:
-        return self.filter(agency_id=tenant.agency_id, workspace_id=tenant.workspace_id)
+        """Keep an agency's own, or a workspace's: those too that it was sent when it belonged to another agency."""
+        if tenant.workspace_id is not None:
+            return self.filter(workspace_id=tenant.workspace_id)
+        return self.filter(agency_id=tenant.agency_id, workspace_id=None)
 
     def with_uuid(self, uuid: uuid.UUID) -> "Delivery | None":
         """The one with this public id, looked for among those of the last two days first."""
@@ -59,14 +63,14 @@ class Delivery(models.Model):
     """
 
     class Status(models.TextChoices):
-        PENDING = "pending", "Pending"
-        SUCCESS = "success", "Success"
-        ERROR = "error", "Error"
+        PENDING = "pending", _("Pending")
+        SUCCESS = "success", _("Success")
+        ERROR = "error", _("Error")
 
     class Kind(models.TextChoices):
-        AUTOMATIC = "automatic", "Automatic"
-        TEST = "test", "Test"
-        REDELIVERY = "redelivery", "Redelivery"
+        AUTOMATIC = "automatic", _("Automatic")
+        TEST = "test", _("Test")
+        REDELIVERY = "redelivery", _("Redelivery")
 
     uuid = models.UUIDField(default=uuid.uuid4, editable=False)
     agency = models.ForeignKey(Agency, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False)

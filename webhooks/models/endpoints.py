@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Coalesce
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from agency.models import Agency
 from agency.tenants import Tenant
@@ -33,8 +34,8 @@ class Endpoint(models.Model):
     """
 
     class Outcome(models.TextChoices):
-        SUCCESS = "success", "Success"
-        ERROR = "error", "Error"
+        SUCCESS = "success", _("Success")
+        ERROR = "error", _("Error")
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     agency = models.ForeignKey(Agency, on_delete=models.PROTECT, db_index=False, related_name="webhooks")

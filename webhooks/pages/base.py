@@ -57,7 +57,7 @@ class WebhookView(SignedInView):
         return label, reverse(self.named(name), args=args)
 
     def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
-        return super().page(template, status=status, area=self.area, lead=self.lead, **context)
+        return super().page(template, status=status, lead=self.lead, **context)
 
     def endpoints(self) -> "QuerySet[Endpoint]":
         return Endpoint.objects.of_tenant(self.tenant).order_by("created_at", "id")

@@ -7,8 +7,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.pages.form_page import FormView
-from agency.pages.forms import Confirmation
+from agency.pages.forms.forms import Confirmation
+from agency.pages.forms.page import FormView
 from webhooks.models import Endpoint
 from webhooks.pages.base import WEBHOOKS, WebhookView
 from webhooks.pages.forms import EndpointForm, TestForm

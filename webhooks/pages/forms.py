@@ -8,7 +8,7 @@ from django import forms
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from agency.pages.fields import LineField
+from agency.pages.forms.fields import LineField
 from agency.pages.registry import StrOrPromise
 from webhooks.models import Delivery, Endpoint
 
@@ -24,7 +24,10 @@ class EndpointForm(forms.Form):
         widget=forms.URLInput(attrs={"placeholder": "https://hooks.example.com/events", "spellcheck": "false"}),
         help_text=_("Publicly reachable; https is advised."),
     )
-    events = forms.MultipleChoiceField(label=_("Events"), widget=forms.CheckboxSelectMultiple)
+    all_events = forms.BooleanField(
+        label=_("All events"), required=False, help_text=_("Those of today: events that are added later are not sent.")
+    )
+    events = forms.MultipleChoiceField(label=_("Events"), required=False, widget=forms.CheckboxSelectMultiple)
     description = LineField(label=_("Description"), max_length=200, required=False)
     enabled = forms.BooleanField(
         label=_("Enabled"),
@@ -37,6 +40,17 @@ class EndpointForm(forms.Form):
         events = self.fields["events"]
         assert isinstance(events, forms.MultipleChoiceField)  # noqa: S101  # tells the type checker what is declared above
         events.choices = [(event, f"{label} ({event})") for event, label in catalogue.items()]
+        self._every_event = [*catalogue]
+
+    def clean(self) -> dict[str, Any]:
+        """Give the events alone: one tick stands for all of them, and there has to be one."""
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        if cleaned.pop("all_events", False):
+            cleaned["events"] = self._every_event
+            self.errors.pop("events", None)
+        elif not cleaned.get("events") and "events" not in self.errors:
+            self.add_error("events", forms.Field.default_error_messages["required"])
+        return cleaned
 
 
 class TestForm(forms.Form):

@@ -22,6 +22,9 @@ from webhooks.models import Endpoint
 from webhooks.services.guarding import check_endpoint_url
 from webhooks.services.queueing import end_waiting
 from webhooks.signing import SECRET_PREFIX
+from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services import tenant_of
+from workspaces.subaccounts.services.locking import lock_workspace
 
 # An agency's own, or a workspace's.
 MOST_ENDPOINTS = 100
@@ -57,6 +60,7 @@ def register_endpoint(
     if vetted is None:
         check_endpoint_url(url)
     with transaction.atomic():
+        tenant = _lock_tenant(tenant)
         _require_room(tenant)
         endpoint = Endpoint.objects.create(
             agency_id=tenant.agency_id,
@@ -72,9 +76,16 @@ def register_endpoint(
     return endpoint
 
 
-def _require_room(tenant: Tenant) -> None:
-    """Refuse one endpoint too many, under the agency's lock: of many at once only so many as there is room for pass."""
+def _lock_tenant(tenant: Tenant) -> Tenant:
+    """Hold the agency, and the workspace if there is one; a workspace that has moved is its present agency's."""
     Agency.objects.select_for_update(no_key=True).only("pk").get(pk=tenant.agency_id)
+    if tenant.workspace_id is None:
+        return tenant
+    return tenant_of(lock_workspace(Workspace(pk=tenant.workspace_id)))
+
+
+def _require_room(tenant: Tenant) -> None:
+    """Refuse one endpoint too many, under the tenant's lock: of many at once only so many as there is room for pass."""
     if Endpoint.objects.of_tenant(tenant).count() >= MOST_ENDPOINTS:
         raise TooManyEndpoints
 

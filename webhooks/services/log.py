@@ -112,7 +112,14 @@ class Search(NamedTuple):
 
 
 def read_log(filters: LogFilters, *, offset: int, size: int) -> LogPage:
-    """Give a page of the deliveries that match, the newest first, and how many there are.
+    """Give a page of the deliveries that match, the newest first, and how many there are."""
+    ids, total = log_ids(filters, offset=offset, size=size)
+    rows = Delivery.objects.filter(pk__in=ids).select_related("endpoint", "queued").defer("body").order_by("-pk")
+    return LogPage(list(rows) if ids else [], total)
+
+
+def log_ids(filters: LogFilters, *, offset: int, size: int) -> tuple[list[int], int]:
+    """Give a page of the deliveries that match by their ids, and how many there are.
 
     Those of two days answer most questions; planning a statement over all days costs more than its answer.
     """
@@ -123,8 +130,7 @@ def read_log(filters: LogFilters, *, offset: int, size: int) -> LogPage:
             page = {"most": MOST_COUNTED - total, "offset": max(0, offset - total), "size": size - len(ids)}
             count, found = _find(search, {**filters.values, **page}, days)
             total, ids = total + count, ids + found
-    rows = Delivery.objects.filter(pk__in=ids).select_related("endpoint", "queued").defer("body").order_by("-pk")
-    return LogPage(list(rows) if ids else [], total)
+    return ids, total
 
 
 def _find(search: Search, values: dict[str, Any], days: tuple[int, int]) -> tuple[int, list[int]]:

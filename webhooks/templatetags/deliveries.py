@@ -18,21 +18,19 @@ BAR, GAP = 4, 1
 def sparkline(hours: Sequence[tuple[int, int]]) -> dict[str, Any]:
     """Draw the successes and errors of each hour, the oldest first; its label says the same."""
     highest = max((good + bad for good, bad in hours), default=0)
-    bars = []
+    bars: dict[str, list[str]] = {"good": [], "bad": [], "none": []}
     for position, (good, bad) in enumerate(hours):
         bad_height = round(HEIGHT * bad / highest) if highest else 0
         good_height = round(HEIGHT * good / highest) if highest else 0
-        bars.append(
-            {
-                "x": position * (BAR + GAP),
-                "good": good_height,
-                "good_y": HEIGHT - bad_height - good_height,
-                "bad": bad_height,
-                "bad_y": HEIGHT - bad_height,
-            }
-        )
+        heights = {"bad": bad_height, "good": good_height, "none": 0 if bad_height or good_height else 1}
+        base = HEIGHT
+        for look, height in heights.items():
+            base -= height
+            if height:
+                bars[look].append(f"M{position * (BAR + GAP)} {base}h{BAR}v{height}h-{BAR}z")
     good, bad = sum(hour[0] for hour in hours), sum(hour[1] for hour in hours)
-    return {"bars": bars, "width": len(hours) * (BAR + GAP), "height": HEIGHT, "good": good, "bad": bad}
+    paths = [(look, "".join(drawn)) for look, drawn in bars.items() if drawn]
+    return {"paths": paths, "width": len(hours) * (BAR + GAP), "height": HEIGHT, "good": good, "bad": bad}
 
 
 @register.simple_tag(takes_context=True)

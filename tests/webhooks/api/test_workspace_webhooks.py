@@ -6,6 +6,7 @@ import pytest
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
+from agency.models import Event
 from tests.factories import ProductFactory
 from tests.tenants import Tenant, message
 from webhooks.models import Delivery, Endpoint
@@ -95,8 +96,6 @@ def test_a_replay_takes_topics(a: Tenant) -> None:
 
 def test_an_event_of_a_suspended_workspace_is_recorded_like_that_of_an_agency(a: Tenant) -> None:
     """Suspension closes the API and the pages; what happened meanwhile is told, as integrations count on it."""
-    from agency.models import Event
-
     register_endpoint(tenant=tenant_of(a.workspace), url=str(BODY["url"]), events=["product.updated"], by=SYSTEM)
     product = ProductFactory.create(workspace=a.workspace)
     suspend_workspace(workspace=a.workspace, now=now(), by=SYSTEM)

@@ -76,7 +76,7 @@ def test_a_page_of_the_log_costs_the_same_however_long_it_is(
     endpoint = an_endpoint(a)
     for _ in range(31):
         a_failed_delivery(a, endpoint)
-    with django_assert_max_num_queries(13):
+    with django_assert_max_num_queries(14):
         staff.get(f"{PAGES}?status=error")
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from agency.event_types import event_catalogue
 from tests.agency.console.browsers import at_the_console, flashes, hidden, text
 from tests.tenants import Tenant
 from tests.webhooks.factories import a_failed_delivery, an_endpoint
@@ -62,8 +63,14 @@ def test_a_refused_url_is_said_beside_its_field_and_the_form_can_be_sent_again(a
     assert SECRET.search(add(staff, nonce).content.decode())
 
 
+def test_one_tick_stands_for_all_events(a: Tenant, staff: Client) -> None:
+    add(staff, events=[], all_events="on")
+    assert Endpoint.objects.get().events == [*event_catalogue(a.agency)]
+
+
 def test_an_event_is_needed(staff: Client) -> None:
     assert add(staff, events=[]).status_code == 422
+    assert "This field is required." in text(add(staff, events=[]))
     assert add(staff, events=["workspace.exploded"]).status_code == 422
 
 
@@ -111,6 +118,6 @@ def test_the_page_of_all_webhooks_costs_the_same_for_one_and_for_many(
 ) -> None:
     for _ in range(12):
         a_failed_delivery(a)
-    with django_assert_max_num_queries(13):  # three of the log, whose last two days hold less than it counts
+    with django_assert_max_num_queries(14):  # three of the log, whose last two days hold less than it counts
         page = staff.get(PAGES)
     assert text(page).count("http://127.0.0.1:9009/hooks") == 24

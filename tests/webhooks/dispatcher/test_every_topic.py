@@ -5,20 +5,25 @@ What arrives is held against the published document as it comes in (`tests.confi
 
 import json
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.test import Client
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from agency.event_types import event_types
 from agency.tenants import Audience
+from broadcasts.models import Recipient, Stage
+from broadcasts.services.progress.round import Round
+from broadcasts.services.tracking.links import tracked_link
+from broadcasts.tasks import count_clicks
 from channelconnect.inbox import read_waiting
 from channelconnect.inbox.storing import store_notice
 from channelconnect.services.templates import sync_next, sync_soon
 from tests.channelconnect.inbox.notices import whatsapp
-from tests.channelconnect.sending.messages import BUSINESS, a_channel
+from tests.channelconnect.sending.conftest import StartSender
+from tests.channelconnect.sending.messages import BUSINESS, NUMBERS, a_channel
 from tests.config.http.receivers import Received
 from tests.factories import ChannelFactory, ClassSessionFactory
 from tests.flow_factories import a_catch_all
@@ -29,30 +34,30 @@ from tests.webhooks.delivering import until
 from tests.webhooks.workspaces import subscribe_workspace
 from tests.workspaces.conversations.facts import apply, receive, received, status, the_conversation
 from tests.workspaces.conversations.sending import record, send, sent
-from tools.sandbox import RunningSandbox, SandboxConfig, open_sandbox
+from tools.sandbox import RunningSandbox
 from workspaces.automations.services import publish_automation, switch_off, switch_on
 from workspaces.classes.models import ClassSession
 from workspaces.classes.services import complete_ended_classes
+from workspaces.contacts.models import Contact
+from workspaces.conversations.facts import Person
 from workspaces.conversations.services import inbound
+from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import disconnect_channel, reconnect_channel
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PATIENCE_SECONDS = 30.0
-# Broadcasts have a story of their own, from the schedule to the last recipient.
-ELSEWHERE = ("broadcast.",)
-
-
-@pytest.fixture
-def sandbox(settings: Any) -> Iterator[RunningSandbox]:
-    with open_sandbox(SandboxConfig.read({})) as running:
-        for name, value in running.variables.items():
-            setattr(settings, name, value)
-        yield running
+# Where it is not the topic's first word.
+RESOURCES = {
+    "contact.import_completed": "contact_import",
+    "broadcast.recipient_failed": "recipient",
+    "broadcast.recipient_skipped": "recipient",
+    "broadcast.link_clicked": "recipient",
+}
+PHONE = "Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1.15 Version/19.0 Safari/604.1"
 
 
 def topics() -> list[str]:
-    own = [one.name for one in event_types if one.audience is Audience.WORKSPACE]
-    return [name for name in own if not name.startswith(ELSEWHERE)]
+    return [one.name for one in event_types if one.audience is Audience.WORKSPACE]
 
 
 def made(a: Tenant, path: str, **fields: Any) -> dict[str, Any]:
@@ -94,11 +99,11 @@ def tell(field: str, **value: Any) -> None:
     read_waiting()
 
 
-def change_channels(a: Tenant, sandbox: RunningSandbox) -> None:
-    number = a_channel(a.workspace, sandbox)
+def change_channels(a: Tenant, meta: RunningSandbox) -> None:
+    number = a_channel(a.workspace, meta)
     assert sync_next(now=now())
     for name, state in (("waiting", "APPROVED"), ("hello", "REJECTED"), ("order_ready", "PAUSED")):
-        sandbox.control("POST", "template", {"business": BUSINESS, "name": name, "status": state})
+        meta.control("POST", "template", {"business": BUSINESS, "name": name, "status": state})
     sync_soon([BUSINESS], now=now())
     assert sync_next(now=now())
     tell("business_capability_update", max_daily_conversation_per_phone=250)
@@ -141,13 +146,56 @@ def switch_automations(a: Tenant) -> None:
     switch_off(automation=automation, now=now(), by=SYSTEM)
 
 
+def people_of(a: Tenant, channel: Channel) -> list[str]:
+    """Three who wrote to a number lately: one of them cannot be reached any more, and one has opted out."""
+    digits = ("4917000000001", "4917000131026", "4917000000003")
+    receive(*(received(channel, person=Person(external_id=one, phone=f"+{one}", name=one), at=now()) for one in digits))
+    Contact.objects.filter(phone=f"+{digits[2]}").update(opted_out_at=now(), opt_out_source="api")
+    return [str(uuid) for uuid in Contact.objects.filter(name__in=digits).values_list("uuid", flat=True)]
+
+
+def broadcast(a: Tenant, meta: RunningSandbox, start_sender: StartSender) -> None:
+    channel = a_channel(a.workspace, meta, external_id=NUMBERS[1])
+    asked = {
+        "channel": str(channel.uuid),
+        "audience": {"type": "contacts", "contacts": people_of(a, channel)},
+        "message": {"text": "New: https://shop.example/sale"},
+    }
+
+    def move(shown: dict[str, Any], *names: str) -> None:
+        for name in names:
+            made(a, f"/broadcasts/{shown['id']}/{name}")
+
+    draft = made(a, "/broadcasts", name="Draft", **asked)
+    a.workspace_api.patch(f"/broadcasts/{draft['id']}", {"name": "Renamed"})
+    a.workspace_api.delete(f"/broadcasts/{draft['id']}")
+    move(made(a, "/broadcasts", name="Cancelled", **asked, schedule=True), "cancel")
+    begun = made(a, "/broadcasts", name="Sale", **asked, schedule=True, requires_approval=True)
+    move(begun, "approve")
+    preparation = Round()
+    while preparation.go_on():
+        pass
+    move(begun, "pause", "resume")
+    start_sender()
+    assert until(lambda: not Recipient.objects.exclude(stage=Stage.DONE).exists())
+    preparation.look()
+    reached = Recipient.objects.get(sent_at__isnull=False, failed_at=None)
+    link = tracked_link("", reached.broadcast_id, reached.contact_id, 0)
+    assert Client().get(link, HTTP_USER_AGENT=PHONE).status_code == 302
+    count_clicks()
+
+
 def envelope_of(request: Received) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(request.body)
     return found
 
 
 def test_every_topic_is_fired_by_a_change_and_delivered(
-    a: Tenant, sandbox: RunningSandbox, start_receiver: StartReceiver, start_dispatcher: StartDispatcher
+    a: Tenant,
+    meta: RunningSandbox,
+    start_receiver: StartReceiver,
+    start_sender: StartSender,
+    start_dispatcher: StartDispatcher,
 ) -> None:
     receiver, wanted = start_receiver(), set(topics())
     subscribe_workspace(a.workspace, receiver, *wanted)
@@ -155,7 +203,8 @@ def test_every_topic_is_fired_by_a_change_and_delivered(
     talk(a)
     change_offers(a)
     switch_automations(a)
-    change_channels(a, sandbox)
+    broadcast(a, meta, start_sender)
+    change_channels(a, meta)
     start_dispatcher()
 
     def arrived() -> set[str]:
@@ -171,6 +220,5 @@ def test_every_topic_is_fired_by_a_change_and_delivered(
     assert agents == {"Svc-Workspace-Webhooks/1.0"}
     for one in envelopes:
         resource = one["event"].partition(".")[0]
-        name = {"contact.import_completed": "contact_import"}.get(one["event"], resource)
-        assert name in one["data"], one["event"]
+        assert RESOURCES.get(one["event"], resource) in one["data"], one["event"]
     assert until(lambda: len(receiver.requests) >= len(wanted))

@@ -1,0 +1,68 @@
+"""The log of deliveries as a file."""
+
+from typing import Any, Final
+
+from django.db.models import QuerySet
+from django.utils.translation import gettext_lazy as _
+
+from agency.services.exports.sources import ExportSource, Rows
+from agency.services.jobs.selections import Selection
+from webhooks.console.chosen import filters_of
+from webhooks.models import Delivery
+from webhooks.services import LogFilters
+
+COLUMNS: Final = (
+    "uuid",
+    "event",
+    "envelope_id",
+    "webhook",
+    "sub_account_uuid",
+    "kind",
+    "status",
+    "attempts",
+    "response_status",
+    "error",
+    "created_at",
+    "completed_at",
+)
+# Where a column has another name than its field.
+FIELDS: Final = {"event": "event_name", "webhook": "endpoint__url", "sub_account_uuid": "workspace_uuid"}
+CONDITIONS: Final = {
+    "endpoint": "endpoint",
+    "status": "status",
+    "event": "event_name",
+    "envelope_id": "envelope_id",
+    "workspace": "workspace_uuid",
+    "created_after": "created_at__gte",
+    "created_before": "created_at__lt",
+}
+
+
+def _read(selection: Selection, cursor: Any, size: int) -> Rows:
+    """Look at the next `size` deliveries and give those that match, so that each piece costs the same."""
+    filters = filters_of(selection)
+    ids = _next_ids(selection, cursor, size)
+    if filters is None or not ids:
+        return Rows([], None)
+    matching = _matching(filters, Delivery.objects.filter(pk__in=ids))
+    fields = [FIELDS.get(column, column) for column in COLUMNS]
+    rows = [dict(zip(COLUMNS, row, strict=True)) for row in matching.order_by("-pk").values_list(*fields)]
+    return Rows(rows, ids[-1] if len(ids) == size else None)
+
+
+def _next_ids(selection: Selection, cursor: int | None, size: int) -> list[int]:
+    """Walk the agency's own deliveries by their index; its range is named in the order (see `services.log`)."""
+    agency = selection.agency.pk
+    own = Delivery.objects.filter(agency__gte=agency, agency__lte=agency, workspace_id=None)
+    own = own.filter(pk__lt=cursor) if cursor else own
+    return list(own.order_by("agency_id", "-pk").values_list("pk", flat=True)[:size])
+
+
+def _matching(filters: LogFilters, rows: "QuerySet[Delivery]") -> "QuerySet[Delivery]":
+    asked = {CONDITIONS[name]: value for name in CONDITIONS if (value := getattr(filters, name)) is not None}
+    return rows.filter(**asked)
+
+
+DELIVERIES: Final = ExportSource(
+    name="deliveries", label=_("Deliveries"), url_name="console:webhooks", columns=COLUMNS, read=_read
+)

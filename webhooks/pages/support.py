@@ -1,0 +1,91 @@
+"""What support sees of an agency's webhooks, and finds of all agencies' deliveries."""
+
+from collections.abc import Iterator
+from itertools import chain
+from typing import Final
+
+from django.db.models import Q
+from django.urls import reverse
+
+from agency.models import Agency, Event
+from agency.pages.support import SupportFindSource, SupportPanel, SupportRow
+from agency.tenants import Tenant
+from config.api.requests.ids import parse_uuid
+from webhooks.models import Delivery, Endpoint
+from webhooks.services import LogFilters, read_log
+
+VIEW_DELIVERY: Final = "webhooks.view_delivery"
+
+
+def failing_endpoints(agency: Agency, most: int) -> Iterator[SupportRow]:
+    """The agency's own, and its sub-accounts', whose newest delivery failed."""
+    failing = Endpoint.objects.filter(agency=agency, enabled=True, removed_at=None, last_outcome=Endpoint.Outcome.ERROR)
+    for endpoint in failing.order_by("id").defer("secret")[:most]:
+        whose = f"of sub-account {endpoint.workspace_uuid}" if endpoint.workspace_uuid else "the agency's own"
+        yield SupportRow(
+            title=endpoint.url,
+            detail=f"{whose} · last delivery {endpoint.last_delivery_at:%Y-%m-%d %H:%M UTC}"
+            if endpoint.last_delivery_at
+            else whose,
+            url=reverse("admin:webhooks_endpoint_change", args=[endpoint.pk]),
+            is_problem=True,
+        )
+
+
+def failed_deliveries(agency: Agency, most: int) -> Iterator[SupportRow]:
+    """The agency's own that have failed, the newest first, from the log that its console reads."""
+    filters = LogFilters(tenant=Tenant(agency.pk), status=Delivery.Status.ERROR)
+    for delivery in read_log(filters, offset=0, size=most).rows:
+        yield row_of(delivery, f"{delivery.created_at:%Y-%m-%d %H:%M UTC} · {outcome_of(delivery)}")
+
+
+def outcome_of(delivery: Delivery) -> str:
+    """Say what came of it, in the words of the log."""
+    failure = delivery.error or (f"HTTP {delivery.response_status}" if delivery.response_status else "")
+    return " · ".join(filter(None, [str(delivery.get_status_display()), failure, delivery.endpoint.url]))
+
+
+def row_of(delivery: Delivery, detail: str) -> SupportRow:
+    return SupportRow(
+        title=delivery.event_name,
+        detail=detail,
+        url=reverse("admin:webhooks_delivery_change", args=[delivery.pk]),
+        is_problem=delivery.status == Delivery.Status.ERROR,
+    )
+
+
+def found_deliveries(query: str, most: int) -> Iterator[SupportRow]:
+    """A delivery is found by its whole id, or that of its envelope, as logs and receivers have it."""
+    uuid = parse_uuid(query)
+    if uuid is None:
+        return
+    rows = Delivery.objects.select_related("agency", "endpoint").defer("body")
+    event = Event.objects.filter(uuid=uuid).only("id").first()
+    of_event = rows.filter(event=event, kind=Delivery.Kind.AUTOMATIC)[:most] if event else ()
+    again = rows.filter(~Q(kind=Delivery.Kind.AUTOMATIC), envelope_id=uuid)[:most]
+    own = rows.with_uuid(uuid)
+    for delivery in chain([own] if own else [], of_event, again):
+        yield row_of(delivery, f"{delivery.agency} · {outcome_of(delivery)}")
+
+
+PANELS: Final = (
+    SupportPanel(
+        name="failing-endpoints",
+        label="Webhooks that fail",
+        order=12,
+        permission="webhooks.view_endpoint",
+        rows=failing_endpoints,
+        url_name="admin:webhooks_endpoint_changelist",
+    ),
+    SupportPanel(
+        name="failed-deliveries",
+        label="Deliveries that failed",
+        order=14,
+        permission=VIEW_DELIVERY,
+        rows=failed_deliveries,
+        url_name="admin:webhooks_delivery_changelist",
+    ),
+)
+SOURCES: Final = (
+    SupportFindSource(name="deliveries", label="Deliveries", order=60, permission=VIEW_DELIVERY, find=found_deliveries),
+)
