@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 from pytest_django.live_server_helper import LiveServer
 
 from agency.actors import SYSTEM
-from agency.services import change_agency, set_accent, set_logo
+from agency.services import change_agency, set_accent, set_picture
 from channelconnect.models import ConnectSession
 from channelconnect.services import connect_url
 from tests.channelconnect.agencies import a_session, connection_events, switch_on
@@ -244,7 +244,7 @@ def test_every_page_fits_every_window_and_both_themes(
     open_browser: Open, connecting: Tenant, sandbox: RunningSandbox
 ) -> None:
     set_accent(agency=connecting.agency, accent="#ffcc00", by=SYSTEM)
-    set_logo(agency=connecting.agency, file=a_picture(480, 100), by=SYSTEM)
+    set_picture(agency=connecting.agency, kind="logo", file=a_picture(480, 100), by=SYSTEM)
     change_agency(agency=connecting.agency, name=ENDLESS, max_sub_accounts=None, by=SYSTEM)
     Workspace.objects.filter(pk=connecting.workspace.pk).update(name=RIGHT_TO_LEFT)
     session, page = a_session(connecting, platform="facebook"), open_browser(**OPTIONS)

@@ -8,11 +8,11 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
-from django.contrib.sessions.models import Session
 from playwright.sync_api import Browser, BrowserContext, FilePayload, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from agency.models import Plan, User
+from agency.limits import unlimited
+from agency.models import Plan, User, UserSession
 from tests.agency.console.browsers import PASSWORD, a_member
 from tests.factories import many_workspaces
 from tests.pictures import a_picture
@@ -102,17 +102,20 @@ def a_first_customer(page: Page) -> None:
 def test_a_logo_is_uploaded_and_looked_at(open_browser: Open) -> None:
     page = open_browser()
     page.goto("/console/configuration/brand")
-    page.get_by_role("link", name="Upload logo").click()
-    page.get_by_label("Picture").set_input_files(FilePayload(name="a.txt", mimeType="text/plain", buffer=b"hello"))
-    page.get_by_role("button", name="Save").click()
+    text = FilePayload(name="a.txt", mimeType="text/plain", buffer=b"hello")
+    page.get_by_label("File: Logo", exact=True).set_input_files(text)
     expect(page.get_by_text("The file must be a PNG, JPEG or WebP picture.").first).to_be_visible()
     logo = FilePayload(name="logo.jpg", mimeType="image/jpeg", buffer=a_picture(960, 240, "JPEG"))
     page.get_by_label("Picture").set_input_files(logo)
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("The logo was saved.")).to_be_visible()
+    expect(page.get_by_text("The picture was saved.")).to_be_visible()
     shown = page.get_by_role("img", name="Logo of")
     expect(shown).to_have_js_property("naturalWidth", 480)
     expect(shown).to_have_js_property("naturalHeight", 120)
+    page.get_by_role("button", name="#ff0000").or_(page.get_by_role("button", name="#fe0000")).first.click()
+    expect(page.get_by_text("The colour was saved.")).to_be_visible()
+    button = page.locator(".in-dark .button.primary")
+    assert "rgb(25" in button.evaluate("button => getComputedStyle(button).backgroundColor")
 
 
 def test_a_day_at_the_console(open_browser: Open, live_server: LiveServer) -> None:
@@ -149,7 +152,7 @@ def test_a_day_at_the_console(open_browser: Open, live_server: LiveServer) -> No
 def a_session_that_ends_while_somebody_types(page: Page, person: User) -> None:
     page.goto("/console/plans/new")
     page.get_by_label("Name").fill("Typed too late")
-    Session.objects.all().delete()
+    UserSession.objects.all().delete()
     page.get_by_role("button", name="Create").click()
     expect(page.get_by_text("You were signed out. Nothing was done")).to_be_visible()
     page.get_by_label("E-mail").fill(person.email)
@@ -182,6 +185,35 @@ def test_on_a_phone_rows_are_cards_and_the_menu_unfolds(open_browser: Open, a: T
     page.set_viewport_size({"width": 1280, "height": 800})
     tops = [cells.nth(number).bounding_box() for number in range(cells.count())]
     assert len({round(box["y"]) for box in tops if box}) == 1
+
+
+def test_a_list_is_sorted_kept_as_a_view_and_come_back_to(open_browser: Open, a: Tenant) -> None:
+    many_workspaces(a.agency, 60)
+    a.agency.workspaces.update(limits=unlimited())
+    page = open_browser(viewport=PHONE)
+    page.goto("/console/sub-accounts")
+    page.get_by_label("Sort by").select_option("Name, ascending")
+    page.get_by_role("button", name="Show").click()
+    expect(page.locator("tbody tr").first).to_contain_text("Crowd 1")
+    page.set_viewport_size({"width": 1280, "height": 600})
+    page.get_by_role("columnheader", name="Name").get_by_role("link").click()
+    expect(page.get_by_role("columnheader", name="Name")).to_have_attribute("aria-sort", "descending")
+    page.get_by_role("link", name="50 rows on a page").click()
+    expect(page.locator("tbody tr")).to_have_count(50)
+    page.get_by_text("Save this view").click()
+    page.get_by_label("Name of the view").fill("Backwards")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator(".flashes:focus")).to_contain_text("The view Backwards is kept for you.")
+    expect(page.get_by_role("list", name="Saved views").get_by_role("link")).to_have_attribute("aria-current", "page")
+    row = page.get_by_role("link", name="Crowd 20", exact=True)
+    row.scroll_into_view_if_needed()
+    place = page.evaluate("scrollY")
+    assert place > 500
+    row.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Crowd 20")
+    page.go_back()
+    expect(page.locator("tbody tr")).to_have_count(50)
+    page.wait_for_function("place => Math.abs(scrollY - place) < 100", arg=place)
 
 
 def test_the_keyboard_reaches_the_content_and_shows_where_it_is(open_browser: Open) -> None:

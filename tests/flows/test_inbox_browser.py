@@ -9,6 +9,7 @@ import pytest
 from django.db import connection
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from agency.actors import SYSTEM
 from channelconnect.inbox import run_reader
 from channelconnect.sending.loop import SenderRun
 from config.celery import wake_up
@@ -21,8 +22,8 @@ from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import apply, moment, person, receive, received, status, the_conversation
 from tools.local.runner.web import free_port
 from tools.sandbox import RunningSandbox, SandboxConfig, open_sandbox
-from workspaces.conversations.models import Message
-from workspaces.conversations.services import inbound
+from workspaces.conversations.models import Conversation, Message
+from workspaces.conversations.services import create_saved_reply, inbound
 from workspaces.conversations.services.outbound.queueing import SENDER
 from workspaces.subaccounts.models import Channel
 
@@ -124,6 +125,92 @@ def test_a_closed_window_and_a_phone(page: Page, channel: Channel) -> None:
     assert wider <= 0
     page.get_by_role("link", name="All conversations").click()
     expect(page.locator(".inbox-row")).to_be_visible()
+
+
+def test_many_are_ticked_and_changed_with_the_keyboard_while_others_write(page: Page, channel: Channel) -> None:
+    receive(*(received(channel, person=person(number), text=f"Hello {number}") for number in (1, 2, 3)))
+    rows, ticks = page.locator(".inbox-row"), page.locator(".inbox-tick input:checked")
+    expect(rows).to_have_count(3)
+    page.evaluate(STAYS)
+    press = page.keyboard.press
+
+    press("?")
+    expect(page.locator("dialog.keys")).to_be_visible()
+    press("?")
+    expect(page.locator("dialog.keys")).to_be_hidden()
+    press("/")
+    expect(page.locator("#inbox-search")).to_be_focused()
+    page.keyboard.type("jx/?")
+    expect(page.locator("#inbox-search")).to_have_value("jx/?")
+    press("Escape")
+
+    for key, focused in (("j", 0), ("k", 0), ("j", 1), ("j", 2), ("j", 2), ("k", 1)):
+        press(key)
+        expect(rows.nth(focused)).to_be_focused()
+    press("x")
+    press("j")
+    press("x")
+    expect(ticks).to_have_count(2)
+    receive(received(channel, person=person(4), text="Hello 4"))
+    expect(rows).to_have_count(4)
+    expect(ticks).to_have_count(2)
+    page.locator(".bulk-bar button", has_text="Assign to me").click()
+    expect(page.locator(".flashes")).to_contain_text("2 conversations were changed.")
+    expect(ticks).to_have_count(0)
+    assert Conversation.objects.exclude(assigned_to=None).count() == 2
+    assert page.evaluate("window.stays")
+
+
+def test_saved_replies_and_what_the_head_does_by_keys(page: Page, channel: Channel) -> None:
+    texts = {"Hours": "Open until six, {{contact.first_name}}.", "House rules": "No dogs.", "Way": "Go left."}
+    for name, told in texts.items():
+        create_saved_reply(workspace=channel.workspace, name=name, text=told, now=moment(), by=SYSTEM)
+    receive(received(channel))
+    page.locator(".inbox-row").click()
+    expect(page.locator(".inbox-row.unread")).to_have_count(0)
+    page.evaluate(STAYS)
+    press, field = page.keyboard.press, page.get_by_label("Answer to Person 1")
+    offered = page.locator(".suggestions li")
+
+    press("r")
+    page.keyboard.type("Hello! /ho")
+    expect(offered).to_have_text(["Hours", "House rules"])
+    press("ArrowDown")
+    expect(offered.nth(1)).to_have_attribute("aria-selected", "true")
+    press("ArrowUp")
+    press("Enter")
+    expect(field).to_have_value("Hello! Open until six, Person.")
+    page.keyboard.type(" /x")
+    expect(offered).to_have_count(0)
+    press("Backspace")
+    expect(offered).to_have_count(3)
+    press("Escape")
+    expect(offered).to_have_count(0)
+    expect(field).to_be_focused()
+    press("Backspace")
+    page.get_by_label("Saved reply", exact=True).select_option(label="House rules")
+    expect(field).to_have_value("Hello! Open until six, Person. No dogs.")
+    assert not Message.objects.filter(direction="out").exists()
+    press("Escape")
+
+    head = page.locator('[data-live="head"]')
+    press("s")
+    expect(page.locator("details[data-snooze]")).to_have_attribute("open", "")
+    press("Enter")
+    expect(head).to_contain_text("Snoozed until")
+    press("e")
+    expect(head).to_contain_text("Reopen")
+    press("e")
+    expect(head.get_by_role("button", name="Close")).to_be_visible()
+    press("a")
+    expect(head).to_contain_text("Assigned to")
+    press("u")
+    expect(page.locator(".inbox-row.unread")).to_have_count(1)
+    press("n")
+    expect(page.get_by_label("Note", exact=True)).to_be_focused()
+    page.get_by_role("link", name="Answer").click()
+    expect(field).to_have_value("Hello! Open until six, Person. No dogs.")
+    assert page.evaluate("window.stays")
 
 
 @pytest.fixture

@@ -185,7 +185,8 @@ def put_to_work(page: Page, customer: Workspace) -> None:
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_role("alert")).to_contain_text("must be a valid web address")
     page.get_by_label("Web address").fill("https://second-salon.example/")
-    page.get_by_label("Person").select_option(label="Hairdresser")
+    page.get_by_label("Person", exact=True).select_option(label="Hairdresser")
+    page.get_by_label("Calendar").select_option(label="Hairdresser")
     for slot in page.locator("form[novalidate] input[type=text]").all():
         if not slot.input_value():
             slot.fill("ours-1")

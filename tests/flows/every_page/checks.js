@@ -56,11 +56,49 @@ globalThis.unusable = () => {
   ];
 };
 
+// What a page weighs with all that it has loaded, where that is too much.
+const HEAVIEST = 300 * 1024;
+globalThis.heavy = () => {
+  const loaded = ["navigation", "resource"].flatMap((type) => performance.getEntriesByType(type));
+  const weight = loaded.reduce((sum, one) => sum + one.encodedBodySize, 0);
+  return weight > HEAVIEST ? [`it weighs ${Math.round(weight / 1024)} KB`] : [];
+};
+
 // What axe finds serious or critical, in the whole page or in a part of it.
 globalThis.findings = async ([options, part]) => {
   const { violations } = await axe.run(part || document, { resultTypes: ["violations"], ...options });
   return violations.filter(({ impact }) => impact === "serious" || impact === "critical")
     .map(({ id, nodes }) => `${id} (${nodes.length}): ${nodes[0].html.slice(0, 100)}`);
+};
+
+// What an element's colours come from: its place among its ancestors, by what styles can ask of them.
+const STATES = ["aria-current", "aria-invalid", "aria-selected", "aria-pressed", "disabled", "type", "open"];
+const styledBy = (element) => {
+  const states = STATES.filter((name) => element.hasAttribute(name)).map((name) => `${name}=${element.getAttribute(name)}`);
+  return [element.localName, ...element.classList, ...states].join(".");
+};
+const place = (element) => (element ? `${place(element.parentElement)}>${styledBy(element)}` : "");
+const hasWords = (element) => element.matches("input, select, textarea")
+  || [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim());
+
+// Mark one element with words of each kind that was not looked at on any page before, and give their kinds.
+globalThis.markNewColours = ([part, seen]) => {
+  const before = new Set(seen);
+  const sheets = [...document.styleSheets].map((sheet) => sheet.href).join();
+  const within = part ? document.querySelectorAll(`:is(${part}), :is(${part}) *`) : document.body.querySelectorAll("*");
+  const kinds = [];
+  for (const element of within) {
+    if (!hasWords(element) || !element.checkVisibility({ visibilityProperty: true })) continue;
+    const kind = `${sheets}${place(element)}`;
+    if (before.has(kind)) continue;
+    before.add(kind);
+    kinds.push(kind);
+    element.toggleAttribute("data-new-colours", true);
+  }
+  return kinds;
+};
+globalThis.unmarkColours = () => {
+  for (const one of document.querySelectorAll("[data-new-colours]")) one.removeAttribute("data-new-colours");
 };
 
 const setMenus = (open) => {

@@ -17,6 +17,8 @@ THEMES: tuple[Theme, ...] = ("dark", "light")
 OPTIONS: dict[str, Any] = {"viewport": PHONE, "reduced_motion": "reduce"}
 # A theme changes colours and nothing else; looking at them is most of axe's work.
 COLOURS = {"runOnly": ["color-contrast"]}
+# Kinds of elements whose colours were looked at: the agency's one colour and the styles are the same on all pages.
+_colours_seen: set[str] = set()
 ALL_BUT_COLOURS = {"rules": {"color-contrast": {"enabled": False}}}
 
 
@@ -26,17 +28,20 @@ def examine(page: Page, part: str = "", coloured: str = "", widths: list[int] = 
     `coloured` names a part that has all the colours of the page, where there is too much of it.
     """
     page.evaluate(SCRIPTS)
-    found: list[str] = page.evaluate("outsideAt", widths)
+    found: list[str] = page.evaluate("heavy()") + page.evaluate("outsideAt", widths)
     found += page.evaluate("unusable()") + page.evaluate("findings", [ALL_BUT_COLOURS, part])
     return found + in_both_themes(page, coloured or part)
 
 
 def in_both_themes(page: Page, part: str = "") -> list[str]:
-    """Give the contrasts that are too low in either theme."""
-    found = []
-    for theme in THEMES:
+    """Give the contrasts that are too low in either theme, of what is styled as nothing was on the pages before."""
+    found: list[str] = []
+    kinds = page.evaluate("markNewColours", [part, sorted(_colours_seen)])
+    for theme in THEMES if kinds else ():
         page.emulate_media(color_scheme=theme)
-        found += [f"{theme}: {one}" for one in page.evaluate("findings", [COLOURS, part])]
+        found += [f"{theme}: {one}" for one in page.evaluate("findings", [COLOURS, "[data-new-colours]"])]
+    page.evaluate("unmarkColours()")
+    _colours_seen.update(kinds)
     return found
 
 

@@ -6,14 +6,16 @@ from typing import Any
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM, Actor
+from agency.models import BulkOperation, BulkOperationItem, Export, Mail, MailSettings
 from agency.services import (
     change_agency,
+    change_sign_up,
     create_addon,
     create_agency,
     create_plan,
     invite_member,
     set_accent,
-    set_logo,
+    set_picture,
 )
 from packs.models import Pack
 from packs.services import add_library_entry, change_entry, change_pack, create_pack, install_pack
@@ -25,12 +27,14 @@ from tests.factories import (
     ClassSessionFactory,
     ContactFactory,
     ContactImportFactory,
+    DomainFactory,
     ProductFactory,
     SegmentFactory,
     ServiceCategoryFactory,
     ServiceFactory,
     StaffFactory,
     WorkspaceFactory,
+    WorkspaceMemberFactory,
     addon_limits,
     an_agency_key,
     plan_limits,
@@ -52,7 +56,14 @@ from workspaces.contacts.services import update_contact
 from workspaces.conversations.models import Conversation
 from workspaces.conversations.services import Content, add_note, create_saved_reply, send_message
 from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.services import grant_addon, issue_workspace_key, suspend_workspace, tenant_of
+from workspaces.subaccounts.services import (
+    grant_addon,
+    invite_workspace_member,
+    issue_workspace_key,
+    suspend_workspace,
+    tenant_of,
+)
+from workspaces.subaccounts.services.people.signing_up import NewBusiness, request_sign_up
 
 ENDLESS = "W" * 120
 RIGHT_TO_LEFT = ("صالون الزاوية للتجميل والعناية بالشعر " * 4)[:119].strip()
@@ -69,7 +80,7 @@ class ExtremeTenant(Tenant):
         super().__init__()
         change_agency(agency=self.agency, name=ENDLESS, max_sub_accounts=None, by=SYSTEM)
         set_accent(agency=self.agency, accent="#ffcc00", by=SYSTEM)
-        set_logo(agency=self.agency, file=a_picture(480, 120), by=SYSTEM)
+        set_picture(agency=self.agency, kind="logo", file=a_picture(480, 120), by=SYSTEM)
         switch_on(self, "https://app.example.com/done", f"https://app.example.com/{'r' * 1000}")
         self.membership = a_member(self.agency, "owner", name=ENDLESS, email=f"owner.{EMAIL}")
         self.owner = self.membership.user
@@ -78,13 +89,66 @@ class ExtremeTenant(Tenant):
         invite_member(agency=self.agency, email=f"invited.{EMAIL}", name=EMOJI, role="admin", now=now(), by=SYSTEM)
         other = create_agency(name=RIGHT_TO_LEFT, by=SYSTEM)
         invite_member(agency=other, email=self.owner.email, name=ENDLESS, role="viewer", now=now(), by=SYSTEM)
+        labels = ".".join(letter * 60 for letter in "abc")
+        self.domain = DomainFactory.create(agency=self.agency, host=f"{labels}.localhost", is_verified=False)
         self.make_customers()
+        self.open_sign_up()
         self.make_deliveries()
         self.make_packs()
         self.make_contacts()
         self.make_catalogue()
         self.make_conversations()
         self.make_broadcasts()
+        self.make_mail()
+        self.make_jobs()
+
+    def make_mail(self) -> None:
+        """A mail server with the longest names that fails at length, and an e-mail that did not arrive."""
+        why = {"failure": "tls", "failure_step": "tls", "failure_text": ENDLESS * 2, "failed_at": now()}
+        names = {"sender_name": RIGHT_TO_LEFT, "reply_to": f"r.{EMAIL}", "from_address": f"f.{EMAIL}"}
+        host = ".".join(["h" * 62] * 4)
+        report = {"to": f"t.{EMAIL}", "steps": ["lookup", "connect", "tls"], **why, "failed_at": ""}
+        server = {"host": host, "port": 65535, "security": "tls", "verified_at": now(), "tested_at": now()}
+        MailSettings.objects.create(agency=self.agency, test_report=report, failures=3, **names, **server, **why)
+        gone = {"kind": "owner_invitation", "recipient": f"o.{EMAIL}", "given_up_at": now(), "by_own_server": True}
+        Mail.objects.create(agency=self.agency, **gone, **why)
+
+    def make_jobs(self) -> None:
+        """A bulk change of which one part failed at length, and an export that was stopped."""
+        asked: dict[str, Any] = {"agency": self.agency, "created_by": self.owner, "ended_at": now()}
+        counts = {"total": 10**9, "succeeded": 10**8, "unchanged": 10**8, "failed": 10**8}
+        why = ENDLESS + EMOJI[:80]
+        self.bulk_operation = BulkOperation.objects.create(
+            kind="sub_accounts.revoke_addon", state="stopped", stopped_because=why, **counts, **asked
+        )
+        for workspace, outcome in ((self.customer, "failed"), (self.suspended, "unchanged")):
+            error = ENDLESS * 4 if outcome == "failed" else ""
+            more = {"target_id": workspace.pk, "state": outcome, "error": error, "done_at": now()}
+            BulkOperationItem.objects.create(operation=self.bulk_operation, **more)
+        self.export = Export.objects.create(kind="sub-accounts", state="completed", rows=10**9, is_cut=True, **asked)
+
+    def open_sign_up(self) -> None:
+        """A host of its own, on which somebody has signed up and has yet to confirm their address."""
+        link = "https://www.example.com/".ljust(500, "p")
+        change_sign_up(
+            agency=self.agency,
+            plan=self.endless_plan,
+            is_on=True,
+            allows_further_workspaces=True,
+            terms_url=link,
+            privacy_url=link,
+            by=SYSTEM,
+        )
+        self.host: str = DomainFactory.create(agency=self.agency).host
+        business = NewBusiness(name=ENDLESS, business_type="other", timezone="UTC")
+        request_sign_up(
+            agency=self.agency,
+            name=ENDLESS,
+            email=f"new.{EMAIL}",
+            password=PASSWORD,
+            business=business,
+            now=now(),
+        )
 
     def make_broadcasts(self) -> None:
         """One that is paused with all that its page can say, with recipients of every kind, and a draft."""
@@ -126,6 +190,10 @@ class ExtremeTenant(Tenant):
             grant_addon(workspace=self.customer, addon=self.endless_addon, now=now(), by=SYSTEM)
         self.suspended: Workspace = WorkspaceFactory.create(agency=self.agency, name="S" * 120)
         suspend_workspace(workspace=self.suspended, reason=ENDLESS * 4, now=now(), by=SYSTEM)
+        WorkspaceMemberFactory.create(workspace=self.customer, name=ENDLESS, email=f"member.{EMAIL}")
+        invite_workspace_member(
+            workspace=self.customer, email=f"asked.{EMAIL}", name=RIGHT_TO_LEFT, now=now(), by=SYSTEM
+        )
         self.customer.owner.set_password(PASSWORD)
         self.customer.owner.save()
 

@@ -33,6 +33,9 @@ ARGUMENTS: dict[str, Arguments] = {
     "console:pack-copy-preview": lambda a: [a.draft.uuid, a.customer.uuid, a.own.uuid],
     "console:pack-entry": lambda a: [a.draft.uuid, a.first_entry.uuid],
     "console:channel-connect": lambda a: [a.customer.uuid],
+    "console:bulk-operation": lambda a: [a.bulk_operation.uuid],
+    "console:export": lambda a: [a.export.uuid],
+    "console:domain": lambda a: [a.domain.uuid],
     "account:leave-team": lambda a: [a.membership.pk],
     "app:automation": lambda a: [a.installed.uuid],
     "app:api-key-revoke": lambda a: [a.own_key.uuid],
@@ -59,6 +62,8 @@ ARGUMENTS: dict[str, Arguments] = {
     "app:staff": lambda a: [a.offered["staff"]],
     "app:channel-disconnect": lambda a: [a.customer.channels.get().uuid],
     "app:leave": lambda a: [a.customer.uuid],
+    "app:person-remove": lambda a: [a.customer.members.get().uuid],
+    "app:person-make-owner": lambda a: [a.customer.members.get().uuid],
     "app:pack": lambda a: [a.published.uuid],
 }
 # Targets of forms, and what only leads elsewhere.
@@ -66,6 +71,13 @@ NOT_LOOKED_AT = {
     "account:invitation-accept",
     "account:invitation-decline",
     "account:invitation-link",
+    "account:code",  # for whoever has shown a password
+    "account:recovery-code",
+    "account:recovery-codes",  # for whoever uses two-factor
+    "account:two-factor-off",
+    "account:session-end",
+    "account:sessions-end",
+    "account:two-factor-set-up",  # for whoever has begun it
     "account:set-password",  # its link is made where it is looked at
     "account:sign-out",
     "app:automation-off",
@@ -95,21 +107,39 @@ NOT_LOOKED_AT = {
     "app:conversation-status",
     "app:conversation-unread",
     "app:conversations-change",
-    "app:home",
+    "app:first-steps",
     "app:inbox-stream",
+    "app:agency-access-end",
     "app:pack-install",
+    "app:notifications-read",
+    "app:person-invite-again",
+    "app:person-invite-withdraw",
+    "app:saved-view-save",
+    "app:saved-view-remove",
     "app:switch",
     "app:webhook-redeliver",
     "app:webhook-test",
+    "console:bulk-operation-cancel",
     "console:channel-connect-cancel",
+    "console:domain-check",
+    "console:export-cancel",
+    "console:export-file",
+    "console:domain-primary",
+    "console:find-suggestions",  # a part of the palette: test_finding_browser.py
     "console:invitation-again",
+    "console:mail-again",
+    "console:mail-test",
     "console:invitation-withdraw",
+    "console:notifications-read",
     "console:pack-add",
     "console:pack-order",
     "console:packs-order",
     "console:packs-visibility",
     "console:plan-default",
+    "console:saved-view-save",
+    "console:saved-view-remove",
     "console:sub-account-addons",
+    "console:sub-account-open",
     "console:sub-account-owner-invite",
     "console:sub-account-restore",
     "console:switch",
@@ -128,14 +158,19 @@ CONNECT = {
     "connect:session-cancel",
     "connect:session-continue",
 }
+# A new customer's way, on an agency's own host.
+SIGN_UP = {"sign-up:confirm", "sign-up:confirm-link", "sign-up:form", "sign-up:sent"}
 # Pages for whoever has not signed in.
-ANONYMOUS = ("account:sign-in", "account:password-reset", "account:password-reset-sent", "account:password-set")
+ANONYMOUS = ("account:sign-in", "account:password-reset", "account:password-reset-sent")
 # The same pages in other states.
 STATES: dict[str, list[Callable[[ExtremeTenant], str]]] = {
     "console": [
         lambda a: reverse("console:sub-account", args=[a.suspended.uuid]),
         lambda a: reverse("console:pack", args=[a.published.uuid]),
         lambda a: f"{reverse('console:sub-accounts')}?search={'x' * 120}",
+        lambda a: f"{reverse('console:bulk-operation-new')}?action=sub_accounts.assign_plan&all=1",
+        lambda a: f"{reverse('console:find')}?q={a.suspended.name[:4]}",
+        lambda a: f"{reverse('console:find')}?q={'x' * 120}",
         lambda a: "/console/nothing-here",
     ],
     "app": [

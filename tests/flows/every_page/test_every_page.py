@@ -1,5 +1,6 @@
 """Each page is loaded once, then seen at every width from a phone's to a desk's, in both themes, and by axe."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from ipaddress import ip_network
 from pathlib import Path
@@ -15,14 +16,17 @@ from django.utils.http import urlsafe_base64_encode
 from playwright.sync_api import Browser, Page
 from pytest_django.live_server_helper import LiveServer
 
-from agency.models import User
-from tests.agency.console.browsers import a_person
+from agency.models import PendingSignUp, User
+from agency.services.mail.sign_up import SIGN_UP_LINKS
+from tests.agency.console.browsers import PASSWORD, a_person
+from tests.agency.two_factor import an_app
 from tests.flows.every_page.checks import OPTIONS, SOME_WIDTHS, examine, examine_frame
 from tests.flows.every_page.extremes import ENDLESS, ExtremeTenant
 from tests.flows.every_page.routes import (
     ANONYMOUS,
     CONNECT,
     NOT_LOOKED_AT,
+    SIGN_UP,
     names_in,
     pages_of,
 )
@@ -30,6 +34,7 @@ from tests.packs.small_library import write_library
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Open = Callable[[User | None], Page]
+OF_TWO_FACTOR = ("account:security", "account:recovery-codes", "account:two-factor-off")
 WITH_ERRORS = ".summary, .field:has([aria-invalid=true])"
 # The form of a page, if there is anything to be filled in.
 FORM = "main form[novalidate]:has(input:not([type=hidden], [type=checkbox], [type=radio]), textarea)"
@@ -77,7 +82,7 @@ def visit(page: Page, addresses: Iterable[str]) -> list[str]:
     found, forms = [], []
     for address in addresses:
         page.goto(address)
-        came = page.url.partition("?form=")[0]  # what makes something is given a number for its one use
+        came = re.sub(r"[?&]form=[^&]*$", "", page.url)  # what makes something is given a number for its one use
         wrong = examine(page, coloured="main") if came.endswith(address) else [f"it led to {page.url}"]
         found += [f"{address}: {one}" for one in wrong]
         if page.locator(FORM).count():
@@ -104,6 +109,7 @@ def require_none(found: list[str]) -> None:
 def test_the_tables_know_every_route() -> None:
     assert {name for namespace in ("console", "app", "account") for name in names_in(namespace)} >= NOT_LOOKED_AT
     assert names_in("connect") == CONNECT
+    assert names_in("sign-up") == SIGN_UP
 
 
 @pytest.mark.parametrize("half", [0, 1])
@@ -119,6 +125,10 @@ def test_the_frame_of_the_console(open_page: Open, a: ExtremeTenant) -> None:
     box = page.locator(".sparkline").first.bounding_box()
     assert box
     assert (box["width"], box["height"]) == (120, 24)
+    page.goto(reverse("console:sub-account", args=[a.customer.uuid]))
+    page.get_by_role("button", name="Open as customer").click()
+    page.goto(reverse("app:people"))
+    require_none(examine(page, ".agency-banner"))
 
 
 def test_pages_of_the_dashboard(open_page: Open, a: ExtremeTenant) -> None:
@@ -139,8 +149,29 @@ def test_pages_about_accounts(open_page: Open, a: ExtremeTenant) -> None:
     page.goto(f"/account/set-password/{urlsafe_base64_encode(force_bytes(a.owner.pk))}/{token}")
     require_none(examine(page) + examine_errors(page))
     require_none(visit(open_page(a.owner), pages_of("account", a)))
-    page = open_page(a_person(name=ENDLESS))
+    person = a_person(name=ENDLESS)
+    page = open_page(person)
     require_none(visit(page, ["/console/", "/app/", f"/connect/{'x' * 43}"]))
+    page.goto(reverse("account:two-factor-begin"))
+    page.get_by_label("Your password").fill(PASSWORD)
+    page.get_by_role("button", name="Begin").click()
+    require_none(examine(page) + examine_errors(page))
+    an_app(person)
+    require_none(visit(open_page(person), map(reverse, OF_TWO_FACTOR)))
+    page = open_page(None)
+    page.goto(reverse("account:sign-in"))
+    page.get_by_label("E-mail").fill(person.email)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    require_none(visit(page, map(reverse, ("account:code", "account:recovery-code"))))
+
+
+def test_pages_of_sign_up(open_page: Open, a: ExtremeTenant, live_server: LiveServer) -> None:
+    page, base = open_page(None), live_server.url.replace("localhost", a.host)
+    ended = f"{base}/sign-up/confirm/none"
+    require_none(visit(page, [f"{base}/sign-up", f"{base}/sign-up/sent", ended]))
+    page.goto(f"{base}/sign-up/confirm/{SIGN_UP_LINKS.sign(PendingSignUp.objects.get().uuid.hex)}")
+    require_none(examine(page) + examine_errors(page))
 
 
 @pytest.mark.parametrize(

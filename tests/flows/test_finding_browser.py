@@ -1,0 +1,96 @@
+"""Ctrl-K: from anywhere to a sub-account, a page or an action, with the keyboard alone; without a script by a page."""
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from tests.agency.console.browsers import a_member
+from tests.factories import WorkspaceFactory
+from tests.flows.every_page.checks import SCRIPTS, in_both_themes
+from tests.flows.test_console_browser import sign_in
+from tests.tenants import Tenant
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+SALON = "Corner Salon"
+
+
+def chosen(page: Page) -> Any:
+    return page.locator(".find [aria-selected=true]")
+
+
+def opened_by_key(page: Page) -> Any:
+    """Open the palette from a link, to which focus returns."""
+    start = page.get_by_role("navigation", name="Console", exact=True).get_by_role("link", name="Team")
+    start.focus()
+    page.keyboard.press("Control+k")
+    box = page.get_by_role("combobox")
+    expect(box).to_be_focused()
+    expect(page.get_by_role("option", name="New plan")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    expect(start).to_be_focused()
+    page.keyboard.press("Control+k")
+    return box
+
+
+def with_the_keyboard(page: Page) -> None:
+    box = opened_by_key(page)
+    page.keyboard.type("salon")
+    expect(chosen(page)).to_contain_text(SALON)
+    expect(page.get_by_role("dialog").get_by_role("status")).to_have_text("2 results")
+    assert box.get_attribute("aria-activedescendant") == chosen(page).get_attribute("id")
+    page.evaluate(SCRIPTS)
+    assert page.evaluate("findings", [{}, ".find"]) + in_both_themes(page, ".find") == []
+    page.keyboard.press("ArrowDown")
+    expect(chosen(page)).to_contain_text("Other Salon")
+    expect(chosen(page)).to_have_count(1)
+    page.keyboard.press("ArrowDown")
+    expect(chosen(page)).to_contain_text(SALON)
+    page.keyboard.press("ArrowUp")
+    expect(chosen(page)).to_contain_text("Other Salon")
+    page.keyboard.press("Home")
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.type("corner")
+    expect(chosen(page)).to_contain_text(SALON)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text(SALON)
+
+
+def before_an_answer_is_there(page: Page) -> None:
+    """Enter asks for what was typed, never opens what was found for something else."""
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("option").first).to_be_visible()
+    page.get_by_role("combobox").press_sequentially("corner sal")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"/console/(find\?q=corner\+sal|sub-accounts/)"))
+
+
+def without_a_script(page: Page) -> None:
+    page.get_by_role("banner").get_by_role("link", name="Find").click()
+    page.get_by_role("main").get_by_label("What do you look for?").fill("corner sal")
+    page.keyboard.press("Enter")
+    page.get_by_role("main").get_by_role("link", name=SALON).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(SALON)
+
+
+def test_whatever_is_looked_for_is_a_few_keys_away(browser: Browser, live_server: LiveServer, a: Tenant) -> None:
+    for name in (SALON, "Other Salon"):
+        WorkspaceFactory.create(agency=a.agency, name=name, owner_name="Ada", owner_email="ada@example.com")
+    person = a_member(a.agency, "owner").user
+    complaints: list[str] = []
+    for scripts in (True, False):
+        options: dict[str, Any] = {"java_script_enabled": scripts, "reduced_motion": "reduce"}
+        with browser.new_context(base_url=live_server.url, **options) as context:
+            page = context.new_page()
+            page.on("pageerror", lambda error: complaints.append(str(error)))
+            page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
+            sign_in(page, person)
+            if scripts:
+                with_the_keyboard(page)
+                before_an_answer_is_there(page)
+            else:
+                without_a_script(page)
+    assert complaints == []

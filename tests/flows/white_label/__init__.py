@@ -1,0 +1,1 @@
+"""Agencies on hosts of their own: nobody there meets another agency, or the product."""
