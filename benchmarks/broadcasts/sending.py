@@ -1,25 +1,32 @@
-"""How fast a broadcast leaves: recipients a second from their rows to the record, against its two ceilings."""
+"""How fast a broadcast leaves: recipients a second from their rows to the record, against two ceilings, and by two."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from statistics import median
 from typing import Any
-from unittest.mock import patch
 
 from django.test import override_settings
 
 from benchmarks.broadcasts.rows import broadcasts, people
+from benchmarks.broadcasts.senders import make_due, put_off, senders, sent, wait_until
 from benchmarks.figures import Figure
 from benchmarks.processes import Broken, fast_provider
-from benchmarks.rounds import interleave, median_ratio
+from benchmarks.rounds import interleave
 from benchmarks.sending.ceilings import NoSending, bare_loop
+from benchmarks.sending.costs import (
+    BARE,
+    MOST_MICROSECONDS,
+    PIPELINE,
+    Cost,
+    cost_of,
+    figures_of,
+    processor_seconds,
+    sender_cost,
+)
 from benchmarks.sending.queue import numbers
-from benchmarks.sending.throughput import Cost, cost_of
 from benchmarks.servers import Bench
 from broadcasts.models import Recipient
 from broadcasts.sending.source import BroadcastRecipients
-from channelconnect.sending import loop
 from config.http.client import Sender
 from workspaces.subaccounts.models import Channel
 
@@ -27,15 +34,15 @@ TITLE = (
     "Broadcasts: microseconds for each recipient from the prepared row to the recorded answer, one sender without\n"
     "pacing, a provider that answers at once, everything on the same cores. The ceilings: the bare loop of the client\n"
     "over requests that are ready, and the same pipeline with the sending left out; and with an allowance that counts\n"
-    "everybody. Wanted: 125 µs, and 80 % of what both ceilings allow one after the other."
+    "everybody. Wanted: 125 µs, and 80 % of what both ceilings allow one after the other. Last, two senders in\n"
+    "processes of their own, as an installation has them, that share the numbers."
 )
 RECIPIENTS, NUMBERS = 12_000, 4
+SENDERS, SHARED_RECIPIENTS, SHARED_NUMBERS = 2, 40_000, 32
+WARM = 2_000
 ROUNDS = 3
 PATIENCE_SECONDS = 120.0
-MOST_MICROSECONDS = 125
-MOST_OF_CEILINGS = 1 / 0.8
-BARE, PIPELINE, FULL = "the client's bare loop", "the sender, sending left out", "the sender"
-COUNTED = "the sender, everybody counted"
+FULL, COUNTED = "the sender", "the sender, everybody counted"
 
 
 def run(bench: Bench) -> list[Figure]:
@@ -49,29 +56,38 @@ def run(bench: Bench) -> list[Figure]:
             COUNTED: partial(_sender, postgresql, channels, limit=1_000_000),
         }
         found = interleave(variants, rounds=ROUNDS)
-    return list(_figures(found))
+        shared = _shared(postgresql, url)
+    return [*figures_of(found, FULL), shared]
 
 
-def _figures(found: dict[str, list[Cost]]) -> Iterator[Figure]:
-    walls = {name: [one.wall for one in costs] for name, costs in found.items()}
-    for name, costs in found.items():
-        python, postgresql = median(one.python for one in costs), median(one.postgresql for one in costs)
-        yield Figure(
-            name=name,
-            measured=median(walls[name]),
-            unit="µs",
-            ratio=median_ratio(walls[name], walls[FULL]),
-            at_most=MOST_MICROSECONDS if name == FULL else None,
-            note=f"{1e6 / median(walls[name]):,.0f}/s; {python:.0f} µs of Python, {postgresql:.0f} of PostgreSQL",
+def _shared(postgresql: int, url: str) -> Figure:
+    """Let several senders work; from when all are under way to the last but some, which end alone."""
+    channels = numbers(SHARED_NUMBERS, NUMBERS)
+    people(channels, SHARED_RECIPIENTS // SHARED_NUMBERS)
+    Channel.objects.update(messaging_limit=None)
+    broadcasts(channels, SHARED_RECIPIENTS // SHARED_NUMBERS)
+    put_off()
+    with senders(SENDERS, url) as processes:
+        make_due()
+        wait_until(lambda: sent() >= WARM, PATIENCE_SECONDS)
+        first, began, before = sent(), time.perf_counter(), _seconds(processes, postgresql)
+        wait_until(lambda: sent() >= SHARED_RECIPIENTS - WARM, PATIENCE_SECONDS)
+        number, took = sent() - first, time.perf_counter() - began
+        python, database = (
+            (after - earlier) / number * 1e6
+            for after, earlier in zip(_seconds(processes, postgresql), before, strict=True)
         )
-    both = [bare + rest for bare, rest in zip(walls[BARE], walls[PIPELINE], strict=True)]
-    yield Figure(
-        name="sender / both ceilings one after the other",
-        measured=median_ratio(walls[FULL], both),
-        unit="x",
-        at_most=MOST_OF_CEILINGS,
-        note=f"{median_ratio(both, walls[FULL]):.0%} of them",
+    return Figure(
+        name=f"{SENDERS} senders",
+        measured=took / number * 1e6,
+        unit="µs",
+        at_most=MOST_MICROSECONDS,
+        note=f"{number / took:,.0f}/s; {python:.0f} µs of Python, {database:.0f} of PostgreSQL",
     )
+
+
+def _seconds(processes: Sequence[int], postgresql: int) -> tuple[float, float]:
+    return sum(map(processor_seconds, processes)), processor_seconds(postgresql)
 
 
 def _sender(
@@ -80,20 +96,8 @@ def _sender(
     """Let a sender work until all are recorded."""
     Channel.objects.update(messaging_limit=limit)
     broadcasts(channels, RECIPIENTS // NUMBERS)
-    with patch.object(loop, "Sender", client):  # what the sender calls with is what is varied
-        sender = loop.SenderRun(sources=[BroadcastRecipients()], rates=None)
-    cost = cost_of(postgresql, partial(_work, sender), RECIPIENTS)
+    cost = sender_cost(postgresql, BroadcastRecipients(), RECIPIENTS, client=client, patience_seconds=PATIENCE_SECONDS)
     left = Recipient.objects.exclude(status="sent").count()
     if left:
         raise Broken(f"The sender did not send to {left} recipients.")
     return cost
-
-
-def _work(sender: loop.SenderRun) -> None:
-    until = time.monotonic() + PATIENCE_SECONDS
-
-    def is_over() -> bool:
-        recorded = sender.calls.finished >= RECIPIENTS and not sender.recorder.backlog
-        return recorded or time.monotonic() > until
-
-    sender.run(should_stop=is_over)

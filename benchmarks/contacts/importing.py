@@ -10,6 +10,7 @@ from django.conf import settings
 from django.core.handlers.wsgi import WSGIHandler
 from django.db import connection, transaction
 from django.utils import timezone
+from psycopg.types.json import Jsonb
 
 from agency.actors import SYSTEM
 from benchmarks.api.calls import backend_cpu_seconds, handler, post
@@ -123,8 +124,6 @@ def _copy_ms(workspace: Workspace) -> float:
 
 
 def _copy(cursor: Any, rows: list[list[Any]]) -> None:
-    from psycopg.types.json import Jsonb
-
     position = NAMES.index("attributes")
     for row in rows:
         row[position] = Jsonb(row[position])

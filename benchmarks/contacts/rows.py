@@ -19,13 +19,20 @@ SELECT gen_random_uuid(), %(workspace)s, 'Contact Number ' || n, '+49151' || lpa
     now() - n * interval '1 minute', now()
 FROM generate_series(%(first)s, %(last)s) AS n
 """
-# Made afterwards: filling them row by row would take longer than all else.
+# Made afterwards: filling them row by row would take longer than all else. That of the search, the dearest of all, is
+# left out: nothing that is measured looks for words.
 INDEXES = {
-    "contact_search": "USING gin (workspace_id, search_key gin_trgm_ops)",
-    "contact_by_tag": "USING gin (workspace_id, tag_keys)",
-    "contact_newest": "(workspace_id, created_at DESC, id DESC)",
+    "contact_by_tag": "INDEX {name} ON contacts_contact USING gin (workspace_id, tag_keys)",
+    "contact_newest": "INDEX {name} ON contacts_contact (workspace_id, created_at DESC, id DESC) INCLUDE (facts)",
+    "contact_in_order": "INDEX {name} ON contacts_contact (workspace_id, id)",
+    "contact_phone_once_per_workspace": (
+        "UNIQUE INDEX {name} ON contacts_contact (workspace_id, phone) WHERE phone IS NOT NULL"
+    ),
+    "contact_email_once_per_workspace": (
+        "UNIQUE INDEX {name} ON contacts_contact (workspace_id, email_key) WHERE email_key IS NOT NULL"
+    ),
 }
-AT_ONCE = 50_000
+AT_ONCE = 250_000
 
 
 def a_workspace() -> Workspace:
@@ -39,10 +46,10 @@ def contacts_in(workspace: Workspace, count: int) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SET statement_timeout = 0")
         cursor.execute("SET maintenance_work_mem = '256MB'")
-        cursor.execute(f"DROP INDEX {', '.join(INDEXES)}")
+        cursor.execute(f"DROP INDEX contact_search, {', '.join(INDEXES)}")
         for first in range(1, count + 1, AT_ONCE):
             last = min(count, first + AT_ONCE - 1)
             cursor.execute(INSERT, {"workspace": workspace.pk, "first": first, "last": last})
         for name, definition in INDEXES.items():
-            cursor.execute(f"CREATE INDEX {name} ON contacts_contact {definition}")
+            cursor.execute(f"CREATE {definition.format(name=name)}")
         cursor.execute("VACUUM ANALYZE contacts_contact, contacts_contactfacetcount")

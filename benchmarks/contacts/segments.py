@@ -35,7 +35,15 @@ FILTERS: dict[str, dict[str, Any]] = {
     "a time zone": {"timezone": "Europe/Vienna"},
     "a channel, two thirds": {"has_channel": "whatsapp"},
     "a detail, a third": {"attributes": {"plan": "gold"}},
+    "two details": {"attributes": {"plan": "gold", "number": "9"}},
     "created this year": {"created_after": "2026-01-01T00:00:00Z"},
+    "created this year, in a country": {"created_after": "2026-01-01T00:00:00Z", "country": "DE"},
+    "a tag, a country, a detail, this year": {
+        "tags_any": ["newsletter"],
+        "country": "DE",
+        "attributes": {"plan": "gold"},
+        "created_after": "2026-01-01T00:00:00Z",
+    },
     "all at once": {
         "tags_any": ["Group 7", "Group 8"],
         "tags_none": ["Group 3"],

@@ -40,7 +40,7 @@ def run(_: Bench) -> list[Figure]:
     moved = [_apply(inbound.advance_statuses, statuses(of, sent, status)) for status in ("delivered", "read")]
     updated = _timed(BARE_UPDATE) / len(sent)
     return [
-        _figure("a message of somebody new", first, bare),
+        _figure("a message of somebody new", first, bare, at_most=190),
         _figure("a message of somebody known", known, bare, at_most=150),
         _figure("a bare INSERT", bare, bare),
         _figure("a status", sum(moved) / len(moved), updated, at_most=50),

@@ -1,62 +1,38 @@
 """What bounds the sender: the bare loop of its client, and its own pipeline when nothing is sent."""
 
-import threading
-import time
 from collections.abc import Sequence
-from typing import Any
 
 import orjson
 
+from benchmarks import ceilings
+from benchmarks.ceilings import send_all
 from benchmarks.receivers.fast_provider import BODY, HEAD
 from channelconnect.providers import provider_settings
 from channelconnect.providers.messages import OutgoingMessage, Recipient, body_of
-from channelconnect.sending.calls import CALL_LIMITS
-from channelconnect.sending.routes import Routes
+from channelconnect.sending.calling.calls import CALL_LIMITS
+from channelconnect.sending.calling.routes import Routes
 from config.http.client import Sender
-from config.http.exchange import Request, Result
+from config.http.exchange import Request
 from workspaces.subaccounts.models import Channel
 
 IN_FLIGHT = 256
 
 
-class NoSending:
-    """Replaces the client, and says of every message at once that the provider took it."""
+class NoSending(ceilings.NoSending):
+    """Says of every message at once that the provider took it."""
 
-    def __init__(self, **_: Any) -> None:
-        self._asked: list[Request] = []
-        self._woken = threading.Event()
+    status, head = 200, HEAD
 
-    def submit(self, request: Request) -> None:
-        self._asked.append(request)
-
-    def wake(self) -> None:
-        self._woken.set()
-
-    def poll(self, timeout_s: float) -> list[Result]:
-        if not self._asked:
-            self._woken.wait(timeout_s)
-            self._woken.clear()
-        asked, self._asked, now = self._asked, [], time.time()
-        return [
-            Result(one.key, 200, None, now, 0.0, None, None, 0.2, 0.3, "127.0.0.1", True, False, HEAD, BODY % one.key)
-            for one in asked
-        ]
-
-    def close(self) -> None:
-        self._asked.clear()
+    @staticmethod
+    def body(key: int) -> bytes:
+        return BODY % key
 
 
 def bare_loop(channels: Sequence[Channel], messages: int) -> None:
     """Send as many requests that are ready, each like a message's, with the client alone."""
+    ready = [_request(channel) for channel in channels]
     sender = Sender(limits=CALL_LIMITS)
-    requests = [_request(channel) for channel in channels]
-    begun = done = 0
-    while done < messages:
-        while sender.in_flight < IN_FLIGHT and begun < messages:
-            sender.submit(requests[begun % len(requests)]._replace(key=begun))
-            begun += 1
-        done += len(sender.poll(1))
-    sender.close()
+    send_all(sender, lambda key: ready[key % len(ready)]._replace(key=key), requests=messages, in_flight=IN_FLIGHT)
 
 
 def _request(channel: Channel) -> Request:

@@ -1,6 +1,6 @@
 """A source of messages as cheap as a sender's source can be: one table, claimed and recorded in bulk."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -83,7 +83,7 @@ class BenchMessages:
     def advance(self, connection: Connection) -> None:
         pass
 
-    def ready_channels(self, connection: Connection) -> Sequence[ReadyChannel]:
+    def ready_channels(self, connection: Connection, shards: Collection[int]) -> Sequence[ReadyChannel]:
         return [ReadyChannel._make(row) for row in connection.execute(READY_CHANNELS, prepare=True)]
 
     def claim(
@@ -94,7 +94,10 @@ class BenchMessages:
             cursor.execute(CLAIM, values, prepare=True)
             return [_claimed(row) for row in cursor.fetchall()]
 
-    def record(self, *, run: int, results: Sequence[Sent]) -> int:
+    def has_more(self, channel: int) -> bool:
+        return False
+
+    def record(self, connection: Connection, *, run: int, results: Sequence[Sent]) -> int:
         columns = [
             integers([one.row.id for one in results]),
             texts(["sent" if one.outcome.result is CallResult.ACCEPTED else "failed" for one in results]),

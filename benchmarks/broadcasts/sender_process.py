@@ -1,0 +1,19 @@
+"""A sender of all sources, as a worker runs it, without pacing: `python -m benchmarks.broadcasts.sender_process`."""
+
+import signal
+from threading import Event
+
+import django
+
+
+def main() -> None:
+    django.setup()
+    from channelconnect.sending.loop import SenderRun
+
+    stopping = Event()
+    signal.signal(signal.SIGTERM, lambda *_: stopping.set())
+    SenderRun(rates=None).run(should_stop=stopping.is_set)
+
+
+if __name__ == "__main__":
+    main()

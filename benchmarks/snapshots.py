@@ -1,0 +1,45 @@
+"""Somebody who holds an old snapshot, as a dump or a lagging replica does, and what that costs a worker."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from statistics import median
+
+from benchmarks.figures import Figure
+from benchmarks.rounds import interleave, median_ratio
+from config.leases.connection import open_connection
+
+MOST = 2.0
+FREE, HELD = "no old snapshot", "a snapshot held all the while"
+
+# Gives microseconds for each row, and milliseconds of a claim in the end.
+Work = Callable[[], tuple[float, float]]
+
+
+def with_and_without(fill: Callable[[], object], work: Work, *, rounds: int) -> Iterator[Figure]:
+    """Fill a queue and work it off, with nobody's snapshot in the way and with one that sees no row of the work."""
+    found = interleave({FREE: partial(_work, fill, work, False), HELD: partial(_work, fill, work, True)}, rounds=rounds)
+    whole = {name: [one[0] for one in values] for name, values in found.items()}
+    claims = {name: [one[1] for one in values] for name, values in found.items()}
+    yield from (Figure(name=name, measured=median(values), unit="µs") for name, values in whole.items())
+    yield from (Figure(name=f"a claim, {name}", measured=median(values), unit="ms") for name, values in claims.items())
+    yield Figure(name="held / not held", measured=median_ratio(whole[HELD], whole[FREE]), unit="x", at_most=MOST)
+
+
+def _work(fill: Callable[[], object], work: Work, is_held: bool) -> tuple[float, float]:
+    fill()
+    if is_held:
+        with _snapshot():
+            return work()
+    return work()
+
+
+@contextmanager
+def _snapshot() -> Iterator[None]:
+    """Hold a snapshot of now."""
+    with open_connection("a dump") as holder:
+        holder.execute("SET idle_in_transaction_session_timeout = 0")
+        holder.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+        holder.execute("SELECT count(*) FROM agency_agency")
+        yield
+        holder.execute("ROLLBACK")
