@@ -13,6 +13,7 @@ from hypothesis import settings as search
 from pytest_django import DjangoDbBlocker
 from whitenoise.middleware import WhiteNoiseMiddleware
 
+from agency.services.domains.hosts import VerifiedHosts, cache
 from tests.agency.console.browsers import at_the_console
 from tests.databases import SharedTemplate, template_of_this_run
 from tests.document.recording import (  # noqa: F401  # pytest finds them here
@@ -40,11 +41,14 @@ SLOW = (
     "tests/admin/test_permissions",
     "tests/admin/test_records",
     "tests/broadcasts/services/test_killed_preparation",
+    "tests/broadcasts/public/test_on_loop",
     "tests/channelconnect/test_unsaved.py::test_a_process_that_is_killed",
     "tests/channelconnect/inbox/test_to_conversations.py::test_readers_that_are_killed",
     "tests/channelconnect/sending/test_killed_senders.py",
     "tests/workspaces/contacts/test_file_imports.py::test_workers_that_are_killed",
     "tests/agency/console/test_access",
+    "tests/agency/jobs/test_killed_jobs",
+    "tests/agency/domains/test_processes",
     "tests/operations/test_benchmarks",
     "tests/operations/test_backup",
     "tests/operations/test_erasure",
@@ -183,6 +187,12 @@ def _static_files_found_once() -> Iterator[None]:
 def _clean_counters() -> None:
     """Forget what an earlier run counted: its keys had the same numbers as this run's."""
     forget_counters()
+
+
+@pytest.fixture(autouse=True)
+def _hosts_of_this_test() -> None:
+    """Begin without a verified host, as the database does; whoever makes one has them read anew."""
+    cache.keep(VerifiedHosts())
 
 
 @pytest.fixture(scope="module")

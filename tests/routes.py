@@ -31,7 +31,7 @@ OF_BOTH = ("webhook", "delivery")
 QUERIES = {f"{AGENCY}packs/import/preview": "?workspace=<id:workspace>&automation=<id:automation>"}
 
 # Pages for people (the bare address leads to them), and what asks whether the process lives: not of the API.
-PAGES = ("account/", "app", "brand/", "connect/", "console", "l/", "media/", "admin", "healthz", "readyz")
+PAGES = ("account/", "app", "brand/", "connect/", "console", "l/", "media/", "admin", "healthz", "readyz", "internal/")
 
 
 @dataclass(frozen=True, slots=True)

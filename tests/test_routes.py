@@ -11,6 +11,7 @@ from agency.actors import SYSTEM
 from agency.services import revoke_agency_key
 from config.api.keys import new_key
 from tests import furnished
+from tests.agency.console.browsers import a_host
 from tests.factories import a_workspace_key, an_agency_key
 from tests.routes import (
     AGENCY,
@@ -89,9 +90,11 @@ def test_every_route_and_method_is_in_the_table() -> None:
 def test_only_the_own_key_opens_a_route(a: Tenant, b: Tenant, route: str, method: str, case: Case) -> None:
     path, body = address(route, ids_of(a)), body_of(case, a)
     client, other, keys = api_of(route, a), api_of(route, b), others_keys(route, a)
+    own_host, others_host = (a_host(one.agency) for one in (a, b))
     before = traces()
     answers = {who: client.with_key(key).call(method, path, body).status_code for who, key in keys.items()}
-    assert answers == dict.fromkeys(keys, 401)
+    answers["own key on another agency's host"] = client.call(method, path, body, host=others_host).status_code
+    assert set(answers.values()) == {401}, answers
     assert traces() == before
 
     foreign = other.call(method, path, body)
@@ -101,7 +104,7 @@ def test_only_the_own_key_opens_a_route(a: Tenant, b: Tenant, route: str, method
     if case.others == 404:
         assert traces() == before
 
-    assert client.call(method, path, body).status_code == case.own
+    assert client.call(method, path, body, host=own_host).status_code == case.own
 
 
 @EACH_CASE

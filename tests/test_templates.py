@@ -49,14 +49,15 @@ def named_in_templates() -> Iterator[str]:
 @cache
 def referenced() -> frozenset[str]:
     """Names in code and in tags; those of e-mails are put together from their kind."""
-    mails = [f"mail/{kind}{part}.txt" for kind in Mail.Kind.values for part in ("", "_subject")]
+    mails = [f"mail/{part}{kind}.txt" for kind in Mail.Kind.values for part in ("", "subjects/")]
     return frozenset([*named_in_code(), *named_in_templates(), *mails])
 
 
 def overrides_of_the_admin() -> frozenset[str]:
-    """Pages of single models, which Django's admin finds by their names."""
+    """Pages of single models and of all of an app, which Django's admin finds by their names."""
     models = [model._meta for model in admin.site._registry]
-    return frozenset(f"admin/{meta.app_label}/{meta.model_name}/{page}.html" for meta in models for page in ADMIN_PAGES)
+    folders = {part for meta in models for part in (meta.app_label, f"{meta.app_label}/{meta.model_name}")}
+    return frozenset(f"admin/{folder}/{page}.html" for folder in folders for page in ADMIN_PAGES)
 
 
 @pytest.mark.parametrize("name", sorted(referenced()))
@@ -76,3 +77,11 @@ def test_every_template_compiles_with_the_libraries_that_it_loads(name: str) -> 
 def test_no_folder_of_templates_is_long() -> None:
     folders = [Path(name).parent for name in template_names()]
     assert {folder for folder in folders if folders.count(folder) > LARGEST_FOLDER} == set()
+
+
+def test_a_list_is_declared_in_few_lines() -> None:
+    lists = [
+        name for name in template_names() if '{% extends "pages/tables/list.html" %}' in (FOLDER / name).read_text()
+    ]
+    assert len(lists) > 10
+    assert {name for name in lists if len((FOLDER / name).read_text().splitlines()) >= 40} == set()

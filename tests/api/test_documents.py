@@ -167,7 +167,7 @@ def test_a_page_shows_the_document_without_scripts_or_files_of_others(
 def test_everything_a_page_loads_is_served_by_ourselves(anonymous: Client) -> None:
     html = anonymous.get("/api/docs/agency").content.decode()
     addresses = re.findall(r'(?:src|href)="(/static/[^"]+)"', html)
-    assert len(addresses) == 5
+    assert len(addresses) == 7
     for address in addresses:
         with closing(anonymous.get(address)) as file:
             assert file.status_code == 200

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
 from broadcasts.models import Broadcast
 from tests.broadcasts.making import a_template, bring_to, create
+from tests.document.calls import Call, Provocation
 from tests.factories import SegmentFactory, plan_limits
 from workspaces.subaccounts.models import Channel, Workspace
-
-if TYPE_CHECKING:
-    from tests.document.provoking import Call, Provocation
 
 BASE = "api/v1/broadcasts"
 ONE = f"{BASE}/<id:broadcast>"

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
+from tests.document.calls import Call, Provocation
 from tests.factories import ClassSessionFactory, ProductFactory, ServiceCategoryFactory, StaffFactory
 from workspaces.classes.models import ClassSession
 from workspaces.classes.services import add_participant
 from workspaces.contacts.models import Contact
-
-if TYPE_CHECKING:
-    from tests.document.provoking import Call, Provocation
 
 BASE = "api/v1/"
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from uuid import uuid4
 
-if TYPE_CHECKING:
-    from tests.document.provoking import Call, Provocation
+from tests.document.calls import Call, Provocation
 
 BASE = "api/v1/"
 

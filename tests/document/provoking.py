@@ -1,7 +1,6 @@
 """How each declared status of an operation is brought about, on the route table's own cases."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
@@ -13,78 +12,16 @@ from agency.models import Switch
 from agency.services import choose_default_plan
 from config.api.surface import SurfaceView
 from tests.document import broadcasts, catalogue, conversations
-from tests.document.recording import documented_path, surface_of, validator_of
-from tests.document.schemas import resolved
+from tests.document.calls import Call, Provocation
 from tests.factories import AddonFactory, ContactFactory, PlanFactory, a_file
-from tests.routes import AGENCY, WRITES, Case, address, api_of, body_of, ids_of, suspend
-from tests.tenants import Api, Multipart, Tenant, a_new_customer
+from tests.routes import AGENCY, WRITES, address, suspend
+from tests.tenants import Multipart, a_new_customer
 from tests.workspaces.media.files import PDF, picture
 from workspaces.automations.models import Automation
 from workspaces.subaccounts.models import Channel
 
 MOST_BYTES = 1024 * 1024
 ENTRIES = ("missed-visit", "time-for-a-touch-up")
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """An operation with all that it takes to go well."""
-
-    tenant: Tenant
-    route: str
-    method: str
-    case: Case
-    ids: dict[str, Any]
-    body: Any
-
-    @classmethod
-    def of(cls, tenant: Tenant, route: str, method: str, case: Case) -> "Call":
-        ids = ids_of(tenant)
-        return cls(tenant, route, method, case, ids, body_of(case, tenant))
-
-    @property
-    def name(self) -> str:
-        return f"{self.method} {self.route.removeprefix(AGENCY)}"
-
-    @property
-    def operation(self) -> dict[str, Any]:
-        """What the document says of it."""
-        path = documented_path(self.route)
-        document = surface_of(path)
-        assert document is not None
-        return validator_of(document).operations[self.method, path]
-
-    @property
-    def fields(self) -> list[str]:
-        """The fields of its body; none of them takes a number that is out of range."""
-        document = surface_of(documented_path(self.route))
-        if document is None or "requestBody" not in self.operation:
-            return []
-        content = self.operation["requestBody"]["content"].get("application/json")
-        if content is None:
-            return []
-        schema = content["schema"]
-        return list(resolved(schema, validator_of(document).document)["properties"])
-
-    def takes(self, kind: str, name: str = "") -> bool:
-        """Whether it has a documented parameter of this kind, and of this name where one is asked for."""
-        return any(one["in"] == kind and name in ("", one["name"]) for one in self.operation.get("parameters", []))
-
-    @property
-    def api(self) -> Api:
-        return api_of(self.route, self.tenant)
-
-    @property
-    def path(self) -> str:
-        return address(self.route, self.ids)
-
-    def send(self, body: Any = None, *, api: Api | None = None, path: str | None = None, **headers: str) -> int:
-        sent = self.body if body is None else body
-        response = (api or self.api).call(self.method, path or self.path, sent, **headers)
-        return int(response.status_code)
-
-
-Provocation = Callable[[Call], int | Iterator[int]]
 
 
 def a_new_addon(call: Call) -> int:

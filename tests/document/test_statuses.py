@@ -6,7 +6,8 @@ import pytest
 
 from config.api.documents.building import AGENCY, WORKSPACE
 from tests import furnished
-from tests.document.provoking import OF_THEIR_OWN, Call, provoked_statuses
+from tests.document.calls import Call
+from tests.document.provoking import OF_THEIR_OWN, provoked_statuses
 from tests.document.recording import documented_path, validator_of
 from tests.routes import ROUTES, Case
 from tests.tenants import Tenant

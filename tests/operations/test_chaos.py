@@ -4,11 +4,13 @@ import os
 import re
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from tests.chaos.limits import LimitReached, as_a_whole, limited_to
 from tests.chaos.outcome import Outcome
 from tests.unmeasured import unmeasured
 from tools.local import ROOT
@@ -37,6 +39,19 @@ def test_each_kind_of_fault_costs_nothing_that_a_client_was_told_and_a_broken_pr
     assert found, ran.stdout
     assert int(found[1]) >= int(found[2]) >= 10
     assert CAUGHT.search(ran.stdout), ran.stdout
+
+
+def test_a_limit_that_is_reached_while_a_process_starts_waits_until_it_is_known_to_whoever_ends_it() -> None:
+    known = []
+
+    def start() -> None:
+        with limited_to(0.01), as_a_whole():
+            time.sleep(0.03)
+            known.append("a process")
+
+    with pytest.raises(LimitReached):
+        start()
+    assert known
 
 
 GOOD = Outcome(planned=2, injected=2, told=1)

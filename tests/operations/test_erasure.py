@@ -17,10 +17,11 @@ from agency.services import add_member, change_agency, write_event
 from agency.services.activity import record_activity
 from agency.services.people.users import change_user
 from config.operations.management.commands import erase_person
+from tests.factories import WorkspaceMemberFactory
 from tests.tenants import Tenant, a_new_customer
 from tests.webhooks.factories import a_failed_delivery
 from webhooks.models import Attempt
-from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.models import Workspace, WorkspaceMember
 from workspaces.subaccounts.services import issue_workspace_key
 
 pytestmark = pytest.mark.django_db
@@ -63,6 +64,7 @@ def person(a: Tenant) -> User:
     user.set_password("a long password of hers")
     user.save()
     add_member(agency=a.agency, email=EMAIL, name=NAME, role="admin", by=by)
+    WorkspaceMemberFactory.create(workspace=a.workspace, email=EMAIL, name=NAME)
     change_user(user=user, by=by, name=NAME)
     change_agency(agency=a.agency, name=f"{NAME} and partners", max_sub_accounts=None, by=by)
     issue_workspace_key(workspace=a.workspace, name=f"of {EMAIL}", by=by)
@@ -105,6 +107,7 @@ def test_nothing_names_the_person_afterwards(a: Tenant, person: User, heir: User
     assert ActivityEntry.objects.filter(action="user.erased").count() == 1
     assert not Mail.objects.filter(user=person).exists()
     assert not Member.objects.filter(user=person).exists()
+    assert not WorkspaceMember.objects.filter(user=person).exists()
 
 
 def test_the_person_is_shut_out_and_others_are_not(a: Tenant, person: User, heir: User, owner: Client) -> None:

@@ -3,11 +3,17 @@
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
 
+from agency.models import Domain
+from agency.services.domains import hosts, listening
+from agency.services.domains.hosts import HostCache
+from tests.factories import DomainFactory
 from tests.own_processes import database_url, running, start, variables
 from tests.servers.programs import free_port, listens, program, server
 from tests.webhooks.delivering import until
@@ -89,3 +95,44 @@ def test_a_pooler_that_drops_startup_options_is_found(pooled: str) -> None:
     check = subprocess.run(command, cwd=ROOT, env=without, capture_output=True, text=True, check=False)
     assert "operations.W001" in check.stderr
     assert "statement_timeout = 60000, and have 5000" in check.stderr
+
+
+@contextmanager
+def listening_at(url: str, settings: Any) -> Iterator[HostCache]:
+    """A process's copy of the verified hosts whose listener has this address."""
+    settings.IS_POOLED, settings.DATABASE_DIRECT_URL, settings.DOMAIN_CHANGES_ARE_HEARD = True, url, True
+    cache = HostCache()
+    assert cache.hosts.agencies == {}
+    listener = cache._listener
+    assert listener
+    try:
+        yield cache
+    finally:
+        listener.stopping.set()
+        listener.thread.join(START_SECONDS)
+        Domain.objects.all().delete()
+
+
+def test_domains_are_heard_of_past_the_pooler_and_found_by_reading_anew_through_it(
+    pooled: str, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hosts, "LONGEST_AGE_SECONDS", 3600.0)
+    monkeypatch.setattr(listening, "REREAD_SECONDS", 5.0)
+    with listening_at(database_url(), settings) as cache:
+        until(lambda: cache._generation > 0, START_SECONDS)  # it has read, and listens
+        domain = DomainFactory.create()
+        until(lambda: domain.host in cache.hosts.agencies, 4)
+    monkeypatch.setattr(listening, "REREAD_SECONDS", 0.5)
+    with listening_at(pooled, settings) as cache:
+        until(lambda: cache._generation > 0, START_SECONDS)  # it has read, and listens
+        domain = DomainFactory.create()
+        until(lambda: domain.host in cache.hosts.agencies, 4)
+
+
+def test_without_any_listener_a_process_reads_the_domains_by_itself(
+    transactional_db: None, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hosts, "LONGEST_AGE_SECONDS", 0.3)
+    with listening_at(database_url(host="127.0.0.1", port=str(free_port())), settings) as cache:
+        domain = DomainFactory.create()
+        until(lambda: domain.host in cache.hosts.agencies, 4)

@@ -167,7 +167,13 @@ def test_an_owner_must_be_an_object(create: Create, owner: Any) -> None:
     assert refusal_of(create(owner=owner), "owner") == "The owner field must be an object."
 
 
-@pytest.mark.parametrize("email", ["x", "@", "a@b", "a b@c.example", "a@c.example\n.x", "a" * 250 + "@c.example", 5])
+# Another spelling of an address, an encoded word, and domains that the DNS cannot name.
+MISSPELLED = ['"ann"@c.example', "=?utf-8?q?a=0ab?=@c.example", f"a@{'ü' * 60}.example", "\u212aann@c.example"]
+
+
+@pytest.mark.parametrize(
+    "email", ["x", "@", "a@b", "a b@c.example", "a@c.example\n.x", "a" * 250 + "@c.example", 5, *MISSPELLED]
+)
 def test_an_address_that_is_none_is_refused(create: Create, email: Any) -> None:
     refusal_of(create(owner={"name": "Ann", "email": email}), "owner.email")
 

@@ -1,0 +1,59 @@
+"""Things to test with, made by the services that make them for everybody."""
+
+from tests.factories.agencies import (
+    AddonFactory,
+    AgencyFactory,
+    DomainFactory,
+    EndpointFactory,
+    MemberFactory,
+    PlanFactory,
+    UserFactory,
+    addon_limits,
+    an_agency_key,
+    plan_limits,
+)
+from tests.factories.catalogue import (
+    ClassSessionFactory,
+    ProductFactory,
+    ServiceCategoryFactory,
+    ServiceFactory,
+    StaffFactory,
+    catalogue_ids,
+)
+from tests.factories.contacts import ContactFactory, ContactImportFactory, SegmentFactory
+from tests.factories.workspaces import (
+    ChannelFactory,
+    WorkspaceFactory,
+    WorkspaceMemberFactory,
+    a_file,
+    a_workspace_key,
+    many_workspaces,
+)
+
+__all__ = [
+    "AddonFactory",
+    "AgencyFactory",
+    "ChannelFactory",
+    "ClassSessionFactory",
+    "ContactFactory",
+    "ContactImportFactory",
+    "DomainFactory",
+    "EndpointFactory",
+    "MemberFactory",
+    "PlanFactory",
+    "ProductFactory",
+    "SegmentFactory",
+    "ServiceCategoryFactory",
+    "ServiceFactory",
+    "StaffFactory",
+    "UserFactory",
+    "WorkspaceFactory",
+    "WorkspaceMemberFactory",
+    "a_file",
+    "a_workspace_key",
+    "addon_limits",
+    "an_agency_key",
+    "catalogue_ids",
+    "many_workspaces",
+    "plan_limits",
+]
