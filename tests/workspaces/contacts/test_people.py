@@ -60,6 +60,16 @@ def test_any_number_of_people_take_a_few_statements(channel: Channel) -> None:
     assert len(again) == 1
 
 
+def test_many_people_come_on_a_connection_that_knows_the_tables_as_empty(channel: Channel) -> None:
+    # What a connection has planned for nobody stays until somebody analyses the tables.
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE contacts_contact; ANALYZE contacts_contactidentity; ANALYZE subaccounts_channel")
+    ChannelFactory.create_batch(20)
+    look_for(somebody(channel, "the-first"))
+    found = look_for(*[somebody(channel, f"psid-{number}") for number in range(2000)])
+    assert len(found.created) == 2000
+
+
 def test_the_contact_that_has_the_number_is_found(channel: Channel) -> None:
     known = Contact.objects.create(workspace=channel.workspace, phone="+4915112345678", search_key="\n+4915112345678\n")
     contact = contact_of(somebody(channel, phone="+4915112345678", name="Ada"))
