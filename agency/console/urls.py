@@ -5,24 +5,10 @@ from typing import Any
 from django.urls import path
 
 import config.api.requests.ids  # noqa: F401 - makes `<id:…>` known
-from agency.console.views import (
-    activity,
-    api_keys,
-    brand,
-    bulk,
-    catalogue,
-    design,
-    domains,
-    exports,
-    find,
-    home,
-    mail,
-    notifications,
-    saved_views,
-    sign_up,
-    team,
-)
+from agency.console.views import activity, catalogue, design, find, home, notifications, saved_views, team
 from agency.console.views.base import ConsoleView
+from agency.console.views.configuration import api_keys, brand, domains, mail, sign_up
+from agency.console.views.jobs import bulk, exports
 
 
 def _view(items: catalogue.Catalogue, view: type[ConsoleView]) -> Any:

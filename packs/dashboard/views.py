@@ -19,8 +19,8 @@ from packs.services.gallery import GalleryEntry, GalleryPack
 from packs.services.installs import connected_platforms
 from packs.services.offered_packs import flows_of
 from workspaces.automations.flows.flow import Flow
+from workspaces.automations.flows.presentation.summary import StepSummary, shown_step, summarize
 from workspaces.automations.flows.requirements import REQUIREMENTS
-from workspaces.automations.flows.summary import StepSummary, shown_step, summarize
 from workspaces.automations.services import page_of_requirement
 from workspaces.subaccounts.dashboard.surface import DashboardView
 from workspaces.subaccounts.models import CHANNEL_NAMES

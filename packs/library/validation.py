@@ -10,9 +10,9 @@ from config.db import name_key
 from packs.library.industries import Industry
 from packs.library.loading import PLATFORM_PACKS, Library
 from workspaces.automations.flows.checks import problems_of
-from workspaces.automations.flows.copies import cleaned, refusals_of
+from workspaces.automations.flows.copying.copies import cleaned, refusals_of
+from workspaces.automations.flows.copying.privacy import private_content
 from workspaces.automations.flows.flow import Flow
-from workspaces.automations.flows.privacy import private_content
 from workspaces.automations.flows.requirements import REQUIREMENTS
 from workspaces.subaccounts.models.workspaces import BusinessType
 

@@ -12,7 +12,8 @@ from agency.models import Agency
 from packs.models import Pack, PackEntry
 from packs.services.entries import add_entry
 from packs.services.errors import CopyRefused
-from workspaces.automations.flows.copies import Slot, can_be_cleaned, cleaned, refusals_of
+from workspaces.automations.flows.copying.copies import Slot, can_be_cleaned, cleaned, refusals_of
+from workspaces.automations.flows.copying.privacy import private_content
 from workspaces.automations.flows.flow import (
     Flow,
     has_ai,
@@ -22,7 +23,6 @@ from workspaces.automations.flows.flow import (
     steps_of,
     trigger_label,
 )
-from workspaces.automations.flows.privacy import private_content
 from workspaces.automations.models import Automation
 from workspaces.automations.services import AutomationNotFound
 from workspaces.subaccounts.models import Workspace

@@ -19,8 +19,8 @@ from packs.library import Industry, LibraryItem, library
 from packs.models import PackEntry
 from packs.models.entries import MOST_ENTRIES
 from packs.services import add_library_entry
+from workspaces.automations.flows.presentation.summary import summarize
 from workspaces.automations.flows.requirements import REQUIREMENTS
-from workspaces.automations.flows.summary import summarize
 from workspaces.subaccounts.models import CHANNEL_NAMES
 
 NAMES = ("search", "industry", "channel", "requires", "ai")

@@ -14,10 +14,10 @@ from agency.pages.locale import in_page_language
 from workspaces.automations.dashboard.pickers import Pickers
 from workspaces.automations.flows.fields import LONGEST_OWN, Field, Many, Own, Text
 from workspaces.automations.flows.flow import TRIGGER_NODE, Flow
+from workspaces.automations.flows.presentation.summary import shown_step
 from workspaces.automations.flows.registry import STEPS, TRIGGERS
 from workspaces.automations.flows.requirements import REQUIREMENTS
 from workspaces.automations.flows.slots import NoSuchSlot, SlotKey, filled, value_in
-from workspaces.automations.flows.summary import shown_step
 from workspaces.automations.models import Automation
 from workspaces.automations.services import ReadinessChanges, SlotRefused, asked_requirements, page_of_requirement
 

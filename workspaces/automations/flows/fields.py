@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 from urllib.parse import urlsplit
 
-from workspaces.automations.flows.privacy import private_content
+from workspaces.automations.flows.copying.privacy import private_content
 from workspaces.automations.flows.variables import NAME, belongs_to_whoever_installs, is_variable, unknown_variables
 
 Path = tuple[str | int, ...]

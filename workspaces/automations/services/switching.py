@@ -7,10 +7,10 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from agency.actors import Actor
+from workspaces.automations.flows.presentation.summary import shown_step
 from workspaces.automations.flows.requirements import REQUIREMENTS
 from workspaces.automations.flows.settings import SETTING_LABELS, settings_used
 from workspaces.automations.flows.slots import open_slots
-from workspaces.automations.flows.summary import shown_step
 from workspaces.automations.models import Automation
 from workspaces.automations.services.activity import record_automation_activity
 from workspaces.automations.services.answering import (

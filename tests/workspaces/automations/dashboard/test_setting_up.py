@@ -14,7 +14,7 @@ from tests.flow_factories import a_flow, a_step
 from tests.packs.client import an_automation
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import agency_client, dashboard_client
-from workspaces.automations.flows.copies import cleaned
+from workspaces.automations.flows.copying.copies import cleaned
 from workspaces.automations.models import Automation
 from workspaces.subaccounts.models import Workspace
 

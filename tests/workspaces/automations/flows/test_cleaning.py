@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 
 from tests.workspaces.automations.flows.secrets import PLATFORM, a_value, field_at, flows
 from workspaces.automations.flows.checks import problems_of
-from workspaces.automations.flows.copies import cleaned, refusals_of
+from workspaces.automations.flows.copying.copies import cleaned, refusals_of
 from workspaces.automations.flows.flow import Flow
 from workspaces.automations.flows.slots import filled, open_slots
 

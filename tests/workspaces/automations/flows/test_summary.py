@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.flow_factories import a_flow, a_step
-from workspaces.automations.flows.summary import summarize
+from workspaces.automations.flows.presentation.summary import summarize
 
 
 def test_texts_settings_and_branches_are_summarized() -> None:

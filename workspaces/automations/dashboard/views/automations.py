@@ -12,12 +12,12 @@ from django.utils.translation import gettext as _
 
 from agency.pages.lists import paged
 from workspaces.automations.dashboard.forms import SlotForm
-from workspaces.automations.flows.chat import Bubble, chat_of
 from workspaces.automations.flows.flow import trigger_label
+from workspaces.automations.flows.presentation.chat import Bubble, chat_of
+from workspaces.automations.flows.presentation.summary import summarize
 from workspaces.automations.flows.requirements import REQUIREMENTS
 from workspaces.automations.flows.settings import settings_used
 from workspaces.automations.flows.slots import open_slots
-from workspaces.automations.flows.summary import summarize
 from workspaces.automations.models import Automation
 from workspaces.automations.services import (
     AutomationNotFound,

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agency.console.views.base import ConsoleView, FormPage, crumb
-from agency.console.views.bulk import BADGES, SECONDS_BETWEEN_LOOKS
+from agency.console.views.jobs.bulk import BADGES, SECONDS_BETWEEN_LOOKS
 from agency.models import Export
 from agency.pages.lists import keyset_page, with_id
 from agency.services.exports.files import (

@@ -1,0 +1,1 @@
+"""Pages on which an agency configures itself: keys, brand, domains, mail and sign-up."""

@@ -1,0 +1,1 @@
+"""Pages of what goes on in the background: bulk operations and exports."""

@@ -1,0 +1,1 @@
+"""Flows as people read them: as a chat and as a summary."""
