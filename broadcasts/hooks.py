@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 from agency.event_types import EventType, event_types
 from agency.notification_kinds import notification_kinds
 from agency.pages.charts import ChartSource, chart_sources
-from agency.pages.counted import counted_series
+from agency.pages.charts.hourly_counts import counted_series
 from agency.pages.registry import MenuEntry, console_menu, dashboard_menu, label_actions
 from agency.pages.support import support_panels
 from agency.services.exports.sources import export_sources

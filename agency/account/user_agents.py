@@ -23,7 +23,7 @@ SYSTEMS = (
 )
 
 
-def browser_in_words(user_agent: str) -> str:
+def describe_browser(user_agent: str) -> str:
     """Give browser and system, such as `Firefox on Windows`; nothing that was sent is repeated."""
     browser = next((name for mark, name in BROWSERS if mark in user_agent), "")
     system = next((name for mark, name in SYSTEMS if mark in user_agent), "")

@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import EventType, event_types
 from agency.pages.charts import ChartSource, chart_sources
-from agency.pages.counted import counted_series
+from agency.pages.charts.hourly_counts import counted_series
 from agency.pages.registry import MenuEntry, dashboard_menu, label_actions
 from agency.pages.support import support_panels
 from agency.services.hourly_counts import hourly_counters
@@ -25,10 +25,10 @@ from workspaces.conversations.services.hourly_counts import SENT as MESSAGES_SEN
 from workspaces.conversations.services.locking import LOCK_HANDLER
 from workspaces.conversations.services.media_use import MEDIA_USE
 from workspaces.conversations.services.retention import RULES
-from workspaces.conversations.services.team_inbox.changing import DEPARTURE_HANDLER
+from workspaces.conversations.services.team_inbox.changing import MEMBER_REMOVAL_HANDLER
 from workspaces.media.services import media_uses
 from workspaces.subaccounts.event_types import workspace_event_type
-from workspaces.subaccounts.services import departure_handlers
+from workspaces.subaccounts.services import member_removal_handlers
 
 # The largest file that a network takes from us but documents, which go through the API.
 MOST_FILE_BYTES = 16 * MIB
@@ -82,7 +82,7 @@ label_actions(
 contact_lock_handlers.add(LOCK_HANDLER)
 contact_merge_handlers.add(MERGE_HANDLER)
 contact_removal_handlers.add(REMOVAL_HANDLER)
-departure_handlers.add(DEPARTURE_HANDLER)
+member_removal_handlers.add(MEMBER_REMOVAL_HANDLER)
 media_uses.add(MEDIA_USE)
 retention_rules.add(*RULES)
 METRICS.add(*metrics.METRICS)

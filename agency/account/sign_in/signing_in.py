@@ -16,7 +16,7 @@ from agency.account.session_store import SIGN_IN, SignInFacts
 from agency.account.sign_in.attempt_limits import account_digest
 from agency.account.sign_in.known_browsers import browser_id, remember_browser
 from agency.account.sign_in.landing import landing_page_of
-from agency.account.user_agents import browser_in_words
+from agency.account.user_agents import describe_browser
 from agency.models import Mail, User
 from agency.pages.branding.host import host_agency, host_agency_id
 from agency.pages.second_factor import CODE_SHOWN
@@ -133,6 +133,6 @@ def _facts(request: HttpRequest) -> SignInFacts:
     return {
         "at": timezone.now().isoformat(),
         "address": str(client_address(request) or ""),
-        "browser": browser_in_words(request.headers.get("User-Agent", "")),
+        "browser": describe_browser(request.headers.get("User-Agent", "")),
         "agency": host_agency_id(request),
     }

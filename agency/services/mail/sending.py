@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 
 LONGEST_WAIT = timedelta(hours=1)
 # Conversations with agencies' own servers at once.
-OWN_LANES: Final = 8
+OWN_SERVERS_AT_ONCE: Final = 8
 POLL_SECONDS: Final = 0.5
 # Kept from run to run, so that agencies go on in turn.
 turns: Final = Turns()
@@ -66,30 +66,30 @@ class Outgoing:
 
 
 @dataclass(slots=True)
-class Lanes:
+class RunningConversations:
     """The conversations that are under way."""
 
     pool: ThreadPoolExecutor
-    running: "dict[Future[Ended], Outgoing]" = field(default_factory=dict)
+    conversations: "dict[Future[Ended], Outgoing]" = field(default_factory=dict)
 
     def busy(self, *, may_begin_own: bool) -> Busy:
-        own = [out.mail.agency_id for out in self.running.values() if out.server]
-        is_full = not may_begin_own or len(own) >= OWN_LANES
+        own = [out.mail.agency_id for out in self.conversations.values() if out.server]
+        is_full = not may_begin_own or len(own) >= OWN_SERVERS_AT_ONCE
         return Busy(
-            installation=any(out.server is None for out in self.running.values()),
+            installation=any(out.server is None for out in self.conversations.values()),
             agencies=None if is_full else [pk for pk in own if pk],
-            recipients=[out.mail.recipient for out in self.running.values()],
+            recipients=[out.mail.recipient for out in self.conversations.values()],
         )
 
     @property
     def is_with_agencies(self) -> bool:
-        return any(out.server for out in self.running.values())
+        return any(out.server for out in self.conversations.values())
 
     def in_flight_for(self, agency_id: int | None) -> list[str]:
-        return [out.mail.kind for out in self.running.values() if out.mail.agency_id == agency_id]
+        return [out.mail.kind for out in self.conversations.values() if out.mail.agency_id == agency_id]
 
     def begin(self, outgoing: Outgoing) -> None:
-        self.running[self.pool.submit(outgoing.converse)] = outgoing
+        self.conversations[self.pool.submit(outgoing.converse)] = outgoing
 
     def record_finished(self, *, timeout: float | None) -> None:
         """Wait for a conversation to end, for so long at most, and write down what came of those that have.
@@ -97,8 +97,8 @@ class Lanes:
         One that cannot be written down keeps no other from it.
         """
         with ExitStack() as rest:
-            for ended in wait(self.running, timeout, FIRST_COMPLETED).done:
-                rest.callback(_record_ended, self.running.pop(ended), ended)
+            for ended in wait(self.conversations, timeout, FIRST_COMPLETED).done:
+                rest.callback(_record_ended, self.conversations.pop(ended), ended)
 
 
 def _record_ended(outgoing: Outgoing, ended: "Future[Ended]") -> None:
@@ -111,27 +111,27 @@ def send_due_mails(*, seconds: float) -> None:
     The installation's server takes more while a last agency's is still spoken to, which has its own bound.
     """
     until = time.monotonic() + seconds
-    with ThreadPoolExecutor(OWN_LANES + 1, thread_name_prefix="smtp") as pool:
-        lanes = Lanes(pool)
+    with ThreadPoolExecutor(OWN_SERVERS_AT_ONCE + 1, thread_name_prefix="smtp") as pool:
+        running = RunningConversations(pool)
         try:
-            while _take_turn(lanes, until):
+            while _take_turn(running, until):
                 pass
         finally:  # whatever ends the run: what is being sent is not sent a second time
-            while lanes.running:
-                lanes.record_finished(timeout=None)
+            while running.conversations:
+                running.record_finished(timeout=None)
 
 
-def _take_turn(lanes: Lanes, until: float) -> bool:
+def _take_turn(running: RunningConversations, until: float) -> bool:
     """Begin the next e-mail, or wait for one that is under way; says whether there is anything to come."""
     left = until - time.monotonic()
     now = database_now()
-    may_take = left > 0 or lanes.is_with_agencies
-    mail = due_mail(now=now, busy=lanes.busy(may_begin_own=left > 0), turns=turns) if may_take else None
+    may_take = left > 0 or running.is_with_agencies
+    mail = due_mail(now=now, busy=running.busy(may_begin_own=left > 0), turns=turns) if may_take else None
     if mail is not None:
-        _begin(lanes, mail, now)
+        _begin(running, mail, now)
         return True
-    if lanes.running:
-        lanes.record_finished(timeout=POLL_SECONDS)
+    if running.conversations:
+        running.record_finished(timeout=POLL_SECONDS)
         return True
     return False
 
@@ -218,15 +218,15 @@ def record(outgoing: Outgoing, ended: Ended, now: datetime) -> None:
     logger.warning("mail not sent", extra={**extra, "step": failure.step, "own_server": server is not None})
 
 
-def _begin(lanes: Lanes, mail: Mail, now: datetime) -> None:
-    outgoing = prepare(mail, now, in_flight=lanes.in_flight_for(mail.agency_id))
+def _begin(running: RunningConversations, mail: Mail, now: datetime) -> None:
+    outgoing = prepare(mail, now, in_flight=running.in_flight_for(mail.agency_id))
     if outgoing is None:
         return
-    if outgoing.server is None and lanes.busy(may_begin_own=True).installation:
+    if outgoing.server is None and running.busy(may_begin_own=True).installation:
         # The settings have changed since it was leased: it takes its turn.
         _put_back(mail, now)
         return
-    lanes.begin(outgoing)
+    running.begin(outgoing)
 
 
 def _give_up(mail: Mail, failure: Failure, now: datetime) -> None:

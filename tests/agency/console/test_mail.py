@@ -160,7 +160,7 @@ def test_a_viewer_looks_and_changes_nothing(a: Tenant, server: SmtpServer) -> No
     assert f"{PAGE}/" not in page.content.decode()
 
 
-def test_e_mails_of_others_and_about_passwords_are_not_shown(a: Tenant, b: Tenant, admin: Client) -> None:
+def test_e_mails_of_others_and_about_accounts_are_not_shown(a: Tenant, b: Tenant, admin: Client) -> None:
     for agency, kind in ((b.agency, Mail.Kind.OWNER_INVITATION), (a.agency, Mail.Kind.PASSWORD_RESET)):
         mail = queue_mail(kind=kind, user=UserFactory.create(), agency=agency, context={})
         Mail.objects.filter(pk=mail.pk).update(failure="recipient", failed_at=now(), given_up_at=now())

@@ -9,7 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
-from agency.account.user_agents import browser_in_words
+from agency.account.user_agents import describe_browser
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry, Mail, RecoveryCode, TwoFactor, User, UserSession
 from agency.services.people.sessions import end_session
@@ -44,7 +44,7 @@ def ids(browser: Client) -> list[str]:
     return re.findall(r'name="session" value="(\w+)"', browser.get(SECURITY).content.decode())
 
 
-def test_each_is_listed_in_words_and_none_gives_its_key_away(person: User) -> None:
+def test_each_is_described_and_none_gives_its_key_away(person: User) -> None:
     here, there = signed_in(person), signed_in(person, PHONE)
     page = here.get(SECURITY)
     assert "Firefox on Windows This browser" in text(page)
@@ -146,7 +146,7 @@ def test_at_most_fifty_are_shown(person: User) -> None:
     assert len(ids(signed_in(person))) == 50
 
 
-def test_a_browser_that_is_not_known_is_told_of_by_mail(person: User) -> None:
+def test_a_browser_that_is_not_known_is_reported_by_mail(person: User) -> None:
     here = signed_in(person)
     assert not Mail.objects.exists()  # the very first
     here.post("/account/sign-out")
@@ -169,5 +169,5 @@ def test_a_browser_that_is_not_known_is_told_of_by_mail(person: User) -> None:
         ("", "Unknown browser"),
     ],
 )
-def test_browsers_are_named_in_words(user_agent: str, words: str) -> None:
-    assert browser_in_words(user_agent) == words
+def test_browsers_are_described(user_agent: str, words: str) -> None:
+    assert describe_browser(user_agent) == words

@@ -131,7 +131,7 @@ def test_a_server_that_says_nothing_holds_up_nobody_else(
 def test_no_more_than_a_few_own_servers_are_spoken_to_at_once(
     authority: Authority, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sending, "OWN_LANES", 2)
+    monkeypatch.setattr(sending, "OWN_SERVERS_AT_ONCE", 2)
     tenants = [Tenant() for _ in range(4)]
     with smtp_server(authority) as server:
         for tenant in tenants:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.db.models import F, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -11,17 +11,21 @@ from django.utils.translation import gettext_lazy
 from agency.console.forms import KeyForm
 from agency.console.views.base import ConsoleView, FormPage, crumb
 from agency.models import Agency, AgencyKey
+from agency.pages.api_keys import (
+    KEY_SHOWN_ALREADY,
+    KEY_TABLE,
+    live_keys_first,
+    revocation_form,
+    revocation_message,
+)
 from agency.pages.forms.forms import Confirmation
 from agency.pages.lists import with_id
-from agency.pages.tables import Column, ListPage, Table
+from agency.pages.tables import ListPage
 from agency.services import KeyNotFound, issue_agency_key, revoke_agency_key
 from agency.services.domains.hosts import base_url_of
 
 API = gettext_lazy("API")
 KEYS = "console:api-keys"
-USED = gettext_lazy(
-    "This form was used already: its key is shown only once. If you did not keep it, revoke it and create another."
-)
 
 
 def live_keys(agency: Agency) -> "QuerySet[AgencyKey]":
@@ -32,21 +36,11 @@ class KeyList(ListPage, ConsoleView):
     """Live keys first; revoked ones stay in the list."""
 
     nav = KEYS
-    table = Table(
-        caption=gettext_lazy("API keys"),
-        columns=(
-            Column(name="name", label=gettext_lazy("Name"), order=("name", "id")),
-            Column(name="key", label=gettext_lazy("Key")),
-            Column(name="created", label=gettext_lazy("Created"), order=("created_at", "id"), descends_first=True),
-            Column(name="used", label=gettext_lazy("Last used"), order=("last_used_at", "id")),
-            Column(name="state", label=gettext_lazy("State")),
-            Column(name="actions", label=gettext_lazy("Actions"), is_unseen=True),
-        ),
-    )
+    table = KEY_TABLE
 
     def get(self, request: HttpRequest) -> HttpResponse:
         keys = AgencyKey.objects.filter(agency=self.agency)
-        state = self.read_table().fetch(keys.order_by(F("revoked_at").desc(nulls_first=True), "-created_at", "-id"))
+        state = self.read_table().fetch(live_keys_first(keys))
         return self.list_page("agency/api_keys.html", state, public_url=base_url_of(self.agency.pk))
 
 
@@ -55,7 +49,7 @@ class KeyNew(FormPage[KeyForm]):
 
     nav = KEYS
     creates = True
-    sent_already = USED
+    sent_already = KEY_SHOWN_ALREADY
 
     def make_form(self, data: Any = None) -> KeyForm:
         return KeyForm(data)
@@ -88,20 +82,10 @@ class KeyRevoke(FormPage[Confirmation]):
 
     def save(self, form: Confirmation) -> HttpResponse:
         revoke_agency_key(key=self.key, now=timezone.now(), by=self.by)
-        return self.done(
-            _("%(name)s was revoked. Calls with it are refused from now on.") % {"name": self.key.name}, KEYS
-        )
+        return self.done(revocation_message(self.key.name), KEYS)
 
     def context(self) -> dict[str, Any]:
         is_last = not live_keys(self.agency).exclude(pk=self.key.pk).exists()
-        return {
-            "crumbs": [crumb(API, KEYS)],
-            "heading": _("Revoke %(name)s?") % {"name": self.key.name},
-            "text": _("Every call with the key %(prefix)s… is refused from that moment on. This cannot be undone.")
-            % {"prefix": self.key.prefix},
-            "warning": _("This is the last live key: afterwards nothing can call the API for your agency.")
-            if is_last
-            else "",
-            "submit": _("Revoke key"),
-            "danger": True,
-        }
+        warning = _("This is the last live key: afterwards nothing can call the API for your agency.")
+        form = revocation_form(name=self.key.name, prefix=self.key.prefix, warning=warning if is_last else "")
+        return {**form, "crumbs": [crumb(API, KEYS)]}

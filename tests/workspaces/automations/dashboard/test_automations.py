@@ -13,7 +13,7 @@ from agency.actors import SYSTEM
 from agency.models import ActivityEntry
 from packs.services import change_pack, copy_automation, create_pack, install_pack
 from tests.agency.console.browsers import flashes, text
-from tests.factories import ChannelFactory, ProductFactory, StaffFactory, WorkspaceFactory
+from tests.factories import ProductFactory, StaffFactory
 from tests.flow_factories import a_catch_all, a_customers_flow
 from tests.packs.client import an_automation
 from tests.tenants import Tenant
@@ -35,19 +35,6 @@ FILLED = {
     "slot_3": "6f1f6d0e-6a5a-4b46-9f3c-2f4f3f1f0a11",
     "slot_4": "https://ours.example/",
 }
-
-
-@pytest.fixture
-def customer(a: Tenant) -> Workspace:
-    workspace = WorkspaceFactory.create(agency=a.agency)
-    ChannelFactory.create(workspace=workspace)
-    Automation.objects.all().delete()
-    return workspace
-
-
-@pytest.fixture
-def owner(customer: Workspace) -> Client:
-    return dashboard_client(customer)
 
 
 @pytest.fixture

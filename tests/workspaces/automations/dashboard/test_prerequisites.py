@@ -5,26 +5,17 @@ import pytest
 from agency.models import ActivityEntry
 from config.hooks import Registry
 from tests.agency.console.browsers import flashes, text
-from tests.factories import ChannelFactory, ProductFactory, WorkspaceFactory
+from tests.factories import ProductFactory
 from tests.flow_factories import a_flow, a_step
 from tests.packs.client import an_automation
-from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
-from workspaces.automations.models import Automation, Readiness
+from workspaces.automations.models import Readiness
 from workspaces.automations.services import RequirementCheck, readiness
 from workspaces.subaccounts.models import Workspace
 
 pytestmark = pytest.mark.django_db
 PAGE = "/app/prerequisites"
 BOOKING = a_flow(a_step("book", "book_appointment", text="Choose."))
-
-
-@pytest.fixture
-def customer(a: Tenant) -> Workspace:
-    workspace = WorkspaceFactory.create(agency=a.agency)
-    ChannelFactory.create(workspace=workspace)
-    Automation.objects.all().delete()
-    return workspace
 
 
 def test_nothing_is_ticked_at_first(customer: Workspace) -> None:

@@ -11,11 +11,10 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry, Event
 from tests.agency.console.browsers import flashes, text
-from tests.factories import ChannelFactory, WorkspaceFactory
 from tests.flow_factories import a_catch_all, a_flow, a_step
 from tests.packs.client import an_automation
 from tests.tenants import Tenant
-from tests.workspaces.subaccounts.dashboard.clients import agency_client, dashboard_client
+from tests.workspaces.subaccounts.dashboard.clients import agency_client
 from webhooks.services import register_endpoint
 from workspaces.automations.models import Automation
 from workspaces.automations.services import switch_on
@@ -26,19 +25,6 @@ from workspaces.subaccounts.services import tenant_of
 pytestmark = pytest.mark.django_db
 PAGE = "/app/automations/ready"
 BOOKING = a_flow(a_step("book", "book_appointment", text="Choose."))
-
-
-@pytest.fixture
-def customer(a: Tenant) -> Workspace:
-    workspace = WorkspaceFactory.create(agency=a.agency)
-    ChannelFactory.create(workspace=workspace)
-    Automation.objects.all().delete()
-    return workspace
-
-
-@pytest.fixture
-def owner(customer: Workspace) -> Client:
-    return dashboard_client(customer)
 
 
 def send(owner: Client, *automations: Automation) -> Any:

@@ -9,11 +9,10 @@ from django.test import Client
 
 from agency.models import ActivityEntry
 from tests.agency.console.browsers import flashes, text
-from tests.factories import ChannelFactory, ProductFactory, WorkspaceFactory
+from tests.factories import ProductFactory
 from tests.flow_factories import a_flow, a_step
 from tests.packs.client import an_automation
-from tests.tenants import Tenant
-from tests.workspaces.subaccounts.dashboard.clients import agency_client, dashboard_client
+from tests.workspaces.subaccounts.dashboard.clients import agency_client
 from workspaces.automations.flows.copying.copies import cleaned
 from workspaces.automations.models import Automation
 from workspaces.subaccounts.models import Workspace
@@ -33,19 +32,6 @@ FLOW = a_flow(
     a_step("book", "book_appointment", {}, text="Choose a time at {{workspace.website}}."),
     a_step("late", "send_text", text="Another way."),
 )
-
-
-@pytest.fixture
-def customer(a: Tenant) -> Workspace:
-    workspace = WorkspaceFactory.create(agency=a.agency)
-    ChannelFactory.create(workspace=workspace)
-    Automation.objects.all().delete()
-    return workspace
-
-
-@pytest.fixture
-def owner(customer: Workspace) -> Client:
-    return dashboard_client(customer)
 
 
 @pytest.fixture

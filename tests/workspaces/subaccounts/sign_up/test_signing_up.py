@@ -182,7 +182,7 @@ def known_mail_of(host: str) -> tuple[str, list[str]]:
     return sent.body, re.findall(r"https?://\S+", sent.body)
 
 
-def test_a_known_person_is_told_how_to_sign_in_and_to_add_a_workspace(a: Tenant, host: str) -> None:
+def test_a_known_person_learns_how_to_sign_in_and_to_add_a_workspace(a: Tenant, host: str) -> None:
     a_person(email=EMAIL, name="Ada")
     body, links = known_mail_of(host)
     assert a.agency.name in body
@@ -191,7 +191,7 @@ def test_a_known_person_is_told_how_to_sign_in_and_to_add_a_workspace(a: Tenant,
     assert not PendingSignUp.objects.exists()
 
 
-def test_a_customer_who_may_add_none_is_told_how_to_sign_in(a: Tenant, host: str) -> None:
+def test_a_customer_who_may_add_none_learns_how_to_sign_in(a: Tenant, host: str) -> None:
     WorkspaceFactory.create(agency=a.agency, owner_email=EMAIL)
     User.objects.filter(email=EMAIL).update(password="md5$x$x")
     body, links = known_mail_of(host)

@@ -15,7 +15,7 @@ from workspaces.conversations.services.locking import lock_conversation
 from workspaces.conversations.services.outbound.read_marks import queue_read_mark
 from workspaces.conversations.services.recording import ASSIGNED, CLOSED, REOPENED, record_conversation_events
 from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.services import DepartureHandler, people_of
+from workspaces.subaccounts.services import MemberRemovalHandler, people_of
 from workspaces.subaccounts.services.locking import lock_workspace
 
 JUST_BEFORE = timedelta(microseconds=1)
@@ -88,7 +88,7 @@ def _unassign_all(workspace: Workspace, user: User, now: datetime) -> None:
     announce_changes([(workspace.pk, pk) for pk in numbers])
 
 
-DEPARTURE_HANDLER = DepartureHandler("conversations", _unassign_all)
+MEMBER_REMOVAL_HANDLER = MemberRemovalHandler("conversations", _unassign_all)
 
 
 @transaction.atomic

@@ -2,16 +2,23 @@
 
 from typing import Any, ClassVar
 
-from django.db.models import F, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from agency.pages.api_keys import (
+    KEY_SHOWN_ALREADY,
+    KEY_TABLE,
+    live_keys_first,
+    revocation_form,
+    revocation_message,
+)
 from agency.pages.forms.forms import Confirmation
 from agency.pages.lists import with_id
-from agency.pages.tables import Column, ListPage, Table
+from agency.pages.tables import ListPage
 from agency.services.domains.hosts import base_url_of
 from workspaces.subaccounts.dashboard.current_workspace import OWNERS
 from workspaces.subaccounts.dashboard.forms import KeyForm
@@ -23,9 +30,6 @@ from workspaces.subaccounts.services.keys import MOST_KEYS
 KEYS = "app:api-keys"
 FORM = "pages/dashboard/form.html"
 REST_API = gettext_lazy("REST API")
-USED = gettext_lazy(
-    "This form was used already: its key is shown only once. If you did not keep it, revoke it and create another."
-)
 
 
 class KeyPage(DashboardView):
@@ -47,21 +51,10 @@ class KeyPage(DashboardView):
 class KeyList(ListPage, KeyPage):
     """Live keys first; revoked ones stay in the list."""
 
-    table = Table(
-        caption=gettext_lazy("API keys"),
-        columns=(
-            Column(name="name", label=gettext_lazy("Name"), order=("name", "id")),
-            Column(name="key", label=gettext_lazy("Key")),
-            Column(name="created", label=gettext_lazy("Created"), order=("created_at", "id"), descends_first=True),
-            Column(name="used", label=gettext_lazy("Last used"), order=("last_used_at", "id")),
-            Column(name="state", label=gettext_lazy("State")),
-            Column(name="actions", label=gettext_lazy("Actions"), is_unseen=True),
-        ),
-    )
+    table = KEY_TABLE
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        keys = self.keys.order_by(F("revoked_at").desc(nulls_first=True), "-created_at", "-id")
-        return self.list_page("subaccounts/api_keys.html", self.read_table().fetch(keys))
+        return self.list_page("subaccounts/api_keys.html", self.read_table().fetch(live_keys_first(self.keys)))
 
 
 class KeyNew(KeyPage, DashboardForm[KeyForm]):
@@ -70,7 +63,7 @@ class KeyNew(KeyPage, DashboardForm[KeyForm]):
     template_name: ClassVar[str] = FORM
     creates = True
     writers_only = True
-    sent_already = USED
+    sent_already = KEY_SHOWN_ALREADY
 
     def make_form(self, data: Any = None) -> KeyForm:
         return KeyForm(data)
@@ -99,19 +92,10 @@ class KeyRevoke(KeyPage, DashboardForm[Confirmation]):
 
     def save(self, form: Confirmation) -> HttpResponse:
         revoke_workspace_key(key=self.key, now=timezone.now(), by=self.by)
-        message = _("%(name)s was revoked. Calls with it are refused from now on.") % {"name": self.key.name}
-        return self.done(message, KEYS)
+        return self.done(revocation_message(self.key.name), KEYS)
 
     def context(self) -> dict[str, Any]:
         is_last = not self.keys.filter(revoked_at=None).exclude(pk=self.key.pk).exists()
-        return {
-            "crumbs": [(REST_API, reverse(KEYS))],
-            "heading": _("Revoke %(name)s?") % {"name": self.key.name},
-            "text": _("Every call with the key %(prefix)s… is refused from that moment on. This cannot be undone.")
-            % {"prefix": self.key.prefix},
-            "warning": _("This is the last live key: afterwards nothing can call the API for your workspace.")
-            if is_last
-            else "",
-            "submit": _("Revoke key"),
-            "danger": True,
-        }
+        warning = _("This is the last live key: afterwards nothing can call the API for your workspace.")
+        form = revocation_form(name=self.key.name, prefix=self.key.prefix, warning=warning if is_last else "")
+        return {**form, "crumbs": [(REST_API, reverse(KEYS))]}

@@ -29,14 +29,14 @@ class WorkspaceMemberNotFound(NotFound):
 
 
 @dataclass(frozen=True, slots=True)
-class DepartureHandler:
+class MemberRemovalHandler:
     """What a higher app takes from somebody who no longer works in a workspace, in the same transaction."""
 
     name: str
     release: Callable[[Workspace, User, datetime], None]
 
 
-departure_handlers = Registry[DepartureHandler]("handlers of departures")
+member_removal_handlers = Registry[MemberRemovalHandler]("handlers of removed members")
 
 
 def people_of(workspace: Workspace) -> "QuerySet[User]":
@@ -91,7 +91,7 @@ def remove_workspace_member(*, member: WorkspaceMember, now: datetime, by: Actor
 
 def release_all(workspace: Workspace, user: User, now: datetime) -> None:
     """Have every app take back what was assigned to somebody who has gone; the caller holds the workspace's lock."""
-    for handler in departure_handlers:
+    for handler in member_removal_handlers:
         handler.release(workspace, user, now)
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db.models import Sum
 
 from agency.models import Agency, HourlyCount
-from agency.pages.charts import Period, Series, StepOf
+from agency.pages.charts.drawing import Period, Series, StepOf
 from agency.pages.registry import StrOrPromise
 
 
