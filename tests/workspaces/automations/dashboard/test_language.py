@@ -1,5 +1,6 @@
 """Names of steps and of what is missing are said in the language of the page; the API says them in English."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,6 +13,9 @@ from tests.packs.client import an_automation
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.automations.flows.copying.copies import cleaned
+from workspaces.automations.flows.fields import Choice, Many
+from workspaces.automations.flows.presentation.labels import ITEM_LABELS, VALUE_LABELS
+from workspaces.automations.flows.registry import STEPS, TRIGGERS
 from workspaces.automations.models import Automation
 from workspaces.automations.services import reasons_not_ready
 
@@ -55,3 +59,39 @@ def test_a_page_names_steps_slots_and_what_is_missing_in_its_language_and_the_ap
     told = a.workspace_api.get("/automations", **{"Accept-Language": "de"}).content.decode()
     assert "A message with a keyword" in told
     assert "Nachricht" not in told
+
+
+def test_choices_and_ways_out_are_said_in_the_language_of_the_page(a: Tenant) -> None:
+    flow = a_flow(
+        a_step(
+            "ask", "ask_question", {"answered": "wait", "no_answer": "tag"}, text="When?", expects="date", save_as="d"
+        ),
+        a_step("wait", "wait_until", {"next": "tag"}, moment="next_opening"),
+        a_step("tag", "add_tag", {}, tag="asked"),
+    )
+    made = an_automation(a.workspace, flow=flow)
+    owner = dashboard_client(a.workspace)
+    german = text(owner.get(f"/app/automations/{made.uuid}", headers={"Accept-Language": "de"}))
+    english = text(owner.get(f"/app/automations/{made.uuid}", headers={"Accept-Language": "en"}))
+    assert "nächste Öffnung" in german
+    assert "keine Antwort" in german
+    assert "no answer" not in german
+    assert "next opening" in english
+    assert "no answer" in english
+
+
+def _values() -> Iterator[str]:
+    """Give every choice and every way out that is declared."""
+    fields = [field for step in (*STEPS.values(), *TRIGGERS.values()) for field in step.fields]
+    fields += [below for field in fields if isinstance(field, Many) for below in field.of]
+    yield from (option for field in fields if isinstance(field, Choice) for option in field.options)
+    for step in STEPS.values():
+        yield from (port for port in step.ports if port != "next")
+        if step.port_per:
+            yield f"{step.port_per[0]}_1"
+
+
+def test_every_choice_and_way_out_that_is_declared_has_a_label() -> None:
+    values = set(_values())
+    named = {value for value in values if value in VALUE_LABELS or value.removesuffix("_1") in ITEM_LABELS}
+    assert values - named == {"GET", "POST", "PUT", "PATCH", "DELETE"}

@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 
 from workspaces.automations.flows.fields import Own, Text, is_empty
 from workspaces.automations.flows.flow import Flow, steps_of
+from workspaces.automations.flows.presentation.labels import value_label
 from workspaces.automations.flows.registry import STEPS
 from workspaces.automations.flows.settings import with_settings
 from workspaces.automations.flows.types import StepType
@@ -131,5 +132,5 @@ def _answer(declared: StepType, config: dict[str, Any]) -> str:
 def _note(declared: StepType, config: dict[str, Any]) -> str:
     if declared.name == "wait" and config.get("amount"):
         unit = str(config.get("unit", ""))
-        return f"{_(declared.label)}: {config['amount']} {_(unit) if unit else ''}".strip()
+        return f"{_(declared.label)}: {config['amount']} {value_label(unit) if unit else ''}".strip()
     return _(declared.label)

@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 
 from workspaces.automations.flows.fields import Choice, Field, Many, Number, Text, Variable, is_empty
 from workspaces.automations.flows.flow import Flow, steps_of
+from workspaces.automations.flows.presentation.labels import value_label
 from workspaces.automations.flows.registry import STEPS
 from workspaces.automations.flows.settings import with_settings
 
@@ -97,7 +98,7 @@ def _setting(field: Field, value: Any) -> str:
 
 def _plain(field: Field, value: Any) -> str:
     """Give a value as people read it; a choice is a name of ours."""
-    return str(value).replace("_", " ") if isinstance(field, Choice) else str(value)
+    return value_label(str(value)) if isinstance(field, Choice) else str(value)
 
 
 def _answer(port: str, step: dict[str, Any]) -> str:
@@ -111,4 +112,4 @@ def _answer(port: str, step: dict[str, Any]) -> str:
         item = items[int(position) - 1 :][:1] if isinstance(items, list) else []
         if item and isinstance(item[0], dict) and item[0].get("title"):
             return str(item[0]["title"])
-    return port.replace("_", " ")
+    return value_label(port)
