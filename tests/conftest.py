@@ -3,6 +3,7 @@
 import gc
 import pickle
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -164,6 +165,15 @@ def django_db_setup(
         yield
     with django_db_blocker.unblock(), connection.cursor() as cursor:
         cursor.execute(OTHERS_OUT)
+
+
+@pytest.fixture(scope="session")
+def migrated_dump(request: pytest.FixtureRequest, shared_template: SharedTemplate | None) -> Path | None:
+    """Give what a system with servers of its own begins with; without parallel workers it migrates by itself."""
+    if shared_template is None:
+        return None
+    request.getfixturevalue("django_db_setup")
+    return shared_template.path_of_dump
 
 
 @pytest.fixture(scope="session", autouse=True)
