@@ -169,8 +169,11 @@ def django_db_setup(
 
 @pytest.fixture(scope="session")
 def migrated_dump(request: pytest.FixtureRequest, shared_template: SharedTemplate | None) -> Path | None:
-    """Give what a system with servers of its own begins with; without parallel workers it migrates by itself."""
-    if shared_template is None:
+    """Give what a system with servers of its own begins with.
+
+    Without parallel workers, or without a test that has a database, it migrates by itself.
+    """
+    if shared_template is None or not any(item.get_closest_marker("django_db") for item in request.session.items):
         return None
     request.getfixturevalue("django_db_setup")
     return shared_template.path_of_dump
