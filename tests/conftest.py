@@ -3,6 +3,7 @@
 import gc
 import pickle
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -164,6 +165,18 @@ def django_db_setup(
         yield
     with django_db_blocker.unblock(), connection.cursor() as cursor:
         cursor.execute(OTHERS_OUT)
+
+
+@pytest.fixture(scope="session")
+def migrated_dump(request: pytest.FixtureRequest, shared_template: SharedTemplate | None) -> Path | None:
+    """Give what a system with servers of its own begins with.
+
+    Without parallel workers, or without a test that has a database, it migrates by itself.
+    """
+    if shared_template is None or not any(item.get_closest_marker("django_db") for item in request.session.items):
+        return None
+    request.getfixturevalue("django_db_setup")
+    return shared_template.path_of_dump
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -8,7 +8,7 @@ from typing import TypeVar
 from django.db import connections
 
 Answer = TypeVar("Answer")
-PATIENCE_SECONDS = 20
+PATIENCE_SECONDS = 30
 
 
 def at_once(work: Callable[[int], Answer], *, times: int, threads: int | None = None) -> list[Answer]:

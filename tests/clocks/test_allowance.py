@@ -39,7 +39,7 @@ TO_ALL, BY_HAND, SENDERS = 26, 6, 2
 DAY: Final = timedelta(hours=24)
 LEAD: Final = timedelta(seconds=0.3)
 # Within so long what waited has taken the room that opened.
-USED_SECONDS: Final = 20.0
+USED_SECONDS: Final = 30.0
 MOST_MOVES: Final = 150
 
 

@@ -6,12 +6,14 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.chaos.limits import LimitReached, as_a_whole, limited_to
 from tests.chaos.outcome import Outcome
+from tests.database_dump import VARIABLE
 from tests.unmeasured import unmeasured
 from tools.local import ROOT
 
@@ -24,11 +26,14 @@ OURS = ("DATABASE_URL", "REDIS_URL", "ENVIRONMENT", "DJANGO_SETTINGS_MODULE", "W
 
 
 @pytest.mark.slow
-def test_each_kind_of_fault_costs_nothing_that_a_client_was_told_and_a_broken_product_is_noticed() -> None:
+def test_each_kind_of_fault_costs_nothing_that_a_client_was_told_and_a_broken_product_is_noticed(
+    migrated_dump: Path | None,
+) -> None:
+    begun_with = {VARIABLE: str(migrated_dump)} if migrated_dump else {}
     ran = subprocess.run(
         [sys.executable, "-m", "tests.chaos", *PLAYED, "--seed", "15"],
         cwd=ROOT,
-        env={name: value for name, value in unmeasured(os.environ).items() if name not in OURS},
+        env={name: value for name, value in unmeasured(os.environ).items() if name not in OURS} | begun_with,
         capture_output=True,
         text=True,
         timeout=400,

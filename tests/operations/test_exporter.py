@@ -25,4 +25,4 @@ def test_the_exporter_answers_on_a_port_of_its_own_and_ends_when_asked() -> None
             assert "# TYPE web_request_seconds histogram" in text
         finally:
             process.terminate()
-            assert process.wait(20) == 0
+            assert process.wait(30) == 0

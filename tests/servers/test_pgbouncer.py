@@ -126,7 +126,7 @@ def test_domains_are_heard_of_past_the_pooler_and_found_by_reading_anew_through_
     with listening_at(pooled, settings) as cache:
         until(lambda: cache._generation > 0, START_SECONDS)  # it has read, and listens
         domain = DomainFactory.create()
-        until(lambda: domain.host in cache.hosts.agencies, 4)
+        until(lambda: domain.host in cache.hosts.agencies, START_SECONDS)
 
 
 def test_without_any_listener_a_process_reads_the_domains_by_itself(
@@ -135,4 +135,4 @@ def test_without_any_listener_a_process_reads_the_domains_by_itself(
     monkeypatch.setattr(hosts, "LONGEST_AGE_SECONDS", 0.3)
     with listening_at(database_url(host="127.0.0.1", port=str(free_port())), settings) as cache:
         domain = DomainFactory.create()
-        until(lambda: domain.host in cache.hosts.agencies, 4)
+        until(lambda: domain.host in cache.hosts.agencies, START_SECONDS)

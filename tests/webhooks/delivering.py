@@ -19,7 +19,7 @@ from webhooks.dispatcher.fan_out import FanOut
 from webhooks.models import Delivery, QueuedDelivery
 
 EVENT = "workspace.created"
-PATIENCE_SECONDS = 10.0
+PATIENCE_SECONDS = 30.0
 
 
 def subscribe(tenant: Tenant, receiver: Receiver, *events: str, **fields: Any) -> dict[str, Any]:

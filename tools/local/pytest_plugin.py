@@ -16,6 +16,8 @@ from tools.local.state import throwaway
 from tools.local.variables import new_secrets
 
 STATE = ROOT / ".local-test"
+# Names the folder of this run, which its workers share and which is removed at the end.
+FOLDER = "TEST_FOLDER"
 running = ExitStack()
 header: list[str] = []
 
@@ -43,6 +45,7 @@ def _start() -> None:
     for name in [name for name in os.environ if name.startswith("META_")]:
         del os.environ[name]  # no test speaks to a real provider
     own = {"ENVIRONMENT": "test", "PUBLIC_URL": "http://testserver", "MEDIA_DIRECTORY": str(folder / "media")}
+    own[FOLDER] = str(folder)
     own["DNS_SERVERS"] = "127.0.0.1:9"  # nobody: a test that asks the DNS has a server of its own
     os.environ.update({**own, **new_secrets(), **servers.env})
     if servers.processes:

@@ -59,7 +59,7 @@ def is_from_memory(headers: dict[str, str]) -> bool:
 
 
 def wait_for_clicks(number: int) -> list[int]:
-    until = time.monotonic() + 10
+    until = time.monotonic() + 30
     while Click.objects.count() < number and time.monotonic() < until:
         time.sleep(0.02)
     return sorted(Click.objects.values_list("contact_id", flat=True))

@@ -31,9 +31,9 @@ def test_an_answer_leaves_while_the_claim_of_a_broadcast_waits_and_when_it_fails
     with closing(open_connection("test")) as own, own.transaction():
         own.execute(HOLD, [key])
         sender = start_sender()
-        until(lambda: sends(meta, message), 5)
-        until(lambda: own.execute(END_WAITING).rowcount, 5)
-        sender.thread.join(10)
+        until(lambda: sends(meta, message))
+        until(lambda: own.execute(END_WAITING).rowcount)
+        sender.thread.join(30)
         assert not sender.thread.is_alive()
     assert not QueuedMessage.objects.exists()
     message.refresh_from_db()

@@ -38,7 +38,7 @@ from workspaces.subaccounts.services import tenant_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SIZE = 3
-PATIENCE_SECONDS = 20
+PATIENCE_SECONDS = 30
 ZONES = (None, "Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Nowhere/At_all")
 COMPARED = ("contact_id", "due_at", "stage", "status", "address_kind", "address", "timezone", "skip_reason", "values")
 INSERT = """

@@ -89,7 +89,7 @@ def test_readers_that_are_killed_lose_nothing_and_double_nothing() -> None:
 
 def _wait_for_some(number: int) -> None:
     """Let the readers begin, so that they are killed at their work."""
-    until = time.monotonic() + 20
+    until = time.monotonic() + 30
     first = number - BODIES // KILLS + 1
     while ProviderNotice.objects.exclude(read_at=None).count() <= first and time.monotonic() < until:
         time.sleep(0.005)

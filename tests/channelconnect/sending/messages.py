@@ -20,7 +20,7 @@ from workspaces.subaccounts.models import Channel, Workspace
 SCOPES = ("whatsapp_business_management", "whatsapp_business_messaging", "pages_messaging", "instagram_manage_messages")
 NUMBERS = ("4010000", "4010001")
 PAGE, INSTAGRAM, BUSINESS = "6010000", "7010000", "2010000"
-PATIENCE_SECONDS = 15.0
+PATIENCE_SECONDS = 30.0
 _people = count(1)
 
 

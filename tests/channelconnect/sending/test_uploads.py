@@ -168,7 +168,7 @@ def test_a_message_whose_file_is_not_found_out_stays_for_the_next_run(
         [pid] = until(lambda: own.execute(WAITING).fetchone())
         assert QueuedMessage.objects.get(message=message).run is None
         own.execute("SELECT pg_terminate_backend(%s)", [pid])
-        sender.thread.join(10)
+        sender.thread.join(30)
         assert not sender.thread.is_alive()
 
     start_sender()

@@ -13,6 +13,7 @@ import psycopg
 
 from tests.chaos.system.processes import Processes
 from tests.chaos.system.proxy import Proxy
+from tests.database_dump import VARIABLE, restore
 from tools.local import ROOT
 from tools.local.parent_death import parent_death_signal
 from tools.local.runner.plan import whole_system
@@ -129,6 +130,8 @@ def running_servers() -> Iterator[Servers]:
         postgres, valkey = started.started["postgres"], started.started["valkey"]
         assert isinstance(postgres, Postgres)
         assert isinstance(valkey, Valkey)
+        if VARIABLE in os.environ:
+            restore(Path(os.environ[VARIABLE]), started.env["DATABASE_URL"])
         migrate(started.env["DATABASE_URL"])
         servers = Servers(state, postgres, valkey, state.with_name(f"{state.name}.log"))
         open_log(servers.log).close()

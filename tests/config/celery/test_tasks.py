@@ -17,7 +17,7 @@ def test_a_task_does_nothing_while_another_process_is_at_it() -> None:
     def work() -> None:
         done.append(1)
         begun.set()
-        ending.wait(10)
+        ending.wait(30)
 
     def elsewhere() -> None:
         try:
@@ -27,7 +27,7 @@ def test_a_task_does_nothing_while_another_process_is_at_it() -> None:
 
     other = threading.Thread(target=elsewhere)
     other.start()
-    assert begun.wait(10)
+    assert begun.wait(30)
     work()
     assert len(done) == 1
     ending.set()

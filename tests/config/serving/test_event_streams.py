@@ -13,7 +13,7 @@ from config.event_streams import KEPT_ENTRIES, newest_entry, publish, stream_key
 from config.redis import client
 from tests.config.serving.web import THREADS, Web, head, running_web
 
-PATIENCE = 15.0
+PATIENCE = 30.0
 
 
 class Listener:

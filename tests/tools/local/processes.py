@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-PATIENCE_SECONDS = 30.0
+PATIENCE_SECONDS = 60.0
 
 
 def is_alive(pid: int) -> bool:
@@ -21,7 +21,7 @@ def children_of(pid: int) -> list[int]:
 
 
 def eventually(holds: Callable[[], bool]) -> bool:
-    """Say whether something comes true within half a minute."""
+    """Say whether something comes true within a minute."""
     until = time.monotonic() + PATIENCE_SECONDS
     while not holds():
         if time.monotonic() > until:
@@ -31,6 +31,6 @@ def eventually(holds: Callable[[], bool]) -> bool:
 
 
 def all_gone(pids: Iterable[int]) -> bool:
-    """Say whether all of them end within half a minute."""
+    """Say whether all of them end within a minute."""
     watched = list(pids)
     return eventually(lambda: not any(is_alive(pid) for pid in watched))

@@ -114,6 +114,6 @@ def test_it_becomes_ready_survives_kill_9_remembers_its_keys_and_ends_with_its_w
         assert secrets_of(system) == secrets
         everything = list(system.pids.values())
         os.kill(system.pids["worker"], signal.SIGKILL)
-        assert system.runner.wait(20) == 1
+        assert system.runner.wait(30) == 1
         assert all_gone(everything)
         assert "worker ended by itself (signal SIGKILL)" in system.log.read_text()

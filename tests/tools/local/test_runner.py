@@ -26,7 +26,7 @@ def test_an_ending_signal_ends_everything_with_status_0(small_system: SmallSyste
         assert set(pids) == {"postgres", "valkey", "one", "two"}
         assert all(is_alive(pid) for pid in pids.values())
         os.kill(system.runner.pid, chosen)
-        assert system.runner.wait(10) == 0
+        assert system.runner.wait(30) == 0
         assert all_gone(pids.values())
         assert last_line(system.log) == "Stopped."
 
@@ -45,7 +45,7 @@ def test_the_death_of_one_process_ends_all_with_status_1(small_system: SmallSyst
     with small_system() as system:
         pids = system.pids
         os.kill(pids[name], signal.SIGKILL)
-        assert system.runner.wait(10) == 1
+        assert system.runner.wait(30) == 1
         assert all_gone(pids.values())
         assert f"{name} ended by itself" in system.log.read_text()
 
@@ -83,7 +83,7 @@ def test_a_second_signal_kills_what_will_not_end(small_system: SmallSystem) -> N
         os.kill(system.runner.pid, signal.SIGINT)
         assert eventually(lambda: not (system.state / "run.json").exists())
         os.kill(system.runner.pid, signal.SIGINT)
-        assert system.runner.wait(10) == 0
+        assert system.runner.wait(30) == 0
         assert all_gone([*pids.values(), grandchild])
 
 

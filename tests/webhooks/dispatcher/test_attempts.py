@@ -100,11 +100,11 @@ def test_an_attempt_does_not_come_before_its_time(
     start_dispatcher()
     record_events(a)
     delivery = attempted(a, 1)
-    QueuedDelivery.objects.filter(delivery=delivery).update(due_at=now() + timedelta(seconds=1))
-    time.sleep(0.8)
-    assert len(receiver.requests) == 1
+    due_at = now() + timedelta(seconds=1)
+    assert QueuedDelivery.objects.filter(delivery=delivery).update(due_at=due_at)
     [delivery] = ended(a)
     assert delivery.status == "success"
+    assert Attempt.objects.get(delivery=delivery, number=2).started_at >= due_at
 
 
 def test_delays_are_spread_by_up_to_a_fifth(
@@ -231,7 +231,7 @@ def test_receivers_that_never_end_are_let_go_after_ten_seconds(
     record_events(a)
     record_events(b)
     once = Delivery.objects.filter(attempts=1)
-    until(lambda: once.count() == 2, 12)
+    until(lambda: once.count() == 2)
     for delivery in once:
         assert (delivery.status, delivery.error) == ("pending", "timeout")
         assert 9_990 <= Attempt.objects.get(delivery=delivery).duration_ms <= 10_100

@@ -273,7 +273,7 @@ def test_a_thread_that_crashes_ends_the_run(
     dispatcher = start_dispatcher()
     until(lambda: DispatcherRun.objects.exists())
     monkeypatch.setattr(queries, "get_ready", lambda *_, **__: 1 / 0)
-    dispatcher.thread.join(10)
+    dispatcher.thread.join(30)
     assert not dispatcher.thread.is_alive()
     assert crashes == ["ZeroDivisionError"]
 
@@ -350,7 +350,7 @@ def test_the_task_works_until_its_worker_stops(
     record_events(a)
     ended(a)
     worker_end.stop()
-    worker.join(15)
+    worker.join(30)
     assert not worker.is_alive()
     tasks.deliver()
     assert len(receiver.requests) == 1

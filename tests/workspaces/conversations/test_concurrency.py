@@ -20,7 +20,7 @@ from workspaces.conversations.services.locking import lock_conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PEOPLE, READERS = 12, 6
-PATIENCE_SECONDS = 20
+PATIENCE_SECONDS = 30
 WAITING = """
 SELECT count(*) FROM pg_locks WHERE NOT granted AND pid IN (
     SELECT pid FROM pg_locks JOIN pg_database ON pg_database.oid = database WHERE datname = current_database())
