@@ -122,8 +122,8 @@ def test_the_primary_domain_comes_first_unless_the_heads_are_sorted_by(a: Tenant
         Domain.objects.filter(host=host).update(checked_at=now() - timedelta(hours=hours_ago))
     assert Domain.objects.get(is_primary=True) == primary
 
-    def shown(query: str) -> list[str]:
-        return [host for host, _ in viewer.get(f"{PAGE}{query}").context["rows"]]
+    def shown(query: str) -> list[Domain]:
+        return [domain for domain, _ in viewer.get(f"{PAGE}{query}").context["rows"]]
 
     assert [domain.host[0] for domain in shown("")] == ["m", "a", "z"]
     assert [domain.host[0] for domain in shown("?sort=-domain")] == ["z", "m", "a"]
