@@ -1,6 +1,7 @@
 """One customer's way from the secret link to a connected channel."""
 
 import uuid
+from datetime import datetime
 from typing import ClassVar, Self
 
 from django.contrib.postgres.functions import TransactionNow
@@ -39,6 +40,14 @@ class ConnectSessionQuerySet(models.QuerySet["ConnectSession"]):
 
     def open(self) -> Self:
         return self.filter(status__in=OPEN)
+
+    def with_status(self, status: str, *, at: datetime) -> Self:
+        """Keep those that read as this status at a moment: an open one whose time is over reads as expired."""
+        if status in OPEN:
+            return self.filter(status=status, expires_at__gt=at)
+        if status == Status.EXPIRED:
+            return self.filter(Q(status=status) | Q(status__in=OPEN, expires_at__lte=at))
+        return self.filter(status=status)
 
     def in_time(self) -> Self:
         """Keep those whose time is not over by the database's clock, which one transaction reads once."""

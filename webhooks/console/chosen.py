@@ -1,7 +1,7 @@
 """Deliveries that were chosen in the log: by hand, or by its filters."""
 
 from collections.abc import Collection, Mapping
-from typing import Any, Final
+from typing import Any
 
 from django.http import QueryDict
 from django.urls import reverse
@@ -11,28 +11,22 @@ from agency.models import Agency
 from agency.services.bulk.actions import Shown
 from agency.services.jobs.selections import Selection, Walk
 from agency.tenants import Tenant
-from config.api.requests.ids import parse_uuid
 from webhooks.models import Delivery, Endpoint
-from webhooks.pages.forms import LogForm
+from webhooks.pages.log import LogForm
 from webhooks.services import LogFilters
 from webhooks.services.log import MOST_COUNTED, log_ids
-
-ENDPOINT: Final = "endpoint"
 
 
 def filters_of(selection: Selection) -> LogFilters | None:
     """Read the log's filters; None where one of them cannot be read, or names nothing of the agency's."""
     sent = QueryDict(selection.query)
-    form = LogForm(sent, catalogue=event_catalogue(selection.agency))
-    tenant = Tenant(selection.agency.pk)
-    wanted = sent.get(ENDPOINT, "")
-    uuid = parse_uuid(wanted)
-    endpoint = Endpoint.objects.of_tenant(tenant).filter(uuid=uuid).first() if uuid else None
-    if not form.is_valid() or (wanted and endpoint is None):
+    tenant, catalogue = Tenant(selection.agency.pk), event_catalogue(selection.agency)
+    form = LogForm(sent, catalogue=catalogue, endpoints=Endpoint.objects.of_tenant(tenant), hides=())
+    if not form.is_valid():
         return None
     found = form.filters
     before = min(found.get("created_before", selection.until), selection.until)
-    return LogFilters(tenant=tenant, endpoint=endpoint, **{**found, "created_before": before})
+    return LogFilters(tenant=tenant, **{**found, "created_before": before})
 
 
 def chosen_ids(selection: Selection) -> list[int]:

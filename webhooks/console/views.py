@@ -11,10 +11,10 @@ from agency.console.views.base import ConsoleView
 from agency.event_types import event_catalogue
 from agency.services.bulk.actions import actions_on
 from agency.tenants import Tenant
-from webhooks.console.chosen import ENDPOINT
 from webhooks.models import Endpoint
 from webhooks.pages import deliveries, endpoints
 from webhooks.pages.base import WebhookView
+from webhooks.pages.log import ENDPOINT
 
 FORM = "pages/console/form.html"
 
@@ -35,7 +35,7 @@ class OfAgency(WebhookView, ConsoleView):
         return event_catalogue(self.agency)
 
     def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
-        if "deliveries" in context and self.may_write:
+        if "table" in context and self.may_write:
             context |= {"bulk_actions": actions_on("deliveries"), "log_query": self._log_query(context.get("endpoint"))}
         return super().page(template, status=status, **context)
 

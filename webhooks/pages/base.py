@@ -10,18 +10,14 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
 from agency.actors import Actor
-from agency.pages.lists import LARGEST_ID, Pages, with_id
+from agency.pages.lists import with_id
 from agency.pages.registry import StrOrPromise
 from agency.pages.signed_in import SignedInView
 from agency.tenants import Tenant
-from config.api.responses.pagination import read_number
 from webhooks.models import Delivery, Endpoint
-from webhooks.pages.forms import LogForm
-from webhooks.services import DeliveryNotFound, EndpointNotFound, LogFilters, read_log
-from webhooks.services.log import MOST_COUNTED
+from webhooks.services import DeliveryNotFound, EndpointNotFound
 
 WEBHOOKS = gettext_lazy("Webhooks")
-PAGE_SIZE = 30
 
 
 class WebhookView(SignedInView):
@@ -74,19 +70,3 @@ class WebhookView(SignedInView):
         if found is None:
             raise DeliveryNotFound
         return found
-
-    def deliveries(self, endpoint: Endpoint | None = None) -> dict[str, Any]:
-        """A page of the log, filtered by what the address says, with what the filters show."""
-        form = LogForm(self.request.GET, auto_id="log_%s", catalogue=self.catalogue, hides=self.hides)
-        filters = LogFilters(tenant=self.tenant, endpoint=endpoint, **form.filters)
-        asked = read_number(self.request.GET.get("page", ""), usual=1, highest=LARGEST_ID)
-        found = read_log(filters, offset=(asked - 1) * PAGE_SIZE, size=PAGE_SIZE)
-        pages = Pages(asked, found.total, PAGE_SIZE)
-        if pages.number != asked:  # past the end
-            found = read_log(filters, offset=pages.offset, size=PAGE_SIZE)
-        return {
-            "deliveries": found.rows,
-            "pages": pages,
-            "log": form,
-            "is_cut": found.total == MOST_COUNTED,
-        }

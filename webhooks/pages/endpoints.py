@@ -12,6 +12,7 @@ from agency.pages.forms.page import FormView
 from webhooks.models import Endpoint
 from webhooks.pages.base import WEBHOOKS, WebhookView
 from webhooks.pages.forms import EndpointForm, TestForm
+from webhooks.pages.log import LogPage
 from webhooks.services import (
     endpoint_states,
     register_endpoint,
@@ -25,34 +26,28 @@ from webhooks.verification import samples
 USED = gettext_lazy("This form was used already: its secret is shown only once. Rotate it if you did not keep it.")
 
 
-class Webhooks(WebhookView):
+class Webhooks(LogPage):
     """All endpoints with their state, and the log of deliveries across them."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         endpoints = list(self.endpoints()[:MOST_ENDPOINTS])
         states = endpoint_states(endpoints=endpoints, now=timezone.now())
-        return self.page(
-            "webhooks/endpoints.html",
-            rows=[(endpoint, states[endpoint.pk]) for endpoint in endpoints],
-            catalogue=self.catalogue,
-            **self.deliveries(),
-        )
+        listed = [(endpoint, states[endpoint.pk]) for endpoint in endpoints]
+        return self.log_page("webhooks/endpoints.html", endpoints=endpoints, listed=listed)
 
 
-class WebhookPage(WebhookView):
+class WebhookPage(LogPage):
     """One endpoint: its facts, its deliveries, how to verify them."""
 
     def get(self, request: HttpRequest, **ids: Any) -> HttpResponse:
         endpoint = self.endpoint_of(ids["uuid"])
-        return self.page(
+        return self.log_page(
             "webhooks/endpoint.html",
             endpoint=endpoint,
             state=endpoint_states(endpoints=[endpoint], now=timezone.now())[endpoint.pk],
             events=[(event, self.catalogue.get(event, event)) for event in endpoint.events],
-            catalogue=self.catalogue,
             test_form=TestForm(events=endpoint.events, catalogue=self.catalogue),
             samples=samples(),
-            **self.deliveries(endpoint),
         )
 
 

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agency.pages.forms.fields import LineField
 from agency.pages.registry import StrOrPromise
-from webhooks.models import Delivery, Endpoint
+from webhooks.models import Endpoint
 
 LONGEST_URL = 2_048
 
@@ -71,43 +71,6 @@ def moment_field(label: Any, *, required: bool = True) -> forms.DateTimeField:
     """A moment in UTC, to the minute."""
     widget = forms.DateTimeInput(attrs={"type": "datetime-local", "step": "60"}, format="%Y-%m-%dT%H:%M")
     return forms.DateTimeField(label=label, widget=widget, required=required)
-
-
-class LogForm(forms.Form):
-    """The filters of the delivery log, as the API has them; what cannot be read is said and not filtered by."""
-
-    status = forms.ChoiceField(label=_("Result"), required=False)
-    event = forms.ChoiceField(label=_("Event"), required=False)
-    envelope_id = forms.UUIDField(label=_("Envelope ID"), required=False)
-    workspace = forms.UUIDField(label=_("Sub-account ID"), required=False)
-    created_after = moment_field(_("From (UTC)"), required=False)
-    created_before = moment_field(_("Before (UTC)"), required=False)
-
-    def __init__(
-        self, *args: Any, catalogue: Mapping[str, StrOrPromise], hides: Iterable[str] = (), **options: Any
-    ) -> None:
-        super().__init__(*args, **options)
-        for name in hides:
-            del self.fields[name]
-        choices: dict[str, list[tuple[Any, Any]]] = {
-            "status": Delivery.Status.choices,
-            "event": [*catalogue.items()],
-        }
-        for name, values in choices.items():
-            field = self.fields[name]
-            assert isinstance(field, forms.ChoiceField)  # noqa: S101  # tells the type checker what is declared above
-            field.choices = [("", _("Any")), *values]
-
-    @property
-    def filters(self) -> dict[str, Any]:
-        """What can be filtered by."""
-        self.is_valid()
-        return {name: value for name, value in self.cleaned_data.items() if value}
-
-    @property
-    def sent(self) -> list[forms.BoundField]:
-        """The filters that stand in the address, in order."""
-        return [field for field in self if field.value()]
 
 
 class RedeliverForm(forms.Form):

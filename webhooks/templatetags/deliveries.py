@@ -33,15 +33,6 @@ def sparkline(hours: Sequence[tuple[int, int]]) -> dict[str, Any]:
     return {"paths": paths, "width": len(hours) * (BAR + GAP), "height": HEIGHT, "good": good, "bad": bad}
 
 
-@register.simple_tag(takes_context=True)
-def clear_filter(context: template.Context, name: str) -> str:
-    """Give the page's address without a filter, and from its first page on."""
-    kept = context["request"].GET.copy()
-    for unwanted in (name, "page"):
-        kept.pop(unwanted, None)
-    return f"{context['request'].path}?{kept.urlencode()}" if kept else str(context["request"].path)
-
-
 @register.filter
 def error_text(outcome: Delivery | Attempt) -> str:
     """Say what an error was; a code without a text is shown as it is."""

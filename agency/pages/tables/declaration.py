@@ -36,7 +36,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """Something that narrows the list: one of its choices, a day, or else a text to search for.
+    """Something that narrows the list: one of its choices, a day, a moment in UTC, or else a text to search for.
 
     `choices` that only the request knows are given when the table is read.
     """
@@ -46,7 +46,13 @@ class Filter:
     placeholder: StrOrPromise = ""
     is_choice: bool = False
     is_date: bool = False
+    is_moment: bool = False
     choices: Choices = ()
+
+    @property
+    def input_type(self) -> str:
+        """The kind of its field, where it is no choice."""
+        return "date" if self.is_date else "datetime-local" if self.is_moment else "search"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

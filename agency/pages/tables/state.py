@@ -29,11 +29,18 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class BoundFilter:
-    """A filter with what was asked for."""
+    """A filter with what was asked for, what is wrong with that, and the list's address without it."""
 
     filter: Filter
     value: str
     choices: Choices
+    error: str
+    address_without: str
+
+    @property
+    def shown_value(self) -> StrOrPromise:
+        """What was asked for as the list of choices says it."""
+        return dict(self.choices).get(self.value, self.value)
 
 
 def view_of(sent: QueryDict, usual: Mapping[str, str] = MappingProxyType({})) -> str:
@@ -47,12 +54,16 @@ def view_of(sent: QueryDict, usual: Mapping[str, str] = MappingProxyType({})) ->
 
 
 class TableState:
-    """A table as the address asks for it; odd values read as none. `show` adds the rows."""
+    """A table as the address asks for it; odd values read as none. `show` adds the rows.
+
+    `errors` say, by the filter's name, why a value was not filtered by.
+    """
 
     def __init__(self, table: Table, request: HttpRequest, choices: Mapping[str, Choices] | None = None) -> None:
         self.table = table
         self._request = request
         self._choices = choices or {}
+        self.errors: Mapping[str, str] = {}
         self.rows: Sequence[Any] = ()
         self.pages: Pages | None = None
         self.keyset: KeysetPage[Any] | None = None
@@ -133,7 +144,24 @@ class TableState:
     @property
     def filters(self) -> Iterator[BoundFilter]:
         for one in self.table.filters:
-            yield BoundFilter(one, self.values[one.name], self._choices.get(one.name, one.choices))
+            yield BoundFilter(
+                filter=one,
+                value=self.values[one.name],
+                choices=self._choices.get(one.name, one.choices),
+                error=self.errors.get(one.name, ""),
+                address_without=self._address_without(one.name),
+            )
+
+    @property
+    def filters_in_use(self) -> list[BoundFilter]:
+        return [one for one in self.filters if one.value]
+
+    def _address_without(self, name: str) -> str:
+        """Give the address of the list without one of its filters, from the first page on."""
+        kept = self._request.GET.copy()
+        for unwanted in (name, *OF_THE_MOMENT):
+            kept.pop(unwanted, None)
+        return f"{self._request.path}?{kept.urlencode()}" if kept else self._request.path
 
     @property
     def hidden(self) -> dict[str, str]:

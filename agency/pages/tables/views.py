@@ -29,7 +29,7 @@ class ListPage(SignedInView):
     def read_table(self, choices: Mapping[str, Choices] | None = None) -> TableState:
         return TableState(self.table, self.request, choices)
 
-    def list_page(self, template: str, state: TableState, **context: Any) -> HttpResponse:
+    def list_page(self, template: str, state: TableState, /, **context: Any) -> HttpResponse:
         """Render a template that extends `pages/tables/list.html`; a list of one thing's parts keeps no views."""
         page = self.request.resolver_match.view_name if self.request.resolver_match else self.nav
         views = [] if self.kwargs else saved_views(user=person_of(self.request), area=self.area_id, page=page)

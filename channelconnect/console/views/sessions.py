@@ -11,8 +11,10 @@ from django.utils.translation import gettext_lazy
 
 from agency.console.views.base import ConsoleView, FormPage, crumb
 from agency.pages.lists import keyset_page, with_id
+from agency.pages.tables import ListPage
 from channelconnect.codes import ERROR_CODES
 from channelconnect.console.forms import StartForm
+from channelconnect.console.tables import SESSIONS, narrowed
 from channelconnect.console.views.settings import NAV, TITLE
 from channelconnect.models import ConnectSession
 from channelconnect.models.sessions import Platform, Status
@@ -36,18 +38,18 @@ USED = gettext_lazy(
 )
 
 
-class Overview(ConsoleView):
+class Overview(ListPage, ConsoleView):
     """Whether the feature is on and who switches it, where browsers return, and the connections, newest first."""
 
     nav = NAV
+    table = SESSIONS
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        found = ConnectSession.objects.of(self.agency).select_related("workspace", "channel")
-        sessions = keyset_page(request, found)
-        now = database_now()
-        rows = [(session, *_status_columns(session, status_at(session, now))) for session in sessions.rows]
-        settings = settings_of(self.agency)
-        return self.page("channelconnect/sessions.html", settings=settings, rows=rows, sessions=sessions, now=now)
+        now, state = database_now(), self.read_table()
+        found = narrowed(self.agency, state.values, now=now)
+        state.show_keyset(keyset_page(request, found.select_related("workspace", "channel")))
+        state.rows = [(session, *_status_columns(session, status_at(session, now))) for session in state.rows]
+        return self.list_page("channelconnect/sessions.html", state, settings=settings_of(self.agency), now=now)
 
 
 def _status_columns(session: ConnectSession, at: tuple[str, str | None]) -> tuple[str, Any, str]:

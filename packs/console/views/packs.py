@@ -6,10 +6,12 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext_lazy, gettext_noop
 
 from agency.console.views.base import FormPage, crumb
 from agency.pages.forms.forms import Confirmation
+from agency.pages.lists import Pages
+from agency.pages.tables import Column, Filter, ListPage, Table
 from packs.console.forms import PackForm, pack_values
 from packs.console.views.base import (
     LIBRARY,
@@ -21,6 +23,7 @@ from packs.console.views.base import (
     redirect_to_moved,
 )
 from packs.library import library
+from packs.library.industries import Industry
 from packs.models import Pack
 from packs.models.entries import MOST_ENTRIES
 from packs.services import (
@@ -33,19 +36,42 @@ from packs.services import (
     set_replace_platform,
 )
 from packs.services.errors import NotInOrder
+from packs.services.packs import MOST_PACKS
+from workspaces.subaccounts.models.workspaces import BusinessType
 
 
-class Packs(PackConsoleView):
-    """The packs in the order of the gallery."""
+class Packs(ListPage, PackConsoleView):
+    """The packs in the order of the gallery, on one page; only all of them together can be ordered."""
+
+    table = Table(
+        caption=gettext_lazy("Packs in the order of the gallery"),
+        columns=(
+            Column(name="pack", label=gettext_lazy("Pack")),
+            Column(name="status", label=gettext_lazy("Status")),
+            Column(name="automations", label=gettext_lazy("Automations"), is_number=True),
+            Column(name="installed", label=gettext_lazy("Installed in"), is_number=True),
+            Column(name="order", label=gettext_lazy("Order"), is_unseen=True),
+        ),
+        filters=(
+            Filter(name="status", label=gettext_lazy("Status"), is_choice=True, choices=Pack.Status.choices),
+            Filter(name="industry", label=gettext_lazy("Industry"), is_choice=True, choices=Industry.choices),
+            Filter(
+                name="business_type", label=gettext_lazy("Business type"), is_choice=True, choices=BusinessType.choices
+            ),
+        ),
+    )
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        rows = packs_of(self.agency)
-        return self.page(
+        state, packs = self.read_table(), packs_of(self.agency)
+        asked = {one.filter.name: one.value for one in state.filters if one.value in dict(one.choices)}
+        rows = [row for row in packs if all(getattr(row, name) == value for name, value in asked.items())]
+        return self.list_page(
             "packs/console/packs.html",
-            rows=rows,
-            order=",".join(str(row.uuid) for row in rows),
+            state.show(rows, Pages(asked=1, total=len(rows), size=MOST_PACKS)),
+            order=",".join(str(row.uuid) for row in packs),
+            may_order=self.may_write and len(packs) > 1 and not state.is_filtered,
             max_entries=MOST_ENTRIES,
-            published_count=sum(row.status == Pack.Status.PUBLISHED for row in rows),
+            published_count=sum(row.status == Pack.Status.PUBLISHED for row in packs),
             platform_pack_count=len(library().packs),
             replaces_platform=replaces_platform(self.agency.pk),
         )

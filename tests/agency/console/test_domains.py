@@ -110,5 +110,22 @@ def test_the_list_takes_as_many_queries_for_twenty_as_for_one(
 ) -> None:
     for number in range(20):
         DomainFactory.create(agency=a.agency, host=f"d{number}.localhost", is_verified=False)
-    with django_assert_max_num_queries(8):
+    with django_assert_max_num_queries(9):
         assert text(admin.get(PAGE)).count("Not verified") == 20
+
+
+def test_the_primary_domain_comes_first_unless_the_heads_are_sorted_by(a: Tenant, viewer: Client) -> None:
+    primary = DomainFactory.create(agency=a.agency, host="m.localhost")
+    for host in ("a.localhost", "z.localhost"):
+        DomainFactory.create(agency=a.agency, host=host, is_verified=False)
+    for hours_ago, host in enumerate(("m.localhost", "z.localhost", "a.localhost")):
+        Domain.objects.filter(host=host).update(checked_at=now() - timedelta(hours=hours_ago))
+    assert Domain.objects.get(is_primary=True) == primary
+
+    def shown(query: str) -> list[Domain]:
+        return [domain for domain, _ in viewer.get(f"{PAGE}{query}").context["rows"]]
+
+    assert [domain.host[0] for domain in shown("")] == ["m", "a", "z"]
+    assert [domain.host[0] for domain in shown("?sort=-domain")] == ["z", "m", "a"]
+    assert [domain.host[0] for domain in shown("?sort=-checked")] == ["m", "z", "a"]
+    assert [domain.host[0] for domain in shown("?sort=state")] == ["m", "a", "z"]

@@ -14,7 +14,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from channelconnect.models import ConnectSession
 from channelconnect.models.sessions import Status
-from channelconnect.services import end_session, session_by_link, settings_of, switch_connect
+from channelconnect.services import create_session, end_session, session_by_link, settings_of, switch_connect
 from tests.agency.console.browsers import a_browser, at_the_console, flashes, hidden, text
 from tests.channelconnect.agencies import RETURN_URL, a_session, connection_events, switch_on
 from tests.factories import ChannelFactory, WorkspaceFactory, many_workspaces
@@ -138,6 +138,49 @@ def test_older_connections_are_on_older_pages(connecting: Tenant, admin: Client)
     older = re.search(r'href="(\?before=\d+)"', first.content.decode())
     assert older
     assert "customer-00" in text(admin.get(HOME + html.unescape(older[1])))
+
+
+@pytest.mark.parametrize(
+    ("query", "kept"),
+    [("", "waiting facebook failed over"), ("platform=facebook", "facebook"), ("status=failed", "failed"),
+     ("status=pending", "waiting facebook"), ("status=expired", "over"),
+     ("status=pending&platform=whatsapp", "waiting"),
+     ("status=nonsense", "waiting facebook failed over"), ("search=nobody%27s", ""), ("search=%00", "")],
+)  # fmt: skip
+def test_connections_are_narrowed_by_platform_and_by_the_state_that_is_shown(
+    connecting: Tenant, admin: Client, query: str, kept: str
+) -> None:
+    states = ("waiting", "facebook", "failed", "over")
+    made = {
+        state: a_session(connecting, state=state, platform="facebook" if state == "facebook" else "whatsapp")
+        for state in states
+    }
+    end_session(session=made["failed"], status=Status.FAILED, error_code="session_expired", now=now(), by=SYSTEM)
+    ConnectSession.objects.filter(pk=made["over"].pk).update(expires_at=now() - timedelta(seconds=1))
+    rows = admin.get(f"{HOME}?{query}").context["rows"]
+    assert [row[0].state for row in rows] == [state for state in states[::-1] if state in kept.split()]
+
+
+def test_connections_of_a_sub_account_are_found_by_its_name(connecting: Tenant, admin: Client, b: Tenant) -> None:
+    a_session(connecting, state="wanted")
+    other = WorkspaceFactory.create(agency=connecting.agency, name="Somebody else")
+    create_session(
+        agency=connecting.agency, workspace=other, platform="whatsapp", return_url=RETURN_URL, state=None, now=now(),
+        by=SYSTEM,
+    )  # fmt: skip
+    page = admin.get(HOME, {"search": connecting.workspace.name.upper()})
+    assert [row[0].state for row in page.context["rows"]] == ["wanted"]
+    assert len(admin.get(HOME).context["rows"]) == 2
+
+
+def test_a_page_of_connections_takes_as_many_statements_for_many_as_for_few(
+    connecting: Tenant, admin: Client, django_assert_max_num_queries: Any
+) -> None:
+    for _ in range(30):
+        a_session(connecting)
+    admin.get(HOME)  # a browser's first page writes down that it was seen
+    with django_assert_max_num_queries(8):
+        admin.get(f"{HOME}?status=pending&platform=whatsapp&search={connecting.workspace.name}")
 
 
 def test_a_viewer_is_shown_no_buttons(connecting: Tenant) -> None:

@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils.timezone import now
 
 from agency.models import ActivityEntry
-from tests.agency.console.browsers import at_the_console, flashes, text
+from tests.agency.console.browsers import at_the_console, flashes, hidden, text
 from tests.tenants import Tenant
 from tests.webhooks.api.test_log import fill
 from tests.webhooks.factories import EVENT, a_failed_delivery, an_endpoint
@@ -26,13 +26,14 @@ def staff(a: Tenant) -> Client:
     return at_the_console(a.agency)
 
 
-def test_the_list_holds_the_last_thirty_across_endpoints_and_leads_further(a: Tenant, staff: Client) -> None:
+def test_the_list_holds_the_last_25_across_endpoints_and_leads_further(a: Tenant, staff: Client) -> None:
     endpoint = an_endpoint(a)
-    deliveries = [a_failed_delivery(a, endpoint) for _ in range(31)]
+    deliveries = [a_failed_delivery(a, endpoint) for _ in range(26)]
     page = staff.get(PAGES).content.decode()
     assert str(deliveries[0].uuid) not in page
     assert all(str(delivery.uuid) in page for delivery in deliveries[1:])
-    assert "30 of 31" in page
+    assert "25 of 26" in page
+    assert str(deliveries[0].uuid) in staff.get(f"{PAGES}?size=50").content.decode()
     for address in (f"{PAGES}?page=2", f"{PAGES}?page=999", f"{PAGES}/{endpoint.uuid}?page=2&status=error"):
         page = staff.get(address).content.decode()
         assert str(deliveries[0].uuid) in page
@@ -45,11 +46,39 @@ def test_the_list_holds_the_last_thirty_across_endpoints_and_leads_further(a: Te
      ("status=nonsense", True), ("event=%00", True), ("envelope_id=zzz", True), (f"envelope_id={NOBODYS}", False),
      (f"workspace={NOBODYS}", False), ("created_after=2020-01-01T00:00", True),
      ("created_after=9999-12-31T23:59", False),
-     ("created_before=2020-01-01T00:00", False), ("created_before=yesterday", True)],
+     ("created_before=2020-01-01T00:00", False), ("created_before=yesterday", True),
+     (f"endpoint={NOBODYS}", True), ("endpoint=%00", True)],
 )  # fmt: skip
 def test_filters_stand_in_the_address(a: Tenant, staff: Client, query: str, there: bool) -> None:
     delivery = a_failed_delivery(a)
     assert (str(delivery.uuid) in staff.get(f"{PAGES}?{query}").content.decode()) is there
+
+
+def test_what_cannot_be_read_is_said_beside_its_filter(a: Tenant, staff: Client) -> None:
+    a_failed_delivery(a)
+    page = staff.get(f"{PAGES}?envelope_id=zzz&endpoint={NOBODYS}")
+    assert '<p class="wrong" id="envelope_id_error">Enter a valid UUID.</p>' in page.content.decode()
+    assert 'aria-invalid="true" aria-describedby="endpoint_error"' in page.content.decode()
+    assert 'class="wrong"' not in staff.get(f"{PAGES}?envelope_id={NOBODYS}").content.decode()
+
+
+def test_the_log_of_all_is_narrowed_to_one_webhook_and_kept_as_a_view(a: Tenant, b: Tenant, staff: Client) -> None:
+    one, other, foreign = a_failed_delivery(a), a_failed_delivery(a), a_failed_delivery(b)
+    page = staff.get(f"{PAGES}?endpoint={one.endpoint.uuid}")
+    assert list(page.context["rows"]) == [one]
+    assert f'<option value="{other.endpoint.uuid}">' in page.content.decode()
+    assert str(foreign.endpoint.uuid) not in page.content.decode()
+    query = hidden(page, "query")
+    staff.post("/console/views", {"page": "console:webhooks", "query": query, "name": "Of the CRM"})
+    assert f'<a href="?endpoint={one.endpoint.uuid}">Of the CRM</a>' in staff.get(PAGES).content.decode()
+
+
+def test_the_log_of_one_webhook_has_neither_that_filter_nor_views(a: Tenant, staff: Client) -> None:
+    one, other = a_failed_delivery(a), a_failed_delivery(a)
+    page = staff.get(f"{PAGES}/{one.endpoint.uuid}?status=error&endpoint={other.endpoint.uuid}")
+    assert list(page.context["rows"]) == [one]
+    assert 'name="endpoint"' not in page.content.decode()
+    assert "Save this view" not in text(page)
 
 
 def test_each_filter_in_use_is_shown_with_a_way_to_clear_it_alone(a: Tenant, staff: Client) -> None:
@@ -76,8 +105,8 @@ def test_a_page_of_the_log_costs_the_same_however_long_it_is(
     endpoint = an_endpoint(a)
     for _ in range(31):
         a_failed_delivery(a, endpoint)
-    with django_assert_max_num_queries(14):
-        staff.get(f"{PAGES}?status=error")
+    with django_assert_max_num_queries(16):
+        staff.get(f"{PAGES}?status=error&endpoint={endpoint.uuid}")
 
 
 def test_a_delivery_shows_its_attempt_and_its_envelope_and_runs_nothing_of_the_answer(a: Tenant, staff: Client) -> None:

@@ -18,7 +18,8 @@ from agency.models import Domain
 from agency.pages.branding.domain_states import dns_records, state_of
 from agency.pages.concurrency import ConcurrencyLimit
 from agency.pages.forms.forms import Confirmation
-from agency.pages.lists import with_id
+from agency.pages.lists import Pages, with_id
+from agency.pages.tables import Column, ListPage, Table
 from agency.services.domains.checks import check_domain
 from agency.services.domains.claims import (
     MOST_DOMAINS,
@@ -41,15 +42,25 @@ class ManyAreChecked(Conflict):
     message = "Many domains are being checked right now. Try again in a moment."
 
 
-class Domains(ConsoleView):
-    """All of them: an agency has a few."""
+class Domains(ListPage, ConsoleView):
+    """All of them on one page: an agency has a few. The primary one comes first unless they are sorted."""
 
     nav = NAV
+    table = Table(
+        caption=TITLE,
+        columns=(
+            Column(name="domain", label=gettext_lazy("Domain"), order=("host", "id")),
+            Column(name="state", label=gettext_lazy("State")),
+            Column(name="checked", label=gettext_lazy("Last check"), order=("checked_at", "id"), descends_first=True),
+        ),
+    )
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        domains = Domain.objects.of(self.agency).order_by("-is_primary", "host")[:MOST_DOMAINS]
+        state = self.read_table()
+        domains = Domain.objects.of(self.agency).order_by(*(state.order or ("-is_primary", "host")))[:MOST_DOMAINS]
         rows = [(domain, state_of(domain)) for domain in domains]
-        return self.page("agency/domains.html", rows=rows, most=MOST_DOMAINS, public_url=settings.PUBLIC_URL)
+        state.show(rows, Pages(asked=1, total=len(rows)))
+        return self.list_page("agency/domains.html", state, public_url=settings.PUBLIC_URL)
 
 
 class DomainNew(FormPage[DomainForm]):

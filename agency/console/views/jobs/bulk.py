@@ -13,9 +13,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agency.console.views.base import ConsoleView, FormPage, crumb
+from agency.console.views.jobs.tables import BULK_OPERATIONS, narrowed
 from agency.models import BulkOperation, BulkOperationItem
 from agency.pages.forms.forms import Confirmation
 from agency.pages.lists import Pages, keyset_page, read_pages, with_id
+from agency.pages.tables import ListPage
 from agency.services.bulk.actions import BulkAction, Shown, bulk_actions
 from agency.services.bulk.operations import (
     BulkOperationNotFound,
@@ -122,14 +124,17 @@ class BulkOperationNew(FormPage[Any]):
         return [shown[pk] for pk in ids if pk in shown]
 
 
-class BulkOperations(ConsoleView):
+class BulkOperations(ListPage, ConsoleView):
     """All of them, the newest first."""
 
     nav = LIST
+    table = BULK_OPERATIONS
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        page = keyset_page(request, BulkOperation.objects.filter(agency=self.agency).select_related("created_by"))
-        return self.page("agency/bulk/list.html", page=page, labels=action_labels(), badges=BADGES)
+        state = self.read_table({"kind": [*action_labels().items()]})
+        rows = BulkOperation.objects.filter(agency=self.agency).select_related("created_by")
+        state.show_keyset(keyset_page(request, narrowed(rows, state)))
+        return self.list_page("agency/bulk/list.html", state, labels=action_labels(), badges=BADGES)
 
 
 class OneBulkOperation(ConsoleView):

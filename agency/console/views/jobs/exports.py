@@ -11,8 +11,10 @@ from django.utils.translation import gettext_lazy
 
 from agency.console.views.base import ConsoleView, FormPage, crumb
 from agency.console.views.jobs.bulk import BADGES, SECONDS_BETWEEN_LOOKS
+from agency.console.views.jobs.tables import EXPORTS, narrowed
 from agency.models import Export
 from agency.pages.lists import keyset_page, with_id
+from agency.pages.tables import ListPage
 from agency.services.exports.files import (
     KEPT,
     MOST_ROWS,
@@ -78,16 +80,18 @@ class ExportNew(FormPage[ExportForm]):
         }
 
 
-class Exports(ConsoleView):
+class Exports(ListPage, ConsoleView):
     """All that are kept, the newest first, for whoever may fetch them."""
 
     nav = LIST
     writers_only = True
+    table = EXPORTS
 
     def get(self, request: HttpRequest) -> HttpResponse:
+        state = self.read_table({"kind": [*labels().items()]})
         rows = available(self.agency, timezone.now()).select_related("created_by")
-        page = keyset_page(request, rows)
-        return self.page("agency/exports/list.html", page=page, labels=labels(), badges=BADGES, kept=KEPT)
+        state.show_keyset(keyset_page(request, narrowed(rows, state)))
+        return self.list_page("agency/exports/list.html", state, labels=labels(), badges=BADGES, kept=KEPT)
 
 
 class OneExport(ConsoleView):
