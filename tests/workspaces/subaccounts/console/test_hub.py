@@ -19,7 +19,7 @@ from tests.factories import ChannelFactory, WorkspaceMemberFactory, a_workspace_
 from tests.packs.small_library import write_library
 from tests.tenants import Tenant
 from tests.webhooks.factories import a_failed_delivery
-from webhooks.models import Endpoint
+from webhooks.models import Delivery, Endpoint
 from webhooks.services import register_endpoint
 from workspaces.automations.models import Automation
 from workspaces.subaccounts.models import Channel, Workspace, WorkspaceKey
@@ -53,6 +53,11 @@ def an_own_endpoint(tenant: Tenant) -> Endpoint:
     )
 
 
+def a_failure(tenant: Tenant, endpoint: Endpoint) -> Delivery:
+    of_workspace = {"workspace_id": tenant.workspace.pk, "workspace_uuid": tenant.workspace.uuid}
+    return a_failed_delivery(tenant, endpoint, **of_workspace)
+
+
 def fill(tenant: Tenant, count: int = 1) -> None:
     """Give every panel so many rows, each with the tenant's mark."""
     workspace, mark = tenant.workspace, tenant.mark
@@ -69,7 +74,7 @@ def fill(tenant: Tenant, count: int = 1) -> None:
         invite_workspace_member(
             workspace=workspace, email=f"i{number}@{mark}.example", name=f"Guest {name}", now=now(), by=SYSTEM
         )
-        a_failed_delivery(tenant, endpoint)
+        a_failure(tenant, endpoint)
     Endpoint.objects.filter(pk=endpoint.pk).update(last_outcome="error")
 
 
@@ -171,7 +176,7 @@ def test_without_channel_connect_it_leads_to_setting_it_up(a: Tenant, admin: Cli
 
 
 def test_a_failed_delivery_is_opened_as_customer(a: Tenant, viewer: Client) -> None:
-    delivery = a_failed_delivery(a, an_own_endpoint(a))
+    delivery = a_failure(a, an_own_endpoint(a))
     there = f"/app/webhooks/deliveries/{delivery.uuid}"
     assert f'name="page" value="{there}"' in panel(viewer.get(path_of(a)), "webhooks")
     answer = viewer.post(f"{path_of(a)}/open", {"page": there})
