@@ -12,10 +12,11 @@ from agency.actors import SYSTEM
 from agency.limits import unlimited
 from broadcasts.models import Broadcast
 from channelconnect.models import ConnectSession
+from packs.services.offered_packs import offered_packs
 from tests.agency.console.browsers import at_the_console, flashes, text
 from tests.broadcasts.under_way import a_broadcast
 from tests.channelconnect.agencies import a_session, switch_on
-from tests.factories import ChannelFactory, WorkspaceMemberFactory, a_workspace_key
+from tests.factories import ChannelFactory, WorkspaceFactory, WorkspaceMemberFactory, a_workspace_key
 from tests.packs.small_library import write_library
 from tests.tenants import Tenant
 from tests.webhooks.factories import a_failed_delivery
@@ -35,6 +36,10 @@ def library(settings: Any, tmp_path: Path) -> None:
 
 def path_of(tenant: Tenant) -> str:
     return f"/console/sub-accounts/{tenant.workspace.uuid}"
+
+
+def path_of_install(tenant: Tenant) -> str:
+    return f"{path_of(tenant)}/packs/install"
 
 
 def panel(page: Any, name: str) -> str:
@@ -79,8 +84,8 @@ def fill(tenant: Tenant, count: int = 1) -> None:
 
 
 def test_nothing_there_is_said_with_what_to_do(a: Tenant, viewer: Client) -> None:
-    a.channel.delete()
-    page = viewer.get(path_of(a))
+    bare = WorkspaceFactory.create(agency=a.agency)
+    page = viewer.get(f"/console/sub-accounts/{bare.uuid}")
     for name, sentence in {
         "health": "Nothing needs attention.",
         "channels": "No channel is connected.",
@@ -206,14 +211,17 @@ def test_a_deleted_sub_account_has_no_page(a: Tenant, admin: Client) -> None:
 
 
 def test_a_pack_is_installed_and_shown(a: Tenant, admin: Client) -> None:
-    form = admin.get(f"{path_of(a)}/packs/install")
-    chosen, name = form.context["form"].fields["pack"].choices[0]
-    answer = admin.post(f"{path_of(a)}/packs/install", {"pack": chosen}, follow=True)
-    count = Automation.objects.filter(workspace=a.workspace, from_pack=chosen).count()
-    assert count
-    assert "added to" in flashes(answer)[0]
-    assert f"{count} automation" in panel(answer, "packs")
-    assert str(name) in text(answer)
+    held = set(Automation.objects.filter(workspace=a.workspace).values_list("from_pack", flat=True))
+    assert held  # a new customer's starter pack
+    chosen = next(pack for pack in offered_packs(a.workspace) if pack.is_platform and pack.uuid not in held)
+    assert chosen.name in text(admin.get(path_of_install(a)))
+    answer = admin.post(path_of_install(a), {"pack": str(chosen.uuid)}, follow=True)
+    added = Automation.objects.filter(workspace=a.workspace, from_pack=chosen.uuid)
+    assert [automation.enabled for automation in added] == [False]
+    assert flashes(answer) == [f"1 automation was added to {a.workspace.name}, switched off."]
+    assert f"{chosen.name} <span" in panel(answer, "packs")
+    again = admin.post(path_of_install(a), {"pack": str(chosen.uuid)}, follow=True)
+    assert "Nothing was added" in flashes(again)[0]
 
 
 def test_a_connection_under_way_is_cancelled_from_its_row(a: Tenant, admin: Client) -> None:
