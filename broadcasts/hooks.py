@@ -18,6 +18,8 @@ from broadcasts.api.serializers import BroadcastReferenceSerializer, BroadcastSe
 from broadcasts.console.exports import BROADCASTS
 from broadcasts.dashboard.first_steps import message_steps
 from broadcasts.models.recipients import OPAQUE_PREFIX
+from broadcasts.pages.hub import CONCERNS as HUB_CONCERNS
+from broadcasts.pages.hub import PANELS as HUB_PANELS
 from broadcasts.pages.support import PANELS as SUPPORT_PANELS
 from broadcasts.public.on_loop import TRACKED_LINKS
 from broadcasts.sending.source import BroadcastRecipients
@@ -42,6 +44,7 @@ from workspaces.conversations import facts
 from workspaces.media.services import media_uses
 from workspaces.subaccounts.event_types import workspace_event_type
 from workspaces.subaccounts.pages.home import SetUpSource, set_up_sources
+from workspaces.subaccounts.pages.hub import hub_concern_sources, hub_panels
 from workspaces.subaccounts.services import UsageSource, usage_sources
 
 ACTIONS = {
@@ -125,3 +128,5 @@ fact_handlers.add(
 export_sources.add(BROADCASTS)
 loop_paths.add(TRACKED_LINKS)
 support_panels.add(*SUPPORT_PANELS)
+hub_panels.add(*HUB_PANELS)
+hub_concern_sources.add(*HUB_CONCERNS)

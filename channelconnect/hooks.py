@@ -16,6 +16,8 @@ from channelconnect.api.agency.serializers import ConnectionSerializer
 from channelconnect.api.workspace.serializers import TemplateSerializer
 from channelconnect.inbox import FactHandler, fact_handlers
 from channelconnect.models import ConnectSettings
+from channelconnect.pages.hub import CONCERNS as HUB_CONCERNS
+from channelconnect.pages.hub import PANELS as HUB_PANELS
 from channelconnect.pages.support import PANELS as SUPPORT_PANELS
 from channelconnect.providers.messages.errors import known_sentence
 from channelconnect.providers.notices import AccountLost, LimitChanged, QualityChanged, TemplateChanged
@@ -39,6 +41,7 @@ from workspaces.conversations.services.failures import FailureWords, failure_wor
 from workspaces.conversations.services.outbound.template_choices import TemplateSource, template_sources
 from workspaces.subaccounts.event_types import workspace_event_type
 from workspaces.subaccounts.models.channels import AllowanceSource, allowance_sources
+from workspaces.subaccounts.pages.hub import hub_concern_sources, hub_panels
 from workspaces.subaccounts.services import DisconnectionHandler, disconnection_handlers
 from workspaces.subaccounts.services.moving import move_handlers
 
@@ -145,3 +148,5 @@ failure_words.add(FailureWords("channelconnect.errors", known_sentence))
 template_sources.add(TemplateSource(name="channelconnect.templates", choices=choices_of_channel))
 move_handlers.add(CONNECTIONS)
 support_panels.add(*SUPPORT_PANELS)
+hub_panels.add(*HUB_PANELS)
+hub_concern_sources.add(*HUB_CONCERNS)

@@ -22,7 +22,9 @@ from agency.pages.registry import (
 from config.api.requests.ids import parse_uuid
 from packs.library import checks  # noqa: F401  # importing registers the system checks
 from packs.models import Pack
+from packs.pages.hub import PANELS as HUB_PANELS
 from packs.services import give_starter_pack
+from workspaces.subaccounts.pages.hub import hub_panels
 from workspaces.subaccounts.services import FirstChannelHandler, first_channel_handlers
 
 ACTIONS = {
@@ -73,3 +75,4 @@ first_steps.add(
 )
 label_actions(ACTIONS)
 activity_targets.add(ActivityTarget("pack", "console:pack"))
+hub_panels.add(*HUB_PANELS)

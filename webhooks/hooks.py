@@ -43,6 +43,8 @@ from webhooks.documented_events import events_of
 from webhooks.models import Endpoint
 from webhooks.pages.charts import ended_deliveries
 from webhooks.pages.finding import found_deliveries, found_endpoints
+from webhooks.pages.hub import CONCERNS as HUB_CONCERNS
+from webhooks.pages.hub import PANELS as HUB_PANELS
 from webhooks.pages.support import PANELS as SUPPORT_PANELS
 from webhooks.pages.support import SOURCES as SUPPORT_FIND_SOURCES
 from webhooks.services import has_subscribers, subscriptions
@@ -50,6 +52,7 @@ from webhooks.services.moving import ENDPOINTS
 from webhooks.services.notifications import KINDS as NOTIFICATION_KINDS
 from webhooks.services.notifications import check_endpoints
 from webhooks.services.retention import RULES, events_needed_since
+from workspaces.subaccounts.pages.hub import hub_concern_sources, hub_panels
 from workspaces.subaccounts.services.moving import move_handlers
 
 ACTIONS = {
@@ -127,3 +130,5 @@ export_sources.add(DELIVERIES)
 move_handlers.add(ENDPOINTS)
 support_panels.add(*SUPPORT_PANELS)
 support_find_sources.add(*SUPPORT_FIND_SOURCES)
+hub_panels.add(*HUB_PANELS)
+hub_concern_sources.add(*HUB_CONCERNS)

@@ -3,9 +3,10 @@
 from django.urls import path
 
 import config.api.requests.ids  # noqa: F401 - makes `<id:…>` known
-from packs.console.views import adding, copying, editor, packs, status
+from packs.console.views import adding, copying, editor, installing, packs, status
 
 urlpatterns = [
+    path("sub-accounts/<id:uuid>/packs/install", installing.PackInstallFor.as_view(), name="pack-install-for"),
     path("packs", packs.Packs.as_view(), name="packs"),
     path("packs/new", packs.PackNew.as_view(), name="pack-new"),
     path("packs/order", packs.PacksOrder.as_view(), name="packs-order"),

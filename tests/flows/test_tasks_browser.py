@@ -45,8 +45,8 @@ def suspend(person: Person) -> None:
 
 def change_plan(person: Person) -> None:
     person.open("Sub-accounts")
-    person.click("link", "Plan of Other Salon")
-    person.tick("Starter")
+    person.click("link", "Other Salon")
+    person.choose("Plan", "Starter")
     person.click("button", "Assign plan")
     person.sees_message("Other Salon")
     assert Workspace.objects.filter(name="Other Salon", plan__name="Starter").exists()
@@ -97,10 +97,9 @@ def make_a_pack(person: Person) -> None:
 
 
 def connect_whatsapp(person: Person) -> None:
-    person.open("Channel connect")
-    person.click("link", "Start a connection")
+    person.open("Sub-accounts")
     person.click("link", "Other Salon")
-    person.click("button", "Create the link")
+    person.click("button", "Connect WhatsApp")
     person.sees_heading("A link for Other Salon", focused=True)
 
 
@@ -119,12 +118,12 @@ def invite(person: Person) -> None:
 TASKS: dict[Callable[[Person], None], tuple[int, int]] = {
     create_a_sub_account: (2, 4),
     suspend: (3, 0),
-    change_plan: (4, 0),
+    change_plan: (3, 1),
     suspend_many: (5, 1),
     create_a_key: (4, 1),
     add_a_webhook: (6, 1),
     make_a_pack: (7, 1),
-    connect_whatsapp: (4, 0),
+    connect_whatsapp: (3, 0),
     invite: (4, 2),
 }
 

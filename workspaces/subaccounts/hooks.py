@@ -65,6 +65,9 @@ from workspaces.subaccounts.pages.home import (
     set_up_sources,
     workspace_concern_sources,
 )
+from workspaces.subaccounts.pages.hub import hub_concern_sources, hub_panels
+from workspaces.subaccounts.pages.hub_panels import CONCERNS as HUB_CONCERNS
+from workspaces.subaccounts.pages.hub_panels import PANELS as HUB_PANELS
 from workspaces.subaccounts.pages.support import PANELS as SUPPORT_PANELS
 from workspaces.subaccounts.pages.support import SOURCES as SUPPORT_FIND_SOURCES
 from workspaces.subaccounts.services import UsageSource, notifications, usage_sources
@@ -273,3 +276,5 @@ add_bulk_actions(TARGETS, *BULK_ACTIONS)
 export_sources.add(SUB_ACCOUNTS)
 support_panels.add(*SUPPORT_PANELS)
 support_find_sources.add(*SUPPORT_FIND_SOURCES)
+hub_panels.add(*HUB_PANELS)
+hub_concern_sources.add(*HUB_CONCERNS)

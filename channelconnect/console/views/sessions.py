@@ -3,6 +3,7 @@
 from typing import Any
 from uuid import UUID
 
+import segno
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -129,7 +130,9 @@ class Start(FormPage[StartForm]):
             now=now,
             by=self.by,
         )
-        return self.page("channelconnect/link.html", session=session, link=connect_url(session, now=now))
+        link = connect_url(session, now=now)
+        picture = segno.make_qr(link, error="m").svg_data_uri(scale=5, dark="#000", light="#fff") if link else ""
+        return self.page("channelconnect/link.html", session=session, link=link, picture=picture)
 
     def context(self) -> dict[str, Any]:
         settings = settings_of(self.agency)

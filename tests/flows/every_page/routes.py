@@ -31,6 +31,7 @@ ARGUMENTS: dict[str, Arguments] = {
     "console:pack-draft": lambda a: [a.published.uuid],
     "console:pack-copy-from": lambda a: [a.draft.uuid, a.customer.uuid],
     "console:pack-copy-preview": lambda a: [a.draft.uuid, a.customer.uuid, a.own.uuid],
+    "console:pack-install-for": lambda a: [a.customer.uuid],
     "console:pack-entry": lambda a: [a.draft.uuid, a.first_entry.uuid],
     "console:channel-connect": lambda a: [a.customer.uuid],
     "console:bulk-operation": lambda a: [a.bulk_operation.uuid],

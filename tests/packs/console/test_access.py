@@ -81,6 +81,7 @@ PAGES = {
     "pack-copy-preview": PageAccess(CHANGERS, CHANGERS, automation),
     "pack-entry": PageAccess(CHANGERS, CHANGERS, entry),
     "pack-entry-remove": PageAccess(CHANGERS, CHANGERS, entry),
+    "pack-install-for": PageAccess(CHANGERS, CHANGERS, lambda tenant: [tenant.workspace.uuid]),
 }
 # A draft is asked nothing when it is to become one: it is led back to its page.
 LED_BACK = {"pack-draft"}

@@ -5,13 +5,17 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
 
 from agency.models import Member
 from agency.request_actor import user_actor
 from workspaces.subaccounts.console.views.sub_account import PAGE, OneSubAccount
 from workspaces.subaccounts.pages.agency_access import begin_access, leave_access
 from workspaces.subaccounts.services import AgencyIsSuspended, WorkspaceIsSuspended, open_as_customer
+
+DASHBOARD = "/app/"
 
 
 class OpenAsCustomer(OneSubAccount):
@@ -31,4 +35,11 @@ class OpenAsCustomer(OneSubAccount):
             messages.error(request, refusal.message)
             return redirect(PAGE, workspace.uuid)
         begin_access(request, user=user, workspace=workspace, ends_at=ends_at)
-        return redirect("app:home")
+        return redirect(_page_of_dashboard(request))
+
+
+def _page_of_dashboard(request: HttpRequest) -> str:
+    """Give the dashboard's page that was asked for; whatever lies elsewhere leads to its home."""
+    home, asked = reverse("app:home"), request.POST.get("page", "")
+    is_inside = asked.startswith(DASHBOARD) and url_has_allowed_host_and_scheme(asked, allowed_hosts=None)
+    return asked if is_inside and ".." not in asked else home

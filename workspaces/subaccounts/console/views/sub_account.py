@@ -1,22 +1,27 @@
 """One sub-account: its page, and the pages that change it."""
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 from uuid import UUID
 
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agency.console.views.base import ConsoleView, FormPage, crumb
-from agency.models import ActivityEntry, Addon, Plan
+from agency.models import ActivityEntry, Addon, Agency, Plan
 from agency.pages.activity import action_label
 from agency.pages.forms.forms import ReasonForm
 from agency.pages.lists import keyset_page, with_id
+from agency.pages.registry import Concern
 from workspaces.subaccounts.console.forms import AddonForm, NewSubAccountForm, SubAccountForm, initial_of
 from workspaces.subaccounts.console.views.sub_accounts import NAV
 from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.pages.usage import limits_against_use
+from workspaces.subaccounts.pages.hub import hub_concerns_of, panels_of
+from workspaces.subaccounts.pages.usage import UsedLimit, limits_against_use
 from workspaces.subaccounts.services import (
     WorkspaceNotFound,
     change_workspace,
@@ -29,7 +34,25 @@ from workspaces.subaccounts.services import (
 TITLE = gettext_lazy("Sub-accounts")
 PAGE = "console:sub-account"
 LATEST = 6
-MOST_CHANNELS = MOST_MEMBERS = 100
+MOST_NAMED = 3
+MOST_PLANS = 100
+
+
+def plans_of(agency: Agency) -> "QuerySet[Plan]":
+    """Give the plans that can be assigned."""
+    return Plan.objects.filter(agency=agency, archived_at=None).order_by("name_key", "id")
+
+
+def _limit_concerns(workspace: Workspace, used: Iterable[UsedLimit]) -> Iterator[Concern]:
+    """Name limits that are used up; the smallest ones are meant to be."""
+    full = [limit for limit in used if limit.is_reached and not limit.is_meant_to_be_full]
+    for limit in full[:MOST_NAMED]:
+        yield Concern(
+            text=_("%(used)s of %(allowed)s %(label)s are used.")
+            % {"used": limit.used, "allowed": limit.allowed, "label": limit.label},
+            url=reverse("console:sub-account-plan", args=[workspace.uuid]),
+            action=_("Plan"),
+        )
 
 
 class OneSubAccount(ConsoleView):
@@ -57,17 +80,19 @@ class OneSubAccount(ConsoleView):
 class SubAccountPage(OneSubAccount):
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)
+        limits = limits_against_use(self.workspace)
         held_addons = list(self.workspace.held_addons.select_related("addon").order_by("granted_at", "id"))
         free = Addon.objects.filter(agency=self.agency, archived_at=None).exclude(held_by__workspace=self.workspace)
         return self.page(
             "subaccounts/sub_account.html",
             workspace=self.workspace,
-            limits=limits_against_use(self.workspace),
+            limits=limits,
             held_addons=held_addons,
             addon_form=AddonForm(addons=free.order_by("name_key", "id")),
             owner_state=owner_state(self.workspace),
-            members=self.workspace.members.select_related("user").order_by("created_at", "id")[:MOST_MEMBERS],
-            channels=self.workspace.channels.order_by("connected_at", "id")[:MOST_CHANNELS],
+            plans=plans_of(self.agency).only("id", "uuid", "name")[:MOST_PLANS] if self.may_write else [],
+            concerns=[*_limit_concerns(self.workspace, limits), *hub_concerns_of(self.workspace)],
+            panels=panels_of(self.workspace, whole=request.GET.get("panel", "")),
             latest=[(entry, action_label(entry.action)) for entry in self.activity().order_by("-id")[:LATEST]],
         )
 
@@ -84,7 +109,7 @@ class SubAccountNew(FormPage[NewSubAccountForm]):
     creates = True
 
     def make_form(self, data: Any = None) -> NewSubAccountForm:
-        plans = Plan.objects.filter(agency=self.agency, archived_at=None).order_by("name_key", "id")
+        plans = plans_of(self.agency)
         return NewSubAccountForm(data, plans=plans, initial={"timezone": "UTC"})
 
     def save(self, form: NewSubAccountForm) -> HttpResponse:

@@ -1,0 +1,1 @@
+"""Pages of packs that console and dashboard share."""

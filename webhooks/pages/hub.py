@@ -1,0 +1,56 @@
+"""The webhooks of one sub-account on its page of the console: which receivers fail, and what failed last."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from agency.pages.registry import Concern
+from webhooks.models import Delivery, Endpoint
+from webhooks.services import LogFilters, read_log
+from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.pages.home import WorkspaceConcernSource
+from workspaces.subaccounts.pages.hub import HubContent, HubPanel, HubRow, opened_as_customer
+from workspaces.subaccounts.services import tenant_of
+
+MOST_NAMED: Final = 3
+
+
+def _rows(workspace: Workspace, most: int) -> Iterator[HubRow]:
+    """Deliveries to the sub-account's own endpoints that failed, by the index of those."""
+    filters = LogFilters(tenant=tenant_of(workspace), status=Delivery.Status.ERROR)
+    for delivery in read_log(filters, offset=0, size=most).rows:
+        failure = delivery.error or (f"HTTP {delivery.response_status}" if delivery.response_status else "")
+        label = _("Open delivery as customer")
+        yield HubRow(
+            title=delivery.event_name,
+            detail=" · ".join(filter(None, [failure, delivery.endpoint.url])),
+            at=delivery.completed_at,
+            status_label=delivery.get_status_display(),
+            tone="bad",
+            actions=opened_as_customer(workspace, "app:webhook-delivery", delivery.uuid, label=label),
+        )
+
+
+def failures(workspace: Workspace, most: int) -> HubContent:
+    return HubContent(
+        rows=_rows(workspace, most),
+        empty=_("No delivery to the sub-account's own webhooks has failed."),
+        actions=opened_as_customer(workspace, "app:webhooks", label=_("Open Webhooks as customer")),
+    )
+
+
+def failing_endpoints(workspace: Workspace) -> Iterator[Concern]:
+    open_ones = Endpoint.objects.filter(workspace_id=workspace.pk, enabled=True, removed_at=None)
+    failing = open_ones.filter(last_outcome=Endpoint.Outcome.ERROR).order_by("id")
+    for url in failing.values_list("url", flat=True)[:MOST_NAMED]:
+        yield Concern(
+            text=_("The last delivery to %(url)s failed.") % {"url": url}, url="#webhooks", action=_("Failures")
+        )
+
+
+PANELS: Final = (
+    HubPanel(name="webhooks", label=gettext_lazy("Webhook deliveries that failed"), order=40, content=failures),
+)
+CONCERNS: Final = (WorkspaceConcernSource(name="webhooks", order=30, concerns=failing_endpoints),)
