@@ -159,7 +159,6 @@ def test_each_filter_is_read_by_an_index_of_its_own_and_by_a_bounded_number_of_s
         "person=nobody": "by_person",
         "object=thing-9": "by_object",
         f"from={day(0)}": "by_day",
-        "": "of_workspace",
     }
     for asked, index in of_each.items():
         with CaptureQueriesContext(connection) as statements:
