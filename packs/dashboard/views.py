@@ -95,7 +95,7 @@ def is_found(pack: GalleryPack, search: str, channel: str) -> bool:
 
 
 class Gallery(ListPage, DashboardView):
-    """Every pack on offer, in the order that the agency decided; found by its texts, its automations, a channel type."""
+    """Every pack on offer, in the order that the agency decided; found by its texts, automations or a channel type."""
 
     nav = GALLERY
     table = Table(

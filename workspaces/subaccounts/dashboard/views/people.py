@@ -1,6 +1,5 @@
 """The people of a workspace, whom its owner invites and removes."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
@@ -85,19 +84,17 @@ class People(ListPage, PeoplePage):
 
     def fetch_people(self, state: TableState) -> TableState:
         """Fetch the page asked for; the owner is the first row of the first one, in whatever order the others are."""
-        search, members = state.values["search"], self.workspace.members.select_related("user")
-        owners: Sequence[User] = []
-        if self.workspace.owner and not self.workspace.owner_pending_since:
-            owners = [one for one in [self.workspace.owner] if search.lower() in f"{one.name} {one.email}".lower()]
-        pages = read_pages(self.request, *self._count(found := self._matching(members, search), len(owners)))
-        skipped = max(0, pages.offset - len(owners))
-        fetched = found.order_by(*state.order)[skipped : max(0, pages.offset + pages.size - len(owners))]
-        members_shown = [Person(one.user, one.uuid, one.created_at) for one in fetched]
-        return state.show([*([Person(one) for one in owners] if pages.number == 1 else []), *members_shown], pages)
-
-    def _count(self, members: "QuerySet[WorkspaceMember]", owners: int) -> tuple[int, bool]:
+        search, owner = state.values["search"], self.workspace.owner
+        has_owner = not self.workspace.owner_pending_since and search.lower() in f"{owner.name} {owner.email}".lower()
+        before = [Person(owner)] if has_owner else []
+        members = self._matching(self.workspace.members.select_related("user"), search)
         total, is_capped = count_capped(members)
-        return total + owners, is_capped
+        pages = read_pages(self.request, total + len(before), is_capped)
+        first, last = pages.offset - len(before), pages.offset + pages.size - len(before)
+        found = [
+            Person(one.user, one.uuid, one.created_at) for one in members.order_by(*state.order)[max(0, first) : last]
+        ]
+        return state.show([*before, *found] if pages.number == 1 else found, pages)
 
     def _matching(self, members: "QuerySet[WorkspaceMember]", search: str) -> "QuerySet[WorkspaceMember]":
         if not search:
