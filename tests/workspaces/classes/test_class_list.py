@@ -110,7 +110,7 @@ def test_each_filter_is_read_in_order_by_an_index(a: Tenant, owner: Client) -> N
     ):
         with CaptureQueriesContext(connection) as asked:
             assert owner.get(LIST + query).status_code == 200
-        assert len(asked) == 8, query
+        assert len(asked) == 9, query
         [statement] = [one["sql"] for one in asked if 'ORDER BY "classes_classsession"' in one["sql"]]
         with connection.cursor() as cursor:
             cursor.execute("EXPLAIN " + statement.replace("%", "%%"), [])

@@ -73,7 +73,7 @@ def test_a_list_of_channels_costs_the_same_however_long_it_is(a: Tenant, owner: 
     for _ in range(5):
         ChannelFactory.create(workspace=a.workspace)
     assert statements(owner, CHANNELS) == few
-    assert few == 6
+    assert few == 7
 
 
 def members(workspace: Workspace, *names: str) -> None:
@@ -116,4 +116,4 @@ def test_a_list_of_people_costs_the_same_however_long_it_is(a: Tenant, owner: Cl
     few = statements(owner, PEOPLE)
     members(a.workspace, "Emil", "Ida", "Otto")
     assert statements(owner, PEOPLE) == few
-    assert few == 9
+    assert few == 10
