@@ -17,7 +17,7 @@ OWN_KINDS: Final = frozenset({"workspace_key", "customer"})
 # What is shown with the name of whoever has done it, as `Names.is_own` says of an entry.
 OWN: Final = ~Q(acting_for="") | Q(of_workspace=True) | Q(actor_kind__in=sorted(OWN_KINDS))
 DOORS: Final = (
-    Door("people", gettext_lazy("People of this workspace"), Q(actor_kind="user", of_workspace=True)),
+    Door("people", gettext_lazy("People"), Q(actor_kind="user", of_workspace=True)),
     Door("key", gettext_lazy("API key"), Q(actor_kind="workspace_key")),
     Door("connect", gettext_lazy("Connect page"), Q(actor_kind="customer")),
     Door("agency", gettext_lazy("Agency"), BY_THE_AGENCY),
