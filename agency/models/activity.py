@@ -4,10 +4,18 @@ A trigger refuses anything else but two things: that rows go when their time is 
 a person is erased from them (`manage.py erase_person`).
 """
 
+from typing import Final
+
 from django.db import models
+from django.db.models import Q
 from django.utils import timezone
 
 from agency.models.agencies import Agency
+
+# Most entries of an agency are of no workspace: they stand in no index of a workspace's filters.
+OF_A_WORKSPACE: Final = Q(workspace_uuid__isnull=False)
+# What others than a workspace's own people and keys have done there; few entries among many.
+BY_THE_AGENCY: Final = Q(of_workspace=False, actor_kind__in=("user", "agency_key", "staff"))
 
 
 class ActivityEntry(models.Model):
@@ -43,6 +51,19 @@ class ActivityEntry(models.Model):
             models.Index(fields=["agency", "target_id", "-id"], name="activity_by_object"),
             models.Index(fields=["agency", "at"], name="activity_by_day"),
             models.Index(fields=["workspace_uuid", "-id"], name="activity_of_workspace"),
+            *(
+                models.Index(fields=["workspace_uuid", *fields], condition=OF_A_WORKSPACE, name=name)
+                for fields, name in (
+                    (["action", "-id"], "workspace_activity_by_action"),
+                    (["actor_kind", "-id"], "workspace_activity_by_door"),
+                    (["actor_label", "-id"], "workspace_activity_by_person"),
+                    (["target_id", "-id"], "workspace_activity_by_object"),
+                    (["at"], "workspace_activity_by_day"),
+                )
+            ),
+            models.Index(
+                fields=["workspace_uuid", "-id"], condition=BY_THE_AGENCY, name="workspace_activity_by_agency"
+            ),
         ]
 
     def __str__(self) -> str:

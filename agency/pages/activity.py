@@ -14,9 +14,13 @@ from agency.pages.registry import StrOrPromise, activity_actions, activity_targe
 MOST_NAMED = 2
 
 
+def labelled(actions: Iterable[str]) -> list[tuple[str, StrOrPromise]]:
+    """Give actions that the log can be filtered by, in the order of their labels."""
+    return sorted(((action, action_label(action)) for action in actions), key=lambda pair: str(pair[1]))
+
+
 def labelled_actions() -> list[tuple[str, StrOrPromise]]:
-    """Give the actions that the log can be filtered by, in the order of their labels."""
-    return sorted(((action.name, action.label) for action in activity_actions), key=lambda pair: str(pair[1]))
+    return labelled(action.name for action in activity_actions)
 
 
 def action_label(action: str) -> StrOrPromise:

@@ -1,10 +1,28 @@
 """The activity log: one row beside each change, in the same transaction."""
 
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
+
+from django.db import connection
 
 from agency.actors import Actor
 from agency.models import ActivityEntry
+
+# The first entry of the index for each action: what else has happened is not read, however much it is.
+ACTIONS: Final = """
+WITH RECURSIVE found AS (
+    (
+        SELECT action FROM agency_activityentry WHERE workspace_uuid = %(workspace)s
+        ORDER BY action LIMIT 1
+    )
+    UNION ALL
+    SELECT following.action FROM found CROSS JOIN LATERAL (
+        SELECT action FROM agency_activityentry WHERE workspace_uuid = %(workspace)s AND action > found.action
+        ORDER BY action LIMIT 1
+    ) AS following
+)
+SELECT action FROM found
+"""
 
 
 def record_activity(
@@ -34,3 +52,10 @@ def record_activity(
         request_id=by.request_id,
         details=details or {},
     )
+
+
+def recorded_actions(workspace_uuid: UUID) -> list[str]:
+    """Give each action that has been recorded in a workspace, once."""
+    with connection.cursor() as cursor:
+        cursor.execute(ACTIONS, {"workspace": workspace_uuid})
+        return [action for (action,) in cursor.fetchall()]

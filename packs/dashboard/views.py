@@ -8,9 +8,12 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
+from agency.pages.lists import read_pages
+from agency.pages.tables import Filter, ListPage, Table
 from config.api.requests.ids import parse_uuid
 from packs.library import Industry
 from packs.services import gallery_of, install_pack
@@ -83,15 +86,39 @@ def entry_row(entry: GalleryEntry, platforms: list[str], flow: Flow | None, sett
     )
 
 
-class Gallery(DashboardView):
-    """Every pack on offer, in the order that the agency decided."""
+def is_found(pack: GalleryPack, search: str, channel: str) -> bool:
+    """Say whether a pack holds the text (in lower case) and something for the channel type; blank ones hold for all."""
+    texts = (pack.offered.name, pack.offered.summary, *(entry.offered.name for entry in pack.entries))
+    return any(search in text.casefold() for text in texts) and (
+        channel not in CHANNEL_NAMES or any(channel in entry.offered.channels for entry in pack.entries)
+    )
+
+
+class Gallery(ListPage, DashboardView):
+    """Every pack on offer, in the order that the agency decided; found by its texts, automations or a channel type."""
 
     nav = GALLERY
+    table = Table(
+        caption=gettext_lazy("Packs"),
+        columns=(),
+        filters=(
+            Filter(name="search", label=gettext_lazy("Search"), placeholder=gettext_lazy("Pack or automation")),
+            Filter(
+                name="channel",
+                label=gettext_lazy("Channel"),
+                is_choice=True,
+                choices=[(kind, capfirst(name)) for kind, name in CHANNEL_NAMES.items()],
+            ),
+        ),
+    )
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        return self.page(
-            "packs/dashboard/gallery.html", rows=[PackRow(pack) for pack in gallery_of(workspace=self.workspace)]
-        )
+        state = self.read_table()
+        search, channel = state.values["search"].casefold(), state.values["channel"]
+        found = [pack for pack in gallery_of(workspace=self.workspace) if is_found(pack, search, channel)]
+        pages = read_pages(request, len(found))
+        rows = [PackRow(pack) for pack in found[pages.offset : pages.offset + pages.size]]
+        return self.list_page("packs/dashboard/gallery.html", state.show(rows, pages))
 
 
 class PackDetailView(DashboardView):

@@ -21,10 +21,15 @@ class StaffFilterSet(FilterSet):
     )
 
 
-class ClassSessionFilterSet(FilterSet):
+class ClassFilterSet(FilterSet):
+    """What narrows classes wherever they are listed; a page asks for days, the API for times."""
+
     service = UUIDFilter(field_name="service__uuid", help_text="Only classes of this service.")
     staff = UUIDFilter(field_name="staff__uuid", help_text="Only classes hosted by this staff member.")
     status = ChoiceFilter(choices=ClassSession.Status.choices, help_text="Only classes of this status.")
+
+
+class ClassSessionFilterSet(ClassFilterSet):
     starts_after = DateTimeFilter(
         field_name="starts_at", lookup_expr="gte", help_text="Only classes that start then or later."
     )

@@ -1,5 +1,6 @@
 """The gallery as customers open it."""
 
+import re
 from typing import Any
 
 import pytest
@@ -119,7 +120,7 @@ def test_the_gallery_costs_the_same_whatever_its_size(packs: PackClient, owner: 
         packs.with_entries(extra(1), extra(2), name=f"More {number}", status="published")
     with CaptureQueriesContext(connection) as many:
         owner.get("/app/gallery")
-    assert len(many) == of_one <= 13
+    assert len(many) == of_one <= 14
 
 
 def test_hostile_names_stay_texts(packs: PackClient, owner: Client) -> None:
@@ -127,3 +128,35 @@ def test_hostile_names_stay_texts(packs: PackClient, owner: Client) -> None:
     pack = packs.with_entries(extra(1), name=name, summary=name, status="published")
     for path in ("/app/gallery", f"/app/gallery/{pack}"):
         assert b"<script>alert" not in owner.get(path).content
+
+
+def shown_packs(owner: Client, query: str) -> list[str]:
+    return re.findall(r'<h2><a href="/app/gallery/[^"]*">([^<]*)<', owner.get(f"/app/gallery{query}").content.decode())
+
+
+def test_packs_are_found_by_text_automation_and_channel(a: Tenant, packs: PackClient, owner: Client) -> None:
+    a.api.put("/packs/visibility", {"replace_platform": True})
+    packs.with_entries(BOOKING, name="Salons", summary="For hair.", status="published")
+    packs.with_entries(REVIEWS, name="Everybody", status="published")
+    for query, expected in (
+        ("", ["Salons", "Everybody"]),
+        ("?search=SALON", ["Salons"]),
+        ("?search=hair", ["Salons"]),
+        ("?search=answer reviews", ["Everybody"]),
+        ("?search=nothing", []),
+        ("?search=%00", []),
+        ("?channel=gbp", ["Everybody"]),
+        ("?channel=gbp&search=salon", []),
+        ("?channel=pigeon", ["Salons", "Everybody"]),
+    ):
+        assert shown_packs(owner, query) == expected, query
+    assert "No pack matches" in text(owner.get("/app/gallery?search=nothing"))
+
+
+def test_a_long_gallery_is_paged(a: Tenant, packs: PackClient, owner: Client) -> None:
+    a.api.put("/packs/visibility", {"replace_platform": True})
+    for number in range(27):
+        packs.with_entries(extra(1), name=f"Pack {number:02}", status="published")
+    assert len(shown_packs(owner, "")) == 25
+    assert len(shown_packs(owner, "?page=2")) == 2
+    assert len(shown_packs(owner, "?size=50")) == 27

@@ -3,10 +3,10 @@
 from django.urls import path
 
 import config.api.requests.ids  # noqa: F401 - makes `<id:…>` known
-from workspaces.automations.dashboard.views import automations, prerequisites, ready
+from workspaces.automations.dashboard.views import automations, listing, prerequisites, ready
 
 urlpatterns = [
-    path("automations", automations.Automations.as_view(), name="automations"),
+    path("automations", listing.Automations.as_view(), name="automations"),
     path("automations/ready", ready.AutomationsReady.as_view(), name="automations-ready"),
     path("automations/<id:uuid>", automations.AutomationPage.as_view(), name="automation"),
     path("automations/<id:uuid>/on", automations.AutomationOn.as_view(), name="automation-on"),

@@ -23,15 +23,18 @@ WIDGET_FORMAT = "%Y-%m-%dT%H:%M"
 YEARS = range(2000, 2200)
 
 
-def read_day(text: str, zone: ZoneInfo) -> tuple[date, datetime]:
-    """Read a day of the query string and give it with its first moment there; whatever is none is today."""
+def read_day(text: str) -> date | None:
+    """Read a day of the query string; None for whatever is none."""
     try:
         day = date.fromisoformat(text)
     except ValueError:
-        day = timezone.now().astimezone(zone).date()
-    if day.year not in YEARS:
-        day = timezone.now().astimezone(zone).date()
-    return day, datetime(day.year, day.month, day.day, tzinfo=zone)
+        return None
+    return day if day.year in YEARS else None
+
+
+def beginning_of(day: date, zone: ZoneInfo) -> datetime:
+    """Give the first moment of a day there."""
+    return datetime(day.year, day.month, day.day, tzinfo=zone)
 
 
 class LocalTimeField(forms.DateTimeField):

@@ -4,8 +4,10 @@ import uuid
 from typing import ClassVar, Self
 
 from django.db import models
+from django.db.models import Q
 from django.utils import timezone
 
+from config.db import like_pattern, name_key
 from workspaces.subaccounts.models import Workspace
 
 LONGEST_NAME = 60
@@ -19,6 +21,10 @@ class SavedReplyQuerySet(models.QuerySet["SavedReply"]):
 
     def by_name(self) -> Self:
         return self.order_by("name_key", "id")
+
+    def matching(self, fragment: str) -> Self:
+        """Keep those whose name or text holds the fragment, in any case."""
+        return self.filter(Q(name_key__like=like_pattern(name_key(fragment))) | Q(text__icontains=fragment))
 
 
 class SavedReply(models.Model):

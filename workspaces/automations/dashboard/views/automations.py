@@ -1,4 +1,4 @@
-"""The automations of a workspace: what each still needs, and switching them on and off."""
+"""One automation of a workspace: what it still needs, and switching it on and off."""
 
 from typing import Any
 from uuid import UUID
@@ -10,7 +10,6 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
-from agency.pages.lists import paged
 from workspaces.automations.dashboard.forms import SlotForm
 from workspaces.automations.flows.flow import trigger_label
 from workspaces.automations.flows.presentation.chat import Bubble, chat_of
@@ -38,19 +37,6 @@ from workspaces.subaccounts.models import CHANNEL_NAMES
 
 LIST = "app:automations"
 ONE = "app:automation"
-
-
-class Automations(DashboardView):
-    """All automations, the newest first, each with the number of things that it still needs."""
-
-    nav = LIST
-
-    def get(self, request: HttpRequest) -> HttpResponse:
-        rows, pages = paged(request, self.workspace.automations.order_by("-created_at", "-id"))
-        capabilities = capabilities_of(self.workspace)
-        listed = [(row, CHANNEL_NAMES[row.platform], reasons_not_ready(row, capabilities)) for row in rows]
-        ready_count = sum(not row.enabled and not missing for row, _, missing in listed)
-        return self.page("automations/automations.html", rows=listed, pages=pages, ready_count=ready_count)
 
 
 class OneAutomation(DashboardView):

@@ -1,21 +1,27 @@
 """Classes: the list by date, one of them with its participants."""
 
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from agency.pages.lists import paged, with_id
+from agency.pages.tables import Choices, Column, Filter, ListPage, Table, TableState
 from config.api.requests.ids import parse_uuid
-from config.api.requests.parameters import is_storable
+from config.api.requests.parameters import NothingMatches, Parameters, is_storable
 from config.db import like_pattern, name_key
 from workspaces.catalogue.dashboard.pages import EntryForm, EntryQuestion, Link
-from workspaces.classes.dashboard.forms import ClassForm, read_day
-from workspaces.classes.models import ClassSession
+from workspaces.catalogue.models import Service
+from workspaces.classes.dashboard.forms import ClassForm, beginning_of, read_day
+from workspaces.classes.filters import ClassFilterSet
+from workspaces.classes.models import ClassSession, Staff
 from workspaces.classes.services import (
     ClassNotFound,
     ParticipantNotFound,
@@ -31,28 +37,62 @@ from workspaces.subaccounts.dashboard.surface import DashboardView
 LIST, ONE = "app:classes", "app:class"
 Status = ClassSession.Status
 MOST_FOUND = 10
+# A list to choose from is no list to search in.
+MOST_CHOICES = 200
 
 
-class Classes(DashboardView):
-    """Classes from a day on, today where none is asked for, in the order of their start."""
+class Classes(ListPage, DashboardView):
+    """Classes in the order of their start: between two days, or from today on where none is asked for."""
 
     nav = LIST
+    table = Table(
+        caption=gettext_lazy("Classes"),
+        columns=(
+            Column(name="class", label=gettext_lazy("Class")),
+            Column(name="starts", label=gettext_lazy("Starts"), order=("starts_at", "id")),
+            Column(name="seats", label=gettext_lazy("Seats taken")),
+            Column(name="status", label=gettext_lazy("Status")),
+        ),
+        filters=(
+            Filter(name="service", label=gettext_lazy("Service"), is_choice=True),
+            Filter(name="staff", label=gettext_lazy("Staff"), is_choice=True),
+            Filter(name="from", label=gettext_lazy("From"), is_date=True),
+            Filter(name="to", label=gettext_lazy("Until"), is_date=True),
+            Filter(name="status", label=gettext_lazy("Status"), is_choice=True, choices=Status.choices),
+        ),
+        sort="starts",
+    )
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        zone = ZoneInfo(self.workspace.timezone)
-        asked, status = request.GET.get("from", ""), request.GET.get("status", "")
-        day, begins = read_day(asked, zone)
-        rows = ClassSession.objects.of(self.workspace).with_names().filter(starts_at__gte=begins).by_start()
-        if status in Status.values:
-            rows = rows.filter(status=status)
-        listed, pages = paged(request, rows)
-        shown: dict[str, Any] = {
-            "day": day,
-            "asked_status": status,
-            "statuses": Status.choices,
-            "filtered": bool(asked or status),
+        state, zone = self.read_table(self._choices()), ZoneInfo(self.workspace.timezone)
+        rows: QuerySet[ClassSession] = ClassSession.objects.of(self.workspace).with_names()
+        try:
+            rows = ClassFilterSet.apply(Parameters.of(request), rows)
+        except NothingMatches:
+            rows = rows.none()
+        state.fetch(self._between_days(rows, state, zone))
+        return self.list_page("classes/classes.html", state, zone=zone)
+
+    def _choices(self) -> dict[str, Choices]:
+        services = Service.objects.of(self.workspace).filter(kind=Service.Kind.CLASS).by_name()
+        staff = Staff.objects.of(self.workspace).by_name()
+        return {
+            "service": [(str(one.uuid), one.name) for one in services[:MOST_CHOICES]],
+            "staff": [(str(one.uuid), one.name) for one in staff[:MOST_CHOICES]],
         }
-        return self.page("classes/classes.html", rows=listed, pages=pages, zone=zone, **shown)
+
+    def _between_days(
+        self, rows: "QuerySet[ClassSession]", state: TableState, zone: ZoneInfo
+    ) -> "QuerySet[ClassSession]":
+        """Keep the classes of the days asked for, both of them included, and show in the form from which on."""
+        is_filtered = state.is_filtered  # by what was asked for, not by the day that the form shows in its place
+        first, last = read_day(state.values["from"]), read_day(state.values["to"])
+        if first is None and last is None:
+            first = timezone.now().astimezone(zone).date()
+        state.values |= {"from": first.isoformat() if first else "", "to": last.isoformat() if last else ""}
+        state.is_filtered = is_filtered
+        rows = rows.filter(starts_at__gte=beginning_of(first, zone)) if first else rows
+        return rows.filter(starts_at__lt=beginning_of(last + timedelta(days=1), zone)) if last else rows
 
 
 class ClassNew(EntryForm[ClassForm]):

@@ -7,9 +7,12 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from agency.pages.forms.forms import Confirmation
-from agency.pages.lists import paged, with_id
+from agency.pages.lists import with_id
+from agency.pages.tables import Column, Filter, ListPage, Table
+from config.api.requests.parameters import is_storable
 from workspaces.conversations.dashboard.forms import SavedReplyForm
 from workspaces.conversations.dashboard.views.inbox import OneConversation
 from workspaces.conversations.models import SavedReply
@@ -27,14 +30,26 @@ NAV = "app:inbox"
 FORM = "conversations/saved_reply.html"
 
 
-class SavedReplies(DashboardView):
-    """All saved replies by name."""
+class SavedReplies(ListPage, DashboardView):
+    """All saved replies by name; found by a part of it or of the text."""
 
     nav = NAV
+    table = Table(
+        caption=gettext_lazy("Saved replies"),
+        columns=(
+            Column(name="name", label=gettext_lazy("Name"), order=("name_key", "id")),
+            Column(name="text", label=gettext_lazy("Text")),
+            Column(name="changed", label=gettext_lazy("Changed"), order=("updated_at", "id"), descends_first=True),
+        ),
+        filters=(Filter(name="search", label=gettext_lazy("Search"), placeholder=gettext_lazy("Name or text")),),
+        sort="name",
+    )
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        rows, pages = paged(request, SavedReply.objects.of(self.workspace).by_name())
-        return self.page("conversations/saved_replies.html", rows=rows, pages=pages)
+        state, rows = self.read_table(), SavedReply.objects.of(self.workspace)
+        if search := state.values["search"]:
+            rows = rows.matching(search) if is_storable(search) else rows.none()
+        return self.list_page("conversations/saved_replies.html", state.fetch(rows))
 
 
 class SavedReplyNew(DashboardForm[SavedReplyForm]):

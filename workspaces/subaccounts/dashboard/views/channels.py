@@ -5,9 +5,12 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from agency.pages.lists import paged, with_id
+from agency.pages.lists import with_id
+from agency.pages.tables import Column, Filter, ListPage, Table
 from workspaces.subaccounts.dashboard.surface import DashboardView
 from workspaces.subaccounts.models import CHANNEL_NAMES, Channel
 from workspaces.subaccounts.services import ChannelNotFound, disconnect_channel
@@ -15,13 +18,38 @@ from workspaces.subaccounts.services import ChannelNotFound, disconnect_channel
 LIST = "app:channels"
 
 
-class Channels(DashboardView):
+class Channels(ListPage, DashboardView):
+    """All channels in the order in which they were connected; those that are no more stay on the list."""
+
     nav = LIST
+    table = Table(
+        caption=gettext_lazy("Channels"),
+        columns=(
+            Column(name="name", label=gettext_lazy("Channel"), order=("name", "id")),
+            Column(name="type", label=gettext_lazy("Type"), order=("platform", "id")),
+            Column(name="state", label=gettext_lazy("State"), order=("status", "id")),
+            Column(name="connected", label=gettext_lazy("Connected"), order=("connected_at", "id")),
+            Column(name="actions", label=gettext_lazy("Actions"), is_unseen=True),
+        ),
+        filters=(
+            Filter(
+                name="type",
+                label=gettext_lazy("Type"),
+                is_choice=True,
+                choices=[(kind, capfirst(name)) for kind, name in CHANNEL_NAMES.items()],
+            ),
+            Filter(name="state", label=gettext_lazy("State"), is_choice=True, choices=Channel.Status.choices),
+        ),
+        sort="connected",
+    )
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        rows, pages = paged(request, self.workspace.channels.order_by("connected_at", "id"))
-        named = [(channel, CHANNEL_NAMES[channel.platform]) for channel in rows]
-        return self.page("subaccounts/channels.html", rows=named, pages=pages)
+        state, rows = self.read_table(), self.workspace.channels.all()
+        kind, status = state.values["type"], state.values["state"]
+        rows = rows.filter(platform=kind) if kind in CHANNEL_NAMES else rows
+        state.fetch(rows.filter(status=status) if status in Channel.Status.values else rows)
+        state.rows = [(channel, CHANNEL_NAMES[channel.platform]) for channel in state.rows]
+        return self.list_page("subaccounts/channels.html", state)
 
 
 class DisconnectChannel(DashboardView):

@@ -1,8 +1,11 @@
 """The people of a workspace, whom its owner invites and removes."""
 
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, ClassVar
 from uuid import UUID
 
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
@@ -10,11 +13,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agency import limits
-from agency.models import Invitation
+from agency.models import Invitation, User
 from agency.pages.forms.forms import Confirmation
-from agency.pages.lists import paged, with_id
+from agency.pages.lists import count_capped, read_pages, with_id
+from agency.pages.tables import Column, Filter, ListPage, Table, TableState
 from agency.services import InvitationNotFound, withdraw_invitation
 from agency.services.people.invitations import MOST_WAITING
+from config.api.requests.parameters import is_storable
 from workspaces.subaccounts.dashboard.current_workspace import OWNERS
 from workspaces.subaccounts.dashboard.forms import PersonForm
 from workspaces.subaccounts.dashboard.surface import DashboardForm, DashboardView
@@ -44,18 +49,59 @@ class PeoplePage(DashboardView):
         return [(TITLE, reverse(PEOPLE))]
 
 
-class People(PeoplePage):
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody on the list: the owner, or a member by the `uuid` of the membership, which the owner has not."""
+
+    user: User
+    uuid: UUID | None = None
+    since: datetime | None = None
+
+
+class People(ListPage, PeoplePage):
+    """Everybody who works here, the owner before all others; found by a part of the name or the e-mail address."""
+
+    table = Table(
+        caption=gettext_lazy("People"),
+        columns=(
+            Column(name="person", label=gettext_lazy("Person"), order=("user__email", "id")),
+            Column(name="role", label=gettext_lazy("Role")),
+            Column(name="since", label=gettext_lazy("Here since"), order=("created_at", "id")),
+            Column(name="actions", label=gettext_lazy("Actions"), is_unseen=True),
+        ),
+        filters=(Filter(name="search", label=gettext_lazy("Search"), placeholder=gettext_lazy("Name or e-mail")),),
+        sort="since",
+    )
+
     def get(self, request: HttpRequest) -> HttpResponse:
-        rows, pages = paged(request, self.workspace.members.select_related("user").order_by("created_at", "id"))
-        return self.page(
+        return self.list_page(
             "subaccounts/dashboard/people.html",
-            owner=None if self.workspace.owner_pending_since else self.workspace.owner,
-            rows=rows,
-            pages=pages,
+            self.fetch_people(self.read_table()),
             invitations=waiting_invitations(self.workspace).order_by("created_at", "id")[:MOST_WAITING],
             seats=used_seats(self.workspace, timezone.now()),
             most_seats=limits.value(self.workspace.limits, "team_members"),
         )
+
+    def fetch_people(self, state: TableState) -> TableState:
+        """Fetch the page asked for; the owner is the first row of the first one, in whatever order the others are."""
+        search, owner = state.values["search"], self.workspace.owner
+        has_owner = not self.workspace.owner_pending_since and search.lower() in f"{owner.name} {owner.email}".lower()
+        before = [Person(owner)] if has_owner else []
+        members = self._matching(self.workspace.members.select_related("user"), search)
+        total, is_capped = count_capped(members)
+        pages = read_pages(self.request, total + len(before), is_capped)
+        first, last = pages.offset - len(before), pages.offset + pages.size - len(before)
+        found = [
+            Person(one.user, one.uuid, one.created_at) for one in members.order_by(*state.order)[max(0, first) : last]
+        ]
+        return state.show([*before, *found] if pages.number == 1 else found, pages)
+
+    def _matching(self, members: "QuerySet[WorkspaceMember]", search: str) -> "QuerySet[WorkspaceMember]":
+        if not search:
+            return members
+        if not is_storable(search):
+            return members.none()
+        return members.filter(Q(user__email__icontains=search) | Q(user__name__icontains=search))
 
 
 class Invite(PeoplePage, DashboardForm[PersonForm]):

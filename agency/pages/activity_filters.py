@@ -1,0 +1,69 @@
+"""What narrows a list of activity, in the console, in its file and in the dashboard."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, Final
+
+from django.db.models import Q, QuerySet
+from django.utils.translation import gettext_lazy as _
+
+from agency.models import ActivityEntry
+from agency.pages.registry import StrOrPromise
+from agency.pages.tables import Filter
+from config.api.requests.parameters import is_storable
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """A way by which somebody comes to change something, and the entries of those who have."""
+
+    name: str
+    label: StrOrPromise
+    entries: Q
+
+
+_FIELDS: Final = {"action": "action", "person": "actor_label", "object": "target_id"}
+
+
+def filters_by(doors: Sequence[Door]) -> tuple[Filter, ...]:
+    """Give the filters of a list of activity; the actions to choose from are given when the list is read.
+
+    Days are those of UTC, so that an address shows the same to everybody and a file holds what its page showed.
+    """
+    return (
+        Filter(name="action", label=_("Action"), is_choice=True),
+        Filter(name="door", label=_("Through"), is_choice=True, choices=[(one.name, one.label) for one in doors]),
+        Filter(name="person", label=_("By exactly"), placeholder=_("E-mail address or name of the key")),
+        Filter(name="object", label=_("Id of what was changed")),
+        Filter(name="from", label=_("From day (UTC)"), is_date=True),
+        Filter(name="to", label=_("To day (UTC)"), is_date=True),
+    )
+
+
+def narrowed(
+    entries: "QuerySet[ActivityEntry]", asked: Mapping[str, str], doors: Sequence[Door]
+) -> "QuerySet[ActivityEntry]":
+    """Keep the entries that all filters keep; what no entry can have keeps none."""
+    wanted: dict[str, Any] = {field: asked[name] for name, field in _FIELDS.items() if asked.get(name)}
+    door = {one.name: one.entries for one in doors}.get(asked["door"]) if asked.get("door") else Q()
+    if door is None or not all(is_storable(value) for value in wanted.values()):
+        return entries.none()
+    try:
+        return entries.filter(door, **wanted, **_days(asked))
+    except (ValueError, OverflowError):
+        return entries.none()
+
+
+def _days(asked: Mapping[str, str]) -> dict[str, datetime]:
+    """Give the bounds of the time; both days are part of it. Raises `ValueError` or `OverflowError` for no day."""
+    bounds = {}
+    if first := asked.get("from"):
+        bounds["at__gte"] = _midnight(date.fromisoformat(first))
+    if last := asked.get("to"):
+        bounds["at__lt"] = _midnight(date.fromisoformat(last) + timedelta(days=1))
+    return bounds
+
+
+def _midnight(day: date) -> datetime:
+    return datetime(day.year, day.month, day.day, tzinfo=UTC)
