@@ -19,10 +19,12 @@ from agency.pages.registry import (
     first_steps,
     label_actions,
 )
+from agency.services.activity.fields import record_fields
 from config.api.requests.ids import parse_uuid
 from packs.library import checks  # noqa: F401  # importing registers the system checks
 from packs.models import Pack
 from packs.services import give_starter_pack
+from packs.services.recorded_fields import FIELDS as RECORDED_FIELDS
 from workspaces.subaccounts.services import FirstChannelHandler, first_channel_handlers
 
 ACTIONS = {
@@ -71,5 +73,6 @@ first_steps.add(
         order=35,
     )
 )
+record_fields(RECORDED_FIELDS)
 label_actions(ACTIONS)
 activity_targets.add(ActivityTarget("pack", "console:pack"))

@@ -5,6 +5,9 @@ from uuid import UUID
 
 from agency.actors import Actor
 from agency.models import ActivityEntry
+from agency.services.activity.fields import Changes, recorded_changes
+
+__all__ = ["record_activity"]
 
 
 def record_activity(
@@ -15,8 +18,12 @@ def record_activity(
     target: tuple[str, object, str],
     workspace_uuid: UUID | None = None,
     details: dict[str, Any] | None = None,
+    changes: Changes | None = None,
 ) -> None:
-    """Add an entry; `target` is the kind, public id and name of what was changed. `details` holds no secret."""
+    """Add an entry; `target` is the kind, public id and name of what was changed. `details` holds no secret.
+
+    `changes` is what each field was and is. Only what is declared for the action is written down with its values.
+    """
     kind, identity, name = target
     ActivityEntry.objects.create(
         agency_id=agency_id,
@@ -33,4 +40,5 @@ def record_activity(
         address=by.address,
         request_id=by.request_id,
         details=details or {},
+        changes=recorded_changes(action, changes or {}),
     )

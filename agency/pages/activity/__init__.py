@@ -67,6 +67,7 @@ class EntryGroup:
     newest: ActivityEntry
     number: int = 1
     targets: dict[str, ActivityEntry] = field(default_factory=dict)
+    changed_entries: list[ActivityEntry] = field(default_factory=list)
 
     @property
     def label(self) -> StrOrPromise:
@@ -93,6 +94,8 @@ class EntryGroup:
 
     def add(self, entry: ActivityEntry) -> None:
         self.targets.setdefault(entry.target_id, entry)
+        if entry.changes and len(self.changed_entries) < MOST_NAMED:
+            self.changed_entries.append(entry)
 
 
 def grouped(entries: Iterable[ActivityEntry]) -> list[EntryGroup]:
