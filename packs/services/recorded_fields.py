@@ -5,10 +5,10 @@ from typing import Final
 from django.utils.translation import gettext_lazy as _
 
 from agency.services.activity.fields import RecordedField, Shown
+from packs.library import Industry
 from packs.models import Pack, PackEntry
-from packs.models.packs import Industry
 from workspaces.automations.flows.requirements import REQUIREMENTS
-from workspaces.subaccounts.models import BusinessType
+from workspaces.subaccounts.models.workspaces import BusinessType
 
 REQUIRED = tuple((name, _(label)) for name, label in REQUIREMENTS.items())
 

@@ -5,7 +5,7 @@ from typing import Final
 from django.utils.translation import gettext_lazy as _
 
 from agency.services.activity.fields import LIMIT_FIELDS, RecordedField, Shown
-from workspaces.subaccounts.models import BusinessType
+from workspaces.subaccounts.models.workspaces import BusinessType
 
 OWNER = (RecordedField("email", _("Owner's e-mail"), agency_only=True),)
 
