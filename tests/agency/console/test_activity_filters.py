@@ -23,7 +23,7 @@ LOG = "/console/activity"
 def entries(a: Tenant) -> None:
     """Four changes: two by one key and two by a person, of two things, on four days."""
     doors: tuple[tuple[ActorKind, str], ...] = (("agency_key", "Billing"), ("user", "kim@example.com"))
-    for number in range(1, 5):
+    for number in range(4, 0, -1):
         kind, label = doors[number % 2]
         ActivityEntry.objects.create(
             agency=a.agency,
