@@ -54,8 +54,8 @@ def test_a_sub_account_s_key_is_found_by_its_prefix_along_an_index(support: Clie
     issue_workspace_key(workspace=workspace, name="Other", by=SYSTEM)
     with CaptureQueriesContext(connection) as captured:
         assert found(support, key) == {"workspace-keys": [f"Shop ({key[:12]}…)"]}
-    assert key not in support.get(FIND, {"q": key[:12]}).content.decode()
     [sought] = [one["sql"] for one in captured if 'FROM "subaccounts_workspacekey"' in one["sql"]]
+    assert key not in support.get(FIND, {"q": key[:12]}).content.decode()
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")
         cursor.execute(f"EXPLAIN {sought}")
