@@ -38,13 +38,13 @@ def target_url(entry: ActivityEntry) -> str:
 
 
 def details_of(entry: ActivityEntry) -> Iterator[tuple[str, str]]:
-    """Give what the entry says beside its action, as pairs of a name and a text."""
+    """Give what the entry says beside its action and its changes, as pairs of a name and a text."""
     details: dict[str, Any] = entry.details
     if details.keys() == {"from", "to"}:
         yield _("change"), _as_text(details)
         return
     for name, value in details.items():
-        if value not in ("", None):
+        if value not in ("", None) and not entry.changes.get(name):
             yield name.replace("_", " "), _as_text(value)
 
 
