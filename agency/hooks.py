@@ -35,6 +35,8 @@ from agency.pages.registry import (
     landing_places,
 )
 from agency.pages.support import support_find_sources, support_panels
+from agency.services.activity.fields import record_fields
+from agency.services.activity.own_fields import FIELDS as RECORDED_FIELDS
 from agency.services.exports.sources import export_sources
 from agency.services.mail.links import MailLink, mail_links
 from agency.services.mail.queue import mail_keeps_up
@@ -307,6 +309,7 @@ concern_sources.add(
 )
 first_steps.add(*STEPS)
 figure_sources.add(FigureSource(name="agency", order=20, figures=figures))
+record_fields(RECORDED_FIELDS)
 label_actions(ACTIONS)
 retention_rules.add(*RULES)
 activity_targets.add(ActivityTarget("plan", "console:plan"), ActivityTarget("addon", "console:addon"))

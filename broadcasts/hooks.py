@@ -10,6 +10,7 @@ from agency.pages.charts import ChartSource, chart_sources
 from agency.pages.charts.hourly_counts import counted_series
 from agency.pages.registry import MenuEntry, console_menu, dashboard_menu, label_actions
 from agency.pages.support import support_panels
+from agency.services.activity.fields import record_fields
 from agency.services.exports.sources import export_sources
 from agency.services.hourly_counts import hourly_counters
 from agency.services.notifications.states import StateCheck, state_checks
@@ -26,6 +27,7 @@ from broadcasts.sending.source import BroadcastRecipients
 from broadcasts.services import statuses
 from broadcasts.services.contact_changes import MERGE_HANDLER, REMOVAL_HANDLER
 from broadcasts.services.contact_locks import LOCK_HANDLER
+from broadcasts.services.editing.recorded_fields import FIELDS as RECORDED_FIELDS
 from broadcasts.services.editing.uses import MEDIA_USE, SEGMENT_USE
 from broadcasts.services.hourly_counts import BEGUN, BEGUN_BROADCASTS
 from broadcasts.services.notifications import KINDS as NOTIFICATION_KINDS
@@ -96,6 +98,7 @@ event_types.add(
     _recipient(events.RECIPIENT_SKIPPED, "Broadcast not sent", status="skipped", skip_reason="opted_out"),
     _recipient(events.LINK_CLICKED, "Link clicked", status="read"),
 )
+record_fields(RECORDED_FIELDS)
 label_actions(ACTIONS)
 notification_kinds.add(*NOTIFICATION_KINDS)
 state_checks.add(StateCheck("held_broadcasts", check_held_broadcasts))

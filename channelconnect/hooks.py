@@ -11,6 +11,7 @@ from agency.pages.registry import (
     label_actions,
 )
 from agency.pages.support import support_panels
+from agency.services.activity.fields import record_fields
 from channelconnect import events, metrics
 from channelconnect.api.agency.serializers import ConnectionSerializer
 from channelconnect.api.workspace.serializers import TemplateSerializer
@@ -28,6 +29,7 @@ from channelconnect.sending.sources import message_sources
 from channelconnect.services import release_access
 from channelconnect.services.accounts import change_limits, change_qualities, lose_accounts
 from channelconnect.services.moving import CONNECTIONS
+from channelconnect.services.recorded_fields import FIELDS as RECORDED_FIELDS
 from channelconnect.services.retention import RULES
 from channelconnect.services.templates import check_template, choices_of_channel, has_approved_template, sync_changed
 from channelconnect.services.templates.syncing import APPROVED, PAUSED, REJECTED
@@ -118,6 +120,7 @@ console_menu.add(
         order=30,
     )
 )
+record_fields(RECORDED_FIELDS)
 label_actions(ACTIONS)
 retention_rules.add(*RULES)
 disconnection_handlers.add(DisconnectionHandler(name="channelconnect.access", release=release_access))

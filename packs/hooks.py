@@ -19,11 +19,13 @@ from agency.pages.registry import (
     first_steps,
     label_actions,
 )
+from agency.services.activity.fields import record_fields
 from config.api.requests.ids import parse_uuid
 from packs.library import checks  # noqa: F401  # importing registers the system checks
 from packs.models import Pack
 from packs.pages.hub import PANELS as HUB_PANELS
 from packs.services import give_starter_pack
+from packs.services.recorded_fields import FIELDS as RECORDED_FIELDS
 from workspaces.subaccounts.pages.hub import hub_panels
 from workspaces.subaccounts.services import FirstChannelHandler, first_channel_handlers
 
@@ -73,6 +75,7 @@ first_steps.add(
         order=35,
     )
 )
+record_fields(RECORDED_FIELDS)
 label_actions(ACTIONS)
 activity_targets.add(ActivityTarget("pack", "console:pack"))
 hub_panels.add(*HUB_PANELS)

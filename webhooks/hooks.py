@@ -26,6 +26,7 @@ from agency.pages.registry import (
     label_actions,
 )
 from agency.pages.support import support_find_sources, support_panels
+from agency.services.activity.fields import record_fields
 from agency.services.bulk.actions import add_bulk_actions
 from agency.services.events import SubscriberCheck, subscriber_checks
 from agency.services.exports.sources import export_sources
@@ -51,6 +52,7 @@ from webhooks.services import has_subscribers, subscriptions
 from webhooks.services.moving import ENDPOINTS
 from webhooks.services.notifications import KINDS as NOTIFICATION_KINDS
 from webhooks.services.notifications import check_endpoints
+from webhooks.services.recorded_fields import FIELDS as RECORDED_FIELDS
 from webhooks.services.retention import RULES, events_needed_since
 from workspaces.subaccounts.pages.hub import hub_concern_sources, hub_panels
 from workspaces.subaccounts.services.moving import move_handlers
@@ -119,6 +121,7 @@ first_steps.add(
         order=45,
     )
 )
+record_fields(RECORDED_FIELDS)
 label_actions(ACTIONS)
 notification_kinds.add(*NOTIFICATION_KINDS)
 state_checks.add(StateCheck("endpoints", check_endpoints))

@@ -3,9 +3,11 @@
 from typing import Any
 
 from django.contrib import admin
+from django.template.loader import render_to_string
 
 from agency.admin.base import RecordAdmin
 from agency.models import ActivityEntry, Addon, AgencyKey, Plan
+from agency.pages.activity.changes import changes_of
 from config.api.requests.ids import parse_uuid
 
 
@@ -63,7 +65,13 @@ class ActivityAdmin(RecordAdmin):
         "address",
         "request_id",
         "details",
+        "before_and_after",
     )
+    readonly_fields = ("before_and_after",)
+
+    @admin.display(description="Before and after")
+    def before_and_after(self, entry: ActivityEntry) -> str:
+        return render_to_string("agency/activity/_changes_table.html", {"changes": changes_of(entry)}) or "—"
 
     def search(self, queryset: Any, term: str) -> Any:
         found = parse_uuid(term)

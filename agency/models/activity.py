@@ -8,6 +8,8 @@ from typing import Final
 
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Cast, Length
+from django.db.models.lookups import LessThanOrEqual
 from django.utils import timezone
 
 from agency.models.agencies import Agency
@@ -16,13 +18,16 @@ from agency.models.agencies import Agency
 OF_A_WORKSPACE: Final = Q(workspace_uuid__isnull=False)
 # What others than a workspace's own people and keys have done there; few entries among many.
 BY_THE_AGENCY: Final = Q(of_workspace=False, actor_kind__in=("user", "agency_key", "staff"))
+# Characters of the JSON: the most fields and values that are recorded, with room for escapes and an erasure's marks.
+LARGEST_CHANGES = 100_000
 
 
 class ActivityEntry(models.Model):
     """One change, written in its transaction. `agency` is empty for fleet-wide changes.
 
     `acting_for` names the customer as whom somebody of the agency has made it; `of_workspace` says that it was one of
-    the workspace's own people, whoever belongs to what by now.
+    the workspace's own people, whoever belongs to what by now. `changes` is `{field: [before, after]}`, and `null` for
+    a field of which no value is kept (`services.activity.fields`).
     """
 
     agency = models.ForeignKey(Agency, null=True, on_delete=models.PROTECT, db_index=False, related_name="activity")
@@ -40,9 +45,16 @@ class ActivityEntry(models.Model):
     address = models.CharField(max_length=45, blank=True)
     request_id = models.CharField(max_length=128, blank=True)
     details = models.JSONField(default=dict)
+    changes = models.JSONField(default=dict, db_default={})
 
     class Meta:
         verbose_name_plural = "activity entries"
+        constraints = [
+            models.CheckConstraint(
+                condition=LessThanOrEqual(Length(Cast("changes", models.TextField())), LARGEST_CHANGES),
+                name="activity_changes_are_small",
+            )
+        ]
         indexes = [
             models.Index(fields=["agency", "-id"], name="activity_of_agency"),
             models.Index(fields=["agency", "action", "-id"], name="activity_by_action"),

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.utils.translation import gettext_lazy as _
 
 from agency.models import ActivityEntry
+from agency.pages.lists import LARGEST_ID
 from agency.pages.registry import StrOrPromise
 from agency.pages.tables import Filter
 from config.api.requests.parameters import is_storable
@@ -23,6 +25,8 @@ class Door:
     entries: Q
 
 
+# More than the clocks of an installation's machines are ever apart.
+SKEW: Final = timedelta(hours=1)
 _FIELDS: Final = {"action": "action", "person": "actor_label", "object": "target_id"}
 
 
@@ -50,18 +54,26 @@ def narrowed(
     if door is None or not all(is_storable(value) for value in wanted.values()):
         return entries.none()
     try:
-        return entries.filter(door, **wanted, **_days(asked))
+        return entries.filter(door, **wanted, **_days(entries, asked))
     except (ValueError, OverflowError):
         return entries.none()
 
 
-def _days(asked: Mapping[str, str]) -> dict[str, datetime]:
-    """Give the bounds of the time; both days are part of it. Raises `ValueError` or `OverflowError` for no day."""
-    bounds = {}
+def _days(entries: "QuerySet[ActivityEntry]", asked: Mapping[str, str]) -> dict[str, Any]:
+    """Give the bounds of the time; both days are part of it. Raises `ValueError` or `OverflowError` for no day.
+
+    Entries are numbered as time goes by. The ids between which the days lie are looked up by the index of times: the
+    list, which is in the order of ids, would otherwise be read from its newest entry down to the days.
+    """
+    bounds: dict[str, Any] = {}
     if first := asked.get("from"):
-        bounds["at__gte"] = _midnight(date.fromisoformat(first))
+        begin = bounds["at__gte"] = _midnight(date.fromisoformat(first))
+        earlier = entries.filter(at__lt=begin - SKEW).order_by("-at").values("pk")[:1]
+        bounds["pk__gte"] = Coalesce(Subquery(earlier), 0)
     if last := asked.get("to"):
-        bounds["at__lt"] = _midnight(date.fromisoformat(last) + timedelta(days=1))
+        end = bounds["at__lt"] = _midnight(date.fromisoformat(last) + timedelta(days=1))
+        later = entries.filter(at__gt=end + SKEW).order_by("at").values("pk")[:1]
+        bounds["pk__lte"] = Coalesce(Subquery(later), LARGEST_ID)
     return bounds
 
 

@@ -2,9 +2,13 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
-from agency.models import Agency
+from agency.models import Agency, AgencyKey
 from config.hooks import Registry
+
+# Of both kinds of API keys so much is kept to be read.
+PREFIX_LENGTH: Final = AgencyKey._meta.get_field("prefix").max_length or 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,3 +60,8 @@ class ShownRows:
     declared: SupportPanel | SupportFindSource
     rows: Sequence[SupportRow]
     is_more: bool
+
+
+def key_prefix(query: str) -> str:
+    """Give the part of a key that is kept to be read; empty where the query is too short to be one."""
+    return query[:PREFIX_LENGTH] if len(query) >= PREFIX_LENGTH and " " not in query else ""

@@ -9,6 +9,7 @@ from django.db import IntegrityError, transaction
 from agency.actors import Actor
 from agency.models import Agency, Member
 from agency.services.activity import record_activity
+from agency.services.activity.fields import changes_to
 from agency.services.domains.hosts import tell_all_to_read_anew
 from agency.services.people.names import require_plain_names
 from config.db import name_key
@@ -60,6 +61,8 @@ def change_agency(*, agency: Agency, name: str, max_sub_accounts: int | None, by
     changed = {field: value for field, value in values.items() if getattr(agency, field) != value}
     if not changed:
         return agency
+    changes = changes_to(agency, changed)
+    changes.pop("name_key", None)
     for field, value in changed.items():
         setattr(agency, field, value)
     try:
@@ -67,7 +70,8 @@ def change_agency(*, agency: Agency, name: str, max_sub_accounts: int | None, by
             agency.save(update_fields=list(changed))
     except IntegrityError as error:
         raise AgencyNameTaken from error
-    record_activity(by=by, action="agency.changed", agency_id=agency.id, target=("agency", agency.uuid, agency.name))
+    target = ("agency", agency.uuid, agency.name)
+    record_activity(by=by, action="agency.changed", agency_id=agency.id, target=target, changes=changes)
     return agency
 
 
@@ -77,12 +81,12 @@ def require_two_factor(*, agency: Agency, roles: Collection[str], by: Actor) -> 
     agency = Agency.objects.select_for_update(no_key=True).get(pk=agency.pk)
     wanted = [role for role in Member.Role.values if role in roles]
     if agency.two_factor_roles != wanted:
-        details = {"from": agency.two_factor_roles, "to": wanted}
+        changes = {"roles": (agency.two_factor_roles, wanted)}
         agency.two_factor_roles = wanted
         agency.save(update_fields=["two_factor_roles"])
         target = ("agency", agency.uuid, agency.name)
         action = "agency.two_factor_required"
-        record_activity(by=by, action=action, agency_id=agency.id, target=target, details=details)
+        record_activity(by=by, action=action, agency_id=agency.id, target=target, changes=changes)
     return agency
 
 
@@ -93,13 +97,13 @@ def set_language(*, agency: Agency, language: str, by: Actor) -> Agency:
         raise LanguageUnknown
     agency = Agency.objects.select_for_update(no_key=True).get(pk=agency.pk)
     if agency.language != language:
-        details = {"from": agency.language, "to": language}
+        changes = {"language": (agency.language, language)}
         agency.language = language
         agency.save(update_fields=["language"])
         tell_all_to_read_anew()
         target = ("agency", agency.uuid, agency.name)
         action = "agency.language_changed"
-        record_activity(by=by, action=action, agency_id=agency.id, target=target, details=details)
+        record_activity(by=by, action=action, agency_id=agency.id, target=target, changes=changes)
     return agency
 
 

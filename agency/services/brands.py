@@ -10,6 +10,7 @@ from agency.actors import Actor
 from agency.models import Agency, Brand
 from agency.models.branding.brands import BYTES, PictureKind
 from agency.services.activity import record_activity
+from agency.services.activity.fields import Changes
 from agency.services.pictures import DrawnPicture, NoPicture, draw_icon, main_colours, shrink
 from config.errors import Invalid
 
@@ -58,9 +59,10 @@ def set_accent(*, agency: Agency, accent: str, by: Actor) -> None:
     brand = _lock(agency)
     if brand.accent == accent:
         return
+    changes = {"accent": (brand.accent, accent)}
     brand.accent = accent
     brand.save(update_fields=["accent", "changed_at"])
-    _record(agency, "brand.colour_changed", by, accent=accent)
+    _record(agency, "brand.colour_changed", by, changes=changes)
 
 
 def set_picture(*, agency: Agency, kind: PictureKind, file: bytes, by: Actor) -> None:
@@ -126,6 +128,6 @@ def _lock(agency: Agency) -> Brand:
     return Brand.objects.select_for_update(no_key=True).defer(*BYTES).get(agency=agency)
 
 
-def _record(agency: Agency, action: str, by: Actor, **details: str) -> None:
+def _record(agency: Agency, action: str, by: Actor, changes: Changes | None = None, **details: str) -> None:
     target = ("agency", agency.uuid, agency.name)
-    record_activity(by=by, action=action, agency_id=agency.pk, target=target, details=details or None)
+    record_activity(by=by, action=action, agency_id=agency.pk, target=target, details=details or None, changes=changes)

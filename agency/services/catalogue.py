@@ -11,6 +11,7 @@ from agency.actors import Actor
 from agency.limits import Limits
 from agency.models import Addon, Agency, Plan, SignUpSettings
 from agency.services.activity import record_activity
+from agency.services.activity.fields import Changes, changes_to, limit_changes
 from config.db import name_key, violated_constraint
 from config.errors import Conflict, Forbidden, Invalid, NotFound
 
@@ -86,10 +87,11 @@ def update_item(*, item: Item, by: Actor, **changes: Unpack[CatalogueChanges]) -
         values["limits"] = limits_of_plans.changed(item.limits, changes["limits"])
     changed = {field: value for field, value in values.items() if getattr(item, field) != value}
     if changed:
+        changes_made = _changes_to(item, changed)
         for field, value in changed.items():
             setattr(item, field, value)
         _save(item, update_fields=[*changed, "name_key"])
-        _record(item, "changed", by)
+        _record(item, "changed", by, changes_made)
     return item
 
 
@@ -121,10 +123,9 @@ def choose_default_plan(*, agency: Agency, plan: Plan | None, by: Actor) -> None
     Plan.objects.filter(agency=agency, is_default=True).update(is_default=False)
     if after is not None:
         Plan.objects.filter(pk=after.pk).update(is_default=True)
-    names = {"from": before.name if before else None, "to": after.name if after else None}
     target = ("agency", agency.uuid, agency.name)
-    details = {"default_plan": names}
-    record_activity(by=by, action="plan.default_chosen", agency_id=agency.pk, target=target, details=details)
+    changes = {"default_plan": (before.name if before else None, after.name if after else None)}
+    record_activity(by=by, action="plan.default_chosen", agency_id=agency.pk, target=target, changes=changes)
 
 
 @transaction.atomic
@@ -171,6 +172,12 @@ def _kind(item: Plan | Addon) -> str:
     return "plan" if isinstance(item, Plan) else "addon"
 
 
-def _record(item: Plan | Addon, what: str, by: Actor) -> None:
+def _changes_to(item: Plan | Addon, changed: Mapping[str, Any]) -> Changes:
+    changes = changes_to(item, changed)
+    before, after = changes.pop("limits", (item.limits, item.limits))
+    return {**changes, **limit_changes(before, after)}
+
+
+def _record(item: Plan | Addon, what: str, by: Actor, changes: Changes | None = None) -> None:
     action, target = f"{_kind(item)}.{what}", (_kind(item), item.uuid, item.name)
-    record_activity(by=by, action=action, agency_id=item.agency_id, target=target)
+    record_activity(by=by, action=action, agency_id=item.agency_id, target=target, changes=changes)

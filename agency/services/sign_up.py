@@ -59,19 +59,19 @@ def change_sign_up(*, agency: Agency, plan: Plan | None, by: Actor, **changes: U
             changes[field] = checked_link(changes[field], field=field)  # type: ignore[literal-required]  # one of both
     Agency.objects.select_for_update(no_key=True).only("pk").get(pk=agency.pk)
     settings = sign_up_settings_of(agency)
-    details = {
-        field: {"from": getattr(settings, field), "to": value}
+    made = {
+        field: (getattr(settings, field), value)
         for field, value in changes.items()
         if getattr(settings, field) != value
     }
-    for field in details:
+    for field in made:
         setattr(settings, field, changes[field])  # type: ignore[literal-required]  # they are its own
     if plan is None and (settings.is_on or settings.allows_further_workspaces):
         raise SignUpNeedsPlan
-    if details:
+    if made:
         settings.save()
         target = ("sign_up", agency.uuid, agency.name)
-        record_activity(by=by, action="sign_up.changed", agency_id=agency.pk, target=target, details=details)
+        record_activity(by=by, action="sign_up.changed", agency_id=agency.pk, target=target, changes=made)
     choose_default_plan(agency=agency, plan=plan, by=by)
     return settings
 

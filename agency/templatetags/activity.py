@@ -6,6 +6,8 @@ from django import template
 
 from agency.models import ActivityEntry
 from agency.pages import activity
+from agency.pages.activity import changes
+from agency.pages.activity.changes import ShownChange
 from agency.pages.registry import StrOrPromise
 
 register = template.Library()
@@ -29,3 +31,13 @@ def target_url(entry: ActivityEntry) -> str:
 @register.filter
 def entry_details(entry: ActivityEntry) -> Iterator[tuple[str, str]]:
     return activity.details_of(entry)
+
+
+@register.filter
+def entry_changes(entry: ActivityEntry) -> list[ShownChange]:
+    return changes.changes_of(entry)
+
+
+@register.filter
+def entry_changes_for_customers(entry: ActivityEntry) -> list[ShownChange]:
+    return changes.changes_for_customers(entry)

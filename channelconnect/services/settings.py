@@ -53,11 +53,11 @@ def set_return_urls(*, agency: Agency, return_urls: Sequence[str], by: Actor) ->
     saved = _lock(agency)
     if saved.return_urls == unique:
         return saved
+    changes = {"return_urls": (saved.return_urls, unique)}
     saved.return_urls = unique
     saved.save(update_fields=["return_urls", "changed_at"])
     target = ("connect_settings", agency.uuid, agency.name)
-    details = {"return_urls": unique}
-    record_activity(by=by, action="connect.return_urls_changed", agency_id=agency.pk, target=target, details=details)
+    record_activity(by=by, action="connect.return_urls_changed", agency_id=agency.pk, target=target, changes=changes)
     return saved
 
 

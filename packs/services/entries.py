@@ -128,10 +128,11 @@ def change_entry(*, entry: PackEntry, by: Actor, **changes: Unpack[EntryChanges]
         entry.requires = list(dict.fromkeys(changes["requires"]))
     if "tier" in changes:
         entry.tier = changes["tier"]
-    changed = [field for field, value in _changeable(entry).items() if before[field] != value]
-    if changed:
-        _save(entry, "name", *changed)
-        record_pack_activity(pack, "pack.entry_changed", by, entry=str(entry))
+    made = {field: (before[field], value) for field, value in _changeable(entry).items() if before[field] != value}
+    if made:
+        _save(entry, "name", *made)
+        made.pop("name_key", None)
+        record_pack_activity(pack, "pack.entry_changed", by, made, entry=str(entry))
     return entry
 
 

@@ -9,6 +9,7 @@ from django.db import transaction
 from agency.actors import Actor
 from agency.models import Agency
 from agency.services import record_activity
+from agency.services.activity.fields import changes_to
 from packs.models import Pack
 from packs.services.activity import record_pack_activity
 from packs.services.errors import NothingToPublish, TooManyPacks
@@ -67,12 +68,12 @@ def change_pack(*, pack: Pack, by: Actor, **changes: Unpack[PackChanges]) -> Pac
     if changes.get("status") == Pack.Status.PUBLISHED and not pack.entries.exists():
         raise NothingToPublish
     changed = {field: value for field, value in changes.items() if getattr(pack, field) != value}
-    details = {field: {"from": getattr(pack, field), "to": value} for field, value in changed.items()}
+    made = changes_to(pack, changed)
     for field, value in changed.items():
         setattr(pack, field, value)
     if changed:
         pack.save(update_fields=list(changed))
-        record_pack_activity(pack, "pack.changed", by, **details)
+        record_pack_activity(pack, "pack.changed", by, made)
     return pack
 
 

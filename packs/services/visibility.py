@@ -24,9 +24,9 @@ def set_replace_platform(*, agency: Agency, replace_platform: bool, by: Actor) -
     """Let customers see the agency's packs only, or the service's own after them."""
     settings = lock_settings(agency)
     if settings.replace_platform != replace_platform:
+        changes = {"replace_platform": (settings.replace_platform, replace_platform)}
         settings.replace_platform = replace_platform
         settings.save(update_fields=["replace_platform"])
         target = ("agency", agency.uuid, agency.name)
-        details = {"replace_platform": replace_platform}
-        record_activity(by=by, action="packs.visibility_changed", agency_id=agency.pk, target=target, details=details)
+        record_activity(by=by, action="packs.visibility_changed", agency_id=agency.pk, target=target, changes=changes)
     return settings

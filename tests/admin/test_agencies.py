@@ -10,7 +10,7 @@ from django.test import Client
 
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry, Agency, User
-from agency.services import create_agency, issue_agency_key
+from agency.services import change_agency, create_agency, issue_agency_key
 from tests.agency.console.browsers import text
 
 pytestmark = pytest.mark.django_db
@@ -135,3 +135,9 @@ def test_a_list_s_filters_survive_what_is_done_to_one_of_its_rows(support: Clien
     assert suspending in unescape(page)
     back = support.post(suspending, {"reason": "unpaid", "typed_name": agency.name})["Location"]
     assert back == f"/admin/agency/agency/{agency.pk}/change/?{filters}"
+
+
+def test_an_entry_of_the_activity_shows_what_was_before_and_after(support: Client, agency: Agency) -> None:
+    change_agency(agency=agency, name="Renamed & Sons", max_sub_accounts=7, by=SYSTEM)
+    page = support.get(f"/admin/agency/activityentry/{newest_activity('agency.changed').pk}/change/")
+    assert f"Field Before After Name {agency.name} Renamed & Sons Sub-accounts No limit 7" in text(page)

@@ -19,6 +19,7 @@ from tests.webhooks.delivering import make_deliveries
 from webhooks.models import Delivery
 from webhooks.services import redeliver
 from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services import issue_workspace_key
 
 pytestmark = pytest.mark.django_db
 FIND = "/admin/agency/agency/find/"
@@ -46,6 +47,19 @@ def test_each_thing_is_found_by_what_people_know_of_it(support: Client, agency: 
     for known in ("side cyc", "owner@example", "crm-4711", str(workspace.uuid), str(workspace.uuid).upper()):
         assert found(support, known) == ours, known
     assert agency.name in text(support.get(FIND, {"q": "crm-4711"}))
+
+
+def test_a_sub_account_s_key_is_found_by_its_prefix_along_an_index(support: Client, workspace: Workspace) -> None:
+    _, key = issue_workspace_key(workspace=workspace, name="Shop", by=SYSTEM)
+    issue_workspace_key(workspace=workspace, name="Other", by=SYSTEM)
+    with CaptureQueriesContext(connection) as captured:
+        assert found(support, key) == {"workspace-keys": [f"Shop ({key[:12]}…)"]}
+    [sought] = [one["sql"] for one in captured if 'FROM "subaccounts_workspacekey"' in one["sql"]]
+    assert key not in support.get(FIND, {"q": key[:12]}).content.decode()
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute(f"EXPLAIN {sought}")
+        assert "Index Scan using workspace_key_by_prefix" in "\n".join(row[0] for row in cursor.fetchall())
 
 
 def test_envelopes_and_deliveries_are_found_by_their_ids(support: Client, agency: Agency, workspace: Workspace) -> None:

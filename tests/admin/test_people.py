@@ -100,9 +100,9 @@ def test_a_superuser_invites_a_colleague_and_makes_them_staff(support: Client) -
     colleague.refresh_from_db()
     assert (colleague.name, colleague.is_staff, colleague.is_superuser) == ("Somebody", True, False)
     assert list(colleague.groups.all()) == [group]
-    details = ActivityEntry.objects.get(action="user.changed").details
-    assert details["is_staff"] == {"from": False, "to": True}
-    assert details["groups"] == {"from": [], "to": ["readers"]}
+    changes = ActivityEntry.objects.get(action="user.changed").changes
+    assert changes["is_staff"] == [False, True]
+    assert changes["groups"] == [[], ["readers"]]
 
 
 def test_an_address_is_invited_once(support: Client, person: Callable[..., User]) -> None:

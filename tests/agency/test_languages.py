@@ -69,7 +69,7 @@ def test_a_person_s_own_choice_comes_first_and_along_to_the_next_browser(a: Tena
     elsewhere.post(SIGN_IN, {"email": person.email, "password": PASSWORD}, headers=GERMAN)
     assert language_of(elsewhere.get(PROFILE, headers=GERMAN)) == "es"
     entry = ActivityEntry.objects.get(action="user.changed")
-    assert entry.details["language"] == {"from": "", "to": "es"}
+    assert entry.changes["language"] == ["", "es"]
 
 
 def test_whoever_signs_in_next_does_not_inherit_it() -> None:
@@ -97,7 +97,7 @@ def test_an_agency_chooses_its_language_in_the_console(a: Tenant) -> None:
     assert language_of(browser.get("/console/configuration/brand")) == "de"
     assert browser.post(LANGUAGE, {"language": "ja"}).status_code == 422
     entry = ActivityEntry.objects.get(action="agency.language_changed")
-    assert entry.details == {"from": "", "to": "de"}
+    assert entry.changes == {"language": ["", "de"]}
 
 
 def test_the_service_refuses_a_language_that_there_is_not(a: Tenant) -> None:

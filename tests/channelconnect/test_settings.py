@@ -120,4 +120,4 @@ def test_bodies_of_another_form_are_refused(a: Tenant, body: dict[str, Any]) -> 
 def test_a_change_is_in_the_activity_log(a: Tenant) -> None:
     put(a, [GOOD[0]])
     entry = ActivityEntry.objects.get(agency=a.agency, action="connect.return_urls_changed")
-    assert (entry.actor_kind, entry.details) == ("agency_key", {"return_urls": [GOOD[0]]})
+    assert (entry.actor_kind, entry.changes) == ("agency_key", {"return_urls": [[], [GOOD[0]]]})

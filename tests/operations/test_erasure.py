@@ -98,7 +98,13 @@ def test_where_the_person_worked_from_is_forgotten_and_others_are_not(
 @pytest.mark.usefixtures("owner")
 def test_nothing_names_the_person_afterwards(a: Tenant, person: User, heir: User) -> None:
     named = mentions(EMAIL, NAME)
-    assert {"agency_user.email", "agency_event.body", "api_idempotencyrecord.body"} <= named
+    assert ActivityEntry.objects.get(action="agency.changed").changes["name"][1] == f"{NAME} and partners"
+    assert {
+        "agency_activityentry.changes",
+        "agency_user.email",
+        "agency_event.body",
+        "api_idempotencyrecord.body",
+    } <= named
     entries = ActivityEntry.objects.count()
     written = erase(EMAIL, "--replacement", heir.email)
     assert mentions(EMAIL, NAME) == set()

@@ -11,6 +11,7 @@ from django.db import transaction
 from agency.actors import Actor
 from agency.models import Agency
 from agency.services import record_activity
+from agency.services.activity.fields import Changes, changes_to
 from agency.services.events import DISPATCHER
 from agency.tenants import Tenant
 from config.celery import wake_up
@@ -108,11 +109,12 @@ def update_endpoint(*, endpoint: Endpoint, by: Actor, **changes: Unpack[Endpoint
     with transaction.atomic():
         endpoint = _lock(endpoint)
         changed = {field: value for field, value in changes.items() if getattr(endpoint, field) != value}
+        made = changes_to(endpoint, changed)
         for field, value in changed.items():
             setattr(endpoint, field, value)
         if changed:
             _save(endpoint, changed)
-            _record(endpoint, "webhook.changed", by, changed)
+            _record(endpoint, "webhook.changed", by, changes=made)
     return endpoint
 
 
@@ -156,7 +158,13 @@ def _in_order(events: Collection[str]) -> list[str]:
     return list(dict.fromkeys(events))
 
 
-def _record(endpoint: Endpoint, action: str, by: Actor, details: dict[str, Any] | None = None) -> None:
+def _record(
+    endpoint: Endpoint,
+    action: str,
+    by: Actor,
+    details: dict[str, Any] | None = None,
+    changes: Changes | None = None,
+) -> None:
     target = ("webhook", endpoint.uuid, endpoint.url)
     record_activity(
         by=by,
@@ -165,6 +173,7 @@ def _record(endpoint: Endpoint, action: str, by: Actor, details: dict[str, Any] 
         workspace_uuid=endpoint.workspace_uuid,
         target=target,
         details=details,
+        changes=changes,
     )
 
 

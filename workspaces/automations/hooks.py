@@ -4,10 +4,12 @@ from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import event_types
 from agency.pages.registry import MenuEntry, Section, dashboard_menu, label_actions
+from agency.services.activity.fields import record_fields
 from workspaces.automations.api.serializers import AutomationSerializer
 from workspaces.automations.dashboard.first_steps import automation_steps, automations_that_wait
 from workspaces.automations.services import RequirementCheck, requirement_checks
 from workspaces.automations.services.media_use import automation_needing, media_in_automations
+from workspaces.automations.services.recorded_fields import FIELDS as RECORDED_FIELDS
 from workspaces.automations.services.switching import DISABLED, ENABLED
 from workspaces.catalogue.services.choosing import has_services
 from workspaces.contacts.services.counting import has_contacts
@@ -41,6 +43,7 @@ dashboard_menu.add(
         url_name="app:prerequisites", label=_("Prerequisites"), icon="checklist", section=Section.AUTOMATION, order=90
     ),
 )
+record_fields(RECORDED_FIELDS)
 label_actions(ACTIONS)
 event_types.add(
     *(

@@ -4,10 +4,12 @@ from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import event_types
 from agency.pages.registry import MenuEntry, Section, dashboard_menu, label_actions
+from agency.services.activity.fields import record_fields
 from workspaces.catalogue.models import Service
 from workspaces.catalogue.services import ServiceUse, service_uses
 from workspaces.classes.api.serializers import ClassSessionSerializer, ParticipantContactSerializer, StaffSerializer
 from workspaces.classes.models import ClassSession
+from workspaces.classes.services.recorded_fields import FIELDS as RECORDED_FIELDS
 from workspaces.classes.services.seats import MERGE_HANDLER, REMOVAL_HANDLER
 from workspaces.contacts.services import contact_merge_handlers, contact_removal_handlers
 from workspaces.subaccounts.event_types import workspace_event_type
@@ -63,4 +65,5 @@ dashboard_menu.add(
     MenuEntry(url_name="app:classes", label=_("Classes"), icon="calendar", section=Section.CATALOGUE, order=44),
     MenuEntry(url_name="app:staff", label=_("Staff"), icon="team", section=Section.CATALOGUE, order=46),
 )
+record_fields(RECORDED_FIELDS)
 label_actions(ACTIONS)

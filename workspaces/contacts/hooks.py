@@ -6,6 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import event_types
 from agency.pages.registry import MenuEntry, dashboard_menu, label_actions
+from agency.services.activity.fields import record_fields
 from config.api.fields import CharField, ListField
 from config.request_bodies import MIB, BodyRule, body_rules
 from config.retention.rules import retention_rules
@@ -14,6 +15,7 @@ from workspaces.contacts.api.serializers import ContactSerializer, ImportEventSe
 from workspaces.contacts.services import used_contacts
 from workspaces.contacts.services.imports.files import MOST_BYTES
 from workspaces.contacts.services.imports.retention import RULES
+from workspaces.contacts.services.recorded_fields import FIELDS as RECORDED_FIELDS
 from workspaces.subaccounts.event_types import workspace_event_type
 from workspaces.subaccounts.services import UsageSource, usage_sources
 
@@ -61,6 +63,7 @@ dashboard_menu.add(
 )
 usage_sources.add(UsageSource("contacts", used_contacts))
 retention_rules.add(*RULES)
+record_fields(RECORDED_FIELDS)
 label_actions(
     {
         "contact.deleted": _("Contact deleted"),

@@ -9,6 +9,7 @@ from agency.pages.charts import ChartSource, chart_sources
 from agency.pages.charts.hourly_counts import counted_series
 from agency.pages.registry import MenuEntry, dashboard_menu, label_actions
 from agency.pages.support import support_panels
+from agency.services.activity.fields import record_fields
 from agency.services.hourly_counts import hourly_counters
 from config.metrics import METRICS
 from config.request_bodies import MIB, BodyRule, body_rules
@@ -24,6 +25,7 @@ from workspaces.conversations.services.hourly_counts import MESSAGES, RECEIVED
 from workspaces.conversations.services.hourly_counts import SENT as MESSAGES_SENT
 from workspaces.conversations.services.locking import LOCK_HANDLER
 from workspaces.conversations.services.media_use import MEDIA_USE
+from workspaces.conversations.services.recorded_fields import FIELDS as RECORDED_FIELDS
 from workspaces.conversations.services.retention import RULES
 from workspaces.conversations.services.team_inbox.changing import MEMBER_REMOVAL_HANDLER
 from workspaces.media.services import media_uses
@@ -71,6 +73,7 @@ chart_sources.add(
 )
 dashboard_menu.add(MenuEntry(url_name="app:inbox", label=_("Inbox"), icon="inbox", order=11))
 body_rules.add(BodyRule("/app/inbox/", most_bytes=MOST_FILE_BYTES + MIB))
+record_fields(RECORDED_FIELDS)
 label_actions(
     {
         "conversations.opt_out_words_changed": _("Opt-out words changed"),

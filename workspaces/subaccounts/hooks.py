@@ -36,6 +36,7 @@ from agency.pages.registry import (
     landing_places,
 )
 from agency.pages.support import support_find_sources, support_panels
+from agency.services.activity.fields import record_fields
 from agency.services.bulk.actions import add_bulk_actions
 from agency.services.exports.sources import export_sources
 from agency.services.notifications.recipients import recipient_sources
@@ -73,6 +74,7 @@ from workspaces.subaccounts.pages.support import SOURCES as SUPPORT_FIND_SOURCES
 from workspaces.subaccounts.services import UsageSource, notifications, usage_sources
 from workspaces.subaccounts.services.people.member_invitations import MEMBERSHIP
 from workspaces.subaccounts.services.people.owners import OWNERSHIP
+from workspaces.subaccounts.services.recorded_fields import FIELDS as RECORDED_FIELDS
 from workspaces.subaccounts.services.subscription.limit_checks import check_workspace_limits
 from workspaces.subaccounts.services.subscription.near_limits import sub_accounts_near_limits
 from workspaces.subaccounts.services.subscription.usage import used_channels, used_team_members
@@ -266,6 +268,7 @@ workspace_concern_sources.add(WorkspaceConcernSource(name="channels", order=10, 
 ways_to_belong.add(WayToBelong("workspaces", _agency_ids))
 landing_places.add(LandingPlace(name="app", url_name="app:home", order=30, is_open=_is_in_one, belongings=_workspaces))
 figure_sources.add(FigureSource(name="workspaces", order=10, figures=figures))
+record_fields(RECORDED_FIELDS)
 label_actions(ACTIONS)
 notification_kinds.add(*notifications.KINDS)
 recipient_sources.add(notifications.PEOPLE)

@@ -7,16 +7,9 @@ from django.db.models import Q
 from django.urls import reverse
 
 from agency.models import Agency, AgencyKey, Domain, Event, Member, User
-from agency.pages.support import SupportFindSource, SupportRow
+from agency.pages.support import SupportFindSource, SupportRow, key_prefix
 from config.api.requests.ids import parse_uuid
 from config.db import name_key
-
-PREFIX_LENGTH: Final = AgencyKey._meta.get_field("prefix").max_length or 0
-
-
-def key_prefix(query: str) -> str:
-    """Give the part of a key that is kept to be read; empty where the query is too short to be one."""
-    return query[:PREFIX_LENGTH] if len(query) >= PREFIX_LENGTH and " " not in query else ""
 
 
 def overview_of(agency_id: int) -> str:

@@ -1,11 +1,15 @@
 """Exports: begun, written piece by piece, cancelled, read."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils import timezone, translation
 
 from agency.actors import Actor
 from agency.models import Agency, Export, ExportPart
@@ -74,7 +78,8 @@ def write_piece(pk: int, *, now: datetime, size: int = ROWS_OF_A_PIECE) -> bool:
     source, selection = export_source(export.kind), _selection_of(export)
     if export.state == State.WAITING:
         _begin(export, source, selection)
-    found = source.read(selection, export.cursor, min(size, MOST_ROWS - export.rows))
+    with _as_its_maker_reads(export):
+        found = source.read(selection, export.cursor, min(size, MOST_ROWS - export.rows))
     _append(export, source, found)
     export.cursor = found.cursor
     if found.cursor is None or export.rows >= MOST_ROWS:
@@ -122,6 +127,15 @@ def _append(export: Export, source: ExportSource, found: Rows) -> None:
 def _add_part(export: Export, number: int, content: bytes) -> None:
     ExportPart.objects.create(export=export, number=number, content=content)
     export.bytes += len(content)
+
+
+@contextmanager
+def _as_its_maker_reads(export: Export) -> Iterator[None]:
+    """Use the language and the time zone of whoever asked, else the agency's language and UTC."""
+    reader = export.created_by
+    language = reader.language or export.agency.language or str(settings.LANGUAGE_CODE)
+    with translation.override(language), timezone.override(ZoneInfo(reader.time_zone or "UTC")):
+        yield
 
 
 def _stop(export: Export, reason: str, now: datetime) -> None:

@@ -9,6 +9,7 @@ from django.db.models.functions import Now
 from agency.actors import Actor
 from agency.models import Agency, Mail, MailSettings
 from agency.services.activity import record_activity
+from agency.services.activity.fields import Changes
 from agency.services.mail.failures import NO_FAILURE
 from agency.services.mail.queue import requeue
 from agency.services.mail.routes import OF_AGENCIES
@@ -31,6 +32,9 @@ NO_SERVER: Final[dict[str, Any]] = {
     "carries_account_links": False,
 }
 UNTRIED: Final[dict[str, Any]] = {"failures": 0, "resting_until": None, "test_report": {}, **NO_FAILURE}
+
+# What a change of the server is said of; of the user name and the password only that they changed.
+SERVER_FIELDS = ("host", "port", "security", "from_address", "username", "password")
 
 
 class ServerChanges(TypedDict):
@@ -89,9 +93,10 @@ def change_sender(*, agency: Agency, sender_name: str, reply_to: str, by: Actor)
     settings = locked_mail_settings(agency)
     if (settings.sender_name, settings.reply_to) == (sender_name, reply_to):
         return
+    changes = {"sender_name": (settings.sender_name, sender_name), "reply_to": (settings.reply_to, reply_to)}
     settings.sender_name, settings.reply_to = sender_name, reply_to
     settings.save(update_fields=["sender_name", "reply_to"])
-    record_mail_activity(agency, "mail.sender_changed", by, sender_name=sender_name, reply_to=reply_to)
+    record_mail_activity(agency, "mail.sender_changed", by, changes)
 
 
 def change_mail_server(*, agency: Agency, by: Actor, **server: Unpack[ServerChanges]) -> None:
@@ -122,8 +127,9 @@ def change_mail_server(*, agency: Agency, by: Actor, **server: Unpack[ServerChan
             **NO_SERVER | values | UNTRIED,
             changed_at=Now(),
         )
-        shown = {name: values[name] for name in ("host", "port", "security", "username", "from_address")}
-        record_mail_activity(agency, "mail.server_changed", by, **shown)
+        record_mail_activity(
+            agency, "mail.server_changed", by, {name: (getattr(settings, name), values[name]) for name in SERVER_FIELDS}
+        )
 
 
 @transaction.atomic
@@ -188,6 +194,8 @@ def _in_ascii(address: str) -> str:
     return f"{local}@{domain.encode('idna').decode()}"
 
 
-def record_mail_activity(agency: Agency, action: str, by: Actor, **details: Any) -> None:
+def record_mail_activity(
+    agency: Agency, action: str, by: Actor, changes: Changes | None = None, **details: Any
+) -> None:
     target = ("agency", agency.uuid, agency.name)
-    record_activity(by=by, action=action, agency_id=agency.pk, target=target, details=details or None)
+    record_activity(by=by, action=action, agency_id=agency.pk, target=target, details=details or None, changes=changes)

@@ -5,6 +5,7 @@ from django.db import transaction
 from agency.actors import Actor
 from agency.models import Agency, Member, User
 from agency.services.activity import record_activity
+from agency.services.activity.fields import Changes
 from agency.services.agencies import lock_agency
 from agency.services.people.names import require_plain_names
 from config.errors import Conflict, Invalid, NotFound
@@ -46,9 +47,10 @@ def change_role(*, member: Member, role: str, by: Actor) -> Member:
     if member.role == role:
         return member
     _keep_an_owner(member, leaves=role != Member.Role.OWNER)
+    changes = {"role": (member.role, role)}
     member.role = role
     member.save(update_fields=["role"])
-    _record(member, "member.role_changed", by)
+    _record(member, "member.role_changed", by, changes)
     return member
 
 
@@ -92,6 +94,8 @@ def _keep_an_owner(member: Member, *, leaves: bool) -> None:
         raise LastOwner
 
 
-def _record(member: Member, action: str, by: Actor) -> None:
+def _record(member: Member, action: str, by: Actor, changes: Changes | None = None) -> None:
+    """Write down what happened to a member: with the role that they have, or that they had and have."""
     target = ("member", member.pk, member.user.email)
-    record_activity(by=by, action=action, agency_id=member.agency_id, target=target, details={"role": member.role})
+    details = None if changes else {"role": member.role}
+    record_activity(by=by, action=action, agency_id=member.agency_id, target=target, details=details, changes=changes)

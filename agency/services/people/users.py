@@ -52,18 +52,18 @@ def change_user(
     """Change a person or their groups of rights; shutting out acts at once."""
     require_plain_names(name=changes.get("name", ""))
     user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
-    details: dict[str, Any] = {}
+    made: dict[str, tuple[Any, Any]] = {}
     for field, value in changes.items():
         before = getattr(user, field)
         if before != value:
-            details[field] = {"from": before, "to": value}
+            made[field] = (before, value)
             setattr(user, field, value)
-    user.save(update_fields=list(details))
+    user.save(update_fields=list(made))
     if groups is not None:
-        details |= _set_groups(user, groups)
-    if details:
+        made |= _set_groups(user, groups)
+    if made:
         target = ("user", user.pk, user.email)
-        record_activity(by=by, action="user.changed", agency_id=None, target=target, details=details)
+        record_activity(by=by, action="user.changed", agency_id=None, target=target, changes=made)
     return user
 
 
@@ -108,7 +108,7 @@ def erase_user(*, user: User, email: str, by: Actor) -> None:
     record_activity(by=by, action="user.erased", agency_id=None, target=("user", user.pk, email))
 
 
-def _set_groups(user: User, groups: Iterable[Group]) -> dict[str, Any]:
+def _set_groups(user: User, groups: Iterable[Group]) -> dict[str, tuple[Any, Any]]:
     before, after = sorted(group.name for group in user.groups.all()), sorted(group.name for group in groups)
     user.groups.set(groups)
-    return {"groups": {"from": before, "to": after}} if before != after else {}
+    return {"groups": (before, after)} if before != after else {}

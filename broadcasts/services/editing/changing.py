@@ -38,7 +38,7 @@ def change_broadcast(
     if told:
         draft.approved_at, draft.approved_by, draft.updated_at = None, "", now
         draft.save()
-        record_broadcast_change(draft, events.UPDATED, by=by, now=now, details={"fields": sorted(told)}, changes=told)
+        record_broadcast_change(draft, events.UPDATED, by=by, now=now, changes=told)
     return draft
 
 

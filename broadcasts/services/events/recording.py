@@ -5,6 +5,7 @@ from typing import Any
 
 from agency.actors import Actor
 from agency.services import record_activity
+from agency.services.activity.fields import from_differences
 from broadcasts.models import Broadcast
 from broadcasts.services.events.recipient_events import record_recipient_events
 from broadcasts.services.listing import with_progress
@@ -25,6 +26,7 @@ def record_broadcast_change(
         workspace_uuid=workspace.uuid,
         target=("broadcast", broadcast.uuid, broadcast.name),
         details=details,
+        changes=from_differences(more.get("changes", {})),
     )
     record_broadcast_event(broadcast, name, now=now, **more)
 

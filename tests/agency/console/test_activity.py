@@ -46,8 +46,8 @@ def test_details_are_shown_as_text(a: Tenant, admin: Client) -> None:
     assign_plan(workspace=a.workspace, plan=PlanFactory.create(agency=a.agency, name="Gold"), now=now(), by=SYSTEM)
     grant_addon(workspace=a.workspace, addon=a.addon, now=now(), by=SYSTEM)
     page = text(admin.get(LOG))
-    assert f"name: Customer {a.mark} → After" in page
-    assert f"change: Plan {a.mark} → Gold" in page
+    assert f"Field Before After Name Customer {a.mark} After" in page
+    assert f"Plan Plan {a.mark} Gold" in page
     assert f"addon: Add-on {a.mark}" in page
     assert "can copy: no" in page
 

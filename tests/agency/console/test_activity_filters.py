@@ -5,7 +5,9 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
 from agency.actors import Actor, ActorKind
@@ -17,13 +19,20 @@ from tests.tenants import Tenant
 
 pytestmark = pytest.mark.django_db
 LOG = "/console/activity"
+# Thirty thousand changes of the last years, all alike.
+MANY = """
+INSERT INTO agency_activityentry (agency_id, at, actor_kind, actor_id, actor_label, of_workspace, action,
+    target_kind, target_id, target_name, address, request_id, details)
+SELECT %s, '2019-01-01'::timestamptz + number * interval '1 hour', 'user', '1', 'kim@example.com', false,
+    'test.recorded', 'entry', 'thing-' || number, 'Entry', '', '', '{}' FROM generate_series(10, 30000) number
+"""
 
 
 @pytest.fixture
 def entries(a: Tenant) -> None:
     """Four changes: two by one key and two by a person, of two things, on four days."""
     doors: tuple[tuple[ActorKind, str], ...] = (("agency_key", "Billing"), ("user", "kim@example.com"))
-    for number in range(1, 5):
+    for number in range(4, 0, -1):
         kind, label = doors[number % 2]
         ActivityEntry.objects.create(
             agency=a.agency,
@@ -81,3 +90,27 @@ def test_the_form_shows_what_it_was_asked_for(admin: Client) -> None:
     html = admin.get(LOG, {"from": day(3), "door": "user"}).content.decode()
     assert f'type="date" name="from" value="{day(3)}"' in html
     assert '<option value="user" selected>' in html
+
+
+PLANS: tuple[tuple[dict[str, str], str], ...] = (
+    ({"door": "customer"}, "activity_by_door"),
+    ({"person": "nobody@example.com"}, "activity_by_person"),
+    ({"object": "thing-1"}, "activity_by_object"),
+    ({"from": "2020-01-01", "to": "2020-01-31"}, "activity_by_day"),
+    ({"to": "2020-01-31", "action": "test.recorded"}, "activity_by_day"),
+)
+
+
+@pytest.mark.parametrize(("asked", "index"), PLANS)
+def test_each_filter_reads_along_its_index(a: Tenant, admin: Client, asked: dict[str, str], index: str) -> None:
+    with CaptureQueriesContext(connection) as captured:
+        admin.get(LOG, asked)
+    [sought] = [one["sql"] for one in captured if 'FROM "agency_activityentry"' in one["sql"]]
+    with connection.cursor() as cursor:
+        cursor.execute(MANY, [a.agency.pk])
+        cursor.execute("ANALYZE agency_activityentry")
+        cursor.execute(f"EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) {sought}")
+        plan = "\n".join(row[0] for row in cursor.fetchall())
+    assert index in plan
+    assert "Seq Scan" not in plan
+    assert all(int(number) < 100 for number in re.findall(r"Rows Removed by Filter: (\d+)", plan)), plan

@@ -81,7 +81,7 @@ def test_an_agency_sets_tests_and_removes_its_own_server(a: Tenant, admin: Clien
         "mail.server_trusted",
         "mail.server_removed",
     ]
-    assert PASSWORD not in str([entry.details for entry in logged])
+    assert PASSWORD not in str([(entry.details, entry.changes) for entry in logged])
 
 
 def test_a_test_that_fails_says_at_which_step_and_why(admin: Client, server: SmtpServer) -> None:

@@ -184,7 +184,7 @@ def test_an_owner_requires_it_by_role_and_each_is_led_to_set_it_up(a: Tenant) ->
     code = code_at(shown_secret(viewer.get(SET_UP)), database_now())
     assert 'href="/console/plans"' in send(viewer, code, SET_UP).content.decode()
     assert viewer.get("/console/plans").status_code == 200
-    assert ActivityEntry.objects.get(action="agency.two_factor_required").details["to"] == ["viewer"]
+    assert ActivityEntry.objects.get(action="agency.two_factor_required").changes == {"roles": [[], ["viewer"]]}
     owner.post(requirement, {})
     assert "Two-factor required" in text(owner.get("/console/activity"))
 

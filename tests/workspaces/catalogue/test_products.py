@@ -139,14 +139,14 @@ def test_patch_changes_what_is_sent(a: Tenant) -> None:
     same = a.workspace_api.patch(f"/products/{product['id']}", {"price": 1.25, "stock_quantity": 0}).json()["data"]
     assert same == changed
     actions = ActivityEntry.objects.filter(action__startswith="product.").order_by("id")
-    assert list(actions.values_list("action", "details")) == [
+    assert list(actions.values_list("action", "changes")) == [
         ("product.created", {}),
         (
             "product.changed",
             {
-                "price": {"from": 9.5, "to": 1.25},
-                "track_stock": {"from": False, "to": True},
-                "stock_quantity": {"from": None, "to": 0},
+                "price": [9.5, 1.25],
+                "track_stock": [False, True],
+                "stock_quantity": [None, 0],
             },
         ),
     ]

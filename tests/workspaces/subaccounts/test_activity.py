@@ -72,9 +72,9 @@ def test_creation_is_recorded_with_the_sub_account(a: Tenant) -> None:
 
 def test_a_change_says_from_what_to_what(a: Tenant) -> None:
     a.api.patch(a.path, {"name": "Renamed", "timezone": "Asia/Tokyo"})
-    assert entry("workspace.changed").details == {
-        "name": {"from": a.workspace.name, "to": "Renamed"},
-        "timezone": {"from": "UTC", "to": "Asia/Tokyo"},
+    assert entry("workspace.changed").changes == {
+        "name": [a.workspace.name, "Renamed"],
+        "timezone": ["UTC", "Asia/Tokyo"],
     }
 
 
@@ -88,10 +88,8 @@ def test_a_suspension_keeps_its_reason(a: Tenant) -> None:
 def test_a_plan_says_which_it_was_and_which_it_is(a: Tenant) -> None:
     plan = PlanFactory.create(agency=a.agency, name="New")
     a.api.put(f"{a.path}/plan", {"plan": str(plan.uuid)})
-    assert entry("plan.assigned").details == {
-        "from": {"uuid": str(a.plan.uuid), "name": a.plan.name},
-        "to": {"uuid": str(plan.uuid), "name": "New"},
-    }
+    assert entry("plan.assigned").details == {"plan": {"uuid": str(plan.uuid), "name": "New"}}
+    assert entry("plan.assigned").changes["plan"] == [a.plan.name, "New"]
 
 
 def test_addons_are_named(a: Tenant) -> None:

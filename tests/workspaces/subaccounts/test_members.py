@@ -206,7 +206,7 @@ def test_handing_over_changes_places_and_leaves_one_owner(a: Tenant) -> None:
     assert [one.user for one in workspace.members.all()] == [owner]
     assert Workspace.objects.matching(member.user.email).get() == workspace
     entry = ActivityEntry.objects.get(action="workspace.owner_handed_over")
-    assert entry.details == {"email": {"from": owner.email, "to": member.user.email}}
+    assert entry.changes == {"email": [owner.email, member.user.email]}
     with pytest.raises(NotTheOwner):
         hand_over_ownership(member=workspace.members.get(), now=now(), by=by_user(owner))
 

@@ -4,10 +4,13 @@ from typing import Any
 
 from agency.actors import Actor
 from agency.services import record_activity
+from agency.services.activity.fields import Changes
 from workspaces.automations.models import Automation
 
 
-def record_automation_activity(automation: Automation, action: str, by: Actor, **details: Any) -> None:
+def record_automation_activity(
+    automation: Automation, action: str, by: Actor, changes: Changes | None = None, **details: Any
+) -> None:
     """Add an entry about an automation to the agency's and the sub-account's activity."""
     workspace = automation.workspace
     record_activity(
@@ -17,4 +20,5 @@ def record_automation_activity(automation: Automation, action: str, by: Actor, *
         workspace_uuid=workspace.uuid,
         target=("automation", automation.uuid, automation.name),
         details=details,
+        changes=changes,
     )

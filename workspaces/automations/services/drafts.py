@@ -72,9 +72,10 @@ def save_draft(*, automation: Automation, flow: Flow, now: datetime, by: Actor) 
 def rename_automation(*, automation: Automation, name: str, now: datetime, by: Actor) -> Automation:
     """Rename it. Raises `NameNeeded`."""
     automation = lock_automation(automation)
+    before = automation.name
     automation.name, automation.updated_at = checked_name(name), now
     automation.save(update_fields=["name", "updated_at"])
-    record_automation_activity(automation, "automation.renamed", by)
+    record_automation_activity(automation, "automation.renamed", by, {"name": (before, automation.name)})
     return automation
 
 

@@ -7,6 +7,7 @@ from typing import TypedDict, Unpack
 from django.db import transaction
 
 from agency.actors import Actor
+from agency.services.activity.fields import changes_to
 from config.hooks import Registry
 from workspaces.automations.flows.requirements import REQUIREMENTS
 from workspaces.automations.models import Readiness
@@ -79,9 +80,10 @@ def change_readiness(*, workspace: Workspace, by: Actor, **changes: Unpack[Readi
     Readiness.objects.bulk_create([Readiness(workspace=workspace)], ignore_conflicts=True)
     row = Readiness.objects.select_for_update().get(workspace=workspace)
     changed = {name: value for name, value in changes.items() if getattr(row, name) != value}
+    made = changes_to(row, changed)
     for name, value in changed.items():
         setattr(row, name, value)
     if changed:
         row.save(update_fields=list(changed))
-        record_workspace_activity(workspace=workspace, action="readiness.changed", by=by, details=changed)
+        record_workspace_activity(workspace=workspace, action="readiness.changed", by=by, changes=made)
     return row

@@ -62,8 +62,8 @@ def rename_category(*, category: ServiceCategory, name: str, by: Actor) -> Servi
     before, category.name = category.name, name.strip()
     if before != category.name:
         save_named(category, once=NAME_ONCE, taken=ServiceCategoryNameTaken, update_fields=["name"])
-        details = {"name": {"from": before, "to": category.name}}
-        record_catalogue_activity(workspace=workspace, entry=category, what="changed", by=by, details=details)
+        changes = {"name": (before, category.name)}
+        record_catalogue_activity(workspace=workspace, entry=category, what="changed", by=by, changes=changes)
     return category
 
 

@@ -7,6 +7,7 @@ from typing import Any, TypedDict, Unpack
 from django.db import transaction
 
 from agency.actors import Actor
+from agency.services.activity.fields import from_differences
 from config.db import name_key
 from workspaces.catalogue.models import Product, ServiceCategory
 from workspaces.catalogue.services.categories import hold_category
@@ -74,7 +75,9 @@ def change_product(*, product: Product, now: datetime, by: Actor, **changes: Unp
     if quantity is not None:
         move_stock(product=product, to=quantity, reason=Reason.SET, now=now, by=by)
     made = record_product_change(product=product, before=before, now=now)
-    record_catalogue_activity(workspace=product.workspace, entry=product, what="changed", by=by, details=made)
+    record_catalogue_activity(
+        workspace=product.workspace, entry=product, what="changed", by=by, changes=from_differences(made)
+    )
     return product
 
 

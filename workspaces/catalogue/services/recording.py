@@ -4,6 +4,7 @@ from typing import Any
 
 from agency.actors import Actor
 from agency.services import record_activity
+from agency.services.activity.fields import Changes
 from workspaces.catalogue.models import Product, Service, ServiceCategory
 from workspaces.subaccounts.models import Workspace
 
@@ -12,7 +13,7 @@ KINDS: dict[type[Any], str] = {Product: "product", Service: "service", ServiceCa
 
 
 def record_catalogue_activity(
-    *, workspace: Workspace, entry: Entry, what: str, by: Actor, details: dict[str, Any] | None = None
+    *, workspace: Workspace, entry: Entry, what: str, by: Actor, changes: Changes | None = None
 ) -> None:
     """Add an entry such as `product.changed` to the agency's and the sub-account's activity."""
     kind = KINDS[type(entry)]
@@ -22,5 +23,5 @@ def record_catalogue_activity(
         agency_id=workspace.agency_id,
         workspace_uuid=workspace.uuid,
         target=(kind, entry.uuid, entry.name),
-        details=details,
+        changes=changes,
     )

@@ -9,6 +9,7 @@ from typing import Any, TypedDict, Unpack
 from django.db import connection, transaction
 
 from agency.actors import Actor
+from agency.services.activity.fields import from_differences
 from config.errors import Conflict, Forbidden, Invalid, NotFound
 from config.hooks import Registry
 from workspaces.catalogue.models import Service, ServiceCategory
@@ -123,7 +124,9 @@ def change_service(*, service: Service, now: datetime, by: Actor, **changes: Unp
         service.updated_at = now
         save_named(service, once=NAME_ONCE, taken=ServiceNameTaken, update_fields=[*changed, "updated_at"])
         made = differences(before, _as_read(service))
-        record_catalogue_activity(workspace=workspace, entry=service, what="changed", by=by, details=made)
+        record_catalogue_activity(
+            workspace=workspace, entry=service, what="changed", by=by, changes=from_differences(made)
+        )
         record_workspace_event(workspace=workspace, name="service.updated", now=now, service=service, changes=made)
     return service
 

@@ -4,15 +4,16 @@ from typing import Any
 
 from agency.actors import Actor
 from agency.services import record_activity
+from agency.services.activity.fields import Changes
 from workspaces.classes.models import ClassSession, Staff
 from workspaces.subaccounts.models import Workspace
 
 
 def record_staff_activity(
-    *, workspace: Workspace, staff: Staff, what: str, by: Actor, details: dict[str, Any] | None = None
+    *, workspace: Workspace, staff: Staff, what: str, by: Actor, changes: Changes | None = None
 ) -> None:
     """Add an entry such as `staff.changed` to the agency's and the sub-account's activity."""
-    _record(workspace, f"staff.{what}", ("staff", staff.uuid, staff.name), by, details)
+    _record(workspace, f"staff.{what}", ("staff", staff.uuid, staff.name), by, changes=changes)
 
 
 def record_class_activity(*, session: ClassSession, what: str, by: Actor) -> None:
@@ -22,7 +23,12 @@ def record_class_activity(*, session: ClassSession, what: str, by: Actor) -> Non
 
 
 def _record(
-    workspace: Workspace, action: str, target: tuple[str, object, str], by: Actor, details: dict[str, Any] | None
+    workspace: Workspace,
+    action: str,
+    target: tuple[str, object, str],
+    by: Actor,
+    details: dict[str, Any] | None = None,
+    changes: Changes | None = None,
 ) -> None:
     record_activity(
         by=by,
@@ -31,4 +37,5 @@ def _record(
         workspace_uuid=workspace.uuid,
         target=target,
         details=details,
+        changes=changes,
     )

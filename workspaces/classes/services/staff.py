@@ -6,6 +6,7 @@ from typing import Any, TypedDict, Unpack
 from django.db import connection, transaction
 
 from agency.actors import Actor
+from agency.services.activity.fields import from_differences
 from config.errors import Conflict, Forbidden, Invalid, NotFound
 from workspaces.catalogue.services import require_room_for_one, save_named
 from workspaces.classes.models import ClassSession, Staff
@@ -79,7 +80,7 @@ def change_staff(*, staff: Staff, now: datetime, by: Actor, **changes: Unpack[St
             setattr(staff, field, value)
         save_named(staff, once=NAME_ONCE, taken=StaffNameTaken, update_fields=[*changed])
         made = differences(before, _as_read(staff))
-        record_staff_activity(workspace=workspace, staff=staff, what="changed", by=by, details=made)
+        record_staff_activity(workspace=workspace, staff=staff, what="changed", by=by, changes=from_differences(made))
         record_workspace_event(workspace=workspace, name="staff.updated", now=now, staff=staff, changes=made)
     return staff
 

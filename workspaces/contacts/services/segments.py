@@ -9,6 +9,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
 from agency.actors import Actor
+from agency.services.activity.fields import from_differences
 from config.db import name_key, violated_constraint
 from config.errors import Conflict, Forbidden, Invalid
 from config.hooks import Registry
@@ -170,5 +171,6 @@ def _save(segment: Segment, **options: Any) -> None:
 def _leave_traces(segment: Segment, event: str, *, by: Actor, now: datetime, **more: Any) -> None:
     workspace = segment.workspace
     details = {"segment": str(segment.uuid), "name": segment.name}
-    record_workspace_activity(workspace=workspace, action=event, by=by, details=details)
+    changes = from_differences(more.get("changes", {}))
+    record_workspace_activity(workspace=workspace, action=event, by=by, details=details, changes=changes)
     record_workspace_event(workspace=workspace, name=event, now=now, segment=segment, **more)

@@ -33,5 +33,6 @@ def change_opt_out_words(*, workspace: Workspace, words: Sequence[str], by: Acto
     if before.opt_out_words == chosen:
         return before
     changed, _ = ConversationSettings.objects.update_or_create(workspace=workspace, defaults={"opt_out_words": chosen})
-    record_workspace_activity(workspace=workspace, action="conversations.opt_out_words_changed", by=by)
+    changes = {"opt_out_words": (before.opt_out_words, chosen)}
+    record_workspace_activity(workspace=workspace, action="conversations.opt_out_words_changed", by=by, changes=changes)
     return changed

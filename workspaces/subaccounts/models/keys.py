@@ -23,6 +23,7 @@ class WorkspaceKey(models.Model):
 
     class Meta:
         verbose_name = "workspace API key"
+        indexes = [models.Index(fields=["prefix", "-id"], name="workspace_key_by_prefix")]
 
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix}…)"

@@ -7,8 +7,8 @@ from django.urls import reverse
 
 from agency.models import Agency
 from agency.pages.finding import digits_of_phone
-from agency.pages.support import SupportFindSource, SupportPanel, SupportRow
-from workspaces.subaccounts.models import CHANNEL_NAMES, Channel
+from agency.pages.support import SupportFindSource, SupportPanel, SupportRow, key_prefix
+from workspaces.subaccounts.models import CHANNEL_NAMES, Channel, WorkspaceKey
 from workspaces.subaccounts.models.workspaces import Workspace
 from workspaces.subaccounts.services.finding import find_workspaces
 
@@ -47,6 +47,18 @@ def found_workspaces(query: str, most: int) -> Iterator[SupportRow]:
         yield row_of(workspace, " · ".join(filter(None, known)))
 
 
+def found_keys(query: str, most: int) -> Iterator[SupportRow]:
+    prefix = key_prefix(query)
+    rows = WorkspaceKey.objects.filter(prefix=prefix).select_related("workspace__agency").order_by("-id")
+    for key in rows[:most] if prefix else ():
+        place = f"{key.workspace} · {key.workspace.agency}" if key.workspace else "The sub-account was removed"
+        yield SupportRow(
+            title=f"{key.name} ({key.prefix}…)",
+            detail=f"{place}{' · revoked' if key.revoked_at else ''}",
+            url=reverse("admin:subaccounts_workspacekey_change", args=[key.pk]),
+        )
+
+
 PANELS: Final = (
     SupportPanel(
         name="workspaces",
@@ -67,4 +79,11 @@ PANELS: Final = (
 )
 SOURCES: Final = (
     SupportFindSource(name="workspaces", label="Sub-accounts", order=30, permission=VIEW, find=found_workspaces),
+    SupportFindSource(
+        name="workspace-keys",
+        label="Sub-accounts' API keys",
+        order=42,
+        permission="subaccounts.view_workspacekey",
+        find=found_keys,
+    ),
 )

@@ -6,6 +6,7 @@ from typing import Any
 from agency.actors import Actor
 from agency.models import Addon, Plan
 from agency.services import record_activity, record_event
+from agency.services.activity.fields import Changes
 from agency.tenants import Tenant
 from workspaces.subaccounts.models import Workspace
 
@@ -35,7 +36,12 @@ def record_workspace_event(*, workspace: Workspace, name: str, now: datetime, **
 
 
 def record_workspace_activity(
-    *, workspace: Workspace, action: str, by: Actor, details: dict[str, Any] | None = None
+    *,
+    workspace: Workspace,
+    action: str,
+    by: Actor,
+    details: dict[str, Any] | None = None,
+    changes: Changes | None = None,
 ) -> None:
     """Add an entry to the agency's and the sub-account's activity."""
     record_activity(
@@ -45,6 +51,7 @@ def record_workspace_activity(
         workspace_uuid=workspace.uuid,
         target=("workspace", workspace.uuid, workspace.name),
         details=details,
+        changes=changes,
     )
 
 

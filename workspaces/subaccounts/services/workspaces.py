@@ -76,18 +76,20 @@ def change_workspace(*, workspace: Workspace, by: Actor, **changes: Unpack[Works
     if changed:
         workspace.name_key = name_key(workspace.name)
         save_workspace(workspace, update_fields=[*changed, "name_key"])
-        details = {field: _detail(field, before[field], value) for field, value in changed.items()}
-        record_workspace_activity(workspace=workspace, action="workspace.changed", by=by, details=details)
+        details = {"metadata": _changed_names(before["metadata"], changed["metadata"])} if "metadata" in changed else {}
+        made = {field: _as_text(field, before[field], value) for field, value in changed.items()}
+        record_workspace_activity(workspace=workspace, action="workspace.changed", by=by, details=details, changes=made)
     return workspace
 
 
-def _detail(field: str, before: Any, after: Any) -> Any:
-    """Say what a field was and is; of the metadata which names changed, as their texts may be long and personal."""
-    if field == "metadata":
-        return sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
-    if field == "opening_hours":
-        return {"from": hours_as_text(before), "to": hours_as_text(after)}
-    return {"from": before, "to": after}
+def _changed_names(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    """Give the names of the metadata that changed; their texts may be long and personal."""
+    return sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+
+
+def _as_text(field: str, before: Any, after: Any) -> tuple[Any, Any]:
+    """Give what a field was and is, opening hours as a line of text."""
+    return (hours_as_text(before), hours_as_text(after)) if field == "opening_hours" else (before, after)
 
 
 @transaction.atomic

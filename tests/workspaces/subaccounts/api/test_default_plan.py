@@ -48,10 +48,10 @@ def test_there_is_one_at_most_and_none_if_so_chosen(a: Tenant, default: Plan) ->
     choose_default_plan(agency=a.agency, plan=None, by=SYSTEM)
     assert default_plan_of(a.agency) is None
     entries = ActivityEntry.objects.filter(action="plan.default_chosen").order_by("id")
-    assert [entry.details["default_plan"] for entry in entries] == [
-        {"from": None, "to": "Usual"},
-        {"from": "Usual", "to": a.plan.name},
-        {"from": a.plan.name, "to": None},
+    assert [entry.changes["default_plan"] for entry in entries] == [
+        [None, "Usual"],
+        ["Usual", a.plan.name],
+        [a.plan.name, None],
     ]
 
 

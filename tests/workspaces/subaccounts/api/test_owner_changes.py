@@ -56,7 +56,7 @@ def test_one_entry_tells_of_it_and_no_event(a: Tenant) -> None:
     former = a.workspace.owner_email
     hand_over(a)
     entry = ActivityEntry.objects.get(action="workspace.owner_replaced")
-    assert entry.details["email"] == {"from": former, "to": "grace@example.com"}
+    assert entry.changes == {"email": [former, "grace@example.com"]}
     assert entry.workspace_uuid == a.workspace.uuid
     assert a.event_names() == ["workspace.created"]
 

@@ -99,7 +99,7 @@ def test_it_is_in_the_activity_of_the_agency_once(a: Tenant) -> None:
         change(a, opening_hours={"monday": WORK}, phone="+49 30 1234567")
     entry = ActivityEntry.objects.get(action="workspace.changed")
     assert entry.actor_kind == "workspace_key"
-    assert entry.details == {
-        "opening_hours": {"from": "", "to": "Mon 09:00\u201312:00 and 14:00\u201318:00"},
-        "phone": {"from": "", "to": "+49 30 1234567"},
+    assert entry.changes == {
+        "opening_hours": ["", "Mon 09:00\u201312:00 and 14:00\u201318:00"],
+        "phone": ["", "+49 30 1234567"],
     }

@@ -96,7 +96,7 @@ def left_behind(workspace: Workspace, events: int, entries: int) -> dict[str, An
         "add-ons": [(held.addon_id, held.limits) for held in workspace.held_addons.order_by("pk")],
         "events": [event.name for event in own],
         "payloads": [body.replace(str(workspace.uuid), "").replace(workspace.name, "") for body in bodies],
-        "activity": [(entry.action, entry.details, entry.target_kind) for entry in activity],
+        "activity": [(entry.action, entry.details, entry.changes, entry.target_kind) for entry in activity],
     }
 
 

@@ -93,9 +93,7 @@ def test_the_steps_are_hidden_for_everybody_and_shown_again(customer: Workspace)
     answer = owner.post("/app/first-steps", {"hide": "1"}, follow=True)
     assert flashes(answer) == ["The first steps are hidden."]
     assert STEPS[0] not in text(home(member_client(customer)))
-    assert ActivityEntry.objects.get(action="workspace.changed").details == {
-        "first_steps_hidden": {"from": False, "to": True}
-    }
+    assert ActivityEntry.objects.get(action="workspace.changed").changes == {"first_steps_hidden": [False, True]}
     owner.post("/app/first-steps")
     assert STEPS[0] in text(home(owner))
 

@@ -42,7 +42,7 @@ def test_an_admin_switches_it_on_and_copies_the_address(a: Tenant, admin: Client
     plan.refresh_from_db()
     assert plan.is_default
     entry = ActivityEntry.objects.get(action="sign_up.changed")
-    assert entry.details["is_on"] == {"from": False, "to": True}
+    assert entry.changes["is_on"] == [False, True]
     assert a_visitor(host).get("/sign-up").status_code == 200
 
 

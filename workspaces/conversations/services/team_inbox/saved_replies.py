@@ -6,6 +6,7 @@ from datetime import datetime
 from django.db import IntegrityError, transaction
 
 from agency.actors import Actor
+from agency.services.activity.fields import changes_to
 from config.db import name_key, violated_constraint
 from config.errors import Forbidden, Invalid, NotFound
 from workspaces.contacts.models import Contact
@@ -58,10 +59,15 @@ def change_saved_reply(*, reply: SavedReply, name: str, text: str, now: datetime
     locked = _lock(reply)
     if (locked.name, locked.text) == (name, text):
         return locked
+    changes = changes_to(locked, {"name": name, "text": text})
     locked.name, locked.name_key, locked.text, locked.updated_at = name, name_key(name), text, now
     _save(locked)
     record_workspace_activity(
-        workspace=locked.workspace, action="saved_reply.changed", by=by, details={"saved_reply": locked.name}
+        workspace=locked.workspace,
+        action="saved_reply.changed",
+        by=by,
+        details={"saved_reply": locked.name},
+        changes=changes,
     )
     return locked
 

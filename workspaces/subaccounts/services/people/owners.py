@@ -135,8 +135,8 @@ def change_owner(*, workspace: Workspace, name: str, email: str, now: datetime, 
     if [getattr(workspace, field) for field in OWNER_FIELDS] != before:
         workspace.save(update_fields=OWNER_FIELDS)
         # Whoever is erased is found by their address; a name of the past is found by nothing.
-        details = {"email": {"from": former, "to": workspace.owner_email}} if workspace.owner_email != former else {}
-        record_workspace_activity(workspace=workspace, action="workspace.owner_replaced", by=by, details=details)
+        changes = {"email": (former, workspace.owner_email)}
+        record_workspace_activity(workspace=workspace, action="workspace.owner_replaced", by=by, changes=changes)
     if workspace.owner != former_owner:
         release_all(workspace, former_owner, now)
     return workspace
@@ -160,8 +160,8 @@ def hand_over_ownership(*, member: WorkspaceMember, now: datetime, by: Actor) ->
     set_owner(workspace, owner=found.user, name=found.user.name or found.user.email)
     workspace.save(update_fields=OWNER_FIELDS)
     WorkspaceMember.objects.create(workspace=workspace, user=former, created_at=now)
-    details = {"email": {"from": former.email, "to": workspace.owner_email}}
-    record_workspace_activity(workspace=workspace, action="workspace.owner_handed_over", by=by, details=details)
+    changes = {"email": (former.email, workspace.owner_email)}
+    record_workspace_activity(workspace=workspace, action="workspace.owner_handed_over", by=by, changes=changes)
     return workspace
 
 

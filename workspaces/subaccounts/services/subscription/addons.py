@@ -6,6 +6,7 @@ from django.db import transaction
 
 from agency.actors import Actor
 from agency.models import Addon
+from agency.services.activity.fields import limit_changes
 from config.errors import NotFound
 from workspaces.subaccounts import events
 from workspaces.subaccounts.models import HeldAddon, Workspace
@@ -45,7 +46,9 @@ def revoke_addon(*, workspace: Workspace, addon: Addon, now: datetime, by: Actor
 
 
 def _settle(workspace: Workspace, addon: Addon, event: str, now: datetime, by: Actor) -> None:
+    before = workspace.limits
     recompute_limits(workspace)
     workspace.save(update_fields=["limits"])
-    record_workspace_activity(workspace=workspace, action=event, by=by, details={"addon": addon_reference(addon)})
+    details, changes = {"addon": addon_reference(addon)}, limit_changes(before, workspace.limits)
+    record_workspace_activity(workspace=workspace, action=event, by=by, details=details, changes=changes)
     record_sub_account_event(workspace=workspace, event=event, now=now, addon=addon)

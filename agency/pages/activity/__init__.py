@@ -42,13 +42,13 @@ def target_url(entry: ActivityEntry) -> str:
 
 
 def details_of(entry: ActivityEntry) -> Iterator[tuple[str, str]]:
-    """Give what the entry says beside its action, as pairs of a name and a text."""
+    """Give what the entry says beside its action and its changes, as pairs of a name and a text."""
     details: dict[str, Any] = entry.details
     if details.keys() == {"from", "to"}:
         yield _("change"), _as_text(details)
         return
     for name, value in details.items():
-        if value not in ("", None):
+        if value not in ("", None) and not entry.changes.get(name):
             yield name.replace("_", " "), _as_text(value)
 
 
@@ -71,6 +71,7 @@ class EntryGroup:
     newest: ActivityEntry
     number: int = 1
     targets: dict[str, ActivityEntry] = field(default_factory=dict)
+    changed_entries: list[ActivityEntry] = field(default_factory=list)
 
     @property
     def label(self) -> StrOrPromise:
@@ -97,6 +98,8 @@ class EntryGroup:
 
     def add(self, entry: ActivityEntry) -> None:
         self.targets.setdefault(entry.target_id, entry)
+        if entry.changes and len(self.changed_entries) < MOST_NAMED:
+            self.changed_entries.append(entry)
 
 
 def grouped(entries: Iterable[ActivityEntry]) -> list[EntryGroup]:

@@ -3,7 +3,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("agency", "0026_notifications"),
+        ("agency", "0027_activity_changes"),
     ]
 
     operations = [

@@ -7,6 +7,9 @@ from django.db import connection
 
 from agency.actors import Actor
 from agency.models import ActivityEntry
+from agency.services.activity.fields import Changes, recorded_changes
+
+__all__ = ["record_activity"]
 
 # The first entry of the index for each action: what else has happened is not read, however much it is.
 ACTIONS: Final = """
@@ -33,8 +36,12 @@ def record_activity(
     target: tuple[str, object, str],
     workspace_uuid: UUID | None = None,
     details: dict[str, Any] | None = None,
+    changes: Changes | None = None,
 ) -> None:
-    """Add an entry; `target` is the kind, public id and name of what was changed. `details` holds no secret."""
+    """Add an entry; `target` is the kind, public id and name of what was changed. `details` holds no secret.
+
+    `changes` is what each field was and is. Only what is declared for the action is written down with its values.
+    """
     kind, identity, name = target
     ActivityEntry.objects.create(
         agency_id=agency_id,
@@ -51,6 +58,7 @@ def record_activity(
         address=by.address,
         request_id=by.request_id,
         details=details or {},
+        changes=recorded_changes(action, changes or {}),
     )
 
 

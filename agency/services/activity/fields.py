@@ -1,0 +1,139 @@
+"""Which fields of a change the activity log keeps with their values, by action, and how each is shown.
+
+The list is explicit: of a field that is not on it, or that is `hidden`, an entry says only that it was changed.
+Hidden are secrets, passwords, the texts of messages, and names of people: an erasure finds a person by the name they
+have now, and not by an earlier one.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from enum import Enum
+from typing import Any, Final
+
+from django.utils.functional import Promise
+
+from agency import limits as limits_of_plans
+from config.hooks import Registry
+
+Changes = Mapping[str, tuple[Any, Any]]
+Recorded = dict[str, list[Any] | None]
+
+MOST_FIELDS: Final = 24
+LONGEST_VALUE: Final = 300
+
+
+class Shown(Enum):
+    """How the values of a field are shown."""
+
+    TEXT = "text"
+    NUMBER = "number"
+    LIMIT = "limit"
+    SWITCH = "switch"
+    MOMENT = "moment"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedField:
+    """A field by its name; `choices` label its values.
+
+    `agency_only` keeps it from the workspace's own people. What stands behind `cut_at` is left out: the query of an
+    address may hold a secret.
+    """
+
+    name: str
+    label: str | Promise
+    shown: Shown = Shown.TEXT
+    choices: Iterable[tuple[Any, Any]] = ()
+    hidden: bool = False
+    agency_only: bool = False
+    cut_at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedAction:
+    """The fields that a change under this action may name."""
+
+    name: str
+    fields: tuple[RecordedField, ...]
+
+    def field(self, name: str) -> RecordedField | None:
+        return next((field for field in self.fields if field.name == name), None)
+
+
+recorded_actions = Registry[RecordedAction]("recorded fields of the activity log")
+
+
+def record_fields(fields: Mapping[str, tuple[RecordedField, ...]]) -> None:
+    """Declare the fields of an app's actions."""
+    recorded_actions.add(*(RecordedAction(action, declared) for action, declared in fields.items()))
+
+
+LIMIT_FIELDS: Final = tuple(
+    RecordedField(f"limits.{name}", label, Shown.LIMIT) for name, label in limits_of_plans.LABELS.items()
+)
+
+
+def limit_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Give the limits that differ, under the names of `LIMIT_FIELDS`."""
+    pairs = {
+        f"limits.{name}": (limits_of_plans.value(before, name), limits_of_plans.value(after, name))
+        for name in limits_of_plans.NAMES
+    }
+    return {name: (was, is_now) for name, (was, is_now) in pairs.items() if was != is_now}
+
+
+def changes_to(instance: Any, values: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Pair what an object's fields hold with what they are about to hold."""
+    return {name: (getattr(instance, name), value) for name, value in values.items()}
+
+
+def from_differences(differences: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[Any, Any]]:
+    """Take changes as events carry them: `{field: {from, to}}`."""
+    return {name: (one["from"], one["to"]) for name, one in differences.items()}
+
+
+def recorded_changes(action: str, changes: Changes) -> Recorded:
+    """Give what is written down: `{field: [before, after]}`, and `null` for what was only changed."""
+    known = recorded_actions.get(action)
+    written: Recorded = {}
+    for name, (before, after) in list(changes.items())[:MOST_FIELDS]:
+        field = known.field(name) if known else None
+        if before != after:
+            written[name] = _pair(field, before, after) if field and not field.hidden else None
+    return written
+
+
+def _pair(field: RecordedField, before: Any, after: Any) -> list[Any] | None:
+    """Give both values; nothing where one of them is too long, as half of an address would survive an erasure."""
+    try:
+        pair = [_stored(before), _stored(after)]
+    except TypeError:
+        return None
+    if field.cut_at:
+        pair = [_cut(value, field.cut_at) for value in pair]
+    is_shown = pair[0] != pair[1] and all(_length(value) <= LONGEST_VALUE for value in pair)
+    return pair if is_shown else None
+
+
+def _stored(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, str | Promise):
+        return str(value)
+    if isinstance(value, Decimal):
+        return str(value)
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_stored(one) for one in value]
+    raise TypeError(type(value))
+
+
+def _cut(value: Any, mark: str) -> Any:
+    return value.partition(mark)[0] if isinstance(value, str) else value
+
+
+def _length(value: Any) -> int:
+    return sum(map(_length, value)) + 2 * len(value) if isinstance(value, list) else len(str(value))

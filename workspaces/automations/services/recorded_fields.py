@@ -1,0 +1,13 @@
+"""Which fields of automations keep their values in the activity log, and how they are shown."""
+
+from typing import Final
+
+from django.utils.translation import gettext_lazy as _
+
+from agency.services.activity.fields import RecordedField, Shown
+from workspaces.automations.flows.requirements import REQUIREMENTS
+
+FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
+    "automation.renamed": (RecordedField("name", _("Name")),),
+    "readiness.changed": tuple(RecordedField(name, _(label), Shown.SWITCH) for name, label in REQUIREMENTS.items()),
+}

@@ -1,0 +1,14 @@
+"""Which fields of staff keep their values in the activity log, and how they are shown."""
+
+from typing import Final
+
+from django.utils.translation import gettext_lazy as _
+
+from agency.services.activity.fields import RecordedField
+
+FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
+    "staff.changed": (
+        RecordedField("name", _("Name"), hidden=True),
+        RecordedField("email", _("E-mail"), hidden=True),
+    ),
+}

@@ -1,0 +1,15 @@
+"""Which fields of segments keep their values in the activity log, and how they are shown."""
+
+from typing import Final
+
+from django.utils.translation import gettext_lazy as _
+
+from agency.services.activity.fields import RecordedField
+from workspaces.contacts import events
+
+FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
+    events.SEGMENT_UPDATED: (
+        RecordedField("name", _("Name")),
+        RecordedField("filter", _("Filter"), hidden=True),
+    ),
+}

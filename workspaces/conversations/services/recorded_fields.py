@@ -1,0 +1,15 @@
+"""Which fields of the inbox's settings keep their values in the activity log, and how they are shown."""
+
+from typing import Final
+
+from django.utils.translation import gettext_lazy as _
+
+from agency.services.activity.fields import RecordedField
+
+FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
+    "conversations.opt_out_words_changed": (RecordedField("opt_out_words", _("Words that opt out")),),
+    "saved_reply.changed": (
+        RecordedField("name", _("Name")),
+        RecordedField("text", _("Text"), hidden=True),
+    ),
+}
