@@ -21,7 +21,7 @@ WAYS: dict[str, type[Person]] = {
 SignIn = Callable[..., Person]
 
 
-@pytest.fixture(params=WAYS.values(), ids=WAYS)
+@pytest.fixture(params=list(WAYS.values()), ids=list(WAYS))
 def way(request: Any) -> type[Person]:
     found: type[Person] = request.param
     return found
