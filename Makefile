@@ -46,11 +46,13 @@ fast: $(DEV)  ## run the tests that need neither a browser nor patience
 smoke: $(DEV)  ## run what another Python could break: every import, and some tests of every app (PYTHON=python3.13)
 	@exec $(PDEATHSIG) $(BIN)/python -m pytest $(PARALLEL) @tests/smoke.txt $(ARGS)
 
-lint: $(DEV)  ## check style, types, imports, migrations, deployment settings and lock files
+lint: $(DEV)  ## check style, types (also of the pages' scripts), imports, migrations, deployment settings and lock files
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(WITH_SERVERS) $(BIN)/mypy .
 	$(BIN)/lint-imports
+	DENO_DIR=$(VENV)/.deno DENO_NO_UPDATE_CHECK=1 $(BIN)/deno check --quiet --config tools/javascript.json \
+	  --no-remote --no-npm --no-lock templates/static/*/*.js
 	$(WITH_SERVERS) $(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python -m tools.local.deployment
 	@$(call refuse_hosts,lock/*.txt)

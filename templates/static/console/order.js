@@ -1,20 +1,34 @@
 // Dragging rows into another order: sends the very form that the Up and Down buttons send.
 
+/** @param {HTMLElement} list */
 function rowsOf(list) {
-  return [...list.querySelectorAll(":scope > [data-id]")];
+  /** @type {NodeListOf<HTMLElement>} */
+  const rows = list.querySelectorAll(":scope > [data-id]");
+  return [...rows];
 }
 
+/** @param {HTMLElement} list */
 function orderOf(list) {
   return rowsOf(list).map((row) => row.dataset.id).join(",");
 }
 
+/**
+ * @param {HTMLFormElement} form
+ * @param {HTMLElement} list
+ * @param {HTMLElement} row the one that is moved
+ * @param {HTMLElement} grip what it is held by
+ * @param {PointerEvent} down
+ */
 function drag(form, list, row, grip, down) {
   const before = rowsOf(list);
-  const field = form.elements.namedItem("order");
+  const field = /** @type {HTMLInputElement} */ (form.elements.namedItem("order"));
   grip.setPointerCapture(down.pointerId);
   row.classList.add("held-up");
 
-  // The other rows move around the held one: taking that one out of the page would lose the pointer.
+  /**
+   * The other rows move around the held one: taking that one out of the page would lose the pointer.
+   * @param {PointerEvent} event
+   */
   function move(event) {
     const rows = rowsOf(list);
     const from = rows.indexOf(row);
@@ -48,6 +62,7 @@ function drag(form, list, row, grip, down) {
     list.append(...before);
   }
 
+  /** @param {KeyboardEvent} event */
   function escape(event) {
     if (event.key === "Escape") giveUp();
   }
@@ -58,9 +73,14 @@ function drag(form, list, row, grip, down) {
   document.addEventListener("keydown", escape);
 }
 
-for (const form of document.querySelectorAll("form[data-sortable]")) {
+/** @type {NodeListOf<HTMLFormElement>} */
+const forms = document.querySelectorAll("form[data-sortable]");
+for (const form of forms) {
+  /** @type {HTMLElement | null} */
   const list = form.querySelector("[data-rows]");
+  if (!list) continue;
   for (const row of rowsOf(list)) {
+    /** @type {HTMLElement | null} */
     const grip = row.querySelector("[data-grip]");
     if (!grip) continue;
     grip.hidden = false;

@@ -1,5 +1,6 @@
 // A page about something that moves, without reloading: it is fetched again and its live parts are swapped.
 
+/** @type {HTMLElement | null} */
 const root = document.querySelector("[data-progress]");
 let wait = Number(root?.dataset.progress || 0);
 
@@ -9,8 +10,12 @@ async function refresh() {
   if (answer.redirected) { location.reload(); return; }
   if (!answer.ok) return;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  wait = Number(page.querySelector("[data-progress]")?.dataset.progress || 0);
-  for (const now of document.querySelectorAll("[data-live]")) {
+  /** @type {HTMLElement | null} */
+  const next = page.querySelector("[data-progress]");
+  wait = Number(next?.dataset.progress || 0);
+  /** @type {NodeListOf<HTMLElement>} */
+  const parts = document.querySelectorAll("[data-live]");
+  for (const now of parts) {
     const then = page.querySelector(`[data-live="${now.dataset.live}"]`);
     if (!then || now.contains(document.activeElement) || now.querySelector("details[open]")) continue;
     if (then.textContent !== now.textContent) now.replaceWith(document.importNode(then, true));

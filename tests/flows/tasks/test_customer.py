@@ -1,13 +1,12 @@
-"""In a real browser: how few clicks a new customer needs, with and without scripts."""
+"""What customers do, in few clicks and fields, in each way to use a page."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core import mail as outbox
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import expect
 from pytest_django.live_server_helper import LiveServer
 
 from agency.actors import SYSTEM
@@ -15,38 +14,19 @@ from agency.tasks import send_mail
 from packs.services import change_pack, copy_automation, create_pack
 from tests.factories import ChannelFactory, ServiceFactory, StaffFactory, WorkspaceFactory
 from tests.flow_factories import a_customers_flow
+from tests.flows.tasks.conftest import SignIn
+from tests.flows.tasks.person import Person
 from tests.packs.client import PackClient, an_automation
 from tests.packs.small_library import WELCOME, write_library
 from tests.tenants import Tenant
+from tests.workspaces.conversations.facts import receive, received
 from workspaces.automations.models import Automation
 from workspaces.automations.services import change_readiness
-from workspaces.subaccounts.models import Workspace
+from workspaces.conversations.models import Message
+from workspaces.subaccounts.models import Channel, Workspace
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PASSWORD = "a-new-battery-staple"
-
-
-class Clicks:
-    """A person at a page: counts what they click and what they fill in."""
-
-    def __init__(self, page: Page) -> None:
-        self.page, self.clicks, self.fields = page, 0, 0
-
-    def click(self, role: Any, name: str) -> None:
-        self.page.get_by_role(role, name=name).first.click()
-        self.clicks += 1
-
-    def fill(self, label: str, text: str) -> None:
-        self.page.get_by_label(label).first.fill(text)
-        self.fields += 1
-
-    def choose(self, label: str, option: str) -> None:
-        self.page.get_by_label(label).first.select_option(label=option)
-        self.fields += 1
-
-    def counted(self) -> tuple[int, int]:
-        done, self.clicks, self.fields = (self.clicks, self.fields), 0, 0
-        return done
 
 
 @pytest.fixture(autouse=True)
@@ -69,12 +49,10 @@ def customer(a: Tenant) -> Workspace:
     return made
 
 
-@pytest.fixture(params=[True, False], ids=["with scripts", "without scripts"])
-def person(request: Any, browser: Browser, live_server: LiveServer, settings: Any) -> Iterator[Clicks]:
+@pytest.fixture
+def person(person_at: SignIn, live_server: LiveServer, settings: Any) -> Person:
     settings.PUBLIC_URL = live_server.url
-    context = browser.new_context(base_url=live_server.url, java_script_enabled=request.param)
-    yield Clicks(context.new_page())
-    context.close()
+    return person_at(home="/app/", menu="Dashboard")
 
 
 def invitation() -> str:
@@ -84,36 +62,61 @@ def invitation() -> str:
     return found[-1][1]
 
 
-def test_a_new_customer_gets_an_automation_going_in_few_clicks(person: Clicks, customer: Workspace) -> None:
-    page = person.page
-    page.goto(invitation())
+def accept_the_invitation(person: Person) -> None:
+    person.begin(invitation())
     person.clicks = 1  # the link in the e-mail
-    for field in page.locator("input[type=password]").all():
-        field.fill(PASSWORD)
+    for field in person.page.locator("input[type=password]").all():
+        person.type_into(field, PASSWORD)
     person.click("button", "Set the password")
-    expect(page.get_by_role("heading", name="First steps")).to_be_visible()
+    expect(person.page.get_by_role("heading", name="First steps")).to_be_visible()
+
+
+def switch_a_first_automation_on(person: Person) -> None:
     person.click("link", "Gallery: Set an automation up")
     person.click("link", "Welcome pack")
     person.click("button", "Install")
+    person.sees_message("added")
     person.click("link", "Open Welcome everybody")
     person.click("button", "Switch on")
-    expect(page.get_by_text("Welcome everybody is on.")).to_be_visible()
-    assert Automation.objects.get(workspace=customer).enabled
-    clicks, _ = person.counted()
-    assert clicks == 7 <= 12
+    person.sees_message("Welcome everybody is on.")
 
-    StaffFactory.create(workspace=customer, name="Hairdresser")
-    change_readiness(workspace=customer, availability=True, payment=True, by=SYSTEM)
-    ServiceFactory.create(workspace=customer)
-    person.click("link", "Gallery")
+
+def install_a_pack_and_set_an_automation_up(person: Person) -> None:
+    person.begin()
+    person.open("Gallery")
     person.click("link", "Booking pack")
     person.click("button", "Install")
+    person.sees_message("added")
     person.click("link", "Open Booking")
     person.fill("Text", "Call us whenever you like.")
     person.choose("Calendar", "Hairdresser")
     person.choose("Person", "Hairdresser")
     person.fill("Web address", "https://second-salon.example/")
     person.click("button", "Save and switch on")
-    expect(page.get_by_text("Booking is on.")).to_be_visible()
-    clicks, fields = person.counted()
-    assert (clicks, fields) == (5, 4)
+    person.sees_message("Booking is on.")
+
+
+def answer_a_message(person: Person) -> None:
+    person.begin("/app/inbox")
+    person.press(person.page.locator(".inbox-row", has_text="Person 1"))
+    person.fill("Answer to Person 1", "Yes, until six.")
+    person.click("button", "Send")
+    expect(person.page.locator(".bubble.out")).to_contain_text("Yes, until six.")
+
+
+def test_a_new_customer_gets_an_automation_going_in_few_clicks(person: Person, customer: Workspace) -> None:
+    accept_the_invitation(person)
+    switch_a_first_automation_on(person)
+    assert Automation.objects.get(workspace=customer).enabled
+    assert person.clicks == 7
+
+    StaffFactory.create(workspace=customer, name="Hairdresser")
+    change_readiness(workspace=customer, availability=True, payment=True, by=SYSTEM)
+    ServiceFactory.create(workspace=customer)
+    install_a_pack_and_set_an_automation_up(person)
+    assert (person.clicks, person.fields) == (5, 4)
+
+    receive(received(Channel.objects.get(), text="Are you open today?"))
+    answer_a_message(person)
+    assert (person.clicks, person.fields) == (2, 1)
+    assert Message.objects.get(direction="out").text == "Yes, until six."

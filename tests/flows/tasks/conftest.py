@@ -1,0 +1,55 @@
+"""People at their browsers, in each of the three ways."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.conf import settings as project
+from playwright.sync_api import Browser
+from pytest_django.live_server_helper import LiveServer
+
+from agency.models import User
+from tests.agency.console.browsers import a_browser
+from tests.flows.tasks.keyboard import PersonAtTheKeyboard
+from tests.flows.tasks.person import Person, PersonWithoutScripts
+
+WAYS: dict[str, type[Person]] = {
+    "mouse": Person,
+    "keyboard": PersonAtTheKeyboard,
+    "without JavaScript": PersonWithoutScripts,
+}
+SignIn = Callable[..., Person]
+
+
+@pytest.fixture(params=list(WAYS.values()), ids=list(WAYS))
+def way(request: Any) -> type[Person]:
+    found: type[Person] = request.param
+    return found
+
+
+@pytest.fixture
+def person_at(browser: Browser, live_server: LiveServer, way: type[Person]) -> Iterator[SignIn]:
+    """Sit somebody down; what a page complains about fails the test."""
+    complaints: list[str] = []
+    contexts = []
+
+    def sit_down(user: User | None = None, **options: Any) -> Person:
+        context = browser.new_context(
+            base_url=live_server.url,
+            java_script_enabled=way.has_scripts,
+            permissions=["clipboard-write"],
+            reduced_motion="reduce",
+        )
+        contexts.append(context)
+        if user:
+            session = a_browser(user).cookies[project.SESSION_COOKIE_NAME].value
+            context.add_cookies([{"name": project.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}])
+        context.set_default_timeout(8_000)
+        page = context.new_page()
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        return way(page, **options)
+
+    yield sit_down
+    for context in contexts:
+        context.close()
+    assert complaints == []

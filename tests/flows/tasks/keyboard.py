@@ -1,0 +1,89 @@
+"""Somebody who uses the keyboard alone, and complains as soon as focus cannot be seen, is lost or is trapped."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Locator, expect
+
+from tests.flows.tasks.person import Person
+
+FOCUS = Path(__file__).with_name("focus.js").read_text()
+# More than any page of these tasks has to pass on the way to one thing in its content.
+MOST_TABS = 150
+
+
+@dataclass
+class PersonAtTheKeyboard(Person):
+    """Goes from one thing to the next by Tab, Shift-Tab and arrows; the mouse stays where it is."""
+
+    tabs: int = 0
+
+    def reach(self, target: Locator) -> None:
+        """Go to something as a person would: past the menu, then forwards or backwards, one after the other."""
+        expect(target).to_be_visible()
+        focus = self.focus(target)
+        if focus["isLost"] and target.evaluate("element => Boolean(element.closest('main'))"):
+            self.skip_to_the_content()
+            focus = self.focus(target)
+        for _ in range(MOST_TABS):
+            if focus["side"] == "here":
+                return
+            before = focus["name"]
+            self.page.keyboard.press(self.key_towards(focus))
+            self.tabs += 1
+            focus = self.focus(target)
+            assert not focus["isLost"], f"focus was lost after {before}"
+            assert focus["isSeen"], f"nobody sees that focus stands on {focus['name']}"
+            assert focus["hasMoved"], f"focus is trapped in {before}"
+        raise AssertionError(f"{MOST_TABS} Tabs did not lead to {target}")
+
+    def key_towards(self, focus: dict[str, Any]) -> str:
+        """Of several possibilities one is reached by Tab, the others by arrows."""
+        if focus["isInGroup"]:
+            return "ArrowDown" if focus["side"] == "after" else "ArrowUp"
+        return "Tab" if focus["side"] == "after" else "Shift+Tab"
+
+    def skip_to_the_content(self) -> None:
+        """Use the first link of every page."""
+        self.page.keyboard.press("Tab")
+        skip = self.page.get_by_role("link", name="Skip to the content")
+        expect(skip).to_be_focused()
+        assert self.focus(skip)["isSeen"], "nobody sees the link that skips to the content"
+        self.page.keyboard.press("Enter")
+        expect(self.page.get_by_role("main")).to_be_focused()
+
+    def focus(self, target: Locator) -> dict[str, Any]:
+        """Where focus stands, seen from something else."""
+        found: dict[str, Any] = target.evaluate(FOCUS)
+        return found
+
+    def activate(self, target: Locator) -> None:
+        self.reach(target)
+        self.page.keyboard.press("Enter")
+
+    def set_box(self, box: Locator) -> None:
+        self.reach(box)
+        if not box.is_checked():
+            self.page.keyboard.press("Space")
+
+    def type_into(self, box: Locator, text: str) -> None:
+        self.reach(box)
+        if box.input_value():
+            self.page.keyboard.press("ControlOrMeta+a")
+        self.page.keyboard.type(text)
+
+    def select_in(self, box: Locator, option: str) -> None:
+        self.reach(box)
+        self.page.keyboard.type(option)
+
+    def find(self, text: str, found: str) -> None:
+        self.page.keyboard.press("Control+k")
+        self.clicks += 1
+        box = self.page.get_by_role("combobox", name="What do you look for?")
+        expect(box).to_be_focused()
+        assert self.focus(box)["isSeen"], "nobody sees that focus stands in the search"
+        self.page.keyboard.type(text)
+        self.fields += 1
+        expect(self.page.locator(".find [aria-selected=true]")).to_contain_text(found)
+        self.page.keyboard.press("Enter")
