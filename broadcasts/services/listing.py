@@ -32,7 +32,7 @@ SELECT contact_id FROM broadcasts_recipient WHERE broadcast_id = %(broadcast)s {
 ORDER BY contact_id {order} OFFSET %(offset)s LIMIT %(size)s
 """
 # Among all recipients their chunks lead to the page, unless it is no farther from an end than this.
-NEAR: Final = 1_000
+NEAR: Final = 500
 PAGE_OF_CHUNK: Final = """
 SELECT contact_id FROM broadcasts_recipient WHERE broadcast_id = %(broadcast)s AND contact_id <= %(up_to)s
 ORDER BY contact_id DESC OFFSET %(offset)s LIMIT %(size)s

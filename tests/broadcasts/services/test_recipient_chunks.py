@@ -5,16 +5,19 @@ from typing import Any
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils.timezone import now
 
 from broadcasts.models import Broadcast, Recipient, RecipientChunk, Stage
+from broadcasts.services.audience.preparing import prepare_chunk
 from broadcasts.services.counts import add_counts
 from broadcasts.services.listing import NEAR
-from tests.broadcasts.services.making import a_contact, a_segment, begun, many_contacts, templated
+from broadcasts.services.progress.round import Round
+from tests.broadcasts.services.making import a_contact, a_segment, begun, many_contacts, scheduled, templated, work
 from tests.tenants import Tenant
 from workspaces.contacts.models import Contact
 
 pytestmark = pytest.mark.django_db
-CHUNK, SIZE = 300, 100
+CHUNK, SIZE = 150, 100
 SCANNED = "EXPLAIN (ANALYZE, TIMING OFF, COSTS OFF, FORMAT JSON) "
 
 
@@ -71,9 +74,9 @@ def test_a_page_in_the_middle_walks_over_one_chunk_at_most(a: Tenant) -> None:
 def test_pages_stay_exact_where_a_contact_that_had_no_place_becomes_one_of_them(
     a: Tenant, status: str, is_older: bool
 ) -> None:
-    older = a_contact(a, None, tags=["no"])
+    older = a_contact(a, None, tags=["no"], tag_keys=["no"])
     many_contacts(a, 2 * NEAR + 4 * SIZE)
-    Contact.objects.exclude(pk=older.pk).update(tags=["yes"])
+    Contact.objects.exclude(pk=older.pk).update(tags=["yes"], tag_keys=["yes"])
     segment = a_segment(a, tags_any=["yes"])
     named = {"type": "segment", "segment": str(segment.uuid)}
     broadcast = begun(a, chunk=CHUNK, message=templated(a), segment=segment, audience=named)
@@ -94,4 +97,21 @@ def test_a_broadcast_whose_chunks_say_too_little_is_walked(a: Tenant) -> None:
     first = RecipientChunk.objects.filter(broadcast_id=broadcast.pk).order_by("-up_to").first()
     assert first is not None
     first.delete()
+    check_pages(a, broadcast)
+
+
+def test_pages_stay_exact_where_preparation_goes_back(a: Tenant) -> None:
+    older = a_contact(a, None)
+    many_contacts(a, 2 * NEAR + 4 * SIZE)
+    chosen = list(Contact.objects.exclude(pk=older.pk).order_by("pk").values_list("pk", flat=True))
+    broadcast = scheduled(
+        a, message=templated(a), audience={"type": "contacts", "contacts": []}, chosen_contacts=chosen
+    )
+    Round().look()
+    for _ in range(5):
+        assert prepare_chunk(broadcast.pk, now=now(), size=CHUNK)
+    last = Contact.objects.get(pk=chosen[-1])
+    assert a.workspace_api.post(f"/contacts/{older.uuid}/merge", {"contact": str(last.uuid)}).status_code == 200
+    work(2 * CHUNK)
+    assert Recipient.objects.of(broadcast).count() == len(chosen)
     check_pages(a, broadcast)
