@@ -17,6 +17,7 @@ from benchmarks.contacts.rows import a_workspace
 from benchmarks.figures import Figure
 from benchmarks.servers import Bench
 from broadcasts.models import Broadcast, Stage
+from broadcasts.services.audience.chunks import SIZE as CHUNK_SIZE
 from broadcasts.services.counts import add_counts
 from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.services import issue_workspace_key
@@ -75,6 +76,13 @@ FROM pg_index index LEFT JOIN pg_constraint own ON own.conindid = index.indexrel
 WHERE index.indrelid = 'broadcasts_recipient'::regclass
 """
 COUNTED: Final = "SELECT status, count(*) FROM broadcasts_recipient WHERE broadcast_id = %s GROUP BY status"
+
+
+CHUNKS: Final = """
+INSERT INTO broadcasts_recipientchunk (broadcast_id, up_to, number)
+SELECT broadcast_id, max(contact_id), count(*) FROM broadcasts_recipient WHERE broadcast_id = %(broadcast)s
+GROUP BY broadcast_id, (contact_id - 1) / %(size)s
+"""
 
 
 def run(_: Bench) -> list[Figure]:
@@ -154,6 +162,7 @@ def _fill(broadcast: Broadcast, workspace: Workspace) -> None:
             cursor.execute(definition)
             if constraint:
                 cursor.execute(f"ALTER TABLE {TABLE} ADD CONSTRAINT {constraint} PRIMARY KEY USING INDEX {name}")
+        cursor.execute(CHUNKS, {"broadcast": broadcast.pk, "size": CHUNK_SIZE})
         cursor.execute(f"VACUUM ANALYZE {TABLE}")
         cursor.execute("ANALYZE contacts_contact")
         cursor.execute(COUNTED, [broadcast.pk])

@@ -1,6 +1,7 @@
 """Tables of broadcasts."""
 
 from broadcasts.models.broadcasts import Broadcast, BroadcastQuerySet, Wave
+from broadcasts.models.chunks import RecipientChunk
 from broadcasts.models.clicks import Click
 from broadcasts.models.costs import BilledCount, Rate
 from broadcasts.models.counts import BroadcastCount
@@ -14,6 +15,7 @@ __all__ = [
     "Click",
     "Rate",
     "Recipient",
+    "RecipientChunk",
     "RecipientQuerySet",
     "Stage",
     "Wave",

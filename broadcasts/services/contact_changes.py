@@ -11,6 +11,7 @@ from broadcasts.models import Recipient, Stage
 from broadcasts.services.audience.locking import hold_preparation
 from broadcasts.services.counts import add_counts
 from broadcasts.services.events.recipient_events import record_recipient_events
+from broadcasts.services.recipient_chunks import add_to_chunks
 from workspaces.contacts.services import ContactMergeHandler, ContactRemovalHandler
 
 # Broadcasts are locked before their recipients, as by whoever sends them: those whose contacts are named anew, and
@@ -93,6 +94,13 @@ CHOOSE_OTHER: Final = RENAME.format(
 """,
     only="AND prepared_up_to < %(contact)s",
 )
+# Chunks of what is walked a second time would overlap: nothing is known of these broadcasts' chunks then.
+FORGET_CHUNKS: Final = """
+DELETE FROM broadcasts_recipientchunk chunk USING broadcasts_broadcast broadcast
+WHERE chunk.broadcast_id = broadcast.id AND NOT broadcast.is_prepared
+    AND broadcast.workspace_id = (SELECT workspace_id FROM contacts_contact WHERE id = %(contact)s)
+    AND broadcast.chosen_contacts @> ARRAY[%(contact)s::bigint]
+"""
 WAITING: Final = (Stage.READY, Stage.HELD)
 
 
@@ -132,7 +140,7 @@ def move_recipients(kept: int, gone: int) -> None:
     What has been sent stays with the number that its network knows it by.
     """
     hold_preparation(gone)
-    for statement in (LOCK_BROADCASTS, CHOOSE_OTHER):
+    for statement in (LOCK_BROADCASTS, FORGET_CHUNKS, CHOOSE_OTHER):
         _execute(statement, {"contact": gone, "kept": kept})
     found = _locked(gone, kept)
     theirs = {row.broadcast: row for row in found if row.contact == kept}
@@ -144,6 +152,8 @@ def move_recipients(kept: int, gone: int) -> None:
     changes = _skip(twice, Recipient.SkipReason.DUPLICATE_ADDRESS)
     marked = _mark(kept, gone, [row.broadcast for row in leaving if row.is_under_way and row.may_have_got_it])
     _execute(MOVE, [kept, moving, gone])
+    add_to_chunks(moving, contact=gone, number=-1)
+    add_to_chunks([*moving, *marked], contact=kept, number=1)
     # The two rows change places, by way of a number that nobody has.
     for new, old in ((-gone, gone), (gone, kept), (kept, -gone)):
         _execute(MOVE, [new, changing, old])

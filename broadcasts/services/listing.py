@@ -11,6 +11,7 @@ from django.utils import timezone
 from broadcasts.models import Broadcast, BroadcastQuerySet, Recipient
 from broadcasts.services.counts import counts_of
 from broadcasts.services.progress.schedule import instant_of
+from broadcasts.services.recipient_chunks import find_chunk_of_page
 from config.leases.arrays import integers
 from workspaces.contacts.models import Contact
 
@@ -29,6 +30,12 @@ FROM unnest(%(ids)s::bigint[]) AS one (id)
 PAGE: Final = """
 SELECT contact_id FROM broadcasts_recipient WHERE broadcast_id = %(broadcast)s {kept}
 ORDER BY contact_id {order} OFFSET %(offset)s LIMIT %(size)s
+"""
+# Among all recipients their chunks lead to the page, unless it is no farther from an end than this.
+NEAR: Final = 500
+PAGE_OF_CHUNK: Final = """
+SELECT contact_id FROM broadcasts_recipient WHERE broadcast_id = %(broadcast)s AND contact_id <= %(up_to)s
+ORDER BY contact_id DESC OFFSET %(offset)s LIMIT %(size)s
 """
 # Those of a status that few may have, by the indexes of those few; all others are met soon on the way.
 KEPT: Final = {
@@ -115,14 +122,25 @@ def with_contacts(recipients: Sequence[Recipient]) -> list[Recipient]:
 
 def _page(broadcast: int, status: str | None, offset: int, size: int, total: int) -> list[int]:
     behind = total - offset - size
+    chunk = None
+    if status is None and min(offset, behind) > NEAR:
+        chunk = find_chunk_of_page(broadcast, offset=offset, total=total)
+    if chunk is not None:
+        up_to, newer = chunk
+        values = {"broadcast": broadcast, "up_to": up_to, "offset": offset - newer, "size": size}
+        return _contacts(PAGE_OF_CHUNK, values)
     is_nearer_end = behind < offset
     order = "ASC" if is_nearer_end else "DESC"
     statement = PENDING if status == Recipient.Status.PENDING and total <= FEW else PAGE
     kept = KEPT.get(status, "AND status = %(status)s") if status else ""
     offset = behind if is_nearer_end else offset
     values = {"broadcast": broadcast, "status": status, "offset": offset, "size": size}
+    return _contacts(statement.format(kept=kept, order=order), values)
+
+
+def _contacts(statement: str, values: dict[str, Any]) -> list[int]:
     with connection.cursor() as cursor:
-        cursor.execute(statement.format(kept=kept, order=order), values)
+        cursor.execute(statement, values)
         return [contact for (contact,) in cursor.fetchall()]
 
 

@@ -26,6 +26,7 @@ from broadcasts.services.audience.statements import insert, insert_duplicates, p
 from broadcasts.services.audience.waves import add_waves
 from broadcasts.services.counts import add_counts
 from broadcasts.services.events.recording import record_recipient_events
+from broadcasts.services.recipient_chunks import add_chunk
 from config.db import violated_constraint
 
 UNIQUE: Final = ("broadcasts_recipient_pkey", "recipient_address_once_per_broadcast")
@@ -110,6 +111,7 @@ def _prepare(chunk: TakenChunk, now: datetime) -> None:
     if chunk.previous is not None:
         wait_for_end(broadcast.pk, chunk.previous)
     _advance(chunk, outcome)
+    add_chunk(broadcast.pk, up_to=chunk.up_to, number=outcome.total)
     add_waves(broadcast.pk, outcome.ready)
     if chunk.wants_events:
         skipped = [(broadcast.pk, contact) for contact in outcome.skipped]
