@@ -1,6 +1,6 @@
 """Broadcasts and recipients with what is shown of them beside their own columns: few statements for any number."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -127,8 +127,8 @@ def _page(broadcast: int, status: str | None, offset: int, size: int, total: int
         chunk = find_chunk_of_page(broadcast, offset=offset, total=total)
     if chunk is not None:
         up_to, newer = chunk
-        values = {"broadcast": broadcast, "up_to": up_to, "offset": offset - newer, "size": size}
-        return _contacts(PAGE_OF_CHUNK, values)
+        within = {"broadcast": broadcast, "up_to": up_to, "offset": offset - newer, "size": size}
+        return _contacts(PAGE_OF_CHUNK, within)
     is_nearer_end = behind < offset
     order = "ASC" if is_nearer_end else "DESC"
     statement = PENDING if status == Recipient.Status.PENDING and total <= FEW else PAGE
@@ -138,7 +138,7 @@ def _page(broadcast: int, status: str | None, offset: int, size: int, total: int
     return _contacts(statement.format(kept=kept, order=order), values)
 
 
-def _contacts(statement: str, values: dict[str, Any]) -> list[int]:
+def _contacts(statement: str, values: Mapping[str, Any]) -> list[int]:
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
         return [contact for (contact,) in cursor.fetchall()]

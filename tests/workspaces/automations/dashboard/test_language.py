@@ -82,7 +82,8 @@ def test_choices_and_ways_out_are_said_in_the_language_of_the_page(a: Tenant) ->
 
 def _values() -> Iterator[str]:
     """Give every choice and every way out that is declared."""
-    fields = [field for step in (*STEPS.values(), *TRIGGERS.values()) for field in step.fields]
+    fields = [field for step in STEPS.values() for field in step.fields]
+    fields += [field for trigger in TRIGGERS.values() for field in trigger.fields]
     fields += [below for field in fields if isinstance(field, Many) for below in field.of]
     yield from (option for field in fields if isinstance(field, Choice) for option in field.options)
     for step in STEPS.values():
