@@ -127,8 +127,8 @@ def _page(broadcast: int, status: str | None, offset: int, size: int, total: int
         chunk = find_chunk_of_page(broadcast, offset=offset, total=total)
     if chunk is not None:
         up_to, newer = chunk
-        within = {"broadcast": broadcast, "up_to": up_to, "offset": offset - newer, "size": size}
-        return _contacts(PAGE_OF_CHUNK, within)
+        place = {"broadcast": broadcast, "up_to": up_to, "offset": offset - newer, "size": size}
+        return _contacts(PAGE_OF_CHUNK, place)
     is_nearer_end = behind < offset
     order = "ASC" if is_nearer_end else "DESC"
     statement = PENDING if status == Recipient.Status.PENDING and total <= FEW else PAGE
