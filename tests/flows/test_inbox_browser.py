@@ -114,6 +114,18 @@ def test_what_is_being_typed_survives_whatever_happens_meanwhile(page: Page, cha
     expect(page.get_by_label("Answer to Person 1")).to_have_value("A long answer that is not finished")
 
 
+def test_focus_stays_on_a_button_whatever_happens_meanwhile(page: Page, channel: Channel) -> None:
+    receive(received(channel, text="Hello"))
+    page.locator(".inbox-row", has_text="Person 1").click()
+    expect(page.locator(".inbox-row.unread")).to_have_count(0)
+    button = page.get_by_role("button", name="Assign to me")
+    button.evaluate("button => { window.before = button; button.focus(); }")
+    receive(received(channel, text="Are you there?"))
+    expect(page.locator(".bubble.in").last).to_contain_text("Are you there?")
+    assert page.evaluate("!window.before.isConnected")
+    expect(button).to_be_focused()
+
+
 def test_a_closed_window_and_a_phone(page: Page, channel: Channel) -> None:
     page.set_viewport_size({"width": 360, "height": 740})
     receive(received(channel, at=moment(-90_000), text="W" * 120))

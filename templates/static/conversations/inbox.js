@@ -19,6 +19,11 @@ function toEnd() {
 
 const live = (part, root = document) => root.querySelector(`[data-live="${part}"]`);
 const ticked = () => [...document.querySelectorAll(".inbox-tick input:checked")].map((box) => box.value);
+const FOCUSABLE = "a[href], button, summary, select, textarea, input:not([type=hidden])";
+const identity = (element) => JSON.stringify([
+  element.localName, element.id, element.getAttribute("href"), element.getAttribute("name"), element.getAttribute("value"),
+  element.closest("form")?.getAttribute("action"),
+]);
 const isInUse = (part) => Boolean(part.querySelector("details[open]"));
 
 function swap(page, parts) {
@@ -29,13 +34,17 @@ function swap(page, parts) {
     const log = now.querySelector("[data-log]");
     const stays = log && !isAtEnd(log) ? log.scrollTop : null;
     const [scrolled, boxes] = [now.scrollTop, part === "list" ? ticked() : []];
-    const held = document.activeElement;
-    const address = now.contains(held) ? held.getAttribute("href") : null;
+    const held = now.contains(document.activeElement) ? document.activeElement : null;
+    const place = held ? [...now.querySelectorAll(FOCUSABLE)].indexOf(held) : -1;
     now.replaceWith(document.importNode(then, true));
     const shown = live(part);
     shown.scrollTop = scrolled;
     for (const box of boxes) shown.querySelector(`.inbox-tick input[value="${CSS.escape(box)}"]`)?.click();
-    if (address) shown.querySelector(`a[href="${CSS.escape(address)}"]`)?.focus();
+    if (place >= 0) {
+      // What has gone leaves focus to what stands in its place now.
+      const targets = [...shown.querySelectorAll(FOCUSABLE)];
+      (targets.find((one) => identity(one) === identity(held)) ?? targets[Math.min(place, targets.length - 1)])?.focus();
+    }
     if (part !== "thread") continue;
     if (stays === null) toEnd();
     else document.querySelector("[data-log]").scrollTop = stays;

@@ -47,7 +47,7 @@ class Person:
 
     def choose(self, label: str, option: str) -> None:
         """Choose from a list: one field."""
-        box = self.page.locator("main").get_by_label(label, exact=True).first
+        box = self.page.locator("main").get_by_role("combobox", name=label, exact=True).first
         self.select_in(box, option)
         expect(box.locator("option:checked")).to_have_text(option)
         self.fields += 1

@@ -127,7 +127,7 @@ def test_its_activity_is_its_own_in_pages(a: Tenant, path: str, viewer: Client) 
     for number in range(30):
         change_workspace(workspace=a.workspace, name=f"Name {number}", by=SYSTEM)
     page = viewer.get(f"{path}/activity")
-    assert "name: Name 28 → Name 29" in text(page)
+    assert "Field Before After Name Name 28 Name 29" in text(page)
     assert "Else" not in text(page)
     assert 'rel="next" href="?before=' in page.content.decode()
 
