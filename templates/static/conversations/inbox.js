@@ -64,11 +64,13 @@ function newestIn() {
 const isWriting = () => [...document.querySelectorAll("[data-composer] :is(textarea, input:not([type=hidden]))")].some((field) => field.value);
 
 async function refresh() {
-  const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+  const asked = location.href;
+  const answer = await fetch(asked, { headers: { Accept: "text/html" } });
   if (answer.redirected) { location.reload(); return; }
   if (!answer.ok) return;
-  const before = newestIn();
   const page = parse(await answer.text());
+  if (location.href !== asked) { refreshSoon(); return; } // somebody has begun to write something else meanwhile
+  const before = newestIn();
   const parts = PARTS.filter((part) => part !== "head" || !isInUse(live("head") || document.createElement("p")));
   const [mode, wanted] = [live("composer"), live("composer", page)];
   const windowChanged = mode && wanted && !mode.querySelector("[data-window-ends]") !== !wanted.querySelector("[data-window-ends]");
@@ -142,6 +144,7 @@ document.addEventListener("submit", async (event) => {
   event.stopImmediatePropagation();
   if (form.dataset.busy) return;
   form.dataset.busy = "yes";
+  const asked = location.href;
   try {
     const button = event.submitter?.name ? event.submitter : null;
     const action = event.submitter?.getAttribute("formaction") || form.getAttribute("action");
@@ -151,7 +154,8 @@ document.addEventListener("submit", async (event) => {
     const wasWritten = answer.ok && form.matches("[data-composer]");
     if (wasWritten) document.dispatchEvent(new Event("inbox:sent"));
     if (form.matches(".inbox-bulk")) for (const box of document.querySelectorAll(".inbox-tick input:checked")) box.checked = false;
-    const parts = form.matches("[data-composer]") || !isWriting() ? [...PARTS, "composer"] : PARTS;
+    const isSame = location.href === asked;
+    const parts = isSame && (form.matches("[data-composer]") || !isWriting()) ? [...PARTS, "composer"] : PARTS;
     swap(page, parts);
     const flashes = document.querySelector(".flashes");
     flashes.innerHTML = page.querySelector(".flashes").innerHTML;
