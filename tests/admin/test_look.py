@@ -41,7 +41,7 @@ def dressed_as(page: Any, agency: Agency) -> list[str]:
 
 
 def test_pages_for_support_have_no_agency_s_look(employer: Agency, support: Client, superuser: User) -> None:
-    assert dressed_as(support.get("/console/"), employer) == []  # on the installation's host
+    assert dressed_as(support.get("/console/team"), employer) == []  # on the installation's host
     for path in (*PAGES, *OF_THE_PERSON):
         page = support.get(path)
         assert (path, dressed_as(page, employer)) == (path, [])

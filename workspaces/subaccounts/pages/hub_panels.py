@@ -12,7 +12,8 @@ from agency.pages.registry import Concern
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.pages.home import WorkspaceConcernSource
 from workspaces.subaccounts.pages.hub import Column, HubContent, HubPanel, HubRow, opened_as_customer
-from workspaces.subaccounts.services import waiting_invitations
+from workspaces.subaccounts.services import owner_state, waiting_invitations
+from workspaces.subaccounts.services.people.owners import OwnerState
 
 
 def _members(workspace: Workspace, most: int) -> Iterator[HubRow]:
@@ -66,7 +67,8 @@ def keys(workspace: Workspace, most: int) -> HubContent:
 
 
 def owner_concerns(workspace: Workspace) -> Iterator[Concern]:
-    if workspace.owner_pending_since:
+    """Say that the owner has not come, as far as it is the agency's business: not whether somebody knows them."""
+    if owner_state(workspace) is not OwnerState.SIGNED_UP:
         yield Concern(
             text=_("%(owner)s has not accepted the ownership yet.") % {"owner": workspace.owner_name},
             url="#owner",

@@ -13,7 +13,7 @@ from agency.limits import unlimited
 from broadcasts.models import Broadcast
 from channelconnect.models import ConnectSession
 from packs.services.offered_packs import offered_packs
-from tests.agency.console.browsers import at_the_console, flashes, text
+from tests.agency.console.browsers import PASSWORD, at_the_console, flashes, text
 from tests.broadcasts.under_way import a_broadcast
 from tests.channelconnect.agencies import a_session, switch_on
 from tests.factories import ChannelFactory, WorkspaceFactory, WorkspaceMemberFactory, a_workspace_key
@@ -85,6 +85,8 @@ def fill(tenant: Tenant, count: int = 1) -> None:
 
 def test_nothing_there_is_said_with_what_to_do(a: Tenant, viewer: Client) -> None:
     bare = WorkspaceFactory.create(agency=a.agency)
+    bare.owner.set_password(PASSWORD)
+    bare.owner.save()
     page = viewer.get(f"/console/sub-accounts/{bare.uuid}")
     for name, sentence in {
         "health": "Nothing needs attention.",

@@ -61,7 +61,7 @@ def an_entry(workspace: Workspace, number: int) -> ActivityEntry:
 @pytest.fixture
 def entries(a: Tenant) -> None:
     """Eight changes on as many days, each by another kind of actor; of two things."""
-    ActivityEntry.objects.bulk_create(an_entry(a.workspace, number) for number in range(1, 9))
+    ActivityEntry.objects.bulk_create(an_entry(a.workspace, number) for number in range(8, 0, -1))  # as time goes
 
 
 def found(page: Any) -> set[int]:

@@ -101,7 +101,7 @@ def test_the_customer_s_log_calls_the_agency_by_its_name_where_it_was_not_there(
     browser = dashboard_client(a.workspace)
     browser.post("/app/saved-replies/new", {"name": "Hours", "text": "Nine to six."})
     log = text(browser.get("/app/activity"))
-    assert f"Sub-account edited — {a.agency.name}" in log
+    assert f"Time zone UTC Europe/Berlin — {a.agency.name} just now" in log
     assert f"Saved reply created — {a.workspace.owner_email}" in log
     assert staff.user.email not in log
     assert "2001:db8" not in log
@@ -121,14 +121,14 @@ def test_nobody_s_address_begins_to_show_when_somebody_leaves_or_the_workspace_m
     browser.post(f"/app/people/{former.uuid}/remove")
     browser.get("/app/activity")  # says what was done just now
     before = text(browser.get("/app/activity"))
-    assert f"Sub-account edited — {a.agency.name}" in before
+    assert f"Time zone UTC Europe/Berlin — {a.agency.name} just now" in before
     assert f"Saved reply created — {former.user.email}" in before
     assert f"{staff.user.email} ({a.agency.name}) as customer" in before
     remove_member(member=staff, by=SYSTEM)
     assert text(browser.get("/app/activity")) == before
     move_workspace(workspace=a.workspace, agency=b.agency, now=now(), by=SYSTEM)
     after = text(browser.get("/app/activity"))
-    assert f"Sub-account edited — {a.agency.name}" in after
+    assert f"Time zone UTC Europe/Berlin — {a.agency.name} just now" in after
     assert f"{staff.user.email} ({a.agency.name}) as customer" in after
     assert "Person invited nora@example.com" in after
 
