@@ -26,7 +26,7 @@ OURS = ("DATABASE_URL", "REDIS_URL", "ENVIRONMENT", "DJANGO_SETTINGS_MODULE", "W
 
 
 @pytest.mark.slow
-def test_each_kind_of_fault_costs_nothing_that_a_client_was_told_and_a_broken_product_is_noticed(
+def test_each_kind_of_fault_costs_nothing_that_was_confirmed_and_a_broken_product_is_noticed(
     migrated_dump: Path | None,
 ) -> None:
     begun_with = {VARIABLE: str(migrated_dump)} if migrated_dump else {}

@@ -157,7 +157,7 @@ def test_another_browser_has_to_know_the_password(host: str, link: str) -> None:
     assert phone.post(CONFIRM, {"password": PASSWORD})["Location"] == "/app/"
 
 
-def test_ten_passwords_may_be_tried_in_fifteen_minutes(host: str, link: str) -> None:
+def test_ten_guesses_are_allowed_in_fifteen_minutes(host: str, link: str) -> None:
     phone = a_visitor(host)
     phone.get(link)
     answers = [phone.post(CONFIRM, {"password": f"guess-number-{number}"}).status_code for number in range(11)]
