@@ -21,6 +21,7 @@ from benchmarks.pages.first_paint import transferred
 from benchmarks.pages.rows import Rows, fill
 from benchmarks.rounds import interleave
 from benchmarks.servers import Bench
+from config.urls import console, dashboard
 from webhooks.models import Delivery
 
 MOST_MS: Final = 50.0
@@ -54,8 +55,6 @@ def run(_: Bench) -> list[Figure]:
 
 def _pages(browser: Client, rows: Rows) -> Iterator[tuple[str, str]]:
     """Give each page that opens without more than what `rows` has, by its URL's name."""
-    from config.urls import console, dashboard
-
     named = {"console": _ids(rows), "app": {}}
     for area, patterns in (("console", console), ("app", dashboard)):
         for pattern in patterns:
