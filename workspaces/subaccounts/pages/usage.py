@@ -28,6 +28,11 @@ class UsedLimit:
         return self.allowed is not None and self.allowed < LEAST_LIMIT
 
     @property
+    def is_idle(self) -> bool:
+        """Whether nothing is used, and nothing is limited: the line says nothing of this sub-account."""
+        return self.used == 0 and self.allowed is None
+
+    @property
     def matters(self) -> bool:
         """Whether a customer has a use for this line."""
         return self.used > 0 or bool(self.allowed)

@@ -56,6 +56,21 @@ def test_a_sub_account_without_a_plan_has_no_limits(a: Tenant, viewer: Client) -
     assert "Contacts 0 No limit" in shown
 
 
+def test_what_is_neither_limited_nor_used_is_folded_away(a: Tenant, path: str, viewer: Client) -> None:
+    a.plan.limits = plan_limits(contacts=1000, broadcasts_per_month=0)
+    a.plan.save()
+    assign_plan(workspace=a.workspace, plan=a.plan, now=now(), by=SYSTEM)
+    shown, _, folded = viewer.get(path).content.decode().partition('<details class="idle-limits">')
+    folded = folded.partition("</details>")[0]
+    for label in ("Contacts", "Broadcasts per month", "Team members"):
+        assert f'<th scope="row">{label}' in shown
+        assert f'<th scope="row">{label}' not in folded
+    number = folded.count('<th scope="row">')
+    assert f"Not limited and not used: {number}" in folded
+    assert '<th scope="row">SMS channels' in folded
+    assert '<th scope="row">SMS channels' not in shown
+
+
 def test_it_is_renamed_and_edited(a: Tenant, path: str) -> None:
     member = a_member(a.agency)
     browser = a_browser(member.user)

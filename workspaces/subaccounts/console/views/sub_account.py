@@ -86,7 +86,8 @@ class SubAccountPage(OneSubAccount):
         return self.page(
             "subaccounts/sub_account.html",
             workspace=self.workspace,
-            limits=limits,
+            limits=[limit for limit in limits if not limit.is_idle],
+            idle_limits=[limit for limit in limits if limit.is_idle],
             held_addons=held_addons,
             addon_form=AddonForm(addons=free.order_by("name_key", "id")),
             owner_state=owner_state(self.workspace),
