@@ -13,7 +13,7 @@ from django.db import connection
 
 from channelconnect.models.inbox import MOST_TRIES
 
-MOST_BODIES: Final = 500
+MOST_BODIES: Final = 2_000
 # Some two thousand statuses or messages. What a statement applies at once has its best price there.
 MOST_BYTES: Final = 1_000_000
 FEW_BODIES: Final = 50

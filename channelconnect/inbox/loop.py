@@ -6,6 +6,7 @@ from typing import Final
 
 from channelconnect.inbox.reading import Reader
 from channelconnect.inbox.storing import WAKE_UP
+from config.leases.garbage import rare_collections
 from config.leases.wake_ups import WakeUpListener
 
 IDLE_SECONDS: Final = 1.0
@@ -17,9 +18,10 @@ def run_reader(*, should_stop: Callable[[], bool], idle_seconds: float = IDLE_SE
     listener = WakeUpListener(WAKE_UP, woken.set)
     listener.thread.start()
     try:
-        while not should_stop():
-            woken.clear()
-            if not reader.read_round():
-                woken.wait(idle_seconds)
+        with rare_collections():
+            while not should_stop():
+                woken.clear()
+                if not reader.read_round():
+                    woken.wait(idle_seconds)
     finally:
         listener.stop()

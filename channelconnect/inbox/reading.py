@@ -26,6 +26,7 @@ from channelconnect.providers.notices import (
     read_notice,
 )
 from config.db import database_now
+from config.leases.garbage import rare_collections
 from config.metrics import count
 
 logger = logging.getLogger(__name__)
@@ -148,9 +149,10 @@ def _give_back(reading: Reading, error: Exception, is_passing: bool) -> None:
 def read_waiting(*, seconds: float = 30.0, handlers: Callable[[], Iterable[FactHandler]] = registered) -> int:
     """Read until nothing is left that is due, or for so long; says how many notices were at hand."""
     reader, until, done = Reader(handlers), time.monotonic() + seconds, 0
-    while time.monotonic() < until:
-        found = reader.read_round()
-        done += found
-        if not found:
-            break
+    with rare_collections():
+        while time.monotonic() < until:
+            found = reader.read_round()
+            done += found
+            if not found:
+                break
     return done
