@@ -76,6 +76,22 @@ def test_the_picture_follows_what_is_typed_and_variables_are_inserted(page: Page
     assert Broadcast.objects.get().message["components"][0]["parameters"] == [{"type": "text", "text": "Grace"}]
 
 
+def test_arrow_keys_walk_through_the_messages_and_ask_for_nothing_by_themselves(page: Page) -> None:
+    page.goto("/app/broadcasts/new")
+    page.evaluate(STAYS)
+    asking = page.get_by_role("button", name="Show what it asks for")
+    expect(asking).to_be_hidden()
+    page.get_by_label("Message", exact=True).focus()
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_label("Message", exact=True).locator("option:checked")).to_have_text("sale · en")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowDown")
+    expect(asking).to_be_visible()
+    assert page.evaluate("window.stays")
+    asking.press("Enter")
+    expect(page.get_by_label("Text {{1}}")).to_be_visible()
+
+
 def test_a_page_follows_its_broadcast_without_reloading(page: Page, channel: Channel) -> None:
     broadcast = a_busy_broadcast(channel)
     page.clock.install()

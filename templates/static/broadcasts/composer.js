@@ -49,6 +49,15 @@ function showChosen() {
   }
 }
 
+// Who goes through a list by its arrow keys has chosen each entry on the way: nothing is asked for before they say so.
+let usesKeys = false;
+function askFor(choice) {
+  if (!choice.matches("select[name=channel], select[name=template]")) return;
+  const asking = form.querySelector("[data-choose]");
+  if (usesKeys) asking.parentElement.classList.add("is-needed");
+  else asking.click();
+}
+
 if (form) {
   form.classList.add("has-script");
   form.querySelector("[data-variables]").hidden = false;
@@ -62,8 +71,10 @@ if (form) {
   });
   form.addEventListener("change", (event) => {
     showChosen();
-    if (event.target.matches("select[name=channel], select[name=template]")) form.querySelector("[data-choose]").click();
+    askFor(event.target);
   });
+  form.addEventListener("keydown", () => { usesKeys = true; });
+  form.addEventListener("pointerdown", () => { usesKeys = false; });
   showChosen();
   redraw();
 }
