@@ -2,10 +2,13 @@
 
 import os
 import shutil
+import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+
+from webhooks.dispatcher.loop import Dispatcher
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = [
@@ -34,6 +37,17 @@ def chromium(_django_beside_the_browser: None) -> str:
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args: dict[str, Any], chromium: str) -> dict[str, Any]:
     return {**browser_type_launch_args, "executable_path": chromium, "args": FLAGS}
+
+
+@pytest.fixture
+def dispatcher(transactional_db: None) -> Iterator[None]:
+    """Deliver webhooks while the story goes on."""
+    at_work, leaving = Dispatcher(), threading.Event()
+    thread = threading.Thread(target=at_work.run, kwargs={"should_stop": leaving.is_set})
+    thread.start()
+    yield
+    leaving.set()
+    thread.join(20)
 
 
 @pytest.fixture(scope="session")

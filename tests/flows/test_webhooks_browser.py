@@ -1,6 +1,5 @@
 """In a real browser: an agency adds a webhook, tests it, rotates its secret, sends again, and removes it."""
 
-import threading
 from collections.abc import Callable, Iterator
 from ipaddress import ip_network
 from typing import Any
@@ -14,7 +13,6 @@ from tests.agency.console.browsers import PASSWORD, a_member
 from tests.config.http.receivers import Receiver, answer
 from tests.tenants import Tenant
 from tests.webhooks.factories import a_failed_delivery, an_endpoint
-from webhooks.dispatcher.loop import Dispatcher
 from webhooks.models import Delivery, Endpoint
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -55,23 +53,13 @@ def open_page(browser: Browser, live_server: LiveServer, a: Tenant) -> Iterator[
 
 
 @pytest.fixture
-def _dispatcher(transactional_db: None) -> Iterator[None]:
-    dispatcher, leaving = Dispatcher(), threading.Event()
-    thread = threading.Thread(target=dispatcher.run, kwargs={"should_stop": leaving.is_set})
-    thread.start()
-    yield
-    leaving.set()
-    thread.join(20)
-
-
-@pytest.fixture
 def receiver() -> Iterator[Receiver]:
     listening = Receiver(answer())
     yield listening
     listening.close()
 
 
-@pytest.mark.usefixtures("_dispatcher")
+@pytest.mark.usefixtures("dispatcher")
 @pytest.mark.parametrize("scripts", [True, False])
 def test_a_webhooks_life(open_page: Open, receiver: Receiver, scripts: bool) -> None:
     page = open_page(java_script_enabled=scripts)

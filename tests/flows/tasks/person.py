@@ -1,6 +1,6 @@
 """Somebody at a page, whose clicks and fields are counted: with a mouse, or without JavaScript with a mouse too."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,8 @@ class Person:
     has_scripts: bool = True
     clicks: int = 0
     fields: int = 0
+    # What they have beside the browser, by its name: a file, an address.
+    at_hand: dict[str, Any] = field(default_factory=dict)
 
     def begin(self, address: str | None = None) -> None:
         """Start at home, or at a link that somebody was sent, with nothing counted."""
@@ -68,9 +70,9 @@ class Person:
 
     def upload(self, label: str, file: Path) -> None:
         """Choose a file, which is sent at once: a click."""
-        field = self.page.get_by_label(label, exact=True)
+        chooser = self.page.get_by_label(label, exact=True)
         with self.page.expect_file_chooser() as choosing, self.page.expect_navigation():
-            self.press(field)
+            self.press(chooser)
             choosing.value.set_files(file)
 
     def sees_message(self, text: str) -> None:
@@ -116,8 +118,8 @@ class PersonWithoutScripts(Person):
         expect(self.page.locator("main .secret code")).to_be_visible()
 
     def upload(self, label: str, file: Path) -> None:
-        field = self.page.get_by_label(label, exact=True)
+        chooser = self.page.get_by_label(label, exact=True)
         with self.page.expect_file_chooser() as choosing:
-            self.press(field)
+            self.press(chooser)
         choosing.value.set_files(file)
-        self.press(self.page.locator("form", has=field).get_by_role("button", name="Upload"))
+        self.press(self.page.locator("form", has=chooser).get_by_role("button", name="Upload"))
