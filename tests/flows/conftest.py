@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from pytest_django.live_server_helper import LiveServer
 
+from tools.sandbox import RunningSandbox, SandboxConfig, open_sandbox
 from webhooks.dispatcher.loop import Dispatcher
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -48,6 +50,17 @@ def dispatcher(transactional_db: None) -> Iterator[None]:
     yield
     leaving.set()
     thread.join(20)
+
+
+@pytest.fixture
+def sandbox(live_server: LiveServer, settings: Any) -> Iterator[RunningSandbox]:
+    """A sandbox that knows the product where it runs now, and the product set up to speak to it."""
+    config = SandboxConfig.read({}, redirect_uris=(f"{live_server.url}/connect/callback",))
+    settings.PUBLIC_URL = live_server.url
+    with open_sandbox(config) as sandbox:
+        for name, value in sandbox.variables.items():
+            setattr(settings, name, value)
+        yield sandbox
 
 
 @pytest.fixture(scope="session")

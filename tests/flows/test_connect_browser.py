@@ -9,7 +9,6 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from django.utils.timezone import now
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
-from pytest_django.live_server_helper import LiveServer
 
 from agency.actors import SYSTEM
 from agency.services import change_agency, set_accent, set_picture
@@ -21,24 +20,13 @@ from tests.flows.every_page.checks import OPTIONS, examine
 from tests.flows.every_page.extremes import ENDLESS, RIGHT_TO_LEFT
 from tests.pictures import a_picture
 from tests.tenants import Tenant
-from tools.sandbox import RunningSandbox, SandboxConfig, open_sandbox
+from tools.sandbox import RunningSandbox
 from workspaces.subaccounts.models import Channel, Workspace
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Open = Callable[..., Page]
 # The wrong browser's page answers 403, which browsers log.
 A_REFUSAL = "status of 403"
-
-
-@pytest.fixture
-def sandbox(live_server: LiveServer, settings: Any) -> Iterator[RunningSandbox]:
-    """A sandbox that knows the product where it runs now, and the product set up to speak to it."""
-    config = SandboxConfig.read({}, redirect_uris=(f"{live_server.url}/connect/callback",))
-    settings.PUBLIC_URL = live_server.url
-    with open_sandbox(config) as sandbox:
-        for name, value in sandbox.variables.items():
-            setattr(settings, name, value)
-        yield sandbox
 
 
 @pytest.fixture

@@ -11,8 +11,17 @@ from pytest_django.live_server_helper import LiveServer
 
 from agency.actors import SYSTEM
 from agency.tasks import send_mail
+from broadcasts.models import Broadcast
+from channelconnect.models import ChannelCredential, MessageTemplate
 from packs.services import change_pack, copy_automation, create_pack
-from tests.factories import ChannelFactory, ServiceFactory, StaffFactory, WorkspaceFactory
+from tests.factories import (
+    ChannelFactory,
+    ContactFactory,
+    SegmentFactory,
+    ServiceFactory,
+    StaffFactory,
+    WorkspaceFactory,
+)
 from tests.flow_factories import a_customers_flow
 from tests.flows.tasks.conftest import SignIn
 from tests.flows.tasks.person import Person
@@ -102,6 +111,40 @@ def answer_a_message(person: Person) -> None:
     person.fill("Answer to Person 1", "Yes, until six.")
     person.click("button", "Send")
     expect(person.page.locator(".bubble.out")).to_contain_text("Yes, until six.")
+
+
+def send_a_broadcast(person: Person) -> None:
+    person.begin()
+    person.open("Broadcasts")
+    person.click("link", "New broadcast")
+    person.fill("Name", "Autumn sale")
+    person.choose("Message", "sale · en")
+    person.tick("A segment")
+    person.choose("Segment", "Regulars")
+    person.click("button", "Save and look at it")
+    person.sees_heading("What would happen")
+    person.click("button", "Schedule")
+    person.sees_message("The broadcast is scheduled.")
+    assert Broadcast.objects.get().status == Broadcast.Status.SCHEDULED
+
+
+def test_a_broadcast_to_a_segment_takes_few_clicks(person: Person, customer: Workspace) -> None:
+    channel = Channel.objects.get(workspace=customer)
+    ChannelCredential.objects.create(channel=channel, token="t", container_id="account-1")
+    MessageTemplate.objects.create(
+        container_id="account-1",
+        name="sale",
+        language="en",
+        category="marketing",
+        status="approved",
+        components=[{"type": "BODY", "text": "The sale begins."}],
+        parameters=[],
+    )
+    SegmentFactory.create(workspace=customer, name="Regulars")
+    ContactFactory.create(workspace=customer)
+    accept_the_invitation(person)
+    send_a_broadcast(person)
+    assert (person.clicks, person.fields) == (5, 3)
 
 
 def test_a_new_customer_gets_an_automation_going_in_few_clicks(person: Person, customer: Workspace) -> None:

@@ -1,0 +1,52 @@
+"""The person at the keyboard complains of pages on which somebody would be lost."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.flows.tasks.keyboard import PersonAtTheKeyboard
+
+pytestmark = pytest.mark.browser
+PAGE = """
+<!doctype html><title>A page</title><style>button:focus {{ outline: 2px solid black }} {style}</style>
+<main><button>First</button><button id="second">Second</button><button>Third</button></main><script>{script}</script>
+"""
+SECOND = "document.querySelector('#second')"
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    page = browser.new_page()
+    yield page
+    page.close()
+
+
+def reach_the_third(page: Page, *, style: str = "", script: str = "") -> None:
+    page.set_content(PAGE.format(style=style, script=script))
+    PersonAtTheKeyboard(page).activate(page.get_by_role("button", name="Third"))
+
+
+def test_a_page_on_which_focus_is_always_seen_is_walked_through(page: Page) -> None:
+    reach_the_third(page, script="document.onclick = (event) => { document.title = event.target.textContent; }")
+    assert page.title() == "Third"
+
+
+@pytest.mark.parametrize(
+    ("style", "script", "complaint"),
+    [
+        ("#second:focus { outline: none }", "", 'nobody sees that focus stands on <button id="second"'),
+        ("#second { position: absolute; left: -999px }", "", 'nobody sees that focus stands on <button id="second"'),
+        ("", f"{SECOND}.onkeydown = (event) => event.preventDefault()", 'focus is trapped in <button id="second"'),
+        ("", f"{SECOND}.onfocus = (event) => event.target.blur()", "focus was lost after <button>First"),
+        (
+            "",
+            f"{SECOND}.onkeydown = (event) => {{ {SECOND}.previousSibling.focus(); event.preventDefault(); }}",
+            "150 Tabs did not lead to",
+        ),
+    ],
+    ids=["no outline", "out of sight", "trapped", "lost", "in a circle"],
+)
+def test_what_loses_somebody_is_complained_of(page: Page, style: str, script: str, complaint: str) -> None:
+    with pytest.raises(AssertionError, match=complaint):
+        reach_the_third(page, style=style, script=script)
