@@ -1,14 +1,20 @@
-// @ts-nocheck: its elements have no types yet.
 // The reference is there without a script; this adds the search, the place in the contents, and trying requests out.
 
-const contents = document.querySelector(".contents");
-const search = document.getElementById("search");
-const found = contents.querySelector("[data-found]");
-const links = [...contents.querySelectorAll("li a")];
-const described = new Map(links.map((link) => [link, document.getElementById(link.hash.slice(1))]));
+/** @typedef {{ name: string, where: string, input: HTMLInputElement }} Parameter */
+
+const contents = /** @type {HTMLElement} */ (document.querySelector(".contents"));
+const search = /** @type {HTMLInputElement & { form: HTMLFormElement }} */ (document.getElementById("search"));
+const found = /** @type {HTMLElement} */ (contents.querySelector("[data-found]"));
+/** @type {NodeListOf<HTMLAnchorElement>} */
+const entries = contents.querySelectorAll("li a");
+const links = [...entries];
+const described = new Map(links.map((link) => [link, /** @type {HTMLElement} */ (document.getElementById(link.hash.slice(1)))]));
+
+/** @param {HTMLAnchorElement} link */
+const entryOf = (link) => /** @type {HTMLElement} */ (link.parentElement);
 
 // Contents lie open where there is room for them.
-const folded = contents.querySelector("details");
+const folded = /** @type {HTMLDetailsElement} */ (contents.querySelector("details"));
 const wide = matchMedia("(min-width: 60rem)");
 const unfold = () => { folded.open = wide.matches; };
 wide.addEventListener("change", unfold);
@@ -23,21 +29,26 @@ function storage() {
   }
 }
 
-for (const radio of document.querySelectorAll("[name=language]")) {
+/** @type {NodeListOf<HTMLInputElement>} */
+const languages = document.querySelectorAll("[name=language]");
+for (const radio of languages) {
   if (storage()?.getItem("language") === radio.value) radio.checked = true;
   radio.addEventListener("change", () => storage()?.setItem("language", radio.value));
 }
 
 // Search: names, paths, fields and what is said of them.
+/** @type {Map<HTMLAnchorElement, string>} */
 const texts = new Map();
 
+/** @param {HTMLAnchorElement} link */
 function textOf(link) {
-  if (!texts.has(link)) {
-    const article = described.get(link);
-    const part = article.querySelector(".text") || article;
-    texts.set(link, `${article.id} ${link.textContent} ${part.textContent}`.toLowerCase());
-  }
-  return texts.get(link);
+  const known = texts.get(link);
+  if (known !== undefined) return known;
+  const article = /** @type {HTMLElement} */ (described.get(link));
+  const part = article.querySelector(".text") || article;
+  const text = `${article.id} ${link.textContent} ${part.textContent}`.toLowerCase();
+  texts.set(link, text);
+  return text;
 }
 
 function show() {
@@ -45,8 +56,8 @@ function show() {
   let count = 0;
   for (const link of links) {
     const hit = words.every((word) => textOf(link).includes(word));
-    link.parentElement.hidden = !hit;
-    count += hit;
+    entryOf(link).hidden = !hit;
+    if (hit) count += 1;
   }
   for (const section of contents.querySelectorAll("section")) {
     section.hidden = !section.querySelector("li:not([hidden])");
@@ -59,12 +70,12 @@ search.form.hidden = false;
 search.addEventListener("input", show);
 search.form.addEventListener("submit", (event) => {
   event.preventDefault();
-  const first = links.find((link) => !link.parentElement.hidden);
+  const first = links.find((link) => !entryOf(link).hidden);
   if (first) first.click();
 });
 
 document.addEventListener("keydown", (event) => {
-  if (event.key !== "/" || event.target.closest("input, textarea, select")) return;
+  if (event.key !== "/" || /** @type {Element} */ (event.target).closest("input, textarea, select")) return;
   event.preventDefault();
   search.focus();
 });
@@ -73,7 +84,7 @@ document.addEventListener("keydown", (event) => {
 function follow() {
   const target = document.getElementById(location.hash.slice(1));
   if (!target) return;
-  const closed = target.closest("details:not([open])");
+  const closed = /** @type {HTMLDetailsElement | null} */ (target.closest("details:not([open])"));
   if (closed) closed.open = true;
   target.tabIndex = -1;
   target.focus({ preventScroll: true });
@@ -84,7 +95,9 @@ addEventListener("hashchange", follow);
 follow();
 
 // The contents say where the reader is.
+/** @type {Map<Element, HTMLAnchorElement>} */
 const linkOf = new Map([...described].map(([link, article]) => [article, link]));
+/** @type {Set<Element>} */
 const visible = new Set();
 const watch = new IntersectionObserver((changes) => {
   for (const { target, isIntersecting } of changes) visible[isIntersecting ? "add" : "delete"](target);
@@ -99,23 +112,44 @@ for (const article of linkOf.keys()) watch.observe(article);
 // Trying a request out: the key stays in this page.
 let key = "";
 
+/**
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Record<string, unknown>} properties
+ * @param {(Node | string)[]} children
+ */
 function make(tag, properties = {}, ...children) {
-  const element = Object.assign(document.createElement(tag), properties);
+  const element = document.createElement(tag);
+  Object.assign(element, properties);
   element.append(...children);
   return element;
 }
 
+/**
+ * @param {string} id
+ * @param {string} label
+ * @param {HTMLInputElement | HTMLTextAreaElement} control
+ */
 function field(id, label, control) {
   control.id = id;
   return make("div", { className: "field" }, make("label", { htmlFor: id }, label), control);
 }
 
-const pathOf = (article) => article.querySelector(".address code").textContent;
-const methodOf = (article) => article.querySelector(".method").textContent;
+/**
+ * @param {Element} article
+ * @param {string} selector
+ */
+const wordsOf = (article, selector) => article.querySelector(selector)?.textContent ?? "";
 
+/**
+ * @param {Element} article
+ * @param {HTMLElement} place
+ */
 function build(article, place) {
-  const parameters = [...article.querySelectorAll("[data-parameter]")].map((term) => {
-    const { parameter: name, place: where } = term.dataset;
+  /** @type {NodeListOf<HTMLElement>} */
+  const terms = article.querySelectorAll("[data-parameter]");
+  const parameters = [...terms].map((term) => {
+    const { parameter: name = "", place: where = "" } = term.dataset;
     return { name, where, input: make("input", { autocomplete: "off", required: where === "path" }) };
   });
   const secret = make("input", { type: "password", autocomplete: "off", value: key, required: true });
@@ -135,8 +169,15 @@ function build(article, place) {
   place.append(form);
 }
 
+/**
+ * @param {Element} article
+ * @param {Parameter[]} parameters
+ * @param {HTMLTextAreaElement | null} body
+ * @returns {[string, RequestInit]}
+ */
 function requestOf(article, parameters, body) {
-  let path = pathOf(article);
+  let path = wordsOf(article, ".address code");
+  /** @type {Record<string, string>} */
   const headers = { "x-api-key": key };
   const query = new URLSearchParams();
   for (const { name, where, input } of parameters) {
@@ -146,9 +187,14 @@ function requestOf(article, parameters, body) {
   }
   if (body?.value) headers["Content-Type"] = "application/json";
   const address = query.size ? `${path}?${query}` : path;
-  return [address, { method: methodOf(article), headers, body: body?.value || undefined, credentials: "omit" }];
+  return [address, { method: wordsOf(article, ".method"), headers, body: body?.value || undefined, credentials: "omit" }];
 }
 
+/**
+ * @param {Element} article
+ * @param {Parameter[]} parameters
+ * @param {HTMLTextAreaElement | null} body
+ */
 async function send(article, parameters, body) {
   const began = performance.now();
   try {
@@ -165,7 +211,7 @@ async function send(article, parameters, body) {
 // A button to copy beside each sample.
 if (navigator.clipboard) {
   for (const sample of document.querySelectorAll(".curl, .python, .node")) {
-    const title = sample.closest("article").querySelector("h3").textContent;
+    const title = sample.closest("article")?.querySelector("h3")?.textContent;
     const block = make("div", { className: `code-block ${sample.className}` });
     const button = make("button", { className: "button tiny", type: "button", ariaLabel: `Copy the sample: ${title}` }, "Copy");
     Object.assign(button.dataset, { copy: "", said: "Copied" });
@@ -175,7 +221,11 @@ if (navigator.clipboard) {
   }
 }
 
-for (const place of document.querySelectorAll(".try")) {
+/** @type {NodeListOf<HTMLElement>} */
+const places = document.querySelectorAll(".try");
+for (const place of places) {
+  const article = place.closest("article");
+  if (!article) continue;
   place.hidden = false;
-  place.addEventListener("toggle", () => build(place.closest("article"), place), { once: true });
+  place.addEventListener("toggle", () => build(article, place), { once: true });
 }

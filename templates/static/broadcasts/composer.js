@@ -1,19 +1,24 @@
-// @ts-nocheck: its elements have no types yet.
 // The composer: the picture follows what is typed, buttons insert variables, and only the chosen way's fields show.
 
-const form = document.querySelector("[data-broadcast]");
-const labels = Object.fromEntries([...document.querySelectorAll("[data-variable]")].map((one) => [one.dataset.variable, one.textContent]));
+/** @typedef {HTMLInputElement | HTMLTextAreaElement} TextField */
+
+const form = /** @type {HTMLFormElement | null} */ (document.querySelector("[data-broadcast]"));
+/** @type {NodeListOf<HTMLElement>} */
+const variables = document.querySelectorAll("[data-variable]");
+const labels = Object.fromEntries([...variables].map((one) => [one.dataset.variable, one.textContent]));
 // As broadcasts/dashboard/phone.py has them too.
 const MARKS = [["```", "code"], ["*", "strong"], ["_", "em"], ["~", "s"]];
 const PLACEHOLDER = /\{\{\s*([A-Za-z0-9_]+)\s*\}\}/g;
 const VARIABLE = /\{\{\s*([a-z]+\.[A-Za-z0-9_ -]{1,64})\s*\}\}/g;
 
+/** @param {string} text */
 function escape(text) {
   const holder = document.createElement("div");
   holder.textContent = text;
   return holder.innerHTML;
 }
 
+/** @param {string} text */
 function marked(text) {
   return MARKS.reduce((safe, [mark, element]) => {
     const sign = mark.replace(/[*]/g, "\\$&");
@@ -23,58 +28,78 @@ function marked(text) {
   }, escape(text));
 }
 
-function redraw() {
-  for (const part of document.querySelectorAll("[data-phone] [data-raw]")) {
-    const text = part.dataset.raw.replace(PLACEHOLDER, (whole, name) => {
-      const field = form.elements.namedItem(name);
+/** @param {HTMLFormElement} composer */
+function redraw(composer) {
+  /** @type {NodeListOf<HTMLElement>} */
+  const parts = document.querySelectorAll("[data-phone] [data-raw]");
+  for (const part of parts) {
+    const text = (part.dataset.raw ?? "").replace(PLACEHOLDER, (whole, name) => {
+      const field = /** @type {TextField | null} */ (composer.elements.namedItem(name));
       return field ? field.value || field.dataset.example || (name === "message_text" ? "" : whole) : whole;
     });
     part.innerHTML = marked(text).replace(VARIABLE, (_, name) => `<mark>${escape(labels[name] || name.split(".")[1])}</mark>`);
   }
 }
 
+/** @type {TextField | null} */
 let last = null;
-function insert(name) {
-  const field = last || form.querySelector("[data-gap]") || form.elements.namedItem("message_text");
+
+/**
+ * @param {HTMLFormElement} composer
+ * @param {string | undefined} name
+ */
+function insert(composer, name) {
+  const first = composer.querySelector("[data-gap]") || composer.elements.namedItem("message_text");
+  const field = last || /** @type {TextField | null} */ (first);
   if (!field) return;
-  field.setRangeText(`{{${name}}}`, field.selectionStart, field.selectionEnd, "end");
+  const end = field.value.length;
+  field.setRangeText(`{{${name}}}`, field.selectionStart ?? end, field.selectionEnd ?? end, "end");
   field.focus();
-  redraw();
+  redraw(composer);
 }
 
 function showChosen() {
   for (const section of document.querySelectorAll("[data-choices]")) {
-    const chosen = section.querySelector("input[type=radio]:checked")?.value;
-    for (const part of section.querySelectorAll("[data-for]")) part.hidden = part.dataset.for !== chosen;
+    const chosen = /** @type {HTMLInputElement | null} */ (section.querySelector("input[type=radio]:checked"))?.value;
+    /** @type {NodeListOf<HTMLElement>} */
+    const parts = section.querySelectorAll("[data-for]");
+    for (const part of parts) part.hidden = part.dataset.for !== chosen;
   }
 }
 
 // Who goes through a list by its arrow keys has chosen each entry on the way: nothing is asked for before they say so.
 let usesKeys = false;
-function askFor(choice) {
-  if (!choice.matches("select[name=channel], select[name=template]")) return;
-  const asking = form.querySelector("[data-choose]");
-  if (usesKeys) asking.parentElement.classList.add("is-needed");
+
+/** @param {HTMLFormElement} composer */
+function askFor(composer) {
+  const asking = /** @type {HTMLButtonElement} */ (composer.querySelector("[data-choose]"));
+  if (usesKeys) asking.parentElement?.classList.add("is-needed");
   else asking.click();
 }
 
-if (form) {
-  form.classList.add("has-script");
-  form.querySelector("[data-variables]").hidden = false;
-  form.addEventListener("input", redraw);
-  form.addEventListener("focusin", (event) => {
-    if (event.target.matches("[data-gap], textarea[name=message_text]")) last = event.target;
+/** @param {HTMLFormElement} composer */
+function prepare(composer) {
+  composer.classList.add("has-script");
+  composer.querySelector("[data-variables]")?.removeAttribute("hidden");
+  composer.addEventListener("input", () => redraw(composer));
+  composer.addEventListener("focusin", (event) => {
+    const field = /** @type {Element} */ (event.target);
+    if (field.matches("[data-gap], textarea[name=message_text]")) last = /** @type {TextField} */ (field);
   });
-  form.addEventListener("click", (event) => {
-    const button = event.target.closest("[data-variable]");
-    if (button) insert(button.dataset.variable);
+  composer.addEventListener("click", (event) => {
+    const clicked = /** @type {Element} */ (event.target);
+    const button = /** @type {HTMLElement | null} */ (clicked.closest("[data-variable]"));
+    if (button) insert(composer, button.dataset.variable);
   });
-  form.addEventListener("change", (event) => {
+  composer.addEventListener("change", (event) => {
     showChosen();
-    askFor(event.target);
+    const changed = /** @type {Element} */ (event.target);
+    if (changed.matches("select[name=channel], select[name=template]")) askFor(composer);
   });
-  form.addEventListener("keydown", () => { usesKeys = true; });
-  form.addEventListener("pointerdown", () => { usesKeys = false; });
+  composer.addEventListener("keydown", () => { usesKeys = true; });
+  composer.addEventListener("pointerdown", () => { usesKeys = false; });
   showChosen();
-  redraw();
+  redraw(composer);
 }
+
+if (form) prepare(form);

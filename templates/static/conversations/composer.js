@@ -1,4 +1,3 @@
-// @ts-nocheck: its elements have no types yet.
 // What is written in the inbox: drafts that survive, saved replies by /, the window's end, templates with a preview.
 
 const inbox = document.querySelector("[data-inbox]");

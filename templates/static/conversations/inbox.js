@@ -1,4 +1,3 @@
-// @ts-nocheck: its elements have no types yet.
 // The inbox without reloading: what changes is fetched as the very page it stands on, and its live parts are swapped.
 
 const inbox = document.querySelector("[data-inbox]");
