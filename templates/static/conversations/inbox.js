@@ -1,12 +1,15 @@
 // The inbox without reloading: what changes is fetched as the very page it stands on, and its live parts are swapped.
 
-const inbox = document.querySelector("[data-inbox]");
-const announcer = document.querySelector("[data-announcer]");
+/** @typedef {HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement} Field */
+
+const inbox = /** @type {HTMLElement} */ (document.querySelector("[data-inbox]"));
+const announcer = /** @type {HTMLElement} */ (document.querySelector("[data-announcer]"));
 const PATIENCE = { settle: 250, poll: 15000, retry: 30000 };
 const PARTS = ["list", "head", "thread", "about"];
 
 // Live parts ------------------------------------------------------------------------------------------
 
+/** @param {Element} log */
 function isAtEnd(log) {
   return log.scrollHeight - log.scrollTop - log.clientHeight < 80;
 }
@@ -16,15 +19,47 @@ function toEnd() {
   if (log) log.scrollTop = log.scrollHeight;
 }
 
+/**
+ * @param {string} part
+ * @param {Document} root
+ */
 const live = (part, root = document) => root.querySelector(`[data-live="${part}"]`);
-const ticked = () => [...document.querySelectorAll(".inbox-tick input:checked")].map((box) => box.value);
+
+function tickedBoxes() {
+  /** @type {NodeListOf<HTMLInputElement>} */
+  const boxes = document.querySelectorAll(".inbox-tick input:checked");
+  return [...boxes];
+}
+
+/** @param {Element} part */
+function focusable(part) {
+  /** @type {NodeListOf<HTMLElement>} */
+  const found = part.querySelectorAll(FOCUSABLE);
+  return [...found];
+}
+
+/** @param {string} selector */
+function focusOn(selector) {
+  const found = /** @type {HTMLElement | null} */ (document.querySelector(selector));
+  found?.focus();
+  return found !== null;
+}
+
+/** @param {Event} event */
+const targetOf = (event) => /** @type {Element} */ (event.target);
 const FOCUSABLE = "a[href], button, summary, select, textarea, input:not([type=hidden])";
+/** @param {Element} element */
 const identity = (element) => JSON.stringify([
   element.localName, element.id, element.getAttribute("href"), element.getAttribute("name"), element.getAttribute("value"),
   element.closest("form")?.getAttribute("action"),
 ]);
+/** @param {Element} part */
 const isInUse = (part) => Boolean(part.querySelector("details[open]"));
 
+/**
+ * @param {Document} page what has been fetched
+ * @param {string[]} parts
+ */
 function swap(page, parts) {
   for (const part of parts) {
     const now = live(part);
@@ -32,25 +67,30 @@ function swap(page, parts) {
     if (!now || !then || now.innerHTML === then.innerHTML) continue;
     const log = now.querySelector("[data-log]");
     const stays = log && !isAtEnd(log) ? log.scrollTop : null;
-    const [scrolled, boxes] = [now.scrollTop, part === "list" ? ticked() : []];
+    const [scrolled, boxes] = [now.scrollTop, part === "list" ? tickedBoxes().map((box) => box.value) : []];
     const held = now.contains(document.activeElement) ? document.activeElement : null;
-    const place = held ? [...now.querySelectorAll(FOCUSABLE)].indexOf(held) : -1;
-    now.replaceWith(document.importNode(then, true));
-    const shown = live(part);
+    const place = held ? focusable(now).findIndex((one) => one === held) : -1;
+    const shown = document.importNode(then, true);
+    now.replaceWith(shown);
     shown.scrollTop = scrolled;
-    for (const box of boxes) shown.querySelector(`.inbox-tick input[value="${CSS.escape(box)}"]`)?.click();
-    if (place >= 0) {
+    for (const value of boxes) {
+      const box = shown.querySelector(`.inbox-tick input[value="${CSS.escape(value)}"]`);
+      /** @type {HTMLInputElement | null} */ (box)?.click();
+    }
+    if (held && place >= 0) {
       // What has gone leaves focus to what stands in its place now.
-      const targets = [...shown.querySelectorAll(FOCUSABLE)];
+      const targets = focusable(shown);
       (targets.find((one) => identity(one) === identity(held)) ?? targets[Math.min(place, targets.length - 1)])?.focus();
     }
     if (part !== "thread") continue;
-    if (stays === null) toEnd();
-    else document.querySelector("[data-log]").scrollTop = stays;
+    const written = document.querySelector("[data-log]");
+    if (stays === null || !written) toEnd();
+    else written.scrollTop = stays;
   }
   document.dispatchEvent(new Event("inbox:swapped"));
 }
 
+/** @param {string} text */
 function parse(text) {
   return new DOMParser().parseFromString(text, "text/html");
 }
@@ -60,7 +100,11 @@ function newestIn() {
   return incoming.length ? incoming[incoming.length - 1].id : "";
 }
 
-const isWriting = () => [...document.querySelectorAll("[data-composer] :is(textarea, input:not([type=hidden]))")].some((field) => field.value);
+function isWriting() {
+  /** @type {NodeListOf<HTMLInputElement | HTMLTextAreaElement>} */
+  const fields = document.querySelectorAll("[data-composer] :is(textarea, input:not([type=hidden]))");
+  return [...fields].some((field) => field.value);
+}
 
 async function refresh() {
   const asked = location.href;
@@ -76,7 +120,7 @@ async function refresh() {
   if (!isWriting() || windowChanged) parts.push("composer");
   swap(page, parts);
   if (newestIn() !== before) {
-    announcer.textContent = inbox.dataset.newMessage;
+    announcer.textContent = inbox.dataset.newMessage ?? "";
     markRead();
   }
 }
@@ -96,7 +140,7 @@ document.addEventListener("inbox:stale", refreshSoon);
 // Reading ---------------------------------------------------------------------------------------------
 
 async function markRead() {
-  const form = document.querySelector("form[data-read]");
+  const form = /** @type {HTMLFormElement | null} */ (document.querySelector("form[data-read]"));
   if (!form || document.visibilityState !== "visible") return;
   try {
     const answer = await fetch(form.action, { method: "POST", body: new FormData(form) });
@@ -106,8 +150,10 @@ async function markRead() {
 
 // Being told: one stream for all tabs of a browser, where it can tell tabs from each other ------------------
 
-const tabs = "BroadcastChannel" in window ? new BroadcastChannel(`inbox:${inbox.dataset.stream.split("?")[0]}`) : null;
+const stream = inbox.dataset.stream ?? "";
+const tabs = "BroadcastChannel" in window ? new BroadcastChannel(`inbox:${stream.split("?")[0]}`) : null;
 
+/** @param {string} event */
 function changed(event) {
   if (tabs) tabs.postMessage(event);
   refreshSoon();
@@ -119,7 +165,7 @@ function poll() {
 }
 
 function listen() {
-  const source = new EventSource(inbox.dataset.stream);
+  const source = new EventSource(stream);
   source.onopen = () => { clearInterval(polling); polling = 0; };
   source.onmessage = () => changed("changed");
   source.addEventListener("refetch", () => changed("refetch"));
@@ -137,7 +183,7 @@ else listen();
 // Forms are sent without leaving the page; one that could not be sent stays as it was typed ---------------------
 
 document.addEventListener("submit", async (event) => {
-  const form = event.target;
+  const form = /** @type {HTMLFormElement} */ (event.target);
   if (!form.matches("[data-inline]")) return;
   event.preventDefault();
   event.stopImmediatePropagation();
@@ -145,23 +191,23 @@ document.addEventListener("submit", async (event) => {
   form.dataset.busy = "yes";
   const asked = location.href;
   try {
-    const button = event.submitter?.name ? event.submitter : null;
-    const action = event.submitter?.getAttribute("formaction") || form.getAttribute("action");
+    const button = event.submitter?.getAttribute("name") ? event.submitter : null;
+    const action = event.submitter?.getAttribute("formaction") || form.getAttribute("action") || "";
     const answer = await fetch(action, { method: "POST", body: new FormData(form, button), headers: { Accept: "text/html" } });
     const page = parse(await answer.text());
     if (!page.querySelector("[data-inbox]")) { location.reload(); return; }
     const wasWritten = answer.ok && form.matches("[data-composer]");
     if (wasWritten) document.dispatchEvent(new Event("inbox:sent"));
-    if (form.matches(".inbox-bulk")) for (const box of document.querySelectorAll(".inbox-tick input:checked")) box.checked = false;
+    if (form.matches(".inbox-bulk")) for (const box of tickedBoxes()) box.checked = false;
     const isSame = location.href === asked;
     const parts = isSame && (form.matches("[data-composer]") || !isWriting()) ? [...PARTS, "composer"] : PARTS;
     swap(page, parts);
-    const flashes = document.querySelector(".flashes");
-    flashes.innerHTML = page.querySelector(".flashes").innerHTML;
-    if (form.matches("[data-composer]")) { document.querySelector("[data-composer] textarea")?.focus(); toEnd(); }
-    else if (!answer.ok) document.querySelector(".thread-note")?.focus();
+    const [flashes, news] = [document.querySelector(".flashes"), page.querySelector(".flashes")];
+    if (flashes && news) flashes.innerHTML = news.innerHTML;
+    if (form.matches("[data-composer]")) { focusOn("[data-composer] textarea"); toEnd(); }
+    else if (!answer.ok) focusOn(".thread-note");
   } catch {
-    announcer.textContent = inbox.dataset.notSent;
+    announcer.textContent = inbox.dataset.notSent ?? "";
     form.querySelector("[data-trouble]")?.removeAttribute("hidden");
   } finally {
     delete form.dataset.busy;
@@ -170,50 +216,57 @@ document.addEventListener("submit", async (event) => {
 
 // Keys --------------------------------------------------------------------------------------------------
 
+/** @param {number} by */
 function step(by) {
-  const rows = [...document.querySelectorAll(".inbox-row")];
-  const at = rows.findIndex((row) => row === document.activeElement || (row.ariaCurrent && !rows.includes(document.activeElement)));
+  /** @type {NodeListOf<HTMLElement>} */
+  const found = document.querySelectorAll(".inbox-row");
+  const rows = [...found];
+  const isOnOne = rows.some((row) => row === document.activeElement);
+  const at = rows.findIndex((row) => row === document.activeElement || (row.ariaCurrent && !isOnOne));
   const next = rows[Math.min(rows.length - 1, Math.max(0, at + by))];
   if (next) next.focus();
 }
 
 function tick() {
-  const row = document.activeElement.closest(".inbox-rows li") || document.querySelector(".inbox-rows li.current");
-  row?.querySelector(".inbox-tick input").click();
+  const row = document.activeElement?.closest(".inbox-rows li") || document.querySelector(".inbox-rows li.current");
+  /** @type {HTMLInputElement | null | undefined} */ (row?.querySelector(".inbox-tick input"))?.click();
 }
 
 function openSnooze() {
-  const drop = document.querySelector("details[data-snooze]");
+  const drop = /** @type {HTMLDetailsElement | null} */ (document.querySelector("details[data-snooze]"));
   if (!drop) return;
   drop.open = true;
-  drop.querySelector("button").focus();
+  drop.querySelector("button")?.focus();
 }
 
 function help() {
-  const dialog = document.querySelector("dialog.keys");
+  const dialog = /** @type {HTMLDialogElement} */ (document.querySelector("dialog.keys"));
   if (dialog.open) dialog.close();
   else dialog.showModal();
 }
 
-const press = (selector) => () => document.querySelector(selector)?.click();
+/** @param {string} selector */
+const press = (selector) => () => /** @type {HTMLElement | null} */ (document.querySelector(selector))?.click();
+const write = press('a[href="?mode=text"]');
+/** @type {Record<string, () => void>} */
 const KEYS = {
   j: () => step(1),
   k: () => step(-1),
   x: tick,
-  r: () => { const field = document.querySelector("[data-answer] textarea, .template-form input:not([type=hidden])"); if (field) field.focus(); else press('a[href="?mode=text"]')(); },
+  r: () => { if (!focusOn("[data-answer] textarea, .template-form input:not([type=hidden])")) write(); },
   e: press("form[data-status] button"),
   u: press("form[data-unread] button"),
   a: press("[data-assign]"),
   n: press("a[data-note]"),
   s: openSnooze,
-  "/": () => document.querySelector("#inbox-search")?.focus(),
+  "/": () => { focusOn("#inbox-search"); },
   "?": help,
 };
 
 document.addEventListener("keydown", (event) => {
-  const field = event.target.closest("input:not([type=checkbox]), textarea, select");
+  const field = /** @type {Field | null} */ (targetOf(event).closest("input:not([type=checkbox]), textarea, select"));
   if (field && field.closest("[data-composer]") && event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
-    field.closest("form").requestSubmit(field.closest("form").querySelector("[data-send]"));
+    field.form?.requestSubmit(field.form.querySelector("[data-send]"));
   } else if (!field && !event.ctrlKey && !event.metaKey && !event.altKey && Object.hasOwn(KEYS, event.key)) {
     event.preventDefault();
     KEYS[event.key]();
@@ -223,11 +276,11 @@ document.addEventListener("keydown", (event) => {
 });
 
 document.addEventListener("click", (event) => {
-  if (event.target.closest("[data-keys]")) help();
+  if (targetOf(event).closest("[data-keys]")) help();
 });
 
 function showKeys() {
-  for (const button of document.querySelectorAll("[data-keys]")) button.hidden = false;
+  for (const button of document.querySelectorAll("[data-keys]")) button.removeAttribute("hidden");
 }
 document.addEventListener("inbox:swapped", showKeys);
 
