@@ -55,8 +55,13 @@ def play(servers: Servers, names: list[str], seed: int) -> int:
     from tests.chaos.scenarios import ALL, CONTROLS, SCENARIOS
 
     groups = {"mutations": [MUTATION + key for key in MUTATIONS], "controls": list(CONTROLS)}
+    wanted = [name for chosen in names or SCENARIOS for name in groups.get(chosen, [chosen])]
+    known = [*ALL, *groups["mutations"]]
+    if unknown := sorted({*wanted} - {*known}):
+        print_line(f"There is no {', '.join(unknown)}. There are: {', '.join([*groups, *known])}.")
+        return len(unknown)
     broken = 0
-    for name in [name for chosen in names or SCENARIOS for name in groups.get(chosen, [chosen])]:
+    for name in wanted:
         if name.startswith(MUTATION):
             key = name.removeprefix(MUTATION)
             word, outcome = MUTATIONS[key].play(servers, key, seed)
