@@ -7,6 +7,9 @@ from urllib.parse import urlsplit
 from config import queues
 from config.environment import production, redis_address
 from config.environment.variables import Environment, process_name
+from config.garbage import pause_collection
+
+pause_collection()  # until every app is ready
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = Environment()

@@ -64,6 +64,7 @@ SLOW = (
     "tests/config/http/test_true_limits",
     "tests/config/serving/",
     "tests/config/postgresql/",
+    "tests/config/test_garbage",
     "tests/api/test_fuzz",
     "tests/api/test_idempotency",
     "tests/packs/test_secrets",
@@ -125,10 +126,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
 
 
+def pytest_collection() -> None:
+    """Nothing is garbage yet: `pytest_collection_finish` has it looked for again."""
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
     """Spare the garbage collector what stays to the end: Django and thousands of collected tests."""
     gc.collect()
     gc.freeze()
+    gc.enable()
     gc.set_threshold(COLLECT_GARBAGE_AFTER)
 
 
