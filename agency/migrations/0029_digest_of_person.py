@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             "notification",
             models.Index(
-                fields=["user", "mail_due_at"],
+                fields=["user", "-id"],
                 condition=Q(("way", "digest"), ("mail_due_at__isnull", False)),
                 name="notification_digest_of_person",
             ),

@@ -108,7 +108,7 @@ class Notification(models.Model):
                 name="notification_mail_due",
             ),
             models.Index(
-                fields=["user", "mail_due_at"],
+                fields=["user", "-id"],
                 condition=Q(way="digest", mail_due_at__isnull=False),
                 name="notification_digest_of_person",
             ),
