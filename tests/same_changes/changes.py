@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.test import Client
@@ -59,6 +59,7 @@ class Place:
     ids: dict[str, Any]
     events: int
     entries: int
+    browser: Client = field(default_factory=Client)
 
     @classmethod
     def of(cls, tenant: Tenant, prepare: Prepare) -> "Place":
@@ -72,9 +73,13 @@ class Place:
         tenant = self.tenant
         user = a_member(tenant.agency, "owner").user if name.startswith("console:") else tenant.workspace.owner
         self.entries = _newest(ActivityEntry)
-        browser: Client = a_browser(user)
+        self.browser = a_browser(user)
         path = reverse(name, args=[self.ids[one] for one in change.ids])
-        return submit(browser, path, new_nonce(user.pk), **change.fields(tenant))
+        return submit(self.browser, path, new_nonce(user.pk), **change.fields(tenant))
+
+    def shown(self, answer: Any) -> Any:
+        """Give the page that is shown after an answer."""
+        return self.browser.get(answer["Location"]) if answer.status_code == 302 else answer
 
     def call(self, change: Change) -> Any:
         """Make the change by a call."""

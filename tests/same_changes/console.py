@@ -245,7 +245,7 @@ ONLY_PAGES = {
     "invitation-withdraw": "the agency's people",
     "member": "the agency's people",
     "member-remove": "the agency's people",
-    "bulk-operation-new": "each verb on many: test_bulk.py of tests/workspaces/subaccounts/console and tests/webhooks/console",
+    "bulk-operation-new": "each verb on many: test_bulk.py in the tests of each app's console",
     "bulk-operation-cancel": "a job of the console's",
     "export-new": "a job of the console's",
     "export-cancel": "a job of the console's",
