@@ -12,7 +12,7 @@ class Migration(migrations.Migration):
             "notification",
             models.Index(
                 fields=["user", "-id"],
-                condition=Q(("way", "digest"), ("mail_due_at__isnull", False)),
+                condition=Q(way="digest", mail_due_at__isnull=False),
                 name="notification_digest_of_person",
             ),
         ),

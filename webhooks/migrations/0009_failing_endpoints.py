@@ -19,7 +19,7 @@ class Migration(migrations.Migration):
             "endpoint",
             models.Index(
                 fields=["id"],
-                condition=Q(("enabled", True), ("removed_at", None), ("failing_since__isnull", False)),
+                condition=Q(enabled=True, removed_at=None, failing_since__isnull=False),
                 name="endpoint_failing",
             ),
         ),
