@@ -64,7 +64,7 @@ def _ended(events: Sequence[NotificationEvent]) -> set[str]:
     """Give the keys of those whose endpoint has taken something since they were recorded."""
     rows = _failing().filter(uuid__in=[one.key for one in events]).values_list("uuid", "failing_since")
     since = {str(uuid): at for uuid, at in rows}
-    return {one.key for one in events if one.key not in since or since[one.key] > one.created_at}
+    return {one.key for one in events if (at := since.get(one.key)) is None or at > one.created_at}
 
 
 def _occurrence(endpoint: Endpoint) -> Occurrence:
