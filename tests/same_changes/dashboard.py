@@ -63,7 +63,7 @@ def other(tenant: Tenant) -> dict[str, Any]:
 
 
 def made_first(tenant: Tenant) -> None:
-    assert tenant.other_contact
+    assert tenant.other_contact.pk
 
 
 def of_broadcast(verb: str, status: str, **changes: Any) -> Change:

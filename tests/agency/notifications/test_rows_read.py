@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -50,7 +51,7 @@ def at_most(rows: int) -> Iterator[None]:
     assert rows_read() - before <= rows
 
 
-def execute(statement: str, *values: object) -> list[int]:
+def execute(statement: str, *values: Any) -> list[int]:
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
         return [row[0] for row in cursor.fetchall()] if "RETURNING" in statement else []
