@@ -30,6 +30,7 @@ class EndpointAdmin(RecordAdmin):
         "enabled",
         "last_outcome",
         "last_delivery_at",
+        "failing_since",
         "created_at",
         "removed_at",
     )

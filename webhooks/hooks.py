@@ -30,7 +30,7 @@ from agency.services.activity.fields import record_fields
 from agency.services.bulk.actions import add_bulk_actions
 from agency.services.events import SubscriberCheck, subscriber_checks
 from agency.services.exports.sources import export_sources
-from agency.services.notifications.states import StateCheck, state_checks
+from agency.services.notifications.states import state_checks
 from agency.services.retention import EventReader, event_readers
 from agency.tenants import Audience
 from config.api.documents.events import DocumentedEvents, documented_events
@@ -51,7 +51,7 @@ from webhooks.pages.support import SOURCES as SUPPORT_FIND_SOURCES
 from webhooks.services import has_subscribers, subscriptions
 from webhooks.services.moving import ENDPOINTS
 from webhooks.services.notifications import KINDS as NOTIFICATION_KINDS
-from webhooks.services.notifications import check_endpoints
+from webhooks.services.notifications import STATE_CHECKS
 from webhooks.services.recorded_fields import FIELDS as RECORDED_FIELDS
 from webhooks.services.retention import RULES, events_needed_since
 from workspaces.subaccounts.pages.hub import hub_concern_sources, hub_panels
@@ -124,7 +124,7 @@ first_steps.add(
 record_fields(RECORDED_FIELDS)
 label_actions(ACTIONS)
 notification_kinds.add(*NOTIFICATION_KINDS)
-state_checks.add(StateCheck("endpoints", check_endpoints))
+state_checks.add(*STATE_CHECKS)
 activity_targets.add(ActivityTarget("webhook", "console:webhook"))
 event_readers.add(EventReader("deliveries", events_needed_since))
 retention_rules.add(*RULES)

@@ -108,6 +108,11 @@ class Notification(models.Model):
                 name="notification_mail_due",
             ),
             models.Index(
+                fields=["user", "-id"],
+                condition=Q(way="digest", mail_due_at__isnull=False),
+                name="notification_digest_of_person",
+            ),
+            models.Index(
                 fields=["user", "-mailed_at"], condition=Q(mailed_at__isnull=False), name="notification_mailed_to"
             ),
         ]

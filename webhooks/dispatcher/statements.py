@@ -277,7 +277,12 @@ WITH ended AS (
     UPDATE webhooks_endpoint endpoint
     SET last_delivery_at = clock_timestamp(), last_delivery = greatest(endpoint.last_delivery, counted.last_delivery),
         last_outcome = CASE WHEN counted.last_delivery >= coalesce(endpoint.last_delivery, 0)
-            THEN counted.last_outcome ELSE endpoint.last_outcome END
+            THEN counted.last_outcome ELSE endpoint.last_outcome END,
+        failing_since = CASE
+            WHEN (CASE WHEN counted.last_delivery >= coalesce(endpoint.last_delivery, 0)
+                THEN counted.last_outcome ELSE endpoint.last_outcome END) IS NOT DISTINCT FROM 'success' THEN NULL
+            WHEN counted.successes > 0 THEN clock_timestamp()
+            ELSE coalesce(endpoint.failing_since, clock_timestamp()) END
     FROM counted WHERE endpoint.id = counted.endpoint_id
 )
 SELECT count(*) FROM kept

@@ -30,7 +30,8 @@ class Endpoint(models.Model):
     """A removed endpoint keeps its row, without its secret, for the deliveries that name it.
 
     `edited_in` is the transaction of the last change; dispatchers find by it what they must read anew.
-    `last_outcome` is that of the newest delivery that has ended, whose number is `last_delivery`.
+    `last_outcome` is that of the newest delivery that has ended, whose number is `last_delivery`. While it is an error,
+    `failing_since` is when the first one ended after the last success.
     """
 
     class Outcome(models.TextChoices):
@@ -49,6 +50,7 @@ class Endpoint(models.Model):
     last_outcome = models.CharField(max_length=10, choices=Outcome, null=True, editable=False)
     last_delivery = models.BigIntegerField(null=True, editable=False)
     last_delivery_at = models.DateTimeField(null=True, editable=False)
+    failing_since = models.DateTimeField(null=True, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     edited_in = models.BigIntegerField(db_default=CurrentTransaction(), editable=False)
     removed_at = models.DateTimeField(null=True, editable=False)
@@ -63,6 +65,11 @@ class Endpoint(models.Model):
                 fields=["workspace_id"],
                 condition=Q(enabled=True, removed_at=None, workspace_id__isnull=False),
                 name="endpoint_open_of_workspace",
+            ),
+            models.Index(
+                fields=["id"],
+                condition=Q(enabled=True, removed_at=None, failing_since__isnull=False),
+                name="endpoint_failing",
             ),
             # The fan-out's: a comparison that finds NULL too, which an index of the plain column cannot serve.
             models.Index(

@@ -1,22 +1,23 @@
 """Endpoints that fail for longer than an hour: their agency's staff, or their workspace's people, are told."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import QuerySet
 from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 
+from agency.models import NotificationEvent
 from agency.notification_kinds import NotificationKind
 from agency.services.notifications.recording import Occurrence
-from agency.services.notifications.states import BATCH, begin_states, end_states, is_open, open_keys
+from agency.services.notifications.states import StateCheck, begin_states, check_next_rows, end_next_states
 from agency.tenants import Audience
-from webhooks.models import Endpoint, HourlyStats
+from webhooks.models import Endpoint
 
 ENDPOINT_FAILS: Final = "endpoint.fails"
 WORKSPACE_ENDPOINT_FAILS: Final = "workspace.endpoint_fails"
 HOUR: Final = timedelta(hours=1)
-LOOKED_BACK: Final = timedelta(hours=26)
 LONGEST_SHOWN: Final = 100
 TEXT: Final = _("The webhook to %(url)s has failed for more than an hour.")
 LABEL: Final = _("Webhook fails")
@@ -33,41 +34,46 @@ KINDS: Final = (
 )
 
 
-def check_endpoints(now: datetime) -> bool:
-    """Tell of endpoints whose deliveries fail for more than an hour, and note which take some again."""
-    of_agencies = _begin(ENDPOINT_FAILS, of_agencies=True, now=now)
-    of_workspaces = _begin(WORKSPACE_ENDPOINT_FAILS, of_agencies=False, now=now)
-    for kind in (ENDPOINT_FAILS, WORKSPACE_ENDPOINT_FAILS):
-        for keys in open_keys(kind):
-            still = _failing().filter(uuid__in=keys).values_list("uuid", flat=True)
-            end_states(kind, set(keys) - {str(uuid) for uuid in still}, now=now)
-    return of_agencies or of_workspaces
+def check_failing_endpoints(now: datetime) -> bool:
+    """Tell of endpoints that have taken nothing for an hour since a delivery failed."""
+
+    def check(endpoints: Sequence[Endpoint]) -> None:
+        lasting = [one for one in endpoints if one.failing_since and one.failing_since <= now - HOUR]
+        for kind, of_agencies in ((ENDPOINT_FAILS, True), (WORKSPACE_ENDPOINT_FAILS, False)):
+            found = [_occurrence(one) for one in lasting if (one.workspace_id is None) == of_agencies]
+            begin_states(kind, found, now=now)
+
+    return check_next_rows("failing endpoints", _failing(), check, now=now)
 
 
-def _begin(kind: str, *, of_agencies: bool, now: datetime) -> bool:
-    rows = _failing_for_an_hour(now).filter(workspace_id__isnull=of_agencies).exclude(is_open(kind, "uuid"))
-    found = [_occurrence(one) for one in rows.order_by("pk")[:BATCH]]
-    begin_states(kind, found, now=now)
-    return len(found) == BATCH
+def end_failures_of_agencies(now: datetime) -> bool:
+    """Note which endpoints of agencies have taken something again."""
+    return end_next_states(ENDPOINT_FAILS, _ended, now)
+
+
+def end_failures_of_workspaces(now: datetime) -> bool:
+    """Note which endpoints of workspaces have taken something again."""
+    return end_next_states(WORKSPACE_ENDPOINT_FAILS, _ended, now)
 
 
 def _failing() -> "QuerySet[Endpoint]":
-    return Endpoint.objects.filter(enabled=True, removed_at=None, last_outcome=Endpoint.Outcome.ERROR)
+    return Endpoint.objects.filter(enabled=True, removed_at=None, failing_since__isnull=False)
 
 
-def _failing_for_an_hour(now: datetime) -> "QuerySet[Endpoint]":
-    """Keep those with an error that is older than an hour, and no success in its hour or after it.
-
-    Deliveries are counted by the hour in which they end: what ended in the hour before the last is an hour old.
-    """
-    this_hour = now.replace(minute=0, second=0, microsecond=0)
-    stats = HourlyStats.objects.filter(hour__gt=this_hour - LOOKED_BACK, hour__lt=this_hour - HOUR, errors__gt=0)
-    later_success = HourlyStats.objects.filter(
-        endpoint_id=OuterRef("endpoint_id"), hour__gte=OuterRef("hour"), successes__gt=0
-    )
-    return _failing().filter(pk__in=stats.exclude(Exists(later_success)).values("endpoint_id"))
+def _ended(events: Sequence[NotificationEvent]) -> set[str]:
+    """Give the keys of those whose endpoint has taken something since they were recorded."""
+    rows = _failing().filter(uuid__in=[one.key for one in events]).values_list("uuid", "failing_since")
+    since = {str(uuid): at for uuid, at in rows}
+    return {one.key for one in events if (at := since.get(one.key)) is None or at > one.created_at}
 
 
 def _occurrence(endpoint: Endpoint) -> Occurrence:
     data: dict[str, Any] = {"url": Truncator(endpoint.url).chars(LONGEST_SHOWN)}
     return Occurrence(tenant=endpoint.tenant, key=str(endpoint.uuid), object_id=str(endpoint.uuid), data=data)
+
+
+STATE_CHECKS: Final = (
+    StateCheck("endpoints of agencies that fail no longer", end_failures_of_agencies),
+    StateCheck("endpoints of workspaces that fail no longer", end_failures_of_workspaces),
+    StateCheck("failing endpoints", check_failing_endpoints),
+)

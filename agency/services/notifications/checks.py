@@ -1,15 +1,13 @@
 """What lasts at an agency itself: its own limit nearly used up, its mail server failing."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
-
-from django.db.models import F, QuerySet
 
 from agency.models import Agency, MailSettings
 from agency.services.mail.servers import FAILURES_BEFORE_REST
 from agency.services.notifications.recording import Occurrence
-from agency.services.notifications.states import BATCH, begin_states, end_states, is_open, open_keys
+from agency.services.notifications.states import begin_states, check_next_rows, end_states
 from agency.tenants import Tenant
 
 SUB_ACCOUNTS_NEAR_LIMIT: Final = "agency.near_limit"
@@ -21,37 +19,40 @@ NO_LONGER_NEAR: Final = 0.85
 
 def check_sub_account_limits(now: datetime) -> bool:
     """Tell of agencies that have used nine tenths of their sub-accounts."""
-    new = _near(NEAR).exclude(is_open(SUB_ACCOUNTS_NEAR_LIMIT, "uuid")).order_by("pk")[:BATCH]
-    found = [
-        Occurrence(
-            tenant=Tenant(one.pk),
-            key=str(one.uuid),
-            data={"used": one.sub_account_count, "allowed": one.max_sub_accounts},
-        )
-        for one in new
-    ]
-    begin_states(SUB_ACCOUNTS_NEAR_LIMIT, found, now=now)
-    for keys in open_keys(SUB_ACCOUNTS_NEAR_LIMIT):
-        end_states(SUB_ACCOUNTS_NEAR_LIMIT, gone(keys, _near(NO_LONGER_NEAR).filter(uuid__in=keys), "uuid"), now=now)
-    return len(found) == BATCH
+
+    def check(agencies: Sequence[Agency]) -> None:
+        begin_states(SUB_ACCOUNTS_NEAR_LIMIT, [_nearly_used(one) for one in agencies if _uses(one, NEAR)], now=now)
+        ended = {str(one.uuid) for one in agencies if not _uses(one, NO_LONGER_NEAR)}
+        end_states(SUB_ACCOUNTS_NEAR_LIMIT, ended, now=now)
+
+    rows = Agency.objects.only("uuid", "status", "max_sub_accounts", "sub_account_count")
+    return check_next_rows(SUB_ACCOUNTS_NEAR_LIMIT, rows, check, now=now)
 
 
-def _near(part: float) -> "QuerySet[Agency]":
-    limited = Agency.objects.filter(status=Agency.Status.ACTIVE, max_sub_accounts__gt=0)
-    return limited.filter(sub_account_count__gte=F("max_sub_accounts") * part)
+def _uses(agency: Agency, part: float) -> bool:
+    most = agency.max_sub_accounts
+    return bool(agency.status == Agency.Status.ACTIVE and most and agency.sub_account_count >= most * part)
+
+
+def _nearly_used(agency: Agency) -> Occurrence:
+    used = {"used": agency.sub_account_count, "allowed": agency.max_sub_accounts}
+    return Occurrence(tenant=Tenant(agency.pk), key=str(agency.uuid), data=used)
 
 
 def check_mail_servers(now: datetime) -> bool:
     """Tell of agencies' own mail servers that fail, and for which the installation's stands in."""
-    failing = MailSettings.objects.exclude(host="").filter(failures__gte=FAILURES_BEFORE_REST)
-    new = failing.exclude(is_open(MAIL_SERVER_FAILS, "agency__uuid")).select_related("agency").order_by("pk")[:BATCH]
-    found = [Occurrence(tenant=Tenant(one.agency_id), key=str(one.agency.uuid), data={"host": one.host}) for one in new]
-    begin_states(MAIL_SERVER_FAILS, found, now=now)
-    for keys in open_keys(MAIL_SERVER_FAILS):
-        end_states(MAIL_SERVER_FAILS, gone(keys, failing.filter(agency__uuid__in=keys), "agency__uuid"), now=now)
-    return len(found) == BATCH
+
+    def check(servers: Sequence[MailSettings]) -> None:
+        begin_states(MAIL_SERVER_FAILS, [_failing_server(one) for one in servers if _fails(one)], now=now)
+        end_states(MAIL_SERVER_FAILS, {str(one.agency.uuid) for one in servers if not _fails(one)}, now=now)
+
+    rows = MailSettings.objects.select_related("agency").only("host", "failures", "agency__uuid")
+    return check_next_rows(MAIL_SERVER_FAILS, rows, check, now=now)
 
 
-def gone(keys: Iterable[str], rows: "QuerySet[Agency] | QuerySet[MailSettings]", column: str) -> set[str]:
-    """Give the keys for which there is no row any more."""
-    return set(keys) - {str(uuid) for uuid in rows.values_list(column, flat=True)}
+def _fails(server: MailSettings) -> bool:
+    return bool(server.host) and server.failures >= FAILURES_BEFORE_REST
+
+
+def _failing_server(server: MailSettings) -> Occurrence:
+    return Occurrence(tenant=Tenant(server.agency_id), key=str(server.agency.uuid), data={"host": server.host})

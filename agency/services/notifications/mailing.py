@@ -20,8 +20,9 @@ from config.db import database_now
 HOUR: Final = timedelta(hours=1)
 # E-mails at once to one person in an hour; what comes on top is in the day's.
 MOST_AT_ONCE: Final = 6
-# What a digest names; of the others it says how many there are.
+# What a digest names; of the others it says how many there are, of so many at most.
 MOST_LINES: Final = 30
+MOST_IN_DIGEST: Final = 10_000
 
 
 @transaction.atomic
@@ -61,12 +62,13 @@ def mail_next_digest() -> bool:
     waiting = Notification.objects.filter(
         user=first.user, event__agency=first.event.agency_id, way=Way.DIGEST, mail_due_at__lte=now
     )
-    unread = waiting.filter(read_at=None)
-    newest = unread.select_related("user", "event__agency").order_by("-id")[:MOST_LINES]
-    rows = [row for row in newest if _way_now(row) in {Way.AT_ONCE, Way.DIGEST}]
+    found = list(waiting.order_by("-id").values_list("pk", "read_at")[:MOST_IN_DIGEST])
+    unread = [pk for pk, read_at in found if read_at is None]
+    newest = Notification.objects.filter(pk__in=unread[:MOST_LINES]).select_related("user", "event__agency")
+    rows = [row for row in newest.order_by("-id") if _way_now(row) in {Way.AT_ONCE, Way.DIGEST}]
     if rows:
-        _queue_digest(first, rows, more=max(0, unread.count() - MOST_LINES))
-    waiting.update(mail_due_at=None, mailed_at=now)
+        _queue_digest(first, rows, more=max(0, len(unread) - MOST_LINES))
+    Notification.objects.filter(pk__in=[pk for pk, _ in found]).update(mail_due_at=None, mailed_at=now)
     return True
 
 

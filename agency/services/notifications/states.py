@@ -1,19 +1,21 @@
 """What lasts: found by a task, told once for as long as it lasts, and anew when it has ended and begins again."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Final
+from datetime import datetime, timedelta
+from typing import Final, TypeVar
 
 from django.db import transaction
-from django.db.models import CharField, Exists, OuterRef, QuerySet
+from django.db.models import CharField, Exists, Model, OuterRef, QuerySet
 from django.db.models.functions import Cast
 
 from agency.models import NotificationEvent
+from agency.models.notifications import StateCheckPosition
 from agency.services.notifications.recording import Occurrence, record_notifications
 from config.hooks import Registry
 
 BATCH: Final = 500
+Row = TypeVar("Row", bound=Model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +33,53 @@ state_checks = Registry[StateCheck]("checks of lasting states")
 
 
 @transaction.atomic
+def check_next_rows(
+    name: str,
+    rows: "QuerySet[Row]",
+    check: Callable[[Sequence[Row]], None],
+    *,
+    now: datetime,
+    batch: int = BATCH,
+    every: timedelta = timedelta(0),
+) -> bool:
+    """Check the rows that follow those of the last call, in the order of their keys; says whether this pass goes on.
+
+    A pass begins no sooner than `every` after the end of the one before it. Rows and place are one transaction.
+    """
+    StateCheckPosition.objects.get_or_create(name=name)
+    place = StateCheckPosition.objects.select_for_update(no_key=True).get(name=name)
+    if place.position == 0 and place.passed_at is not None and now < place.passed_at + every:
+        return False
+    found = list(rows.filter(pk__gt=place.position).order_by("pk")[:batch])
+    check(found)
+    is_last = len(found) < batch
+    place.position, place.passed_at = (0, now) if is_last else (found[-1].pk, place.passed_at)
+    place.save(update_fields=["position", "passed_at"])
+    return not is_last
+
+
+@transaction.atomic
 def begin_states(kind: str, occurrences: Iterable[Occurrence], *, now: datetime) -> None:
     """Have people told of what has begun; what is open already stays as it is."""
-    record_notifications(kind, occurrences, now=now, lasts=True)
+    found = list(occurrences)
+    known = set(_open(kind).filter(key__in=[one.key for one in found]).values_list("key", flat=True)) if found else ()
+    record_notifications(kind, [one for one in found if one.key not in known], now=now, lasts=True)
 
 
 def end_states(kind: str, keys: Collection[str], *, now: datetime) -> None:
     """Say that states have ended: the next one of the same thing counts anew."""
     if keys:
         _open(kind).filter(key__in=keys).update(ended_at=now)
+
+
+def end_next_states(kind: str, ended: Callable[[Sequence[NotificationEvent]], Collection[str]], now: datetime) -> bool:
+    """Ask which of the next open states have ended, by their keys; says whether this pass goes on."""
+
+    def check(events: Sequence[NotificationEvent]) -> None:
+        if events:
+            end_states(kind, ended(events), now=now)
+
+    return check_next_rows(f"{kind} open", _open(kind), check, now=now)
 
 
 def open_keys(kind: str) -> Iterator[list[str]]:

@@ -18,7 +18,7 @@ from broadcasts.services.moving import pause_for_fault
 from tests.broadcasts.under_way import a_broadcast
 from tests.factories import ChannelFactory, DomainFactory, EndpointFactory, UserFactory
 from tests.tenants import Tenant
-from webhooks.models import Endpoint, HourlyStats
+from webhooks.models import Endpoint
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import change_owner, invite_workspace_member, mark_channel_lost, tenant_of
 
@@ -32,9 +32,8 @@ def failing_endpoint(tenant: Tenant, *, of_workspace: bool = False) -> Endpoint:
     own = tenant_of(tenant.workspace)
     made = EndpointFactory.create(agency=tenant.agency)
     of = {"workspace_id": own.workspace_id, "workspace_uuid": own.workspace_uuid} if of_workspace else {}
-    Endpoint.objects.filter(pk=made.pk).update(last_outcome="error", **of)
-    hour = now().replace(minute=0, second=0, microsecond=0) - timedelta(hours=2)
-    HourlyStats.objects.create(endpoint=made, hour=hour, errors=3)
+    since = now() - timedelta(hours=1)
+    Endpoint.objects.filter(pk=made.pk).update(last_outcome="error", failing_since=since, **of)
     return made
 
 

@@ -3,6 +3,8 @@
 from datetime import timedelta
 
 import pytest
+from django.db.models import F
+from django.db.models.functions import Now
 from django.utils.timezone import now
 
 from agency.models import Mail, Notification, NotificationEvent, NotificationPreference, User
@@ -19,6 +21,7 @@ from webhooks.models import Endpoint
 a, b = furnished.a, furnished.b
 pytestmark = pytest.mark.django_db
 ROLES = ("owner", "admin", "viewer")
+HOUR = timedelta(hours=1)
 every_kind = pytest.mark.parametrize("kind", HAPPENINGS)
 
 
@@ -91,18 +94,33 @@ def test_whoever_asked_for_a_job_may_switch_its_notification_off(kind: str, a: T
 
 def test_a_state_that_begins_again_notifies_again(a: Tenant, people: dict[str, User]) -> None:
     endpoint = failing_endpoint(a)
-    for outcome, number in (("error", 1), ("success", 1), ("error", 2)):
-        Endpoint.objects.filter(pk=endpoint.pk).update(last_outcome=outcome)
+    for since, number in ((2 * HOUR, 1), (None, 1), (HOUR, 2), (timedelta(0), 2)):
+        failing_since(endpoint, since)
+        NotificationEvent.objects.update(created_at=F("created_at") - 3 * HOUR)
         tell()
         tell()
         assert Notification.objects.filter(kind="endpoint.fails", user=people["owner"]).count() == number
+    assert not NotificationEvent.objects.filter(kind="endpoint.fails", ended_at=None).exists()
 
 
-def test_an_endpoint_that_took_something_within_the_hour_does_not_fail(a: Tenant, people: dict[str, User]) -> None:
-    endpoint = failing_endpoint(a)
-    endpoint.hourly_stats.create(hour=now().replace(minute=0, second=0, microsecond=0), successes=1)
-    disabled, fresh = failing_endpoint(a), failing_endpoint(a)
+def failing_since(endpoint: Endpoint, ago: timedelta | None) -> None:
+    """Have an endpoint fail for so long by the database's clock; None: it has taken the newest delivery."""
+    since = None if ago is None else Now() - ago
+    Endpoint.objects.filter(pk=endpoint.pk).update(
+        last_outcome="success" if ago is None else "error", failing_since=since
+    )
+
+
+def test_an_endpoint_that_fails_for_an_hour_is_notified_of_within_a_run_of_the_check(
+    a: Tenant, people: dict[str, User]
+) -> None:
+    """And one that is switched off, or removed, never."""
+    failing, disabled, removed = (failing_endpoint(a) for _ in range(3))
     Endpoint.objects.filter(pk=disabled.pk).update(enabled=False)
-    fresh.hourly_stats.update(hour=now().replace(minute=0, second=0, microsecond=0) - timedelta(hours=1))
+    Endpoint.objects.filter(pk=removed.pk).update(removed_at=now(), secret=None)
+    failing_since(failing, HOUR - timedelta(seconds=20))
     tell()
     assert not NotificationEvent.objects.filter(kind="endpoint.fails").exists()
+    failing_since(failing, HOUR)
+    tell()
+    assert NotificationEvent.objects.get(kind="endpoint.fails").key == str(failing.uuid)

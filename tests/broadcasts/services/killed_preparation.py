@@ -10,7 +10,6 @@ unnoticed.
 import os
 import signal
 import sys
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from itertools import count
@@ -19,23 +18,9 @@ from typing import Any
 import django
 from django.db import connection
 
+from tests.killed_at_statements import kill_at
+
 CHUNK = 4
-
-
-def kill_at(statement: int, *, is_before: bool) -> Callable[..., Any]:
-    """Give a wrapper of statements, of whatever connection, that kills this process at the one of this number."""
-    numbers = count(1)
-
-    def run(execute: Callable[..., Any], *arguments: Any) -> Any:
-        number = next(numbers)
-        if is_before and number == statement:
-            os.kill(os.getpid(), signal.SIGKILL)
-        done = execute(*arguments)
-        if number == statement:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return done
-
-    return run
 
 
 def be_careless() -> None:

@@ -1,15 +1,13 @@
 """Sub-accounts that have used nine tenths of a limit: looked through in turns, so that no run reads all of them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
-from django.db import transaction
-
 from agency import limits
-from agency.models.notifications import StateCheckPosition
 from agency.services.notifications.recording import Occurrence
-from agency.services.notifications.states import begin_states, end_states
+from agency.services.notifications.states import begin_states, check_next_rows, end_states
 from agency.tenants import Tenant
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services.notifications import NEAR_LIMIT, WORKSPACE_NEAR_LIMIT
@@ -23,22 +21,12 @@ BATCH: Final = 50
 EVERY: Final = timedelta(minutes=15)
 
 
-@transaction.atomic
 def check_workspace_limits(now: datetime) -> bool:
     """Look at the next sub-accounts; says whether this pass goes on."""
-    StateCheckPosition.objects.get_or_create(name=NAME)
-    place = StateCheckPosition.objects.select_for_update().get(name=NAME)
-    if place.position == 0 and place.passed_at is not None and now < place.passed_at + EVERY:
-        return False
-    rows = list(Workspace.objects.filter(pk__gt=place.position).order_by("pk")[:BATCH])
-    _check(rows, now)
-    is_last = len(rows) < BATCH
-    place.position, place.passed_at = (0, now) if is_last else (rows[-1].pk, place.passed_at)
-    place.save(update_fields=["position", "passed_at"])
-    return not is_last
+    return check_next_rows(NAME, Workspace.objects.all(), partial(_check, now=now), now=now, batch=BATCH, every=EVERY)
 
 
-def _check(workspaces: list[Workspace], now: datetime) -> None:
+def _check(workspaces: Sequence[Workspace], *, now: datetime) -> None:
     near: list[tuple[Workspace, str, dict[str, Any]]] = []
     ended: set[str] = set()
     for workspace in workspaces:

@@ -1,0 +1,95 @@
+"""`python -m tests.agency.notifications.killed_notifying`: notifies of what waits, killed at each of its statements.
+
+Rows for people, e-mails at once, the day's, and their way to the server are one after another done to the end, each by
+processes that are killed. With `early_mail` an e-mail is committed before the row that says so, with `early_place` the
+place before the people up to it, and with `early_sent` an e-mail is recorded as sent before it is.
+"""
+
+import sys
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any, Final
+
+import django
+from django.db import connection
+from django.db.models.functions import Now
+
+from tests.killed_at_statements import kill_at_each_statement
+
+BATCH: Final = 2
+SECONDS: Final = 60.0
+PLACE = """
+UPDATE agency_notificationevent SET told_until = (
+    SELECT max(id) FROM (SELECT id FROM agency_user WHERE id > told_until ORDER BY id LIMIT 2) AS next
+) WHERE told_at IS NULL
+"""
+
+
+def write_rows() -> None:
+    # Models can be imported only after `django.setup()`, which this process calls by itself.
+    from agency.services.notifications import fan_out
+
+    fan_out.BATCH = BATCH  # type: ignore[misc]  # a constant of the product
+    while fan_out.tell_next_people():
+        pass
+
+
+def mail_at_once() -> None:
+    from agency.services.notifications.mailing import mail_next_at_once
+
+    while mail_next_at_once():
+        pass
+
+
+def mail_digests() -> None:
+    from agency.models import Notification
+    from agency.services.notifications.mailing import mail_next_digest
+
+    Notification.objects.filter(way="digest", mail_due_at__isnull=False).update(mail_due_at=Now())
+    while mail_next_digest():
+        pass
+
+
+def send() -> None:
+    """As the lease of whoever was killed had ended, and as if it had not been tried before."""
+    from agency.models import Mail
+    from agency.services.mail.sending import send_due_mails
+
+    Mail.objects.filter(sent_at=None).update(next_attempt_at=Now() - timedelta(seconds=1), attempts=0)
+    send_due_mails(seconds=SECONDS)
+
+
+def commit() -> None:
+    """Commit within an atomic block, which Django does not do."""
+    connection.connection.commit()
+
+
+def breaking(part: str) -> Callable[..., Any]:
+    """Give a wrapper of statements that commits where the product does not."""
+
+    def run(execute: Callable[..., Any], sql: str, *arguments: Any) -> Any:
+        if part == "early_place" and sql.startswith('INSERT INTO "agency_notification"'):
+            with connection.cursor() as cursor:
+                cursor.execute(PLACE)
+            commit()
+        if part == "early_sent" and sql.startswith('UPDATE "agency_mail" SET ') and '"agency_mail"."id" = ' in sql:
+            sql = sql.replace(" SET ", ' SET "sent_at" = clock_timestamp(), ', 1) if '"attempts" = ' in sql else sql
+        done = execute(sql, *arguments)
+        if part == "early_mail" and sql.startswith('INSERT INTO "agency_mail"'):
+            commit()
+        return done
+
+    return run
+
+
+def main() -> None:
+    for work in (write_rows, mail_at_once, mail_digests, send):
+        kill_at_each_statement(work)
+        sys.stdout.write(" ")
+
+
+if __name__ == "__main__":
+    django.setup()
+    if len(sys.argv) > 1:
+        connection.execute_wrappers.append(breaking(sys.argv[1]))
+    main()

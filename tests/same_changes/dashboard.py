@@ -1,0 +1,269 @@
+"""The dashboard's changes and the operations of the workspace's API that make the same."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.utils.timezone import now
+
+from tests.broadcasts.making import EVERYBODY, bring_to
+from tests.routes import ids_of
+from tests.same_changes.changes import Change, Prepare, of_workspace
+from tests.same_changes.console import YESTERDAY, name
+from tests.tenants import Tenant
+from tests.webhooks.factories import a_failed_delivery
+from webhooks.models import Delivery, Endpoint
+from workspaces.conversations.models import Conversation, Message
+from workspaces.conversations.services import mark_read, mark_unread
+
+CLASS_AT = (now() + timedelta(days=2)).replace(minute=0, second=0, microsecond=0, tzinfo=None).isoformat()
+
+
+def own_failed(tenant: Tenant) -> dict[str, Any]:
+    endpoint = Endpoint.objects.get(workspace_id=tenant.workspace.pk)
+    delivery = a_failed_delivery(tenant, endpoint)
+    Delivery.objects.filter(pk=delivery.pk).update(workspace_id=tenant.workspace.pk)
+    return {"own_delivery": delivery.uuid}
+
+
+def own_webhook(tenant: Tenant) -> str:
+    return str(Endpoint.objects.get(workspace_id=tenant.workspace.pk).uuid)
+
+
+def broadcast(status: str, **changes: Any) -> Prepare:
+    def prepare(tenant: Tenant) -> None:
+        row = bring_to({"id": ids_of(tenant)["broadcast"]}, status)
+        type(row).objects.filter(pk=row.pk).update(**changes)
+
+    return prepare
+
+
+def unread(tenant: Tenant) -> None:
+    mark_unread(conversation=Conversation.objects.get(uuid=ids_of(tenant)["conversation"]), now=now())
+
+
+def was_read(tenant: Tenant) -> None:
+    mark_read(conversation=Conversation.objects.get(uuid=ids_of(tenant)["conversation"]), now=now())
+
+
+def unread_count(tenant: Tenant) -> Any:
+    return Conversation.objects.get(uuid=ids_of(tenant)["conversation"]).unread_count
+
+
+def messages(tenant: Tenant) -> Any:
+    rows = Message.objects.filter(conversation__uuid=ids_of(tenant)["conversation"]).order_by("pk")
+    return [*rows.values_list("direction", "type", "text", "status")]
+
+
+def a_class(tenant: Tenant) -> dict[str, Any]:
+    return {"service": str(ids_of(tenant)["class_service"]), "starts_at": CLASS_AT[:16], "capacity": 5}
+
+
+def other(tenant: Tenant) -> dict[str, Any]:
+    return {"contact": str(tenant.other_contact.uuid)}
+
+
+def made_first(tenant: Tenant) -> None:
+    assert tenant.other_contact.pk
+
+
+def of_broadcast(verb: str, status: str, **changes: Any) -> Change:
+    call = of_workspace(f"POST broadcasts/<id:broadcast>/{verb}")
+    return Change(call=call, ids=("broadcast",), prepare=broadcast(status, **changes))
+
+
+def renaming(route: str, one: str) -> Change:
+    call = of_workspace(f"PATCH {route}/<id:{one}>")
+    return Change(call=call, ids=(one,), fields=name("New"), body=name("New"))
+
+
+def removing(route: str, one: str) -> Change:
+    return Change(call=of_workspace(f"DELETE {route}/<id:{one}>"), ids=(one,))
+
+
+def adding(route: str, **fields: Any) -> Change:
+    return Change(call=of_workspace(f"POST {route}"), fields=lambda _: fields, body=lambda _: fields)
+
+
+DASHBOARD = {
+    "settings": Change(
+        call=of_workspace("PATCH workspace"), fields=lambda _: {"currency": "EUR"}, body=lambda _: {"currency": "EUR"}
+    ),
+    "webhook-new": Change(
+        call=of_workspace("POST webhooks"),
+        fields=lambda _: {"url": "https://93.184.215.14/new", "events": ["product.updated"], "enabled": "on"},
+        body=lambda _: {"url": "https://93.184.215.14/new", "topics": ["product.updated"]},
+    ),
+    "webhook-edit": Change(
+        call=of_workspace("PATCH webhooks/<id:webhook>"),
+        ids=("own_webhook",),
+        fields=lambda _: {"description": "CRM"},
+        body=lambda _: {"description": "CRM"},
+    ),
+    "webhook-rotate": Change(call=of_workspace("POST webhooks/<id:webhook>/rotate-secret"), ids=("own_webhook",)),
+    "webhook-remove": Change(call=of_workspace("DELETE webhooks/<id:webhook>"), ids=("own_webhook",)),
+    "webhook-test": Change(call=of_workspace("POST webhooks/<id:webhook>/test"), ids=("own_webhook",)),
+    "webhook-redeliver": Change(
+        call=of_workspace("POST webhooks/deliveries/<id:delivery>/redeliver"),
+        ids=("own_delivery",),
+        prepare=own_failed,
+    ),
+    "webhook-redeliver-failed": Change(
+        call=of_workspace("POST webhooks/<id:webhook>/replay"),
+        fields=lambda a: {"webhook": own_webhook(a), "since": YESTERDAY[:16]},
+        body=lambda _: {"since": YESTERDAY},
+        prepare=own_failed,
+    ),
+    "contact-new": adding("contacts", name="Ada"),
+    "contact": renaming("contacts", "contact"),
+    "contact-remove": removing("contacts", "contact"),
+    "contact-merge": Change(
+        call=of_workspace("POST contacts/<id:contact>/merge"),
+        ids=("contact",),
+        fields=lambda a: {"other": str(a.other_contact.uuid)},
+        body=other,
+        prepare=made_first,
+    ),
+    "segment-new": Change(
+        call=of_workspace("POST segments"),
+        fields=lambda _: {"name": "Regulars", "filter_tags_any": "VIP"},
+        body=lambda _: {"name": "Regulars", "filter": {"tags_any": ["VIP"]}},
+    ),
+    "segment": renaming("segments", "segment"),
+    "segment-remove": removing("segments", "segment"),
+    "conversation-send": Change(
+        call=of_workspace("POST conversations/<id:conversation>/messages"),
+        ids=("conversation",),
+        fields=lambda _: {"text": "Yes"},
+        body=lambda _: {"text": "Yes"},
+        rows=messages,
+    ),
+    "conversation-note": Change(
+        call=of_workspace("POST conversations/<id:conversation>/notes"),
+        ids=("conversation",),
+        fields=lambda _: {"text": "Calls back"},
+        body=lambda _: {"text": "Calls back"},
+    ),
+    "conversation-read": Change(
+        call=of_workspace("POST conversations/<id:conversation>/read"),
+        ids=("conversation",),
+        prepare=unread,
+        rows=unread_count,
+    ),
+    "conversation-unread": Change(
+        call=of_workspace("POST conversations/<id:conversation>/unread"),
+        ids=("conversation",),
+        prepare=was_read,
+        rows=unread_count,
+    ),
+    "conversation-status": Change(
+        call=of_workspace("PATCH conversations/<id:conversation>"),
+        ids=("conversation",),
+        fields=lambda _: {"status": "closed"},
+        body=lambda _: {"status": "closed"},
+    ),
+    "conversation-assign": Change(
+        call=of_workspace("PATCH conversations/<id:conversation>"),
+        ids=("conversation",),
+        fields=lambda a: {"assigned_to": a.workspace.owner.email},
+        body=lambda a: {"assigned_to": a.workspace.owner.email},
+    ),
+    "product-new": adding("products", name="Soap", price=3),
+    "product": renaming("products", "product"),
+    "product-delete": removing("products", "product"),
+    "service-new": adding("services", name="Cut", kind="appointment"),
+    "service": renaming("services", "service"),
+    "service-delete": removing("services", "service"),
+    "service-category-new": adding("service-categories", name="Hair"),
+    "service-category": renaming("service-categories", "category"),
+    "service-category-delete": removing("service-categories", "category"),
+    "staff-new": adding("staff", name="Mia"),
+    "staff-member": renaming("staff", "staff"),
+    "staff-delete": removing("staff", "staff"),
+    "class-new": Change(
+        call=of_workspace("POST classes"),
+        fields=a_class,
+        body=lambda a: {**a_class(a), "starts_at": f"{CLASS_AT}Z"},
+    ),
+    "class-cancel": Change(call=of_workspace("POST classes/<id:session>/cancel"), ids=("session",)),
+    "class-participant-add": Change(
+        call=of_workspace("POST classes/<id:session>/participants"),
+        ids=("session",),
+        fields=other,
+        body=other,
+        prepare=made_first,
+    ),
+    "class-participant-remove": Change(
+        call=of_workspace("DELETE classes/<id:session>/participants/<id:contact>"), ids=("session", "contact")
+    ),
+    "broadcast-new": Change(
+        call=of_workspace("POST broadcasts"),
+        fields=lambda a: {
+            "name": "Sale",
+            "channel": str(a.channel.uuid),
+            "message_text": "Hello",
+            "audience": "all",
+            "time": "now",
+        },
+        body=lambda a: {
+            "name": "Sale",
+            "channel": str(a.channel.uuid),
+            "message": {"text": "Hello"},
+            "audience": EVERYBODY,
+        },
+    ),
+    "broadcast-edit": renaming("broadcasts", "broadcast"),
+    "broadcast-schedule": of_broadcast("schedule", "Draft"),
+    "broadcast-approve": of_broadcast("approve", "Scheduled"),
+    "broadcast-pause": of_broadcast("pause", "sending"),
+    "broadcast-resume": of_broadcast("resume", "paused"),
+    "broadcast-cancel": of_broadcast("cancel", "Scheduled"),
+    "broadcast-delete": Change(
+        call=of_workspace("DELETE broadcasts/<id:broadcast>"), ids=("broadcast",), prepare=broadcast("Draft")
+    ),
+}
+
+# What people change in the dashboard alone, as no operation of the workspace's API does.
+ONLY_PAGES = {
+    "switch": "which workspace a person looks at",
+    "leave": "a person's own",
+    "first-steps": "a person's own",
+    "saved-view-save": "a person's own",
+    "saved-view-remove": "a person's own",
+    "notifications-read": "a person's own",
+    "notification-settings": "a person's own",
+    "two-factor": "the workspace's people",
+    "person-invite": "the workspace's people",
+    "person-invite-again": "the workspace's people",
+    "person-invite-withdraw": "the workspace's people",
+    "person-remove": "the workspace's people",
+    "person-make-owner": "the workspace's people",
+    "agency-access-end": "a person of the agency goes back to the console",
+    "workspace-new": "sign-up",
+    "api-key-new": "a key makes no keys",
+    "api-key-revoke": "a key ends no keys",
+    "channel-disconnect": "the agency's API does it: console:sub-account-channel-disconnect",
+    "contact-import-new": "a file; the API imports rows",
+    "contact-import": "a file; the API imports rows",
+    "contact-import-cancel": "a file; the API imports rows",
+    "contact-opt-out": "what a contact has told somebody",
+    "contact-opt-in": "what a contact has told somebody",
+    "conversation-opt-out": "what a contact has told somebody",
+    "conversation-new": "a template to somebody: tests/workspaces/conversations",
+    "conversations-change": "of each change on many: tests/workspaces/conversations",
+    "conversation-insert": "only changes what is typed",
+    "conversation-again": "sends what has failed as a new message",
+    "conversation-snooze": "puts aside in the team's inbox",
+    "saved-reply-new": "replies of the team's inbox",
+    "saved-reply": "replies of the team's inbox",
+    "saved-reply-delete": "replies of the team's inbox",
+    "product-stock": "a movement with its reason; the API sets the quantity",
+    "automations-ready": "automations",
+    "automation": "automations",
+    "automation-on": "automations",
+    "automation-off": "automations",
+    "automation-remove": "automations",
+    "prerequisites": "automations",
+    "pack-install": "automations",
+    "broadcast-test": "its recipients are typed: tests/broadcasts",
+    "broadcast-duplicate": "copies a draft",
+}
