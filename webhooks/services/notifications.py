@@ -69,5 +69,5 @@ def _failing_for_an_hour(now: datetime) -> "QuerySet[Endpoint]":
 
 
 def _occurrence(endpoint: Endpoint) -> Occurrence:
-    data: dict[str, Any] = {"url": Truncator(endpoint.url).chars(LONGEST_SHOWN)}
+    data: dict[str, Any] = {"url": Truncator(endpoint.recorded_url).chars(LONGEST_SHOWN)}
     return Occurrence(tenant=endpoint.tenant, key=str(endpoint.uuid), object_id=str(endpoint.uuid), data=data)
