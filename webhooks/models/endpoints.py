@@ -2,6 +2,7 @@
 
 import uuid
 from typing import ClassVar, Self
+from urllib.parse import urlsplit
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -95,6 +96,12 @@ class Endpoint(models.Model):
 
     def __str__(self) -> str:
         return self.url
+
+    @property
+    def recorded_url(self) -> str:
+        """Give the URL as the activity log keeps it: a query, a fragment and user information may hold a secret."""
+        parts = urlsplit(self.url)
+        return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
 
     @property
     def tenant(self) -> Tenant:

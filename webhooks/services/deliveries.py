@@ -89,7 +89,7 @@ def require_open(endpoint: Endpoint) -> None:
 
 
 def _record(delivery: Delivery, action: str, by: Actor) -> None:
-    target = ("webhook", delivery.endpoint.uuid, delivery.endpoint.url)
+    target = ("webhook", delivery.endpoint.uuid, delivery.endpoint.recorded_url)
     details = {"event": delivery.event_name, "delivery": str(delivery.uuid)}
     record_activity(
         by=by,

@@ -73,7 +73,7 @@ def register_endpoint(
             enabled=enabled,
             secret=new_secret(),
         )
-        _record(endpoint, "webhook.created", by, {"url": url, "events": endpoint.events})
+        _record(endpoint, "webhook.created", by, {"url": endpoint.recorded_url, "events": endpoint.events})
     return endpoint
 
 
@@ -165,7 +165,7 @@ def _record(
     details: dict[str, Any] | None = None,
     changes: Changes | None = None,
 ) -> None:
-    target = ("webhook", endpoint.uuid, endpoint.url)
+    target = ("webhook", endpoint.uuid, endpoint.recorded_url)
     record_activity(
         by=by,
         action=action,

@@ -68,7 +68,7 @@ def _ended(events: Sequence[NotificationEvent]) -> set[str]:
 
 
 def _occurrence(endpoint: Endpoint) -> Occurrence:
-    data: dict[str, Any] = {"url": Truncator(endpoint.url).chars(LONGEST_SHOWN)}
+    data: dict[str, Any] = {"url": Truncator(endpoint.recorded_url).chars(LONGEST_SHOWN)}
     return Occurrence(tenant=endpoint.tenant, key=str(endpoint.uuid), object_id=str(endpoint.uuid), data=data)
 
 

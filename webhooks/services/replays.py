@@ -167,7 +167,7 @@ def _in_batches(replay: Replay, then: str, *, now: datetime) -> Replayed:
 def _record(replay: Replay, number: int, by: Actor) -> None:
     endpoint, tenant = replay.endpoint, replay.tenant
     if endpoint:
-        target = ("webhook", endpoint.uuid, endpoint.url)
+        target = ("webhook", endpoint.uuid, endpoint.recorded_url)
     else:
         agency = Agency.objects.only("uuid", "name").get(pk=tenant.agency_id)
         target = ("agency", agency.uuid, agency.name)

@@ -3,15 +3,18 @@
 import json
 import re
 from collections import Counter
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import connection
+from django.utils.timezone import now
 
 from agency.models import ActivityEntry
 from tests.parallel import at_once
 from tests.tenants import Tenant
 from tests.webhooks.conftest import Names
+from tests.webhooks.factories import a_failed_delivery
 from webhooks.models import Endpoint
 from webhooks.services import check_endpoint_url
 
@@ -241,6 +244,27 @@ def test_every_change_is_in_the_activity(a: Tenant) -> None:
         ActivityEntry.objects.filter(action__startswith="webhook.").order_by("id").values_list("action", flat=True)
     )
     assert list(actions) == ["webhook.created", "webhook.changed", "webhook.secret_rotated", "webhook.removed"]
+
+
+def test_the_activity_keeps_no_query_of_a_url(a: Tenant) -> None:
+    secret = "v3ry-s3cret"
+    before, after = (f"{URL}/{name}?token={secret}" for name in ("first", "second"))
+    endpoint = Endpoint.objects.get(uuid=registered(a, url=before)["uuid"])
+    path = f"/webhooks/{endpoint.uuid}"
+    a.api.patch(path, {"url": after})
+    a.api.post(f"{path}/rotate-secret")
+    delivery = a_failed_delivery(a, endpoint)
+    assert a.api.post(f"/webhooks/deliveries/{delivery.uuid}/redeliver").status_code == 202
+    a_failed_delivery(a, endpoint)
+    assert a.api.post(f"{path}/replay", {"since": f"{now() - timedelta(hours=1):%FT%TZ}"}).status_code == 202
+    a.api.delete(path)
+    entries = ActivityEntry.objects.filter(target_kind="webhook").order_by("id")
+    assert len(entries) == 6
+    assert secret not in json.dumps(list(entries.values()), default=str)
+    created, changed, *_ = entries
+    assert (created.target_name, created.details["url"]) == (f"{URL}/first", f"{URL}/first")
+    assert changed.target_name == f"{URL}/second"
+    assert changed.changes["url"] == [f"{URL}/first", f"{URL}/second"]
 
 
 REACHED = {"message": "The webhook limit is reached."}

@@ -1,10 +1,15 @@
 """One sub-account's page: the panels that every app adds, what needs attention, and what is done from there."""
 
+import io
+import json
+import logging
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
 from django.utils.timezone import now
 
@@ -12,6 +17,7 @@ from agency.actors import SYSTEM
 from agency.limits import unlimited
 from broadcasts.models import Broadcast
 from channelconnect.models import ConnectSession
+from config.logs import JSONFormatter
 from packs.services.offered_packs import offered_packs
 from tests.agency.console.browsers import PASSWORD, at_the_console, flashes, text
 from tests.broadcasts.under_way import a_broadcast
@@ -131,6 +137,36 @@ def test_panels_are_bounded_and_one_shows_more(a: Tenant, viewer: Client) -> Non
     whole = panel(viewer.get(f"{path_of(a)}?panel=keys"), "keys")
     assert whole.count("<li>") >= 6
     assert "?panel=keys" not in whole
+
+
+@pytest.fixture
+def log() -> Iterator[io.StringIO]:
+    """What the page's own log writes while it is written: the request is known then, and not afterwards."""
+    handler = logging.StreamHandler(io.StringIO())
+    handler.setFormatter(JSONFormatter())
+    logger = logging.getLogger("workspaces.subaccounts.pages.hub")
+    logger.addHandler(handler)
+    yield handler.stream
+    logger.removeHandler(handler)
+
+
+def test_a_part_that_cannot_be_loaded_leaves_the_rest_of_the_page(a: Tenant, viewer: Client, log: io.StringIO) -> None:
+    fill(a)
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE webhooks_endpoint RENAME TO endpoints_elsewhere")
+    page = viewer.get(path_of(a), headers={"X-Request-ID": "a-known-request"})
+    assert page.status_code == 200
+    for name in ("webhooks", "health"):
+        assert "This part could not be loaded." in panel(page, name)
+        assert f'href="?panel={name}"' in panel(page, name)
+    assert f"Number {a.mark}-0 is broken" in panel(page, "health")
+    others = {"channels": f"Number {a.mark}-0", "broadcasts": f"Sale {a.mark}-0", "people": f"Member {a.mark}-0"}
+    for name, expected in others.items():
+        assert expected in panel(page, name)
+        assert "could not be loaded" not in panel(page, name)
+    logged = [json.loads(line) for line in log.getvalue().splitlines()]
+    assert [(line["part"], line["request_id"]) for line in logged] == [("webhooks", "a-known-request")] * 2
+    assert all("endpoint" in line["exception"] for line in logged)
 
 
 def test_its_statements_do_not_grow_with_its_rows(

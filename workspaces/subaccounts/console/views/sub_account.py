@@ -20,7 +20,7 @@ from agency.pages.registry import Concern
 from workspaces.subaccounts.console.forms import AddonForm, NewSubAccountForm, SubAccountForm, initial_of
 from workspaces.subaccounts.console.views.sub_accounts import NAV
 from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.pages.hub import hub_concerns_of, panels_of
+from workspaces.subaccounts.pages.hub import hub_page
 from workspaces.subaccounts.pages.usage import UsedLimit, limits_against_use
 from workspaces.subaccounts.services import (
     WorkspaceNotFound,
@@ -82,6 +82,7 @@ class SubAccountPage(OneSubAccount):
         self.find(uuid=uuid)
         limits = limits_against_use(self.workspace)
         held_addons = list(self.workspace.held_addons.select_related("addon").order_by("granted_at", "id"))
+        hub = hub_page(self.workspace, whole=request.GET.get("panel", ""))
         free = Addon.objects.filter(agency=self.agency, archived_at=None).exclude(held_by__workspace=self.workspace)
         return self.page(
             "subaccounts/sub_account.html",
@@ -92,8 +93,9 @@ class SubAccountPage(OneSubAccount):
             addon_form=AddonForm(addons=free.order_by("name_key", "id")),
             owner_state=owner_state(self.workspace),
             plans=plans_of(self.agency).only("id", "uuid", "name")[:MOST_PLANS] if self.may_write else [],
-            concerns=[*_limit_concerns(self.workspace, limits), *hub_concerns_of(self.workspace)],
-            panels=panels_of(self.workspace, whole=request.GET.get("panel", "")),
+            concerns=[*_limit_concerns(self.workspace, limits), *hub.concerns],
+            is_unchecked=hub.is_unchecked,
+            panels=hub.panels,
             latest=[(entry, action_label(entry.action)) for entry in self.activity().order_by("-id")[:LATEST]],
         )
 
