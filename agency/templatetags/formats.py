@@ -1,6 +1,6 @@
 """Filters that write values for people: times, numbers, labels out of a mapping."""
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
@@ -17,12 +17,15 @@ from django.utils.translation import gettext as _
 register = template.Library()
 MINUTE = 60
 DAYS_OF_A_WEEK = 7
+# Up to here it makes no difference how many days the months have that have passed.
+SAME_IN_EVERY_MONTH = timedelta(days=28)
 
 
 @register.filter
 def when(moment: datetime) -> SafeString:
     """Say how long ago a moment was; the exact one, by the viewer's clock, shows on a pointer, focus or touch."""
-    exact = format_date(timezone.localtime(moment), "j M Y, H:i:s T")
+    local = timezone.localtime(moment)
+    exact = f"{local.day} {_month(local.month, get_language())} {local:%Y, %H:%M:%S %Z}"
     return format_html(
         '<time class="when" tabindex="0" datetime="{}" title="{}" data-exact="{}">{}</time>',
         moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -44,10 +47,29 @@ def brief(moment: datetime) -> str:
     return format_date(local, "j M" if local.year == today.year else "j M Y")
 
 
+@lru_cache(maxsize=256)
+def _month(month: int, language: str | None) -> str:
+    return format_date(date(2000, month, 1), "M")
+
+
 def ago(moment: datetime) -> str:
     now = timezone.now()
-    if (now - moment).total_seconds() < MINUTE:
+    passed = now - moment
+    if passed < timedelta(minutes=1):
         return _("just now")
+    if passed < SAME_IN_EVERY_MONTH:
+        return _minutes_ago(int(passed.total_seconds()) // MINUTE, get_language())
+    return _since(moment, now)
+
+
+@lru_cache(maxsize=4096)
+def _minutes_ago(minutes: int, language: str | None) -> str:
+    """Rows of a list are often of the same day, and so are those of the next page."""
+    now = timezone.now()
+    return _since(now - timedelta(minutes=minutes), now)
+
+
+def _since(moment: datetime, now: datetime) -> str:
     return _("%(time)s ago") % {"time": timesince(moment, now, depth=1)}
 
 
