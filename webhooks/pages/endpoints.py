@@ -30,7 +30,7 @@ class Webhooks(LogPage):
     """All endpoints with their state, and the log of deliveries across them."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        endpoints = list(self.endpoints()[:MOST_ENDPOINTS])
+        endpoints = list(self.endpoints().defer("secret")[:MOST_ENDPOINTS])
         states = endpoint_states(endpoints=endpoints, now=timezone.now())
         listed = [(endpoint, states[endpoint.pk]) for endpoint in endpoints]
         return self.log_page("webhooks/endpoints.html", endpoints=endpoints, listed=listed)

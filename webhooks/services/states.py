@@ -51,7 +51,8 @@ def endpoint_states(*, endpoints: Sequence[Endpoint], now: datetime) -> dict[int
         for endpoint_id, waiting in cursor.fetchall():
             states[endpoint_id].waiting = waiting
     since = this_hour - timedelta(hours=HOURS - 1)
-    for stats in HourlyStats.objects.filter(endpoint_id__in=states, hour__gte=since, hour__lte=this_hour):
-        hours_ago = (this_hour - stats.hour) // timedelta(hours=1)
-        states[stats.endpoint_id].hours[HOURS - 1 - hours_ago] = (stats.successes, stats.errors)
+    counted = HourlyStats.objects.filter(endpoint_id__in=states, hour__gte=since, hour__lte=this_hour)
+    for endpoint_id, hour, successes, errors in counted.values_list("endpoint_id", "hour", "successes", "errors"):
+        hours_ago = (this_hour - hour) // timedelta(hours=1)
+        states[endpoint_id].hours[HOURS - 1 - hours_ago] = (successes, errors)
     return states
