@@ -114,7 +114,12 @@ class Search(NamedTuple):
 def read_log(filters: LogFilters, *, offset: int, size: int) -> LogPage:
     """Give a page of the deliveries that match, the newest first, and how many there are."""
     ids, total = log_ids(filters, offset=offset, size=size)
-    rows = Delivery.objects.filter(pk__in=ids).select_related("endpoint", "queued").defer("body", "endpoint__secret").order_by("-pk")
+    rows = (
+        Delivery.objects.filter(pk__in=ids)
+        .select_related("endpoint", "queued")
+        .defer("body", "endpoint__secret")
+        .order_by("-pk")
+    )
     return LogPage(list(rows) if ids else [], total)
 
 

@@ -112,7 +112,8 @@ class HubPage:
 class _Isolation:
     """Keeps what one app raises from taking the page away: it is logged, and the rest is shown.
 
-    Within a transaction, a statement that failed is undone by a savepoint: everything here only reads, so one serves all.
+    Within a transaction, a statement that failed is undone by a savepoint: everything here only reads, and one serves
+    all of it.
     """
 
     def __init__(self, workspace: Workspace) -> None:
