@@ -31,8 +31,8 @@ class Endpoint(models.Model):
     """A removed endpoint keeps its row, without its secret, for the deliveries that name it.
 
     `edited_in` is the transaction of the last change; dispatchers find by it what they must read anew.
-    `last_outcome` is that of the newest delivery that has ended, whose number is `last_delivery`. While it is an error,
-    `failing_since` is when the first one ended after the last success.
+    `last_outcome` is that of the newest delivery that has ended, whose number is `last_delivery`. `failing_since` is
+    when the first error came after the last success; it is empty where the endpoint has been edited since.
     """
 
     class Outcome(models.TextChoices):

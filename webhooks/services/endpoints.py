@@ -29,6 +29,8 @@ from workspaces.subaccounts.services.locking import lock_workspace
 
 # An agency's own, or a workspace's.
 MOST_ENDPOINTS = 100
+# What failed before says nothing about another address, nor about one that was switched off.
+FAILURES_BEGIN_ANEW = ("url", "enabled")
 
 
 class EndpointNotFound(NotFound):
@@ -113,7 +115,10 @@ def update_endpoint(*, endpoint: Endpoint, by: Actor, **changes: Unpack[Endpoint
         for field, value in changed.items():
             setattr(endpoint, field, value)
         if changed:
-            _save(endpoint, changed)
+            begins_anew = not changed.keys().isdisjoint(FAILURES_BEGIN_ANEW)
+            if begins_anew:
+                endpoint.failing_since = None
+            _save(endpoint, [*changed, *(["failing_since"] if begins_anew else [])])
             _record(endpoint, "webhook.changed", by, changes=made)
     return endpoint
 

@@ -7,6 +7,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 from django.utils.timezone import now
 
+from agency.actors import SYSTEM
 from agency.models import Mail, Notification, NotificationEvent, NotificationPreference, User
 from agency.models.notifications import StateCheckPosition, Way
 from agency.notification_kinds import notification_kinds, sentence_of
@@ -17,6 +18,8 @@ from tests.agency.notifications.happenings import HAPPENINGS, failing_endpoint, 
 from tests.factories import WorkspaceMemberFactory
 from tests.tenants import Tenant
 from webhooks.models import Endpoint
+from webhooks.services import update_endpoint
+from webhooks.services.endpoints import EndpointChanges
 
 a, b = furnished.a, furnished.b
 pytestmark = pytest.mark.django_db
@@ -101,6 +104,23 @@ def test_a_state_that_begins_again_notifies_again(a: Tenant, people: dict[str, U
         tell()
         assert Notification.objects.filter(kind="endpoint.fails", user=people["owner"]).count() == number
     assert not NotificationEvent.objects.filter(kind="endpoint.fails", ended_at=None).exists()
+
+
+@pytest.mark.parametrize("changes", [{"enabled": False}, {"url": "https://93.184.215.14/elsewhere"}])
+def test_an_endpoint_that_is_switched_on_again_or_moved_has_not_failed_yet(
+    changes: EndpointChanges, a: Tenant, people: dict[str, User]
+) -> None:
+    endpoint = failing_endpoint(a)
+    failing_since(endpoint, 3 * HOUR)
+    update_endpoint(endpoint=endpoint, by=SYSTEM, **changes)
+    update_endpoint(endpoint=endpoint, by=SYSTEM, enabled=True)
+    tell()
+    assert not NotificationEvent.objects.filter(kind="endpoint.fails").exists()
+    update_endpoint(endpoint=endpoint, by=SYSTEM, description="Only a word")
+    failing_since(endpoint, 2 * HOUR)
+    update_endpoint(endpoint=endpoint, by=SYSTEM, description="Another one")
+    tell()
+    assert NotificationEvent.objects.filter(kind="endpoint.fails").exists()
 
 
 def failing_since(endpoint: Endpoint, ago: timedelta | None) -> None:
