@@ -92,6 +92,8 @@ class ConnectSession(models.Model):
         indexes = [
             models.Index(fields=["workspace", "-created_at", "-id"], name="connect_newest_of_workspace"),
             models.Index(fields=["agency", "-id"], name="connect_newest_of_agency"),
+            models.Index(fields=["agency", "platform", "-id"], name="connect_newest_of_platform"),
+            models.Index(fields=["agency", "status", "-id"], name="connect_newest_of_status"),
             models.Index(fields=["expires_at"], condition=Q(status__in=OPEN), name="connect_to_expire"),
         ]
         constraints = [
