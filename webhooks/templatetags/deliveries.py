@@ -1,9 +1,11 @@
 """Tags for deliveries: the day's sparkline, errors and answers as text."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from django import template
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 from webhooks.models import Attempt, Delivery
 from webhooks.pages.labels import ERROR_LABELS
@@ -14,9 +16,24 @@ HEIGHT = 24
 BAR, GAP = 4, 1
 
 
-@register.inclusion_tag("webhooks/_sparkline.html")
-def sparkline(hours: Sequence[tuple[int, int]]) -> dict[str, Any]:
+DRAWN = """\
+<svg class="sparkline" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img" \
+aria-label="{label}">{paths}</svg>"""
+
+
+@register.simple_tag
+def sparkline(hours: Sequence[tuple[int, int]]) -> SafeString:
     """Draw the successes and errors of each hour, the oldest first; its label says the same."""
+    good, bad = sum(hour[0] for hour in hours), sum(hour[1] for hour in hours)
+    if not good and not bad:
+        return format_html('<span class="muted small">{}</span>', _("Nothing in 24 hours"))
+    label = _("Last 24 hours: %(good)s delivered, %(bad)s failed") % {"good": good, "bad": bad}
+    paths = format_html_join("", '<path class="{}" d="{}"/>', _paths(hours))
+    return format_html(DRAWN, width=len(hours) * (BAR + GAP), height=HEIGHT, label=label, paths=paths)
+
+
+def _paths(hours: Sequence[tuple[int, int]]) -> list[tuple[str, str]]:
+    """Give a path for each look that any bar has."""
     highest = max((good + bad for good, bad in hours), default=0)
     bars: dict[str, list[str]] = {"good": [], "bad": [], "none": []}
     for position, (good, bad) in enumerate(hours):
@@ -28,9 +45,7 @@ def sparkline(hours: Sequence[tuple[int, int]]) -> dict[str, Any]:
             base -= height
             if height:
                 bars[look].append(f"M{position * (BAR + GAP)} {base}h{BAR}v{height}h-{BAR}z")
-    good, bad = sum(hour[0] for hour in hours), sum(hour[1] for hour in hours)
-    paths = [(look, "".join(drawn)) for look, drawn in bars.items() if drawn]
-    return {"paths": paths, "width": len(hours) * (BAR + GAP), "height": HEIGHT, "good": good, "bad": bad}
+    return [(look, "".join(drawn)) for look, drawn in bars.items() if drawn]
 
 
 @register.filter

@@ -117,10 +117,10 @@ class TableState:
 
     # What templates ask for ---------------------------------------------------------------------------------
 
-    @property
-    def labels(self) -> dict[str, StrOrPromise]:
-        """The columns' labels, which stand in each cell where a row is shown as a card."""
-        return {column.name: column.label for column in self.table.columns}
+    @cached_property
+    def labels(self) -> dict[str, str]:
+        """The columns' labels, which stand in each cell where a row is shown as a card; translated once."""
+        return {column.name: str(column.label) for column in self.table.columns}
 
     @property
     def heads(self) -> Iterator[Head]:
