@@ -28,9 +28,9 @@ from channelconnect.sending.conversations.source import ConversationMessages
 from channelconnect.sending.sources import message_sources
 from channelconnect.services import release_access
 from channelconnect.services.accounts import change_limits, change_qualities, lose_accounts
-from channelconnect.services.moving import CONNECTIONS
 from channelconnect.services.recorded_fields import FIELDS as RECORDED_FIELDS
 from channelconnect.services.retention import RULES
+from channelconnect.services.sessions.moving import CONNECTIONS
 from channelconnect.services.templates import check_template, choices_of_channel, has_approved_template, sync_changed
 from channelconnect.services.templates.syncing import APPROVED, PAUSED, REJECTED
 from config.metrics import METRICS

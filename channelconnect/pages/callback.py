@@ -12,7 +12,7 @@ from channelconnect.pages.concurrency import PROVIDER_CALLS
 from channelconnect.pages.landing import SeeOther, StatusPage
 from channelconnect.pages.surface import callback_address
 from channelconnect.services import AuthorizationResponse, complete_authorization, session_by_state
-from channelconnect.services.forwarding import PARAMETER, forwarded_response, forwarding_address
+from channelconnect.services.sessions.forwarding import PARAMETER, forwarded_response, forwarding_address
 
 AGAIN_SECONDS = 2
 

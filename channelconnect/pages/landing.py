@@ -21,7 +21,7 @@ from channelconnect.services import (
     start_authorization,
     status_at,
 )
-from channelconnect.services.secrets import new_secret
+from channelconnect.services.sessions.secrets import new_secret
 
 SEE_OTHER = 303
 

@@ -1,8 +1,8 @@
 """Every change of a connect session: one verb, one function, one transaction."""
 
-from channelconnect.services.creation import KeyTaken, create_session, keep_idempotency_key
-from channelconnect.services.ending import cancel_session, end_session, expire_sessions
-from channelconnect.services.flow import (
+from channelconnect.services.sessions.creation import KeyTaken, create_session, keep_idempotency_key
+from channelconnect.services.sessions.ending import cancel_session, end_session, expire_sessions
+from channelconnect.services.sessions.flow import (
     AuthorizationResponse,
     OtherBrowser,
     TenantSuspended,
@@ -15,13 +15,14 @@ from channelconnect.services.flow import (
     select_account,
     start_authorization,
 )
-from channelconnect.services.lookup import (
+from channelconnect.services.sessions.lookup import (
     ConnectionNotFound,
     session_by_id,
     session_by_key,
     session_by_link,
     session_by_state,
 )
+from channelconnect.services.sessions.snapshots import connect_url, pending_snapshot_of, snapshot_of, status_at
 from channelconnect.services.settings import (
     ConnectIsOff,
     build_return_url,
@@ -31,7 +32,6 @@ from channelconnect.services.settings import (
     settings_of,
     switch_connect,
 )
-from channelconnect.services.snapshots import connect_url, pending_snapshot_of, snapshot_of, status_at
 from channelconnect.services.subscriptions import AccountBusy, release_access
 from channelconnect.services.unsubscribing import unsubscribe_next
 

@@ -27,7 +27,7 @@ from channelconnect.services import (
     settings_of,
     snapshot_of,
 )
-from channelconnect.services.creation import SubAccountSuspended
+from channelconnect.services.sessions.creation import SubAccountSuspended
 from config.api.operations import many, one, operation
 from config.db import database_now
 from workspaces.subaccounts.api.agency.views import SubAccountPartViewSet

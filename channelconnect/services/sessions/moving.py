@@ -5,7 +5,7 @@ from datetime import datetime
 from agency.actors import Actor
 from agency.models import Agency
 from channelconnect.models import ConnectSession
-from channelconnect.services.ending import cancel_session
+from channelconnect.services.sessions.ending import cancel_session
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services.moving import MoveHandler
 

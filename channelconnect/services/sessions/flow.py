@@ -16,9 +16,9 @@ from agency.actors import Actor
 from channelconnect.models import ConnectSession
 from channelconnect.models.sessions import Status
 from channelconnect.providers import Account, Grant, ProviderFault, provider_for
-from channelconnect.services.ending import end_session, expire_if_due
-from channelconnect.services.saving import Refused, check_choice, save_choice
-from channelconnect.services.secrets import digest, new_secret, new_state
+from channelconnect.services.sessions.ending import end_session, expire_if_due
+from channelconnect.services.sessions.saving import Refused, check_choice, save_choice
+from channelconnect.services.sessions.secrets import digest, new_secret, new_state
 from channelconnect.services.subscriptions import expected_subscription
 from config.encryption import sealed
 from config.errors import Conflict, Forbidden

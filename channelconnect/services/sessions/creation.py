@@ -9,7 +9,7 @@ from agency.actors import Actor
 from agency.models import Agency
 from agency.services import record_activity
 from channelconnect.models import ConnectSession
-from channelconnect.services.secrets import digest, new_secret
+from channelconnect.services.sessions.secrets import digest, new_secret
 from channelconnect.services.settings import require_connect
 from config.errors import Conflict, Invalid
 from workspaces.subaccounts.models import Channel, Workspace

@@ -11,7 +11,7 @@ from cryptography.fernet import InvalidToken
 
 from agency.services.domains.hosts import agency_of_host, url_of_host
 from channelconnect.models import ConnectSession
-from channelconnect.services.flow import AuthorizationResponse
+from channelconnect.services.sessions.flow import AuthorizationResponse
 from config.encryption import keyring
 
 PARAMETER: Final = "response"

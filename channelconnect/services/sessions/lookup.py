@@ -6,7 +6,7 @@ from uuid import UUID
 from agency.models import Agency
 from channelconnect.models import ConnectSession
 from channelconnect.models.sessions import ConnectSessionQuerySet
-from channelconnect.services.secrets import digest
+from channelconnect.services.sessions.secrets import digest
 from config.errors import NotFound
 
 STATE = re.compile(r"([0-9a-f]{32})[\w-]{43}", re.ASCII)

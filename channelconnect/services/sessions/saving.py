@@ -11,7 +11,7 @@ from channelconnect.models import ChannelCredential, ConnectSession, Unsubscript
 from channelconnect.models.sessions import Status
 from channelconnect.models.unsubscriptions import Reason
 from channelconnect.providers import Account, Grant
-from channelconnect.services.ending import end_session
+from channelconnect.services.sessions.ending import end_session
 from channelconnect.services.subscriptions import keep_subscription, release_access
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import (

@@ -11,7 +11,7 @@ from agency.tenants import Tenant
 from channelconnect import events
 from channelconnect.models import ConnectSession
 from channelconnect.models.sessions import Status
-from channelconnect.services.snapshots import snapshot_of
+from channelconnect.services.sessions.snapshots import snapshot_of
 from workspaces.subaccounts.models import Channel
 
 EVENTS = {
