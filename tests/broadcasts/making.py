@@ -8,7 +8,7 @@ from django.utils.timezone import now
 
 from broadcasts.models import Broadcast, Recipient, Stage
 from broadcasts.services.counts import add_counts
-from channelconnect.models import ChannelCredential, MessageTemplate
+from tests.factories import BODY_PARAMETER, a_message_template
 from tests.tenants import Tenant
 from workspaces.contacts.models import Contact
 from workspaces.subaccounts.models import Channel
@@ -19,23 +19,19 @@ PARAMETERS = {
     "image": {"component": "header", "index": 1, "name": None, "type": "image", "example": None},
     "video": {"component": "header", "index": 1, "name": None, "type": "video", "example": None},
     "document": {"component": "header", "index": 1, "name": None, "type": "document", "example": None},
-    "body": {"component": "body", "index": 1, "name": None, "type": "text", "example": "Ada"},
+    "body": BODY_PARAMETER,
     "url": {"component": "button", "index": 0, "name": None, "type": "url", "example": None},
 }
 
 
 def a_template(channel: Channel, *parameters: str, name: str = "summer_sale", status: str = "approved") -> str:
     """A template of the channel's account whose parts take these parameters; gives its name."""
-    container = f"container-{channel.pk}"
-    ChannelCredential.objects.get_or_create(channel=channel, defaults={"token": "a token", "container_id": container})
-    body = {"type": "BODY", "text": "Hello {{1}}, the sale begins." if "body" in parameters else "The sale begins."}
-    MessageTemplate.objects.create(
-        container_id=container,
+    a_message_template(
+        channel,
+        text="Hello {{1}}, the sale begins." if "body" in parameters else "The sale begins.",
         name=name,
         language="en_US",
-        category="marketing",
         status=status,
-        components=[body],
         parameters=[PARAMETERS[one] for one in parameters],
     )
     return name

@@ -21,6 +21,7 @@ from tests.factories.catalogue import (
     catalogue_ids,
 )
 from tests.factories.contacts import ContactFactory, ContactImportFactory, SegmentFactory
+from tests.factories.templates import BODY_PARAMETER, a_message_template
 from tests.factories.workspaces import (
     ChannelFactory,
     WorkspaceFactory,
@@ -31,6 +32,7 @@ from tests.factories.workspaces import (
 )
 
 __all__ = [
+    "BODY_PARAMETER",
     "AddonFactory",
     "AgencyFactory",
     "ChannelFactory",
@@ -50,6 +52,7 @@ __all__ = [
     "WorkspaceFactory",
     "WorkspaceMemberFactory",
     "a_file",
+    "a_message_template",
     "a_workspace_key",
     "addon_limits",
     "an_agency_key",

@@ -10,9 +10,8 @@ from pytest_django.live_server_helper import LiveServer
 
 from broadcasts.models import Broadcast
 from broadcasts.services.counts import add_counts
-from channelconnect.models import ChannelCredential, MessageTemplate
 from tests.broadcasts.under_way import a_busy_broadcast
-from tests.factories import ChannelFactory, WorkspaceFactory
+from tests.factories import BODY_PARAMETER, ChannelFactory, WorkspaceFactory, a_message_template
 from workspaces.subaccounts.models import Channel
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -22,16 +21,7 @@ STAYS = "window.stays = true"
 @pytest.fixture
 def channel(transactional_db: None) -> Channel:
     made: Channel = ChannelFactory.create(workspace=WorkspaceFactory.create(), name="Quayside Support")
-    ChannelCredential.objects.create(channel=made, token="t", container_id="account-1")
-    MessageTemplate.objects.create(
-        container_id="account-1",
-        name="sale",
-        language="en",
-        category="marketing",
-        status="approved",
-        components=[{"type": "BODY", "text": "Hello {{1}}, the *sale* begins."}],
-        parameters=[{"component": "body", "index": 1, "name": None, "type": "text", "example": "Ada"}],
-    )
+    a_message_template(made, text="Hello {{1}}, the *sale* begins.", parameters=[BODY_PARAMETER])
     return made
 
 

@@ -11,10 +11,10 @@ from django.test.utils import CaptureQueriesContext
 
 from broadcasts.models import Broadcast
 from broadcasts.services.counts import add_counts
-from channelconnect.models import ChannelCredential, MessageTemplate
+from channelconnect.models import MessageTemplate
 from tests.agency.console.browsers import text
 from tests.broadcasts.under_way import a_broadcast, a_busy_broadcast, a_draft, a_recipient
-from tests.factories import ChannelFactory, ContactFactory, SegmentFactory, WorkspaceFactory
+from tests.factories import ChannelFactory, ContactFactory, SegmentFactory, WorkspaceFactory, a_message_template
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.subaccounts.models import Channel, Workspace
 
@@ -46,16 +46,7 @@ def channel(workspace: Workspace) -> Channel:
 
 @pytest.fixture
 def template(channel: Channel) -> MessageTemplate:
-    ChannelCredential.objects.create(channel=channel, token="t", container_id="account-1")
-    return MessageTemplate.objects.create(
-        container_id="account-1",
-        name="sale",
-        language="en",
-        category="marketing",
-        status="approved",
-        components=COMPONENTS,
-        parameters=PARAMETERS,
-    )
+    return a_message_template(channel, components=COMPONENTS, parameters=PARAMETERS)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from django.utils.timezone import now
 from broadcasts.models import Broadcast, Recipient
 from broadcasts.services.counts import counts_of
 from broadcasts.services.progress.round import Round
-from channelconnect.models import ChannelCredential, MessageTemplate
+from tests.factories import BODY_PARAMETER, a_message_template
 from tests.tenants import Tenant
 from workspaces.contacts.models import Contact, ContactIdentity, Segment
 from workspaces.conversations.models import Conversation
@@ -52,18 +52,7 @@ def a_segment(a: Tenant, **filter: Any) -> Segment:
 
 def templated(a: Tenant, *, status: str = "approved") -> dict[str, Any]:
     """A message with a template that the channel has, and one parameter."""
-    ChannelCredential.objects.get_or_create(
-        channel=a.channel, defaults={"token": "token", "container_id": f"container-{a.channel.pk}"}
-    )
-    MessageTemplate.objects.create(
-        container_id=ChannelCredential.objects.get(channel=a.channel).container_id,
-        name="offer",
-        language="en",
-        category="marketing",
-        status=status,
-        components=[{"type": "BODY", "text": "Hello {{1}}"}],
-        parameters=[{"component": "body", "index": 1, "name": None, "type": "text", "example": "Ada"}],
-    )
+    a_message_template(a.channel, text="Hello {{1}}", name="offer", status=status, parameters=[BODY_PARAMETER])
     return filled("Hello")
 
 

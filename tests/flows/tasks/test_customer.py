@@ -12,7 +12,6 @@ from pytest_django.live_server_helper import LiveServer
 from agency.actors import SYSTEM
 from agency.tasks import send_mail
 from broadcasts.models import Broadcast
-from channelconnect.models import ChannelCredential, MessageTemplate
 from packs.services import change_pack, copy_automation, create_pack
 from tests.factories import (
     ChannelFactory,
@@ -21,6 +20,7 @@ from tests.factories import (
     ServiceFactory,
     StaffFactory,
     WorkspaceFactory,
+    a_message_template,
 )
 from tests.flow_factories import a_customers_flow
 from tests.flows.tasks.conftest import SignIn
@@ -130,16 +130,7 @@ def send_a_broadcast(person: Person) -> None:
 
 def test_a_broadcast_to_a_segment_takes_few_clicks(person: Person, customer: Workspace) -> None:
     channel = Channel.objects.get(workspace=customer)
-    ChannelCredential.objects.create(channel=channel, token="t", container_id="account-1")
-    MessageTemplate.objects.create(
-        container_id="account-1",
-        name="sale",
-        language="en",
-        category="marketing",
-        status="approved",
-        components=[{"type": "BODY", "text": "The sale begins."}],
-        parameters=[],
-    )
+    a_message_template(channel)
     SegmentFactory.create(workspace=customer, name="Regulars")
     ContactFactory.create(workspace=customer)
     accept_the_invitation(person)

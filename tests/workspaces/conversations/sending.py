@@ -6,7 +6,8 @@ from typing import Any
 from django.db import transaction
 from django.utils.timezone import now
 
-from channelconnect.models import ChannelCredential, MessageTemplate
+from channelconnect.models import MessageTemplate
+from tests.factories import a_message_template
 from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import receive, received, the_conversation
 from workspaces.conversations.models import Message
@@ -16,12 +17,7 @@ from workspaces.subaccounts.models import Channel
 
 def a_template(channel: Channel, name: str = "appointment_reminder") -> MessageTemplate:
     """An approved template without parameters, of the account that the channel belongs to."""
-    container = f"container-{channel.pk}"
-    ChannelCredential.objects.get_or_create(channel=channel, defaults={"token": "a token", "container_id": container})
-    body = {"type": "BODY", "text": "Your table is booked."}
-    return MessageTemplate.objects.create(
-        container_id=container, name=name, language="en_US", status="approved", components=[body]
-    )
+    return a_message_template(channel, text="Your table is booked.", name=name, language="en_US")
 
 
 def send(a: Tenant, text: str = "Yes, at eight.") -> Message:

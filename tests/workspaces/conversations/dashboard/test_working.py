@@ -12,9 +12,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
-from channelconnect.models import ChannelCredential, MessageTemplate
+from channelconnect.models import MessageTemplate
 from tests.agency.console.browsers import text
-from tests.factories import ChannelFactory, ContactFactory, UserFactory
+from tests.factories import BODY_PARAMETER, ChannelFactory, ContactFactory, UserFactory, a_message_template
 from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import moment, person, receive, received, the_conversation
 from tests.workspaces.subaccounts.dashboard.clients import agency_client, dashboard_client
@@ -52,14 +52,12 @@ def a_failed_message(channel: Channel, code: str = "131026", **fields: Any) -> M
 
 
 def a_template(channel: Channel) -> MessageTemplate:
-    ChannelCredential.objects.create(channel=channel, token="token", container_id="container")
-    return MessageTemplate.objects.create(
-        container_id="container",
+    return a_message_template(
+        channel,
+        text="Hello {{1}}, your order is ready.",
         name="order_ready",
         language="en_US",
-        status="approved",
-        components=[{"type": "BODY", "text": "Hello {{1}}, your order is ready."}],
-        parameters=[{"component": "body", "index": None, "type": "text", "name": "1", "example": "Ada"}],
+        parameters=[BODY_PARAMETER | {"index": None, "name": "1"}],
     )
 
 
