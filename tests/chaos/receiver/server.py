@@ -1,12 +1,11 @@
 """The HTTP server of all receivers, in a thread of its own."""
 
 import asyncio
-import threading
 from collections.abc import Callable
-from typing import Self
 
 from tests.chaos.receiver.arrivals import Arrival, Arrivals
 from tests.chaos.receiver.behaviour import Answer
+from tests.chaos.receiver.local_server import LocalServer
 
 HEAD_END = b"\r\n\r\n"
 NO_CONTENT = b"HTTP/1.1 204 No Content\r\n\r\n"
@@ -18,27 +17,13 @@ DRIP_SECONDS = 0.5
 NEARLY_OVER_SECONDS = 9.5
 
 
-class Receiver:
+class Receiver(LocalServer):
     """Answers as the behaviour of `arrivals` says, after `delay` seconds."""
 
     def __init__(self, arrivals: Arrivals, delay: float) -> None:
+        super().__init__(lambda: Connection(self))
         self.arrivals = arrivals
         self.delay = delay
-        self.port = 0
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        opened = asyncio.run_coroutine_threadsafe(
-            self._loop.create_server(lambda: Connection(self), "127.0.0.1", 0, backlog=2048), self._loop
-        )
-        self.port = int(opened.result(10).sockets[0].getsockname()[1])
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(10)
 
 
 class Connection(asyncio.Protocol):
