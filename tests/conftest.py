@@ -16,13 +16,13 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 
 from agency.services.domains.hosts import VerifiedHosts, cache
 from tests.agency.console.browsers import at_the_console
-from tests.databases import SharedTemplate, template_of_this_run
+from tests.database.copies import SharedTemplate, template_of_this_run
+from tests.database.emptying import empty_database, forget_counters
 from tests.document.recording import (  # noqa: F401  # pytest finds them here
     _watch_surfaces,
     pytest_runtest_call,
     pytest_runtest_setup,
 )
-from tests.emptying import empty_database, forget_counters
 from tests.routes import ids_of
 from tests.tenants import WORKSPACE_BASE, Api, Tenant
 

@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from tests.emptying import forget_counters
+from tests.database.emptying import forget_counters
 from tests.tenants import Tenant
 
 

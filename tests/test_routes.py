@@ -12,6 +12,7 @@ from agency.services import revoke_agency_key
 from config.api.keys import new_key
 from tests import furnished
 from tests.agency.console.browsers import a_host
+from tests.database.traces import traces
 from tests.factories import a_workspace_key, an_agency_key
 from tests.routes import (
     AGENCY,
@@ -30,7 +31,6 @@ from tests.routes import (
     suspend,
 )
 from tests.tenants import Api, Tenant
-from tests.traces import traces
 from workspaces.subaccounts.services import revoke_workspace_key
 
 a, b = furnished.a, furnished.b

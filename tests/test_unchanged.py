@@ -33,7 +33,7 @@ from packs.services import (
     set_replace_platform,
 )
 from tests.factories import UserFactory
-from tests.pictures import a_picture
+from tests.images.pictures import a_picture
 from tests.tenants import Tenant
 from webhooks.services import update_endpoint
 from workspaces.automations.services import change_readiness

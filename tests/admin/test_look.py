@@ -15,7 +15,7 @@ from agency.services.people.passwords import request_password_reset
 from agency.tasks import send_mail
 from tests.agency.two_factor import an_app
 from tests.factories import DomainFactory, MemberFactory
-from tests.pictures import a_picture
+from tests.images.pictures import a_picture
 
 pytestmark = pytest.mark.django_db
 PAGES = ("/admin/", "/admin/agency/agency/", "/admin/agency/domain/", "/admin/agency/user/", "/admin/nothing")

@@ -12,7 +12,7 @@ from agency.models import Agency, Mail, MailSettings
 from agency.services import change_mail_server, queue_mail
 from config.smtp import trusted_certificates
 from tests.factories import UserFactory
-from tests.smtp_server import NAME, PASSWORD, USER, Authority, SmtpServer
+from tests.fakes.smtp_server import NAME, PASSWORD, USER, Authority, SmtpServer
 
 LOOPBACK = [ip_network("127.0.0.0/8"), ip_network("::1/128")]
 FROM = "hello@bright.example"

@@ -21,7 +21,7 @@ from agency.tasks import send_mail
 from config.errors import Invalid
 from tests.agency.mail_servers import a_mail
 from tests.factories import AgencyFactory, DomainFactory, MemberFactory, UserFactory, WorkspaceFactory
-from tests.pictures import a_picture
+from tests.images.pictures import a_picture
 from tests.tenants import Tenant
 from workspaces.subaccounts.services import create_workspace
 

@@ -15,7 +15,7 @@ from channelconnect.services import set_return_urls
 from tests.agency.console.browsers import text
 from tests.channelconnect.agencies import RETURN_URL, a_session, connection_events
 from tests.channelconnect.customer import Customer, a_browser, link_of, outcome
-from tests.pictures import a_picture, size_of
+from tests.images.pictures import a_picture, size_of
 from tests.tenants import Tenant
 from workspaces.subaccounts.services import suspend_workspace
 

@@ -20,7 +20,7 @@ from tests.channelconnect.agencies import a_session, switch_on
 from tests.channelconnect.customer import Customer, outcome
 from tests.channelconnect.test_disconnecting import BUSINESS, FIRST_NUMBER, calls, connected, ends, let_them_be_due
 from tests.channelconnect.test_disconnecting import subscribed as taken
-from tests.own_processes import start, variables
+from tests.processes.own_processes import start, variables
 from tests.tenants import Tenant
 from tools.sandbox import RunningSandbox
 from workspaces.subaccounts.models import Channel

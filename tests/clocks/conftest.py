@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.broker import forget_calls
 from tests.channelconnect.conftest import meta, provider
 from tests.clocks.moved import MovedClock
+from tests.processes.broker import forget_calls
 
 __all__ = ["meta", "provider"]
 

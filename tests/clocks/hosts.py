@@ -5,7 +5,7 @@ import signal
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tests import own_processes
+from tests.processes import own_processes
 from tests.tools.local.processes import children_of
 
 

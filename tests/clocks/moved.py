@@ -12,9 +12,9 @@ from typing import Final
 import time_machine
 from django.db import connection
 
-from tests import own_processes
 from tests.clocks.hosts import Host
 from tests.clocks.travelling import travel_ahead
+from tests.processes import own_processes
 
 SCHEMA: Final = "moved_clock"
 FUNCTIONS: Final = {

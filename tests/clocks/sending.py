@@ -7,10 +7,10 @@ from typing import Any, Final, NamedTuple
 
 from broadcasts.models import Recipient, Stage
 from channelconnect.models import MessageTemplate, SenderRun
-from tests import own_processes
 from tests.broadcasts.making import PARAMETERS
 from tests.channelconnect.sending.messages import BUSINESS
 from tests.clocks.moved import MovedClock
+from tests.processes import own_processes
 from tests.tenants import Tenant
 from tools.local.runner.plan import ALONE, CELERY, Worker
 from tools.sandbox import RunningSandbox

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from config.redis import attempt
-from tests import own_processes
-from tests.broker import forget_calls
 from tests.clocks.hosts import Host
+from tests.processes import own_processes
+from tests.processes.broker import forget_calls
 from tests.webhooks.delivering import until
 from webhooks.models import DispatcherRun
 

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from tests.own_processes import variables
+from tests.processes.own_processes import variables
 from tools.local import ROOT
 
 STARTED = """

@@ -18,7 +18,7 @@ from tests.channelconnect.agencies import a_session, connection_events, switch_o
 from tests.channelconnect.customer import outcome
 from tests.flows.every_page.checks import OPTIONS, examine
 from tests.flows.every_page.extremes import ENDLESS, RIGHT_TO_LEFT
-from tests.pictures import a_picture
+from tests.images.pictures import a_picture
 from tests.tenants import Tenant
 from tools.sandbox import RunningSandbox
 from workspaces.subaccounts.models import Channel, Workspace

@@ -15,7 +15,7 @@ from agency.limits import unlimited
 from agency.models import Plan, User, UserSession
 from tests.agency.console.browsers import PASSWORD, a_member
 from tests.factories import many_workspaces
-from tests.pictures import a_picture
+from tests.images.pictures import a_picture
 from tests.tenants import Tenant
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

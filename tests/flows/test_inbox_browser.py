@@ -13,11 +13,11 @@ from agency.actors import SYSTEM
 from channelconnect.inbox import run_reader
 from channelconnect.sending.loop import SenderRun
 from config.celery import wake_up
-from tests import own_processes
 from tests.agency.console.browsers import PASSWORD
 from tests.channelconnect.sending.messages import a_channel
 from tests.config.serving.web import running_web
 from tests.factories import ChannelFactory
+from tests.processes import own_processes
 from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import apply, moment, person, receive, received, status, the_conversation
 from tools.local.runner.web import free_port

@@ -13,8 +13,8 @@ import pytest
 
 from tests.chaos.limits import LimitReached, as_a_whole, limited_to
 from tests.chaos.outcome import Outcome
-from tests.database_dump import VARIABLE
-from tests.unmeasured import unmeasured
+from tests.database.dump import VARIABLE
+from tests.processes.unmeasured import unmeasured
 from tools.local import ROOT
 
 PLAYED = ("short", "mutation:secret")

@@ -7,7 +7,7 @@ import urllib.request
 
 import pytest
 
-from tests.own_processes import variables
+from tests.processes.own_processes import variables
 from tools.local import ROOT
 
 

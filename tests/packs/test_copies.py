@@ -9,12 +9,12 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from packs.models import PackEntry
+from tests.database.traces import traces
 from tests.factories import WorkspaceFactory
 from tests.flow_factories import a_catch_all, a_customers_flow, a_flow, a_step
 from tests.packs.client import PackClient, an_automation, errors, wide
 from tests.packs.small_library import WELCOME, extra
 from tests.tenants import Api, Tenant, message
-from tests.traces import traces
 from workspaces.automations.flows.checks import problems_of
 from workspaces.automations.models import Automation, AutomationVersion
 from workspaces.automations.services import publish_automation, save_draft

@@ -14,7 +14,7 @@ from agency.models import Domain
 from agency.services.domains import hosts, listening
 from agency.services.domains.hosts import HostCache
 from tests.factories import DomainFactory
-from tests.own_processes import database_url, running, start, variables
+from tests.processes.own_processes import database_url, running, start, variables
 from tests.servers.programs import free_port, listens, program, server
 from tests.webhooks.delivering import until
 from tools.local import ROOT

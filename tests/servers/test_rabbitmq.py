@@ -12,7 +12,7 @@ import pytest
 
 from config.health import BEAT_KEY, WORKER_KEY
 from config.redis import attempt
-from tests.own_processes import celery_arguments, running, start, stop, variables
+from tests.processes.own_processes import celery_arguments, running, start, stop, variables
 from tests.servers.programs import free_port, listens, program, server
 from tests.webhooks.delivering import until
 from webhooks.models import DispatcherRun

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.unmeasured import unmeasured
+from tests.processes.unmeasured import unmeasured
 from tools.local import ROOT
 from tools.local.errors import CannotStart
 from tools.local.parent_death import parent_death_signal

@@ -10,10 +10,10 @@ from agency.limits import CHANNEL_TYPES
 from agency.models import ActivityEntry
 from agency.services import archive_item, catalogue
 from agency.services.catalogue import MOST_ITEMS
+from tests.database.traces import traces
 from tests.factories import AddonFactory, PlanFactory, addon_limits, plan_limits
 from tests.parallel import at_once
 from tests.tenants import Tenant, message
-from tests.traces import traces
 
 BOTH = pytest.mark.parametrize(("path", "factory"), [("/plans", PlanFactory), ("/addons", AddonFactory)])
 

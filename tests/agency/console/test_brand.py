@@ -13,7 +13,7 @@ from PIL import Image
 
 from agency.models import ActivityEntry, Brand
 from tests.agency.console.browsers import a_browser, at_the_console, text
-from tests.pictures import a_picture, size_of
+from tests.images.pictures import a_picture, size_of
 from tests.tenants import Tenant
 
 pytestmark = pytest.mark.django_db

@@ -11,7 +11,7 @@ from django.utils.timezone import now
 from agency.models import Domain
 from tests.agency.console.browsers import flashes, text
 from tests.factories import DomainFactory
-from tests.name_server import NameServer, name_server
+from tests.fakes.name_server import NameServer, name_server
 from tests.tenants import Tenant
 
 pytestmark = pytest.mark.django_db

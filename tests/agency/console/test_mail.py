@@ -18,7 +18,7 @@ from agency.tasks import send_mail
 from tests.agency.console.browsers import at_the_console, flashes, text
 from tests.agency.mail_servers import a_mail, the_server, trusting, use_server
 from tests.factories import UserFactory
-from tests.smtp_server import PASSWORD, Authority, SmtpServer, smtp_server
+from tests.fakes.smtp_server import PASSWORD, Authority, SmtpServer, smtp_server
 from tests.tenants import Tenant
 
 pytestmark = pytest.mark.django_db

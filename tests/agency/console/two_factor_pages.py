@@ -8,7 +8,7 @@ from django.test import Client
 from agency.models import User
 from tests.agency.console.browsers import a_browser
 from tests.agency.console.test_signing_in import sign_in
-from tests.qr import read_picture
+from tests.images.qr import read_picture
 
 CODE, RECOVERY, SECURITY = "/account/code", "/account/recovery-code", "/account/security"
 BEGIN, SET_UP = "/account/two-factor/begin", "/account/two-factor/set-up"

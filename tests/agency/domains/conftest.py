@@ -12,7 +12,7 @@ from agency.services.domains.claims import (
     add_domain,
 )
 from tests.agency.domains.dns_records import HOST, TARGET
-from tests.name_server import NameServer, name_server
+from tests.fakes.name_server import NameServer, name_server
 from tests.tenants import Tenant
 
 

@@ -24,7 +24,7 @@ from agency.services.domains.hosts import agency_of_host, base_url_of
 from tests.agency.console.browsers import a_member
 from tests.agency.domains.dns_records import HOST, TARGET, actions, check, show
 from tests.factories import DomainFactory
-from tests.name_server import NameServer
+from tests.fakes.name_server import NameServer
 from tests.tenants import Tenant
 
 pytestmark = pytest.mark.django_db

@@ -15,10 +15,10 @@ from agency.services.domains import listening
 from agency.services.domains.checks import record_check
 from agency.services.domains.claims import DomainListed, add_domain, make_primary, remove_domain
 from agency.services.domains.hosts import HostCache
-from tests import own_processes
 from tests.config.serving.web import Web, running_web
 from tests.factories import DomainFactory
 from tests.parallel import at_once
+from tests.processes import own_processes
 from tests.tenants import Tenant
 
 pytestmark = pytest.mark.django_db(transaction=True)

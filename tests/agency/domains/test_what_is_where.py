@@ -21,7 +21,7 @@ from broadcasts.services.tracking.links import tracked_link
 from config.loop_answers import LoopRequest
 from tests.broadcasts.under_way import a_broadcast, a_recipient
 from tests.factories import DomainFactory
-from tests.pictures import a_picture
+from tests.images.pictures import a_picture
 from tests.tenants import Multipart, Tenant
 from tests.workspaces.media.files import PDF
 from workspaces.subaccounts.models import Workspace

@@ -2,7 +2,7 @@
 
 import django
 
-from tests.killed_at_statements import kill_at_each_statement
+from tests.processes.killed_at_statements import kill_at_each_statement
 
 CHUNK = 2
 BATCH = 2

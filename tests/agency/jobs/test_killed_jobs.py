@@ -9,7 +9,7 @@ from django.test import Client
 from agency.models import ActivityEntry, BulkOperation, Event, Mail
 from tests.agency.jobs.asking import EXPORT, begin, choice, newest_export, outcome
 from tests.factories import many_workspaces
-from tests.own_processes import variables
+from tests.processes.own_processes import variables
 from tests.tenants import Tenant
 from tools.local import ROOT
 from workspaces.subaccounts.models import Workspace

@@ -14,7 +14,7 @@ import django
 from django.db import connection
 from django.db.models.functions import Now
 
-from tests.killed_at_statements import kill_at_each_statement
+from tests.processes.killed_at_statements import kill_at_each_statement
 
 BATCH: Final = 2
 SECONDS: Final = 60.0

@@ -25,8 +25,8 @@ from agency.services.notifications.recording import record_notification
 from agency.tenants import Tenant as Whose
 from config.celery import app
 from tests.channelconnect.sending.messages import until
-from tests.own_processes import celery_arguments, start, stop, variables
-from tests.smtp_server import SmtpServer
+from tests.fakes.smtp_server import SmtpServer
+from tests.processes.own_processes import celery_arguments, start, stop, variables
 from tests.tenants import Tenant
 from tools.local import ROOT
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.agency.mail_servers import trusting
-from tests.smtp_server import Authority, SmtpServer, smtp_server
+from tests.fakes.smtp_server import Authority, SmtpServer, smtp_server
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from agency.services.mail import transport
 from agency.tasks import send_mail
 from tests.agency.mail_servers import FROM, a_mail, of, outcome, use_server
 from tests.factories import UserFactory
-from tests.smtp_server import PASSWORD, USER, Authority, SmtpServer, smtp_server
+from tests.fakes.smtp_server import PASSWORD, USER, Authority, SmtpServer, smtp_server
 from tests.tenants import Tenant
 
 pytestmark = pytest.mark.django_db

@@ -26,7 +26,7 @@ from agency.tasks import send_mail
 from tests.agency.invitations import invited
 from tests.agency.mail_servers import FROM, a_mail, outcome, the_server, use_server
 from tests.factories import UserFactory
-from tests.smtp_server import Authority, SmtpServer, smtp_server
+from tests.fakes.smtp_server import Authority, SmtpServer, smtp_server
 from tests.tenants import Tenant
 
 pytestmark = pytest.mark.django_db

@@ -26,7 +26,7 @@ from agency.tasks import send_mail
 from config.errors import Invalid
 from tests.agency.mail_servers import a_mail, of, outcome, the_server, use_server
 from tests.factories import UserFactory
-from tests.smtp_server import PASSWORD, SmtpServer
+from tests.fakes.smtp_server import PASSWORD, SmtpServer
 from tests.tenants import Tenant
 
 pytestmark = pytest.mark.django_db

@@ -10,9 +10,9 @@ import pytest
 from broadcasts.content import FrozenMessage
 from broadcasts.models import Broadcast, Click, Recipient
 from broadcasts.services.tracking.links import tracked_link
-from tests import own_processes
 from tests.broadcasts.under_way import a_broadcast, a_recipient
 from tests.config.serving.web import Web, running_web
+from tests.processes import own_processes
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PHONE = {"User-Agent": "Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) Version/19.0 Safari/604.1"}

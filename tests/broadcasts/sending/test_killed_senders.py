@@ -25,7 +25,7 @@ from tests.broadcasts.sending.broadcasts import counts, rows_as_counts, with_rec
 from tests.broadcasts.sending.test_allowance import Sending
 from tests.channelconnect.inbox.notices import of_number
 from tests.channelconnect.sending.messages import a_channel, until
-from tests.own_processes import start, stop, variables
+from tests.processes.own_processes import start, stop, variables
 from tests.tenants import Tenant
 from tools.sandbox import RunningSandbox
 from workspaces.contacts.models import Contact

@@ -18,7 +18,7 @@ from typing import Any
 import django
 from django.db import connection
 
-from tests.killed_at_statements import kill_at
+from tests.processes.killed_at_statements import kill_at
 
 CHUNK = 4
 

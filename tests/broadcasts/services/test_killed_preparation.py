@@ -17,7 +17,7 @@ from tests.broadcasts.services.making import (
     scheduled,
     templated,
 )
-from tests.own_processes import variables
+from tests.processes.own_processes import variables
 from tests.tenants import Tenant
 from tools.local import ROOT
 from webhooks.services import register_endpoint

@@ -19,7 +19,7 @@ from channelconnect.models import ProviderNotice, ReadingAttempt
 from tests.channelconnect.inbox.applying import a_message
 from tests.channelconnect.inbox.notices import NUMBER, message, of_number
 from tests.factories import ChannelFactory
-from tests.own_processes import start, variables
+from tests.processes.own_processes import start, variables
 from tools.sandbox import RunningSandbox
 from workspaces.conversations.models import Conversation, Message
 

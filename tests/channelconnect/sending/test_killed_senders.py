@@ -15,7 +15,7 @@ from django.utils.timezone import now
 
 from channelconnect.models import SenderRun
 from tests.channelconnect.sending.messages import a_channel, many_conversations, many_messages, until
-from tests.own_processes import Process, celery_arguments, start, stop, variables
+from tests.processes.own_processes import Process, celery_arguments, start, stop, variables
 from tests.tenants import Tenant
 from tools.sandbox import RunningSandbox
 from workspaces.conversations.models import Message, QueuedMessage

@@ -13,7 +13,7 @@ import psycopg
 
 from tests.chaos.system.processes import Processes
 from tests.chaos.system.proxy import Proxy
-from tests.database_dump import VARIABLE, restore
+from tests.database.dump import VARIABLE, restore
 from tools.local import ROOT
 from tools.local.parent_death import parent_death_signal
 from tools.local.runner.plan import whole_system

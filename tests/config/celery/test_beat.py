@@ -10,7 +10,7 @@ import time_machine
 from config.celery import app
 from config.celery.beat import MOST_WAITING, Scheduler
 from config.queues import TASKS, beat_schedule
-from tests.broker import forget_calls
+from tests.processes.broker import forget_calls
 
 
 @pytest.fixture

@@ -40,9 +40,9 @@ from tests.factories import (
     plan_limits,
 )
 from tests.flow_factories import a_customers_flow
+from tests.images.pictures import a_picture
 from tests.packs.client import an_automation
 from tests.packs.small_library import BOOKING, WELCOME
-from tests.pictures import a_picture
 from tests.tenants import Tenant
 from tests.webhooks.factories import a_failed_delivery, an_endpoint
 from tests.workspaces.conversations.facts import person, receive, received

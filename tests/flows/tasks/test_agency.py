@@ -19,9 +19,9 @@ from tests.config.http.receivers import Receiver, answer
 from tests.factories import PlanFactory, WorkspaceFactory
 from tests.flows.tasks.conftest import SignIn
 from tests.flows.tasks.person import Person
+from tests.images.pictures import a_picture
 from tests.packs.client import an_automation
 from tests.packs.small_library import write_library
-from tests.pictures import a_picture
 from tests.tenants import Tenant
 from webhooks.models import Delivery, Endpoint
 from workspaces.subaccounts.models import Workspace

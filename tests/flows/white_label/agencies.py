@@ -14,7 +14,7 @@ from agency.services import add_member, set_accent, set_picture
 from config.serving.host_sessions import HOST_AGENCY
 from tests.agency.console.browsers import a_browser
 from tests.factories import DomainFactory
-from tests.pictures import a_picture
+from tests.images.pictures import a_picture
 from tests.tenants import Tenant
 from workspaces.subaccounts.models import Workspace
 

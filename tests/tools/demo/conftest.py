@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.database_dump import make_cluster
+from tests.database.dump import make_cluster
 from tests.tools.local.processes import all_gone
 from tests.tools.system import RunningSystem, running_system
 

@@ -16,7 +16,7 @@ from django.utils.timezone import now
 
 from agency.limits import unlimited
 from tests.factories import ContactFactory, ContactImportFactory
-from tests.own_processes import start, variables
+from tests.processes.own_processes import start, variables
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.contacts.models import Contact, ContactImport, ContactImportPiece, RefusedRow

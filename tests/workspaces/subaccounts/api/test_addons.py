@@ -9,10 +9,10 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.models import Event
 from agency.services import archive_item, update_item
+from tests.database.traces import traces
 from tests.factories import AddonFactory, PlanFactory, addon_limits, plan_limits
 from tests.parallel import at_once
 from tests.tenants import Tenant
-from tests.traces import traces
 from workspaces.subaccounts.models import HeldAddon
 
 NOT_FOUND = {"message": "Add-on not found."}

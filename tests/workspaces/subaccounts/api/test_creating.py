@@ -9,9 +9,9 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.limits import unlimited
 from agency.services import archive_item
+from tests.database.traces import traces
 from tests.factories import PlanFactory, plan_limits
 from tests.tenants import Tenant, a_new_customer, message
-from tests.traces import traces
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.models.workspaces import BusinessType
 

@@ -10,9 +10,9 @@ from agency.limits import unlimited
 from agency.models import ActivityEntry, Plan
 from agency.services import PlanIsDefault, PlanNotFound, archive_item, choose_default_plan, default_plan_of
 from tests.agency.console.browsers import flashes, text
+from tests.database.traces import traces
 from tests.factories import PlanFactory
 from tests.tenants import Tenant, a_new_customer, message
-from tests.traces import traces
 from workspaces.subaccounts.models import Workspace
 
 

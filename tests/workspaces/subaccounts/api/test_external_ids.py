@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, transaction
 
+from tests.database.traces import traces
 from tests.factories import WorkspaceFactory
 from tests.parallel import at_once
 from tests.tenants import Tenant, a_new_customer
-from tests.traces import traces
 from workspaces.subaccounts.models import Workspace
 
 EACH = "Each entry of the metadata field"

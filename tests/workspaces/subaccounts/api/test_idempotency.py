@@ -10,10 +10,10 @@ from agency.actors import SYSTEM
 from agency.models import Event, Mail
 from agency.services import archive_item, change_agency
 from config.api.models import IdempotencyRecord
+from tests.database.traces import traces
 from tests.factories import an_agency_key
 from tests.parallel import at_once
 from tests.tenants import Tenant, a_new_customer
-from tests.traces import traces
 from workspaces.subaccounts.models import Workspace
 
 

@@ -9,9 +9,9 @@ from django.utils.timezone import now
 
 from agency.models import ActivityEntry, Mail, User
 from agency.services import due_mail, send_due_mail
+from tests.database.traces import traces
 from tests.factories import UserFactory, WorkspaceFactory
 from tests.tenants import Tenant, message
-from tests.traces import traces
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import OwnerHasPassword
 

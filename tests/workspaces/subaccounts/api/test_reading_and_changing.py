@@ -6,9 +6,9 @@ from uuid import uuid4
 import pytest
 
 from agency.limits import unlimited
+from tests.database.traces import traces
 from tests.factories import AddonFactory, ChannelFactory, PlanFactory, plan_limits
 from tests.tenants import Tenant
-from tests.traces import traces
 from workspaces.subaccounts.models import Workspace
 
 FIELDS = [

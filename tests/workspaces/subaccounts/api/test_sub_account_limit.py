@@ -9,9 +9,9 @@ from django.test.utils import CaptureQueriesContext
 from agency.actors import SYSTEM
 from agency.models import Event, User
 from agency.services import change_agency
+from tests.database.traces import traces
 from tests.parallel import at_once
 from tests.tenants import Tenant, a_new_customer
-from tests.traces import traces
 from workspaces.subaccounts.models import Workspace
 
 REACHED = {"message": "The sub-account limit of this agency is reached."}

@@ -7,9 +7,9 @@ import pytest
 from django.utils.timezone import now
 
 from agency.models import Event
+from tests.database.traces import traces
 from tests.parallel import at_once
 from tests.tenants import Tenant
-from tests.traces import traces
 from workspaces.subaccounts.models import Workspace
 
 

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import connection
 from psycopg.conninfo import make_conninfo
 
-from tests.unmeasured import unmeasured
+from tests.processes.unmeasured import unmeasured
 from tools.local import ROOT
 from tools.local.parent_death import parent_death_signal
 from tools.local.runner.plan import ALONE, CELERY, WORKERS

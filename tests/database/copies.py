@@ -8,8 +8,8 @@ import psycopg
 from django.db import connection
 from psycopg import sql
 
-from tests.database_dump import can_dump, dump, dump_path
-from tests.own_processes import database_url
+from tests.database.dump import can_dump, dump, dump_path
+from tests.processes.own_processes import database_url
 from tools.local.pytest_plugin import FOLDER
 
 RUN = "PYTEST_XDIST_TESTRUNUID"

@@ -1,7 +1,7 @@
 """The oracle of other tests: it sees every change and overlooks the stamp of a key's use."""
 
+from tests.database.traces import traces
 from tests.tenants import Tenant
-from tests.traces import traces
 
 
 def test_a_change_leaves_a_trace_in_the_tables_that_it_touched(a: Tenant) -> None:

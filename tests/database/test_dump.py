@@ -5,8 +5,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.database_dump import StaleDump, checksum, dump, dump_path, make_cluster
-from tests.own_processes import database_url
+from tests.database.dump import StaleDump, checksum, dump, dump_path, make_cluster
+from tests.processes.own_processes import database_url
 from tools.local.servers.account import servers_account
 from tools.local.servers.binaries import find_postgres
 from tools.local.servers.postgres import Postgres

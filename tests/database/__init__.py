@@ -1,0 +1,1 @@
+"""The tests' databases: how they begin, are emptied and are looked at."""

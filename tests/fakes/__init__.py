@@ -1,0 +1,1 @@
+"""Servers of the outside world, played on loopback."""

@@ -1,0 +1,1 @@
+"""Pictures that tests make and read."""
