@@ -16,6 +16,12 @@ from webhooks.models import Delivery, Endpoint, QueuedDelivery
 
 pytestmark = pytest.mark.django_db
 LONG_AGO = "2020-01-01T00:00:00Z"
+FILLED = 3_000
+# Of the log's days, in the test's transaction.
+ROWS_READ = """
+SELECT sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)) FROM pg_stat_xact_user_tables
+WHERE relname LIKE 'webhooks_delivery_%'
+"""
 
 
 def with_bodies() -> None:
@@ -42,6 +48,13 @@ def replay(tenant: Tenant, endpoint: Endpoint, **body: Any) -> int:
     assert list(answer.json()["data"]) == ["count"]
     count: int = answer.json()["data"]["count"]
     return count
+
+
+def rows_read() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(ROWS_READ)
+        [(number,)] = cursor.fetchall()
+    return int(number)
 
 
 def made(endpoint: Endpoint) -> list[Delivery]:
@@ -117,6 +130,19 @@ def test_ten_thousand_go_at_a_time_and_the_next_call_goes_on(a: Tenant) -> None:
     assert replay(a, endpoint) == 10_000
     assert newest.envelope_id not in {one.envelope_id for one in made(endpoint)}
     assert [replay(a, endpoint), replay(a, endpoint)] == [3, 0]
+
+
+def test_statistics_of_a_log_that_was_empty_make_no_replay_read_it_for_each_delivery(a: Tenant) -> None:
+    endpoint = an_endpoint(a)
+    fill(a, endpoint, FILLED, status="error", at=now())
+    Delivery.objects.all().delete()
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE webhooks_delivery, webhooks_endpoint")
+    fill(a, endpoint, FILLED, status="error", at=now())
+    with_bodies()
+    before = rows_read()
+    assert [replay(a, endpoint), replay(a, endpoint)] == [FILLED, 0]
+    assert FILLED < rows_read() - before < 20 * FILLED
 
 
 @pytest.mark.parametrize(
