@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from django.db import connection
+from django.db import connection, transaction
 
 from broadcasts.models import Broadcast
-from channelconnect.models import ChannelCredential
+from channelconnect.models import Allowance, ChannelCredential
 from channelconnect.sending.claiming.allowance import WINDOW, room_of
 from tests.channelconnect.sending.messages import NUMBERS, a_channel
 from tests.clocks.moved import MovedClock
@@ -103,11 +103,14 @@ class Story:
         """Let some hours pass, or the time until room opens where that is sooner."""
         opening, now = self.next_opening(), datetime.now(UTC)
         later = now + timedelta(hours=self.chance.choice([5, 9, 14]))
-        if later < opening:
-            self.clock.move_to(later)
-            return
-        self.clock.move_to(max(now, opening - LEAD))
-        until(lambda: datetime.now(UTC) > opening, what="the opening")
+        with transaction.atomic():
+            # Whoever claims takes room, and waits for this: nothing that is claimed now is to leave hours later.
+            Allowance.objects.select_for_update(no_key=True).get()
+            if not self.has_used_the_room():
+                return
+            self.clock.move_to(later if later < opening else max(now, opening - LEAD))
+        if later >= opening:
+            until(lambda: datetime.now(UTC) > opening, what="the opening")
 
     def play(self) -> None:
         """Send to everybody, for as many days as that takes; the clock stops at odd times, and at each opening."""
