@@ -174,22 +174,23 @@ JOIN unnest(%(broadcasts)s::bigint[], %(contacts)s::bigint[]) AS told (broadcast
     USING (broadcast_id, contact_id)
 """
 
-# What a dead run held may have left: nobody sends it again.
+# What a dead run held may have left: nobody sends it again. Here and below rows are found once, as an array: a list after
+# IN is found anew for each row where the planner takes the table for an empty one, and then its LIMIT holds for each.
 FREE = """
 UPDATE broadcasts_recipient
 SET stage = 2, due_at = clock_timestamp() + make_interval(secs => %(seconds)s)
-WHERE (broadcast_id, contact_id) IN (
-    SELECT broadcast_id, contact_id FROM broadcasts_recipient
+WHERE ctid = ANY (ARRAY (
+    SELECT ctid FROM broadcasts_recipient
     WHERE stage = 1 AND run = ANY (%(runs)s::bigint[])
-    ORDER BY broadcast_id, contact_id LIMIT %(batch)s FOR NO KEY UPDATE)
+    ORDER BY broadcast_id, contact_id LIMIT %(batch)s FOR NO KEY UPDATE))
 """
 OVERDUE = """
 UPDATE broadcasts_recipient SET stage = 4, status = 'failed', failed_at = clock_timestamp(),
     error_code = %(code)s, error_message = %(message)s
-WHERE (broadcast_id, contact_id) IN (
-    SELECT broadcast_id, contact_id FROM broadcasts_recipient
+WHERE ctid = ANY (ARRAY (
+    SELECT ctid FROM broadcasts_recipient
     WHERE stage = 2 AND due_at NOT BETWEEN clock_timestamp() AND clock_timestamp() + make_interval(secs => %(longest)s)
-    ORDER BY due_at LIMIT %(batch)s FOR NO KEY UPDATE SKIP LOCKED)
+    ORDER BY due_at LIMIT %(batch)s FOR NO KEY UPDATE SKIP LOCKED))
 RETURNING broadcast_id, contact_id
 """
 
@@ -209,10 +210,10 @@ SELECT count(*) FROM (
 """
 RELEASE = """
 UPDATE broadcasts_recipient SET stage = 0, due_at = statement_timestamp()
-WHERE (broadcast_id, contact_id) IN (
-    SELECT broadcast_id, contact_id FROM broadcasts_recipient
+WHERE ctid = ANY (ARRAY (
+    SELECT ctid FROM broadcasts_recipient
     WHERE broadcast_id = %(id)s AND stage = 3 ORDER BY due_at, contact_id LIMIT %(room)s
-    FOR NO KEY UPDATE SKIP LOCKED)
+    FOR NO KEY UPDATE SKIP LOCKED))
 """
 # All that is due of a broadcast and needs room, where there is none: who is counted or has a window open may go.
 REST = """

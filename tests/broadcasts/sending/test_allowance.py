@@ -342,3 +342,19 @@ def test_what_waits_for_room_is_looked_at_a_part_at_a_time_and_then_from_the_fro
     after = release_held(own, after=after, limit=1)
     assert [counts(one)["held"] for one in broadcasts] == [1, 1]
     assert release_held(own, after=after, limit=1) == 0
+
+
+def test_no_more_are_released_than_there_is_room_for_whatever_the_statistics_say(own: Connection) -> None:
+    """With those of a table that was empty PostgreSQL looks for them in another way."""
+    channel = a_number(limit=1)
+    Broadcast.objects.filter(pk=with_recipients(a_number(limit=None), 300).pk).update(next_due_at=None)
+    Recipient.objects.all().delete()
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE broadcasts_recipient")
+    broadcast = with_recipients(channel, 5)
+    Sending(channel).go_on(own)
+    change_channel_limit(channel=channel, messaging_limit=2, now=now())
+
+    release_held(own, after=0)
+
+    assert counts(broadcast) == rows_as_counts(broadcast) == {"sent": 1, "pending": 4, "held": 3}
