@@ -1,4 +1,4 @@
-"""What Django cannot declare: lengths of digests, and a session that stays with its agency's own sub-account."""
+"""What Django cannot declare: lengths of digests, a session that stays with its agency's own sub-account, storage."""
 
 from django.db import migrations
 
@@ -11,12 +11,15 @@ DIGESTS = [
         "connect_continues_in_a_browser",
         "status NOT IN ('authorizing', 'selecting', 'connected') OR browser_digest IS NOT NULL",
     ),
+    ("channelconnect_connectsession", "connect_request_is_sha256", "octet_length(request_digest) = 32"),
     ("channelconnect_providernotice", "notice_digest_is_sha256", "octet_length(digest) = 32"),
 ]
+# A session is begun before its workspace moves to another agency, or after: never while it does.
 ONE_TENANT = """
 CREATE FUNCTION channelconnect_refuse_foreign() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    IF NOT EXISTS (SELECT FROM subaccounts_workspace WHERE id = NEW.workspace_id AND agency_id = NEW.agency_id) THEN
+    PERFORM FROM subaccounts_workspace WHERE id = NEW.workspace_id AND agency_id = NEW.agency_id FOR KEY SHARE;
+    IF NOT FOUND THEN
         RAISE EXCEPTION 'a session is about a sub-account of its agency' USING ERRCODE = 'restrict_violation';
     END IF;
     IF EXISTS (SELECT FROM subaccounts_channel WHERE id IN (NEW.target_id, NEW.channel_id)
@@ -33,6 +36,20 @@ NO_TENANT = """
 DROP TRIGGER connect_session_has_one_tenant ON channelconnect_connectsession;
 DROP FUNCTION channelconnect_refuse_foreign();
 """
+# A notice is written twice: when it comes and when it is read. What was read leaves dead entries at the front of the
+# indexes that readers begin at, so they are cleaned after every few thousand.
+STORED = """
+ALTER TABLE channelconnect_providernotice SET (
+    autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_cost_delay = 0,
+    autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 50000
+);
+"""
+AS_USUAL = """
+ALTER TABLE channelconnect_providernotice RESET (
+    autovacuum_vacuum_scale_factor, autovacuum_vacuum_threshold, autovacuum_vacuum_cost_delay,
+    autovacuum_analyze_scale_factor, autovacuum_analyze_threshold
+);
+"""
 
 
 class Migration(migrations.Migration):
@@ -47,4 +64,5 @@ class Migration(migrations.Migration):
             for table, name, rule in DIGESTS
         ),
         migrations.RunSQL(ONE_TENANT, NO_TENANT),
+        migrations.RunSQL(STORED, AS_USUAL),
     ]

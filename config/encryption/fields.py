@@ -46,7 +46,7 @@ class EncryptedTextField(_TextField):
     """Text kept as a Fernet token that is bound to its table, column and row: moved elsewhere it is refused.
 
     `bound_to` names the field that tells the row from all others, is there before the row is, and never changes.
-    Tokens written before they were bound to rows are still read; the migrations and `rotate_encryption_keys` bind them.
+    Tokens written before they were bound to rows are still read; `rotate_encryption_keys` binds them.
     """
 
     descriptor_class = SealedAttribute

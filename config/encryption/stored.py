@@ -72,24 +72,15 @@ def columns_of(*models_: type[models.Model]) -> list[Column]:
     ]
 
 
-def reencrypt(column: Column, *, batch: int = BATCH, is_bound: bool = True) -> Pass:
+def reencrypt(column: Column, *, batch: int = BATCH) -> Pass:
     """Bring every secret of a column under the first key, bound to its row.
 
-    Rows are compared and set one by one, so a secret replaced meanwhile stays as it was replaced. Without `is_bound`
-    they are bound to their column alone, as before.
+    Rows are compared and set one by one, so a secret replaced meanwhile stays as it was replaced.
     """
     done = Pass()
     for stored in _stored(column, batch):
-        done.add(_settle(column, stored, stored.row if is_bound else None), stored.row)
+        done.add(_settle(column, stored), stored.row)
     return done
-
-
-def reencrypt_all(*of: type[models.Model], is_bound: bool = True) -> None:
-    """Rewrite the secrets of these models, for a migration; what cannot be read stays, for the checks to report."""
-    for column in columns_of(*of):
-        for _ in range(PASSES):
-            if not reencrypt(column, is_bound=is_bound).counts["changed meanwhile"]:
-                break
 
 
 def _stored(column: Column, batch: int) -> Iterator[Stored]:
@@ -106,14 +97,14 @@ def _stored(column: Column, batch: int) -> Iterator[Stored]:
         last = rows[-1][0]
 
 
-def _settle(column: Column, stored: Stored, row: str | None) -> Outcome:
-    if _is_current(stored.token, column.field.binding(row)):
+def _settle(column: Column, stored: Stored) -> Outcome:
+    if _is_current(stored.token, column.field.binding(stored.row)):
         return "current"
     try:
         text = column.field.open(stored.token, row=stored.row)
     except UnreadableSecret:
         return "unreadable"
-    renewed = column.field.seal(text, row=row)
+    renewed = column.field.seal(text, row=stored.row)
     return "re-encrypted" if _replace(column, stored, renewed) else "changed meanwhile"
 
 

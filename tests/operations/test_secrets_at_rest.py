@@ -4,18 +4,14 @@ import io
 import random
 import threading
 import time
-from typing import TYPE_CHECKING, cast
 
 import pytest
 from cryptography.fernet import Fernet
-from django.apps import apps
 from django.conf import LazySettings
 from django.core.checks import run_checks
 from django.core.management import CommandError, call_command
 from django.core.management.base import SystemCheckError
 from django.db import connection, connections, transaction
-from django.db.migrations.loader import MigrationLoader
-from django.db.migrations.operations import RunPython
 from django.utils import timezone
 
 from agency.actors import SYSTEM
@@ -23,15 +19,11 @@ from agency.models import Agency
 from agency.services import create_agency
 from agency.tenants import Tenant as Owner
 from channelconnect.models import ChannelCredential
-from config.encryption import Ciphertext, UnreadableSecret, keyring
+from config.encryption import Ciphertext, UnreadableSecret
 from tests.factories import ChannelFactory
 from tests.tenants import Tenant
 from webhooks.models import Endpoint
 from webhooks.services import register_endpoint, remove_endpoint, rotate_secret
-
-if TYPE_CHECKING:
-    from django.db.backends.base.schema import BaseDatabaseSchemaEditor
-    from django.db.migrations.state import StateApps
 
 OLD, NEW, FOREIGN = (Fernet.generate_key().decode() for _ in range(3))
 URL = "https://93.184.216.34/in"
@@ -78,15 +70,6 @@ def swap(table: str, column: str) -> None:
         swapped = "UPDATE {0} one SET {1} = other.{1} FROM {0} other WHERE one.{1} <> other.{1}"
         cursor.execute(swapped.format(table, column))
         assert cursor.rowcount == 2
-
-
-def binding_migration(app: str) -> RunPython:
-    """The last step of the app's migration, as `migrate` runs it."""
-    disk = MigrationLoader(connection).disk_migrations
-    [found] = [one for (label, name), one in disk.items() if label == app and name.endswith("secrets_bound_to_rows")]
-    step = found.operations[-1]
-    assert isinstance(step, RunPython)
-    return step
 
 
 def flaws() -> set[str | None]:
@@ -153,29 +136,6 @@ def test_tokens_of_a_connection_swapped_between_channels_are_refused(a: Tenant) 
     for credential in ChannelCredential.objects.all():
         with pytest.raises(UnreadableSecret, match="belongs elsewhere"):
             str(credential.token)
-
-
-@pytest.mark.parametrize("app", ["webhooks", "channelconnect"])
-def test_the_migration_binds_what_was_written_before_to_its_row(a: Tenant, app: str) -> None:
-    """Neither a removed endpoint, which has no secret, nor one that cannot be read, is in its way."""
-    endpoints = register(a.agency, 4)
-    channel = ChannelFactory.create(workspace=a.workspace, external_id="1")
-    ChannelCredential.objects.create(channel=channel, token="a provider's token", container_id="1")
-    remove_endpoint(endpoint=endpoints[0], now=timezone.now(), by=SYSTEM)
-    store(endpoints[1], b"not a token")
-    migration = binding_migration(app)
-    model, name = {"webhooks": (Endpoint, "secret"), "channelconnect": (ChannelCredential, "token")}[app]
-    for code, expected in ((migration.reverse_code, f".{name}:"), (migration.code, f".{name}#")):
-        assert code
-        code(cast("StateApps", apps), cast("BaseDatabaseSchemaEditor", None))
-        readable = model._default_manager.exclude(**{name: None}).exclude(pk=endpoints[1].pk)
-        texts = [keyring().decrypt(bytes(token)) for token in readable.values_list(name, flat=True)]
-        assert texts
-        assert all(expected.encode() in text for text in texts)
-        assert secret_of(endpoints[2]) == endpoints[2].secret
-        assert ChannelCredential.objects.get().token == "a provider's token"
-    left = cast("bytes", Endpoint.objects.values_list("secret", flat=True).get(pk=endpoints[1].pk))
-    assert bytes(left) == b"not a token"
 
 
 def test_a_rotation_binds_what_was_written_before_to_its_row(agency: Agency) -> None:

@@ -1,11 +1,12 @@
-"""How the tables of deliveries are stored: room on the page for the next version of a row, and prompt cleaning."""
+"""How the tables of deliveries are stored: in a partition for each day, and with room for a row's next version."""
 
 from django.db import migrations
+
+from webhooks.models import partitions
 
 # A delivery's row is updated once an attempt, a queued one once a lease; neither touches an index when the new version
 # finds room on the same page.
 STORED = """
-ALTER TABLE webhooks_delivery SET (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
 ALTER TABLE webhooks_queueddelivery SET (
     fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000,
     autovacuum_vacuum_cost_delay = 0
@@ -16,7 +17,6 @@ ALTER TABLE webhooks_hourlystats SET (fillfactor = 50);
 ALTER TABLE webhooks_endpoint SET (fillfactor = 70);
 """
 AS_USUAL = """
-ALTER TABLE webhooks_delivery RESET (fillfactor, autovacuum_vacuum_scale_factor);
 ALTER TABLE webhooks_queueddelivery RESET (
     fillfactor, autovacuum_vacuum_scale_factor, autovacuum_vacuum_threshold, autovacuum_vacuum_cost_delay
 );
@@ -25,9 +25,35 @@ ALTER TABLE webhooks_endpointshard RESET (fillfactor);
 ALTER TABLE webhooks_hourlystats RESET (fillfactor);
 ALTER TABLE webhooks_endpoint RESET (fillfactor);
 """
+NUMBERS = "CREATE SEQUENCE webhooks_delivery_number"
+PARTITIONED = (
+    "CREATE TABLE {table}_parted (LIKE {table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS) PARTITION BY RANGE ({key})"
+)
+KEYS = f"""
+ALTER TABLE webhooks_delivery ADD PRIMARY KEY (id), ALTER id SET DEFAULT {partitions.NEW_ID};
+ALTER TABLE webhooks_attempt ADD PRIMARY KEY (delivery_id, number);
+ALTER SEQUENCE webhooks_delivery_number OWNED BY webhooks_delivery.id;
+"""
+
+
+def partition(apps, schema_editor):
+    """Put partitioned tables in the places of the plain ones, with the same columns and rules."""
+    delivery = apps.get_model("webhooks", "Delivery")
+    with schema_editor.connection.cursor() as cursor:
+        cursor.execute(NUMBERS)
+        for table, key in (("webhooks_delivery", "id"), ("webhooks_attempt", "delivery_id")):
+            cursor.execute(PARTITIONED.format(table=table, key=key))
+            cursor.execute(f"DROP TABLE {table}")
+            cursor.execute(f"ALTER TABLE {table}_parted RENAME TO {table}")
+        cursor.execute(KEYS)
+        for index in delivery._meta.indexes:
+            schema_editor.execute(index.create_sql(delivery, schema_editor))
 
 
 class Migration(migrations.Migration):
     dependencies = [("webhooks", "0001_initial")]
 
-    operations = [migrations.RunSQL(STORED, AS_USUAL)]
+    operations = [
+        migrations.RunSQL(STORED, AS_USUAL),
+        migrations.RunPython(partition, migrations.RunPython.noop),
+    ]

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tools.local.errors import CannotStart
 from tools.local.state import BOOTSTRAP, read_json, write_private
 
 
@@ -24,12 +25,15 @@ def main(state: Path) -> None:
 
 
 def migrate() -> None:
-    """Apply what is unapplied; quick and quiet when nothing is."""
+    """Apply what is unapplied; quick and quiet when nothing is. Raises `CannotStart`."""
     from django.core.management import call_command
     from django.db import connection
     from django.db.migrations.executor import MigrationExecutor
 
     executor = MigrationExecutor(connection)
+    # Before the first release migrations may be rewritten.
+    if set(executor.loader.applied_migrations) - set(executor.loader.disk_migrations):
+        raise CannotStart("An earlier version made this database by other migrations; move it away.")
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
         call_command("migrate", interactive=False, verbosity=1)
 
@@ -67,4 +71,7 @@ def _filled(found: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    try:
+        main(Path(sys.argv[1]))
+    except CannotStart as error:
+        sys.exit(f"{error} It lies in {sys.argv[1]}.")
