@@ -174,8 +174,8 @@ JOIN unnest(%(broadcasts)s::bigint[], %(contacts)s::bigint[]) AS told (broadcast
     USING (broadcast_id, contact_id)
 """
 
-# What a dead run held may have left: nobody sends it again. Here and below rows are found once, as an array: a list after
-# IN is found anew for each row where the planner takes the table for an empty one, and then its LIMIT holds for each.
+# What a dead run held may have left: nobody sends it again. Here and below rows are found once, as an array: a list
+# after IN is found anew for each row where the planner takes the table for empty, and then its LIMIT holds for each.
 FREE = """
 UPDATE broadcasts_recipient
 SET stage = 2, due_at = clock_timestamp() + make_interval(secs => %(seconds)s)
