@@ -141,7 +141,7 @@ def test_what_commits_too_early_is_found_out(broken: str, staff: list[User], smt
 
 
 def test_a_worker_that_is_killed_at_any_moment_notifies_each_once(a: Tenant) -> None:
-    people, channels = 60, [f"Channel {number}" for number in range(5)]
+    people, channels = 100, [f"Channel {number}" for number in range(5)]
     staff = some_staff(a, [Way.AT_ONCE] * people)
     lose(a, *channels)
     moments = random.Random(14)
