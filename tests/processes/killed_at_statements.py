@@ -29,17 +29,26 @@ def kill_at(statement: int, *, is_before: bool) -> Callable[..., Any]:
     return run
 
 
-def child(work: Callable[[], None], statement: int, *, is_before: bool) -> int:
+def ended_child(work: Callable[[], None]) -> int:
     """Work in a process of its own; gives the signal that ended it, or 0."""
     pid = os.fork()
     if pid == 0:
-        with connection.execute_wrapper(kill_at(statement, is_before=is_before)):
-            work()
+        work()
         os._exit(0)
     _, status = os.waitpid(pid, 0)
     if os.WIFEXITED(status) and os.WEXITSTATUS(status):
         sys.exit("a child failed")
     return os.WTERMSIG(status)
+
+
+def child(work: Callable[[], None], statement: int, *, is_before: bool) -> int:
+    """Work in a process of its own that is killed at a statement; gives the signal that ended it, or 0."""
+
+    def until_killed() -> None:
+        with connection.execute_wrapper(kill_at(statement, is_before=is_before)):
+            work()
+
+    return ended_child(until_killed)
 
 
 def kill_at_each_statement(work: Callable[[], None]) -> None:

@@ -1,7 +1,9 @@
-"""`python -m tests.agency.jobs.killed_working`: does what waits, killed at each of its statements."""
+"""Does what waits, killed at each of its statements: for `tests.processes.preloaded`."""
 
-import django
-
+from agency.models import BulkOperation, Export
+from agency.services.bulk.working import work_on
+from agency.services.exports.files import write_piece
+from config.db import database_now
 from tests.processes.killed_at_statements import kill_at_each_statement
 
 CHUNK = 2
@@ -10,12 +12,6 @@ BATCH = 2
 
 def work() -> None:
     """Do all that waits, in the smallest pieces."""
-    # Models can be imported only after `django.setup()`, which this process calls by itself.
-    from agency.models import BulkOperation, Export
-    from agency.services.bulk.working import work_on
-    from agency.services.exports.files import write_piece
-    from config.db import database_now
-
     for operation in BulkOperation.objects.order_by("pk"):
         while work_on(operation.pk, now=database_now(), chunk=CHUNK, batch=BATCH):
             pass
@@ -24,6 +20,5 @@ def work() -> None:
             pass
 
 
-if __name__ == "__main__":
-    django.setup()
+def main() -> None:
     kill_at_each_statement(work)

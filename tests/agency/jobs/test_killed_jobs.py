@@ -10,6 +10,7 @@ from agency.models import ActivityEntry, BulkOperation, Event, Mail
 from tests.agency.jobs.asking import EXPORT, begin, choice, newest_export, outcome
 from tests.factories import many_workspaces
 from tests.processes.own_processes import variables
+from tests.processes.preloaded import PRELOADED
 from tests.tenants import Tenant
 from tools.local import ROOT
 from workspaces.subaccounts.models import Workspace
@@ -28,7 +29,7 @@ def test_nothing_is_lost_or_done_twice(a: Tenant, admin: Client) -> None:
     ]
     admin.post(EXPORT, {"kind": "sub-accounts", "format": "csv", "query": ""})
     done = subprocess.run(
-        [sys.executable, "-m", "tests.agency.jobs.killed_working"],
+        [sys.executable, *PRELOADED, "tests.agency.jobs.killed_working"],
         cwd=ROOT, env=variables(), capture_output=True, timeout=240,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr.decode()[-2_000:]

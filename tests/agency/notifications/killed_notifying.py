@@ -1,8 +1,9 @@
-"""`python -m tests.agency.notifications.killed_notifying`: notifies of what waits, killed at each of its statements.
+"""Notifies of what waits, killed at each of its statements: for `tests.processes.preloaded`.
 
 Rows for people, e-mails at once, the day's, and their way to the server are one after another done to the end, each by
 processes that are killed. With `early_mail` an e-mail is committed before the row that says so, with `early_place` the
-place before the people up to it, and with `early_sent` an e-mail is recorded as sent before it is.
+place before the people up to it, and with `early_sent` an e-mail is recorded as sent before it is. Then only what is
+broken is done by processes that are killed, and nothing comes after it.
 """
 
 import sys
@@ -10,11 +11,14 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any, Final
 
-import django
 from django.db import connection
 from django.db.models.functions import Now
 
-from tests.processes.killed_at_statements import kill_at_each_statement
+from agency.models import Mail, Notification
+from agency.services.mail.sending import send_due_mails
+from agency.services.notifications import fan_out
+from agency.services.notifications.mailing import mail_next_at_once, mail_next_digest
+from tests.processes.killed_at_statements import ended_child, kill_at_each_statement
 
 BATCH: Final = 2
 SECONDS: Final = 60.0
@@ -26,25 +30,17 @@ UPDATE agency_notificationevent SET told_until = (
 
 
 def write_rows() -> None:
-    # Models can be imported only after `django.setup()`, which this process calls by itself.
-    from agency.services.notifications import fan_out
-
     fan_out.BATCH = BATCH  # type: ignore[misc]  # a constant of the product
     while fan_out.tell_next_people():
         pass
 
 
 def mail_at_once() -> None:
-    from agency.services.notifications.mailing import mail_next_at_once
-
     while mail_next_at_once():
         pass
 
 
 def mail_digests() -> None:
-    from agency.models import Notification
-    from agency.services.notifications.mailing import mail_next_digest
-
     Notification.objects.filter(way="digest", mail_due_at__isnull=False).update(mail_due_at=Now())
     while mail_next_digest():
         pass
@@ -52,9 +48,6 @@ def mail_digests() -> None:
 
 def send() -> None:
     """As the lease of whoever was killed had ended, and as if it had not been tried before."""
-    from agency.models import Mail
-    from agency.services.mail.sending import send_due_mails
-
     Mail.objects.filter(sent_at=None).update(next_attempt_at=Now() - timedelta(seconds=1), attempts=0)
     send_due_mails(seconds=SECONDS)
 
@@ -82,14 +75,17 @@ def breaking(part: str) -> Callable[..., Any]:
     return run
 
 
-def main() -> None:
-    for work in (write_rows, mail_at_once, mail_digests, send):
-        kill_at_each_statement(work)
-        sys.stdout.write(" ")
+PARTS = {"early_place": write_rows, "early_mail": mail_at_once, "": mail_digests, "early_sent": send}
 
 
-if __name__ == "__main__":
-    django.setup()
-    if len(sys.argv) > 1:
-        connection.execute_wrappers.append(breaking(sys.argv[1]))
-    main()
+def main(broken: str = "") -> None:
+    if broken:
+        connection.execute_wrappers.append(breaking(broken))
+    for part, work in PARTS.items():
+        if broken in {"", part}:
+            kill_at_each_statement(work)
+            sys.stdout.write(" ")
+        elif ended_child(work):
+            sys.exit("a child was killed")
+        if broken == part != "":
+            return

@@ -1,4 +1,4 @@
-"""`python -m tests.broadcasts.services.killed_preparation`: prepares broadcasts, killed at each of its statements.
+"""Prepares broadcasts, killed at each of its statements: for `tests.processes.preloaded`.
 
 Every child goes on where the one before it was killed: the first after its first statement, the second after its
 second, and so on, each once before that statement is executed and once after, until one comes to the end. With `two`
@@ -7,25 +7,24 @@ same. With `careless` the place that preparation has come to is written in a tra
 unnoticed.
 """
 
-import os
-import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from importlib import import_module
 from itertools import count
+from signal import SIGKILL
 from typing import Any
 
-import django
 from django.db import connection
 
-from tests.processes.killed_at_statements import kill_at
+from broadcasts.services.audience import preparing as preparing_module
+from tests.broadcasts.services.making import work
+from tests.processes.killed_at_statements import ended_child, kill_at
 
 CHUNK = 4
 
 
 def be_careless() -> None:
     """Commit the place before the recipients."""
-    preparing: Any = import_module("broadcasts.services.audience.preparing")
+    preparing: Any = preparing_module
     find_chunk, advance = preparing.find_chunk, preparing._advance
 
     def find_and_write(broadcast: int, **options: Any) -> Any:
@@ -40,41 +39,30 @@ def be_careless() -> None:
     preparing._advance = lambda chunk, outcome: advance(chunk._replace(after=chunk.up_to), outcome)
 
 
-def child(statement: int, *, is_before: bool) -> int:
-    """Work in a process of its own; gives the signal that ended it, or 0."""
-    pid = os.fork()
-    if pid == 0:
-        from tests.broadcasts.services.making import work
+def prepare_killed(statement: int, *, is_before: bool, connections: int) -> int:
+    """Prepare in a process of its own; gives the signal that ended it, or 0."""
+    killed = kill_at(statement, is_before=is_before)
 
-        if "careless" in sys.argv:
-            be_careless()
-        killed = kill_at(statement, is_before=is_before)
+    def prepare() -> None:
+        with connection.execute_wrapper(killed):
+            work(CHUNK)
 
-        def prepare() -> None:
-            with connection.execute_wrapper(killed):
-                work(CHUNK)
-
-        with ThreadPoolExecutor(2) as pool:
-            works = [pool.submit(prepare) for _ in range(2 if "two" in sys.argv else 1)]
+    def prepare_at_once() -> None:
+        with ThreadPoolExecutor(connections) as pool:
+            works = [pool.submit(prepare) for _ in range(connections)]
         for done in works:
             done.result()
-        os._exit(0)
-    _, status = os.waitpid(pid, 0)
-    if os.WIFEXITED(status) and os.WEXITSTATUS(status):
-        sys.exit("a child failed")
-    return os.WTERMSIG(status)
+
+    return ended_child(prepare_at_once)
 
 
-def main() -> None:
+def main(how: str) -> None:
+    if how == "careless":
+        be_careless()
     kills = 0
-    for statement in count(1, 3 if "careless" in sys.argv else 1):
-        for is_before in (True,) if "two" in sys.argv else (False, True):
-            if child(statement, is_before=is_before) != signal.SIGKILL:
+    for statement in count(1, 3 if how == "careless" else 1):
+        for is_before in (True,) if how == "two" else (False, True):
+            if prepare_killed(statement, is_before=is_before, connections=2 if how == "two" else 1) != SIGKILL:
                 sys.stdout.write(str(kills))
                 return
             kills += 1
-
-
-if __name__ == "__main__":
-    django.setup()
-    main()

@@ -18,20 +18,21 @@ from tests.broadcasts.services.making import (
     templated,
 )
 from tests.processes.own_processes import variables
+from tests.processes.preloaded import PRELOADED
 from tests.tenants import Tenant
 from tools.local import ROOT
 from webhooks.services import register_endpoint
 from workspaces.subaccounts.services import tenant_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
-PROCESS = "tests.broadcasts.services.killed_preparation"
+MODULE = "tests.broadcasts.services.killed_preparation"
 PEOPLE = 7
 
 
-def prepare_killed(*arguments: str) -> int:
+def prepare_killed(how: str) -> int:
     """Prepare whatever is due in processes that are killed; gives the number of kills."""
     done = subprocess.run(
-        [sys.executable, "-m", PROCESS, *arguments], cwd=ROOT, env=variables(), capture_output=True, timeout=240
+        [sys.executable, *PRELOADED, MODULE, how], cwd=ROOT, env=variables(), capture_output=True, timeout=240
     )
     assert done.returncode == 0, done.stderr.decode()[-2_000:]
     return int(done.stdout)
