@@ -7,7 +7,7 @@ import pytest
 
 from tools.local import ROOT
 
-PRODUCT = ("config", "agency", "workspaces", "webhooks", "packs", "channelconnect", "tools")
+PRODUCT = ("config", "agency", "workspaces", "webhooks", "packs", "channelconnect", "broadcasts", "tools")
 
 
 def modules(package: str) -> list[str]:

@@ -1,0 +1,61 @@
+"""What no statement of ours may do, whatever plan PostgreSQL has for it."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tools.local import ROOT
+
+PRODUCT = ("config", "agency", "workspaces", "webhooks", "packs", "channelconnect", "broadcasts")
+BEGINNING = re.compile(r"\bIN\s*\(\s*SELECT\b", re.IGNORECASE)
+LOCKS = re.compile(r"\bFOR\s+(?:NO\s+KEY\s+)?UPDATE\b", re.IGNORECASE)
+
+
+def statements() -> Iterator[tuple[str, str]]:
+    """Give every text of the product's code and the file that it stands in; of f-strings what is fixed in them."""
+    for path in (path for name in PRODUCT for path in Path(ROOT, name).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield str(path.relative_to(ROOT)), node.value
+
+
+def lists_that_are_found_anew(text: str) -> list[str]:
+    """Find lists after IN that take some rows of many and lock them.
+
+    They may be found anew for each row that is compared with them, and are others each time, as what was changed
+    meanwhile is seen: together they are more than the LIMIT. `ctid = ANY (ARRAY (SELECT …))` is found once.
+    """
+    found = []
+    for match in BEGINNING.finditer(text):
+        depth, start = 0, text.index("(", match.start())
+        for end in range(start, len(text)):
+            depth += {"(": 1, ")": -1}.get(text[end], 0)
+            if not depth:
+                break
+        inner = text[start:end]
+        if "LIMIT" in inner.upper() and LOCKS.search(inner):
+            found.append(inner)
+    return found
+
+
+def test_no_list_of_some_rows_is_found_anew_for_each_row() -> None:
+    texts = list(statements())
+    assert len(texts) > 1_000
+    assert [(path, one) for path, text in texts for one in lists_that_are_found_anew(text)] == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "number"),
+    [
+        ("UPDATE a SET b = 1 WHERE id IN (\n SELECT id FROM a WHERE (b) LIMIT 5 FOR NO KEY UPDATE SKIP LOCKED)", 1),
+        ("DELETE FROM a WHERE (x, y) in (select x, y FROM a ORDER BY x LIMIT %s for update)", 1),
+        ("UPDATE a SET b = 1 WHERE ctid = ANY (ARRAY (SELECT ctid FROM a LIMIT 5 FOR UPDATE))", 0),
+        ("DELETE FROM a WHERE id IN (SELECT id FROM a FOR UPDATE SKIP LOCKED)", 0),
+        ("SELECT 1 WHERE id IN (SELECT id FROM b LIMIT 2)", 0),
+    ],
+)
+def test_such_a_list_is_told_from_others(statement: str, number: int) -> None:
+    assert len(lists_that_are_found_anew(statement)) == number
