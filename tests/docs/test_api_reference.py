@@ -101,7 +101,7 @@ def test_the_samples_work_as_they_stand(
     script = script.replace(settings.PUBLIC_URL, live_server.url)
     script = re.sub(r'^\s*"plan": .*\n', "", script, flags=re.MULTILINE)  # the example's is nobody's
     ran = subprocess.run(
-        command, input=script, env={**os.environ, "API_KEY": a.plaintext}, capture_output=True, text=True, timeout=20
+        command, input=script, env={**os.environ, "API_KEY": a.plaintext}, capture_output=True, text=True, timeout=120
     )
     assert ran.returncode == 0, ran.stderr
     assert str(Workspace.objects.get().uuid) in ran.stdout

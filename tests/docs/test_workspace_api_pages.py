@@ -23,7 +23,7 @@ def test_what_the_guide_shows_runs_as_it_stands(live_server: LiveServer, a: Tena
     assert len(snippets) == 6
     script = "".join(snippets).replace('curl "', 'curl -fsS "')
     variables = {**os.environ, "BASE": f"{live_server.url}/api/v1", "KEY": a.workspace_plaintext}
-    ran = subprocess.run(["bash", "-e"], input=script, env=variables, capture_output=True, text=True, timeout=60)
+    ran = subprocess.run(["bash", "-e"], input=script, env=variables, capture_output=True, text=True, timeout=120)
     assert ran.returncode == 0, ran.stderr
     for shown in (
         '"topic":"product.updated"',

@@ -170,7 +170,7 @@ def request_to(vetted: VettedTarget, *, key: int = 1, **changes: Any) -> Request
     return Request(key, vetted, HEADERS, BODY)._replace(**changes)
 
 
-def post_all(sender: Sender, requests: Sequence[Request], *, within_s: float = 15) -> dict[int, Result]:
+def post_all(sender: Sender, requests: Sequence[Request], *, within_s: float = 90) -> dict[int, Result]:
     """Submit requests together and wait for all their results."""
     for request in requests:
         sender.submit(request)

