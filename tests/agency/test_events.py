@@ -104,7 +104,7 @@ def listening() -> Iterator[Callable[[], int]]:
     """Listen for wake-ups of the dispatcher; gives what says how many came since it was asked last."""
     with client().pubsub(ignore_subscribe_messages=True) as subscription:
         subscription.subscribe(wake_up_channel("dispatcher"))
-        subscription.get_message(timeout=1)  # the confirmation
+        subscription.get_message(timeout=30)  # the confirmation
 
         def heard() -> int:
             count = 0
