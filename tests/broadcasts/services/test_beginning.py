@@ -15,6 +15,7 @@ from agency.tasks import tell_people
 from broadcasts.models import Broadcast, Recipient, Stage
 from broadcasts.services.audience.preparing import prepare_chunk
 from broadcasts.services.moving import approve_broadcast, resume_broadcast
+from broadcasts.services.progress import completing
 from broadcasts.services.progress.beginning import begin_due_broadcasts
 from broadcasts.services.progress.round import Round
 from channelconnect.models import MessageTemplate
@@ -75,6 +76,22 @@ def test_nothing_is_sent_before_it_is_approved(a: Tenant, message: dict[str, Any
     approve_broadcast(broadcast=broadcast, now=now(), by=SYSTEM)
     begin_due_broadcasts(now=now())
     assert status_of(broadcast) == "sending"
+
+
+def test_those_that_wait_keep_no_newer_one_from_its_end(
+    a: Tenant, message: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a_contact(a, "+491511")
+    waiting = scheduled(a, message=message)
+    work()
+    through = scheduled(a, message=message)
+    work()
+    Recipient.objects.of(through).update(stage=Stage.DONE, status="sent")
+    monkeypatch.setattr(completing, "MOST_BROADCASTS", 1)
+    current = Round()
+    for _ in range(3):
+        current.look()
+    assert [status_of(one) for one in (waiting, through)] == ["sending", "sent"]
 
 
 def test_a_suspended_workspace_or_agency_waits(a: Tenant, message: dict[str, Any]) -> None:
