@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
 
 from agency.console.views.base import ConsoleView, crumb
 from agency.pages.lists import keyset_page, with_id
@@ -40,5 +41,5 @@ class BroadcastPage(ConsoleView):
         found = with_id(joined(Broadcast.objects.of_agency(self.agency)), uuid)
         if found is None:
             raise BroadcastNotFound
-        crumbs = [crumb("Broadcasts", LIST)]
+        crumbs = [crumb(_("Broadcasts"), LIST)]
         return self.page("broadcasts/console/broadcast.html", crumbs=crumbs, **shown_page(found))

@@ -5,6 +5,7 @@ from typing import Final
 from uuid import UUID
 
 from django.db.models import Q
+from django.utils import translation
 
 from agency.services.exports.cells import csv_line, written_cell
 from broadcasts.models import Broadcast, Recipient
@@ -58,14 +59,18 @@ def _key(line: str) -> tuple[str, str]:
     return "phone", phone.number if phone else line
 
 
-def exported_lines(broadcast: Broadcast, status: str | None = None) -> Iterator[str]:
-    """Give a broadcast's recipients as lines of CSV; only a few rows are ever in memory."""
+def exported_lines(broadcast: Broadcast, status: str | None = None, *, language: str) -> Iterator[str]:
+    """Give a broadcast's recipients as lines of CSV; only a few rows are ever in memory.
+
+    Lines are written while the answer is sent, when the page's language is no longer in force: it is named instead.
+    """
     yield csv_line(COLUMNS)
     after = 0
     while rows := _piece(broadcast, status, after):
         after = rows[-1].contact_id
-        for row in with_contacts(rows):
-            yield csv_line([written_cell(cell) for cell in _cells(row)])
+        with translation.override(language):
+            lines = [csv_line([written_cell(cell) for cell in _cells(row)]) for row in with_contacts(rows)]
+        yield from lines
 
 
 def _piece(broadcast: Broadcast, status: str | None, after: int) -> list[Recipient]:

@@ -6,13 +6,14 @@ from typing import Any
 import pytest
 from django.core import mail as outbox
 from django.test import Client
+from django.utils.timezone import now
 
 from agency.actors import SYSTEM
-from agency.models import ActivityEntry, Mail, User
+from agency.models import ActivityEntry, Domain, Mail, User
 from agency.services import queue_mail, set_language
 from agency.services.agencies import LanguageUnknown
 from agency.tasks import send_mail
-from tests.agency.console.browsers import PASSWORD, a_browser, a_person, at_the_console, text
+from tests.agency.console.browsers import PASSWORD, a_browser, a_person, at_the_console, flashes, text
 from tests.factories import DomainFactory
 from tests.tenants import Tenant
 
@@ -122,6 +123,22 @@ def test_service_errors_are_translated(a: Tenant) -> None:
     browser = at_the_console(a.agency)
     answer = browser.post("/console/configuration/brand/colour", {"accent": "#12345"})
     assert "Die Farbe" in text(answer)
+
+
+def test_what_refuses_a_button_is_translated(a: Tenant) -> None:
+    set_language(agency=a.agency, language="de", by=SYSTEM)
+    browser, page = at_the_console(a.agency), f"/console/sub-accounts/{a.workspace.uuid}"
+    assert "Nichts ist ausgewählt." in text(browser.get("/console/bulk-changes/new?action=sub_accounts.suspend"))
+    domain = DomainFactory.create(agency=a.agency)
+    Domain.objects.update(checked_at=now())
+    checked = browser.post(f"/console/configuration/domains/{domain.uuid}/check", follow=True)
+    assert flashes(checked)[0].startswith("Diese Domain wurde gerade geprüft.")
+    a.workspace.owner.set_password(PASSWORD)
+    a.workspace.owner.save()
+    assert "hat bereits ein Passwort" in flashes(browser.post(f"{page}/owner/invite", follow=True))[0]
+    assert browser.post(f"{page}/suspend", {"reason": ""}).status_code == 302
+    opened = browser.post(f"{page}/open", follow=True)
+    assert any(said.startswith("Dieses Unterkonto ist gesperrt") for said in flashes(opened))
 
 
 @pytest.mark.parametrize(("own", "agencys", "subject"), [("es", "de", "es"), ("", "de", "de"), ("", "", "en")])

@@ -6,6 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 
+from agency.pages.locale import in_page_language
 from broadcasts.dashboard.forms import FIELDS, RETARGET, ComposerForm, initial_of, pictured_form
 from broadcasts.dashboard.views.broadcasts import LIST, OneBroadcast
 from broadcasts.models import Broadcast
@@ -104,4 +105,4 @@ def refuse(form: ComposerForm, refused: Invalid) -> None:
         if path.startswith("message.") and field not in form.fields:
             field = form.gaps[0].field if form.gaps else "message_text"
         for message in messages:
-            form.add_error(field if field in form.fields else None, message)
+            form.add_error(field if field in form.fields else None, in_page_language(message))

@@ -92,7 +92,7 @@ class BroadcastCancel(OneBroadcast, DashboardForm[Confirmation]):
         return Confirmation(data)
 
     def save(self, form: Confirmation) -> HttpResponse:
-        cancel_broadcast(broadcast=self.broadcast, now=timezone.now(), by=self.by)
+        cancel_broadcast(broadcast=self.broadcast, now=database_now(), by=self.by)
         return self.done(_("The broadcast is cancelled."), ONE, self.broadcast.uuid)
 
     def context(self) -> dict[str, Any]:

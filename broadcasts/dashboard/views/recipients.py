@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.utils import translation
 
 from agency.pages.lists import read_pages
 from agency.pages.tables import ListPage
@@ -54,7 +55,7 @@ class RecipientsExport(OneBroadcast):
             workspace_uuid=self.workspace.uuid,
             target=("broadcast", self.broadcast.uuid, self.broadcast.name),
         )
-        lines = (line.encode() for line in exported_lines(self.broadcast, asked_status(request)))
-        answer = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
+        lines = exported_lines(self.broadcast, asked_status(request), language=translation.get_language())
+        answer = StreamingHttpResponse((line.encode() for line in lines), content_type="text/csv; charset=utf-8")
         answer["Content-Disposition"] = 'attachment; filename="recipients.csv"'
         return answer

@@ -15,6 +15,7 @@ from broadcasts.models import Broadcast
 from broadcasts.services.audience.people import audience_filter, last_contact_of
 from broadcasts.services.events.recording import record_broadcast_change
 from broadcasts.services.listing import joined
+from broadcasts.services.notifications import notify_of_pause
 from broadcasts.services.progress.freezing import freeze_message
 from config.errors import Invalid
 from workspaces.subaccounts.models import Channel, Workspace
@@ -53,7 +54,7 @@ def begin_broadcast(*, broadcast: int, now: datetime) -> bool:
     Broadcast.objects.filter(pk=found.pk, status=Status.SCHEDULED).update(
         started_at=now, updated_at=now, last_contact=last_contact_of(found), **changes
     )
-    _leave_traces(found, [events.STARTED, *([events.PAUSED] if changes["paused_reason"] else [])], now=now)
+    _record(found, [events.STARTED, *([events.PAUSED] if changes["paused_reason"] else [])], now=now)
     return True
 
 
@@ -70,7 +71,7 @@ def begin_again(*, broadcast: int, now: datetime) -> bool:
         return False
     changes = _fixed(found)
     Broadcast.objects.filter(pk=found.pk, status=Status.SENDING).update(updated_at=now, **changes)
-    _leave_traces(found, [events.PAUSED] if changes["paused_reason"] else [], now=now)
+    _record(found, [events.PAUSED] if changes["paused_reason"] else [], now=now)
     return True
 
 
@@ -105,8 +106,11 @@ def _fixed(broadcast: Broadcast) -> dict[str, Any]:
     }
 
 
-def _leave_traces(broadcast: Broadcast, names: Sequence[str], *, now: datetime) -> None:
+def _record(broadcast: Broadcast, names: Sequence[str], *, now: datetime) -> None:
+    """Record what happened, and notify people of a pause, as nobody waits at a screen for the beginning."""
     found = joined(Broadcast.objects.filter(pk=broadcast.pk)).get()
     details = {"reason": found.paused_reason} if found.paused_reason else None
     for name in names:
         record_broadcast_change(found, name, by=SYSTEM, now=now, details=details if name == events.PAUSED else None)
+    if events.PAUSED in names:
+        notify_of_pause(found, now=now)

@@ -37,18 +37,22 @@ WHERE status = 'sending' AND is_prepared AND id IN (
 """
 
 
-def complete_broadcasts(*, now: datetime) -> int:
-    """Complete those of which nothing is left; says how many."""
-    sending = Broadcast.objects.filter(status=Status.SENDING, is_prepared=True).order_by("id")
+def complete_broadcasts(*, now: datetime, after: int) -> int:
+    """Complete those of which nothing is left, of the next broadcasts `after` one; give the last of them, 0 at the end.
+
+    So those that wait for long, however many they are, keep no newer one from its end.
+    """
+    sending = Broadcast.objects.filter(status=Status.SENDING, is_prepared=True, pk__gt=after).order_by("id")
     ids = list(sending.values_list("pk", flat=True)[:MOST_BROADCASTS])
-    return sum(_complete(ids[first : first + BATCH], now) for first in range(0, len(ids), BATCH))
+    for first in range(0, len(ids), BATCH):
+        _complete(ids[first : first + BATCH], now)
+    return ids[-1] if len(ids) == MOST_BROADCASTS else 0
 
 
 @transaction.atomic
-def _complete(ids: Iterable[int], now: datetime) -> int:
+def _complete(ids: Iterable[int], now: datetime) -> None:
     with connection.cursor() as cursor:
         cursor.execute(COMPLETE, {"now": now, "ids": integers(ids)})
         ended = [pk for (pk,) in cursor.fetchall()]
     for broadcast in joined(Broadcast.objects.filter(pk__in=ended)).order_by("id"):
         record_broadcast_change(broadcast, events.COMPLETED, by=SYSTEM, now=now)
-    return len(ended)

@@ -29,6 +29,7 @@ class Round:
     def __init__(self, *, chunk: int | None = None) -> None:
         self._turns = PreparationTurns(chunk=chunk)
         self._looked_at: float | None = None
+        self._completed_up_to = 0
 
     @property
     def is_large(self) -> bool:
@@ -47,7 +48,7 @@ class Round:
         begin_due_broadcasts(now=now)
         begin_refused_broadcasts(now=now)
         in_batches(partial(skip_next_cancelled, now=now), seconds=SKIPPING_SECONDS)
-        complete_broadcasts(now=now)
+        self._completed_up_to = complete_broadcasts(now=now, after=self._completed_up_to)
         self._turns.learn()
         self._looked_at = time.monotonic()
 

@@ -38,6 +38,11 @@ def test_all_roles_read_them_and_nobody_changes_them(a: Tenant, role: str) -> No
     assert browser.post(LIST).status_code == browser.post(one).status_code == (403 if role == "viewer" else 405)
 
 
+def test_the_way_back_is_in_the_page_s_language(a: Tenant) -> None:
+    page = at_the_console(a.agency).get(f"{LIST}/{a_draft(a.channel).uuid}", headers={"Accept-Language": "de"})
+    assert [str(label) for label, _ in page.context["crumbs"]] == ["Rundsendungen"]
+
+
 def test_nobody_else_sees_them(a: Tenant, b: Tenant) -> None:
     own, foreign = a_draft(a.channel), a_draft(b.channel, name=f"Sale {b.mark}")
     browser = at_the_console(a.agency, "owner")

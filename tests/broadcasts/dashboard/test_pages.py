@@ -8,6 +8,7 @@ import time_machine
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils.timezone import now
 
 from broadcasts.models import Broadcast
 from broadcasts.services.counts import add_counts
@@ -266,6 +267,24 @@ def test_recipients_are_shown_with_reasons_in_words_and_exported_without_formula
     assert len(lines) == 8
     assert lines[-1].startswith("'=HYPERLINK(1),")
     assert len(b"".join(customer.get(f"{path}/export?status=failed")).splitlines()) == 3
+
+
+def test_recipients_are_exported_in_the_language_of_the_page(customer: Client, channel: Channel) -> None:
+    broadcast = a_busy_broadcast(channel)
+    answer = customer.get(f"/app/broadcasts/{broadcast.uuid}/export", headers={"Accept-Language": "de"})
+    content = b"".join(answer).decode()
+    assert "Zugestellt" in content
+    assert "Delivered" not in content
+
+
+def test_a_broadcast_is_cancelled_by_the_database_s_clock(customer: Client, channel: Channel) -> None:
+    broadcast = a_broadcast(channel=channel, status="Scheduled")
+    with time_machine.travel(now() + timedelta(hours=2)):
+        customer.post(f"/app/broadcasts/{broadcast.uuid}/cancel")
+    broadcast.refresh_from_db()
+    assert broadcast.status == "cancelled"
+    assert broadcast.completed_at is not None
+    assert broadcast.completed_at < now() + timedelta(minutes=1)
 
 
 def test_the_list_costs_the_same_however_long_it_is(customer: Client, channel: Channel) -> None:

@@ -11,12 +11,15 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry, Event
 from agency.services import suspend_agency
+from agency.tasks import tell_people
 from broadcasts.models import Broadcast, Recipient, Stage
 from broadcasts.services.audience.preparing import prepare_chunk
 from broadcasts.services.moving import approve_broadcast, resume_broadcast
+from broadcasts.services.progress import completing
 from broadcasts.services.progress.beginning import begin_due_broadcasts
 from broadcasts.services.progress.round import Round
 from channelconnect.models import MessageTemplate
+from tests.agency.console.browsers import at_the_console, text
 from tests.broadcasts.services.making import (
     a_contact,
     a_segment,
@@ -75,6 +78,22 @@ def test_nothing_is_sent_before_it_is_approved(a: Tenant, message: dict[str, Any
     assert status_of(broadcast) == "sending"
 
 
+def test_those_that_wait_keep_no_newer_one_from_its_end(
+    a: Tenant, message: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a_contact(a, "+491511")
+    waiting = scheduled(a, message=message)
+    work()
+    through = scheduled(a, message=message)
+    work()
+    Recipient.objects.of(through).update(stage=Stage.DONE, status="sent")
+    monkeypatch.setattr(completing, "MOST_BROADCASTS", 1)
+    current = Round()
+    for _ in range(3):
+        current.look()
+    assert [status_of(one) for one in (waiting, through)] == ["sending", "sent"]
+
+
 def test_a_suspended_workspace_or_agency_waits(a: Tenant, message: dict[str, Any]) -> None:
     a_contact(a, "+491511")
     broadcast = scheduled(a, message=message)
@@ -104,6 +123,19 @@ def test_one_whose_channel_is_not_connected_pauses_with_the_reason_and_keeps_its
     resume_broadcast(broadcast=broadcast, now=now(), by=SYSTEM)
     work()
     assert (status_of(broadcast), len(recipients(broadcast))) == ("sending", 1)
+
+
+def test_people_are_notified_of_one_that_is_paused_as_it_begins(a: Tenant, message: dict[str, Any]) -> None:
+    browser = at_the_console(a.agency, "owner")
+    broadcast = scheduled(a, message=message)
+    MessageTemplate.objects.update(status="paused")
+    for number in (1, 2):
+        work()
+        assert status_of(broadcast) == "paused"
+        tell_people()
+        said = f"The broadcast {broadcast.name} of {a.workspace.name} was paused: {broadcast.paused_reason}"
+        assert text(browser.get("/console/notifications")).count(said) == number
+        resume_broadcast(broadcast=broadcast, now=now(), by=SYSTEM)
 
 
 def test_one_whose_template_is_not_approved_any_more_can_be_resumed_when_it_is(

@@ -19,6 +19,7 @@ from agency.pages.branding.domain_states import dns_records, state_of
 from agency.pages.concurrency import ConcurrencyLimit
 from agency.pages.forms.forms import Confirmation
 from agency.pages.lists import Pages, with_id
+from agency.pages.locale import in_page_language
 from agency.pages.tables import Column, ListPage, Table
 from agency.services.domains.checks import check_domain
 from agency.services.domains.claims import (
@@ -115,7 +116,7 @@ class DomainCheck(OneDomain):
                     raise ManyAreChecked
                 domain = check_domain(domain=domain, now=timezone.now(), by=self.by)
         except Conflict as refusal:
-            messages.error(request, refusal.message)
+            messages.error(request, in_page_language(refusal.message))
             return redirect(DOMAIN, domain.uuid)
         state = state_of(domain)
         (messages.success if state.tone == "good" else messages.warning)(request, str(state.text))

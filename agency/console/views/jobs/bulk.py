@@ -17,6 +17,7 @@ from agency.console.views.jobs.tables import BULK_OPERATIONS, narrowed
 from agency.models import BulkOperation, BulkOperationItem
 from agency.pages.forms.forms import Confirmation
 from agency.pages.lists import Pages, keyset_page, read_pages, with_id
+from agency.pages.locale import in_page_language
 from agency.pages.tables import ListPage
 from agency.services.bulk.actions import BulkAction, Shown, bulk_actions
 from agency.services.bulk.operations import (
@@ -69,7 +70,7 @@ class BulkOperationNew(FormPage[Any]):
         try:
             self.number = chosen(self.action, self.selection)
         except (NothingChosen, TooMuchChosen) as refusal:
-            self.problem = refusal.message
+            self.problem = in_page_language(refusal.message)
 
     def _shown_at(self) -> datetime:
         """Give when the page was shown on which somebody confirms."""

@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from agency.models import Member
+from agency.pages.locale import in_page_language
 from agency.request_actor import user_actor
 from workspaces.subaccounts.console.views.sub_account import PAGE, OneSubAccount
 from workspaces.subaccounts.pages.agency_access import begin_access, leave_access
@@ -32,7 +33,7 @@ class OpenAsCustomer(OneSubAccount):
         try:
             ends_at = open_as_customer(workspace=workspace, now=timezone.now(), by=by)
         except (AgencyIsSuspended, WorkspaceIsSuspended) as refusal:
-            messages.error(request, refusal.message)
+            messages.error(request, in_page_language(refusal.message))
             return redirect(PAGE, workspace.uuid)
         begin_access(request, user=user, workspace=workspace, ends_at=ends_at)
         return redirect(_page_of_dashboard(request))

@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from agency.console.views.base import FormPage
+from agency.pages.locale import in_page_language
 from workspaces.subaccounts.console.forms import OwnerForm
 from workspaces.subaccounts.console.views.sub_account import PAGE, OneSubAccount
 from workspaces.subaccounts.services import OwnerHasPassword, change_owner, invite_owner_again
@@ -47,6 +48,6 @@ class OwnerInvite(OneSubAccount):
         try:
             invite_owner_again(workspace=self.workspace, now=timezone.now(), by=self.by)
         except OwnerHasPassword as refusal:
-            messages.warning(request, refusal.message)
+            messages.warning(request, in_page_language(refusal.message))
             return redirect(PAGE, self.workspace.uuid)
         return self.back(_("The owner of %(name)s is invited again."))
