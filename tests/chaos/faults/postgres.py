@@ -30,14 +30,16 @@ def stop(workload: Workload, kind: str, *, away: float) -> None:
 
 
 def kill_backend(workload: Workload) -> None:
-    """kill -9 of one backend of the product, after which PostgreSQL restarts all of them."""
+    """kill -9 of one backend of the product, after which PostgreSQL restarts all of them.
+
+    Only when all are gone has it begun to: what it answers before is lost with what was not written yet.
+    """
     backends = workload.system.backends() if workload.has_traffic() else []
     if not backends:
         return
     with workload.excusing(overlap=True):
-        victim = workload.rng.choice(backends)
-        os.kill(victim, signal.SIGKILL)
-        workload.injections.count("kill of a backend", happened=is_gone(victim))
+        os.kill(workload.rng.choice(backends), signal.SIGKILL)
+        workload.injections.count("kill of a backend", happened=all(is_gone(backend) for backend in backends))
         wait_until_up(workload)
     note_return(workload, "kill of a backend")
 
