@@ -20,7 +20,8 @@ from tests.chaos.system.system import System
 from tests.chaos.tenants import Tenants
 from webhooks.models import Delivery, Endpoint
 
-ON_THE_WIRE_SECONDS = 0.3
+# What was sent before the end of a fault has come by then, on a busy machine too.
+ON_THE_WIRE_SECONDS = 1.5
 LONGEST_ATTEMPT_SECONDS = 11.0
 # A fault counts only while the system is at work: it waits so long for that.
 TRAFFIC_SECONDS = 60.0
