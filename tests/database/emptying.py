@@ -7,6 +7,8 @@ from django.conf import settings
 from django.db import OperationalError, connection
 from psycopg.errors import DeadlockDetected
 
+from tests.plugins.where import spent_on
+
 # All tables but those that migrations fill and no test changes. Each is locked, so that whoever still writes is waited
 # for, as Django's own TRUNCATE of everything would. That makes new files for each of hundreds of tables and indexes,
 # though most tests leave a few rows in some of them.
@@ -42,7 +44,7 @@ def empty_database() -> None:
     """
     for number in range(1, TRIES + 1):
         try:
-            with connection.cursor() as cursor:
+            with spent_on("emptying the database"), connection.cursor() as cursor:
                 cursor.execute(EMPTY)
             return
         except OperationalError as error:

@@ -1,0 +1,208 @@
+"""Says where the time of a run goes: `make test ARGS=--where`.
+
+Each worker measures its own main thread, in seconds of the clock: by test file, by fixture, and by cause. A cause ends
+where another begins, so that all causes of a worker add up to its time. What no cause was named for is Python itself.
+"""
+
+import http.client
+import subprocess
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, Final, ParamSpec, TypeVar
+
+import psycopg
+import pytest
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+PYTHON: Final = "Python"
+BROWSER: Final = "browser"
+ROWS_SHOWN: Final = 40
+# What may keep a test waiting, and what to call it.
+CALLS: Final = (
+    (time, "sleep", "sleeping"),
+    (threading.Event, "wait", "threads"),
+    (threading.Thread, "join", "threads"),
+    (threading.Barrier, "wait", "threads"),
+    (subprocess.Popen, "__init__", "process starts"),
+    (subprocess.Popen, "wait", "ends of processes"),
+    (subprocess.Popen, "communicate", "ends of processes"),
+    (http.client.HTTPConnection, "getresponse", "answers by HTTP"),
+    (psycopg.Cursor, "execute", "statements"),
+    (psycopg.Cursor, "executemany", "statements"),
+    (psycopg.Connection, "connect", "database connections"),
+)
+
+
+class Stopwatch:
+    """Seconds by name, where the innermost name counts."""
+
+    def __init__(self, outermost: str) -> None:
+        self.seconds: Counter[str] = Counter()
+        self._names = [outermost]
+        self._since = time.perf_counter()
+
+    @property
+    def innermost(self) -> str:
+        return self._names[-1]
+
+    def begin(self, name: str) -> None:
+        self._count()
+        self._names.append(name)
+
+    def end(self) -> None:
+        self._count()
+        self._names.pop()
+
+    def _count(self) -> None:
+        now = time.perf_counter()
+        self.seconds[self._names[-1]] += now - self._since
+        self._since = now
+
+
+causes: Stopwatch | None = None
+
+
+@contextmanager
+def spent_on(cause: str) -> Iterator[None]:
+    """Count the block as spent on a cause, if anybody asked and this is the thread of the tests."""
+    if causes is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    causes.begin(cause if causes.innermost == PYTHON else causes.innermost)
+    try:
+        yield
+    finally:
+        causes.end()
+
+
+def _counted(call: Callable[Arguments, Result], cause: str) -> Callable[Arguments, Result]:
+    @wraps(call)
+    def counted(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        with spent_on(cause):
+            return call(*args, **kwargs)
+
+    return counted
+
+
+def _watch_calls() -> None:
+    for owner, name, cause in CALLS:
+        setattr(owner, name, _counted(getattr(owner, name), cause))
+    try:
+        from playwright._impl._sync_base import SyncBase  # noqa: PLC0415  # not every machine has it
+    except ImportError:
+        return
+    SyncBase._sync = _counted(SyncBase._sync, BROWSER)
+
+
+class Where:
+    """What one worker has measured."""
+
+    def __init__(self) -> None:
+        self.files: Counter[str] = Counter()
+        self.processor: Counter[str] = Counter()
+        self.fixtures = Stopwatch("tests")
+        self.causes = Stopwatch(PYTHON)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        began, used = time.perf_counter(), time.process_time()
+        result = yield
+        name = item.nodeid.partition("::")[0]
+        self.files[name] += time.perf_counter() - began
+        self.processor[name] += time.process_time() - used
+        return result
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> Generator[None, object, object]:
+        self.fixtures.begin(f"{fixturedef.argname} ({fixturedef.scope})")
+        try:
+            return (yield)
+        finally:
+            self.fixtures.end()
+
+    def pytest_collection(self) -> None:
+        self.causes.begin("collection of tests")
+
+    def pytest_collection_finish(self) -> None:
+        self.causes.end()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_sessionstart(self) -> Generator[None, object, object]:
+        with spent_on("start of a worker"):
+            return (yield)
+
+    def measured(self) -> dict[str, dict[str, float]]:
+        for stopwatch in (self.fixtures, self.causes):
+            stopwatch.begin("")  # counts what has run until now
+        return {
+            "by file": dict(self.files),
+            "by file, processor of the worker": dict(self.processor),
+            "by fixture, its beginning and its end": dict(self.fixtures.seconds),
+            "by cause": dict(self.causes.seconds),
+        }
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--where", action="store_true", help="print where the time of the run goes")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--where"):
+        config.pluginmanager.register(Report() if _is_controller(config) else _worker(), "where")
+
+
+def _is_controller(config: pytest.Config) -> bool:
+    return not hasattr(config, "workerinput") and bool(config.getoption("numprocesses", None))
+
+
+def _worker() -> Where:
+    global causes
+    where = Where()
+    causes = where.causes
+    _watch_calls()
+    finish = pytest.FixtureDef.finish
+
+    def measured_finish(self: pytest.FixtureDef[Any], request: Any) -> None:
+        where.fixtures.begin(f"{self.argname} ({self.scope})")
+        try:
+            finish(self, request)
+        finally:
+            where.fixtures.end()
+
+    pytest.FixtureDef.finish = measured_finish  # type: ignore[method-assign]  # pytest has no hook around it
+    return where
+
+
+class Report:
+    """Adds up what the workers have measured."""
+
+    def __init__(self) -> None:
+        self.tables: dict[str, Counter[str]] = {}
+
+    def pytest_testnodedown(self, node: Any) -> None:
+        for title, seconds in getattr(node, "workeroutput", {}).get("where", {}).items():
+            self.tables.setdefault(title, Counter()).update(seconds)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        for title, seconds in self.tables.items():
+            terminalreporter.section(f"worker-seconds {title}: {sum(seconds.values()):.0f}")
+            for name, spent in seconds.most_common(ROWS_SHOWN):
+                terminalreporter.write_line(f"{spent:8.1f}  {name}")
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    where = session.config.pluginmanager.get_plugin("where")
+    if not isinstance(where, Where):
+        return
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["where"] = where.measured()
+    else:
+        report = Report()
+        report.tables = {title: Counter(seconds) for title, seconds in where.measured().items()}
+        session.config.pluginmanager.register(report)
