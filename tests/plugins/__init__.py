@@ -1,1 +1,1 @@
-"""What the test run itself can do beyond pytest: say where time goes, why a test is red, and pursue one that fails by chance."""
+"""What the run of the tests can do beyond pytest: say where time goes, say why a test is red, pursue chance."""

@@ -94,7 +94,7 @@ def _watch_calls() -> None:
     for owner, name, cause in CALLS:
         setattr(owner, name, _counted(getattr(owner, name), cause))
     try:
-        from playwright._impl._sync_base import SyncBase  # noqa: PLC0415  # not every machine has it
+        from playwright._impl._sync_base import SyncBase  # not every machine has it
     except ImportError:
         return
     SyncBase._sync = _counted(SyncBase._sync, BROWSER)
