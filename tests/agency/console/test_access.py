@@ -9,6 +9,7 @@ from uuid import uuid4
 import pytest
 from django.urls import get_resolver, reverse
 from django.utils.timezone import now
+from pytest_django import DjangoDbBlocker
 
 from agency.actors import SYSTEM
 from agency.models import BulkOperation, Domain, Export, Mail
@@ -16,6 +17,8 @@ from agency.services import invite_member, queue_mail, suspend_agency
 from tests import furnished
 from tests.agency.console.browsers import a_browser, a_host, a_member, a_person, at_the_console, signed_in_on, text
 from tests.factories import DomainFactory
+from tests.furnished import loaded
+from tests.page_walk import Ids, answers, ids_of_both, malformed, statuses, unlike_unknown_ids
 from tests.tenants import Tenant
 from workspaces.subaccounts.services import grant_addon
 
@@ -26,7 +29,7 @@ ALL = {"owner", "admin", "viewer"}
 CHANGERS = {"owner", "admin"}
 OWNERS = {"owner"}
 NOBODY: set[str] = set()
-Ids = Callable[[Tenant], list[Any]]
+MakesIds = Callable[[Tenant], list[Any]]
 
 
 def no_ids(_: Tenant) -> list[Any]:
@@ -112,7 +115,7 @@ class PageAccess:
 
     looks: set[str]
     posts: set[str]
-    ids: Ids = no_ids
+    ids: MakesIds = no_ids
 
 
 PAGES = {
@@ -198,8 +201,6 @@ PAGES = {
 ELSEWHERE = {"switch"}
 # Pages of higher apps have tables of their own beside them.
 HIGHER = ("webhook", "pack", "channel-connect", "broadcast")
-every_page = pytest.mark.parametrize("name", PAGES)
-pages_with_ids = pytest.mark.parametrize("name", [name for name, access in PAGES.items() if access.ids is not no_ids])
 
 
 def address(name: str, ids: list[Any]) -> str:
@@ -212,94 +213,93 @@ def test_the_table_names_every_page_of_the_console() -> None:
     assert {name for name in names if not name.startswith(HIGHER)} == PAGES.keys() | ELSEWHERE
 
 
-@every_page
-def test_whoever_has_not_signed_in_is_led_to_the_sign_in_page(name: str, a: Tenant) -> None:
-    path = address(name, PAGES[name].ids(a))
-    for answer in (a_browser().get(path), a_browser().post(path)):
-        assert answer.status_code == 302
+@pytest.fixture(scope="module")
+def all_ids(furnished: tuple[bytes, bytes], django_db_blocker: DjangoDbBlocker) -> tuple[Ids, Ids]:
+    """What every page is about, of either agency: made once for all tests of the module."""
+    with django_db_blocker.unblock():
+        return ids_of_both(*map(loaded, furnished), {name: access.ids for name, access in PAGES.items()})
+
+
+@pytest.fixture
+def paths(all_ids: tuple[Ids, Ids]) -> dict[str, str]:
+    """The address of every page."""
+    return {name: address(name, ids) for name, ids in all_ids[0].items()}
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_whoever_has_not_signed_in_is_led_to_the_sign_in_page(method: str, paths: dict[str, str]) -> None:
+    for name, answer in answers(a_browser(), method, paths):
+        assert (name, answer.status_code) == (name, 302)
         assert answer["Location"].startswith("/account/sign-in?next=/console/")
-    assert a_browser().get(path)["Location"].endswith(path)
+        assert method == "post" or answer["Location"].endswith(paths[name])
 
 
-@every_page
-def test_a_person_of_no_agency_is_refused(name: str, a: Tenant) -> None:
-    path = address(name, PAGES[name].ids(a))
-    browser = a_browser(a_person())
-    assert browser.get(path).status_code == browser.post(path).status_code == 403
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_a_person_of_no_agency_is_refused(method: str, paths: dict[str, str]) -> None:
+    assert statuses(a_browser(a_person()), method, paths) == dict.fromkeys(paths, 403)
 
 
-@every_page
-def test_a_suspended_agency_s_console_is_closed_to_its_owner(name: str, a: Tenant) -> None:
-    path = address(name, PAGES[name].ids(a))
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_a_suspended_agency_s_console_is_closed_to_its_owner(method: str, a: Tenant, paths: dict[str, str]) -> None:
     browser = at_the_console(a.agency, "owner")
     suspend_agency(agency=a.agency, reason="", now=now(), by=SYSTEM)
-    for answer in (browser.get(path), browser.post(path)):
-        assert answer.status_code == 403
-        assert b"is suspended" in answer.content
+    for name, answer in answers(browser, method, paths):
+        assert (name, answer.status_code) == (name, 403)
+        assert b"is suspended" in answer.content, name
 
 
-@pytest.mark.parametrize("role", sorted(ALL))
-@every_page
-def test_each_role_sees_the_pages_that_are_for_it(name: str, role: str, a: Tenant) -> None:
-    access = PAGES[name]
-    answer = at_the_console(a.agency, role).get(address(name, access.ids(a)))
-    if role in access.looks:
-        assert answer.status_code == 200
-    else:
-        assert answer.status_code == (403 if access.looks else 302)
+def seen(access: PageAccess, role: str) -> int:
+    """What looking at a page is answered with."""
+    return 200 if role in access.looks else 403 if access.looks else 302
 
 
-@pytest.mark.parametrize("role", sorted(ALL))
-@every_page
-def test_each_role_changes_what_it_may_and_a_viewer_nothing(name: str, role: str, a: Tenant) -> None:
-    access = PAGES[name]
-    answer = at_the_console(a.agency, role).post(address(name, access.ids(a)))
+def changed(access: PageAccess, role: str) -> set[int]:
+    """What posting to a page may be answered with."""
     if (role == "viewer" and role not in access.posts) or (access.posts and role not in access.posts):
-        assert answer.status_code == 403
-    elif access.posts:
-        assert answer.status_code in {302, 422}
-    else:
-        assert answer.status_code in {403, 405}
+        return {403}
+    return {302, 422} if access.posts else {403, 405}
 
 
-@pages_with_ids
-def test_another_agency_s_ids_read_like_ids_that_nobody_has(name: str, a: Tenant, b: Tenant) -> None:
-    access, browser = PAGES[name], at_the_console(a.agency, "owner")
-    foreign = access.ids(b)
-    unknown = [2**62 if isinstance(one, int) else uuid4() for one in foreign]
-    methods: list[Any] = [browser.get, browser.post]
-    for method in methods:
-        answers = [method(address(name, ids), headers={"X-Request-Id": "same"}) for ids in (foreign, unknown)]
-        if answers[0].status_code == (302 if method == browser.get else 405):
-            continue
-        assert [answer.status_code for answer in answers] == [404, 404]
-        assert answers[0].content == answers[1].content
-        assert b.mark.encode() not in answers[0].content
+@pytest.mark.parametrize("role", sorted(ALL))
+def test_each_role_sees_the_pages_that_are_for_it(role: str, a: Tenant, paths: dict[str, str]) -> None:
+    found = statuses(at_the_console(a.agency, role), "get", paths)
+    assert found == {name: seen(access, role) for name, access in PAGES.items()}
 
 
-def test_on_the_agency_s_own_host_a_page_is_as_elsewhere_and_on_another_s_nobody_comes_in(a: Tenant, b: Tenant) -> None:
+@pytest.mark.parametrize("role", sorted(ALL))
+def test_each_role_changes_what_it_may_and_a_viewer_nothing(role: str, a: Tenant, paths: dict[str, str]) -> None:
+    found = statuses(at_the_console(a.agency, role), "post", paths)
+    assert {name: status for name, status in found.items() if status not in changed(PAGES[name], role)} == {}
+
+
+def test_another_agency_s_ids_read_like_ids_that_nobody_has(a: Tenant, b: Tenant, all_ids: tuple[Ids, Ids]) -> None:
+    assert unlike_unknown_ids(at_the_console(a.agency, "owner"), all_ids[1], address, b.mark) == []
+
+
+def test_on_the_agency_s_own_host_a_page_is_as_elsewhere_and_on_another_s_nobody_comes_in(
+    a: Tenant, b: Tenant, paths: dict[str, str]
+) -> None:
     """Whoever signs in there, or brings along the session of the own host."""
     person = a_member(a.agency, "owner").user
     own, others = (signed_in_on(a_host(one.agency), person) for one in (a, b))
+    assert statuses(own, "get", paths) == {name: 200 if access.looks else 302 for name, access in PAGES.items()}
     carried = a_browser()
     carried.defaults["HTTP_HOST"] = others.defaults["HTTP_HOST"]
-    for name, access in PAGES.items():
-        path = address(name, access.ids(a))
-        assert (name, own.get(path).status_code) == (name, 200 if access.looks else 302)
-        for answer in (others.get(path), others.post(path)):
+    carried.cookies = deepcopy(own.cookies)
+    for method in ("get", "post"):
+        for name, answer in answers(others, method, paths):
             assert (name, answer.status_code) == (name, 403)
-            assert a.mark not in text(answer)
-        carried.cookies = deepcopy(own.cookies)
-        for answer in (carried.get(path), carried.post(path)):
+            assert a.mark not in text(answer), name
+        for name, answer in answers(carried, method, paths):
             assert (name, answer.status_code) == (name, 302)
-            assert answer["Location"].startswith("/account/sign-in?")
+            assert answer["Location"].startswith("/account/sign-in?"), name
 
 
-@pages_with_ids
-def test_a_malformed_id_is_not_found(name: str, a: Tenant) -> None:
-    access, browser = PAGES[name], at_the_console(a.agency, "owner")
-    ids = access.ids(a)
-    path = address(name, ids).replace(str(ids[0]), "%00x" if not isinstance(ids[0], int) else "9" * 400)
-    led_to_its_page = set() if access.looks else {302}
-    assert browser.get(path).status_code in {404, 405} | led_to_its_page
-    assert browser.post(path).status_code in {404, 405}
+def test_a_malformed_id_is_not_found(a: Tenant, all_ids: tuple[Ids, Ids]) -> None:
+    own, foreign = all_ids
+    paths, browser = malformed({name: own[name] for name in foreign}, address), at_the_console(a.agency, "owner")
+    looked = statuses(browser, "get", paths)
+    led_on = {name: set() if PAGES[name].looks else {302} for name in paths}
+    assert {name: status for name, status in looked.items() if status not in {404, 405} | led_on[name]} == {}
+    posted = statuses(browser, "post", paths)
+    assert {name: status for name, status in posted.items() if status not in {404, 405}} == {}

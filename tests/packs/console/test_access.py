@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import pytest
 from django.urls import get_resolver, reverse
@@ -14,6 +14,7 @@ from tests import furnished
 from tests.agency.console.browsers import a_browser, at_the_console
 from tests.packs.client import an_automation
 from tests.packs.small_library import BOOKING
+from tests.page_walk import Ids, answers, ids_of_both, malformed, statuses, unlike_unknown_ids
 from tests.tenants import Tenant
 
 a, b = furnished.a, furnished.b
@@ -22,7 +23,7 @@ pytestmark = pytest.mark.django_db
 ALL = {"owner", "admin", "viewer"}
 CHANGERS = {"owner", "admin"}
 NOBODY: set[str] = set()
-Ids = Callable[[Tenant], list[UUID]]
+MakesIds = Callable[[Tenant], list[UUID]]
 
 
 def no_ids(_: Tenant) -> list[UUID]:
@@ -59,7 +60,7 @@ class PageAccess:
 
     looks: set[str]
     posts: set[str]
-    ids: Ids = pack
+    ids: MakesIds = pack
 
 
 PAGES = {
@@ -85,9 +86,6 @@ PAGES = {
 }
 # A draft is asked nothing when it is to become one: it is led back to its page.
 LED_BACK = {"pack-draft"}
-every_page = pytest.mark.parametrize("name", PAGES)
-every_role = pytest.mark.parametrize("role", sorted(ALL))
-pages_with_ids = pytest.mark.parametrize("name", [name for name, page in PAGES.items() if page.ids is not no_ids])
 
 
 def address(name: str, ids: list[UUID]) -> str:
@@ -99,59 +97,71 @@ def test_the_table_names_every_page_about_packs() -> None:
     assert {name for name in resolver.reverse_dict if isinstance(name, str) and name.startswith("pack")} == set(PAGES)
 
 
-@every_page
-def test_whoever_has_not_signed_in_is_led_to_the_sign_in_page(name: str, a: Tenant) -> None:
-    path = address(name, PAGES[name].ids(a))
-    for answer in (a_browser().get(path), a_browser().post(path)):
-        assert answer.status_code == 302
+@pytest.fixture
+def all_ids(a: Tenant, b: Tenant) -> tuple[Ids, Ids]:
+    """What every page is about, of either agency."""
+    return ids_of_both(a, b, {name: page.ids for name, page in PAGES.items()})
+
+
+@pytest.fixture
+def paths(all_ids: tuple[Ids, Ids]) -> dict[str, str]:
+    """The address of every page."""
+    return {name: address(name, ids) for name, ids in all_ids[0].items()}
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_whoever_has_not_signed_in_is_led_to_the_sign_in_page(method: str, paths: dict[str, str]) -> None:
+    for name, answer in answers(a_browser(), method, paths):
+        assert (name, answer.status_code) == (name, 302)
         assert answer["Location"].startswith("/account/sign-in?next=/console/")
 
 
-@every_role
-@every_page
-def test_each_role_sees_the_pages_that_are_for_it(name: str, role: str, a: Tenant) -> None:
+def seen(name: str, role: str) -> int:
+    """What looking at a page is answered with."""
     page = PAGES[name]
-    answer = at_the_console(a.agency, role).get(address(name, page.ids(a)))
     if role in page.looks:
-        assert answer.status_code == (302 if name in LED_BACK else 200)
-    else:
-        assert answer.status_code == (403 if page.looks else 302)
+        return 302 if name in LED_BACK else 200
+    return 403 if page.looks else 302
 
 
-@every_role
-@every_page
-def test_each_role_changes_what_it_may_and_a_viewer_nothing(name: str, role: str, a: Tenant) -> None:
-    page = PAGES[name]
-    answer = at_the_console(a.agency, role).post(address(name, page.ids(a)))
+def changed(page: PageAccess, role: str) -> set[int]:
+    """What posting to a page may be answered with."""
     if role == "viewer":
-        assert answer.status_code == 403
-    elif page.posts:
-        assert answer.status_code in {302, 422}
-    else:
-        assert answer.status_code == 405
+        return {403}
+    return {302, 422} if page.posts else {405}
 
 
-@pages_with_ids
-def test_another_agency_s_ids_read_like_ids_that_nobody_has(name: str, a: Tenant, b: Tenant) -> None:
-    page, browser = PAGES[name], at_the_console(a.agency, "owner")
-    foreign = page.ids(b)
-    own = page.ids(a)
-    for position in range(len(foreign)):
-        # One id at a time, so that each of them is asked about.
-        first = [*own[:position], foreign[position], *own[position + 1 :]]
-        second = [*own[:position], uuid4(), *own[position + 1 :]]
-        for method in (browser.get, browser.post):
-            answers = [method(address(name, ids), headers={"X-Request-Id": "same"}) for ids in (first, second)]
-            if answers[0].status_code == (302 if method == browser.get else 405):
-                continue
-            assert [answer.status_code for answer in answers] == [404, 404]
-            assert answers[0].content == answers[1].content
-            assert b.mark.encode() not in answers[0].content
+@pytest.mark.parametrize("role", sorted(ALL))
+def test_each_role_sees_the_pages_that_are_for_it(role: str, a: Tenant, paths: dict[str, str]) -> None:
+    found = statuses(at_the_console(a.agency, role), "get", paths)
+    assert found == {name: seen(name, role) for name in PAGES}
 
 
-@pages_with_ids
-def test_a_malformed_id_is_not_found(name: str, a: Tenant) -> None:
-    page, browser = PAGES[name], at_the_console(a.agency, "owner")
-    ids = page.ids(a)
-    path = address(name, ids).replace(str(ids[0]), "%00x")
-    assert {browser.get(path).status_code, browser.post(path).status_code} <= {404, 405}
+@pytest.mark.parametrize("role", sorted(ALL))
+def test_each_role_changes_what_it_may_and_a_viewer_nothing(role: str, a: Tenant, paths: dict[str, str]) -> None:
+    found = statuses(at_the_console(a.agency, role), "post", paths)
+    assert {name: status for name, status in found.items() if status not in changed(PAGES[name], role)} == {}
+
+
+@pytest.mark.parametrize("position", range(3))
+def test_another_agency_s_ids_read_like_ids_that_nobody_has(
+    position: int, a: Tenant, b: Tenant, all_ids: tuple[Ids, Ids]
+) -> None:
+    """One id of a page at a time, so that each of them is asked about."""
+    own, foreign = all_ids
+    ids = {
+        name: [*own[name][:position], one[position], *own[name][position + 1 :]]
+        for name, one in foreign.items()
+        if position < len(one)
+    }
+    assert ids
+    found = unlike_unknown_ids(at_the_console(a.agency, "owner"), ids, address, b.mark, position=position)
+    assert found == []
+
+
+def test_a_malformed_id_is_not_found(a: Tenant, all_ids: tuple[Ids, Ids]) -> None:
+    own, foreign = all_ids
+    paths = malformed({name: own[name] for name in foreign}, address)
+    for method in ("get", "post"):
+        found = statuses(at_the_console(a.agency, "owner"), method, paths)
+        assert {name: status for name, status in found.items() if status not in {404, 405}} == {}

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from uuid import UUID, uuid4
+from typing import Any
 
 import pytest
 from django.urls import get_resolver, reverse
@@ -11,6 +11,7 @@ from django.utils.timezone import now
 from agency.tenants import Tenant as OwnedBy
 from tests import furnished
 from tests.agency.console.browsers import a_browser, at_the_console
+from tests.page_walk import Ids, answers, ids_of_both, statuses, unlike_unknown_ids
 from tests.tenants import Tenant
 from tests.webhooks.factories import a_failed_delivery, an_endpoint
 from webhooks.pages.deliveries import sign_redelivery
@@ -22,19 +23,23 @@ pytestmark = pytest.mark.django_db
 ALL = {"owner", "admin", "viewer"}
 CHANGERS = {"owner", "admin"}
 NOBODY: set[str] = set()
-Id = Callable[[Tenant], UUID | str]
+MakesIds = Callable[[Tenant], list[Any]]
 
 
-def endpoint(tenant: Tenant) -> UUID:
-    return an_endpoint(tenant).uuid
+def no_ids(_: Tenant) -> list[Any]:
+    return []
 
 
-def delivery(tenant: Tenant) -> UUID:
-    return a_failed_delivery(tenant).uuid
+def endpoint(tenant: Tenant) -> list[Any]:
+    return [an_endpoint(tenant).uuid]
 
 
-def redelivery(tenant: Tenant) -> str:
-    return sign_redelivery(OwnedBy(tenant.agency.pk), Replayed(1, 0, 1), now())
+def delivery(tenant: Tenant) -> list[Any]:
+    return [a_failed_delivery(tenant).uuid]
+
+
+def redelivery(tenant: Tenant) -> list[Any]:
+    return [sign_redelivery(OwnedBy(tenant.agency.pk), Replayed(1, 0, 1), now())]
 
 
 @dataclass(frozen=True)
@@ -43,10 +48,7 @@ class PageAccess:
 
     looks: set[str]
     posts: set[str]
-    id: Id | None = None
-
-    def address(self, name: str, tenant: Tenant) -> str:
-        return reverse(f"console:{name}", args=[self.id(tenant)] if self.id else [])
+    ids: MakesIds = no_ids
 
 
 PAGES = {
@@ -62,8 +64,22 @@ PAGES = {
     "webhook-redelivery": PageAccess(ALL, NOBODY, redelivery),
     "webhook-redeliver": PageAccess(NOBODY, CHANGERS, delivery),
 }
-every_page = pytest.mark.parametrize("name", PAGES)
-every_role = pytest.mark.parametrize("role", sorted(ALL))
+
+
+def address(name: str, ids: list[Any]) -> str:
+    return reverse(f"console:{name}", args=ids)
+
+
+@pytest.fixture
+def all_ids(a: Tenant, b: Tenant) -> tuple[Ids, Ids]:
+    """What every page is about, of either agency."""
+    return ids_of_both(a, b, {name: access.ids for name, access in PAGES.items()})
+
+
+@pytest.fixture
+def paths(all_ids: tuple[Ids, Ids]) -> dict[str, str]:
+    """The address of every page."""
+    return {name: address(name, ids) for name, ids in all_ids[0].items()}
 
 
 def test_the_table_names_every_page_about_webhooks() -> None:
@@ -72,44 +88,36 @@ def test_the_table_names_every_page_about_webhooks() -> None:
     assert {name for name in names if name.startswith("webhook")} == PAGES.keys()
 
 
-@every_page
-def test_whoever_has_not_signed_in_is_led_to_the_sign_in_page(name: str, a: Tenant) -> None:
-    path = PAGES[name].address(name, a)
-    for answer in (a_browser().get(path), a_browser().post(path)):
-        assert answer.status_code == 302
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_whoever_has_not_signed_in_is_led_to_the_sign_in_page(method: str, paths: dict[str, str]) -> None:
+    for name, answer in answers(a_browser(), method, paths):
+        assert (name, answer.status_code) == (name, 302)
         assert answer["Location"].startswith("/account/sign-in?next=/console/")
 
 
-@every_role
-@every_page
-def test_each_role_sees_the_pages_that_are_for_it(name: str, role: str, a: Tenant) -> None:
-    access = PAGES[name]
-    answer = at_the_console(a.agency, role).get(access.address(name, a))
-    expected = 200 if role in access.looks else 403 if access.looks else 302
-    assert answer.status_code == expected
+def seen(access: PageAccess, role: str) -> int:
+    """What looking at a page is answered with."""
+    return 200 if role in access.looks else 403 if access.looks else 302
 
 
-@every_role
-@every_page
-def test_each_role_changes_what_it_may_and_a_viewer_nothing(name: str, role: str, a: Tenant) -> None:
-    access = PAGES[name]
-    answer = at_the_console(a.agency, role).post(access.address(name, a))
+def changed(access: PageAccess, role: str) -> set[int]:
+    """What posting to a page may be answered with."""
     if role == "viewer":
-        assert answer.status_code == 403
-    elif access.posts:
-        assert answer.status_code in {200, 302, 422}
-    else:
-        assert answer.status_code == 405
+        return {403}
+    return {200, 302, 422} if access.posts else {405}
 
 
-@pytest.mark.parametrize("name", [name for name, access in PAGES.items() if access.id])
-def test_another_agency_s_ids_read_like_ids_that_nobody_has(name: str, a: Tenant, b: Tenant) -> None:
-    access, browser = PAGES[name], at_the_console(a.agency, "owner")
-    foreign = access.address(name, b)
-    unknown = reverse(f"console:{name}", args=[uuid4()])
-    for method in (browser.get, browser.post):
-        first, second = (method(path, headers={"X-Request-Id": "same"}) for path in (foreign, unknown))
-        if first.status_code == (302 if method == browser.get else 405):
-            continue
-        assert (first.status_code, second.status_code) == (404, 404)
-        assert first.content == second.content
+@pytest.mark.parametrize("role", sorted(ALL))
+def test_each_role_sees_the_pages_that_are_for_it(role: str, a: Tenant, paths: dict[str, str]) -> None:
+    found = statuses(at_the_console(a.agency, role), "get", paths)
+    assert found == {name: seen(access, role) for name, access in PAGES.items()}
+
+
+@pytest.mark.parametrize("role", sorted(ALL))
+def test_each_role_changes_what_it_may_and_a_viewer_nothing(role: str, a: Tenant, paths: dict[str, str]) -> None:
+    found = statuses(at_the_console(a.agency, role), "post", paths)
+    assert {name: status for name, status in found.items() if status not in changed(PAGES[name], role)} == {}
+
+
+def test_another_agency_s_ids_read_like_ids_that_nobody_has(a: Tenant, b: Tenant, all_ids: tuple[Ids, Ids]) -> None:
+    assert unlike_unknown_ids(at_the_console(a.agency, "owner"), all_ids[1], address, b.mark) == []
