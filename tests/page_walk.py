@@ -33,9 +33,9 @@ def answers(browser: Client, method: str, paths: Mapping[str, str], **options: A
         browser.cookies = deepcopy(cookies)
 
 
-def statuses(browser: Client, method: str, paths: Mapping[str, str]) -> dict[str, int]:
+def statuses(browser: Client, method: str, paths: Mapping[str, str], **options: Any) -> dict[str, int]:
     """Give the status of each page."""
-    return {name: answer.status_code for name, answer in answers(browser, method, paths)}
+    return {name: answer.status_code for name, answer in answers(browser, method, paths, **options)}
 
 
 def unlike_unknown_ids(

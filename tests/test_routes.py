@@ -12,6 +12,7 @@ from agency.services import revoke_agency_key
 from config.api.keys import new_key
 from tests import furnished
 from tests.agency.console.browsers import a_host
+from tests.database.emptying import forget_counters
 from tests.database.traces import traces
 from tests.factories import a_workspace_key, an_agency_key
 from tests.routes import (
@@ -19,6 +20,7 @@ from tests.routes import (
     CATCH_ALLS,
     DOCUMENTS,
     ROUTES,
+    WORKSPACE,
     WRITES,
     Case,
     address,
@@ -43,7 +45,6 @@ CASES = [(route, method, case) for route, methods in ROUTES.items() for method, 
 EACH_CASE = pytest.mark.parametrize(
     ("route", "method", "case"), CASES, ids=[f"{method} {route}" for route, method, _ in CASES]
 )
-EACH_ROUTE = pytest.mark.parametrize("route", ROUTES)
 EACH_WRITE = pytest.mark.parametrize(
     ("route", "method", "case"),
     [case for case in CASES if case[1] in WRITES],
@@ -107,12 +108,26 @@ def test_only_the_own_key_opens_a_route(a: Tenant, b: Tenant, route: str, method
     assert client.call(method, path, body, host=own_host).status_code == case.own
 
 
-@EACH_CASE
-def test_a_suspended_holder_s_key_opens_none(a: Tenant, route: str, method: str, case: Case) -> None:
-    path, body, client = address(route, ids_of(a)), body_of(case, a), api_of(route, a)
-    suspend(route, a)
+def calls_of(tenant: Tenant, surface: str = "") -> list[tuple[str, str, str, Any]]:
+    """Give each case of a surface, or of both: route, method, address and body. What the bodies need is there then."""
+    ids = ids_of(tenant)
+    return [
+        (route, method, address(route, ids), body_of(case, tenant))
+        for route, method, case in CASES
+        if route.startswith(surface)
+    ]
+
+
+@pytest.mark.parametrize("surface", [AGENCY, WORKSPACE])
+def test_a_suspended_holder_s_key_opens_nothing_and_leaves_no_trace(a: Tenant, surface: str) -> None:
+    calls = calls_of(a, surface)
+    suspend(surface, a)
     before = traces()
-    assert client.call(method, path, body).status_code == 403
+    answers = {}
+    for route, method, path, body in calls:
+        forget_counters()
+        answers[f"{method} {route}"] = api_of(route, a).call(method, path, body).status_code
+    assert answers == dict.fromkeys(answers, 403)
     assert traces() == before
 
 
@@ -167,15 +182,16 @@ def test_another_agency_s_id_in_the_query_answers_like_a_random_one(a: Tenant, b
     assert answers[0] == answers[1]
 
 
-@EACH_ROUTE
-def test_a_wrong_method_is_405_with_allow(a: Tenant, route: str) -> None:
-    path, client, allowed = address(route, ids_of(a)), api_of(route, a), set(ROUTES[route])
-    before = traces()
-    for method in set(METHODS) - allowed:
-        response = client.call(method, path, {})
-        assert (method, response.status_code) == (method, 405)
-        assert set(response["Allow"].split(", ")) == allowed | ({"HEAD"} if "GET" in allowed else set())
-        assert list(json.loads(response.content)) == ["message"]
+def test_a_wrong_method_is_405_with_allow_and_leaves_no_trace(a: Tenant) -> None:
+    ids, before = ids_of(a), traces()
+    for route, cases in ROUTES.items():
+        forget_counters()
+        path, client, allowed = address(route, ids), api_of(route, a), set(cases)
+        for method in set(METHODS) - allowed:
+            response = client.call(method, path, {})
+            assert (route, method, response.status_code) == (route, method, 405)
+            assert set(response["Allow"].split(", ")) == allowed | ({"HEAD"} if "GET" in allowed else set()), route
+            assert list(json.loads(response.content)) == ["message"], route
     assert traces() == before
 
 
@@ -209,13 +225,14 @@ def test_ids_in_upper_case_are_the_same_ids(a: Tenant, route: str, method: str, 
     assert not set(ids.values()) & set(response.content.decode().split('"'))
 
 
-@EACH_CASE
-def test_a_trailing_slash_is_another_path(a: Tenant, route: str, method: str, case: Case) -> None:
-    path, mark, query = address(route, ids_of(a)).partition("?")
-    body, client = body_of(case, a), api_of(route, a)
-    before = traces()
-    response = client.call(method, f"{path}/{mark}{query}", body)
-    assert (response.status_code, json.loads(response.content)) == (404, {"message": "Not found."})
+def test_a_trailing_slash_is_another_path_and_leaves_no_trace(a: Tenant) -> None:
+    calls, before = calls_of(a), traces()
+    for route, method, own, body in calls:
+        forget_counters()
+        path, mark, query = own.partition("?")
+        response = api_of(route, a).call(method, f"{path}/{mark}{query}", body)
+        assert (route, response.status_code) == (route, 404)
+        assert json.loads(response.content) == {"message": "Not found."}
     assert traces() == before
 
 

@@ -12,6 +12,7 @@ from agency.services import create_addon, create_plan, issue_agency_key
 from tests.agency.console.browsers import a_browser, a_member, at_the_console, hidden
 from tests.agency.console.test_access import PAGES
 from tests.factories import addon_limits, plan_limits
+from tests.page_walk import answers, statuses
 from tests.tenants import Tenant, an_address
 from workspaces.subaccounts.services import create_workspace, grant_addon, suspend_workspace
 
@@ -45,13 +46,16 @@ def a_strict_browser(agency: Agency) -> Client:
     return browser
 
 
-@pytest.mark.parametrize("name", POSTS)
-def test_no_page_takes_a_forged_post(name: str, a: Tenant) -> None:
-    path = reverse(f"console:{name}", args=PAGES[name].ids(a))
-    browser = a_strict_browser(a.agency)
-    assert browser.post(path).status_code == 403
+def paths_of(names: list[str], tenant: Tenant) -> dict[str, str]:
+    return {name: reverse(f"console:{name}", args=PAGES[name].ids(tenant)) for name in names}
+
+
+def test_no_page_takes_a_forged_post(a: Tenant) -> None:
+    paths, browser = paths_of(POSTS, a), a_strict_browser(a.agency)
+    refused = dict.fromkeys(POSTS, 403)
+    assert statuses(browser, "post", paths) == refused
     browser.get("/console/")
-    assert browser.post(path, {"csrfmiddlewaretoken": "x" * 64}).status_code == 403
+    assert statuses(browser, "post", paths, data={"csrfmiddlewaretoken": "x" * 64}) == refused
 
 
 @pytest.mark.parametrize("path", OTHERS)
@@ -68,17 +72,16 @@ def test_a_token_from_the_page_is_taken_but_not_from_another_origin(a: Tenant) -
     assert browser.post("/console/plans/new", fields, headers={"Origin": "http://testserver"}).status_code == 302
 
 
-@pytest.mark.parametrize("name", LOOKS)
-def test_pages_are_kept_by_nobody_and_shown_in_no_frame(name: str, a: Tenant, owner: Client) -> None:
-    page = owner.get(reverse(f"console:{name}", args=PAGES[name].ids(a)))
-    assert "no-store" in page["Cache-Control"]
-    assert page["X-Frame-Options"] == "DENY"
-    policy = page["Content-Security-Policy"]
-    assert "frame-ancestors 'none'" in policy
-    assert "unsafe-inline" not in policy
-    assert b"<style" not in page.content
-    assert b" style=" not in page.content
-    assert page.content.count(b"<script") == page.content.count(b'<script type="module" src="/static/')
+def test_pages_are_kept_by_nobody_and_shown_in_no_frame(a: Tenant, owner: Client) -> None:
+    for name, page in answers(owner, "get", paths_of(LOOKS, a)):
+        assert "no-store" in page["Cache-Control"], name
+        assert page["X-Frame-Options"] == "DENY", name
+        policy = page["Content-Security-Policy"]
+        assert "frame-ancestors 'none'" in policy, name
+        assert "unsafe-inline" not in policy, name
+        assert b"<style" not in page.content, name
+        assert b" style=" not in page.content, name
+        assert page.content.count(b"<script") == page.content.count(b'<script type="module" src="/static/'), name
 
 
 @pytest.fixture
@@ -105,14 +108,13 @@ def nasty(a: Tenant) -> Tenant:
     return a
 
 
-@pytest.mark.parametrize("name", LOOKS)
-def test_hostile_texts_stay_texts_on_every_page(name: str, nasty: Tenant) -> None:
-    ids = PAGES[name].ids(nasty)
-    for role in ("owner", "viewer"):
-        page = at_the_console(nasty.agency, role).get(reverse(f"console:{name}", args=ids))
+@pytest.mark.parametrize("role", ["owner", "viewer"])
+def test_hostile_texts_stay_texts_on_every_page(role: str, nasty: Tenant) -> None:
+    browser = at_the_console(nasty.agency, role)
+    for name, page in answers(browser, "get", paths_of(LOOKS, nasty)):
         for raw in (b"<script>alert", b"<img src=x", b"49&lt;"):
-            assert raw not in page.content
-    assert b"&lt;script&gt;alert" in at_the_console(nasty.agency).get("/console/").content
+            assert raw not in page.content, name
+    assert b"&lt;script&gt;alert" in browser.get("/console/").content
 
 
 def test_a_hostile_filter_stays_a_text(owner: Client) -> None:
