@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
@@ -20,7 +21,6 @@ from django.core.handlers.wsgi import WSGIHandler, get_path_info
 from django.template import engines
 from django.test.signals import template_rendered
 
-from agency.notification_kinds import notification_kinds
 from agency.pages.registry import console_menu, dashboard_menu
 from config.hooks import Registry
 from tools.local import ROOT
@@ -35,8 +35,9 @@ OTHER_LAYERS: Final = frozenset(("apps", "admin", "management", "api", "document
 REFERENCE: Final = "config/api/documents/"
 # They import every page of their app, and no page is made of all others.
 IMPORT_EVERYTHING: Final = ("hooks.py", "urls.py")
-# What every page reads for its menu and its bell; the frames are looked at for that.
-READ_BY_EVERY_PAGE: Final = (console_menu, dashboard_menu, notification_kinds)
+REGISTRY: Final = re.compile(r"^(\w+) = Registry\[", re.MULTILINE)
+# What every page reads for its menu; the frames are looked at for that.
+MENUS: Final = (console_menu, dashboard_menu)
 READING: Final = (Registry.__iter__.__code__, Registry.get.__code__)
 LOAD: Final = re.compile(r"{%\s*load\s+(.*?)%}")
 
@@ -65,6 +66,14 @@ class Imports:
     def hooks(self) -> set[str]:
         """What each app adds to menus and to pages of others."""
         return {file for file in self._files.values() if file.endswith("/hooks.py")}
+
+    def registries(self) -> list[Registry[Any]]:
+        """Where apps add to pages; a layer of pages declares it."""
+        return [
+            getattr(import_module(module), name)
+            for module, file in self._files.items()
+            for name in REGISTRY.findall((self.root / file).read_text())
+        ]
 
     def _imported_by(self, file: str) -> set[str]:
         names = set()
@@ -98,6 +107,7 @@ class Recorder:
         self._with_hooks: set[str] = set()
         self._of_request = threading.local()
         self._imports = Imports(root)
+        self._registries = {id(registry) for registry in self._imports.registries()} - {id(menu) for menu in MENUS}
 
     @property
     def pages(self) -> set[str]:
@@ -116,8 +126,8 @@ class Recorder:
     def made_of(self, page: str, *, with_hooks: bool = False) -> list[str]:
         """Give the files that a page is made of, below the root.
 
-        With hooks are the frames, of which the menus are looked at, and each page that has read from a registry: what
-        an app adds there is often no more than declared, and a new app may add to it.
+        With hooks are the frames, of which the menus are looked at, and each page that has read from another registry
+        of the pages' layers: what an app adds there is often no more than declared, and any app may add to it.
         """
         paths = [Path(name) for name in self._used[page] if name.startswith(f"{self.root}/")]
         files = {path.relative_to(self.root).as_posix() for path in paths}
@@ -175,9 +185,8 @@ class Recorder:
         def note(frame: FrameType, event: str, argument: Any) -> None:
             code = frame.f_code
             used.add(code.co_filename)
-            if event == "call" and (code is READING[0] or code is READING[1]):
-                registry = frame.f_locals["self"]
-                if not any(registry is one for one in READ_BY_EVERY_PAGE):
-                    self._with_hooks.add(page)
+            is_reading = event == "call" and (code is READING[0] or code is READING[1])
+            if is_reading and id(frame.f_locals["self"]) in self._registries:
+                self._with_hooks.add(page)
 
         return note

@@ -45,12 +45,13 @@ class Sweep:
         self.recorder = recorder
 
     @contextmanager
-    def _recorded(self, name: str) -> Iterator[None]:
+    def _recorded(self, name: str, page: Page) -> Iterator[None]:
         if self.recorder is None:
             yield
             return
         with self.recorder.page(name):
             yield
+            page.goto("about:blank")  # what its scripts ask for later is not counted for the next page
 
     def open_without_cache(self, page: Page) -> None:
         """In a whole sweep, have the browser ask for every file of every page."""
@@ -64,22 +65,22 @@ class Sweep:
         found, forms = [], []
         wanted = {name: address for name, address in addresses.items() if is_wanted(name)}
         for name, address in wanted.items():
-            with self._recorded(name):
+            with self._recorded(name, page):
                 page.goto(address)
                 # What makes something is given a number for its one use.
                 came = re.sub(r"[?&]form=[^&]*$", "", page.url)
                 wrong = examine(page, coloured="main") if came.endswith(address) else [f"it led to {page.url}"]
-            found += [f"{name}: {one}" for one in wrong]
-            if page.locator(FORM).count():
-                forms.append(name)
+                found += [f"{name}: {one}" for one in wrong]
+                if page.locator(FORM).count():
+                    forms.append(name)
         for name in forms:
-            with self._recorded(name):
+            with self._recorded(name, page):
                 page.goto(wanted[name])
                 found += [f"{name}, with errors: {one}" for one in examine_errors(page)]
         return found
 
-    def step(self, name: str, go: Callable[[], object], look: Callable[[], list[str]]) -> list[str]:
+    def step(self, page: Page, name: str, go: Callable[[], object], look: Callable[[], list[str]]) -> list[str]:
         """Go on to a page on a way through several, and look at it if it is wanted; give what is wrong."""
-        with self._recorded(name):
+        with self._recorded(name, page):
             go()
             return [f"{name}: {one}" for one in look()] if is_wanted(name) else []

@@ -83,9 +83,11 @@ def test_the_frame_of_the_console(sweep: Sweep, open_page: Open, a: ExtremeTenan
         page.get_by_role("button", name="Open as customer").click()
         page.goto(reverse("app:people"))
 
-    found = sweep.step(frame, lambda: page.goto("/console/"), lambda: examine_frame(page))
-    found += sweep.step(sparkline, lambda: page.goto(reverse("console:webhooks")), lambda: examine_sparkline(page))
-    require_none(found + sweep.step(banner, open_as_customer, lambda: examine(page, ".agency-banner")))
+    found = sweep.step(page, frame, lambda: page.goto("/console/"), lambda: examine_frame(page))
+    found += sweep.step(
+        page, sparkline, lambda: page.goto(reverse("console:webhooks")), lambda: examine_sparkline(page)
+    )
+    require_none(found + sweep.step(page, banner, open_as_customer, lambda: examine(page, ".agency-banner")))
 
 
 def choose_the_customer(page: Page) -> Page:
@@ -103,7 +105,9 @@ def test_pages_of_the_dashboard(sweep: Sweep, open_page: Open, a: ExtremeTenant,
 @sweeps(FRAME_OF_DASHBOARD)
 def test_the_frame_of_the_dashboard(sweep: Sweep, open_page: Open, a: ExtremeTenant) -> None:
     page = choose_the_customer(open_page(a.customer.owner))
-    require_none(sweep.step(FRAME_OF_DASHBOARD, lambda: page.goto("/app/automations"), lambda: examine_frame(page)))
+    require_none(
+        sweep.step(page, FRAME_OF_DASHBOARD, lambda: page.goto("/app/automations"), lambda: examine_frame(page))
+    )
 
 
 @sweeps(*STRANGERS, *ACCOUNT)
@@ -113,9 +117,9 @@ def test_pages_about_accounts(sweep: Sweep, open_page: Open, a: ExtremeTenant) -
     addresses = {name: reverse(name) for name in ANONYMOUS}
     found = sweep.visit(page, {**addresses, unknown: "/account/nothing-here"})
     account = f"/account/set-password/{urlsafe_base64_encode(force_bytes(a.owner.pk))}"
-    found += sweep.step(ended, lambda: page.goto(f"{account}/none"), lambda: examine(page))
+    found += sweep.step(page, ended, lambda: page.goto(f"{account}/none"), lambda: examine(page))
     token = default_token_generator.make_token(a.owner)
-    found += sweep.step(link, lambda: page.goto(f"{account}/{token}"), lambda: examine_with_errors(page))
+    found += sweep.step(page, link, lambda: page.goto(f"{account}/{token}"), lambda: examine_with_errors(page))
     require_none(found + sweep.visit(open_page(a.owner), {name: address_of(name, a) for name in ACCOUNT}))
 
 
@@ -131,7 +135,7 @@ def test_pages_of_somebody_without_a_team(sweep: Sweep, open_page: Open, transac
         page.get_by_role("button", name="Begin").click()
 
     found = sweep.visit(page, {console: "/console/", app: "/app/", connect: f"/connect/{'x' * 43}"})
-    found += sweep.step(set_up, begin_two_factor, lambda: examine_with_errors(page))
+    found += sweep.step(page, set_up, begin_two_factor, lambda: examine_with_errors(page))
     an_app(person)
     addresses = map(reverse, ("account:security", "account:recovery-codes", "account:two-factor-off"))
     found += sweep.visit(open_page(person), dict(zip(with_two_factor, addresses, strict=True)))
@@ -150,7 +154,7 @@ def test_pages_of_sign_up(sweep: Sweep, open_page: Open, a: ExtremeTenant, live_
     addresses = {form: "sign-up", sent: "sign-up/sent", ended: "sign-up/confirm/none"}
     found = sweep.visit(page, {name: f"{base}/{address}" for name, address in addresses.items()})
     link = f"{base}/sign-up/confirm/{SIGN_UP_LINKS.sign(PendingSignUp.objects.get().uuid.hex)}"
-    require_none(found + sweep.step(confirm, lambda: page.goto(link), lambda: examine_with_errors(page)))
+    require_none(found + sweep.step(page, confirm, lambda: page.goto(link), lambda: examine_with_errors(page)))
 
 
 @pytest.mark.parametrize(
@@ -176,4 +180,4 @@ def test_pages_of_the_reference(sweep: Sweep, open_page: Open, transactional_db:
         return examine(page, coloured=f".top, .contents, .intro, {shown}")
 
     surface = name.partition(":")[2]
-    require_none(sweep.step(name, lambda: page.goto(f"/api/docs/{surface}"), look))
+    require_none(sweep.step(page, name, lambda: page.goto(f"/api/docs/{surface}"), look))
