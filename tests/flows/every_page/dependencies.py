@@ -132,12 +132,12 @@ class Recorder:
         paths = [Path(name) for name in self._used[page] if name.startswith(f"{self.root}/")]
         files = {path.relative_to(self.root).as_posix() for path in paths}
         others = {file for file in files if not file.endswith(".py") and not file.startswith(".venv")}
-        code = {*filter(makes_pages, files), *self._tags_of(others)}
+        code = {*filter(makes_pages, files), *self.tags_of(others)}
         if with_hooks or page in self._with_hooks:
             code |= self._imports.hooks
         return sorted(others | self._imports.with_imported(code))
 
-    def _tags_of(self, files: Iterable[str]) -> Iterator[str]:
+    def tags_of(self, files: Iterable[str]) -> Iterator[str]:
         """Give the tags and filters that templates load: some of them run once and are remembered."""
         modules = engines["django"].engine.libraries  # type: ignore[attr-defined]  # Django's own engine
         for file in files:

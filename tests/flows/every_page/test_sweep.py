@@ -235,3 +235,8 @@ def test_a_file_that_is_only_imported_counts(root: Path) -> None:
         "agency/hooks.py",
         "agency/pages/words.py",
     }
+
+
+def test_tags_that_a_template_loads_count(recorder: Recorder) -> None:
+    """A filter that remembers what it gave is not called again, and is not seen at work on a later page."""
+    assert {*recorder.tags_of(["templates/account/invitations.html"])} == {"agency/templatetags/formats.py"}
