@@ -30,7 +30,7 @@ export PYTHONDONTWRITEBYTECODE :=
 PDEATHSIG := $(shell setpriv --pdeathsig TERM -- true 2>/dev/null && echo setpriv --pdeathsig TERM --)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test coverage fast smoke lint demo bench fuzz chaos messages screenshots shell manage lock clean install
+.PHONY: help run test coverage fast smoke lint demo bench fuzz chaos messages screenshots sweep shell manage lock clean install
 
 help:  ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -79,6 +79,9 @@ messages: $(DEV)  ## bring the pages' words in every language up to date with th
 
 screenshots: $(DEV)  ## take the pictures of the main pages anew, in both themes and three widths
 	@TAKE_SCREENSHOTS=1 exec $(PDEATHSIG) $(BIN)/python -m pytest tests/flows/screenshots -n0 -k look $(ARGS)
+
+sweep: $(DEV)  ## look at every page at every width, and record what each is made of; `make test` looks at those that changed since
+	@SWEEP=all exec $(PDEATHSIG) $(BIN)/python -m pytest tests/flows/every_page/test_every_page.py -n0 $(ARGS)
 
 shell: $(LOCAL)  ## open a Python shell on the running system, or on its data
 	@exec $(BIN)/python -m tools.local.command -- $(BIN)/python manage.py shell

@@ -20,6 +20,16 @@ COLOURS = {"runOnly": ["color-contrast"]}
 # Kinds of elements whose colours were looked at: the agency's one colour and the styles are the same on all pages.
 _colours_seen: set[str] = set()
 ALL_BUT_COLOURS = {"rules": {"color-contrast": {"enabled": False}}}
+WITH_ERRORS = ".summary, .field:has([aria-invalid=true])"
+# The form of a page, if there is anything to be filled in.
+FORM = "main form[novalidate]:has(input:not([type=hidden], [type=checkbox], [type=radio]), textarea)"
+SEND_EMPTY = """form => {
+    for (const field of form.querySelectorAll("input:not([type=hidden], [type=file]), textarea")) {
+        if (["checkbox", "radio"].includes(field.type)) field.checked = false;
+        else field.value = "";
+    }
+    form.requestSubmit();
+}"""
 
 
 def examine(page: Page, part: str = "", coloured: str = "", widths: list[int] = WIDTHS) -> list[str]:
@@ -31,6 +41,15 @@ def examine(page: Page, part: str = "", coloured: str = "", widths: list[int] = 
     found: list[str] = page.evaluate("heavy()") + page.evaluate("outsideAt", widths)
     found += page.evaluate("unusable()") + page.evaluate("findings", [ALL_BUT_COLOURS, part])
     return found + in_both_themes(page, coloured or part)
+
+
+def examine_errors(page: Page) -> list[str]:
+    """Send the page's form with nothing filled in; some are content with that."""
+    with page.expect_navigation():
+        page.locator(FORM).first.evaluate(SEND_EMPTY)
+    if not page.locator(".summary").count():
+        return []
+    return examine(page, "main", coloured=WITH_ERRORS, widths=SOME_WIDTHS)
 
 
 def in_both_themes(page: Page, part: str = "") -> list[str]:

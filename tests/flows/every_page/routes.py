@@ -1,5 +1,6 @@
 """Every page by its name, and how to get there. A route that stands nowhere here fails the tests."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ from webhooks.pages.deliveries import sign_redelivery
 from webhooks.services.replays import Replayed
 
 Arguments = Callable[[ExtremeTenant], list[Any]]
+Address = Callable[[ExtremeTenant], str]
 
 # What a page is about, by the longest beginning of its name; pages about nothing in particular need no entry.
 ARGUMENTS: dict[str, Arguments] = {
@@ -163,28 +165,30 @@ CONNECT = {
 SIGN_UP = {"sign-up:confirm", "sign-up:confirm-link", "sign-up:form", "sign-up:sent"}
 # Pages for whoever has not signed in.
 ANONYMOUS = ("account:sign-in", "account:password-reset", "account:password-reset-sent")
-# The same pages in other states.
-STATES: dict[str, list[Callable[[ExtremeTenant], str]]] = {
-    "console": [
-        lambda a: reverse("console:sub-account", args=[a.suspended.uuid]),
-        lambda a: reverse("console:pack", args=[a.published.uuid]),
-        lambda a: f"{reverse('console:sub-accounts')}?search={'x' * 120}",
-        lambda a: f"{reverse('console:bulk-operation-new')}?action=sub_accounts.assign_plan&all=1",
-        lambda a: f"{reverse('console:find')}?q={a.suspended.name[:4]}",
-        lambda a: f"{reverse('console:find')}?q={'x' * 120}",
-        lambda a: "/console/nothing-here",
-    ],
-    "app": [
-        lambda a: reverse("app:broadcast", args=[a.draft_broadcast.uuid]),
-        lambda a: reverse("app:automation", args=[a.own.uuid]),
-        lambda a: f"{reverse('app:conversation', args=[a.conversation.uuid])}?mode=note",
-        lambda a: f"{reverse('app:conversation', args=[a.conversation.uuid])}?mode=template",
-        lambda a: f"{reverse('app:contact-merge', args=[a.endless_contact.uuid])}?other={a.conversation.contact.uuid}",
-        lambda a: f"{reverse('app:conversation-new')}?contact={a.endless_contact.uuid}",
-        lambda a: f"{reverse('app:conversation-new')}?search={'x' * 100}",
-        lambda a: f"{reverse('app:class', args=[a.offered['session']])}?search={ENDLESS[:10]}",
-        lambda a: f"{reverse('app:products')}?search={'x' * 120}",
-    ],
+# The same pages in other states, each by a name that stays the same.
+STATES: dict[str, Address] = {
+    "console:sub-account (suspended)": lambda a: reverse("console:sub-account", args=[a.suspended.uuid]),
+    "console:pack (published)": lambda a: reverse("console:pack", args=[a.published.uuid]),
+    "console:sub-accounts (nothing found)": lambda a: f"{reverse('console:sub-accounts')}?search={'x' * 120}",
+    "console:bulk-operation-new (plan for all)": lambda a: (
+        f"{reverse('console:bulk-operation-new')}?action=sub_accounts.assign_plan&all=1"
+    ),
+    "console:find (something found)": lambda a: f"{reverse('console:find')}?q={a.suspended.name[:4]}",
+    "console:find (nothing found)": lambda a: f"{reverse('console:find')}?q={'x' * 120}",
+    "console (unknown address)": lambda a: "/console/nothing-here",
+    "app:broadcast (draft)": lambda a: reverse("app:broadcast", args=[a.draft_broadcast.uuid]),
+    "app:automation (own)": lambda a: reverse("app:automation", args=[a.own.uuid]),
+    "app:conversation (note)": lambda a: f"{reverse('app:conversation', args=[a.conversation.uuid])}?mode=note",
+    "app:conversation (template)": lambda a: f"{reverse('app:conversation', args=[a.conversation.uuid])}?mode=template",
+    "app:contact-merge (with another)": lambda a: (
+        f"{reverse('app:contact-merge', args=[a.endless_contact.uuid])}?other={a.conversation.contact.uuid}"
+    ),
+    "app:conversation-new (to a contact)": lambda a: (
+        f"{reverse('app:conversation-new')}?contact={a.endless_contact.uuid}"
+    ),
+    "app:conversation-new (nothing found)": lambda a: f"{reverse('app:conversation-new')}?search={'x' * 100}",
+    "app:class (search)": lambda a: f"{reverse('app:class', args=[a.offered['session']])}?search={ENDLESS[:10]}",
+    "app:products (nothing found)": lambda a: f"{reverse('app:products')}?search={'x' * 120}",
 }
 
 
@@ -196,6 +200,8 @@ def names_in(namespace: str) -> set[str]:
 
 def address_of(name: str, tenant: ExtremeTenant) -> str:
     """Give a page's address; a page about something needs an entry above."""
+    if name in STATES:
+        return STATES[name](tenant)
     try:
         return reverse(name)
     except NoReverseMatch:
@@ -204,7 +210,17 @@ def address_of(name: str, tenant: ExtremeTenant) -> str:
         return reverse(name, args=ARGUMENTS[max(known, key=len)](tenant))
 
 
+def pages_in(namespace: str) -> list[str]:
+    """Name every page of a namespace that is for whoever has signed in."""
+    names = sorted(names_in(namespace) - NOT_LOOKED_AT - {*ANONYMOUS})
+    return [*names, *(state for state in STATES if area_of(state) == namespace)]
+
+
+def area_of(name: str) -> str:
+    """Give the area of the product to which a page belongs: the first word of its name."""
+    return re.split(r"[: ]", name, maxsplit=1)[0]
+
+
 def pages_of(namespace: str, tenant: ExtremeTenant) -> list[str]:
     """Give the address of every page of a namespace that is for whoever has signed in."""
-    names = sorted(names_in(namespace) - NOT_LOOKED_AT - {*ANONYMOUS})
-    return [*(address_of(name, tenant) for name in names), *(state(tenant) for state in STATES.get(namespace, ()))]
+    return [address_of(name, tenant) for name in pages_in(namespace)]

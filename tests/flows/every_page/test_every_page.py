@@ -1,56 +1,39 @@
-"""Each page is loaded once, then seen at every width from a phone's to a desk's, in both themes, and by axe."""
+"""Each page is loaded once, then seen at every width from a phone's to a desk's, in both themes, and by axe.
 
-import re
-from collections.abc import Callable, Iterable, Iterator
-from ipaddress import ip_network
-from pathlib import Path
-from typing import Any
+A page that is as it was at the last whole sweep (`make sweep`) is left out: `swept.json` says what each is made of.
+"""
+
+from collections.abc import Sequence
 
 import pytest
-from django.conf import settings as project
 from django.contrib.auth.tokens import default_token_generator
-from django.test import Client
 from django.urls import reverse
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 from pytest_django.live_server_helper import LiveServer
 
-from agency.models import PendingSignUp, User
+from agency.models import PendingSignUp
 from agency.services.mail.sign_up import SIGN_UP_LINKS
 from tests.agency.console.browsers import PASSWORD, a_person
 from tests.agency.two_factor import an_app
-from tests.flows.every_page.checks import OPTIONS, SOME_WIDTHS, examine, examine_frame
+from tests.flows.every_page.checks import examine, examine_errors, examine_frame
 from tests.flows.every_page.extremes import ENDLESS, ExtremeTenant
-from tests.flows.every_page.routes import (
-    ANONYMOUS,
-    CONNECT,
-    NOT_LOOKED_AT,
-    SIGN_UP,
-    names_in,
-    pages_of,
+from tests.flows.every_page.pages import (
+    ACCOUNT,
+    CONSOLE,
+    DASHBOARD,
+    FRAME_OF_CONSOLE,
+    FRAME_OF_DASHBOARD,
+    NEWCOMERS,
+    REFERENCE,
+    STRANGERS,
 )
-from tests.packs.small_library import write_library
+from tests.flows.every_page.pages import SIGN_UP as SIGN_UP_PAGES
+from tests.flows.every_page.routes import ANONYMOUS, CONNECT, NOT_LOOKED_AT, SIGN_UP, address_of, names_in
+from tests.flows.every_page.sweep import Open, Sweep, sweeps
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-Open = Callable[[User | None], Page]
-OF_TWO_FACTOR = ("account:security", "account:recovery-codes", "account:two-factor-off")
-WITH_ERRORS = ".summary, .field:has([aria-invalid=true])"
-# The form of a page, if there is anything to be filled in.
-FORM = "main form[novalidate]:has(input:not([type=hidden], [type=checkbox], [type=radio]), textarea)"
-SEND_EMPTY = """form => {
-    for (const field of form.querySelectorAll("input:not([type=hidden], [type=file]), textarea")) {
-        if (["checkbox", "radio"].includes(field.type)) field.checked = false;
-        else field.value = "";
-    }
-    form.requestSubmit();
-}"""
-
-
-@pytest.fixture(autouse=True)
-def _installation(settings: Any, tmp_path: Path) -> None:
-    settings.PACK_LIBRARY = write_library(tmp_path / "library")
-    settings.WEBHOOK_ALLOWED_NETWORKS = [ip_network("127.0.0.0/8")]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("_installation")]
 
 
 @pytest.fixture
@@ -58,52 +41,19 @@ def a(transactional_db: None, _installation: None) -> ExtremeTenant:
     return ExtremeTenant()
 
 
-@pytest.fixture
-def open_page(browser: Browser, live_server: LiveServer) -> Iterator[Open]:
-    """Open the page in which everything is looked at, as somebody who has signed in or as nobody."""
-    context = browser.new_context(base_url=live_server.url, **OPTIONS)
-    page = context.new_page()
-
-    def open_as(person: User | None) -> Page:
-        context.clear_cookies()
-        if person:
-            client = Client()
-            client.force_login(person)
-            session = client.cookies[project.SESSION_COOKIE_NAME].value
-            context.add_cookies([{"name": project.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}])
-        return page
-
-    yield open_as
-    context.close()
-
-
-def visit(page: Page, addresses: Iterable[str]) -> list[str]:
-    """Examine every page, then each form with its errors; give what is wrong."""
-    found, forms = [], []
-    for address in addresses:
-        page.goto(address)
-        came = re.sub(r"[?&]form=[^&]*$", "", page.url)  # what makes something is given a number for its one use
-        wrong = examine(page, coloured="main") if came.endswith(address) else [f"it led to {page.url}"]
-        found += [f"{address}: {one}" for one in wrong]
-        if page.locator(FORM).count():
-            forms.append(address)
-    for address in forms:
-        page.goto(address)
-        found += [f"{address}, with errors: {one}" for one in examine_errors(page)]
-    return found
-
-
-def examine_errors(page: Page) -> list[str]:
-    """Send the page's form with nothing filled in; some are content with that."""
-    with page.expect_navigation():
-        page.locator(FORM).first.evaluate(SEND_EMPTY)
-    if not page.locator(".summary").count():
-        return []
-    return examine(page, "main", coloured=WITH_ERRORS, widths=SOME_WIDTHS)
-
-
 def require_none(found: list[str]) -> None:
     assert not found, "\n".join(found)
+
+
+def examine_with_errors(page: Page) -> list[str]:
+    return examine(page) + examine_errors(page)
+
+
+def halves_of(pages: Sequence[str]) -> pytest.MarkDecorator:
+    """Have two tests, so that two workers share what takes longest."""
+    halves = (pages[::2], pages[1::2])
+    parameters = [pytest.param(half, marks=sweeps(*half), id=str(number)) for number, half in enumerate(halves)]
+    return pytest.mark.parametrize("pages", parameters)
 
 
 def test_the_tables_know_every_route() -> None:
@@ -112,78 +62,122 @@ def test_the_tables_know_every_route() -> None:
     assert names_in("sign-up") == SIGN_UP
 
 
-@pytest.mark.parametrize("half", [0, 1])
-def test_pages_of_the_console(open_page: Open, a: ExtremeTenant, half: int) -> None:
-    require_none(visit(open_page(a.owner), pages_of("console", a)[half::2]))
+@halves_of(CONSOLE)
+def test_pages_of_the_console(sweep: Sweep, open_page: Open, a: ExtremeTenant, pages: Sequence[str]) -> None:
+    require_none(sweep.visit(open_page(a.owner), {name: address_of(name, a) for name in pages}))
 
 
-def test_the_frame_of_the_console(open_page: Open, a: ExtremeTenant) -> None:
-    page = open_page(a.owner)
-    page.goto("/console/")
-    require_none(examine_frame(page))
-    page.goto(reverse("console:webhooks"))
+def examine_sparkline(page: Page) -> list[str]:
     box = page.locator(".sparkline").first.bounding_box()
-    assert box
-    assert (box["width"], box["height"]) == (120, 24)
-    page.goto(reverse("console:sub-account", args=[a.customer.uuid]))
-    page.get_by_role("button", name="Open as customer").click()
-    page.goto(reverse("app:people"))
-    require_none(examine(page, ".agency-banner"))
+    size = box and (box["width"], box["height"])
+    return [] if size == (120, 24) else [f"the sparkline's size is {size}"]
 
 
-def test_pages_of_the_dashboard(open_page: Open, a: ExtremeTenant) -> None:
-    page = open_page(a.customer.owner)
+@sweeps(*FRAME_OF_CONSOLE)
+def test_the_frame_of_the_console(sweep: Sweep, open_page: Open, a: ExtremeTenant) -> None:
+    page = open_page(a.owner)
+    frame, sparkline, banner = FRAME_OF_CONSOLE
+
+    def open_as_customer() -> None:
+        page.goto(reverse("console:sub-account", args=[a.customer.uuid]))
+        page.get_by_role("button", name="Open as customer").click()
+        page.goto(reverse("app:people"))
+
+    found = sweep.step(page, frame, lambda: page.goto("/console/"), lambda: examine_frame(page))
+    found += sweep.step(
+        page, sparkline, lambda: page.goto(reverse("console:webhooks")), lambda: examine_sparkline(page)
+    )
+    require_none(found + sweep.step(page, banner, open_as_customer, lambda: examine(page, ".agency-banner")))
+
+
+def choose_the_customer(page: Page) -> Page:
     page.goto("/app/choose")
     page.get_by_role("button", name=ENDLESS).first.click()
-    require_none(visit(page, pages_of("app", a)))
-    page.goto("/app/automations")
-    require_none(examine_frame(page))
+    return page
 
 
-def test_pages_about_accounts(open_page: Open, a: ExtremeTenant) -> None:
+@halves_of(DASHBOARD)
+def test_pages_of_the_dashboard(sweep: Sweep, open_page: Open, a: ExtremeTenant, pages: Sequence[str]) -> None:
+    page = choose_the_customer(open_page(a.customer.owner))
+    require_none(sweep.visit(page, {name: address_of(name, a) for name in pages}))
+
+
+@sweeps(FRAME_OF_DASHBOARD)
+def test_the_frame_of_the_dashboard(sweep: Sweep, open_page: Open, a: ExtremeTenant) -> None:
+    page = choose_the_customer(open_page(a.customer.owner))
+    require_none(
+        sweep.step(page, FRAME_OF_DASHBOARD, lambda: page.goto("/app/automations"), lambda: examine_frame(page))
+    )
+
+
+@sweeps(*STRANGERS, *ACCOUNT)
+def test_pages_about_accounts(sweep: Sweep, open_page: Open, a: ExtremeTenant) -> None:
     page = open_page(None)
-    require_none(visit(page, [*(reverse(name) for name in ANONYMOUS), "/account/nothing-here"]))
-    page.goto(f"/account/set-password/{urlsafe_base64_encode(force_bytes(a.owner.pk))}/none")
-    require_none(examine(page))
+    unknown, ended, link = STRANGERS[len(ANONYMOUS) :]
+    addresses = {name: reverse(name) for name in ANONYMOUS}
+    found = sweep.visit(page, {**addresses, unknown: "/account/nothing-here"})
+    account = f"/account/set-password/{urlsafe_base64_encode(force_bytes(a.owner.pk))}"
+    found += sweep.step(page, ended, lambda: page.goto(f"{account}/none"), lambda: examine(page))
     token = default_token_generator.make_token(a.owner)
-    page.goto(f"/account/set-password/{urlsafe_base64_encode(force_bytes(a.owner.pk))}/{token}")
-    require_none(examine(page) + examine_errors(page))
-    require_none(visit(open_page(a.owner), pages_of("account", a)))
+    found += sweep.step(page, link, lambda: page.goto(f"{account}/{token}"), lambda: examine_with_errors(page))
+    require_none(found + sweep.visit(open_page(a.owner), {name: address_of(name, a) for name in ACCOUNT}))
+
+
+@sweeps(*NEWCOMERS)
+def test_pages_of_somebody_without_a_team(sweep: Sweep, open_page: Open, transactional_db: None) -> None:
     person = a_person(name=ENDLESS)
     page = open_page(person)
-    require_none(visit(page, ["/console/", "/app/", f"/connect/{'x' * 43}"]))
-    page.goto(reverse("account:two-factor-begin"))
-    page.get_by_label("Your password").fill(PASSWORD)
-    page.get_by_role("button", name="Begin").click()
-    require_none(examine(page) + examine_errors(page))
+    console, app, connect, set_up, *with_two_factor, code, recovery_code = NEWCOMERS
+
+    def begin_two_factor() -> None:
+        page.goto(reverse("account:two-factor-begin"))
+        page.get_by_label("Your password").fill(PASSWORD)
+        page.get_by_role("button", name="Begin").click()
+
+    found = sweep.visit(page, {console: "/console/", app: "/app/", connect: f"/connect/{'x' * 43}"})
+    found += sweep.step(page, set_up, begin_two_factor, lambda: examine_with_errors(page))
     an_app(person)
-    require_none(visit(open_page(person), map(reverse, OF_TWO_FACTOR)))
+    addresses = map(reverse, ("account:security", "account:recovery-codes", "account:two-factor-off"))
+    found += sweep.visit(open_page(person), dict(zip(with_two_factor, addresses, strict=True)))
     page = open_page(None)
     page.goto(reverse("account:sign-in"))
     page.get_by_label("E-mail").fill(person.email)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
-    require_none(visit(page, map(reverse, ("account:code", "account:recovery-code"))))
+    require_none(found + sweep.visit(page, {name: reverse(name) for name in (code, recovery_code)}))
 
 
-def test_pages_of_sign_up(open_page: Open, a: ExtremeTenant, live_server: LiveServer) -> None:
+@sweeps(*SIGN_UP_PAGES)
+def test_pages_of_sign_up(sweep: Sweep, open_page: Open, a: ExtremeTenant, live_server: LiveServer) -> None:
     page, base = open_page(None), live_server.url.replace("localhost", a.host)
-    ended = f"{base}/sign-up/confirm/none"
-    require_none(visit(page, [f"{base}/sign-up", f"{base}/sign-up/sent", ended]))
-    page.goto(f"{base}/sign-up/confirm/{SIGN_UP_LINKS.sign(PendingSignUp.objects.get().uuid.hex)}")
-    require_none(examine(page) + examine_errors(page))
+    form, sent, ended, confirm = SIGN_UP_PAGES
+    addresses = {form: "sign-up", sent: "sign-up/sent", ended: "sign-up/confirm/none"}
+    found = sweep.visit(page, {name: f"{base}/{address}" for name, address in addresses.items()})
+    link = f"{base}/sign-up/confirm/{SIGN_UP_LINKS.sign(PendingSignUp.objects.get().uuid.hex)}"
+    require_none(found + sweep.step(page, confirm, lambda: page.goto(link), lambda: examine_with_errors(page)))
 
 
 @pytest.mark.parametrize(
-    ("surface", "shown"),
+    ("name", "shown"),
     [
-        ("workspace", "#listContacts, #createContact, #changeContact, #deleteContact"),
-        ("agency", "#listSubAccounts, #createSubAccount, #onAddonGranted"),
+        pytest.param(name, shown, marks=sweeps(name), id=name)
+        for name, shown in zip(
+            REFERENCE,
+            (
+                "#listContacts, #createContact, #changeContact, #deleteContact",
+                "#listSubAccounts, #createSubAccount, #onAddonGranted",
+            ),
+            strict=True,
+        )
     ],
 )
-def test_pages_of_the_reference(open_page: Open, transactional_db: None, surface: str, shown: str) -> None:
+def test_pages_of_the_reference(sweep: Sweep, open_page: Open, transactional_db: None, name: str, shown: str) -> None:
     """All operations look alike, so that colours are looked at where there is one of each kind."""
     page = open_page(None)
-    page.goto(f"/api/docs/{surface}")
-    assert page.locator(shown).count() == shown.count("#")
-    require_none(examine(page, coloured=f".top, .contents, .intro, {shown}"))
+
+    def look() -> list[str]:
+        assert page.locator(shown).count() == shown.count("#")
+        return examine(page, coloured=f".top, .contents, .intro, {shown}")
+
+    surface = name.partition(":")[2]
+    require_none(sweep.step(page, name, lambda: page.goto(f"/api/docs/{surface}"), look))

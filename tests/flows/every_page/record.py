@@ -1,0 +1,130 @@
+"""What the last whole sweep saw: of each page the files that it is made of, and the digest of their contents."""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+from tests.flows.every_page.routes import area_of
+from tools.local import ROOT
+
+SWEPT: Final = Path(__file__).with_name("swept.json")
+# What looks at every page. When one of them changes, all pages are looked at again.
+LOOKING: Final = (
+    "tests/flows/conftest.py",
+    *(
+        f"tests/flows/every_page/{name}"
+        for name in (
+            "checks.js",
+            "checks.py",
+            "conftest.py",
+            "dependencies.py",
+            "extremes.py",
+            "record.py",
+            "routes.py",
+            "sweep.py",
+            "test_every_page.py",
+        )
+    ),
+)
+LOCK: Final = "lock/dev.txt"
+LOOKING_PACKAGES: Final = ("axe-playwright-python==", "django==", "playwright==")
+DIGITS: Final = 16
+
+
+class Tree:
+    """The files of the project as they are now."""
+
+    def __init__(self, root: Path = ROOT, looking: Iterable[str] = LOOKING) -> None:
+        self._root = root
+        self._contents: dict[str, str] = {}
+        self._looking = [*self._lines(looking), *self._packages()]
+
+    def digest(self, files: Iterable[str]) -> str:
+        """Sum up the contents of files, and of what looks at them."""
+        return sha256("\n".join([*self._looking, *self._lines(files)]).encode()).hexdigest()[:DIGITS]
+
+    def _lines(self, files: Iterable[str]) -> list[str]:
+        return [f"{file} {self._content(file)}" for file in sorted(files)]
+
+    def _content(self, file: str) -> str:
+        if file not in self._contents:
+            path = self._root / file
+            self._contents[file] = sha256(path.read_bytes()).hexdigest() if path.is_file() else "gone"
+        return self._contents[file]
+
+    def _packages(self) -> list[str]:
+        lines = (self._root / LOCK).read_text().splitlines()
+        return [line.split()[0] for line in lines if line.startswith(LOOKING_PACKAGES)]
+
+
+@dataclass(frozen=True)
+class SweptPage:
+    """The files of a page, below the root, and the digest of all their contents together.
+
+    It is one digest of all, so that a merge of two records never claims that both changes were seen on one page.
+    """
+
+    files: list[str]
+    digest: str
+
+
+@dataclass(frozen=True)
+class Record:
+    """Pages by their names, as they were when they were swept."""
+
+    pages: Mapping[str, SweptPage]
+
+    def has_changed(self, name: str, tree: Tree) -> bool:
+        """Whether a page was never swept, or anything that it is made of is another than it was then."""
+        page = self.pages.get(name)
+        return page is None or page.digest != tree.digest(page.files)
+
+
+def record_of(files: Mapping[str, list[str]], tree: Tree) -> Record:
+    """Give the record of pages that are made of these files, as they are now."""
+    return Record({name: SweptPage(parts, tree.digest(parts)) for name, parts in files.items()})
+
+
+def files_changed_since(
+    nanoseconds: int, files: Iterable[str], root: Path = ROOT, looking: Iterable[str] = LOOKING
+) -> list[str]:
+    """Give the files that may be others than those which a sweep saw."""
+    paths = {file: root / file for file in (*files, *looking)}
+    return sorted(file for file, path in paths.items() if path.stat().st_mtime_ns > nanoseconds)
+
+
+def read_record(path: Path = SWEPT) -> Record:
+    """Read what was swept; without a file, nothing was."""
+    areas: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+    return Record(
+        {
+            name: SweptPage(sorted({*area["files"]} - {*page["without"]} | {*page["with"]}), page["digest"])
+            for area in areas.values()
+            for name, page in area["pages"].items()
+        }
+    )
+
+
+def write_record(record: Record, path: Path = SWEPT) -> None:
+    """Write what was swept, area by area: what most of its pages are made of, and what each has besides or has not."""
+    areas: defaultdict[str, dict[str, SweptPage]] = defaultdict(dict)
+    for name, page in record.pages.items():
+        areas[area_of(name)][name] = page
+    written = {}
+    for area, pages in areas.items():
+        counts = Counter(file for page in pages.values() for file in page.files)
+        of_most = {file for file, count in counts.items() if count * 2 > len(pages)}
+        differing = {
+            name: {
+                "digest": page.digest,
+                "with": sorted({*page.files} - of_most),
+                "without": sorted(of_most - {*page.files}),
+            }
+            for name, page in pages.items()
+        }
+        written[area] = {"files": sorted(of_most), "pages": differing}
+    path.write_text(json.dumps(written, indent=1, sort_keys=True) + "\n")
