@@ -17,10 +17,22 @@ from tests.flows.every_page.checks import OPTIONS
 from tests.flows.every_page.dependencies import Recorder
 from tests.flows.every_page.pages import EVERY_PAGE, FRAMES
 from tests.flows.every_page.record import Tree, files_changed_since, record_of, write_record
-from tests.flows.every_page.sweep import IS_WHOLE, Open, Sweep
+from tests.flows.every_page.sweep import IS_WHOLE, Open, Sweep, is_wanted
 from tests.packs.small_library import write_library
 
 RECORDER: Final = pytest.StashKey[Recorder]()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests of pages that are as they were at the last `make sweep`."""
+    left_out = [item for item in items if _is_unchanged(item.get_closest_marker("sweeps"))]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not _is_unchanged(item.get_closest_marker("sweeps"))]
+
+
+def _is_unchanged(mark: pytest.Mark | None) -> bool:
+    return mark is not None and not any(map(is_wanted, mark.args))
 
 
 @pytest.fixture
