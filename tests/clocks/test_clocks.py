@@ -11,7 +11,7 @@ from config.redis import attempt
 from tests.clocks.hosts import Host
 from tests.processes import own_processes
 from tests.processes.broker import forget_calls
-from tests.webhooks.delivering import until
+from tests.waiting import until
 from webhooks.models import DispatcherRun
 
 START_SECONDS = 60

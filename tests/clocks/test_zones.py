@@ -14,10 +14,10 @@ from tests.clocks.sending import (
     schedule,
     sent_by,
     start_sending,
-    until,
     wait_until_all_are_at_work,
 )
 from tests.tenants import Tenant
+from tests.waiting import until
 from tools.sandbox import RunningSandbox
 from workspaces.subaccounts.models import Channel, Workspace
 
@@ -78,7 +78,7 @@ class Story:
     def wait_for_all_until(self, moment: datetime) -> None:
         """Wait until everybody has been sent to who is due by this moment."""
         expected = FIRST + sum(due <= moment for due in self.due.values())
-        until(lambda: self.sandbox.ledger()["sent_total"] >= expected, what=f"those of {moment}")
+        until(lambda: self.sandbox.ledger()["sent_total"] >= expected, what=f"those of {moment}", every=0.05)
 
     def approve_the_late_one(self, moment: datetime) -> datetime:
         """Approve it at this moment; gives when it began."""

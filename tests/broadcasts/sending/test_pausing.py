@@ -17,7 +17,7 @@ from config.leases.shards import SHARDS
 from tests.broadcasts.sending.broadcasts import counts, has_ended, rows_as_counts, with_recipients
 from tests.broadcasts.sending.test_allowance import Sending
 from tests.channelconnect.sending.conftest import StartSender
-from tests.channelconnect.sending.messages import until
+from tests.waiting import until
 from tools.sandbox import RunningSandbox
 from workspaces.subaccounts.models import Channel, Workspace
 

@@ -8,7 +8,8 @@ from channelconnect.models import Allowance
 from config.leases.connection import open_connection
 from tests.broadcasts.sending.broadcasts import counts, with_recipients
 from tests.channelconnect.sending.conftest import StartSender
-from tests.channelconnect.sending.messages import a_conversation, a_message, sends, until
+from tests.channelconnect.sending.messages import a_conversation, a_message, sends
+from tests.waiting import until
 from tools.sandbox import RunningSandbox
 from workspaces.conversations.models import QueuedMessage
 from workspaces.subaccounts.models import Channel

@@ -6,8 +6,9 @@ from functools import partial
 
 from channelconnect.sending.loop import run_sender
 from tests.channelconnect.sending.conftest import StartSender
-from tests.channelconnect.sending.messages import a_channel, many_conversations, many_messages, until
+from tests.channelconnect.sending.messages import a_channel, many_conversations, many_messages
 from tests.tenants import Tenant
+from tests.waiting import until
 from tests.webhooks.delivering import cut_connections
 from tools.sandbox import RunningSandbox
 from workspaces.conversations.models import Message, QueuedMessage

@@ -27,9 +27,9 @@ from tests.channelconnect.sending.messages import (
     ended,
     make_due,
     put_off,
-    until,
 )
 from tests.tenants import Tenant
+from tests.waiting import until
 from tools.sandbox import RunningSandbox
 from tools.sandbox.control.files import PNG
 from workspaces.conversations.models import Message, QueuedMessage

@@ -2,7 +2,6 @@
 
 import stat
 import threading
-import time
 from pathlib import Path
 
 import pytest

@@ -9,6 +9,7 @@ from django.utils.timezone import now
 
 from tests.config.http.receivers import Connection, Receiver, after_request, answer
 from tests.tenants import Tenant
+from tests.waiting import until
 from tests.webhooks.conftest import StartDispatcher, StartReceiver
 from tests.webhooks.delivering import (
     attempted,
@@ -20,7 +21,6 @@ from tests.webhooks.delivering import (
     slowly,
     status,
     subscribe,
-    until,
 )
 from webhooks.models import Attempt, Delivery, Endpoint, QueuedDelivery
 

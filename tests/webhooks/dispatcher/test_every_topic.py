@@ -29,8 +29,8 @@ from tests.factories import ChannelFactory, ClassSessionFactory
 from tests.flow_factories import a_catch_all
 from tests.packs.client import an_automation
 from tests.tenants import Tenant
+from tests.waiting import until
 from tests.webhooks.conftest import StartDispatcher, StartReceiver
-from tests.webhooks.delivering import until
 from tests.webhooks.workspaces import subscribe_workspace
 from tests.workspaces.conversations.facts import apply, receive, received, status, the_conversation
 from tests.workspaces.conversations.sending import record, send, sent

@@ -22,6 +22,7 @@ from config.leases import claimer
 from config.leases.connection import open_connection
 from config.leases.runs import LEASE_SECONDS
 from tests.tenants import Tenant, a_new_customer
+from tests.waiting import until
 from tests.webhooks.conftest import StartDispatcher, StartReceiver
 from tests.webhooks.delivering import (
     cut_connections,
@@ -33,7 +34,6 @@ from tests.webhooks.delivering import (
     slowly,
     status,
     subscribe,
-    until,
 )
 from webhooks import tasks
 from webhooks.dispatcher import fan_out, queries

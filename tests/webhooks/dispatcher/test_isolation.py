@@ -8,8 +8,9 @@ from agency.models import Event
 from config.leases.shards import SHARDS
 from tests.config.http.receivers import Connection, Receiver
 from tests.tenants import Tenant
+from tests.waiting import until
 from tests.webhooks.conftest import StartDispatcher, StartReceiver
-from tests.webhooks.delivering import EVENT, cut_connections, ended, record_events, subscribe, until
+from tests.webhooks.delivering import EVENT, cut_connections, ended, record_events, subscribe
 from webhooks.models import Attempt, Delivery, Endpoint, EndpointShard
 from webhooks.services.endpoints import new_secret
 

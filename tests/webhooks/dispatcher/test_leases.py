@@ -8,8 +8,9 @@ from config.leases.connection import open_connection
 from config.leases.runs import LEASE_SECONDS
 from config.leases.shards import SHARDS, shard_of
 from tests.tenants import Tenant
+from tests.waiting import until
 from tests.webhooks.conftest import StartDispatcher, StartReceiver
-from tests.webhooks.delivering import ended, record_events, slowly, subscribe, until
+from tests.webhooks.delivering import ended, record_events, slowly, subscribe
 from tests.webhooks.dispatcher.other_dispatcher import OtherDispatcher, record_wanted_events
 from webhooks.dispatcher import queries
 from webhooks.dispatcher.outcomes import columns, not_sent

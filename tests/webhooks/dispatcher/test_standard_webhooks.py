@@ -11,8 +11,9 @@ from standardwebhooks import Webhook, WebhookVerificationError
 
 from tests.config.http.receivers import Received
 from tests.tenants import Tenant
+from tests.waiting import until
 from tests.webhooks.conftest import StartDispatcher, StartReceiver
-from tests.webhooks.delivering import attempted, ended, in_turn, make_due, record_events, status, subscribe, until
+from tests.webhooks.delivering import attempted, ended, in_turn, make_due, record_events, status, subscribe
 from tests.webhooks.workspaces import DATA, record_for, subscribe_workspace, tenant_of
 from webhooks.models import Endpoint
 from webhooks.services.endpoints import new_secret

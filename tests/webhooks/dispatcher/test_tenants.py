@@ -8,8 +8,9 @@ from agency import tenants
 from agency.models import Event
 from tests.factories import WorkspaceFactory
 from tests.tenants import Tenant
+from tests.waiting import until
 from tests.webhooks.conftest import StartDispatcher, StartReceiver
-from tests.webhooks.delivering import record_events, slowly, subscribe, until
+from tests.webhooks.delivering import record_events, slowly, subscribe
 from tests.webhooks.dispatcher.test_isolation import Crowd
 from tests.webhooks.workspaces import EVENT, record_for, subscribe_workspace, tenant_of
 from webhooks.models import Delivery, Endpoint, QueuedDelivery
