@@ -5,12 +5,14 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
+from tests.waiting import until
 from tools.local.parent_death import parent_death_signal
 from tools.local.runner.plan import WEB, WEB_LIMITS
 from tools.local.runner.web import free_port, get
@@ -18,8 +20,27 @@ from tools.local.runner.web import free_port, get
 # What tests.config.serving.pages has: its threads, and the length of its file.
 THREADS = 2
 FILE_BYTES = 24 * 1024 * 1024
-START_SECONDS = 60.0
-ANSWER_SECONDS = 30.0
+ANSWER_SECONDS = 60.0
+STOP_SECONDS = 60.0
+
+
+class Gate:
+    """A folder that holds the server's threads until the test opens it."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+
+    def hold(self) -> None:
+        """Called by the server: wait for the test."""
+        (self.folder / uuid4().hex).touch()
+        until((self.folder / "open").exists, what="the test")
+
+    def wait_for(self, number: int) -> None:
+        """Wait until so many are held."""
+        until(lambda: len(list(self.folder.iterdir())) >= number, what=f"{number} that are held")
+
+    def open(self) -> None:
+        (self.folder / "open").touch()
 
 
 @dataclass(frozen=True)
@@ -68,6 +89,12 @@ class Web:
     def get(self, path: str, *lines: str) -> Reply:
         return self.talk(head("GET", path, "Connection: close", *lines))
 
+    def close_connections(self) -> None:
+        """Leave, as clients do that go."""
+        for connection in self.connections:
+            connection.close()
+        self.connections.clear()
+
 
 def head(method: str, path: str, *lines: str) -> bytes:
     return "\r\n".join([f"{method} {path} HTTP/1.1", "Host: localhost", *lines, "", ""]).encode("latin-1")
@@ -104,19 +131,18 @@ def running_web(application: str, variables: Mapping[str, str] = {}, *, port: in
         wait_until_it_lives(web)
         yield web
     finally:
-        for connection in web.connections:
-            connection.close()
+        web.close_connections()
         process.terminate()
         try:
-            process.wait(20)
+            process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
 
 
 def wait_until_it_lives(web: Web) -> None:
-    until = time.monotonic() + START_SECONDS
-    while get(web.port, "/healthz")[0] != 200:
-        if web.process.poll() is not None or time.monotonic() > until:
-            raise AssertionError("The web server did not start.")
-        time.sleep(0.05)
+    def look() -> bool:
+        assert web.process.poll() is None, "The web server did not start."
+        return get(web.port, "/healthz")[0] == 200
+
+    until(look, what="the web server", every=0.05)
