@@ -1,13 +1,13 @@
 """Three attempts, when they come, how they end, and what the log says of them."""
 
 import socket
-import time
 from datetime import timedelta
 
 import pytest
 from django.utils.timezone import now
 
 from tests.config.http.receivers import Connection, Receiver, after_request, answer
+from tests.rounds import wait_for_a_round
 from tests.tenants import Tenant
 from tests.waiting import until
 from tests.webhooks.conftest import StartDispatcher, StartReceiver
@@ -22,7 +22,7 @@ from tests.webhooks.delivering import (
     status,
     subscribe,
 )
-from webhooks.models import Attempt, Delivery, Endpoint, QueuedDelivery
+from webhooks.models import Attempt, Delivery, DispatcherRun, Endpoint, QueuedDelivery
 
 
 def until_due(delivery: Delivery) -> float:
@@ -88,7 +88,7 @@ def test_three_failures_end_the_delivery_after_about_10_and_60_seconds(
     assert (delivery.status, delivery.attempts, delivery.error) == ("error", 3, "http_5xx")
     assert Endpoint.objects.get(uuid=endpoint["uuid"]).last_outcome == "error"
     assert not QueuedDelivery.objects.exists()
-    time.sleep(0.6)
+    wait_for_a_round(DispatcherRun)
     assert len(receiver.requests) == 3
 
 
