@@ -1,6 +1,7 @@
 """Limits over real receivers and several dispatchers, and endpoints that hang beside endpoints that answer."""
 
 import threading
+import time
 from collections import Counter
 
 import pytest
@@ -35,9 +36,15 @@ class Crowd:
             self._enter(1)
             connection.receiver.requests.append(request)
             if len(connection.receiver.requests) > self.quick:
-                self.let_go.wait(self.seconds)
+                self._hold(connection.receiver)
             self._enter(-1)
             connection.send(b"HTTP/1.1 204 No Content\r\n\r\n")
+
+    def _hold(self, receiver: Receiver) -> None:
+        """Wait for so long, or until it is let go or the receiver ends."""
+        end = time.monotonic() + self.seconds
+        while time.monotonic() < end and not (self.let_go.is_set() or receiver.closing.wait(0.01)):
+            pass
 
     def _enter(self, step: int) -> None:
         with self._lock:
