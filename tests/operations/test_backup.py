@@ -134,7 +134,7 @@ def archived(server: list[str], folder: Path) -> Iterator[None]:
         until(lambda: (folder / "wal" / row[0]).exists())
     finally:
         receiving.terminate()
-        receiving.communicate(timeout=20)
+        receiving.communicate(timeout=60)
         run("pg_receivewal", *server, "--slot=archive", "--drop-slot")
 
 

@@ -33,7 +33,7 @@ class LaggingMass(Mass):
         self.goes_on = Event()
 
     def record(self, connection: Connection, *, run: int, results: Sequence[Sent]) -> int:
-        self.goes_on.wait(30)
+        self.goes_on.wait(60)
         return super().record(connection, run=run, results=results)
 
 

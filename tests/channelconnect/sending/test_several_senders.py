@@ -55,7 +55,7 @@ def test_a_sender_whose_connections_are_cut_goes_on_in_a_new_run(
         until(lambda: not QueuedMessage.objects.filter(is_unknown=False).exists(), 60)
     finally:
         stopping.set()
-        sender.join(40)
+        sender.join(60)
     assert not sender.is_alive()
     sent = accepted_once(meta).total()
     unknown = QueuedMessage.objects.count()

@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from uuid import uuid4
 from tests.waiting import until
 from tools.local.parent_death import parent_death_signal
 from tools.local.runner.plan import WEB, WEB_LIMITS
-from tools.local.runner.web import free_port, get
+from tools.local.runner.web import get
 
 # What tests.config.serving.pages has: its threads, and the length of its file.
 THREADS = 2
@@ -115,8 +115,22 @@ def read(connection: socket.socket) -> Reply:
 
 @contextmanager
 def running_web(application: str, variables: Mapping[str, str] = {}, *, port: int = 0) -> Iterator[Web]:
-    """Run the web server with the product's own options until the block ends."""
-    port = free_port(port)
+    """Run the web server with the product's own options until the block ends; `port` is one that was reserved."""
+    with ExitStack() as stack:
+        yield stack.enter_context(_running(application, variables, port or stack.enter_context(reserved_port())))
+
+
+@contextmanager
+def reserved_port() -> Iterator[int]:
+    """Keep a port from everybody else: the web server, whose sockets share theirs, can listen there."""
+    with socket.socket() as holder:
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        holder.bind(("127.0.0.1", 0))
+        yield int(holder.getsockname()[1])
+
+
+@contextmanager
+def _running(application: str, variables: Mapping[str, str], port: int) -> Iterator[Web]:
     command = (sys.executable, "-m", "granian", *WEB, *WEB_LIMITS, "--workers", "1", "--port", str(port), application)
     environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings", **variables}
     process = subprocess.Popen(
