@@ -1,7 +1,9 @@
 """Waiting for facts: what has happened can be seen, and the limit is one that a busy machine keeps."""
 
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import TypeVar
 
 from django.db import connection
@@ -25,6 +27,20 @@ def until(
         assert time.monotonic() < end, f"waited in vain for {what}"
         time.sleep(every)
     return found
+
+
+def in_time(work: Callable[[], Found]) -> Found:
+    """Give what work that must not wait for ever gives, or raise what it raises; after a minute it has failed."""
+    done: Future[Found] = Future()
+
+    def run() -> None:
+        try:
+            done.set_result(work())
+        except BaseException as fault:  # noqa: BLE001  # the test is told
+            done.set_exception(fault)
+
+    threading.Thread(target=run, daemon=True).start()
+    return done.result(PATIENCE_SECONDS)
 
 
 def wait_for_lock(kind: str = "%", *, number: int = 1) -> list[int]:

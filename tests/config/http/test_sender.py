@@ -20,7 +20,7 @@ from tests.config.http.receivers import (
     post_all,
     request_to,
 )
-from tests.waiting import until
+from tests.waiting import in_time
 
 StartReceiver = Callable[..., Receiver]
 
@@ -208,33 +208,23 @@ def test_requests_under_way_are_counted(start_receiver: StartReceiver, sender: S
     assert sender.in_flight == 2
 
 
-@pytest.fixture
-def waiting_sender(start_receiver: StartReceiver, make_sender: Callable[..., Sender]) -> Sender:
-    """A sender for which nothing happens until its request fails, after half a minute."""
-    receiver = start_receiver(after_request(lambda connection: connection.hang()))
-    sender = make_sender(limits=Limits(total_ms=30_000, connect_ms=29_000))
-    sender.submit(request_to(receiver.vetted()))
-    until(lambda: sender.poll(0.01) or receiver.requests, what="the request to be there")
-    return sender
-
-
-def test_another_thread_can_end_the_wait(waiting_sender: Sender) -> None:
-    timer = threading.Timer(0.1, waiting_sender.wake)
+def test_another_thread_can_end_the_wait(sender: Sender) -> None:
+    timer = threading.Timer(0.1, sender.wake)
     timer.start()
 
-    assert waiting_sender.poll(3_600) == []
+    assert in_time(lambda: sender.poll(3_600)) == []
 
     timer.join()
 
 
-def test_a_wake_up_before_the_wait_is_not_lost_and_ends_no_other_one(waiting_sender: Sender) -> None:
+def test_a_wake_up_before_the_wait_is_not_lost_and_ends_no_other_one(sender: Sender) -> None:
     for _ in range(100_000):
-        waiting_sender.wake()
+        sender.wake()
 
-    assert waiting_sender.poll(3_600) == []
-    assert not waiting_sender.was_idle
-    assert waiting_sender.poll(0) == []
-    assert waiting_sender.was_idle
+    assert in_time(lambda: sender.poll(3_600)) == []
+    assert not sender.was_idle
+    assert sender.poll(0) == []
+    assert sender.was_idle
 
 
 @pytest.mark.parametrize("value", ["a\r\nX-Other: b", "a\nb", "a\0b", "ä"])

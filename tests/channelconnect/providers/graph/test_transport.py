@@ -13,7 +13,7 @@ import trustme
 from channelconnect.providers import Account, Limits, ProviderFault, ProviderSettings, provider_for
 from channelconnect.providers.graph.transport import NoReply, Request, Transport
 from tests.channelconnect.providers.customers import REDIRECT_URI, SHORT, Customer, fault, fault_of
-from tests.waiting import until
+from tests.waiting import in_time, until
 from tools.sandbox import SandboxConfig
 from tools.sandbox.server import SandboxServer
 
@@ -25,7 +25,7 @@ LONG_SECONDS = 120.0
 @pytest.mark.parametrize("call", ["exchange", "me_accounts"])
 def test_no_silence_and_no_dripping_outlasts_the_deadline(hurried: Customer, kind: str, call: str) -> None:
     """The sandbox would go on for longer than the test may last: it is left, or this fails."""
-    caught = fault_of(lambda: hurried.connect("facebook", **fault(call, kind, seconds=LONG_SECONDS)))
+    caught = fault_of(lambda: in_time(lambda: hurried.connect("facebook", **fault(call, kind, seconds=LONG_SECONDS))))
     assert caught.code == "provider_unavailable"
     assert caught.log["reason"] in {"timeout", "deadline"}
 
@@ -45,7 +45,7 @@ def test_a_connection_that_served_before_is_bounded_too(customer: Customer) -> N
 
     until(has_served, what="a connection that served")
     customer.sandbox.play(**fault("me_accounts", "drip", seconds=LONG_SECONDS))
-    assert fault_of(accounts).log["reason"] == "deadline"
+    assert fault_of(lambda: in_time(accounts)).log["reason"] == "deadline"
 
 
 def test_all_calls_of_an_operation_share_one_budget(customer: Customer) -> None:
@@ -53,7 +53,7 @@ def test_all_calls_of_an_operation_share_one_budget(customer: Customer) -> None:
     limits = Limits(connect=LONG_SECONDS, read=LONG_SECONDS, whole=LONG_SECONDS, operation=0.5, pause=0.001)
     hurried, grant = replace(customer, limits=limits), customer.grant("facebook")
     customer.sandbox.play(**fault("me_accounts", "hang", seconds=LONG_SECONDS))
-    caught = fault_of(lambda: hurried.provider("facebook").accounts(grant))
+    caught = fault_of(lambda: in_time(lambda: hurried.provider("facebook").accounts(grant)))
     assert (caught.code, caught.log["reason"]) == ("provider_unavailable", "deadline")
 
 
@@ -83,13 +83,17 @@ def deaf_server() -> Iterator[str]:
 
 def test_a_server_that_never_speaks_is_left_in_time(deaf_server: str) -> None:
     with pytest.raises(NoReply, match="timeout"):
-        Transport(SHORT).send(Request(method="GET", url=deaf_server), seconds=LONG_SECONDS)
+        in_time(lambda: Transport(SHORT).send(Request(method="GET", url=deaf_server), seconds=LONG_SECONDS))
 
 
 def test_a_handshake_that_never_ends_is_left_in_time(deaf_server: str) -> None:
     limits = Limits(connect=LONG_SECONDS, read=LONG_SECONDS)
     with pytest.raises(NoReply, match="deadline"):
-        Transport(limits).send(Request(method="GET", url=deaf_server.replace("http:", "https:")), seconds=0.3)
+        in_time(
+            lambda: Transport(limits).send(
+                Request(method="GET", url=deaf_server.replace("http:", "https:")), seconds=0.3
+            )
+        )
 
 
 def test_the_environment_s_proxy_and_passwords_are_not_heeded(
@@ -154,4 +158,4 @@ def test_over_tls_connections_are_checked_kept_and_bounded(secure: tuple[str, st
     play = {"faults": [{"call": "debug_token", "fault": "drip", "seconds": LONG_SECONDS}]}
     transport.send(Request(method="POST", url=f"{url}/__control/scenario", json=play), seconds=LONG_SECONDS)
     with pytest.raises(NoReply, match="deadline"):
-        transport.send(Request(method="GET", url=f"{url}/v26.0/debug_token"), seconds=0.3)
+        in_time(lambda: transport.send(Request(method="GET", url=f"{url}/v26.0/debug_token"), seconds=0.3))
