@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.db import connection
 from django.test import Client, TransactionTestCase
 from hypothesis import HealthCheck
@@ -149,9 +150,13 @@ def shared_template() -> Iterator[SharedTemplate | None]:
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings: None, shared_template: SharedTemplate | None) -> None:
-    """Begin with a copy of a migrated database, if another worker has one already."""
+    """Begin with a copy of a migrated database, if another worker has one already.
+
+    Whatever the disk is busy with, a database is made and dropped in the end: both without the limits of a request.
+    """
     if shared_template:
         shared_template.begin()
+    connection.settings_dict["OPTIONS"]["options"] = "-c statement_timeout=0"
 
 
 @pytest.fixture(scope="session")
@@ -163,6 +168,8 @@ def django_db_setup(
     At the end, connections that threads of live servers still keep would hold the database; they are closed from the
     other side.
     """
+    connection.settings_dict["OPTIONS"]["options"] = settings.SESSION_OPTIONS
+    connection.close()
     if shared_template:
         shared_template.offer()
     with django_db_blocker.unblock(), connection.cursor() as cursor:
@@ -172,6 +179,7 @@ def django_db_setup(
         yield
     with django_db_blocker.unblock(), connection.cursor() as cursor:
         cursor.execute(OTHERS_OUT)
+    connection.settings_dict["OPTIONS"]["options"] = "-c statement_timeout=0"
 
 
 @pytest.fixture(scope="session")

@@ -7,8 +7,9 @@ from typing import TypeVar
 
 from django.db import connections
 
+from tests.waiting import PATIENCE_SECONDS
+
 Answer = TypeVar("Answer")
-PATIENCE_SECONDS = 30
 
 
 def at_once(work: Callable[[int], Answer], *, times: int, threads: int | None = None) -> list[Answer]:

@@ -158,7 +158,7 @@ def test_the_database_holds_what_a_record_is(broken: dict[str, Any]) -> None:
 
 def post_to(server: LiveServer, key: str, body: dict[str, Any], idempotency: str) -> requests.Response:
     headers = {"x-api-key": key, "Idempotency-Key": idempotency}
-    return requests.post(f"{server.url}{ONCE}", json=body, headers=headers, timeout=30)
+    return requests.post(f"{server.url}{ONCE}", json=body, headers=headers, timeout=60)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -196,13 +196,13 @@ def test_work_that_takes_too_long_makes_the_others_come_back_later(
         with transaction.atomic():
             IdempotencyRecord.objects.create(principal=f"test:{holder.name}", key="key", fingerprint=bytes(32))
             claimed.set()
-            done.wait(30)
+            done.wait(60)
             transaction.set_rollback(True)
         connection.close()
 
     first = threading.Thread(target=hold)
     first.start()
-    claimed.wait(10)
+    assert claimed.wait(60)
     answer = post_to(live_server, agency_key, {"name": a_name()}, "key")
     done.set()
     first.join()

@@ -1,11 +1,10 @@
 """Contacts, segments and files that broadcasts know: what goes with them, and what has to stay."""
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils.timezone import now
 
 from broadcasts.content import FrozenMessage
@@ -14,15 +13,13 @@ from broadcasts.services.audience.preparing import prepare_chunk
 from broadcasts.services.counts import counts_of
 from tests.broadcasts.making import a_template, bring_to, create, prepare, row_of, some_contacts
 from tests.factories import SegmentFactory, a_file
-from tests.parallel import PATIENCE_SECONDS, at_once
+from tests.parallel import at_once
 from tests.tenants import Tenant
+from tests.waiting import wait_for_lock
 from tests.workspaces.topics import recorded_events, subscribe_to
 from workspaces.contacts.models import Contact
 
 pytestmark = pytest.mark.django_db
-WAITING = """
-SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))
-"""
 
 
 def counted(broadcast: Broadcast, *names: str) -> list[int]:
@@ -266,7 +263,7 @@ def test_the_broadcast_is_locked_before_its_recipients(a: Tenant, becomes: str) 
         with transaction.atomic():
             Broadcast.objects.select_for_update(no_key=True).get(pk=broadcast.pk)
             done = pool.submit(at_once, change, times=1)
-            wait_until_one_waits_for_us()
+            wait_for_lock()
             Recipient.objects.of(broadcast).select_for_update(no_key=True, nowait=True).get(contact_id=gone.pk)
             Contact.objects.select_for_update(no_key=True, nowait=True).get(pk=gone.pk)
         done.result()
@@ -290,7 +287,7 @@ def test_recipients_are_locked_before_their_contact(a: Tenant, becomes: str) -> 
         with transaction.atomic():
             Recipient.objects.of(broadcast).select_for_update(no_key=True).get(contact_id=gone.pk)
             done = pool.submit(at_once, change, times=1)
-            wait_until_one_waits_for_us()
+            wait_for_lock()
             Contact.objects.select_for_update(no_key=True, nowait=True).get(pk=gone.pk)
         done.result()
 
@@ -315,7 +312,7 @@ def test_who_changes_waits_for_the_chunk_that_is_prepared_at_that_moment(a: Tena
         with transaction.atomic():
             assert prepare_chunk(broadcast.pk, now=now())
             done = pool.submit(at_once, change, times=1)
-            wait_until_one_waits_for_us()
+            wait_for_lock()
         done.result()
     found = row(broadcast, gone)
     reason = "duplicate_address" if becomes == "merged" else "no_address"
@@ -333,21 +330,10 @@ def test_the_broadcast_is_locked_before_its_recipients_where_one_more_may_stand_
         with transaction.atomic():
             Broadcast.objects.select_for_update(no_key=True).get(pk=broadcast.pk)
             done = pool.submit(at_once, lambda _: merge(a, kept, gone), times=1)
-            wait_until_one_waits_for_us()
+            wait_for_lock()
             Recipient.objects.of(broadcast).select_for_update(no_key=True, nowait=True).get(contact_id=gone.pk)
         done.result()
     assert row(broadcast, kept).skip_reason == "duplicate_address"
-
-
-def wait_until_one_waits_for_us() -> None:
-    patience = time.monotonic() + PATIENCE_SECONDS
-    with connection.cursor() as cursor:
-        while time.monotonic() < patience:
-            cursor.execute(WAITING)
-            if cursor.fetchone() != (0,):
-                return
-            time.sleep(0.01)
-    raise AssertionError("nobody waits for our lock")
 
 
 def test_a_segment_stays_while_an_audience_is_to_be_read_from_it(a: Tenant) -> None:

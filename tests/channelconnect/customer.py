@@ -65,7 +65,7 @@ class Customer:
     def consent(self, dialog: str, person: str = "ann", **scenario: Any) -> str:
         """Decide at the provider; gives the address that it sends the browser back to."""
         self.sandbox.play(**{"person": person, "decision": "approve", **scenario})
-        answer = requests.get(dialog, allow_redirects=False, timeout=5)
+        answer = requests.get(dialog, allow_redirects=False, timeout=60)
         assert answer.status_code == 302, answer.text
         return answer.headers["Location"].partition("#")[0]
 

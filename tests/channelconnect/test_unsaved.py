@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 from datetime import timedelta
 from typing import Any
 
@@ -22,6 +21,7 @@ from tests.channelconnect.test_disconnecting import BUSINESS, FIRST_NUMBER, call
 from tests.channelconnect.test_disconnecting import subscribed as taken
 from tests.processes.own_processes import start, variables
 from tests.tenants import Tenant
+from tests.waiting import until
 from tools.sandbox import RunningSandbox
 from workspaces.subaccounts.models import Channel
 
@@ -149,13 +149,11 @@ def test_a_process_that_is_killed_between_subscription_and_saving(meta: RunningS
     customer = Customer(meta)
     session = a_session(switch_on(Tenant()))
     customer.authorize(session)
-    meta.play(faults=[{"call": "subscribe", "fault": "accept_then_hang", "seconds": 30}])
+    meta.play(faults=[{"call": "subscribe", "fault": "accept_then_hang", "seconds": 600}])
     browser = {"BROWSER": customer.browser.cookies["connect"].value}
     process = start(["-c", CHOOSE], {**variables(), **meta.variables, **browser})
     try:
-        until = time.monotonic() + 30
-        while not taken(customer) and time.monotonic() < until:
-            time.sleep(0.05)
+        until(lambda: taken(customer), what="the subscription")
     finally:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()

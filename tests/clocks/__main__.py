@@ -14,6 +14,7 @@ from pathlib import Path
 
 import time_machine
 
+from tests.clocks.readings import reading_of
 from tests.clocks.travelling import travel_ahead
 
 LOOK_SECONDS = 0.05
@@ -47,6 +48,7 @@ class Clock:
             self._stop()
             self._travel = travel_ahead(timedelta(seconds=wanted))
             self._ahead = wanted
+            reading_of(self._path, os.getpid()).write_text(str(wanted))
 
     def _stop(self) -> None:
         if self._travel is not None:

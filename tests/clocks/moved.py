@@ -5,6 +5,7 @@ search path as all others are: sessions of this database find ours first, which 
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -14,7 +15,6 @@ from django.db import connection
 
 from tests.clocks.hosts import Host
 from tests.clocks.travelling import travel_ahead
-from tests.processes import own_processes
 
 SCHEMA: Final = "moved_clock"
 FUNCTIONS: Final = {
@@ -53,10 +53,10 @@ class MovedClock:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for host in self._hosts:
-            host.process.terminate()
-        for host in self._hosts:
-            own_processes.stop(host.process)
+        with ExitStack() as stack:
+            for host in self._hosts:
+                host.process.terminate()
+                stack.callback(host.end)
         if self._own is not None:
             self._own.stop()
         self._execute(f"{self._database} RESET search_path", f"DROP SCHEMA {SCHEMA} CASCADE")

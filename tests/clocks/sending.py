@@ -1,7 +1,6 @@
 """Broadcasts, senders and their log on a clock that is moved."""
 
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
@@ -12,14 +11,13 @@ from tests.channelconnect.sending.messages import BUSINESS
 from tests.clocks.moved import MovedClock
 from tests.processes import own_processes
 from tests.tenants import Tenant
+from tests.waiting import until
 from tools.local.runner.plan import ALONE, CELERY, Worker
 from tools.sandbox import RunningSandbox
 from workspaces.contacts.models import Contact
 from workspaces.conversations.models import QueuedMessage
 from workspaces.subaccounts.models import Channel
 
-START_SECONDS: Final = 60.0
-PATIENCE_SECONDS: Final = 30.0
 MESSAGE: Final[dict[str, Any]] = {
     "template": "order_ready",
     "language": "en_US",
@@ -50,11 +48,12 @@ def start_sending(clock: MovedClock, sandbox: RunningSandbox, *, senders: int = 
 
 def wait_until_all_are_at_work(a: Tenant, channel: Channel, phone: str, *, senders: int = 1) -> None:
     """Wait for the senders, and for whoever begins broadcasts: until one to a single contact is through."""
-    until(lambda: SenderRun.objects.filter(lost_at=None).count() == senders, START_SECONDS, what="the senders")
+    until(lambda: SenderRun.objects.filter(lost_at=None).count() == senders, what="the senders")
     contact = Contact.objects.get(workspace=a.workspace, phone=phone)
     made = schedule(a, channel, audience={"type": "contacts", "contacts": [str(contact.uuid)]})
     path = f"/broadcasts/{made['id']}"
-    until(lambda: ask(a, path)["status"] == "sent", START_SECONDS, what="the first broadcast", every=0.5)
+    # A key may not ask as often as that of the database.
+    until(lambda: ask(a, path)["status"] == "sent", what="the first broadcast", every=0.5)
 
 
 def schedule(a: Tenant, channel: Channel, **fields: Any) -> dict[str, Any]:
@@ -95,15 +94,6 @@ def ask(a: Tenant, path: str, body: Any = None, *, status: int = 200) -> Any:
     answer = a.workspace_api.get(path) if body is None else a.workspace_api.post(path, body)
     assert answer.status_code == status, answer.content
     return answer.json()["data"]
-
-
-def until(condition: Callable[[], Any], seconds: float = PATIENCE_SECONDS, *, what: str, every: float = 0.05) -> Any:
-    """Wait for a condition to hold; a key of the API may not ask as often as that."""
-    end = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < end, f"waited in vain for {what}"
-        time.sleep(every)
-    return found
 
 
 def is_idle() -> bool:

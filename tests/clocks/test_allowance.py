@@ -24,10 +24,10 @@ from tests.clocks.sending import (
     schedule,
     sent_by,
     start_sending,
-    until,
     wait_until_all_are_at_work,
 )
 from tests.tenants import Tenant
+from tests.waiting import until
 from tools.sandbox import RunningSandbox
 from workspaces.contacts.models import Contact
 from workspaces.conversations.models import QueuedMessage
@@ -39,7 +39,6 @@ TO_ALL, BY_HAND, SENDERS = 26, 6, 2
 DAY: Final = timedelta(hours=24)
 LEAD: Final = timedelta(seconds=0.3)
 # Within so long what waited has taken the room that opened.
-USED_SECONDS: Final = 30.0
 MOST_MOVES: Final = 150
 
 
@@ -117,7 +116,7 @@ class Story:
         with self.somebody_writing(self.others[:3]):
             self.send_broadcasts()
         for move in range(MOST_MOVES):
-            until(self.has_used_the_room, USED_SECONDS, what=f"room to be used, after {move} moves")
+            until(self.has_used_the_room, what=f"room to be used, after {move} moves", every=0.05)
             if not self.waits:
                 return
             self.move_on()

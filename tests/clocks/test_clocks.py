@@ -1,7 +1,7 @@
 """The product's own processes at work on hosts whose clocks disagree, and are set back."""
 
-import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
@@ -11,10 +11,9 @@ from config.redis import attempt
 from tests.clocks.hosts import Host
 from tests.processes import own_processes
 from tests.processes.broker import forget_calls
-from tests.webhooks.delivering import until
+from tests.waiting import until
 from webhooks.models import DispatcherRun
 
-START_SECONDS = 60
 HOUR = 3600
 
 
@@ -34,8 +33,10 @@ def start_host(transactional_db: None, tmp_path: Path) -> Iterator[StartHost]:
         return started[-1]
 
     yield start
-    for host in started:
-        own_processes.stop(host.process)
+    with ExitStack() as stack:
+        for host in started:
+            host.process.terminate()
+            stack.callback(host.end)
     forget_calls()
 
 
@@ -50,14 +51,14 @@ def has_others(before: set[int]) -> bool:
 def test_a_dispatcher_starts_by_itself_and_again_whatever_the_clocks_say(start_host: StartHost) -> None:
     """Two hosts ten seconds apart and no beat; one is killed, then set back an hour and killed again."""
     slow, _ = start_host("dispatcher", ahead=-5), start_host("dispatcher", ahead=5)
-    until(lambda: len(runs()) == 2, START_SECONDS)
+    until(lambda: len(runs()) == 2, what="the processes")
     for ahead in (-5, -HOUR):
         slow.set_clock(ahead)
-        time.sleep(0.5)
+        slow.wait_until_set(ahead)
         before = runs()
         slow.kill_child()
-        until(partial(has_others, before), START_SECONDS)
-        until(lambda: len(runs()) == 2, START_SECONDS)
+        until(partial(has_others, before), what="the processes")
+        until(lambda: len(runs()) == 2, what="the processes")
 
 
 def test_a_worker_works_for_a_beat_whose_clock_differs_and_is_set_back(start_host: StartHost) -> None:
@@ -70,12 +71,12 @@ def test_a_worker_works_for_a_beat_whose_clock_differs_and_is_set_back(start_hos
         return attempt(lambda redis: redis.exists("worker:seen")) == 1
 
     worker = start_host("worker", ahead=5)
-    until(seen, START_SECONDS)
+    until(seen, what="the processes")
     beat = start_host("beat", ahead=-5)
     forget_worker()
-    until(seen, START_SECONDS)
+    until(seen, what="the processes")
     for host in (beat, worker):
         host.set_clock(-HOUR)
-        time.sleep(0.5)
+        host.wait_until_set(-HOUR)
         forget_worker()
-        until(seen, START_SECONDS)
+        until(seen, what="the processes")

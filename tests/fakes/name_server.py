@@ -81,7 +81,7 @@ def name_server() -> Iterator[NameServer]:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as end:
             end.sendto(b"", ("127.0.0.1", port))
         for thread in threads:
-            thread.join(2)
+            thread.join(60)
         datagrams.close()
 
 

@@ -13,9 +13,13 @@ from typing import Self
 
 import trustme
 
+from tests.waiting import until
+
 NAME = "localhost"
 USER, PASSWORD = "bright", "s3cret of the server"
 OK = "250 ok"
+# Longer than anybody may wait for its answer.
+HELD_SECONDS = 600
 
 
 class SmtpServer:
@@ -33,7 +37,7 @@ class SmtpServer:
         self.messages: list[tuple[str, str, EmailMessage]] = []
         self.verbs: list[str] = []
         self.now = self.most = 0
-        self.ending, self.held = threading.Event(), threading.Event()
+        self.ending, self.held, self.hanging_up = threading.Event(), threading.Event(), threading.Event()
         self._lock = threading.Lock()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
@@ -49,7 +53,11 @@ class SmtpServer:
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
         for thread in self._threads:
-            thread.join(5)
+            thread.join(60)
+
+    def hang_up(self) -> None:
+        """End the conversation in which it is silent; it is silent in the next one, too."""
+        self.hanging_up.set()
 
     @property
     def recipients(self) -> list[str]:
@@ -69,7 +77,7 @@ class SmtpServer:
         with self._lock:
             self.now += 1
             self.most = max(self.most, self.now)
-        connection.settimeout(10)
+        connection.settimeout(HELD_SECONDS)
         with suppress(OSError), connection:
             if self.tls and self.at_once:
                 connection = self.tls.wrap_socket(connection, server_side=True)
@@ -98,10 +106,15 @@ class _Session:
             self.lines.close()
             self.connection.close()
 
+    def _hold(self) -> None:
+        """Say nothing until the test has the server hang up or end."""
+        self.server.held.set()
+        until(lambda: self.server.ending.is_set() or self.server.hanging_up.is_set(), HELD_SECONDS, what="the test")
+        self.server.hanging_up.clear()
+
     def _answer(self, verb: str, line: str) -> bool:
         if verb == self.server.silent_at:
-            self.server.held.set()
-            self.server.ending.wait(10)
+            self._hold()
             return False
         told = self.server.answers.get(verb)
         if verb == "EHLO":
@@ -148,8 +161,7 @@ class _Session:
 
     def _say(self, text: str, verb: str = "") -> bool:
         if verb and verb == self.server.silent_at:
-            self.server.held.set()
-            self.server.ending.wait(10)
+            self._hold()
             return False
         self.connection.sendall(f"{text}\r\n".encode())
         return True

@@ -7,11 +7,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 from pytest_django.live_server_helper import LiveServer
 
 from tools.sandbox import RunningSandbox, SandboxConfig, open_sandbox
 from webhooks.dispatcher.loop import Dispatcher
 
+# What a page is expected to show is waited for as long as a busy machine takes; the library's own limit is 5 s.
+expect.set_options(timeout=60_000)
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = [
     "--no-sandbox",
@@ -49,7 +52,8 @@ def dispatcher(transactional_db: None) -> Iterator[None]:
     thread.start()
     yield
     leaving.set()
-    thread.join(20)
+    thread.join(60)
+    assert not thread.is_alive()
 
 
 @pytest.fixture

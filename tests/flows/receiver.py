@@ -44,7 +44,7 @@ class Receiver:
         """Wait for so many messages and give their envelopes; each must be signed with the secret."""
         envelopes = []
         for _ in range(count):
-            headers, body = self.received.get(timeout=30)
+            headers, body = self.received.get(timeout=60)
             signature = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
             assert headers["X-Svc-Signature"] == f"sha256={signature}"
             envelope = json.loads(body)

@@ -62,7 +62,7 @@ def call(live_server: LiveServer, key: str) -> int:
     """Call the API as the agency's own system would."""
     request = Request(f"{live_server.url}/api/agency/v1/workspaces", headers={"x-api-key": key})
     try:
-        with urlopen(request, timeout=10) as answer:
+        with urlopen(request, timeout=60) as answer:
             return len(json.load(answer)["data"])
     except HTTPError as error:
         with error:

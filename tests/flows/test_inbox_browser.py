@@ -15,12 +15,11 @@ from channelconnect.sending.loop import SenderRun
 from config.celery import wake_up
 from tests.agency.console.browsers import PASSWORD
 from tests.channelconnect.sending.messages import a_channel
-from tests.config.serving.web import running_web
+from tests.config.serving.web import reserved_port, running_web
 from tests.factories import ChannelFactory
 from tests.processes import own_processes
 from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import apply, moment, person, receive, received, status, the_conversation
-from tools.local.runner.web import free_port
 from tools.sandbox import RunningSandbox, SandboxConfig, open_sandbox
 from workspaces.conversations.models import Conversation, Message
 from workspaces.conversations.services import create_saved_reply, inbound
@@ -226,8 +225,9 @@ def test_saved_replies_and_what_the_head_does_by_keys(page: Page, channel: Chann
 
 
 @pytest.fixture
-def port() -> int:
-    return free_port(0)
+def port() -> Iterator[int]:
+    with reserved_port() as reserved:
+        yield reserved
 
 
 @pytest.fixture
@@ -259,7 +259,7 @@ def at_work(run: Callable[..., Any], *wake_ups: str) -> Iterator[None]:
         stopping.set()
         for name in wake_ups:
             wake_up(name)
-        thread.join(30)
+        thread.join(60)
 
 
 def test_a_customer_on_whatsapp_is_answered_and_reads_it(
@@ -277,6 +277,6 @@ def test_a_customer_on_whatsapp_is_answered_and_reads_it(
         expect(page.get_by_role("heading", name="Ada")).to_be_visible()
         page.get_by_label("Answer to Ada").fill("Yes, come any time.")
         page.get_by_role("button", name="Send", exact=True).click()
-        expect(page.locator(".bubble.out")).to_contain_text("Read", timeout=20_000)
+        expect(page.locator(".bubble.out")).to_contain_text("Read", timeout=60_000)
     assert network.ledger()["sent_total"] == 1
     assert Message.objects.get(direction="out").status == "read"

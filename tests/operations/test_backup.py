@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import connection
 
 from tests.tenants import Tenant
-from tests.webhooks.delivering import until
+from tests.waiting import until
 from tests.webhooks.factories import a_failed_delivery
 from tools.local.servers.account import servers_account
 from tools.local.servers.binaries import find_postgres
@@ -134,7 +134,7 @@ def archived(server: list[str], folder: Path) -> Iterator[None]:
         until(lambda: (folder / "wal" / row[0]).exists())
     finally:
         receiving.terminate()
-        receiving.communicate(timeout=20)
+        receiving.communicate(timeout=60)
         run("pg_receivewal", *server, "--slot=archive", "--drop-slot")
 
 

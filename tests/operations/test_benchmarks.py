@@ -57,7 +57,7 @@ def test_the_receiver_records_each_delivery_with_the_clock_that_all_processes_sh
         before = time.monotonic_ns()
         for identity in ("a1", "b2"):
             answer = requests.post(
-                f"{received.origin}/events", data=b"{}", headers={"X-Svc-Delivery": identity}, timeout=5
+                f"{received.origin}/events", data=b"{}", headers={"X-Svc-Delivery": identity}, timeout=60
             )
             assert answer.status_code == 204
         received.wait_for({"a1", "b2"})
@@ -72,24 +72,24 @@ def test_the_receiver_leaves_those_without_an_answer_that_ask_at_the_hanging_pat
                 requests.post(f"{received.origin}/hang/1", data=b"{}", timeout=0.2)
             except requests.Timeout:
                 break
-        assert requests.post(f"{received.origin}/healthy/1", data=b"{}", timeout=5).status_code == 204
+        assert requests.post(f"{received.origin}/healthy/1", data=b"{}", timeout=60).status_code == 204
         received.signal(signal.SIGUSR2)
-        assert requests.post(f"{received.origin}/healthy/1", data=b"{}", timeout=5).status_code == 204
+        assert requests.post(f"{received.origin}/healthy/1", data=b"{}", timeout=60).status_code == 204
 
 
 def test_the_fast_receiver_answers_at_every_address() -> None:
     with fast_receiver(3) as origins, requests.Session() as session:
         assert [origin.split(":")[1] for origin in origins] == ["//127.0.0.1", "//127.0.0.2", "//127.0.0.3"]
         for origin in origins * 2:
-            assert session.post(f"{origin}/1", data=b"{}", timeout=5).status_code == 204
+            assert session.post(f"{origin}/1", data=b"{}", timeout=60).status_code == 204
 
 
 def test_the_fast_receiver_speaks_tls_with_a_certificate_that_is_checked(tmp_path: Path) -> None:
     authority, own = certificate(tmp_path)
     with fast_receiver(1, own) as [origin]:
-        assert requests.post(f"{origin}/1", data=b"{}", verify=str(authority), timeout=5).status_code == 204
+        assert requests.post(f"{origin}/1", data=b"{}", verify=str(authority), timeout=60).status_code == 204
         with pytest.raises(requests.exceptions.SSLError):
-            requests.post(f"{origin}/1", data=b"{}", timeout=5)
+            requests.post(f"{origin}/1", data=b"{}", timeout=60)
 
 
 def test_what_does_not_arrive_breaks_the_run(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -268,7 +268,7 @@ def test_runs_at_the_same_time_make_everything_once() -> None:
 
     def run() -> None:
         try:
-            start.wait(10)
+            start.wait(60)
             printed.append(bootstrap())
         finally:
             connections.close_all()

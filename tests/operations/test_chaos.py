@@ -4,7 +4,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,11 @@ from typing import Any
 import pytest
 
 from tests.chaos.limits import LimitReached, as_a_whole, limited_to
+from tests.chaos.limits import _Whole as whole
 from tests.chaos.outcome import Outcome
 from tests.database.dump import VARIABLE
 from tests.processes.unmeasured import unmeasured
+from tests.waiting import until
 from tools.local import ROOT
 
 PLAYED = ("short", "mutation:secret")
@@ -50,8 +51,8 @@ def test_a_limit_that_is_reached_while_a_process_starts_waits_until_it_is_known_
     known = []
 
     def start() -> None:
-        with limited_to(0.01), as_a_whole():
-            time.sleep(0.03)
+        with as_a_whole(), limited_to(0.01):
+            until(lambda: whole.was_reached, what="the limit")
             known.append("a process")
 
     with pytest.raises(LimitReached):

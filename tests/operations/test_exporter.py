@@ -19,10 +19,10 @@ def test_the_exporter_answers_on_a_port_of_its_own_and_ends_when_asked() -> None
             assert process.stdout is not None
             found = re.fullmatch(r"metrics at (http://127\.0\.0\.1:\d+/metrics)\n", process.stdout.readline())
             assert found
-            with urllib.request.urlopen(found[1], timeout=30) as answer:
+            with urllib.request.urlopen(found[1], timeout=60) as answer:
                 text = answer.read().decode()
             assert "postgres_up 1.0" in text
             assert "# TYPE web_request_seconds histogram" in text
         finally:
             process.terminate()
-            assert process.wait(30) == 0
+            assert process.wait(60) == 0

@@ -3,7 +3,7 @@
 import io
 import random
 import threading
-import time
+from typing import Any
 
 import pytest
 from cryptography.fernet import Fernet
@@ -11,7 +11,7 @@ from django.conf import LazySettings
 from django.core.checks import run_checks
 from django.core.management import CommandError, call_command
 from django.core.management.base import SystemCheckError
-from django.db import connection, connections, transaction
+from django.db import OperationalError, connection, connections, transaction
 from django.utils import timezone
 
 from agency.actors import SYSTEM
@@ -22,6 +22,7 @@ from channelconnect.models import ChannelCredential
 from config.encryption import Ciphertext, UnreadableSecret
 from tests.factories import ChannelFactory
 from tests.tenants import Tenant
+from tests.waiting import PATIENCE_SECONDS, wait_for_lock
 from webhooks.models import Endpoint
 from webhooks.services import register_endpoint, remove_endpoint, rotate_secret
 
@@ -187,33 +188,48 @@ def test_a_rotation_under_load_loses_no_secret(settings: LazySettings) -> None:
     for _ in range(10):
         rotate()
     done.set()
-    thread.join(10)
+    thread.join(PATIENCE_SECONDS)
     settings.FIELD_ENCRYPTION_KEYS = [NEW]
     assert stored_secrets() == latest
 
 
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
-def test_a_secret_replaced_meanwhile_stays_as_it_was_replaced(settings: LazySettings) -> None:
+@pytest.mark.parametrize("is_awaited", [True, False], ids=["while its row is awaited", "after that was given up"])
+def test_a_secret_replaced_meanwhile_stays_as_it_was_replaced(settings: LazySettings, is_awaited: bool) -> None:
     agency = create_agency(name="Busy", by=SYSTEM)
     endpoint = register(agency)[0]
     settings.FIELD_ENCRYPTION_KEYS = [NEW, OLD]
-    locked, replaced = threading.Event(), []
+    locked, given_up, replaced = threading.Event(), threading.Event(), []
 
     def replace_slowly() -> None:
         try:
             with transaction.atomic():
                 replaced.append(rotate_secret(endpoint=endpoint, by=SYSTEM).secret)
                 locked.set()
-                time.sleep(2.5)
+                assert wait_for_lock("transactionid") if is_awaited else given_up.wait(PATIENCE_SECONDS)
         finally:
             connections.close_all()
 
     thread = threading.Thread(target=replace_slowly)
     thread.start()
-    assert locked.wait(10)
-    output = rotate()
-    thread.join(10)
+    assert locked.wait(PATIENCE_SECONDS)
+
+    def watch(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        """Have the row replaced as soon as it was waited for in vain."""
+        try:
+            return execute(sql, params, many, context)
+        except OperationalError:
+            given_up.set()
+            thread.join()
+            raise
+
+    with connection.execute_wrapper(watch), connection.cursor() as cursor:
+        cursor.execute(f"SET lock_timeout = '{'60s' if is_awaited else '50ms'}'")
+        output = rotate()
+    connection.close()
+    thread.join(PATIENCE_SECONDS)
+    assert given_up.is_set() != is_awaited
     lines = [line for line in output.splitlines() if line.startswith("webhooks.Endpoint")]
     assert "1 changed meanwhile" in lines[0]
     assert "0 changed meanwhile" in output.splitlines()[-1]

@@ -1,6 +1,5 @@
 """What the database itself refuses, and packs under many hands at once."""
 
-import time
 import uuid
 from threading import Event
 from typing import Any
@@ -22,6 +21,7 @@ from tests.packs.client import PackClient, an_automation
 from tests.packs.small_library import ASSISTANT, BOOKING, WELCOME, extra
 from tests.parallel import at_once
 from tests.tenants import Tenant
+from tests.waiting import PATIENCE_SECONDS, wait_for_lock
 from workspaces.automations.services import Origin, install_automation
 
 
@@ -175,18 +175,16 @@ class TestAtOnce:
     def test_a_race_lost_to_a_constraint_reads_like_the_check(self) -> None:
         a = Tenant()
         pack = Pack.objects.get(uuid=PackClient(a.api).with_entries(extra(1)))
-        inserted, asked = Event(), Event()
+        inserted = Event()
 
         def work(number: int) -> Any:
             if number:
-                inserted.wait(10)
-                asked.set()
+                assert inserted.wait(PATIENCE_SECONDS)
                 return a.api.post(f"/packs/{pack.uuid}/entries", {"template_id": BOOKING})
             with transaction.atomic():
                 an_entry(pack, BOOKING, 9, name_key="else").save()
                 inserted.set()
-                asked.wait(10)
-                time.sleep(0.3)
+                wait_for_lock("transactionid")
             return None
 
         _, answer = at_once(work, times=2)

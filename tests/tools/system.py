@@ -18,7 +18,7 @@ from tools.local.parent_death import parent_death_signal
 from tools.local.state import BOOTSTRAP, RUN, open_log, read_json
 
 START_SECONDS = 120.0
-STOP_SECONDS = 30.0
+STOP_SECONDS = 60.0
 COMMAND = (sys.executable, "-m", "tools.local.run", "--port", "0")
 
 

@@ -30,7 +30,7 @@ class RunningDispatcher:
         """Ask it to end its run in order, and wait for that."""
         self.stopping.set()
         wake_up(DISPATCHER)
-        self.thread.join(20)
+        self.thread.join(60)
         assert not self.thread.is_alive(), "the dispatcher does not end"
 
 

@@ -1,7 +1,6 @@
 """Steps of the delivery tests: subscribe, record events, wait, look at the log."""
 
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from django.db import connection, transaction
@@ -15,11 +14,11 @@ from config.leases.shards import SHARDS, OwnedShards
 from tests.config.http import receivers
 from tests.config.http.receivers import Behaviour, Receiver
 from tests.tenants import Tenant
+from tests.waiting import until as until
 from webhooks.dispatcher.fan_out import FanOut
 from webhooks.models import Delivery, QueuedDelivery
 
 EVENT = "workspace.created"
-PATIENCE_SECONDS = 30.0
 
 
 def subscribe(tenant: Tenant, receiver: Receiver, *events: str, **fields: Any) -> dict[str, Any]:
@@ -40,26 +39,16 @@ def record_events(tenant: Tenant, count: int = 1, *, event: str = EVENT, custome
             record_event(tenant=tenants.Tenant(tenant.agency.pk), name=event, data=data, now=now())
 
 
-def until(condition: Callable[[], Any], seconds: float = PATIENCE_SECONDS) -> Any:
-    """Wait for a condition to hold, and give what it gave."""
-    end = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.01)
-    return found
-
-
 def ended(tenant: Tenant, count: int = 1) -> list[Delivery]:
     """Wait until so many deliveries of the agency have ended, and give them, oldest first."""
     rows = Delivery.objects.filter(agency=tenant.agency).exclude(status="pending").order_by("id")
-    return list(until(lambda: list(rows) if rows.count() >= count else None))
+    return until(lambda: list(rows) if rows.count() >= count else None, what=f"{count} deliveries that have ended")
 
 
 def attempted(tenant: Tenant, times: int) -> Delivery:
     """Wait until the agency's one delivery has been attempted so often, and give it."""
     rows = Delivery.objects.select_related("queued").filter(agency=tenant.agency, attempts=times)
-    found: Delivery = until(rows.first)
-    return found
+    return until(rows.first, what=f"attempt {times}")
 
 
 def make_due(delivery: Delivery) -> None:

@@ -1,18 +1,14 @@
 """What only a real server and raw bytes can show: bodies without a length, cut short, or chunked."""
 
-import os
 import socket
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
-from contextlib import closing
 from urllib.parse import urlsplit
 
 import pytest
 from pytest_django.live_server_helper import LiveServer
 
 from tests.api.conftest import AGENCY
+from tests.config.serving.web import running_web
 
 DEADLINE_SECONDS = 20
 KEY = "svc_ag_" + "A" * 34 + "0LzEfF"
@@ -53,46 +49,11 @@ def test_a_body_that_ends_too_early_is_400(live_server: LiveServer, agency_key: 
     assert b"The body is shorter than its Content-Length." in answer
 
 
-def a_free_port() -> int:
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
-
-
 @pytest.fixture(scope="module")
 def granian() -> Iterator[str]:
     """The test surfaces behind the server that production uses, with the one key it is given."""
-    port = a_free_port()
-    command = [
-        sys.executable,
-        "-m",
-        "granian",
-        "--interface",
-        "asgi",
-        "--port",
-        str(port),
-        "tests.api.surfaces.asgi:application",
-    ]
-    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings", "TEST_KEY": KEY}
-    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
-        try:
-            wait_for(port)
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            server.terminate()
-
-
-def wait_for(port: int) -> None:
-    deadline = time.monotonic() + DEADLINE_SECONDS
-    while time.monotonic() < deadline:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            time.sleep(0.05)
-        else:
-            return
-    pytest.fail("granian did not start")
+    with running_web("tests.api.surfaces.asgi:application", {"TEST_KEY": KEY}) as web:
+        yield f"http://127.0.0.1:{web.port}"
 
 
 def test_granian_passes_bodies_so_that_none_is_lost(granian: str) -> None:

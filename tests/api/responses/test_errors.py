@@ -82,12 +82,12 @@ def test_a_lock_that_is_not_free_in_time_is_no_fault_of_the_request(agency: Clie
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("LOCK TABLE auth_group IN ACCESS EXCLUSIVE MODE")
             locked.set()
-            done.wait(10)
+            done.wait(60)
         connection.close()
 
     holder = threading.Thread(target=hold)
     holder.start()
-    locked.wait(10)
+    assert locked.wait(60)
     with transaction.atomic():
         answer = agency.get(f"{AGENCY}/faults/lock")
         transaction.set_rollback(True)

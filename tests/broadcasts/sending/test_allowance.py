@@ -36,9 +36,10 @@ from tests.broadcasts.sending.broadcasts import (
     with_recipients,
 )
 from tests.channelconnect.sending.conftest import StartSender
-from tests.channelconnect.sending.messages import a_channel, a_conversation, a_message, until
+from tests.channelconnect.sending.messages import a_channel, a_conversation, a_message
 from tests.factories import ChannelFactory, a_workspace_key
 from tests.tenants import Tenant
+from tests.waiting import until
 from tools.sandbox import RunningSandbox
 from workspaces.contacts.models import Contact
 from workspaces.contacts.services import remove_contact

@@ -24,9 +24,10 @@ from config.leases.connection import Connection, open_connection
 from tests.broadcasts.sending.broadcasts import counts, rows_as_counts, with_recipients
 from tests.broadcasts.sending.test_allowance import Sending
 from tests.channelconnect.inbox.notices import of_number
-from tests.channelconnect.sending.messages import a_channel, until
+from tests.channelconnect.sending.messages import a_channel
 from tests.processes.own_processes import start, stop, variables
 from tests.tenants import Tenant
+from tests.waiting import until
 from tools.sandbox import RunningSandbox
 from workspaces.contacts.models import Contact
 from workspaces.subaccounts.models import Channel

@@ -1,6 +1,5 @@
 """After a pause, a suspension, or the end of a broadcast, no more than what was being sent at that moment leaves."""
 
-import time
 from contextlib import closing
 
 import pytest
@@ -11,15 +10,20 @@ from agency.models import Agency
 from broadcasts.models import Broadcast, Recipient, Stage
 from broadcasts.services.counts import add_counts
 from broadcasts.services.moving import cancel_broadcast, pause_broadcast, resume_broadcast
+from channelconnect.models import SenderRun
 from channelconnect.sending.limits import PER_CHANNEL
 from config.leases.connection import open_connection
 from config.leases.shards import SHARDS
 from tests.broadcasts.sending.broadcasts import counts, has_ended, rows_as_counts, with_recipients
 from tests.broadcasts.sending.test_allowance import Sending
 from tests.channelconnect.sending.conftest import StartSender
-from tests.channelconnect.sending.messages import until
+from tests.rounds import wait_for_a_round
+from tests.waiting import until
 from tools.sandbox import RunningSandbox
 from workspaces.subaccounts.models import Channel, Workspace
+
+# Messages a second: what a test stops would otherwise last for half a minute.
+SLOWLY = {"whatsapp": 5.0}
 
 
 def sent(meta: RunningSandbox) -> int:
@@ -30,18 +34,20 @@ def test_a_pause_holds_the_rest_back_and_going_on_sends_each_of_them_once(
     meta: RunningSandbox, channel: Channel, start_sender: StartSender
 ) -> None:
     broadcast = with_recipients(channel, 150)
-    start_sender()
-    until(lambda: sent(meta) >= 20)
+    slow = start_sender(rates=SLOWLY)
+    until(lambda: sent(meta) >= 3, what="the first messages")
 
     pause_broadcast(broadcast=broadcast, now=now(), by=SYSTEM)
     at_once = sent(meta)
-    until(lambda: not Recipient.objects.filter(stage=Stage.CLAIMED).exists())
-    time.sleep(0.3)
+    until(lambda: not Recipient.objects.filter(stage=Stage.CLAIMED).exists(), what="the end of what was being sent")
+    wait_for_a_round(SenderRun)
 
     assert sent(meta) - at_once <= PER_CHANNEL
     assert sent(meta) < 150
+    slow.stop()
+    start_sender()
     resume_broadcast(broadcast=Broadcast.objects.get(pk=broadcast.pk), now=now(), by=SYSTEM)
-    until(lambda: has_ended(broadcast))
+    until(lambda: has_ended(broadcast), what="the rest")
     assert set(meta.ledger()["sent_by_opaque"].values()) == {1}
     assert counts(broadcast) == rows_as_counts(broadcast) == {"sent": 150}
 
@@ -50,13 +56,13 @@ def test_who_was_not_sent_to_before_it_was_cancelled_never_is(
     meta: RunningSandbox, channel: Channel, start_sender: StartSender
 ) -> None:
     broadcast = with_recipients(channel, 150)
-    start_sender()
-    until(lambda: sent(meta) >= 20)
+    start_sender(rates=SLOWLY)
+    until(lambda: sent(meta) >= 3, what="the first messages")
 
     cancel_broadcast(broadcast=broadcast, now=now(), by=SYSTEM)
     at_once = sent(meta)
-    until(lambda: not Recipient.objects.filter(stage=Stage.CLAIMED).exists())
-    time.sleep(0.3)
+    until(lambda: not Recipient.objects.filter(stage=Stage.CLAIMED).exists(), what="the end of what was being sent")
+    wait_for_a_round(SenderRun)
 
     assert sent(meta) - at_once <= PER_CHANNEL
     assert sent(meta) == Recipient.objects.filter(status="sent").count() < 150

@@ -21,8 +21,9 @@ from tests.broadcasts.sending.broadcasts import (
     with_recipients,
 )
 from tests.channelconnect.sending.conftest import StartSender
-from tests.channelconnect.sending.messages import a_channel, until
+from tests.channelconnect.sending.messages import a_channel
 from tests.tenants import Tenant
+from tests.waiting import until
 from tools.sandbox import RunningSandbox
 from workspaces.contacts.models import Contact
 from workspaces.subaccounts.models import Channel

@@ -10,7 +10,7 @@ from broadcasts.models import Recipient
 from broadcasts.services.counts import add_counts
 from tests.broadcasts.sending.broadcasts import a_broadcast, add_recipients, counts, has_ended, people, rows_as_counts
 from tests.channelconnect.sending.conftest import StartSender
-from tests.channelconnect.sending.messages import until
+from tests.waiting import until
 from tools.sandbox import RunningSandbox
 from workspaces.subaccounts.models import Channel
 

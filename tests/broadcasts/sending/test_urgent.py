@@ -8,17 +8,13 @@ from channelconnect.models import Allowance
 from config.leases.connection import open_connection
 from tests.broadcasts.sending.broadcasts import counts, with_recipients
 from tests.channelconnect.sending.conftest import StartSender
-from tests.channelconnect.sending.messages import a_conversation, a_message, sends, until
+from tests.channelconnect.sending.messages import a_conversation, a_message, sends
+from tests.waiting import until, wait_for_lock
 from tools.sandbox import RunningSandbox
 from workspaces.conversations.models import QueuedMessage
 from workspaces.subaccounts.models import Channel
 
 HOLD = "SELECT FROM channelconnect_allowance WHERE key = %s FOR UPDATE"
-# Those that wait for a row's lock in this database.
-END_WAITING = """
-SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-WHERE datname = current_database() AND application_name = 'sender claimer' AND wait_event_type = 'Lock'
-"""
 
 
 def test_an_answer_leaves_while_the_claim_of_a_broadcast_waits_and_when_it_fails(
@@ -31,9 +27,10 @@ def test_an_answer_leaves_while_the_claim_of_a_broadcast_waits_and_when_it_fails
     with closing(open_connection("test")) as own, own.transaction():
         own.execute(HOLD, [key])
         sender = start_sender()
-        until(lambda: sends(meta, message))
-        until(lambda: own.execute(END_WAITING).rowcount)
-        sender.thread.join(30)
+        until(lambda: sends(meta, message), what="the answer")
+        [claimer] = wait_for_lock("transactionid")
+        own.execute("SELECT pg_terminate_backend(%s)", [claimer])
+        sender.thread.join(60)
         assert not sender.thread.is_alive()
     assert not QueuedMessage.objects.exists()
     message.refresh_from_db()

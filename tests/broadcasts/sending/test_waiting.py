@@ -18,7 +18,7 @@ from config.leases.connection import Connection, open_connection
 from tests.broadcasts.sending.broadcasts import with_recipients
 from tests.channelconnect.sending.conftest import StartSender
 from tests.channelconnect.sending.masses import Mass
-from tests.channelconnect.sending.messages import until
+from tests.waiting import until
 from workspaces.subaccounts.models import Channel
 
 WATCHED_SECONDS, MOST_SHARE = 0.5, 0.15
@@ -33,7 +33,7 @@ class LaggingMass(Mass):
         self.goes_on = Event()
 
     def record(self, connection: Connection, *, run: int, results: Sequence[Sent]) -> int:
-        self.goes_on.wait(30)
+        self.goes_on.wait(60)
         return super().record(connection, run=run, results=results)
 
 

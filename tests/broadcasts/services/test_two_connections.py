@@ -1,7 +1,6 @@
 """Two connections prepare one broadcast at the same time, each a chunk, and come to what one comes to."""
 
 import random
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -32,23 +31,19 @@ from tests.broadcasts.services.making import (
     work,
 )
 from tests.tenants import Tenant
+from tests.waiting import PATIENCE_SECONDS, wait_for_lock
 from webhooks.services import register_endpoint
 from workspaces.contacts.models import Contact
 from workspaces.subaccounts.services import tenant_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SIZE = 3
-PATIENCE_SECONDS = 30
 ZONES = (None, "Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Nowhere/At_all")
 COMPARED = ("contact_id", "due_at", "stage", "status", "address_kind", "address", "timezone", "skip_reason", "values")
 INSERT = """
 INSERT INTO broadcasts_recipient (broadcast_id, contact_id, due_at, stage, tries, status, created_at)
 VALUES (%s, %s, now(), 0, 0, 'pending', now())
 """
-# Those that wait for a chunk to end, and the backends that wait for somebody's row.
-FOR_CHUNKS = "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'advisory' AND classid = 7105008"
-FOR_ROWS = "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'"
-BREAK = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'"
 
 
 def in_thread(pool: ThreadPoolExecutor, work_on: Callable[[], Any]) -> Future[Any]:
@@ -65,17 +60,6 @@ def prepare(broadcast: Broadcast) -> Callable[[], bool]:
     return lambda: prepare_chunk(broadcast.pk, now=now(), size=SIZE)
 
 
-def wait_for(statement: str, number: int) -> None:
-    patience = time.monotonic() + PATIENCE_SECONDS
-    with connection.cursor() as cursor:
-        while time.monotonic() < patience:
-            cursor.execute(statement)
-            if cursor.fetchone() == (number,):
-                return
-            time.sleep(0.005)
-    raise AssertionError(f"not seen: {statement}")
-
-
 @contextmanager
 def both_at_work(broadcast: Broadcast, first: Contact) -> Iterator[tuple[Future[Any], Future[Any]]]:
     """Two chunks, of which the first waits until the block ends, and the second for the first."""
@@ -84,9 +68,9 @@ def both_at_work(broadcast: Broadcast, first: Contact) -> Iterator[tuple[Future[
             with connection.cursor() as cursor:
                 cursor.execute(INSERT, [broadcast.pk, first.pk])
             one = in_thread(pool, prepare(broadcast))
-            wait_for(FOR_ROWS, 1)
+            wait_for_lock("transactionid")
             other = in_thread(pool, prepare(broadcast))
-            wait_for(FOR_CHUNKS, 1)
+            wait_for_lock("advisory")
             yield one, other
             transaction.set_rollback(True)
         for done in (one, other):
@@ -191,8 +175,9 @@ def test_a_chunk_is_not_kept_where_the_one_before_it_broke(a: Tenant) -> None:
     broadcast = sending(a, message=templated(a))
     people = list(Contact.objects.order_by("pk"))
     with both_at_work(broadcast, people[0]) as (one, other):
+        [first] = wait_for_lock("transactionid")
         with connection.cursor() as cursor:
-            cursor.execute(BREAK)
+            cursor.execute("SELECT pg_terminate_backend(%s)", [first])
         assert other.result(PATIENCE_SECONDS)
         assert Recipient.objects.of(broadcast).count() == 1  # that of this transaction
     with pytest.raises(OperationalError):

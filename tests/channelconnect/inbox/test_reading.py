@@ -166,12 +166,12 @@ def test_a_lock_that_somebody_holds_costs_no_try() -> None:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("LOCK TABLE applied_facts IN EXCLUSIVE MODE")
             taken.set()
-            done.wait(10)
+            done.wait(60)
         connection.close()
 
     holder = threading.Thread(target=hold)
     holder.start()
-    taken.wait(10)
+    assert taken.wait(60)
     with connection.cursor() as cursor:
         cursor.execute("SET lock_timeout = '50ms'")
         try:

@@ -5,10 +5,12 @@ import hmac
 import os
 import random
 import signal
-import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from typing import Any
 
+import psycopg
 import pytest
 from django.db.models import Sum
 from django.test import Client
@@ -19,7 +21,8 @@ from channelconnect.models import ProviderNotice, ReadingAttempt
 from tests.channelconnect.inbox.applying import a_message
 from tests.channelconnect.inbox.notices import NUMBER, message, of_number
 from tests.factories import ChannelFactory
-from tests.processes.own_processes import start, variables
+from tests.processes.own_processes import database_url, start, variables
+from tests.waiting import until, wait_for_lock
 from tools.sandbox import RunningSandbox
 from workspaces.conversations.models import Conversation, Message
 
@@ -59,23 +62,30 @@ def sent(person: int, number: int) -> dict[str, Any]:
 
 @pytest.mark.django_db(transaction=True)
 def test_readers_that_are_killed_lose_nothing_and_double_nothing() -> None:
-    """Several people write; some bodies bring messages that came before. The counter of a thread counts each once."""
+    """Several people write; some bodies bring messages that came before. The counter of a thread counts each once.
+
+    Each is killed in the middle of a batch: while it waits to write down messages.
+    """
     ChannelFactory.create(external_id=NUMBER)
     chance, environment = random.Random(7), variables()
     known = [sent(number % 10, number) for number in range(BODIES * EACH)]
-    readers = []
+    readers, held = [], ExitStack()
     try:
         for number in range(BODIES):
             if number % (BODIES // KILLS) == 0:
                 readers += [start(READER, environment) for _ in range(2)]
             fresh = known[number * EACH : (number + 1) * EACH]
             store_notice(body=of_number(messages=[*fresh, *chance.sample(known[: number * EACH + 1], 1)]))
-            if number % (BODIES // KILLS) == BODIES // KILLS - 1:
+            if number % (BODIES // KILLS) == BODIES // KILLS - 2:
                 _wait_for_some(number)
-                time.sleep(chance.uniform(0, 0.05))
+                held.enter_context(_messages_held())
+            if number % (BODIES // KILLS) == BODIES // KILLS - 1:
+                wait_for_lock("relation")
                 for reader in readers:
                     os.killpg(reader.pid, signal.SIGKILL)
+                held.close()
     finally:
+        held.close()
         for reader in readers:
             reader.kill()
             reader.wait()
@@ -89,7 +99,13 @@ def test_readers_that_are_killed_lose_nothing_and_double_nothing() -> None:
 
 def _wait_for_some(number: int) -> None:
     """Let the readers begin, so that they are killed at their work."""
-    until = time.monotonic() + 30
     first = number - BODIES // KILLS + 1
-    while ProviderNotice.objects.exclude(read_at=None).count() <= first and time.monotonic() < until:
-        time.sleep(0.005)
+    until(lambda: ProviderNotice.objects.exclude(read_at=None).count() > first, what="the readers to begin")
+
+
+@contextmanager
+def _messages_held() -> Iterator[None]:
+    """Let nobody write a message until the block ends."""
+    with psycopg.connect(database_url()) as other:
+        other.execute("LOCK TABLE conversations_message IN SHARE ROW EXCLUSIVE MODE")
+        yield

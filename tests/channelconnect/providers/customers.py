@@ -37,7 +37,7 @@ class Customer:
         """Give the query with which the browser comes back."""
         self.sandbox.play(**{"person": person, "decision": "approve", **scenario})
         consent = self.provider(platform).consent_url(state="a state", redirect_uri=REDIRECT_URI)
-        answer = requests.get(consent, allow_redirects=False, timeout=5)
+        answer = requests.get(consent, allow_redirects=False, timeout=60)
         assert answer.status_code == 302, answer.text
         query = parse_qs(urlsplit(answer.headers["Location"]).query)
         return {name: values[0] for name, values in query.items()}

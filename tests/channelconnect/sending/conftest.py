@@ -32,7 +32,7 @@ class RunningSender:
         """Ask it to end its run in order, and wait for that."""
         self.stopping.set()
         wake_up(SENDER)
-        self.thread.join(30)
+        self.thread.join(60)
         assert not self.thread.is_alive(), "the sender does not end"
 
 

@@ -1,7 +1,5 @@
 """Channels at the sandbox, conversations on them, and messages that wait to be sent."""
 
-import time
-from collections.abc import Callable
 from datetime import datetime
 from itertools import count
 from typing import Any
@@ -11,6 +9,7 @@ from django.utils.timezone import now
 from channelconnect.models import ChannelCredential
 from tests.factories import ChannelFactory
 from tests.tenants import Tenant
+from tests.waiting import until as until
 from tools.sandbox import RunningSandbox
 from tools.sandbox.graph.tokens import Token, write
 from workspaces.contacts.models import Contact, ContactIdentity
@@ -20,7 +19,6 @@ from workspaces.subaccounts.models import Channel, Workspace
 SCOPES = ("whatsapp_business_management", "whatsapp_business_messaging", "pages_messaging", "instagram_manage_messages")
 NUMBERS = ("4010000", "4010001")
 PAGE, INSTAGRAM, BUSINESS = "6010000", "7010000", "2010000"
-PATIENCE_SECONDS = 30.0
 _people = count(1)
 
 
@@ -125,15 +123,6 @@ def many_conversations(channel: Channel, total: int) -> list[Conversation]:
     )
 
 
-def until(condition: Callable[[], Any], seconds: float = PATIENCE_SECONDS) -> Any:
-    """Wait for a condition to hold, and give what it gave."""
-    end = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.01)
-    return found
-
-
 def ended(message: Message, *statuses: str) -> Message:
     """Wait until a message is pending no longer, and give it."""
 
@@ -141,21 +130,19 @@ def ended(message: Message, *statuses: str) -> Message:
         message.refresh_from_db()
         return message.status in statuses if statuses else message.status != "pending"
 
-    until(look)
+    until(look, what="the end of a message")
     return message
 
 
 def put_off(message: Message) -> QueuedMessage:
     """Wait until a message waits for another try, and give its row."""
     rows = QueuedMessage.objects.filter(message=message, is_ready=False, run=None, is_unknown=False, tries__gt=0)
-    found: QueuedMessage = until(rows.first)
-    return found
+    return until(rows.first, what="a message that is put off")
 
 
 def unknown(message: Message) -> QueuedMessage:
     """Wait until nobody knows whether a message was sent, and give its row."""
-    found: QueuedMessage = until(QueuedMessage.objects.filter(message=message, is_unknown=True).first)
-    return found
+    return until(QueuedMessage.objects.filter(message=message, is_unknown=True).first, what="an unknown outcome")
 
 
 def make_due(message: Message, at: datetime | None = None) -> None:

@@ -11,8 +11,8 @@ from channelconnect.sending.channels import read_channels
 from channelconnect.sending.loop import SenderRun
 from config.leases.connection import open_connection
 from tests.channelconnect.sending.masses import Mass
-from tests.channelconnect.sending.messages import until
 from tests.config.http.receivers import Connection, Receiver
+from tests.waiting import until
 from workspaces.subaccounts.models import Channel
 
 MESSAGES, ANSWERED = 200, 10

@@ -14,9 +14,10 @@ from config.celery import wake_up
 from config.leases.connection import open_connection
 from tests.channelconnect.sending.conftest import StartSender
 from tests.channelconnect.sending.masses import Mass, WatchedConversations
-from tests.channelconnect.sending.messages import a_conversation, a_message, ended, until
+from tests.channelconnect.sending.messages import a_conversation, a_message, ended
 from tests.factories import ChannelFactory, WorkspaceFactory
 from tests.tenants import Tenant
+from tests.waiting import until
 from tools.sandbox import RunningSandbox
 from workspaces.conversations.models import Message
 from workspaces.conversations.services.outbound.queueing import SENDER

@@ -9,8 +9,9 @@ from django.utils.timezone import now
 from channelconnect.sending.conversations.read_marks import ReadMarks
 from config.leases.connection import open_connection
 from tests.channelconnect.sending.conftest import StartSender
-from tests.channelconnect.sending.messages import a_channel, a_conversation, a_message, ended, until
+from tests.channelconnect.sending.messages import a_channel, a_conversation, a_message, ended
 from tests.tenants import Tenant
+from tests.waiting import until
 from tools.sandbox import RunningSandbox
 from workspaces.conversations.models import Conversation, Message, ReadMark
 from workspaces.conversations.services import mark_read, mark_unread

@@ -20,9 +20,9 @@ from tests.channelconnect.sending.messages import (
     put_off,
     sends,
     unknown,
-    until,
 )
 from tests.tenants import Tenant
+from tests.waiting import until
 from tools.sandbox import RunningSandbox
 from workspaces.contacts.models import Contact
 from workspaces.conversations.models import Conversation, Message, QueuedMessage

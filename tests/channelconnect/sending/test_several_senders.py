@@ -6,8 +6,9 @@ from functools import partial
 
 from channelconnect.sending.loop import run_sender
 from tests.channelconnect.sending.conftest import StartSender
-from tests.channelconnect.sending.messages import a_channel, many_conversations, many_messages, until
+from tests.channelconnect.sending.messages import a_channel, many_conversations, many_messages
 from tests.tenants import Tenant
+from tests.waiting import until
 from tests.webhooks.delivering import cut_connections
 from tools.sandbox import RunningSandbox
 from workspaces.conversations.models import Message, QueuedMessage
@@ -54,7 +55,7 @@ def test_a_sender_whose_connections_are_cut_goes_on_in_a_new_run(
         until(lambda: not QueuedMessage.objects.filter(is_unknown=False).exists(), 60)
     finally:
         stopping.set()
-        sender.join(40)
+        sender.join(60)
     assert not sender.is_alive()
     sent = accepted_once(meta).total()
     unknown = QueuedMessage.objects.count()

@@ -11,6 +11,8 @@ from config.http.client import Sender
 from config.http.exchange import Limits
 from tests.config.http.receivers import Behaviour, Receiver, answer
 
+HURRIED = Limits(total_ms=3_000, connect_ms=2_900)
+
 
 @pytest.fixture
 def start_receiver() -> Iterator[Callable[..., Receiver]]:
@@ -48,8 +50,8 @@ def sender(make_sender: Callable[..., Sender]) -> Sender:
 
 @pytest.fixture
 def hurried_sender(make_sender: Callable[..., Sender]) -> Sender:
-    """A sender with limits short enough to wait for."""
-    return make_sender(limits=Limits(total_ms=600, connect_ms=400))
+    """A sender with limits short enough to wait for, and long enough for a receiver that answers."""
+    return make_sender(limits=HURRIED)
 
 
 @pytest.fixture(scope="session")

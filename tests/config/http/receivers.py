@@ -20,6 +20,8 @@ from tests.document.recording import watch_envelope
 LOOPBACK = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
 BODY = b'{"id":"7d4f3a0e-38a5-4a5b-9d0a-2f3c58a0b1c2"}'
 HEADERS = (("Content-Type", "application/json"), ("User-Agent", "Svc-Agency-Webhooks/1.0"))
+# Longer than any test waits for an answer.
+LONG_SECONDS = 600
 NO_CONTENT = b"HTTP/1.1 204 No Content\r\n\r\n"
 
 
@@ -51,7 +53,7 @@ class Connection:
             self.send(bytes([byte]))
 
     def hang(self) -> None:
-        self.receiver.closing.wait(30)
+        self.receiver.closing.wait(LONG_SECONDS)
 
     def read_request(self) -> Received | None:
         """The next request, or None where the sender has hung up."""
@@ -134,7 +136,7 @@ class Receiver:
             with suppress(OSError):
                 connection.socket.shutdown(socket.SHUT_RDWR)
         for thread in self._threads:
-            thread.join(10)
+            thread.join(60)
         self._listener.close()
 
     def _accept(self) -> None:

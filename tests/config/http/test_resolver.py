@@ -1,16 +1,20 @@
 """Names are looked up beside the loop, in bounded time, whatever their name servers do."""
 
 import threading
-import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from config.http import resolver as resolving
 from config.http.lookups import LookupFailed, system_lookup
 from config.http.resolver import Resolver
+from tests.waiting import until
 
 PUBLIC = ("93.184.216.34",)
+LONG_SECONDS = 600.0
 
 
 class NameService:
@@ -18,12 +22,14 @@ class NameService:
 
     def __init__(self) -> None:
         self.asked: list[str] = []
+        self.answered: list[str] = []
         self._alive = threading.Event()
 
     def __call__(self, host: str) -> tuple[str, ...]:
         self.asked.append(host)
         if "dead" in host:
-            self._alive.wait(60)
+            self._alive.wait(LONG_SECONDS)
+        self.answered.append(host)
         if "broken" in host:
             raise LookupFailed
         return PUBLIC
@@ -61,18 +67,17 @@ def test_a_failing_name_server_is_distinguished_from_a_missing_name(make_resolve
         make_resolver().resolve("broken.acme.io")
 
 
-def test_a_look_up_that_hangs_fails_in_time(make_resolver: Callable[..., Resolver]) -> None:
+def test_a_look_up_that_hangs_fails_in_time(make_resolver: Callable[..., Resolver], service: NameService) -> None:
     resolver = make_resolver(timeout_s=0.2)
-    started = time.monotonic()
 
     with pytest.raises(LookupFailed):
         resolver.resolve("dead.acme.io")
 
-    assert 0.2 <= time.monotonic() - started < 30  # the name server is silent for a minute
+    assert (service.asked, service.answered) == (["dead.acme.io"], [])
 
 
 def test_one_dead_domain_leaves_room_for_the_others(make_resolver: Callable[..., Resolver]) -> None:
-    resolver = make_resolver(threads=4, timeout_s=30)
+    resolver = make_resolver(threads=4, timeout_s=LONG_SECONDS)
     dead = [resolver.submit(f"dead{number}.evil.io") for number in range(50)]
 
     assert resolver.resolve("hooks.acme.io") == PUBLIC
@@ -82,7 +87,7 @@ def test_one_dead_domain_leaves_room_for_the_others(make_resolver: Callable[...,
 
 
 def test_many_dead_domains_block_the_others_for_one_limit_at_most(
-    make_resolver: Callable[..., Resolver],
+    make_resolver: Callable[..., Resolver], service: NameService
 ) -> None:
     resolver = make_resolver(threads=4, timeout_s=0.3)
     for number in range(4):
@@ -90,8 +95,10 @@ def test_many_dead_domains_block_the_others_for_one_limit_at_most(
 
     with pytest.raises(LookupFailed):
         resolver.resolve("dead.evil0.io")
+    resolver._timeout_s = LONG_SECONDS
 
     assert resolver.resolve("hooks.acme.io") == PUBLIC
+    assert service.answered == ["hooks.acme.io"]
 
 
 def test_the_number_of_threads_is_bounded_for_good(make_resolver: Callable[..., Resolver]) -> None:
@@ -108,7 +115,7 @@ def test_the_number_of_threads_is_bounded_for_good(make_resolver: Callable[..., 
 def test_whoever_asks_for_the_same_name_at_once_shares_the_look_up(
     make_resolver: Callable[..., Resolver], service: NameService
 ) -> None:
-    resolver = make_resolver()
+    resolver = make_resolver(timeout_s=LONG_SECONDS)
     futures = [resolver.submit("dead.acme.io") for _ in range(20)]
     service.revive()
 
@@ -133,11 +140,12 @@ def test_a_name_is_asked_again_once_its_servers_are_back(
         resolver.resolve("dead.acme.io")
     service.revive()
 
-    for _ in range(100):
-        if not isinstance((answer := resolver.submit("dead.acme.io")).exception(), LookupFailed):
-            break
-        time.sleep(0.01)
-    assert answer.result() == PUBLIC
+    def answer() -> tuple[str, ...] | None:
+        with suppress(LookupFailed):
+            return resolver.resolve("dead.acme.io")
+        return None
+
+    assert until(answer, what="an answer") == PUBLIC
 
 
 def test_nothing_is_remembered_unless_asked_for(make_resolver: Callable[..., Resolver], service: NameService) -> None:
@@ -149,13 +157,19 @@ def test_nothing_is_remembered_unless_asked_for(make_resolver: Callable[..., Res
     assert resolver.remembered("hooks.acme.io") is None
 
 
-def test_answers_are_remembered_for_a_moment(make_resolver: Callable[..., Resolver], service: NameService) -> None:
-    resolver = make_resolver(ttl_s=0.2)
+def test_answers_are_remembered_for_a_moment(
+    make_resolver: Callable[..., Resolver], service: NameService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moments = SimpleNamespace(now=100.0)
+    monkeypatch.setattr(resolving, "time", SimpleNamespace(monotonic=lambda: moments.now))
+    resolver = make_resolver(ttl_s=3)
     resolver.resolve("hooks.acme.io")
 
     assert resolver.remembered("hooks.acme.io") == PUBLIC
     assert resolver.submit("hooks.acme.io").done()
-    time.sleep(0.25)
+    moments.now += 2.9
+    assert resolver.remembered("hooks.acme.io") == PUBLIC
+    moments.now += 0.1
     assert resolver.remembered("hooks.acme.io") is None
     assert resolver.resolve("hooks.acme.io") == PUBLIC
     assert service.asked == ["hooks.acme.io"] * 2
@@ -166,7 +180,7 @@ def test_closing_fails_what_is_still_asked(make_resolver: Callable[..., Resolver
     future = resolver.submit("dead.acme.io")
     resolver.close()
 
-    assert isinstance(future.exception(timeout=30), LookupFailed)
+    assert isinstance(future.exception(timeout=60), LookupFailed)
     assert isinstance(resolver.submit("hooks.acme.io").exception(), LookupFailed)
 
 

@@ -7,7 +7,7 @@ from django.db import connection
 
 from config.leases.connection import Connection, open_connection
 from config.leases.runs import GRACE_SECONDS, LEASE_SECONDS, WorkerRuns
-from tests.webhooks.delivering import until
+from tests.waiting import until
 
 PRESENCE = 7_999_999
 freed: list[tuple[int, bool]] = []

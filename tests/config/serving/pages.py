@@ -19,10 +19,12 @@ from django.views.decorators.csrf import csrf_exempt
 
 from config.event_streams import EventStreamResponse
 from config.request_bodies import MIB, BodyRule, body_rules
-from config.serving.application import WSGIInThreads
-from tests.config.serving.web import FILE_BYTES, THREADS
+from config.serving import bodies
+from config.serving.application import WAIT_SECONDS, WSGIInThreads
+from tests.config.serving.web import FILE_BYTES, THREADS, Gate
 
 PIECE = b"x" * 65536
+BODY_SECONDS = bodies.FIRST_SECONDS
 open_streams: set[int] = set()
 
 body_rules.add(
@@ -51,27 +53,37 @@ def ready(_: HttpRequest) -> HttpResponse:
     return JsonResponse({"instance": settings.INSTANCE_ID})
 
 
-def sleep(request: HttpRequest) -> HttpResponse:
-    time.sleep(float(request.GET["seconds"]))
-    return HttpResponse("slept")
+def wait(request: HttpRequest) -> HttpResponse:
+    """Hold a thread until the test lets it go."""
+    Gate(request.GET["gate"]).hold()
+    return HttpResponse("let go")
 
 
-def _pieces(endless: bool, fails: bool) -> Iterator[bytes]:
+def limits(request: HttpRequest) -> HttpResponse:
+    """Set how long a body may take and how long a request waits for a thread: the product's own without a number."""
+    bodies.FIRST_SECONDS = float(request.GET.get("body", BODY_SECONDS))  # type: ignore[misc]  # it is not final here
+    application.threads.wait_seconds = float(request.GET.get("thread", WAIT_SECONDS))
+    return HttpResponse("set")
+
+
+def _pieces(endless: bool, fails: bool, gate: Gate) -> Iterator[bytes]:
     number = time.monotonic_ns()
     open_streams.add(number)
     try:
         yield b"first\n"
         if fails:
             raise ZeroDivisionError
+        if not endless:
+            gate.hold()
         for _ in itertools.count() if endless else range(3):
-            time.sleep(0 if endless else 0.3)
             yield PIECE if endless else b"more\n"
     finally:
         open_streams.discard(number)
 
 
 def stream(request: HttpRequest, kind: str) -> StreamingHttpResponse:
-    return StreamingHttpResponse(_pieces(kind == "endless", kind == "fails"))
+    gate = Gate(request.GET.get("gate", ""))
+    return StreamingHttpResponse(_pieces(kind == "endless", kind == "fails", gate))
 
 
 def streams(request: HttpRequest) -> HttpResponse:
@@ -95,7 +107,8 @@ def file(request: HttpRequest) -> FileResponse:
 urlpatterns = [
     path("readyz", ready),
     path("signed", signed),
-    path("sleep", sleep),
+    path("wait", wait),
+    path("limits", limits),
     path("stream/<str:kind>", stream),
     path("streams", streams),
     path("events/<str:topic>", events),

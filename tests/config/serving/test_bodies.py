@@ -1,24 +1,31 @@
 """A body is read whole, in bounded time and size, before any thread is held; nothing is lost on its way to a view."""
 
 import hashlib
+import select
 import socket
-import time
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
 from config.request_bodies import MIB
-from tests.config.serving.web import FILE_BYTES, THREADS, Web, head, read, running_web
+from config.serving.application import WAIT_SECONDS
+from config.serving.bodies import FIRST_SECONDS
+from tests.config.serving.conftest import PAGES
+from tests.config.serving.web import FILE_BYTES, THREADS, Gate, Web, head, read, running_web
+from tests.waiting import until
 
 FORM = "Content-Type: application/octet-stream"
 HALF = head("POST", "/seen", "Content-Length: 1000", FORM) + b"half"
 
 
-@pytest.fixture(scope="module")
-def web() -> Iterator[Web]:
-    with running_web("tests.config.serving.pages:application") as running:
-        yield running
+@pytest.fixture
+def gate(tmp_path: Path) -> Iterator[Gate]:
+    """What holds threads of the server until the test opens it, or has ended."""
+    made = Gate(tmp_path)
+    yield made
+    made.open()
 
 
 def post(path: str, body: bytes, *lines: str) -> bytes:
@@ -26,26 +33,32 @@ def post(path: str, body: bytes, *lines: str) -> bytes:
 
 
 def test_half_sent_bodies_hold_no_thread_and_end_with_408(web: Web) -> None:
-    started = time.monotonic()
-    half = [web.send(HALF) for _ in range(50)]
+    """Under the shorter limit those end that began under it, and no earlier one."""
+    assert FIRST_SECONDS == 10
+    web.get("/limits?body=3600")
+    patient = [web.send(HALF) for _ in range(50)]
     assert web.get("/seen").status == 200
-    assert time.monotonic() - started < 8
+    web.get("/limits?body=0.5")
+    half = [web.send(HALF) for _ in range(50)]
     answers = [read(connection) for connection in half]
     assert {(answer.status, answer.is_closed) for answer in answers} == {(408, True)}
-    assert 9 < time.monotonic() - started < 20
+    assert select.select(patient, [], [], 0)[0] == []
 
 
 def test_a_body_below_the_api_that_comes_too_slowly_is_refused_in_json(web: Web) -> None:
-    dripping = web.send(head("POST", "/api/x", "x-api-key: k", "Content-Length: 1000", "X-Request-Id: slow"))
-    until = time.monotonic() + 15
-    dripping.settimeout(0.5)
-    answer = b""
-    while not answer and time.monotonic() < until:
-        dripping.sendall(b"x")
+    """Each byte of it comes within the limit; all of them do not."""
+    web.get("/limits?body=1")
+    dripping = web.send(head("POST", "/api/x", "x-api-key: k", "Content-Length: 100000", "X-Request-Id: slow"))
+    dripping.settimeout(0.05)
+
+    def drip() -> bytes:
         try:
-            answer = dripping.recv(65536)
+            dripping.sendall(b"x")
+            return dripping.recv(65536)
         except TimeoutError:
-            continue
+            return b""
+
+    answer = until(drip, what="an answer to a body that drips")
     assert answer.startswith(b"HTTP/1.1 408")
     assert b"x-request-id: slow" in answer
     assert answer.endswith(b'{"message":"The body came too slowly."}')
@@ -105,12 +118,17 @@ def test_a_body_cut_short_reaches_no_view(web: Web, cut: bytes) -> None:
     assert b" 200 " not in read(connection).raw
 
 
-def test_what_was_begun_is_finished_before_a_server_ends() -> None:
-    with running_web("tests.config.serving.pages:application") as ending:
-        begun = ending.send(head("GET", "/sleep?seconds=2"))
-        time.sleep(0.5)
+def test_what_was_begun_is_finished_before_a_server_ends(gate: Gate) -> None:
+    """It is let go when the server has begun to end, which closes the connections over which nothing comes."""
+    with running_web(PAGES) as ending:
+        idle = ending.send(head("GET", "/healthz"))
+        assert idle.recv(65536).startswith(b"HTTP/1.1 200")
+        begun = ending.send(head("GET", f"/wait?gate={gate.folder}"))
+        gate.wait_for(1)
         ending.process.terminate()
-        assert read(begun).body == b"slept"
+        assert idle.recv(65536) == b""
+        gate.open()
+        assert read(begun).body == b"let go"
 
 
 def test_a_view_is_told_what_came(web: Web) -> None:
@@ -139,12 +157,14 @@ def test_pipelined_requests_are_answered_in_turn(web: Web) -> None:
     assert places == sorted(places)
 
 
-def test_pieces_come_as_they_are_made(web: Web) -> None:
-    connection = web.send(head("GET", "/stream/short", "Connection: close"))
+def test_pieces_come_as_they_are_made(web: Web, gate: Gate) -> None:
+    """The second one is made when the first one has come."""
+    connection = web.send(head("GET", f"/stream/short?gate={gate.folder}", "Connection: close"))
     came = b""
     while b"first" not in came:
         came += connection.recv(65536)
     assert b"more" not in came
+    gate.open()
     assert read(connection).raw.count(b"more") == 3
 
 
@@ -159,10 +179,7 @@ def test_a_client_that_goes_or_stops_reading_holds_no_thread(web: Web) -> None:
     for connection in gone:
         connection.recv(65536)
         connection.close()
-    until = time.monotonic() + 10
-    while web.get("/streams").json["open"] and time.monotonic() < until:
-        time.sleep(0.1)
-    assert web.get("/streams").json["open"] == 0
+    until(lambda: web.get("/streams").json["open"] == 0, what="the streams to be left")
     files = [web.send(head("GET", "/file")) for _ in range(THREADS * 3)]
     assert web.get("/seen").status == 200
     for connection in files:
@@ -174,11 +191,14 @@ def test_a_large_file_comes_whole(web: Web) -> None:
     assert (len(reply.body), f"content-length: {FILE_BYTES}".encode() in reply.head) == (FILE_BYTES, True)
 
 
-def test_liveness_and_a_bound_while_all_threads_are_held(web: Web) -> None:
-    held = [web.send(head("GET", "/sleep?seconds=9", "Connection: close")) for _ in range(THREADS)]
-    time.sleep(0.3)
+def test_liveness_and_a_bound_while_all_threads_are_held(web: Web, gate: Gate) -> None:
+    assert WAIT_SECONDS == 5
+    web.get("/limits?thread=0.5")
+    held = [web.send(head("GET", f"/wait?gate={gate.folder}", "Connection: close")) for _ in range(THREADS)]
+    gate.wait_for(THREADS)
     assert web.get("/healthz").status == 200
     waiting = web.get("/seen")
     assert (waiting.status, b"retry-after: 2" in waiting.head) == (503, True)
-    assert {read(connection).body for connection in held} == {b"slept"}
-    assert web.get("/seen").status == 200
+    gate.open()
+    assert {read(connection).body for connection in held} == {b"let go"}
+    until(lambda: web.get("/seen").status == 200, what="a free thread")

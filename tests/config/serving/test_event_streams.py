@@ -2,18 +2,18 @@
 
 import os
 import signal
-import socket
-import time
-from collections.abc import Iterator
+from contextlib import suppress
 from uuid import uuid4
 
 import pytest
 
 from config.event_streams import KEPT_ENTRIES, newest_entry, publish, stream_key
 from config.redis import client
+from config.serving.event_streams import HEARTBEAT
+from tests.config.serving.conftest import PAGES
 from tests.config.serving.web import THREADS, Web, head, running_web
-
-PATIENCE = 30.0
+from tests.subscribers import cut_subscribers
+from tests.waiting import until
 
 
 class Listener:
@@ -26,27 +26,28 @@ class Listener:
 
     def until(self, *texts: bytes) -> bytes:
         """Read until all of these have come; give everything that came."""
-        until = time.monotonic() + PATIENCE
-        while not all(text in self.came for text in texts):
-            self.connection.settimeout(max(0.01, until - time.monotonic()))
+
+        def have_come() -> bool:
+            if all(text in self.came for text in texts):
+                return True
             piece = self.connection.recv(65536)
-            if not piece:
-                raise AssertionError(f"The stream ended after {self.came!r}.")
+            assert piece, f"The stream ended after {self.came!r}."
             self.came += piece
+            return False
+
+        until(have_come, what=f"{texts}")
         return self.came
 
     def end(self) -> bytes:
         """Read to the stream's end."""
-        self.connection.settimeout(PATIENCE)
-        while piece := self.connection.recv(65536):
+
+        def has_ended() -> bool:
+            piece = self.connection.recv(65536)
             self.came += piece
+            return not piece
+
+        until(has_ended, what="the stream's end")
         return self.came
-
-
-@pytest.fixture(scope="module")
-def web() -> Iterator[Web]:
-    with running_web("tests.config.serving.pages:application") as running:
-        yield running
 
 
 @pytest.fixture
@@ -58,11 +59,8 @@ def listening(web: Web) -> int:
     return int(web.get("/listeners").json["open"])
 
 
-def until_listening(web: Web, number: int) -> None:
-    until = time.monotonic() + PATIENCE
-    while listening(web) != number:
-        assert time.monotonic() < until
-        time.sleep(0.02)
+def wait_for_listeners(web: Web, number: int) -> None:
+    until(lambda: listening(web) == number, what=f"{number} listeners")
 
 
 def joined(web: Web, topic: str) -> Listener:
@@ -75,23 +73,22 @@ def joined(web: Web, topic: str) -> Listener:
 
 def test_what_is_published_comes_at_once_to_those_who_listen_to_it(web: Web, topic: str) -> None:
     one, two, other = joined(web, topic), joined(web, topic), joined(web, topic + "other")
-    started = time.monotonic()
     publish(topic, {"number": 1})
     for listener in (one, two):
-        assert b"content-type: text/event-stream" in listener.until(b'data: {"number":1}\n\n').lower()
-    assert time.monotonic() - started < 2
+        came = listener.until(b'data: {"number":1}\n\n')
+        assert b"content-type: text/event-stream" in came.lower()
+        assert HEARTBEAT not in came, "it came before the first look whether they are still there"
     publish(topic + "other", {"number": 2})
     assert b'{"number":1}' not in other.until(b'{"number":2}')
 
 
 def test_streams_hold_no_thread_and_are_forgotten_when_their_clients_go(web: Web, topic: str) -> None:
-    before = listening(web)
     listeners = [Listener(web, topic) for _ in range(20 * THREADS)]
-    until_listening(web, before + len(listeners))
+    wait_for_listeners(web, len(listeners))
     assert web.get("/seen").status == 200
     for listener in listeners:
         listener.connection.close()
-    until_listening(web, before)
+    wait_for_listeners(web, 0)
 
 
 def test_who_comes_back_is_told_what_was_missed_and_nothing_twice(web: Web, topic: str) -> None:
@@ -127,14 +124,14 @@ def test_who_missed_more_than_is_kept_is_told_to_ask_for_all(web: Web, topic: st
 def test_a_lost_connection_to_redis_ends_with_everybody_asking_for_all(web: Web, topic: str) -> None:
     listener = joined(web, topic)
     listener.came = b""
-    client().client_kill_filter(_type="pubsub")
+    assert cut_subscribers() >= 1
     listener.until(b"event: refetch")
     publish(topic, {"number": 5})
     listener.until(b'{"number":5}')
 
 
 def test_a_server_that_is_about_to_end_ends_its_streams(topic: str) -> None:
-    with running_web("tests.config.serving.pages:application") as leaving:
+    with running_web(PAGES) as leaving:
         listener = joined(leaving, topic)
         pid = int(leaving.get("/seen").json["meta"].get("HTTP_X_PID", 0)) or _worker_of(leaving)
         os.kill(pid, signal.SIGUSR1)
@@ -152,17 +149,13 @@ def _worker_of(web: Web) -> int:
 def test_a_stream_is_refused_nobody_with_a_broken_id(web: Web, topic: str) -> None:
     listener = Listener(web, topic, after="'; DROP")
     publish(topic, {"number": 1})
-    until_publishing(listener, topic)
-
-
-def until_publishing(listener: Listener, topic: str) -> None:
-    """Publish until the listener, who has no id to go on after, hears of it."""
-    until = time.monotonic() + PATIENCE
     listener.connection.settimeout(0.2)
-    while b"data:" not in listener.came:
-        assert time.monotonic() < until
-        publish(topic, {"number": 1})
-        try:
-            listener.came += listener.connection.recv(65536)
-        except socket.timeout:  # noqa: UP041
-            continue
+    until(lambda: publish_and_hear(listener, topic), what="what is published to be heard")
+
+
+def publish_and_hear(listener: Listener, topic: str) -> bool:
+    """Publish once more: who has no id to go on after may not have been listening yet."""
+    publish(topic, {"number": 1})
+    with suppress(TimeoutError):
+        listener.came += listener.connection.recv(65536)
+    return b"data:" in listener.came

@@ -6,20 +6,20 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections import Counter
 from contextlib import suppress
 
+from tests.config.serving.conftest import PAGES
 from tests.config.serving.web import Web, running_web
+from tests.waiting import until
 from tools.local import ROOT
 from tools.local.runner.plan import WEB, WEB_LIMITS
 
-APPLICATION = "tests.config.serving.pages:application"
 CLIENTS = 4
 
 
 def keep_calling(web: Web, outcomes: Counter[str], stopped: threading.Event) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", web.port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", web.port, timeout=60)
     while not stopped.is_set():
         try:
             connection.request("GET", "/seen")
@@ -50,21 +50,21 @@ def restart(web: Web, application: str, *options: str) -> "subprocess.CompletedP
 def test_calls_go_on_while_a_server_is_replaced() -> None:
     outcomes: Counter[str] = Counter()
     stopped = threading.Event()
-    with running_web(APPLICATION) as web:
+    with running_web(PAGES) as web:
         callers = [threading.Thread(target=keep_calling, args=(web, outcomes, stopped)) for _ in range(CLIENTS)]
         for caller in callers:
             caller.start()
-        answer = restart(web, APPLICATION)
-        before = outcomes.total()
-        time.sleep(1)
+        answer = restart(web, PAGES, "--leave-seconds", "0.5")
+        assert web.process.wait(60) == 0
+        before = outcomes["200"]
+        until(lambda: outcomes["200"] >= before + CLIENTS, what="calls of the new server")
         stopped.set()
         for caller in callers:
             caller.join()
-        assert (answer.returncode, web.process.wait(30)) == (0, 0)
+        assert answer.returncode == 0
         new = int(answer.stdout)
         try:
             assert web.get("/healthz").status == 200
-            assert before < outcomes.total()
             # A connection that the server closes just when a request comes over it: one at most for each client.
             assert outcomes.total() - outcomes["200"] <= CLIENTS
         finally:
@@ -72,7 +72,6 @@ def test_calls_go_on_while_a_server_is_replaced() -> None:
                 os.kill(new, signal.SIGTERM)
 
 
-def test_a_new_server_that_does_not_start_leaves_the_old_one_alone() -> None:
-    with running_web(APPLICATION) as web:
-        assert restart(web, "tests.no_such:application", "--start-seconds", "30").returncode == 1
-        assert web.get("/seen").status == 200
+def test_a_new_server_that_does_not_start_leaves_the_old_one_alone(web: Web) -> None:
+    assert restart(web, "tests.no_such:application", "--start-seconds", "30").returncode == 1
+    assert web.get("/seen").status == 200

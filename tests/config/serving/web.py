@@ -5,21 +5,42 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
+from tests.waiting import until
 from tools.local.parent_death import parent_death_signal
 from tools.local.runner.plan import WEB, WEB_LIMITS
-from tools.local.runner.web import free_port, get
+from tools.local.runner.web import get
 
 # What tests.config.serving.pages has: its threads, and the length of its file.
 THREADS = 2
 FILE_BYTES = 24 * 1024 * 1024
-START_SECONDS = 60.0
-ANSWER_SECONDS = 30.0
+ANSWER_SECONDS = 60.0
+STOP_SECONDS = 60.0
+
+
+class Gate:
+    """A folder that holds the server's threads until the test opens it."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+
+    def hold(self) -> None:
+        """Called by the server: wait for the test."""
+        (self.folder / uuid4().hex).touch()
+        until((self.folder / "open").exists, what="the test")
+
+    def wait_for(self, number: int) -> None:
+        """Wait until so many are held."""
+        until(lambda: len(list(self.folder.iterdir())) >= number, what=f"{number} that are held")
+
+    def open(self) -> None:
+        (self.folder / "open").touch()
 
 
 @dataclass(frozen=True)
@@ -68,6 +89,12 @@ class Web:
     def get(self, path: str, *lines: str) -> Reply:
         return self.talk(head("GET", path, "Connection: close", *lines))
 
+    def close_connections(self) -> None:
+        """Leave, as clients do that go."""
+        for connection in self.connections:
+            connection.close()
+        self.connections.clear()
+
 
 def head(method: str, path: str, *lines: str) -> bytes:
     return "\r\n".join([f"{method} {path} HTTP/1.1", "Host: localhost", *lines, "", ""]).encode("latin-1")
@@ -88,8 +115,22 @@ def read(connection: socket.socket) -> Reply:
 
 @contextmanager
 def running_web(application: str, variables: Mapping[str, str] = {}, *, port: int = 0) -> Iterator[Web]:
-    """Run the web server with the product's own options until the block ends."""
-    port = free_port(port)
+    """Run the web server with the product's own options until the block ends; `port` is one that was reserved."""
+    with ExitStack() as stack:
+        yield stack.enter_context(_running(application, variables, port or stack.enter_context(reserved_port())))
+
+
+@contextmanager
+def reserved_port() -> Iterator[int]:
+    """Keep a port from everybody else: the web server, whose sockets share theirs, can listen there."""
+    with socket.socket() as holder:
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        holder.bind(("127.0.0.1", 0))
+        yield int(holder.getsockname()[1])
+
+
+@contextmanager
+def _running(application: str, variables: Mapping[str, str], port: int) -> Iterator[Web]:
     command = (sys.executable, "-m", "granian", *WEB, *WEB_LIMITS, "--workers", "1", "--port", str(port), application)
     environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings", **variables}
     process = subprocess.Popen(
@@ -104,19 +145,18 @@ def running_web(application: str, variables: Mapping[str, str] = {}, *, port: in
         wait_until_it_lives(web)
         yield web
     finally:
-        for connection in web.connections:
-            connection.close()
+        web.close_connections()
         process.terminate()
         try:
-            process.wait(20)
+            process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
 
 
 def wait_until_it_lives(web: Web) -> None:
-    until = time.monotonic() + START_SECONDS
-    while get(web.port, "/healthz")[0] != 200:
-        if web.process.poll() is not None or time.monotonic() > until:
-            raise AssertionError("The web server did not start.")
-        time.sleep(0.05)
+    def look() -> bool:
+        assert web.process.poll() is None, "The web server did not start."
+        return get(web.port, "/healthz")[0] == 200
+
+    until(look, what="the web server", every=0.05)

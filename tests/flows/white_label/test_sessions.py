@@ -28,7 +28,7 @@ class Visitor:
     def call(self, method: str, host: str, path: str, **data: str) -> requests.Response:
         headers = {"Host": host, "Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items())}
         answer = requests.request(
-            method, f"{self.url}{path}", headers=headers, data=data or None, allow_redirects=False, timeout=10
+            method, f"{self.url}{path}", headers=headers, data=data or None, allow_redirects=False, timeout=60
         )
         self.set_cookies += answer.raw.headers.getlist("Set-Cookie")
         return answer

@@ -4,12 +4,14 @@ import os
 import re
 import signal
 import threading
-import time
+from typing import Any
 
+import psycopg
 import pytest
 import requests
 
 from tests.tools.system import RunningSystem
+from tests.waiting import until
 from tools.demo.__main__ import main
 
 pytestmark = pytest.mark.slow
@@ -37,9 +39,14 @@ def send(system: RunningSystem, child: str, number: signal.Signals) -> None:
     os.killpg(system.pids[child], number)
 
 
+def written(database: psycopg.Connection[Any]) -> int:
+    """How many events there are."""
+    return int(database.execute("SELECT count(*) FROM agency_event").fetchall()[0][0])
+
+
 def webhooks(system: RunningSystem) -> list[str]:
     headers = {"x-api-key": system.bootstrap["agency_key"]}
-    answer = requests.get(f"{system.url}/api/agency/v1/webhooks", headers=headers, timeout=10)
+    answer = requests.get(f"{system.url}/api/agency/v1/webhooks", headers=headers, timeout=60)
     return [endpoint["url"] for endpoint in answer.json()["data"]]
 
 
@@ -56,10 +63,14 @@ def test_every_event_arrives_signed_and_the_webhook_is_removed(live_system: Runn
 def test_killing_the_dispatcher_and_the_web_process_in_the_middle_loses_nothing(
     live_system: RunningSystem, demo: Demo
 ) -> None:
+    """The next one is killed when some more of what the demonstration does has been written down."""
+
     def kill() -> None:
-        for child in ("dispatcher", "web", "dispatcher"):
-            time.sleep(0.4)
-            send(live_system, child, signal.SIGKILL)
+        with psycopg.connect(live_system.env["DATABASE_URL"], autocommit=True) as database:
+            begun = written(database)
+            for number, child in enumerate(("dispatcher", "web", "dispatcher"), 1):
+                until(lambda number=number: written(database) >= begun + 6 * number, what="more events")  # type: ignore[misc]
+                send(live_system, child, signal.SIGKILL)
 
     killer = threading.Thread(target=kill)
     killer.start()

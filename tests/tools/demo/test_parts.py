@@ -80,13 +80,13 @@ def test_the_tracker_remembers_errors_and_what_is_missing() -> None:
 def test_the_receiver_keeps_the_bytes_as_they_came() -> None:
     with open_receiver() as receiver:
         body = b'{"a":  "\xc3\xa9/"}'
-        answer = requests.post(receiver.url, data=body, headers={"X-Svc-Event": "e"}, timeout=5)
+        answer = requests.post(receiver.url, data=body, headers={"X-Svc-Event": "e"}, timeout=60)
         found = receiver.next(5)
         assert answer.status_code == 204
         assert found is not None
         assert (found.body, found.headers["x-svc-event"]) == (body, "e")
         assert receiver.next(0) is None
-        assert requests.post(receiver.url, data=b"x" * 1_100_000, timeout=5).status_code == 413
+        assert requests.post(receiver.url, data=b"x" * 1_100_000, timeout=60).status_code == 413
 
 
 @contextmanager

@@ -1,10 +1,9 @@
 """Looks at processes by their ids."""
 
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
-PATIENCE_SECONDS = 60.0
+from tests.waiting import until
 
 
 def is_alive(pid: int) -> bool:
@@ -20,17 +19,7 @@ def children_of(pid: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
-def eventually(holds: Callable[[], bool]) -> bool:
-    """Say whether something comes true within a minute."""
-    until = time.monotonic() + PATIENCE_SECONDS
-    while not holds():
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.02)
-    return True
-
-
 def all_gone(pids: Iterable[int]) -> bool:
-    """Say whether all of them end within a minute."""
+    """Wait until none of these processes is left."""
     watched = list(pids)
-    return eventually(lambda: not any(is_alive(pid) for pid in watched))
+    return until(lambda: not any(is_alive(pid) for pid in watched), what=f"the end of {watched}")

@@ -24,7 +24,7 @@ def port() -> Iterator[int]:
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
 def test_this_machine_can_be_reached(port: int, host: str) -> None:
-    socket.create_connection((host, port), timeout=5).close()
+    socket.create_connection((host, port), timeout=60).close()
 
 
 @pytest.mark.parametrize("method", ["connect", "connect_ex"])

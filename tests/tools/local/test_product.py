@@ -6,8 +6,6 @@ import signal
 import stat
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ import requests
 from tests.tenants import WORKSPACE_BASE
 from tests.tools.local.processes import all_gone, children_of
 from tests.tools.system import RunningSystem, running_system
+from tests.waiting import until
 from tools.local import ROOT
 from tools.local.runner.web import get
 from tools.sandbox import RunningSandbox, SandboxConfig
@@ -61,14 +60,6 @@ ChannelCredential.objects.create(channel=channel, token=token, container_id="201
 """
 
 
-def until(look: Callable[[], Any], seconds: float = 30) -> Any:
-    end = time.monotonic() + seconds
-    while not (found := look()):
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.05)
-    return found
-
-
 def answer_somebody_and_see_it_read(system: RunningSystem) -> None:
     """From the network's callback to the API, from the API to the network, and back: through every process."""
     environment = {**os.environ, **system.env, "DJANGO_SETTINGS_MODULE": "config.settings"}
@@ -81,12 +72,16 @@ def answer_somebody_and_see_it_read(system: RunningSystem) -> None:
     api = requests.Session()
     api.headers["Authorization"] = f"Bearer {known['key']}"
     conversations = f"{system.url}{WORKSPACE_BASE}/conversations"
-    [conversation] = until(lambda: api.get(conversations, timeout=10).json()["data"])
+
+    def shown(url: str) -> Any:
+        return api.get(url, timeout=60).json()["data"]
+
+    [conversation] = until(lambda: shown(conversations), what="the conversation")
     messages = f"{conversations}/{conversation['id']}/messages"
-    assert api.post(messages, json={"text": "Yes, come any time."}, timeout=10).status_code == 201
-    until(lambda: api.get(messages, timeout=10).json()["data"][0]["status"] == "read")
-    api.post(f"{conversations}/{conversation['id']}/read", json={}, timeout=10)
-    [mark] = until(lambda: sandbox.ledger()["marks"])
+    assert api.post(messages, json={"text": "Yes, come any time."}, timeout=60).status_code == 201
+    until(lambda: shown(messages)[0]["status"] == "read", what="the answer to be read")
+    api.post(f"{conversations}/{conversation['id']}/read", json={}, timeout=60)
+    [mark] = until(lambda: sandbox.ledger()["marks"], what="the network to hear that it was read")
     assert (mark["body"]["status"], sandbox.ledger()["sent_total"]) == ("read", 1)
 
 
@@ -114,6 +109,6 @@ def test_it_becomes_ready_survives_kill_9_remembers_its_keys_and_ends_with_its_w
         assert secrets_of(system) == secrets
         everything = list(system.pids.values())
         os.kill(system.pids["worker"], signal.SIGKILL)
-        assert system.runner.wait(30) == 1
+        assert system.runner.wait(60) == 1
         assert all_gone(everything)
         assert "worker ended by itself (signal SIGKILL)" in system.log.read_text()

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.tools.local.processes import all_gone, eventually
+from tests.tools.local.processes import all_gone
+from tests.waiting import until
 from tools.local import ROOT
 from tools.local.pytest_plugin import with_database
 
@@ -74,7 +75,7 @@ def test_kill_9_of_a_test_run_leaves_no_server(tmp_path: Path) -> None:
         stdout=subprocess.DEVNULL,
     )
     try:
-        assert eventually(lambda: started.exists() and started.read_text() != "")
+        until(lambda: started.exists() and started.read_text() != "", what="the test to begin")
         servers = servers_below(run.pid)
         assert len(servers) == 2
     finally:

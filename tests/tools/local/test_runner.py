@@ -11,7 +11,8 @@ import pytest
 import redis
 
 from tests.tools.local.conftest import COMMAND, SmallSystem
-from tests.tools.local.processes import all_gone, children_of, eventually, is_alive
+from tests.tools.local.processes import all_gone, children_of, is_alive
+from tests.waiting import until
 from tools.local import ROOT
 
 
@@ -26,7 +27,7 @@ def test_an_ending_signal_ends_everything_with_status_0(small_system: SmallSyste
         assert set(pids) == {"postgres", "valkey", "one", "two"}
         assert all(is_alive(pid) for pid in pids.values())
         os.kill(system.runner.pid, chosen)
-        assert system.runner.wait(30) == 0
+        assert system.runner.wait(60) == 0
         assert all_gone(pids.values())
         assert last_line(system.log) == "Stopped."
 
@@ -45,7 +46,7 @@ def test_the_death_of_one_process_ends_all_with_status_1(small_system: SmallSyst
     with small_system() as system:
         pids = system.pids
         os.kill(pids[name], signal.SIGKILL)
-        assert system.runner.wait(30) == 1
+        assert system.runner.wait(60) == 1
         assert all_gone(pids.values())
         assert f"{name} ended by itself" in system.log.read_text()
 
@@ -78,12 +79,12 @@ def test_a_second_start_on_the_same_data_is_refused(small_system: SmallSystem) -
 def test_a_second_signal_kills_what_will_not_end(small_system: SmallSystem) -> None:
     with small_system("--children", "stubborn") as system:
         pids = system.pids
-        assert eventually(lambda: "grandchild" in system.log.read_text())
+        until(lambda: "grandchild" in system.log.read_text(), what="the child's own child")
         grandchild = int(system.log.read_text().split("grandchild ")[1].split()[0])
         os.kill(system.runner.pid, signal.SIGINT)
-        assert eventually(lambda: not (system.state / "run.json").exists())
+        until(lambda: not (system.state / "run.json").exists(), what="the end to begin")
         os.kill(system.runner.pid, signal.SIGINT)
-        assert system.runner.wait(30) == 0
+        assert system.runner.wait(60) == 0
         assert all_gone([*pids.values(), grandchild])
 
 
@@ -95,7 +96,8 @@ def test_a_state_path_of_more_than_120_characters_works(small_system: SmallSyste
 
 def test_each_line_of_output_bears_its_process_s_name(small_system: SmallSystem) -> None:
     with small_system() as system:
-        assert eventually(lambda: {"one | awake", "two | awake"} <= set(system.log.read_text().splitlines()))
+        lines = {"one | awake", "two | awake"}
+        until(lambda: lines <= set(system.log.read_text().splitlines()), what="the lines of both")
 
 
 def test_what_holds_secrets_is_readable_by_its_owner_alone(small_system: SmallSystem) -> None:

@@ -4,9 +4,11 @@ import stat
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from tools.local import state as folders
 from tools.local.errors import AlreadyRunning
 from tools.local.state import empty, held, is_held, read_json, throwaway, write_private
 from tools.local.variables import development_variables, kept_secrets
@@ -21,18 +23,30 @@ def test_a_folder_is_held_until_its_holder_lets_go(state: Path) -> None:
     assert not is_held(state)
 
 
-def test_a_short_look_at_the_lock_turns_no_start_away(state: Path) -> None:
-    looking = threading.Event()
+def test_a_short_look_at_the_lock_turns_no_start_away(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It ends when the start has found the folder held, and waits to try once more."""
+    looking, tried = threading.Event(), threading.Event()
+
+    def wait(seconds: float) -> None:
+        tried.set()
+        time.sleep(seconds)
 
     def look() -> None:
         with held(state):
             looking.set()
-            time.sleep(0.1)
+            tried.wait(60)
 
+    assert folders.LOCK_SECONDS > 0.1
+    monkeypatch.setattr(folders, "LOCK_SECONDS", 60.0)
+    monkeypatch.setattr(folders, "time", SimpleNamespace(monotonic=time.monotonic, sleep=wait))
     looker = threading.Thread(target=look)
     looker.start()
-    looking.wait(5)
-    with held(state):
+    assert looking.wait(60)
+    try:
+        with held(state):
+            assert tried.is_set()
+    finally:
+        tried.set()
         looker.join()
 
 

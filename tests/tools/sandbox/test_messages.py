@@ -46,7 +46,7 @@ def send(sandbox: RunningSandbox, text: str = "Hi", *, to: str = "+491701", **bo
     token = write(Token(person="ann", kind="SYSTEM_USER", granted=SCOPES), sandbox.config.app_secret)
     content = {"messaging_product": "whatsapp", "to": to, "type": "text", "text": {"body": text}, **body}
     return requests.post(
-        f"{sandbox.url}/v26.0/{NUMBER}/messages", json=content, headers={"Authorization": f"Bearer {token}"}, timeout=5
+        f"{sandbox.url}/v26.0/{NUMBER}/messages", json=content, headers={"Authorization": f"Bearer {token}"}, timeout=60
     )
 
 
@@ -138,13 +138,13 @@ def test_a_file_is_uploaded_looked_up_and_fetched(played: RunningSandbox) -> Non
         data={"messaging_product": "whatsapp"},
         files={"file": ("a.png", content, "image/png")},
         headers=headers,
-        timeout=10,
+        timeout=60,
     )
     media_id = uploaded.json()["id"]
     assert send(played, type="image", image={"id": media_id}).status_code == 200
-    found = requests.get(f"{played.url}/v26.0/{media_id}", headers=headers, timeout=5).json()
-    assert requests.get(found["url"], headers=headers, timeout=10).content == content
-    assert requests.get(found["url"], timeout=5).status_code == 404
+    found = requests.get(f"{played.url}/v26.0/{media_id}", headers=headers, timeout=60).json()
+    assert requests.get(found["url"], headers=headers, timeout=60).content == content
+    assert requests.get(found["url"], timeout=60).status_code == 404
 
 
 def test_changed_templates_are_told(played: RunningSandbox, product: Receiver) -> None:

@@ -357,4 +357,4 @@ def test_the_command_serves_until_it_is_stopped() -> None:
         assert "Who are you?" in page
         assert get(url + "/").status_code == 200
         process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0

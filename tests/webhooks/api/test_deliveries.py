@@ -10,8 +10,9 @@ from django.utils.timezone import now
 from agency.models import ActivityEntry
 from tests.config.http.receivers import answer
 from tests.tenants import Tenant
+from tests.waiting import until
 from tests.webhooks.conftest import StartDispatcher, StartReceiver
-from tests.webhooks.delivering import attempted, ended, read_delivery, record_events, slowly, status, subscribe, until
+from tests.webhooks.delivering import attempted, ended, read_delivery, record_events, slowly, status, subscribe
 from webhooks.models import Attempt, Delivery, QueuedDelivery
 
 FIELDS = [

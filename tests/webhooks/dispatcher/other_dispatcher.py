@@ -10,8 +10,9 @@ from config.leases.claimer import Demand
 from config.leases.connection import Connection, open_connection
 from config.leases.runs import GRACE_SECONDS
 from tests.tenants import Tenant
+from tests.waiting import until
 from tests.webhooks.conftest import StartReceiver
-from tests.webhooks.delivering import record_events, subscribe, until
+from tests.webhooks.delivering import record_events, subscribe
 from webhooks.dispatcher import queries
 from webhooks.dispatcher.claimer import DeliveryClaimer
 from webhooks.dispatcher.fan_out import FanOut

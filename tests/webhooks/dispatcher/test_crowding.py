@@ -7,8 +7,9 @@ from django.db import connection
 
 from agency.models import Event
 from tests.tenants import Tenant
+from tests.waiting import until
 from tests.webhooks.conftest import StartDispatcher, StartReceiver
-from tests.webhooks.delivering import EVENT, ended, record_events, slowly, subscribe, until
+from tests.webhooks.delivering import EVENT, ended, record_events, slowly, subscribe
 from tests.webhooks.dispatcher.test_isolation import endpoints
 from webhooks.dispatcher import fan_out
 from webhooks.models import Delivery, DispatcherRun, QueuedDelivery

@@ -12,6 +12,7 @@ from django.db import transaction
 from agency.models import Event
 from tests.config.http.receivers import Received
 from tests.tenants import Tenant, a_new_customer
+from tests.waiting import until
 from tests.webhooks.conftest import StartDispatcher, StartReceiver
 from tests.webhooks.delivering import (
     attempted,
@@ -23,7 +24,6 @@ from tests.webhooks.delivering import (
     slowly,
     status,
     subscribe,
-    until,
 )
 
 TRANSPORT_HEADERS = {"host", "accept", "accept-encoding", "content-length"}

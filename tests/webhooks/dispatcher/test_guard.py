@@ -1,17 +1,17 @@
 """The host check at delivery: what is refused gets nothing; what cannot be looked up is tried again."""
 
 import socket
-import time
 from ipaddress import ip_network
 from typing import Any
 
 import pytest
 from django.db import connection
 
+from tests.rounds import wait_for_a_round
 from tests.tenants import Tenant
 from tests.webhooks.conftest import Names, StartDispatcher, StartReceiver
 from tests.webhooks.delivering import attempted, ended, make_due, read_delivery, record_events, subscribe
-from webhooks.models import Endpoint, QueuedDelivery
+from webhooks.models import DispatcherRun, Endpoint, QueuedDelivery
 
 LOOPBACK = [ip_network("127.0.0.0/8")]
 
@@ -35,7 +35,7 @@ def test_a_refused_host_gets_nothing_and_is_never_retried(
     assert attempt["remote_address"] is None
     assert Endpoint.objects.get(uuid=endpoint["uuid"]).last_outcome == "error"
     assert not QueuedDelivery.objects.exists()
-    time.sleep(0.3)
+    wait_for_a_round(DispatcherRun)
     assert receiver.connections == []
 
 

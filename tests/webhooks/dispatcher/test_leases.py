@@ -1,15 +1,19 @@
 """Dispatchers that work side by side, die, hang, and come back late: one effect, nothing lost."""
 
-import time
 from collections import Counter
 
+import pytest
+
 from config.http.error_codes import BLOCKED_ADDRESS
+from config.leases import runs as leased_runs
 from config.leases.connection import open_connection
 from config.leases.runs import LEASE_SECONDS
 from config.leases.shards import SHARDS, shard_of
+from tests.rounds import wait_for_a_round
 from tests.tenants import Tenant
+from tests.waiting import PATIENCE_SECONDS, until
 from tests.webhooks.conftest import StartDispatcher, StartReceiver
-from tests.webhooks.delivering import ended, record_events, slowly, subscribe, until
+from tests.webhooks.delivering import ended, record_events, slowly, subscribe
 from tests.webhooks.dispatcher.other_dispatcher import OtherDispatcher, record_wanted_events
 from webhooks.dispatcher import queries
 from webhooks.dispatcher.outcomes import columns, not_sent
@@ -61,21 +65,29 @@ def test_a_living_dispatchers_endpoints_are_left_to_it(
     EndpointShard.objects.filter(number__in=free[: SHARDS // 2]).update(run=None)
     start_dispatcher()
     ended(b)
-    time.sleep(0.7)
+    wait_for_a_round(DispatcherRun, but=[other.number])
     assert not Attempt.objects.filter(delivery__agency=a.agency).exists()
     assert not Delivery.objects.filter(agency=a.agency).exclude(queued__run=None).exists()
 
 
 def test_a_dispatcher_that_hangs_loses_its_leases_after_twenty_seconds(
-    a: Tenant, other: OtherDispatcher, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+    a: Tenant,
+    other: OtherDispatcher,
+    start_dispatcher: StartDispatcher,
+    start_receiver: StartReceiver,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """Ten minutes here: whatever this machine does meanwhile comes to less."""
+    assert LEASE_SECONDS == 20
+    monkeypatch.setattr(leased_runs, "LEASE_SECONDS", 600)
     record_wanted_events(a, start_receiver)
     [row] = other.take()
-    other.fall_silent(seconds=LEASE_SECONDS - 3)
+    other.fall_silent(seconds=599 - PATIENCE_SECONDS * 2)
     start_dispatcher()
-    time.sleep(0.8)
+    until(lambda: DispatcherRun.objects.exclude(number=other.number).exists(), what="the other dispatcher")
+    wait_for_a_round(DispatcherRun, but=[other.number])
     assert QueuedDelivery.objects.get().run == other.number
-    other.fall_silent(seconds=LEASE_SECONDS + 1)
+    other.fall_silent(seconds=601)
     [delivery] = ended(a)
     assert (delivery.status, delivery.attempts) == ("success", 1)
     assert other.record(row) == 0

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.webhooks.delivering import until
+from tests.waiting import until
 from webhooks.dispatcher.loop import TICK_SECONDS, Dispatcher
 
 

@@ -9,8 +9,9 @@ from django.db import connection
 from config.leases import connection as leases_connection
 from config.leases import database_thread
 from tests.tenants import Tenant
+from tests.waiting import until
 from tests.webhooks.conftest import StartDispatcher, StartReceiver
-from tests.webhooks.delivering import ended, record_events, subscribe, until
+from tests.webhooks.delivering import ended, record_events, subscribe
 from tools.local.database_proxy import Mode, Proxy, proxy_to
 from webhooks.models import DispatcherRun
 

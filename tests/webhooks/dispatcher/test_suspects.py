@@ -2,8 +2,9 @@
 
 from tests.config.http.receivers import answer
 from tests.tenants import Tenant
+from tests.waiting import until
 from tests.webhooks.conftest import StartDispatcher, StartReceiver
-from tests.webhooks.delivering import ended, record_events, status, subscribe, until
+from tests.webhooks.delivering import ended, record_events, status, subscribe
 from tests.webhooks.dispatcher.other_dispatcher import OtherDispatcher, record_wanted_events
 from webhooks.dispatcher import queries
 from webhooks.models import Delivery, QueuedDelivery

@@ -6,13 +6,17 @@ import pytest
 
 from agency import tenants
 from agency.models import Event
+from tests.config.http.receivers import LONG_SECONDS
 from tests.factories import WorkspaceFactory
+from tests.rounds import wait_for_a_round
 from tests.tenants import Tenant
+from tests.waiting import until
 from tests.webhooks.conftest import StartDispatcher, StartReceiver
-from tests.webhooks.delivering import record_events, slowly, subscribe, until
+from tests.webhooks.delivering import record_events, subscribe
 from tests.webhooks.dispatcher.test_isolation import Crowd
 from tests.webhooks.workspaces import EVENT, record_for, subscribe_workspace, tenant_of
-from webhooks.models import Delivery, Endpoint, QueuedDelivery
+from webhooks.dispatcher import loop, queues
+from webhooks.models import Delivery, DispatcherRun, Endpoint, QueuedDelivery
 from webhooks.services import LogFilters, read_log
 from webhooks.services.endpoints import new_secret
 
@@ -89,28 +93,35 @@ def busy_workspaces(tenant: Tenant, port: int, count: int) -> list[tenants.Tenan
     return workspaces
 
 
+@pytest.mark.usefixtures("_patient_attempts")
 def test_hundreds_of_busy_workspaces_of_one_agency_leave_another_agency_its_room(
     a: Tenant, b: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
 ) -> None:
-    slow, healthy = start_receiver(slowly(3.0)), start_receiver()
+    slow, healthy = start_receiver(Crowd()), start_receiver()
     workspaces = busy_workspaces(a, slow.port, 300)
     subscribe(b, healthy)
     record_for(workspaces * 4)
     start_dispatcher()
-    until(lambda: len(slow.requests) >= 48)
+    until(lambda: len(slow.requests) >= 48, what="the workspaces' share")
     record_events(b, 40)
-    until(lambda: len(healthy.requests) == 40)
-    assert len(slow.requests) <= 600  # of 1,200, which it did not have to wait for
+    until(lambda: len(healthy.requests) == 40, what="the other agency's, while none of theirs is answered")
     assert len(slow.connections) <= 160 + 48
 
 
+@pytest.mark.usefixtures("_patient_attempts")
 def test_what_an_agencys_workspaces_have_in_flight_together_is_bounded(
-    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    crowd = Crowd(0.1)
+    """As long as none of it is known to be slow."""
+    for module in (loop, queues):
+        monkeypatch.setattr(module, "SLOW_SECONDS", float(LONG_SECONDS))
+    crowd = Crowd()
     workspaces = busy_workspaces(a, start_receiver(crowd).port, 150)
     Endpoint.objects.update(last_outcome="success")
     record_for(workspaces * 2)
     start_dispatcher()
-    until(lambda: Delivery.objects.filter(status="success").count() == 300)
-    assert 40 <= crowd.most <= 96
+    until(lambda: crowd.now >= 96, what="all that the agency may have in flight")
+    wait_for_a_round(DispatcherRun)
+    crowd.let_go.set()
+    until(lambda: Delivery.objects.filter(status="success").count() == 300, what="all deliveries")
+    assert crowd.most == 96

@@ -9,8 +9,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
 from tests.tenants import Tenant
+from tests.waiting import until
 from tests.webhooks.conftest import StartDispatcher, StartReceiver
-from tests.webhooks.delivering import attempted, ended, in_turn, make_due, record_events, status, subscribe, until
+from tests.webhooks.delivering import attempted, ended, in_turn, make_due, record_events, status, subscribe
 from webhooks.models import Delivery, Endpoint, HourlyStats, QueuedDelivery
 from webhooks.services import endpoint_states
 from webhooks.services.states import MOST_COUNTED

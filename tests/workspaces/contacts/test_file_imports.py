@@ -3,7 +3,8 @@
 import csv
 import os
 import signal
-import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from io import StringIO
 from typing import Any
@@ -18,6 +19,7 @@ from agency.limits import unlimited
 from tests.factories import ContactFactory, ContactImportFactory
 from tests.processes.own_processes import start, variables
 from tests.tenants import Tenant
+from tests.waiting import until, wait_for_lock
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.contacts.models import Contact, ContactImport, ContactImportPiece, RefusedRow
 from workspaces.contacts.services import count_contacts
@@ -27,12 +29,15 @@ from workspaces.contacts.tasks import forget_imports, import_files
 from workspaces.subaccounts.models import Workspace
 
 pytestmark = pytest.mark.django_db
-PATIENCE_SECONDS = 60
 IMPORTER = ("-m", "tests.workspaces.contacts.import_process")
-# Of others, that have changed something already.
-OPEN_TRANSACTIONS = """
-SELECT count(*) FROM pg_stat_activity
-WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_xid IS NOT NULL
+# Whoever writes this contact waits for a lock that the test has.
+HOLD = """
+CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    PERFORM pg_advisory_xact_lock(4711);
+    RETURN new;
+END $$;
+CREATE TRIGGER hold BEFORE INSERT ON contacts_contact
+FOR EACH ROW WHEN (new.name = '{name}') EXECUTE FUNCTION hold()
 """
 # As if somebody gave the address to another contact whenever this one is written.
 REFUSES_ADA = """
@@ -141,35 +146,39 @@ def a_running_import(a: Tenant, rows: int) -> ContactImport:
 
 @pytest.mark.django_db(transaction=True)
 def test_workers_that_are_killed_lose_nothing_and_double_nothing(a: Tenant) -> None:
+    """Each of them in the middle of a piece of a thousand rows."""
     made = a_running_import(a, 6_000)
     for kills in range(2):
-        worker = start(IMPORTER, variables())
-        _wait_for_transaction_after(made, rows=kills * 1_000)
-        os.killpg(worker.pid, signal.SIGKILL)
-        assert worker.wait() == -signal.SIGKILL
+        with _held_at_row(1_500 + kills * 1_000):
+            worker = start(IMPORTER, variables())
+            wait_for_lock("advisory")
+            os.killpg(worker.pid, signal.SIGKILL)
+            assert worker.wait() == -signal.SIGKILL
     made.refresh_from_db()
-    assert made.status == "running"
-    assert 1_000 <= made.rows_done < 6_000
-    until = time.monotonic() + PATIENCE_SECONDS
-    while made.status == "running" and time.monotonic() < until:
+    assert (made.status, made.rows_done) == ("running", 2_000)
+
+    def is_completed() -> bool:
         import_files()  # does nothing until the database has noticed the last death
         made.refresh_from_db()
+        return made.status != "running"
+
+    until(is_completed, what="the rest of the import")
     assert (made.status, made.rows_done, made.created, made.updated) == ("completed", 6_000, 6_000, 0)
     assert Contact.objects.count() == 6_000 == count_contacts(a.workspace)
     assert not ContactImportPiece.objects.exists()
 
 
-def _wait_for_transaction_after(made: ContactImport, *, rows: int) -> None:
-    """Return while a worker is taking in a piece behind so many rows that are done."""
-    until = time.monotonic() + PATIENCE_SECONDS
-    while time.monotonic() < until:
-        made.refresh_from_db()
-        with connection.cursor() as cursor:
-            cursor.execute(OPEN_TRANSACTIONS)
-            if made.rows_done >= max(1, rows) and cursor.fetchone() != (0,):
-                return
-        time.sleep(0.005)
-    raise AssertionError("The worker takes nothing in.")
+@contextmanager
+def _held_at_row(number: int) -> Iterator[None]:
+    """Have whoever takes in this contact wait, with what it has changed, until the block ends."""
+    with connection.cursor() as cursor:
+        cursor.execute(HOLD.format(name=f"Contact {number}"))
+        cursor.execute("SELECT pg_advisory_lock(4711)")
+        try:
+            yield
+        finally:
+            cursor.execute("SELECT pg_advisory_unlock(4711)")
+            cursor.execute("DROP FUNCTION hold CASCADE")
 
 
 def test_a_short_file_does_not_wait_for_a_long_one(a: Tenant, b: Tenant) -> None:

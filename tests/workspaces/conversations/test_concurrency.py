@@ -1,15 +1,15 @@
 """Readers, people and keys at the same conversations at the same time."""
 
 import random
-import time
 from threading import Event
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 
 from tests.factories import ChannelFactory
 from tests.parallel import at_once
 from tests.tenants import Tenant
+from tests.waiting import PATIENCE_SECONDS, wait_for_lock
 from tests.workspaces.conversations.facts import apply, moment, person, receive, received, status, the_conversation
 from tests.workspaces.conversations.sending import sent
 from workspaces.contacts.models import Contact
@@ -20,11 +20,6 @@ from workspaces.conversations.services.locking import lock_conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PEOPLE, READERS = 12, 6
-PATIENCE_SECONDS = 30
-WAITING = """
-SELECT count(*) FROM pg_locks WHERE NOT granted AND pid IN (
-    SELECT pid FROM pg_locks JOIN pg_database ON pg_database.oid = database WHERE datname = current_database())
-"""
 
 
 def test_a_burst_of_somebody_new_over_many_readers_is_one_conversation(a: Tenant) -> None:
@@ -99,12 +94,12 @@ def test_a_contact_is_removed_or_merged_while_they_write_and_nobody_is_in_the_wa
 
     def work(number: int) -> int:
         if number:
-            is_held.wait(PATIENCE_SECONDS)
+            assert is_held.wait(PATIENCE_SECONDS)
             return _change(a, contact, change)
         with transaction.atomic():
             lock_conversation(conversation)
             is_held.set()
-            _wait_until_somebody_waits()
+            wait_for_lock()
             record_last_inbound(times={contact.pk: moment(5)})
         return 200
 
@@ -117,16 +112,3 @@ def _change(a: Tenant, contact: Contact, change: str) -> int:
         return int(a.workspace_api.delete(f"/contacts/{contact.uuid}").status_code)
     other = Contact.objects.exclude(pk=contact.pk).get()
     return int(a.workspace_api.post(f"/contacts/{contact.uuid}/merge", {"contact": str(other.uuid)}).status_code)
-
-
-def _wait_until_somebody_waits() -> None:
-    until = time.monotonic() + PATIENCE_SECONDS
-    while not _count(WAITING) and time.monotonic() < until:
-        time.sleep(0.01)
-
-
-def _count(statement: str) -> int:
-    with connection.cursor() as cursor:
-        cursor.execute(statement)
-        [number] = cursor.fetchone()
-    return int(number)

@@ -16,10 +16,10 @@ from agency.services.people.users import erase_user
 from agency.tasks import send_mail
 from tests.agency.console.browsers import PASSWORD, a_browser, a_member, flashes, text
 from tests.agency.invitations import INVITATIONS, answer, invited, join, mailed_link
-from tests.broadcasts.test_gone import wait_until_one_waits_for_us
 from tests.factories import WorkspaceFactory
 from tests.parallel import at_once
 from tests.tenants import Tenant, a_new_customer
+from tests.waiting import wait_for_lock
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import (
     OwnerHasPassword,
@@ -220,7 +220,7 @@ def test_agencies_are_held_before_workspaces_and_people_as_everywhere(a: Tenant,
         with transaction.atomic():
             lock_agency(a.agency.pk)
             done = pool.submit(at_once, go, times=1)
-            wait_until_one_waits_for_us()
+            wait_for_lock()
             Workspace.objects.select_for_update(no_key=True, nowait=True).get(pk=workspace.pk)
             User.objects.select_for_update(no_key=True, nowait=True).get(pk=person.pk)
         done.result()

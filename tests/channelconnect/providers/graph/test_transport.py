@@ -3,52 +3,58 @@
 import socket
 import ssl
 import threading
-import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
 import trustme
 
-from channelconnect.providers import Limits, ProviderSettings, provider_for
+from channelconnect.providers import Account, Limits, ProviderFault, ProviderSettings, provider_for
 from channelconnect.providers.graph.transport import NoReply, Request, Transport
 from tests.channelconnect.providers.customers import REDIRECT_URI, SHORT, Customer, fault, fault_of
+from tests.waiting import in_time, until
 from tools.sandbox import SandboxConfig
 from tools.sandbox.server import SandboxServer
 
-PATIENCE = 5.0
+# What nothing here waits for to its end.
+LONG_SECONDS = 120.0
 
 
 @pytest.mark.parametrize("kind", ["hang", "drip", "drip_head", "accept_then_hang"])
 @pytest.mark.parametrize("call", ["exchange", "me_accounts"])
 def test_no_silence_and_no_dripping_outlasts_the_deadline(hurried: Customer, kind: str, call: str) -> None:
-    started = time.monotonic()
-    caught = fault_of(lambda: hurried.connect("facebook", **fault(call, kind, seconds=20)))
+    """The sandbox would go on for longer than the test may last: it is left, or this fails."""
+    caught = fault_of(lambda: in_time(lambda: hurried.connect("facebook", **fault(call, kind, seconds=LONG_SECONDS))))
     assert caught.code == "provider_unavailable"
-    assert caught.log["reason"] in {"timeout", "deadline", "connection"}
-    assert time.monotonic() - started < PATIENCE
+    assert caught.log["reason"] in {"timeout", "deadline"}
 
 
-def test_a_connection_that_served_before_is_bounded_too(sandbox_customer_with_a_kept_connection: Customer) -> None:
-    customer = sandbox_customer_with_a_kept_connection
-    started = time.monotonic()
-    caught = fault_of(lambda: customer.accounts("facebook", **fault("me_accounts", "drip", seconds=20)))
-    assert caught.log["reason"] == "deadline"
-    assert time.monotonic() - started < PATIENCE
+def test_a_connection_that_served_before_is_bounded_too(customer: Customer) -> None:
+    """However long a silence may last: the whole call is what is bounded."""
+    limits = Limits(connect=LONG_SECONDS, read=LONG_SECONDS, whole=0.4, operation=LONG_SECONDS, pause=0.001)
+    hurried, grant = replace(customer, limits=limits), customer.grant("facebook")
 
+    def accounts() -> list[Account]:
+        return hurried.provider("facebook").accounts(grant)
 
-@pytest.fixture
-def sandbox_customer_with_a_kept_connection(hurried: Customer) -> Customer:
-    hurried.accounts("facebook")
-    return hurried
+    def has_served() -> bool:
+        with suppress(ProviderFault):  # where this machine was slower than the limit
+            return bool(accounts())
+        return False
+
+    until(has_served, what="a connection that served")
+    customer.sandbox.play(**fault("me_accounts", "drip", seconds=LONG_SECONDS))
+    assert fault_of(lambda: in_time(accounts)).log["reason"] == "deadline"
 
 
 def test_all_calls_of_an_operation_share_one_budget(customer: Customer) -> None:
-    hurried = replace(customer, limits=Limits(read=20, whole=20, operation=0.5, pause=0.001))
-    started = time.monotonic()
-    caught = fault_of(lambda: hurried.accounts("facebook", **fault("me_accounts", "hang", seconds=20)))
-    assert caught.code == "provider_unavailable"
-    assert time.monotonic() - started < PATIENCE
+    """What a single call may take is more than the test may."""
+    limits = Limits(connect=LONG_SECONDS, read=LONG_SECONDS, whole=LONG_SECONDS, operation=0.5, pause=0.001)
+    hurried, grant = replace(customer, limits=limits), customer.grant("facebook")
+    customer.sandbox.play(**fault("me_accounts", "hang", seconds=LONG_SECONDS))
+    caught = fault_of(lambda: in_time(lambda: hurried.provider("facebook").accounts(grant)))
+    assert (caught.code, caught.log["reason"]) == ("provider_unavailable", "deadline")
 
 
 def nobody_listens() -> str:
@@ -76,19 +82,18 @@ def deaf_server() -> Iterator[str]:
 
 
 def test_a_server_that_never_speaks_is_left_in_time(deaf_server: str) -> None:
-    started = time.monotonic()
     with pytest.raises(NoReply, match="timeout"):
-        Transport(SHORT).send(Request(method="GET", url=deaf_server), seconds=2)
-    assert time.monotonic() - started < PATIENCE
+        in_time(lambda: Transport(SHORT).send(Request(method="GET", url=deaf_server), seconds=LONG_SECONDS))
 
 
 def test_a_handshake_that_never_ends_is_left_in_time(deaf_server: str) -> None:
-    started = time.monotonic()
+    limits = Limits(connect=LONG_SECONDS, read=LONG_SECONDS)
     with pytest.raises(NoReply, match="deadline"):
-        Transport(Limits(connect=10, read=10)).send(
-            Request(method="GET", url=deaf_server.replace("http:", "https:")), seconds=0.3
+        in_time(
+            lambda: Transport(limits).send(
+                Request(method="GET", url=deaf_server.replace("http:", "https:")), seconds=0.3
+            )
         )
-    assert time.monotonic() - started < PATIENCE
 
 
 def test_the_environment_s_proxy_and_passwords_are_not_heeded(
@@ -106,21 +111,21 @@ def test_a_redirect_is_not_followed(customer: Customer) -> None:
 
 
 def test_calls_share_a_connection(customer: Customer) -> None:
-    transport = Transport(SHORT)
+    transport = Transport(Limits())
     request = Request(method="GET", url=f"{customer.sandbox.url}/__control/scenario")
     for _ in range(3):
-        assert transport.send(request, seconds=2).status == 200
+        assert transport.send(request, seconds=LONG_SECONDS).status == 200
     pools = transport._session.get_adapter(request.url).poolmanager.pools  # type: ignore[attr-defined]  # urllib3's own
     pool = pools[next(iter(pools.keys()))]
     assert (pool.num_connections, pool.num_requests) == (1, 3)
 
 
 def test_connections_that_were_idle_for_long_are_left(customer: Customer, monkeypatch: pytest.MonkeyPatch) -> None:
-    transport = Transport(SHORT)
+    transport = Transport(Limits())
     request = Request(method="GET", url=f"{customer.sandbox.url}/__control/scenario")
     for idle in (30.0, 0.0):
         monkeypatch.setattr("channelconnect.providers.graph.transport.LONGEST_IDLE", idle)
-        assert transport.send(request, seconds=2).status == 200
+        assert transport.send(request, seconds=LONG_SECONDS).status == 200
     pools = transport._session.get_adapter(request.url).poolmanager.pools  # type: ignore[attr-defined]  # urllib3's own
     assert pools[next(iter(pools.keys()))].num_requests == 1
 
@@ -143,14 +148,14 @@ def secure() -> Iterator[tuple[str, str]]:
 
 def test_over_tls_connections_are_checked_kept_and_bounded(secure: tuple[str, str]) -> None:
     url, authority = secure
-    transport = Transport(Limits(connect=2, read=10))
+    transport = Transport(Limits(connect=LONG_SECONDS, read=LONG_SECONDS))
     ask = Request(method="GET", url=f"{url}/__control/scenario")
     with pytest.raises(NoReply, match="connection"):
-        transport.send(ask, seconds=5)
+        transport.send(ask, seconds=LONG_SECONDS)
     transport._session.verify = authority
     for _ in range(2):
-        assert transport.send(ask, seconds=5).status == 200
-    play = {"faults": [{"call": "debug_token", "fault": "drip", "seconds": 20}]}
-    transport.send(Request(method="POST", url=f"{url}/__control/scenario", json=play), seconds=5)
+        assert transport.send(ask, seconds=LONG_SECONDS).status == 200
+    play = {"faults": [{"call": "debug_token", "fault": "drip", "seconds": LONG_SECONDS}]}
+    transport.send(Request(method="POST", url=f"{url}/__control/scenario", json=play), seconds=LONG_SECONDS)
     with pytest.raises(NoReply, match="deadline"):
-        transport.send(Request(method="GET", url=f"{url}/v26.0/debug_token"), seconds=0.3)
+        in_time(lambda: transport.send(Request(method="GET", url=f"{url}/v26.0/debug_token"), seconds=0.3))

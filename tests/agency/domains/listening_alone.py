@@ -1,0 +1,14 @@
+"""The product as a web server loads it, but that it hears of domains by notifications alone."""
+
+from typing import Any
+
+from config.asgi import application
+
+# Django is there now.
+from agency.services.domains import hosts, listening  # isort: skip
+
+AN_HOUR = 3_600.0
+changed: Any = (listening, hosts)
+changed[0].REREAD_SECONDS = changed[1].LONGEST_AGE_SECONDS = AN_HOUR
+
+__all__ = ["application"]
