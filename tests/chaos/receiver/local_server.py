@@ -5,6 +5,9 @@ import threading
 from collections.abc import Callable
 from typing import Self
 
+TURNS = 10
+TAKEN_IN_SECONDS = 60.0
+
 
 class LocalServer:
     """Listens while it is open; `protocol` makes what answers each connection."""
@@ -22,6 +25,18 @@ class LocalServer:
         )
         self.port = int(opened.result(10).sockets[0].getsockname()[1])
         return self
+
+    def take_in(self) -> None:
+        """Return when everything that was sent to it before this call is taken in, however busy its thread is.
+
+        A connection is accepted, then opened, then read: each is a turn of the loop, or two.
+        """
+
+        async def turns() -> None:
+            for _ in range(TURNS):
+                await asyncio.sleep(0)
+
+        asyncio.run_coroutine_threadsafe(turns(), self._loop).result(TAKEN_IN_SECONDS)
 
     def __exit__(self, *_: object) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
