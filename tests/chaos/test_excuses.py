@@ -19,12 +19,13 @@ from tests.chaos.receiver.arrivals import Arrivals
 from tests.chaos.receiver.behaviour import Behaviour
 from tests.chaos.receiver.server import Receiver
 from tests.tenants import Tenant
-from tests.webhooks.factories import EVENT, an_endpoint
 from webhooks.models import Delivery, DispatcherRun, Endpoint
+from webhooks.services.endpoints import new_secret
 from webhooks.signing import Signer, headers
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LATE_SECONDS = 1.0
+EVENT = "workspace.created"
 PATH = "/mark/1"
 
 
@@ -33,8 +34,9 @@ class Judged:
 
     def __init__(self, tenant: Tenant, receiver: Receiver, arrivals: Arrivals) -> None:
         self.receiver, self.arrivals = receiver, arrivals
-        self.endpoint: Endpoint = an_endpoint(tenant, url=f"http://127.0.0.1:{receiver.port}{PATH}")
-        self.secret = str(self.endpoint.secret)
+        self.url, self.secret = f"http://127.0.0.1:{receiver.port}{PATH}", new_secret()
+        fields = {"agency": tenant.agency, "url": self.url, "events": [EVENT], "secret": self.secret}
+        self.endpoint = Endpoint.objects.create(**fields)
         self.envelope_id = str(uuid.uuid4())
         self.delivery = Delivery.objects.create(
             agency=tenant.agency, endpoint=self.endpoint, event_name=EVENT, envelope_id=self.envelope_id, body=b"{}"
@@ -57,7 +59,7 @@ class Judged:
     def send(self) -> None:
         """Send it as a dispatcher does, and wait for the answer."""
         body, named = self.request()
-        answer = requests.post(f"http://127.0.0.1:{self.receiver.port}{PATH}", data=body, headers=named, timeout=30)
+        answer = requests.post(self.url, data=body, headers=named, timeout=30)
         assert answer.status_code == 204, self.arrivals.wrong
 
     def write_down(self) -> None:
