@@ -132,7 +132,8 @@ def running_servers() -> Iterator[Servers]:
         assert isinstance(valkey, Valkey)
         if VARIABLE in os.environ:
             restore(Path(os.environ[VARIABLE]), started.env["DATABASE_URL"])
-        migrate(started.env["DATABASE_URL"])
+        else:
+            migrate(started.env["DATABASE_URL"])
         servers = Servers(state, postgres, valkey, state.with_name(f"{state.name}.log"))
         open_log(servers.log).close()
         yield servers
