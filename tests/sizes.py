@@ -52,7 +52,13 @@ PROOFS: Final[Mapping[str, Proof]] = {
             "config/smtp.py",
         ),
         # Small: before or after each statement that writes, in turns. Full: before and after every statement.
-        {"every statement": (0, 1), "things": (3, 5), "channels": (2, 3), "killed workers": (1, 3)},
+        {
+            "every statement": (0, 1),
+            "things": (3, 5),
+            "channels": (2, 3),
+            "people": (40, 100),
+            "killed workers": (1, 3),
+        },
     ),
     "workers": Proof(
         "Processes that are killed at their work lose nothing and double nothing",

@@ -52,7 +52,9 @@ class Mutation:
             stack.callback(lambda: applied.extend(path.name for path in workload.system.reports.iterdir()))
             return {**before, **_break(name, workload, stack)}
 
-        outcome = replace(self.scenario, prepare=prepare, patience=8.0, waits=self.waits).play(servers, f"{name}-mutation", seed)
+        outcome = replace(self.scenario, prepare=prepare, patience=8.0, waits=self.waits).play(
+            servers, f"{name}-mutation", seed
+        )
         was_applied = any(report.startswith("mutation-") for report in applied)
         if not was_applied or any(report.startswith("missing-") for report in applied):
             return "NOT APPLIED", outcome

@@ -45,7 +45,7 @@ class Behaviour:
         self.scripts = scripts or {}
 
     def stop_failing(self) -> None:
-        """Answer well whatever comes for the first time from now on: a failed attempt is made again after ten seconds."""
+        """Answer well whatever comes for the first time from now on: a retry takes ten seconds to come."""
         self._odd = 0.0
 
     def script(self, endpoint: int, key: Key) -> Script:

@@ -17,6 +17,7 @@ from django.utils.timezone import now
 from agency.limits import unlimited
 from tests.factories import ContactFactory, ContactImportFactory
 from tests.processes.own_processes import start, variables
+from tests.sizes import size
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.contacts.models import Contact, ContactImport, ContactImportPiece, RefusedRow
@@ -28,6 +29,7 @@ from workspaces.subaccounts.models import Workspace
 
 pytestmark = pytest.mark.django_db
 PATIENCE_SECONDS = 60
+KILLS = size("workers", "killed importers")
 IMPORTER = ("-m", "tests.workspaces.contacts.import_process")
 # Of others, that have changed something already.
 OPEN_TRANSACTIONS = """
@@ -141,21 +143,22 @@ def a_running_import(a: Tenant, rows: int) -> ContactImport:
 
 @pytest.mark.django_db(transaction=True)
 def test_workers_that_are_killed_lose_nothing_and_double_nothing(a: Tenant) -> None:
-    made = a_running_import(a, 6_000)
-    for kills in range(2):
+    rows = 1_000 * (KILLS + 2)
+    made = a_running_import(a, rows)
+    for kills in range(KILLS):
         worker = start(IMPORTER, variables())
         _wait_for_transaction_after(made, rows=kills * 1_000)
         os.killpg(worker.pid, signal.SIGKILL)
         assert worker.wait() == -signal.SIGKILL
     made.refresh_from_db()
     assert made.status == "running"
-    assert 1_000 <= made.rows_done < 6_000
+    assert 1_000 <= made.rows_done < rows
     until = time.monotonic() + PATIENCE_SECONDS
     while made.status == "running" and time.monotonic() < until:
         import_files()  # does nothing until the database has noticed the last death
         made.refresh_from_db()
-    assert (made.status, made.rows_done, made.created, made.updated) == ("completed", 6_000, 6_000, 0)
-    assert Contact.objects.count() == 6_000 == count_contacts(a.workspace)
+    assert (made.status, made.rows_done, made.created, made.updated) == ("completed", rows, rows, 0)
+    assert Contact.objects.count() == rows == count_contacts(a.workspace)
     assert not ContactImportPiece.objects.exists()
 
 
