@@ -146,16 +146,9 @@ PROOFS: Final[Mapping[str, Proof]] = {
         {
             "seeds of stock": (2, 100),
             "writers of stock": (16, 50),
-            "people of an allowance": (60, 90),
-            "people of two connections": (20, 40),
+            "people of an allowance": (36, 90),
             "seeds of two connections": (1, 20),
         },
-    ),
-    "crowd": Proof(
-        "The list of very many sub-accounts is answered by its indexes",
-        ("tests/workspaces/subaccounts/api/test_hundred_thousand.py",),
-        ("workspaces/subaccounts",),
-        {"sub-accounts": (20_000, 100_000)},
     ),
     "chaos": Proof(
         "Everything broken while clients are at work: nothing that was confirmed is lost, nothing comes twice",

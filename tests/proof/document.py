@@ -40,7 +40,7 @@ def read(text: str) -> dict[str, Row]:
     found = {}
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if line.startswith("| ") and len(cells) == len(Row._fields) and cells[0] != COLUMNS[0]:
+        if line.startswith("| ") and len(cells) == len(Row._fields) and cells[0] not in {COLUMNS[0], "-"}:
             found[cells[0]] = Row(*cells)
     return found
 
