@@ -103,7 +103,12 @@ PROOFS: Final[Mapping[str, Proof]] = {
             "tests/api/test_fuzz.py",
         ),
         ("config/api",),
-        {"hostile requests": (100, 5_000), "bodies": (100, 5_000), "fields": (50, 2_000), "query strings": (50, 2_000)},
+        {
+            "hostile requests": (200, 5_000),
+            "bodies": (100, 5_000),
+            "fields": (50, 2_000),
+            "query strings": (200, 2_000),
+        },
     ),
     "documents": Proof(
         "Every operation of both documents keeps what it promises, whatever its schema allows",

@@ -69,10 +69,10 @@ class Excuses:
 
     def _wait_until_none_is_at_work(self, runs: set[int]) -> None:
         until = time.monotonic() + LONGEST_SECONDS
-        while runs & self._as_soon_as_it_answers(_runs_at_work) and time.monotonic() < until:
+        while self._as_soon_as_it_answers(_runs_at_work) & runs and time.monotonic() < until:
             self._rest(TICK_SECONDS)
 
-    def _as_soon_as_it_answers(self, look: Callable[[], set[Found]]) -> set[Found]:
+    def _as_soon_as_it_answers(self, look: "Callable[[], set[Found]]") -> "set[Found]":
         """Give what the database answers; nothing where it does not in time, and then there is more to complain of."""
         until = time.monotonic() + LONGEST_SECONDS
         while time.monotonic() < until:

@@ -33,7 +33,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
         nonlocal examples
         examples += _tried(describe_statistics(statistics))
 
-    with collector.with_value(note):
+    with collector.with_value(note):  # type: ignore[arg-type]  # it holds nothing, or what is to be called
         done = yield
     examples += _tried(getattr(item, "hypothesis_statistics", ""))
     if examples:

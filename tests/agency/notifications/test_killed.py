@@ -176,7 +176,7 @@ def _kill_while_it_writes(number: int, table: str) -> None:
 def _is_waited_for(table: str) -> bool:
     with connection.cursor() as cursor:
         cursor.execute(WAITS_FOR, [table])
-        return cursor.fetchone() == (True,)
+        return bool(cursor.fetchone() == (True,))
 
 
 def _has_begun_again() -> bool:

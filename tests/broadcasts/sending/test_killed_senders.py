@@ -78,7 +78,7 @@ def test_nobody_is_sent_to_twice_and_nobody_is_forgotten(a: Tenant, meta: Runnin
             os.killpg(sender.pid, signal.SIGKILL)
             sender.wait()
     meta.play()
-    sender = RunningSender()
+    last = RunningSender()
     try:
         until(lambda: not Recipient.objects.filter(stage__in=(Stage.READY, Stage.CLAIMED)).exists(), 60)
         assert SenderRun.objects.count() == 1
@@ -93,7 +93,7 @@ def test_nobody_is_sent_to_twice_and_nobody_is_forgotten(a: Tenant, meta: Runnin
         # Whether more is to come is looked up once what is done has been recorded.
         until(lambda: not Broadcast.objects.exclude(next_due_at=None).exists(), 30)
     finally:
-        sender.stop()
+        last.stop()
 
     assert max(accepted.values()) == 1
     failed = Recipient.objects.filter(status="failed")

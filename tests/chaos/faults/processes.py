@@ -30,7 +30,7 @@ def kill(workload: Workload, victim: str) -> None:
             workload.excuses.add(since=began)
 
 
-def _is_there(workload: Workload, name: str, seconds: float = 20.0) -> bool:
+def _is_there(workload: Workload, name: str, seconds: float = 60.0) -> bool:
     """Wait for a process that was killed before to be there again, with the child that its kind has."""
     processes, until = workload.system.processes, time.monotonic() + seconds
     while time.monotonic() < until:

@@ -76,17 +76,20 @@ def everything(workload: Workload) -> None:
     look_at_mail(workload)
 
 
-QUIET = Scenario(quiet, 90, volume=50, agencies=2, only=("web", "dispatcher", "beat"))
-KILLED = Scenario(killed, 90, delay=0.2, agencies=2)
-WEB_KILLED = Scenario(web_killed, 90, volume=20, agencies=2)
-CRASHED = Scenario(crashed, 100, volume=100, agencies=2)
-CROWDED = Scenario(quiet, 90, delay=0.5, volume=400, most=3_000, agencies=2, more=("dispatcher-2",))
-FAILING = Scenario(failing, 120, volume=50, agencies=2)
-POISONED = Scenario(poisoned, 120, volume=50, agencies=2, limits=Limits(wait=10.0))
+QUIET = Scenario(quiet, 270, volume=50, agencies=2, only=("web", "dispatcher", "beat"))
+KILLED = Scenario(killed, 270, delay=0.2, agencies=2)
+WEB_KILLED = Scenario(web_killed, 270, volume=20, agencies=2)
+CRASHED = Scenario(crashed, 300, volume=100, agencies=2)
+CROWDED = Scenario(quiet, 270, delay=0.5, volume=400, most=3_000, agencies=2, more=("dispatcher-2",))
+FAILING = Scenario(failing, 360, volume=50, agencies=2)
+POISONED = Scenario(poisoned, 360, volume=50, agencies=2, limits=Limits(wait=10.0))
 CLOCKS = {"beat": -5, "dispatcher": 5}
+# How long anything takes is judged by the scenarios of full size, on a machine that does nothing else.
+HOWEVER_LONG = Limits(pause=300.0, call=30.0, wait=300.0)
 EVERYTHING = Scenario(
     everything,
-    200,
+    900,
+    limits=HOWEVER_LONG,
     volume=100,
     agencies=2,
     odd=0.01,

@@ -15,7 +15,7 @@ from tools.local.parent_death import parent_death_signal
 from tools.local.runner.plan import Plan
 
 Process = subprocess.Popen[bytes]
-STOP_SECONDS = 20.0
+STOP_SECONDS = 60.0
 # It stands for a provider's network, which nothing here calls.
 NOT_STARTED = ("sandbox",)
 
