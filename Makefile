@@ -1,7 +1,7 @@
 # Everything a contributor needs. `make` alone lists it.
 # Variables: PORT (web), DATABASE_URL and REDIS_URL (use these instead of own servers), PYTHON (3.11 or newer; each has its
 # own virtual environment),
-# ARGS (more arguments for pytest, demo, chaos and manage, or names of benchmarks), WORKERS (how many run tests at once).
+# ARGS (more arguments for pytest, demo, chaos and manage, or names of benchmarks and of searches to prove), WORKERS (how many run tests at once).
 
 # A Python that is named has a virtual environment for its version alone, so that changing over needs no cleaning.
 VENV := .venv$(if $(PYTHON),-$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null))
@@ -30,7 +30,7 @@ export PYTHONDONTWRITEBYTECODE :=
 PDEATHSIG := $(shell setpriv --pdeathsig TERM -- true 2>/dev/null && echo setpriv --pdeathsig TERM --)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test coverage fast smoke lint demo bench fuzz chaos messages screenshots sweep shell manage lock clean install
+.PHONY: help run test coverage fast smoke lint demo bench fuzz chaos prove release messages screenshots sweep shell manage lock clean install
 
 help:  ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -60,6 +60,7 @@ lint: $(DEV)  ## check style, types (also of the pages' scripts), imports, migra
 	$(WITH_SERVERS) $(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python -m tools.local.deployment
 	@$(call refuse_hosts,lock/*.txt)
+	@$(BIN)/python -m tests.proof
 	@! git grep -nE "^(<<<<<<<|>>>>>>>) " -- . || { echo "A merge was left half done; see the lines above." >&2; exit 1; }
 
 demo: $(LOCAL)  ## show the main job on the running system, as a story
@@ -73,6 +74,14 @@ fuzz: $(DEV)  ## try requests that nobody would think of against both OpenAPI do
 
 chaos: $(DEV)  ## break everything while clients are at work (ARGS="kills --seed 7", ARGS=mutations)
 	@exec $(PDEATHSIG) $(BIN)/python -m tests.chaos $(ARGS)
+
+prove: $(DEV)  ## play every search at full size and write docs/proof.md, which takes hours (ARGS="kills --seed 7" for one of them)
+	@exec $(PDEATHSIG) $(BIN)/python -m tests.proof run --workers $(WORKERS) $(ARGS)
+
+release: $(DEV)  ## everything that must hold before a release: lint, tests, and a docs/proof.md of which nothing is stale
+	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory test
+	@exec $(BIN)/python -m tests.proof --strict
 
 messages: $(DEV)  ## bring the pages' words in every language up to date with the code, and compile them
 	@$(WITH_SERVERS) $(BIN)/python -m tools.messages

@@ -24,12 +24,23 @@ from tests.document.recording import (  # noqa: F401  # pytest finds them here
     pytest_runtest_call,
     pytest_runtest_setup,
 )
+from tests.processes.own_processes import variables
+from tests.processes.preloaded import Preloaded
 from tests.routes import ids_of
+from tests.sizes import FULL_SIZE, size
 from tests.tenants import WORKSPACE_BASE, Api, Tenant
 
-# A busy machine makes nothing wrong: no search fails by the clock.
-search.register_profile("without a clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-search.load_profile("without a clock")
+# A busy machine makes nothing wrong: no search fails by the clock. The small form tries the same in every run, the full
+# one what its seed says, and neither what an earlier run has kept.
+search.register_profile(
+    "of this size",
+    deadline=None,
+    database=None,
+    derandomize=not FULL_SIZE,
+    max_examples=size("values", "values"),
+    suppress_health_check=[HealthCheck.too_slow],
+)
+search.load_profile("of this size")
 
 # What starts processes, drives a browser, waits for something real or tries very many things: not in `make fast`.
 SLOW = (
@@ -192,6 +203,14 @@ def migrated_dump(request: pytest.FixtureRequest, shared_template: SharedTemplat
         return None
     request.getfixturevalue("django_db_setup")
     return shared_template.path_of_dump
+
+
+@pytest.fixture(scope="session")
+def preloaded(django_db_setup: None) -> Iterator[Preloaded]:
+    """Run work in processes that are killed, without loading the product for each of them."""
+    made = Preloaded(variables())
+    yield made
+    made.end()
 
 
 @pytest.fixture(scope="session", autouse=True)

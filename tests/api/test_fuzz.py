@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.api.conftest import AGENCY, WORKSPACE
+from tests.sizes import size
 
 METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "FOO", "get"]
 PATHS = ["/things", "/things/%s", "/echo", "/suspend", "/nothing/%s", "/%s", ""]
@@ -34,7 +35,9 @@ def _without_limits(settings: Any) -> None:
     charset=HEADER_TEXT,
     headers=st.dictionaries(st.sampled_from(HEADERS), HEADER_TEXT, max_size=3),
 )
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=400, deadline=None)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=size("requests", "hostile requests")
+)
 def test_hostile_requests_get_a_plain_refusal(
     agency: Client,
     surface: str,

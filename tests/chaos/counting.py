@@ -21,7 +21,7 @@ def count(workload: Workload, limits: Limits) -> Outcome:
     outcome = Outcome(
         planned=workload.injections.planned.total(),
         injected=workload.injections.done,
-        excused=sum(workload.excused.values()),
+        excused=sum(workload.excuses.found.values()),
         pause=workload.arrivals.longest_pause(workload.ended_at),
         longest_pause=limits.pause,
         notes=workload.notes,
@@ -95,7 +95,7 @@ def _count_duplicates(outcome: Outcome, workload: Workload) -> None:
         more = len(arrival.came_at) - expected_attempts(arrival.script)
         if more > 0:
             outcome.duplicates += more
-            outcome.inexcusable += max(0, more - workload.excused.get(pair, 0))
+            outcome.inexcusable += max(0, more - workload.excuses.found.get(pair, 0))
 
 
 def _count_calls(outcome: Outcome, workload: Workload, longest: float) -> None:
@@ -171,7 +171,7 @@ def _row_differences(workload: Workload, subscriber: Subscriber, row: dict[str, 
         differences.append(f"the log says {row['status']} of a delivery whose attempts were {_names(arrival)}")
     elif row["error"] != last.error:
         differences.append(f"the log says {row['error']} of a delivery whose attempts were {_names(arrival)}")
-    is_excused = (subscriber.number, str(row["envelope_id"])) in workload.excused
+    is_excused = (subscriber.number, str(row["envelope_id"])) in workload.excuses.found
     if row["attempts"] != attempts and not (is_excused and row["attempts"] in range(1, attempts)):
         differences.append(f"the log counts {row['attempts']} attempts of {attempts}")
     return differences

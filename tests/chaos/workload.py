@@ -4,12 +4,11 @@ import random
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
-
-from django.db import Error, connection
+from contextlib import ExitStack, contextmanager
 
 from tests.chaos.clients.calls import CallLog
 from tests.chaos.clients.load import Load
+from tests.chaos.excuses import Excuses
 from tests.chaos.expectations import Expectations
 from tests.chaos.feeder import Feeder
 from tests.chaos.injections import Injections
@@ -20,7 +19,6 @@ from tests.chaos.system.system import System
 from tests.chaos.tenants import Tenants
 from webhooks.models import Delivery, Endpoint
 
-ON_THE_WIRE_SECONDS = 0.3
 LONGEST_ATTEMPT_SECONDS = 11.0
 # A fault counts only while the system is at work: it waits so long for that.
 TRAFFIC_SECONDS = 60.0
@@ -31,8 +29,7 @@ TICK_SECONDS = 0.05
 class Workload:
     """Everything of one scenario.
 
-    `stack` is for what has to last until its end. `excused` is how many arrivals of an envelope at an endpoint may be
-    followed by one more each: they came before a fault, and were not written down when it struck.
+    `stack` is for what has to last until its end.
     """
 
     def __init__(
@@ -46,7 +43,7 @@ class Workload:
         self.receiver = Receiver(self.arrivals, delay)
         self.log = CallLog()
         self.injections = Injections()
-        self.excused: dict[tuple[int, str], int] = {}
+        self.excuses = Excuses(self.arrivals, self.receiver, self.rest)
         self.notes: list[str] = []
         self.returns: list[tuple[float, str]] = []
         self.wrong: list[str] = []
@@ -55,7 +52,6 @@ class Workload:
         self.feeder: Feeder | None = None
         self.patience = 45.0
         self.ended_at = float("inf")
-        self._numbers: dict[int, int] = {}
 
     @contextmanager
     def at_work(
@@ -84,7 +80,7 @@ class Workload:
         """Look up which endpoint of the database is which."""
         paths = {path: subscriber.number for path, subscriber in self.expectations.subscribers.items()}
         rows = Endpoint.objects.values_list("pk", "url")
-        self._numbers = {pk: paths[path] for pk, url in rows if (path := "/" + url.split("/", 3)[3]) in paths}
+        self.excuses.numbers = {pk: paths[path] for pk, url in rows if (path := "/" + url.split("/", 3)[3]) in paths}
 
     # Time ---------------------------------------------------------------------------------------------
 
@@ -128,40 +124,17 @@ class Workload:
     # Excuses ------------------------------------------------------------------------------------------
 
     @contextmanager
-    def excusing(self, *, overlap: bool = False) -> Iterator[None]:
-        """Excuse what arrived before the end of a fault and is not written down then.
+    def excusing(self, *, overlap: bool = False, breaks_connections: bool = False) -> Iterator[None]:
+        """Excuse what a fault makes come again (see `Excuses`).
 
         With `overlap` attempts from before the fault may still be under way while others take over.
         """
         if overlap:
             self.arrivals.overlap_until = float("inf")
-        yield
-        if overlap:
-            self.arrivals.overlap_until = time.monotonic() + LONGEST_ATTEMPT_SECONDS
-        ended = self._ended_now()
-        time.sleep(ON_THE_WIRE_SECONDS)
-        arrived = self.arrivals.times
-        if ended is None:
-            ended = self._ended_now()
-        if ended is not None:
-            self.excused |= {pair: times for pair, times in arrived.items() if pair not in ended}
-
-    def _ended_now(self) -> set[tuple[int, str]] | None:
-        """Give `ended`, before what was lost is delivered and written down once more; None while nothing answers."""
-        connection.close()
-        with suppress(Error):
-            return self.ended()
-        return None
-
-    def excuse(self) -> None:
-        """Excuse what has arrived and is not written down now."""
-        with self.excusing():
-            pass
-
-    def ended(self) -> set[tuple[int, str]]:
-        """The envelopes at their endpoints that the product's database knows as ended."""
-        rows = Delivery.objects.exclude(status="pending").values_list("endpoint_id", "envelope_id")
-        return {(self._numbers[pk], str(envelope)) for pk, envelope in rows.iterator() if pk in self._numbers}
+        with self.excuses.of_a_fault(breaks_connections=breaks_connections):
+            yield
+            if overlap:
+                self.arrivals.overlap_until = time.monotonic() + LONGEST_ATTEMPT_SECONDS
 
     # The end ------------------------------------------------------------------------------------------
 
@@ -191,4 +164,4 @@ class Workload:
             self.rest(0.3)
 
     def _pending(self) -> bool:
-        return Delivery.objects.filter(endpoint_id__in=self._numbers, status="pending").exists()
+        return Delivery.objects.filter(endpoint_id__in=self.excuses.numbers, status="pending").exists()

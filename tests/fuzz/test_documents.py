@@ -1,6 +1,6 @@
 """Every operation of both documents, with whatever its schema allows and a little more: no fault, nothing undocumented.
 
-`make fuzz` tries many examples; the usual run a few, with a seed of its own each time.
+`make fuzz` tries many examples of its own each time; the usual run a few, the same ones in every run.
 """
 
 import os
@@ -28,11 +28,13 @@ from config.wsgi import application
 from tests import furnished
 from tests.document.recording import documented_path
 from tests.routes import AGENCY, ID, ROUTES, _own_name, api_of, ids_of
+from tests.sizes import FULL_SIZE, size
 from tests.tenants import Tenant
 
 a, b = furnished.a, furnished.b
 
-EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "3"))
+EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", size("documents", "requests of each operation")))
+IS_SEARCH = FULL_SIZE or "FUZZ_EXAMPLES" in os.environ
 PUBLISHED = "config.urls"
 OPERATIONS = [(route, method) for route, methods in ROUTES.items() for method in methods]
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -89,8 +91,7 @@ def test_an_operation_keeps_what_its_document_promises(a: Tenant, route: str, me
 
     @bounds(
         max_examples=EXAMPLES,
-        deadline=None,
-        database=None,
+        derandomize=not IS_SEARCH,
         suppress_health_check=[*HealthCheck],
     )
     @given(case=operation.as_strategy(), is_own=st.booleans() | st.just(True))

@@ -37,7 +37,7 @@ def test_each_kind_of_fault_costs_nothing_that_was_confirmed_and_a_broken_produc
         env={name: value for name, value in unmeasured(os.environ).items() if name not in OURS} | begun_with,
         capture_output=True,
         text=True,
-        timeout=400,
+        timeout=1_500,
         check=False,
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr

@@ -15,6 +15,7 @@ from packs.services import gallery_of, install_pack
 from tests.factories import ChannelFactory, ContactFactory, ProductFactory, WorkspaceFactory
 from tests.flow_factories import Flow
 from tests.packs.client import PackClient, an_automation
+from tests.sizes import size
 from tests.tenants import Api, Tenant
 from tests.workspaces.automations.flows.secrets import PLATFORM, SECRETS, a_value, field_at, flows
 from tests.workspaces.conversations.sending import a_template
@@ -29,7 +30,7 @@ class Undone(Exception):
 
 
 @given(made=flows(), name=SECRETS)
-@examples(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(max_examples=size("secrets", "flows copied and installed"), suppress_health_check=list(HealthCheck))
 def test_no_secret_reaches_another_customer(
     a: Tenant, packs: PackClient, copier: Api, settings: Any, made: tuple[Flow, set[str]], name: str
 ) -> None:

@@ -1,24 +1,137 @@
-"""`python -m tests.processes.preloaded MODULE ARGUMENTS`: calls the module's `main` when all of the product is loaded.
+"""A process that has loaded all of the product, and runs one order after the other in a child of its own.
 
-For processes that fork one child after another: none of them loads it again, or copies it when it collects garbage.
+So that processes that fork one child after another neither load it again nor copy it when they collect garbage, and
+all tests of a worker share what loading costs. `python -m tests.processes.preloaded` reads an order from each line of
+its input, and answers each with a line.
 """
 
 import gc
+import json
+import os
+import select
+import subprocess
 import sys
+import tempfile
+import traceback
+from collections.abc import Mapping
 from importlib import import_module
+from typing import Any, BinaryIO, NamedTuple
 
-import django
-from django.urls import reverse
-from django.utils.translation import gettext
+from tests.processes.own_processes import stop
+from tools.local import ROOT
+from tools.local.parent_death import parent_death_signal
 
-PRELOADED = ("-m", "tests.processes.preloaded")
+LIMIT_SECONDS = 600.0
 
 
-if __name__ == "__main__":
+class Broken(Exception):
+    """An order failed; the text is what its process wrote about it."""
+
+
+class Order(NamedTuple):
+    """The module whose `main` is called with these arguments, under other values of some settings."""
+
+    module: str
+    arguments: tuple[str, ...] = ()
+    settings: Mapping[str, object] = {}
+
+
+class Preloaded:
+    """Starts the process when it is first needed; one order is run at a time."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = environment
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def run(self, order: Order) -> str:
+        """Give what `main` wrote. Raises `Broken`."""
+        process = self._process = self._process or self._start()
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(json.dumps(order._asdict()).encode() + b"\n")
+        process.stdin.flush()
+        if not select.select([process.stdout], [], [], LIMIT_SECONDS)[0]:
+            self.end()
+            raise Broken(f"{order.module} came to no end")
+        answer = json.loads(process.stdout.readline() or "{}")
+        if answer.get("status") != 0:
+            raise Broken(str(answer)[-4_000:])
+        return str(answer["output"])
+
+    def _start(self) -> "subprocess.Popen[bytes]":
+        return subprocess.Popen(
+            [*parent_death_signal(), sys.executable, "-m", "tests.processes.preloaded"],
+            cwd=ROOT,
+            env=dict(self._environment),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
+
+    def end(self) -> None:
+        if self._process is not None:
+            assert self._process.stdin
+            assert self._process.stdout
+            stop(self._process)
+            self._process.stdin.close()
+            self._process.stdout.close()
+            self._process = None
+
+
+def load() -> None:
+    """Load the product as a whole, with its routes and every view."""
+    import django
+
     django.setup()
-    main = import_module(sys.argv[1]).main
-    reverse("console:notifications")  # the routes, and with them every view
+    from django.urls import reverse
+    from django.utils.translation import gettext
+
+    reverse("console:notifications")
     gettext("Notifications")
     gc.collect()
     gc.freeze()
-    main(*sys.argv[2:])
+
+
+def run_in_child(order: Order) -> dict[str, Any]:
+    """Run an order in a child; give its status and what it wrote."""
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as faults:
+        pid = os.fork()
+        if pid == 0:
+            _run(order, output, faults)
+        _, status = os.waitpid(pid, 0)
+        for file in (output, faults):
+            file.seek(0)
+        return {"status": status, "output": output.read().decode(), "faults": faults.read().decode()[-2_000:]}
+
+
+def _run(order: Order, output: BinaryIO, faults: BinaryIO) -> None:
+    """Become the process of an order; its own children, where they fail, end here too."""
+    from django.conf import settings
+
+    status = 1
+    try:
+        os.dup2(output.fileno(), 1)
+        os.dup2(faults.fileno(), 2)
+        for name, value in order.settings.items():
+            setattr(settings, name, value)
+        import_module(order.module).main(*order.arguments)
+        sys.stdout.flush()
+        status = 0
+    except BaseException:  # noqa: BLE001  # the outermost frame of this process
+        traceback.print_exc()
+        sys.stderr.flush()
+    finally:
+        os._exit(status)
+
+
+def serve() -> None:
+    load()
+    for line in sys.stdin:
+        asked = json.loads(line)
+        order = Order(asked["module"], tuple(asked["arguments"]), asked["settings"])
+        sys.stdout.write(json.dumps(run_in_child(order)) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    serve()

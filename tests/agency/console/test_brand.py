@@ -14,6 +14,7 @@ from PIL import Image
 from agency.models import ActivityEntry, Brand
 from tests.agency.console.browsers import a_browser, at_the_console, text
 from tests.images.pictures import a_picture, size_of
+from tests.sizes import size
 from tests.tenants import Tenant
 
 pytestmark = pytest.mark.django_db
@@ -135,7 +136,7 @@ def test_a_file_that_is_refused_gets_its_reason_and_changes_nothing(
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
 def test_a_damaged_picture_is_never_a_fault_of_ours(admin: Client, kind: str) -> None:
     rng, whole = random.Random(kind), a_picture(40, 40, kind)
-    for _ in range(60):
+    for _ in range(size("values", "damaged pictures")):
         damaged = bytearray(whole)
         for _ in range(rng.randint(1, 8)):
             damaged[rng.randrange(len(damaged))] = rng.randrange(256)

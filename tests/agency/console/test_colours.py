@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from agency.services.colours import GROUNDS
 from tests.agency.console.browsers import a_browser
+from tests.sizes import size
 
 CSS_FOLDER = Path(__file__).parents[3] / "templates/static/console"
 CSS = (CSS_FOLDER / "tokens.css").read_text()
@@ -120,7 +121,7 @@ def test_every_token_of_a_brand_stands_out(colour: str, theme: str, wanted: str)
 
 @every_scheme
 @given(colour=colours)
-@search(max_examples=75)
+@search(max_examples=size("values", "colours"))
 def test_so_it_does_whatever_the_colour_is(colour: str, theme: str, wanted: str) -> None:
     assert too_faint(colour, theme, wanted) == []
     assert wanted == "more" or brand_tokens(colour, theme)["button"] == colour

@@ -1,7 +1,6 @@
 """A worker that is killed at every statement: each thing is done once, each count is right, each row stands once."""
 
-import subprocess
-import sys
+from collections.abc import Callable
 
 import pytest
 from django.test import Client
@@ -9,17 +8,19 @@ from django.test import Client
 from agency.models import ActivityEntry, BulkOperation, Event, Mail
 from tests.agency.jobs.asking import EXPORT, begin, choice, newest_export, outcome
 from tests.factories import many_workspaces
-from tests.processes.own_processes import variables
-from tests.processes.preloaded import PRELOADED
+from tests.processes.preloaded import Order, Preloaded
+from tests.sizes import FULL_SIZE, size
 from tests.tenants import Tenant
-from tools.local import ROOT
 from workspaces.subaccounts.models import Workspace
 
 pytestmark = pytest.mark.django_db(transaction=True)
-THINGS = 5
+THINGS = size("kills", "things")
+LEAST_KILLS = 30 if FULL_SIZE else 8
 
 
-def test_nothing_is_lost_or_done_twice(a: Tenant, admin: Client) -> None:
+def test_nothing_is_lost_or_done_twice(
+    a: Tenant, admin: Client, preloaded: Preloaded, record_property: Callable[[str, object], None]
+) -> None:
     many_workspaces(a.agency, THINGS)
     Workspace.objects.of(a.agency).update(owner_pending_since=None)
     Mail.objects.all().delete()
@@ -28,12 +29,9 @@ def test_nothing_is_lost_or_done_twice(a: Tenant, admin: Client) -> None:
         begin(admin, choice("sub_accounts.write"), text="Hi"),
     ]
     admin.post(EXPORT, {"kind": "sub-accounts", "format": "csv", "query": ""})
-    done = subprocess.run(
-        [sys.executable, *PRELOADED, "tests.agency.jobs.killed_working"],
-        cwd=ROOT, env=variables(), capture_output=True, timeout=240,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr.decode()[-2_000:]
-    assert int(done.stdout) > 30
+    kills = int(preloaded.run(Order("tests.agency.jobs.killed_working")))
+    record_property("kills", kills)
+    assert kills > LEAST_KILLS
     for operation in begun:
         operation = BulkOperation.objects.get(pk=operation.pk)
         assert outcome(operation) == ("completed", THINGS, THINGS, 0, 0)

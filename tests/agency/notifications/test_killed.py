@@ -5,37 +5,37 @@ is written down, sends it again.
 """
 
 import os
-import random
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Callable, Iterator
 from uuid import uuid4
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils.timezone import now
 
 from agency.models import Mail, Member, Notification, NotificationEvent, NotificationPreference, User
 from agency.models.notifications import Way
 from agency.services.notifications.recording import record_notification
+from agency.tasks import tell_people
 from agency.tenants import Tenant as Whose
 from config.celery import app
 from tests.channelconnect.sending.messages import until
 from tests.fakes.smtp_server import SmtpServer
-from tests.processes.own_processes import celery_arguments, start, stop, variables
-from tests.processes.preloaded import PRELOADED
+from tests.processes.own_processes import celery_arguments, start, variables
+from tests.processes.preloaded import Order, Preloaded
+from tests.sizes import FULL_SIZE, size
 from tests.tenants import Tenant
-from tools.local import ROOT
 
 pytestmark = pytest.mark.django_db(transaction=True)
 KIND = "channel.lost"
-CHANNELS = ("Front desk", "Back office", "Salon")
+CHANNELS = ("Front desk", "Back office", "Salon")[: size("kills", "channels")]
 AT_ONCE, DIGEST, IN_THE_LIST = 3, 2, 2
-PEOPLE = AT_ONCE + DIGEST + IN_THE_LIST
+LEAST_KILLS = 15 if FULL_SIZE else 3
+# The tables that a worker is killed in the midst of a transaction with, one after the other.
+KILLED_AT = ("agency_notification", "agency_mail", "agency_mail")[-size("kills", "killed workers") :]
+WAITS_FOR = "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND relation = %s::regclass)"
 
 
 @pytest.fixture
@@ -75,23 +75,17 @@ def lose(tenant: Tenant, *channels: str) -> None:
 
 @pytest.fixture
 def staff(a: Tenant) -> list[User]:
-    """Seven people, who are to be notified of three channels."""
+    """Seven people, who are to be notified of channels."""
     staff = some_staff(a, [Way.AT_ONCE] * AT_ONCE + [Way.DIGEST] * DIGEST + [Way.CONSOLE] * IN_THE_LIST)
     lose(a, *CHANNELS)
     return staff
 
 
-def notify_killed(smtp: SmtpServer, *broken: str) -> list[int]:
+def notify_killed(preloaded: Preloaded, smtp: SmtpServer, *broken: str) -> list[int]:
     """Notify in processes that are killed; gives the kills of each part that was."""
-    done = subprocess.run(
-        [sys.executable, *PRELOADED, "tests.agency.notifications.killed_notifying", *broken],
-        cwd=ROOT,
-        env={**variables(), "EMAIL_HOST": "localhost", "EMAIL_PORT": str(smtp.port), "EMAIL_USE_TLS": "false"},
-        capture_output=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr.decode()[-2_000:]
-    return [int(kills) for kills in done.stdout.split()]
+    server = {"EMAIL_BACKEND": "config.smtp.EmailBackend", "EMAIL_HOST": "localhost", "EMAIL_PORT": smtp.port}
+    order = Order("tests.agency.notifications.killed_notifying", broken, server | {"EMAIL_USE_TLS": False})
+    return [int(kills) for kills in preloaded.run(order).split()]
 
 
 def rows() -> Counter[tuple[int, str]]:
@@ -114,9 +108,12 @@ def once(staff: list[User]) -> Counter[tuple[int, str]]:
     return Counter((user.pk, channel) for user in staff for channel in CHANNELS)
 
 
-def test_each_is_notified_once_and_each_e_mail_leaves_at_least_once(staff: list[User], smtp: SmtpServer) -> None:
-    kills = notify_killed(smtp)
-    assert min(kills) > 15, kills
+def test_each_is_notified_once_and_each_e_mail_leaves_at_least_once(
+    staff: list[User], smtp: SmtpServer, preloaded: Preloaded, record_property: Callable[[str, object], None]
+) -> None:
+    kills = notify_killed(preloaded, smtp)
+    record_property("kills", sum(kills))
+    assert min(kills) > LEAST_KILLS, kills
     assert rows() == once(staff)
     assert queued("notification") == once(staff[:AT_ONCE])
     assert queued("notification_digest") == once(staff[AT_ONCE : AT_ONCE + DIGEST])
@@ -128,10 +125,12 @@ def test_each_is_notified_once_and_each_e_mail_leaves_at_least_once(staff: list[
 
 
 @pytest.mark.parametrize("broken", ["early_place", "early_mail", "early_sent"])
-def test_what_commits_too_early_is_found_out(broken: str, staff: list[User], smtp: SmtpServer) -> None:
+def test_what_commits_too_early_is_found_out(
+    broken: str, staff: list[User], smtp: SmtpServer, preloaded: Preloaded
+) -> None:
     """What the test above is worth."""
-    [kills] = notify_killed(smtp, broken)
-    assert kills > 15
+    [kills] = notify_killed(preloaded, smtp, broken)
+    assert kills > LEAST_KILLS
     is_right = {
         "early_place": rows() == once(staff),
         "early_mail": queued("notification") == once(staff[:AT_ONCE]),
@@ -140,39 +139,55 @@ def test_what_commits_too_early_is_found_out(broken: str, staff: list[User], smt
     assert not is_right[broken]
 
 
-def test_a_worker_that_is_killed_at_any_moment_notifies_each_once(a: Tenant) -> None:
-    people, channels = 100, [f"Channel {number}" for number in range(5)]
+def test_a_worker_that_is_killed_while_it_writes_notifies_each_once(
+    a: Tenant, record_property: Callable[[str, object], None]
+) -> None:
+    people, channels = size("kills", "people"), [f"Channel {number}" for number in range(5)]
     staff = some_staff(a, [Way.AT_ONCE] * people)
     lose(a, *channels)
-    moments = random.Random(14)
-    for number in range(1, 3):
-        worker = start(celery_arguments("worker", number=number), variables())
-        try:
-            before = Notification.objects.count() + Mail.objects.count()
-            until(partial(_begin_again, before), 60)
-            time.sleep(moments.uniform(0, 0.3))
-        finally:
-            os.killpg(worker.pid, signal.SIGKILL)
-            worker.wait()
-    unfinished = Mail.objects.count()
-    assert unfinished < people * len(channels), "nothing was left to be killed"
-    worker = start(celery_arguments("worker", number=9), variables())
-    try:
-        until(lambda: _begin_again(0) and _is_done(), 120)
-    finally:
-        stop(worker)
+    for number, table in enumerate(KILLED_AT, start=1):
+        _kill_while_it_writes(number, table)
+    record_property("kills", len(KILLED_AT))
+    assert 0 < Mail.objects.count() < people * len(channels), "nothing was left to be killed"
+    until(_has_gone_on_to_the_end, 120)
     expected = Counter((user.pk, channel) for user in staff for channel in channels)
     assert rows() == expected
     assert queued("notification") == expected
 
 
-def _begin_again(before: int) -> bool:
-    """Ask for a run as beat does; says whether one has written anything."""
+def _kill_while_it_writes(number: int, table: str) -> None:
+    """Kill a worker that waits in its transaction for a table; e-mails only once it has queued some."""
+    before = Mail.objects.count()
+    worker = start(celery_arguments("worker", number=number), variables())
+    try:
+        if table == "agency_mail":
+            until(lambda: _has_begun_again() and Mail.objects.count() > before, 60)
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(f"LOCK TABLE {table} IN SHARE MODE")
+            until(lambda: _has_begun_again() and _is_waited_for(table), 60)
+            os.killpg(worker.pid, signal.SIGKILL)
+            worker.wait()
+    finally:
+        if worker.poll() is None:
+            os.killpg(worker.pid, signal.SIGKILL)
+            worker.wait()
+
+
+def _is_waited_for(table: str) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(WAITS_FOR, [table])
+        return bool(cursor.fetchone() == (True,))
+
+
+def _has_begun_again() -> bool:
+    """Ask for a run as beat does, and give it a moment."""
     app.send_task("agency.tell_people")
-    time.sleep(0.2)
-    return Notification.objects.count() + Mail.objects.count() > before
+    time.sleep(0.1)
+    return True
 
 
-def _is_done() -> bool:
+def _has_gone_on_to_the_end() -> bool:
+    """Work as the next worker does, which does nothing until the database has noticed the last death."""
+    tell_people()
     waits = Notification.objects.filter(mail_due_at__isnull=False).exists()
     return not waits and not NotificationEvent.objects.filter(told_at=None).exists()

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from config.api.errors.refusals import Malformed, TooLarge
 from config.api.requests.parsers import StrictJSONParser
 from config.api.requests.strict_json import canonical_bytes, parse_object
 from tests.api.conftest import AGENCY
+from tests.sizes import size
 
 Send = Callable[..., Any]
 NEST = 100
@@ -251,6 +252,7 @@ JSON = st.recursive(
 
 
 @given(st.dictionaries(st.text("abcdef"), JSON), st.booleans())
+@settings(max_examples=size("requests", "bodies"))
 def test_every_clean_object_comes_through_unchanged(value: dict[str, Any], ascii_only: bool) -> None:
     assert parse_object(json.dumps(value, ensure_ascii=ascii_only).encode()) == value
 
@@ -259,7 +261,7 @@ TOKENS = [*(bytes([mark]) for mark in b'{}[]":,a\\1- \xff'), b"\\u0000", b"\\ud8
 
 
 @given(st.lists(st.sampled_from(TOKENS) | st.binary(max_size=3), max_size=60))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
+@settings(max_examples=size("requests", "bodies"))
 def test_no_bytes_are_a_surprise(pieces: list[bytes]) -> None:
     try:
         value = parse_object(b"".join(pieces))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.api.conftest import AGENCY
 from tests.api.surfaces.serializers import ThingWriteSerializer
+from tests.sizes import size
 
 ID = "0b7a4d9e-c0de-4000-8000-00000000abcd"
 BERLIN = "Europe/Berlin"
@@ -238,7 +239,7 @@ FIELDS = ["name", "note", "owner", "plan", "business_type", "enabled", "timezone
 
 
 @given(st.dictionaries(st.sampled_from(FIELDS), ANYTHING))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=size("requests", "fields"))
 def test_no_body_is_a_surprise(agency: Client, settings: Any, body: dict[str, Any]) -> None:
     settings.AGENCY_KEY_LIMIT = 10**6
     answer = agency.post(f"{AGENCY}/things", body, content_type="application/json")

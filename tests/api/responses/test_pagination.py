@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from config.api.responses.pagination import read_number
 from tests.api.conftest import AGENCY, WORKSPACE
 from tests.api.surfaces.views import MANY
+from tests.sizes import size
 
 ID = "0b7a4d9e-0000-4000-8000-000000000000"
 HERE = f"http://testserver{AGENCY}/things"
@@ -199,7 +200,7 @@ def test_every_text_is_read_as_some_number_in_range(text: str) -> None:
 
 
 @given(st.binary(max_size=40))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=size("requests", "query strings"))
 def test_no_query_string_is_a_surprise(agency: Client, settings: Any, raw: bytes) -> None:
     settings.AGENCY_KEY_LIMIT = 10**6
     names = [b"page", b"per_page", b"search", b"plan", b"status", b"after"]

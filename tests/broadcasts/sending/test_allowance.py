@@ -38,6 +38,7 @@ from tests.broadcasts.sending.broadcasts import (
 from tests.channelconnect.sending.conftest import StartSender
 from tests.channelconnect.sending.messages import a_channel, a_conversation, a_message
 from tests.factories import ChannelFactory, a_workspace_key
+from tests.sizes import size
 from tests.tenants import Tenant
 from tests.waiting import until
 from tools.sandbox import RunningSandbox
@@ -49,6 +50,10 @@ from workspaces.subaccounts.services import change_channel_limit
 
 pytestmark = pytest.mark.django_db(transaction=True)
 DAY: Final = timedelta(hours=24)
+# Of three broadcasts, each of which has some people in common with the next.
+PEOPLE: Final = size("counts", "people of an allowance")
+EACH: Final = PEOPLE * 5 // 9
+APART: Final = (PEOPLE - EACH) // 2
 
 
 class Sending:
@@ -133,13 +138,13 @@ def at_once(works: list[Callable[[], None]]) -> None:
 
 def test_no_24_hours_have_one_more_whoever_sends_at_once_and_all_are_sent_to_at_last(own: Connection) -> None:
     """Four senders, three broadcasts that share people, two numbers of one portfolio, a clock that is moved on."""
-    limit, chance = 25, random.Random(5)
+    limit, chance = PEOPLE // 4, random.Random(5)
     first = a_number(limit=limit, portfolio="8001")
     second = a_number(ChannelFactory.create(workspace=first.workspace), limit=limit, portfolio="8001")
-    contacts = people(first, 90)
+    contacts = people(first, PEOPLE)
     broadcasts = [a_broadcast(channel) for channel in (first, second, first)]
     for number, broadcast in enumerate(broadcasts):
-        add_recipients(broadcast, contacts[number * 20 : number * 20 + 50])
+        add_recipients(broadcast, contacts[number * APART : number * APART + EACH])
     senders = [Sending(first, second) for _ in range(4)]
     elapsed, turns = timedelta(), 0
     while not has_ended(*broadcasts) and turns < 60:
@@ -150,10 +155,10 @@ def test_no_24_hours_have_one_more_whoever_sends_at_once_and_all_are_sent_to_at_
         elapsed += timedelta(hours=hours)
     log = [one for sender in senders for one in sender.log]
     assert turns > 3
-    assert len(log) == 150
+    assert len(log) == 3 * EACH
     assert most_in_a_day(log) == limit
     for broadcast in broadcasts:
-        assert counts(broadcast) == rows_as_counts(broadcast) == {"sent": 50}
+        assert counts(broadcast) == rows_as_counts(broadcast) == {"sent": EACH}
     with connection.cursor() as cursor:
         cursor.execute("SELECT used = (SELECT count(*) FROM channelconnect_allowanceuse) FROM channelconnect_allowance")
         assert cursor.fetchall() == [(True,)]

@@ -24,15 +24,18 @@ from config.leases.connection import Connection, open_connection
 from tests.broadcasts.sending.broadcasts import counts, rows_as_counts, with_recipients
 from tests.broadcasts.sending.test_allowance import Sending
 from tests.channelconnect.inbox.notices import of_number
+from tests.channelconnect.sending.conftest import RunningSender
 from tests.channelconnect.sending.messages import a_channel
-from tests.processes.own_processes import start, stop, variables
+from tests.processes.own_processes import start, variables
+from tests.sizes import size
 from tests.tenants import Tenant
 from tests.waiting import until
 from tools.sandbox import RunningSandbox
 from workspaces.contacts.models import Contact
 from workspaces.subaccounts.models import Channel
 
-KILLS: Final = 2
+KILLS: Final = size("workers", "killed senders")
+EACH: Final = size("workers", "recipients of each number")
 SENDER: Final = """
 import django
 django.setup()
@@ -64,19 +67,19 @@ def _tell_sent(meta: RunningSandbox, opaque: set[str]) -> None:
 
 def test_nobody_is_sent_to_twice_and_nobody_is_forgotten(a: Tenant, meta: RunningSandbox, channel: Channel) -> None:
     # Some calls are accepted and not answered, so that every kill finds some of which nobody knows.
-    meta.play(faults=[{"call": "send", "fault": "accept_then_hang", "every": 15, "seconds": 120}])
-    broadcasts = [with_recipients(one, 130) for one in (channel, a_channel(a.workspace, meta, external_id="4010001"))]
+    meta.play(faults=[{"call": "send", "fault": "accept_then_hang", "every": EACH // 9, "seconds": 120}])
+    broadcasts = [with_recipients(one, EACH) for one in (channel, a_channel(a.workspace, meta, external_id="4010001"))]
     environment = {**variables(), **meta.variables, "DJANGO_SETTINGS_MODULE": "config.settings"}
 
     for kill in range(1, KILLS + 1):
         sender = start(("-c", SENDER), environment)
         try:
-            until(partial(_has_sent, meta, kill * 60), 60)
+            until(partial(_has_sent, meta, kill * EACH // 2), 60)
         finally:
             os.killpg(sender.pid, signal.SIGKILL)
             sender.wait()
     meta.play()
-    sender = start(("-c", SENDER), environment)
+    last = RunningSender()
     try:
         until(lambda: not Recipient.objects.filter(stage__in=(Stage.READY, Stage.CLAIMED)).exists(), 60)
         assert SenderRun.objects.count() == 1
@@ -91,7 +94,7 @@ def test_nobody_is_sent_to_twice_and_nobody_is_forgotten(a: Tenant, meta: Runnin
         # Whether more is to come is looked up once what is done has been recorded.
         until(lambda: not Broadcast.objects.exclude(next_due_at=None).exists(), 30)
     finally:
-        stop(sender)
+        last.stop()
 
     assert max(accepted.values()) == 1
     failed = Recipient.objects.filter(status="failed")
@@ -100,7 +103,7 @@ def test_nobody_is_sent_to_twice_and_nobody_is_forgotten(a: Tenant, meta: Runnin
     assert len(known) > KILLS
     assert failed.count() == len(unknown) - len(known[::2])
     assert sent <= set(accepted)
-    assert len(sent) + failed.count() == 260
+    assert len(sent) + failed.count() == 2 * EACH
     assert set(known[::2]) <= sent
     for broadcast in broadcasts:
         broadcast.refresh_from_db()

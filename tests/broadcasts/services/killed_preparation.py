@@ -1,15 +1,12 @@
 """Prepares broadcasts, killed at each of its statements: for `tests.processes.preloaded`.
 
-Every child goes on where the one before it was killed: the first after its first statement, the second after its
-second, and so on, each once before that statement is executed and once after, until one comes to the end. With `two`
-each works over two connections at once, and is killed before the statement only: with the next one that comes to the
-same. With `careless` the place that preparation has come to is written in a transaction of its own, which must not go
-unnoticed.
+The moments are those of `killed_at_statements`. With `two` each works over two connections at once, and is killed
+before a statement only: with the next one that comes to the same. With `careless` the place that preparation has come
+to is written in a transaction of its own, which must not go unnoticed.
 """
 
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from itertools import count
 from signal import SIGKILL
 from typing import Any
 
@@ -17,7 +14,8 @@ from django.db import connection
 
 from broadcasts.services.audience import preparing as preparing_module
 from tests.broadcasts.services.making import work
-from tests.processes.killed_at_statements import ended_child, kill_at
+from tests.processes.killed_at_statements import Moment, ended_child, kill_at, moments
+from tests.sizes import FULL_SIZE
 
 CHUNK = 4
 
@@ -39,9 +37,9 @@ def be_careless() -> None:
     preparing._advance = lambda chunk, outcome: advance(chunk._replace(after=chunk.up_to), outcome)
 
 
-def prepare_killed(statement: int, *, is_before: bool, connections: int) -> int:
+def prepare_killed(moment: Moment, *, connections: int) -> int:
     """Prepare in a process of its own; gives the signal that ended it, or 0."""
-    killed = kill_at(statement, is_before=is_before)
+    killed = kill_at(moment)
 
     def prepare() -> None:
         with connection.execute_wrapper(killed):
@@ -60,9 +58,12 @@ def main(how: str) -> None:
     if how == "careless":
         be_careless()
     kills = 0
-    for statement in count(1, 3 if how == "careless" else 1):
-        for is_before in (True,) if how == "two" else (False, True):
-            if prepare_killed(statement, is_before=is_before, connections=2 if how == "two" else 1) != SIGKILL:
-                sys.stdout.write(str(kills))
-                return
-            kills += 1
+    for moment in moments():
+        if how == "two":
+            if not moment.is_before and FULL_SIZE:
+                continue
+            moment = moment._replace(is_before=True)
+        if prepare_killed(moment, connections=2 if how == "two" else 1) != SIGKILL:
+            sys.stdout.write(str(kills))
+            return
+        kills += 1

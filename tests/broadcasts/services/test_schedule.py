@@ -1,6 +1,5 @@
 """When a wall clock is, in every time zone there is."""
 
-import os
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from zoneinfo import ZoneInfo, available_timezones
@@ -10,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broadcasts.services.progress.schedule import anchor_of, instant_of, known_zone
+from tests.sizes import size
 
 
 def at(text: str) -> datetime:
@@ -17,8 +17,6 @@ def at(text: str) -> datetime:
 
 
 ZONES = sorted(available_timezones())
-# More of them, over more years: SCHEDULE_EXAMPLES=200000.
-EXAMPLES = int(os.environ.get("SCHEDULE_EXAMPLES", "300"))
 # Where clocks change in ways that others do not: by half an hour, by a day, in the middle of the night, to the minute.
 ODD_ZONES = ("Australia/Lord_Howe", "Pacific/Apia", "Africa/Casablanca", "Asia/Beirut", "America/Nuuk", "Africa/Cairo")
 WALLS = st.datetimes(at("2025-01-01"), at("2027-12-31")).map(lambda wall: wall.replace(microsecond=0))
@@ -69,7 +67,7 @@ def test_all_zones_together_have_38_moments_within_26_hours() -> None:
     assert min(moments) == anchor_of(wall) == at("2026-05-31T19:00:00Z")
 
 
-@settings(max_examples=EXAMPLES)
+@settings(max_examples=size("values", "wall clocks"))
 @given(WALLS, st.sampled_from(ZONES) | st.sampled_from(ODD_ZONES))
 def test_every_wall_clock_of_every_zone(wall: datetime, zone: str) -> None:
     _check(wall, zone)

@@ -30,6 +30,7 @@ from tests.broadcasts.services.making import (
     templated,
     work,
 )
+from tests.sizes import size
 from tests.tenants import Tenant
 from tests.waiting import PATIENCE_SECONDS, wait_for_lock
 from webhooks.services import register_endpoint
@@ -106,7 +107,7 @@ def outcome(broadcast: Broadcast) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(size("counts", "seeds of two connections")))
 def test_two_connections_come_to_what_one_comes_to(a: Tenant, seed: int) -> None:
     topics = ["broadcast.recipient_skipped"]
     register_endpoint(tenant=tenant_of(a.workspace), url="https://93.184.215.14/hooks", events=topics, by=SYSTEM)

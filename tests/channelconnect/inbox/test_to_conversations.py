@@ -22,11 +22,12 @@ from tests.channelconnect.inbox.applying import a_message
 from tests.channelconnect.inbox.notices import NUMBER, message, of_number
 from tests.factories import ChannelFactory
 from tests.processes.own_processes import database_url, start, variables
+from tests.sizes import size
 from tests.waiting import until, wait_for_lock
 from tools.sandbox import RunningSandbox
 from workspaces.conversations.models import Conversation, Message
 
-BODIES, EACH, KILLS = 120, 5, 3
+BODIES, EACH, KILLS = size("workers", "notices"), 5, size("workers", "killed readers")
 READER = ("-m", "tests.channelconnect.inbox.reader_process")
 
 

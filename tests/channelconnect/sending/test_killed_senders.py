@@ -14,13 +14,22 @@ from django.db.models import Count
 from django.utils.timezone import now
 
 from channelconnect.models import SenderRun
+from tests.channelconnect.sending.conftest import StartSender
 from tests.channelconnect.sending.messages import a_channel, many_conversations, many_messages, until
-from tests.processes.own_processes import Process, celery_arguments, start, stop, variables
+from tests.processes.own_processes import Process, celery_arguments, start, variables
+from tests.sizes import size
 from tests.tenants import Tenant
 from tools.sandbox import RunningSandbox
 from workspaces.conversations.models import Message, QueuedMessage
 from workspaces.subaccounts.models import Channel
 
+EACH: Final = size("workers", "messages of each number")
+SENDER: Final = """
+import django
+django.setup()
+from channelconnect.sending.loop import run_sender
+run_sender(should_stop=lambda: False)
+"""
 # Sends what a sender that died had claimed again, as a queue of tasks does.
 REQUEUE: Final = """
 CREATE FUNCTION requeue() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -39,45 +48,45 @@ def _pool_of(worker: Process) -> list[int]:
     return [int(pid) for pid in Path(f"/proc/{worker.pid}/task/{worker.pid}/children").read_text().split()]
 
 
-def _worker(meta: RunningSandbox, number: int) -> Process:
-    """A Celery worker of the sender's queue, as the plan starts it."""
-    return start(celery_arguments("sender", number=number), {**variables(), **meta.variables})
-
-
 @pytest.fixture
 def two_numbers(a: Tenant, meta: RunningSandbox, channel: Channel) -> list[Channel]:
-    """Each with 150 messages. Some calls are accepted and not answered, so that every kill finds some in doubt."""
-    meta.play(faults=[{"call": "send", "fault": "accept_then_hang", "every": 25, "seconds": 120}])
+    """With messages. Some calls are accepted and not answered, so that every kill finds some in doubt."""
+    meta.play(faults=[{"call": "send", "fault": "accept_then_hang", "every": EACH // 6, "seconds": 120}])
     numbers = [channel, a_channel(a.workspace, meta, external_id="4010001")]
-    many_messages([person for number in numbers for person in many_conversations(number, 75)], each=2)
+    many_messages([person for number in numbers for person in many_conversations(number, EACH // 2)], each=2)
     return numbers
 
 
-def _kill_twice(meta: RunningSandbox) -> None:
-    """Kill the process that sends, and then a whole worker with the next one."""
-    worker = _worker(meta, 1)
+@contextmanager
+def _killed(meta: RunningSandbox, *arguments: str) -> Iterator[Process]:
+    """A process that is killed at the end of the block, with all that it has started."""
+    worker = start(arguments, {**variables(), **meta.variables, "DJANGO_SETTINGS_MODULE": "config.settings"})
     try:
-        until(partial(_has_sent, meta, 50), 60)
-        for pid in _pool_of(worker):
-            os.kill(pid, signal.SIGKILL)
-        until(partial(_has_sent, meta, 100), 60)
+        yield worker
     finally:
         os.killpg(worker.pid, signal.SIGKILL)
         worker.wait()
     meta.play()
 
 
-def test_nothing_is_sent_twice_and_nothing_is_lost(meta: RunningSandbox, two_numbers: list[Channel]) -> None:
+def _kill_twice(meta: RunningSandbox) -> None:
+    """Kill the process of a Celery worker that sends, and then the whole worker with the next one."""
+    with _killed(meta, *celery_arguments("sender", number=1)) as worker:
+        until(partial(_has_sent, meta, EACH // 3), 60)
+        for pid in _pool_of(worker):
+            os.kill(pid, signal.SIGKILL)
+        until(partial(_has_sent, meta, 2 * EACH // 3), 60)
+
+
+@pytest.mark.usefixtures("two_numbers")
+def test_nothing_is_sent_twice_and_nothing_is_lost(meta: RunningSandbox, start_sender: StartSender) -> None:
     _kill_twice(meta)
-    worker = _worker(meta, 2)
-    try:
-        until(lambda: not QueuedMessage.objects.filter(is_unknown=False).exists(), 60)
-        assert SenderRun.objects.count() == 1
-        unknown = set(QueuedMessage.objects.values_list("message__uuid", flat=True))
-        QueuedMessage.objects.update(due_at=now())
-        until(lambda: not QueuedMessage.objects.exists(), 30)
-    finally:
-        stop(worker)
+    start_sender()
+    until(lambda: not QueuedMessage.objects.filter(is_unknown=False).exists(), 60)
+    assert SenderRun.objects.count() == 1
+    unknown = set(QueuedMessage.objects.values_list("message__uuid", flat=True))
+    QueuedMessage.objects.update(due_at=now())
+    until(lambda: not QueuedMessage.objects.exists(), 60)
 
     accepted = meta.ledger()["sent_by_opaque"]
     assert max(accepted.values()) == 1
@@ -101,16 +110,16 @@ def _requeueing() -> Iterator[None]:
             cursor.execute("DROP FUNCTION requeue CASCADE")
 
 
+@pytest.mark.usefixtures("two_numbers")
 def test_a_sender_that_sends_again_what_a_dead_one_had_is_found_out(
-    meta: RunningSandbox, two_numbers: list[Channel]
+    meta: RunningSandbox, start_sender: StartSender
 ) -> None:
     """What the test above is worth: with such a sender the provider gets messages twice."""
     with _requeueing():
-        _kill_twice(meta)
-        worker = _worker(meta, 2)
-        try:
-            until(lambda: not QueuedMessage.objects.filter(is_unknown=False).exists(), 60)
-        finally:
-            stop(worker)
+        with _killed(meta, "-c", SENDER):
+            until(partial(_has_sent, meta, EACH // 3), 60)
+        sender = start_sender()
+        until(lambda: not QueuedMessage.objects.filter(is_unknown=False).exists(), 60)
+        sender.stop()
     accepted = meta.ledger()["sent_by_opaque"]
     assert max(accepted.values()) > 1

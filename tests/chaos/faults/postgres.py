@@ -20,7 +20,7 @@ def stop(workload: Workload, kind: str, *, away: float) -> None:
     """End PostgreSQL in one of three ways and start it again after a while."""
     if not workload.has_traffic():
         return
-    with workload.excusing(overlap=True):
+    with workload.excusing(overlap=True, breaks_connections=True):
         server = workload.system.servers.postgres
         server.stop(STOPS[kind])
         workload.injections.count(kind, happened=not server.is_running)
@@ -37,7 +37,7 @@ def kill_backend(workload: Workload) -> None:
     backends = workload.system.backends() if workload.has_traffic() else []
     if not backends:
         return
-    with workload.excusing(overlap=True):
+    with workload.excusing(overlap=True, breaks_connections=True):
         os.kill(workload.rng.choice(backends), signal.SIGKILL)
         workload.injections.count("kill of a backend", happened=all(is_gone(backend) for backend in backends))
         wait_until_up(workload)
@@ -77,7 +77,7 @@ def reset(workload: Workload) -> None:
     """Reset every connection between the product and PostgreSQL."""
     if not workload.has_traffic():
         return
-    with workload.excusing(overlap=True):
+    with workload.excusing(overlap=True, breaks_connections=True):
         count = workload.system.database.reset()
         workload.injections.count("reset of PostgreSQL's connections", happened=count > 0)
         workload.rest(1)

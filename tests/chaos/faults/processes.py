@@ -3,6 +3,7 @@
 import time
 
 from config.celery import app
+from tests.chaos.system.processes import is_stopped
 from tests.chaos.workload import Workload
 
 # Name of the process, and whether its child is meant.
@@ -20,13 +21,16 @@ VICTIMS = {
 def kill(workload: Workload, victim: str) -> None:
     """kill -9 in the midst of the work."""
     name, is_child = VICTIMS[victim]
-    if workload.has_traffic() and _is_there(workload, name) and workload.system.processes.kill(name, child=is_child):
+    if not (workload.has_traffic() and _is_there(workload, name)):
+        return
+    began = time.monotonic()
+    if workload.system.processes.kill(name, child=is_child):
         workload.injections.count(f"kill of {victim}")
         if name == "dispatcher":
-            workload.excuse()
+            workload.excuses.add(since=began)
 
 
-def _is_there(workload: Workload, name: str, seconds: float = 20.0) -> bool:
+def _is_there(workload: Workload, name: str, seconds: float = 60.0) -> bool:
     """Wait for a process that was killed before to be there again, with the child that its kind has."""
     processes, until = workload.system.processes, time.monotonic() + seconds
     while time.monotonic() < until:
@@ -41,9 +45,10 @@ def freeze_dispatcher(workload: Workload, seconds: float) -> None:
     children = workload.system.processes.children_of("dispatcher")
     if not workload.has_traffic() or not children:
         return
+    began = time.monotonic()
     with workload.system.frozen(*children, seconds=seconds):
-        workload.injections.count("frozen dispatcher")
-        workload.excuse()
+        workload.injections.count("frozen dispatcher", happened=all(is_stopped(child) for child in children))
+        workload.excuses.add(since=began)
         workload.system.processes.start("dispatcher-2")
         workload.rest(seconds + 1)
 

@@ -28,7 +28,7 @@ class Scenario:
     `rate` is how many calls a second each client makes at most, `volume` how many events a second come beside those,
     `odd` the share of deliveries whose first attempt fails or is slow. `variables` are environment variables of all
     processes, `own` those of single ones. The processes are all of the plan, or `only` these, and `more`; `prepare` is
-    called before they start.
+    called before they start. Unless it `waits`, it ends with its script, whatever is still to come.
     """
 
     script: Callable[[Workload], None]
@@ -49,6 +49,7 @@ class Scenario:
     variables: Mapping[str, str] = field(default_factory=dict)
     own: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     prepare: Callable[[Workload, ExitStack], Mapping[str, str]] | None = None
+    waits: bool = True
 
     def play(self, servers: Servers, name: str, seed: int, variables: Mapping[str, str] | None = None) -> Outcome:
         """Play it on servers that run; `variables` are added to the product's environment."""
@@ -78,7 +79,8 @@ class Scenario:
         with workload.at_work(rate=self.rate, volume=self.volume, **options):
             workload.warm_up(WARM_UP_SECONDS)
             self.script(workload)
-        workload.wait()
+        if self.waits:
+            workload.wait()
 
     def _outcome(self, workload: Workload) -> Outcome:
         outcome = count(workload, self.limits)

@@ -58,39 +58,45 @@ def everything(workload: Workload) -> None:
         "kill of the postmaster": lambda: postgres.stop(workload, "kill of the postmaster", away=0.5),
         "reset of PostgreSQL's connections": lambda: postgres.reset(workload),
         "flush of Redis": lambda: redis.flush(workload),
-        "silent Redis": lambda: redis.fall_silent(workload, 2),
+        "silent Redis": lambda: redis.fall_silent(workload, 1),
         "doubled tasks": lambda: processes.send_every_task(workload),
-        "half bodies held": lambda: half_bodies(workload, count=32, seconds=3),
-        "poisoned fan-out": lambda: poison(workload, endpoints=200, events=50, seconds=3),
+        "half bodies held": lambda: half_bodies(workload, count=32, seconds=1),
+        "poisoned fan-out": lambda: poison(workload, endpoints=100, events=30, seconds=3),
     }
     order = list(kinds)
     workload.rng.shuffle(order)
     workload.injections.plan(order)
     workload.injections.plan(["wrong clock"] * len(CLOCKS))
-    for kind in order:
+    for number, kind in enumerate(order):
+        if number == len(order) // 2:
+            workload.arrivals.behaviour.stop_failing()  # the last retry has come when the other half is over
         kinds[kind]()
         workload.rest(0.3)
     clocks.count_skewed(workload, len(CLOCKS))
     look_at_mail(workload)
 
 
-QUIET = Scenario(quiet, 90, volume=50, agencies=2, only=("web", "dispatcher", "beat"))
-KILLED = Scenario(killed, 90, delay=0.2, agencies=2)
-WEB_KILLED = Scenario(web_killed, 90, volume=20, agencies=2)
-CRASHED = Scenario(crashed, 100, volume=100, agencies=2)
-CROWDED = Scenario(quiet, 90, delay=0.5, volume=400, most=3_000, agencies=2, more=("dispatcher-2",))
-FAILING = Scenario(failing, 120, volume=50, agencies=2)
-POISONED = Scenario(poisoned, 120, volume=50, agencies=2, limits=Limits(wait=10.0))
+QUIET = Scenario(quiet, 270, volume=50, agencies=2, only=("web", "dispatcher", "beat"))
+KILLED = Scenario(killed, 270, delay=0.2, agencies=2)
+WEB_KILLED = Scenario(web_killed, 270, volume=20, agencies=2)
+CRASHED = Scenario(crashed, 300, volume=100, agencies=2)
+CROWDED = Scenario(quiet, 270, delay=0.5, volume=400, most=3_000, agencies=2, more=("dispatcher-2",))
+FAILING = Scenario(failing, 360, volume=50, agencies=2)
+POISONED = Scenario(poisoned, 360, volume=50, agencies=2, limits=Limits(wait=10.0))
 CLOCKS = {"beat": -5, "dispatcher": 5}
+# How long anything takes is judged by the scenarios of full size, on a machine that does nothing else.
+HOWEVER_LONG = Limits(pause=300.0, call=30.0, wait=300.0)
 EVERYTHING = Scenario(
     everything,
-    200,
+    900,
+    limits=HOWEVER_LONG,
     volume=100,
     agencies=2,
     odd=0.01,
     clock_off=10.0,
     through_proxies=True,
     prepare=prepare_mail,
+    only=("web", "worker", "mail", "dispatcher", "beat"),
     variables=PRELOADED,
     own=own_clocks(CLOCKS),
 )

@@ -15,7 +15,7 @@ from tools.local.parent_death import parent_death_signal
 from tools.local.runner.plan import Plan
 
 Process = subprocess.Popen[bytes]
-STOP_SECONDS = 20.0
+STOP_SECONDS = 60.0
 # It stands for a provider's network, which nothing here calls.
 NOT_STARTED = ("sandbox",)
 
@@ -126,15 +126,25 @@ def _kill(pid: int) -> bool:
     return is_gone(pid)
 
 
-def is_gone(pid: int, seconds: float = 5.0) -> bool:
+def is_gone(pid: int, seconds: float = 30.0) -> bool:
     """Wait until a process is gone, or a zombie."""
+    return _comes_to(pid, "ZX", seconds)
+
+
+def is_stopped(pid: int, seconds: float = 30.0) -> bool:
+    """Wait until a process is stopped by a signal."""
+    return _comes_to(pid, "T", seconds)
+
+
+def _comes_to(pid: int, states: str, seconds: float) -> bool:
+    """Wait until a process is in one of these states (see proc(5)); X where there is none any more."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         try:
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
         except (OSError, IndexError):
-            return True
-        if state in "ZX":
+            state = "X"
+        if state in states:
             return True
         time.sleep(0.01)
     return False

@@ -26,7 +26,7 @@ from tools.local.variables import development_variables
 
 STATE = ROOT / ".local-chaos"
 TEMPLATE = "app"
-START_SECONDS = 60.0
+START_SECONDS = 180.0
 PLENTY = str(10**9)
 # Also when this process is killed meanwhile, nothing stays stopped, and so nothing stays.
 FREEZE = 'trap "kill \\$!" TERM; kill -STOP "$1"; sleep "$2" & wait; kill -CONT "$1"'
@@ -132,7 +132,8 @@ def running_servers() -> Iterator[Servers]:
         assert isinstance(valkey, Valkey)
         if VARIABLE in os.environ:
             restore(Path(os.environ[VARIABLE]), started.env["DATABASE_URL"])
-        migrate(started.env["DATABASE_URL"])
+        else:
+            migrate(started.env["DATABASE_URL"])
         servers = Servers(state, postgres, valkey, state.with_name(f"{state.name}.log"))
         open_log(servers.log).close()
         yield servers

@@ -11,12 +11,13 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM, Actor
 from tests.factories import ProductFactory
 from tests.parallel import at_once
+from tests.sizes import size
 from tests.tenants import Tenant
 from workspaces.catalogue.models import Product, StockMovement
 from workspaces.catalogue.services import NotEnoughStock, StockNotTracked, change_product, change_stock
 from workspaces.catalogue.services.stock import NothingMoved, StockOutOfRange
 
-WRITERS = 50
+WRITERS = size("counts", "writers of stock")
 MOVEMENT = """
 INSERT INTO catalogue_stockmovement
     (uuid, product_id, before, change, after, reason, actor_kind, actor_label, created_at)
@@ -81,7 +82,7 @@ def test_goods_are_sold_and_received_by_amounts(a: Tenant) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_fifty_parallel_writers_leave_a_ledger_that_adds_up(a: Tenant) -> None:
+def test_many_parallel_writers_leave_a_ledger_that_adds_up(a: Tenant) -> None:
     """Half of them set the level, half sell; each answer is a change or a refusal, and none is lost."""
     product = ProductFactory.create(workspace=a.workspace, track_stock=True, stock_quantity=WRITERS)
     path, api = f"/products/{product.uuid}", a.workspace_api
@@ -102,8 +103,8 @@ def test_fifty_parallel_writers_leave_a_ledger_that_adds_up(a: Tenant) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_fifty_parallel_buyers_of_twenty_get_twenty(a: Tenant) -> None:
-    product = ProductFactory.create(workspace=a.workspace, track_stock=True, stock_quantity=20)
+def test_of_parallel_buyers_as_many_get_one_as_there_are(a: Tenant) -> None:
+    product = ProductFactory.create(workspace=a.workspace, track_stock=True, stock_quantity=WRITERS // 2)
 
     def buy(_: int) -> bool:
         try:
@@ -112,13 +113,13 @@ def test_fifty_parallel_buyers_of_twenty_get_twenty(a: Tenant) -> None:
             return False
         return True
 
-    assert sum(at_once(buy, times=WRITERS)) == 20
+    assert sum(at_once(buy, times=WRITERS)) == WRITERS // 2
     assert_the_ledger_adds_up(product)
     assert product.stock_level == 0
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(size("counts", "seeds of stock")))
 def test_whatever_is_done_the_level_is_the_sum(a: Tenant, seed: int) -> None:
     """A model of the rules beside the product, through forty random changes."""
     dice = random.Random(seed)  # a test

@@ -18,6 +18,7 @@ from django.utils.timezone import now
 from agency.limits import unlimited
 from tests.factories import ContactFactory, ContactImportFactory
 from tests.processes.own_processes import start, variables
+from tests.sizes import size
 from tests.tenants import Tenant
 from tests.waiting import until, wait_for_lock
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
@@ -29,6 +30,7 @@ from workspaces.contacts.tasks import forget_imports, import_files
 from workspaces.subaccounts.models import Workspace
 
 pytestmark = pytest.mark.django_db
+KILLS = size("workers", "killed importers")
 IMPORTER = ("-m", "tests.workspaces.contacts.import_process")
 # Whoever writes this contact waits for a lock that the test has.
 HOLD = """
@@ -147,15 +149,16 @@ def a_running_import(a: Tenant, rows: int) -> ContactImport:
 @pytest.mark.django_db(transaction=True)
 def test_workers_that_are_killed_lose_nothing_and_double_nothing(a: Tenant) -> None:
     """Each of them in the middle of a piece of a thousand rows."""
-    made = a_running_import(a, 6_000)
-    for kills in range(2):
+    rows = 1_000 * (KILLS + 2)
+    made = a_running_import(a, rows)
+    for kills in range(KILLS):
         with _held_at_row(1_500 + kills * 1_000):
             worker = start(IMPORTER, variables())
             wait_for_lock("advisory")
             os.killpg(worker.pid, signal.SIGKILL)
             assert worker.wait() == -signal.SIGKILL
     made.refresh_from_db()
-    assert (made.status, made.rows_done) == ("running", 2_000)
+    assert (made.status, made.rows_done) == ("running", 1_000 * KILLS)
 
     def is_completed() -> bool:
         import_files()  # does nothing until the database has noticed the last death
@@ -163,8 +166,8 @@ def test_workers_that_are_killed_lose_nothing_and_double_nothing(a: Tenant) -> N
         return made.status != "running"
 
     until(is_completed, what="the rest of the import")
-    assert (made.status, made.rows_done, made.created, made.updated) == ("completed", 6_000, 6_000, 0)
-    assert Contact.objects.count() == 6_000 == count_contacts(a.workspace)
+    assert (made.status, made.rows_done, made.created, made.updated) == ("completed", rows, rows, 0)
+    assert Contact.objects.count() == rows == count_contacts(a.workspace)
     assert not ContactImportPiece.objects.exists()
 
 

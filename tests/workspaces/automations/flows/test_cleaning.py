@@ -4,6 +4,7 @@ import json
 
 from hypothesis import HealthCheck, given, settings
 
+from tests.sizes import size
 from tests.workspaces.automations.flows.secrets import PLATFORM, a_value, field_at, flows
 from workspaces.automations.flows.checks import problems_of
 from workspaces.automations.flows.copying.copies import cleaned, refusals_of
@@ -12,7 +13,7 @@ from workspaces.automations.flows.slots import filled, open_slots
 
 
 @given(flows())
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=size("secrets", "flows cleaned"), suppress_health_check=list(HealthCheck))
 def test_no_secret_survives_cleaning_and_filled_slots_make_a_valid_flow(made: tuple[Flow, set[str]]) -> None:
     flow, secrets = made
     assert problems_of(flow, platform=PLATFORM) == []
@@ -29,7 +30,7 @@ def test_no_secret_survives_cleaning_and_filled_slots_make_a_valid_flow(made: tu
 
 
 @given(flows())
-@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=size("secrets", "flows cleaned twice"), suppress_health_check=list(HealthCheck))
 def test_cleaning_twice_is_cleaning_once(made: tuple[Flow, set[str]]) -> None:
     kept, slots = cleaned(made[0])
     whole = filled(kept, {(slot.node, slot.path): a_value(field_at(kept, slot.plain())) for slot in slots})

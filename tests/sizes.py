@@ -1,0 +1,177 @@
+"""How large each search is: small in `make test`, full in `make prove`, which writes down what ran (docs/proof.md).
+
+A search tries very many things: values, requests, moments at which a process dies, people. The small form is the same
+in every run: seeded and bounded. It still fails for each fault that the search is there for.
+"""
+
+import os
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+FULL_SIZE: Final = os.environ.get("PROOF") == "full"
+# Names the file in which a search at full size counts what it tried.
+COUNTS: Final = "PROOF_COUNTS"
+PYTEST: Final = ("-m", "pytest")
+CHAOS: Final = ("-m", "tests.chaos")
+PRODUCT: Final = ("config", "agency", "workspaces", "webhooks", "packs", "channelconnect", "broadcasts")
+
+
+class Proof(NamedTuple):
+    """A row of docs/proof.md.
+
+    `tests` are the files that search, `proves` what of the product they prove: the row is stale when any of them has
+    changed. `sizes` are small and full. `run` is the program that searches, which pytest gets the tests for.
+    """
+
+    title: str
+    tests: tuple[str, ...]
+    proves: tuple[str, ...]
+    sizes: Mapping[str, tuple[int, int]]
+    run: tuple[str, ...] = PYTEST
+
+
+PROOFS: Final[Mapping[str, Proof]] = {
+    "kills": Proof(
+        "Work that is killed at its statements is done once, whole, and by whoever comes next",
+        (
+            "tests/agency/jobs/test_killed_jobs.py",
+            "tests/agency/notifications/test_killed.py",
+            "tests/broadcasts/services/test_killed_preparation.py",
+            "tests/agency/jobs/killed_working.py",
+            "tests/agency/notifications/killed_notifying.py",
+            "tests/broadcasts/services/killed_preparation.py",
+            "tests/processes",
+        ),
+        (
+            "agency/services/bulk",
+            "agency/services/exports",
+            "agency/services/mail",
+            "agency/services/notifications",
+            "broadcasts/services",
+            "config/db.py",
+            "config/smtp.py",
+        ),
+        # Small: before or after each statement that writes, in turns. Full: before and after every statement.
+        {
+            "every statement": (0, 1),
+            "things": (3, 5),
+            "channels": (2, 3),
+            "people": (40, 100),
+            "killed workers": (1, 3),
+        },
+    ),
+    "workers": Proof(
+        "Processes that are killed at their work lose nothing and double nothing",
+        (
+            "tests/broadcasts/sending/test_killed_senders.py",
+            "tests/channelconnect/inbox/test_to_conversations.py",
+            "tests/channelconnect/sending/test_killed_senders.py",
+            "tests/workspaces/contacts/test_file_imports.py",
+        ),
+        (
+            "broadcasts/sending",
+            "channelconnect/inbox",
+            "channelconnect/sending",
+            "config/leases",
+            "workspaces/contacts/services",
+        ),
+        {
+            "messages of each number": (60, 150),
+            "recipients of each number": (60, 130),
+            "killed senders": (1, 2),
+            "notices": (40, 120),
+            "killed readers": (1, 3),
+            "killed importers": (1, 2),
+        },
+    ),
+    "secrets": Proof(
+        "No secret of a random flow reaches another customer",
+        (
+            "tests/packs/test_secrets.py",
+            "tests/workspaces/automations/flows/secrets.py",
+            "tests/workspaces/automations/flows/test_cleaning.py",
+        ),
+        ("packs", "workspaces/automations"),
+        {"flows copied and installed": (6, 300), "flows cleaned": (40, 3_000), "flows cleaned twice": (10, 500)},
+    ),
+    "requests": Proof(
+        "Whatever is sent, the answer is a plain one",
+        (
+            "tests/api/requests/test_bodies.py",
+            "tests/api/requests/test_fields.py",
+            "tests/api/responses/test_pagination.py",
+            "tests/api/test_fuzz.py",
+        ),
+        ("config/api",),
+        {
+            "hostile requests": (200, 5_000),
+            "bodies": (100, 5_000),
+            "fields": (50, 2_000),
+            "query strings": (200, 2_000),
+        },
+    ),
+    "documents": Proof(
+        "Every operation of both documents keeps what it promises, whatever its schema allows",
+        ("tests/fuzz", "tests/routes.py"),
+        PRODUCT,
+        {"requests of each operation": (3, 100)},
+    ),
+    "values": Proof(
+        "Rules of values hold for whatever value",
+        (
+            "tests/agency/console/test_brand.py",
+            "tests/agency/console/test_colours.py",
+            "tests/agency/test_limits.py",
+            "tests/api/test_keys.py",
+            "tests/broadcasts/services/test_links.py",
+            "tests/broadcasts/services/test_schedule.py",
+            "tests/channelconnect/providers/test_notices.py",
+            "tests/config/http/test_targets.py",
+        ),
+        (
+            "agency/limits.py",
+            "agency/pages",
+            "broadcasts/services",
+            "channelconnect/inbox",
+            "channelconnect/providers",
+            "config/api",
+            "config/http",
+        ),
+        {"values": (100, 5_000), "colours": (25, 2_000), "wall clocks": (300, 50_000), "damaged pictures": (20, 600)},
+    ),
+    "counts": Proof(
+        "Stock, and how many people are written to in any 24 hours, are right after whatever is done, by many at once",
+        (
+            "tests/broadcasts/sending/test_allowance.py",
+            "tests/broadcasts/services/test_two_connections.py",
+            "tests/clocks/test_allowance.py",
+            "tests/workspaces/catalogue/test_stock.py",
+        ),
+        ("broadcasts", "channelconnect/sending", "config/leases", "workspaces/catalogue"),
+        {
+            "seeds of stock": (2, 100),
+            "writers of stock": (16, 50),
+            "people of an allowance": (36, 90),
+            "seeds of two connections": (1, 20),
+        },
+    ),
+    "chaos": Proof(
+        "Everything broken while clients are at work: nothing that was confirmed is lost, nothing comes twice",
+        ("tests/chaos",),
+        PRODUCT,
+        {},
+        CHAOS,
+    ),
+    "mutations": Proof(
+        "Each mutation of the product is noticed by a scenario of chaos",
+        ("tests/chaos",),
+        PRODUCT,
+        {},
+        (*CHAOS, "mutations"),
+    ),
+}
+
+
+def size(proof: str, name: str) -> int:
+    """Say how large a part of a search is in this run."""
+    return PROOFS[proof].sizes[name][FULL_SIZE]
