@@ -1,7 +1,5 @@
 """What was subscribed for a choice that was not saved, whatever the reason, is taken back."""
 
-import os
-import signal
 import time
 from datetime import timedelta
 from typing import Any
@@ -21,6 +19,7 @@ from tests.channelconnect.customer import Customer, outcome
 from tests.channelconnect.test_disconnecting import BUSINESS, FIRST_NUMBER, calls, connected, ends, let_them_be_due
 from tests.channelconnect.test_disconnecting import subscribed as taken
 from tests.processes.own_processes import start, variables
+from tests.processes.starting import kill
 from tests.tenants import Tenant
 from tools.sandbox import RunningSandbox
 from workspaces.subaccounts.models import Channel
@@ -157,8 +156,7 @@ def test_a_process_that_is_killed_between_subscription_and_saving(meta: RunningS
         while not taken(customer) and time.monotonic() < until:
             time.sleep(0.05)
     finally:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        kill(process)
     assert taken(customer) == {BUSINESS}
     assert outcome(session)[0] == "selecting"
     [row] = Unsubscription.objects.all()

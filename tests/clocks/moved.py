@@ -14,7 +14,7 @@ from django.db import connection
 
 from tests.clocks.hosts import Host
 from tests.clocks.travelling import travel_ahead
-from tests.processes import own_processes
+from tests.processes.starting import stop
 
 SCHEMA: Final = "moved_clock"
 FUNCTIONS: Final = {
@@ -56,7 +56,7 @@ class MovedClock:
         for host in self._hosts:
             host.process.terminate()
         for host in self._hosts:
-            own_processes.stop(host.process)
+            stop(host.process)
         if self._own is not None:
             self._own.stop()
         self._execute(f"{self._database} RESET search_path", f"DROP SCHEMA {SCHEMA} CASCADE")

@@ -11,6 +11,7 @@ from config.redis import attempt
 from tests.clocks.hosts import Host
 from tests.processes import own_processes
 from tests.processes.broker import forget_calls
+from tests.processes.starting import stop
 from tests.webhooks.delivering import until
 from webhooks.models import DispatcherRun
 
@@ -35,7 +36,7 @@ def start_host(transactional_db: None, tmp_path: Path) -> Iterator[StartHost]:
 
     yield start
     for host in started:
-        own_processes.stop(host.process)
+        stop(host.process)
     forget_calls()
 
 

@@ -4,9 +4,7 @@ The e-mail is queued once, and goes to its server at least once: whoever dies af
 is written down, sends it again.
 """
 
-import os
 import random
-import signal
 import subprocess
 import sys
 import time
@@ -26,8 +24,9 @@ from agency.tenants import Tenant as Whose
 from config.celery import app
 from tests.channelconnect.sending.messages import until
 from tests.fakes.smtp_server import SmtpServer
-from tests.processes.own_processes import celery_arguments, start, stop, variables
+from tests.processes.own_processes import celery_arguments, start, variables
 from tests.processes.preloaded import PRELOADED
+from tests.processes.starting import kill, stop
 from tests.tenants import Tenant
 from tools.local import ROOT
 
@@ -152,8 +151,7 @@ def test_a_worker_that_is_killed_at_any_moment_notifies_each_once(a: Tenant) -> 
             until(partial(_begin_again, before), 60)
             time.sleep(moments.uniform(0, 0.3))
         finally:
-            os.killpg(worker.pid, signal.SIGKILL)
-            worker.wait()
+            kill(worker)
     unfinished = Mail.objects.count()
     assert unfinished < people * len(channels), "nothing was left to be killed"
     worker = start(celery_arguments("worker", number=9), variables())

@@ -2,7 +2,6 @@
 
 import os
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ import pytest
 from pytest_django.live_server_helper import LiveServer
 
 from tests.api.conftest import AGENCY
+from tests.processes.starting import start_process, stop
 
 DEADLINE_SECONDS = 20
 KEY = "svc_ag_" + "A" * 34 + "0LzEfF"
@@ -75,12 +75,12 @@ def granian() -> Iterator[str]:
         "tests.api.surfaces.asgi:application",
     ]
     environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings", "TEST_KEY": KEY}
-    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
-        try:
-            wait_for(port)
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            server.terminate()
+    server = start_process(command, environment)
+    try:
+        wait_for(port)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        stop(server)
 
 
 def wait_for(port: int) -> None:

@@ -1,8 +1,6 @@
 """Senders that are killed send to nobody twice and forget nobody: a status settles it, or it ends visibly."""
 
 import json
-import os
-import signal
 from collections.abc import Sequence
 from contextlib import closing
 from functools import partial
@@ -25,7 +23,8 @@ from tests.broadcasts.sending.broadcasts import counts, rows_as_counts, with_rec
 from tests.broadcasts.sending.test_allowance import Sending
 from tests.channelconnect.inbox.notices import of_number
 from tests.channelconnect.sending.messages import a_channel, until
-from tests.processes.own_processes import start, stop, variables
+from tests.processes.own_processes import start, variables
+from tests.processes.starting import kill, stop
 from tests.tenants import Tenant
 from tools.sandbox import RunningSandbox
 from workspaces.contacts.models import Contact
@@ -67,13 +66,12 @@ def test_nobody_is_sent_to_twice_and_nobody_is_forgotten(a: Tenant, meta: Runnin
     broadcasts = [with_recipients(one, 130) for one in (channel, a_channel(a.workspace, meta, external_id="4010001"))]
     environment = {**variables(), **meta.variables, "DJANGO_SETTINGS_MODULE": "config.settings"}
 
-    for kill in range(1, KILLS + 1):
+    for number in range(1, KILLS + 1):
         sender = start(("-c", SENDER), environment)
         try:
-            until(partial(_has_sent, meta, kill * 60), 60)
+            until(partial(_has_sent, meta, number * 60), 60)
         finally:
-            os.killpg(sender.pid, signal.SIGKILL)
-            sender.wait()
+            kill(sender)
     meta.play()
     sender = start(("-c", SENDER), environment)
     try:

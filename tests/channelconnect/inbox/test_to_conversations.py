@@ -2,9 +2,7 @@
 
 import hashlib
 import hmac
-import os
 import random
-import signal
 import time
 from datetime import timedelta
 from typing import Any
@@ -20,6 +18,7 @@ from tests.channelconnect.inbox.applying import a_message
 from tests.channelconnect.inbox.notices import NUMBER, message, of_number
 from tests.factories import ChannelFactory
 from tests.processes.own_processes import start, variables
+from tests.processes.starting import kill
 from tools.sandbox import RunningSandbox
 from workspaces.conversations.models import Conversation, Message
 
@@ -74,11 +73,10 @@ def test_readers_that_are_killed_lose_nothing_and_double_nothing() -> None:
                 _wait_for_some(number)
                 time.sleep(chance.uniform(0, 0.05))
                 for reader in readers:
-                    os.killpg(reader.pid, signal.SIGKILL)
+                    kill(reader)
     finally:
         for reader in readers:
-            reader.kill()
-            reader.wait()
+            kill(reader)
     ReadingAttempt.objects.update(begun_at=now() - timedelta(minutes=1))
     read_waiting()
     assert ProviderNotice.objects.filter(read_at=None).count() == 0

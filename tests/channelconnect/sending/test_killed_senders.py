@@ -15,7 +15,8 @@ from django.utils.timezone import now
 
 from channelconnect.models import SenderRun
 from tests.channelconnect.sending.messages import a_channel, many_conversations, many_messages, until
-from tests.processes.own_processes import Process, celery_arguments, start, stop, variables
+from tests.processes.own_processes import celery_arguments, start, variables
+from tests.processes.starting import Process, kill, stop
 from tests.tenants import Tenant
 from tools.sandbox import RunningSandbox
 from workspaces.conversations.models import Message, QueuedMessage
@@ -62,8 +63,7 @@ def _kill_twice(meta: RunningSandbox) -> None:
             os.kill(pid, signal.SIGKILL)
         until(partial(_has_sent, meta, 100), 60)
     finally:
-        os.killpg(worker.pid, signal.SIGKILL)
-        worker.wait()
+        kill(worker)
     meta.play()
 
 

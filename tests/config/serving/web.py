@@ -7,11 +7,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from tools.local.parent_death import parent_death_signal
+from tests.processes.starting import Process, start_process, stop
 from tools.local.runner.plan import WEB, WEB_LIMITS
 from tools.local.runner.web import free_port, get
 
@@ -51,7 +51,7 @@ class Web:
     """A running server."""
 
     port: int
-    process: "subprocess.Popen[bytes]"
+    process: Process
     connections: list[socket.socket] = field(default_factory=list)
 
     def send(self, request: bytes) -> socket.socket:
@@ -92,26 +92,15 @@ def running_web(application: str, variables: Mapping[str, str] = {}, *, port: in
     port = free_port(port)
     command = (sys.executable, "-m", "granian", *WEB, *WEB_LIMITS, "--workers", "1", "--port", str(port), application)
     environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings", **variables}
-    process = subprocess.Popen(
-        [*parent_death_signal(), *command],
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    web = Web(port, process)
+    web = Web(port, start_process(command, environment))
     try:
         wait_until_it_lives(web)
         yield web
     finally:
         for connection in web.connections:
             connection.close()
-        process.terminate()
-        try:
-            process.wait(20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        with suppress(subprocess.TimeoutExpired):
+            stop(web.process, 20)
 
 
 def wait_until_it_lives(web: Web) -> None:

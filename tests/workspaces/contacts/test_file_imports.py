@@ -1,7 +1,6 @@
 """Files of contacts in the dashboard: uploaded, their columns chosen, taken in piece by piece, and exported again."""
 
 import csv
-import os
 import signal
 import time
 from datetime import timedelta
@@ -17,6 +16,7 @@ from django.utils.timezone import now
 from agency.limits import unlimited
 from tests.factories import ContactFactory, ContactImportFactory
 from tests.processes.own_processes import start, variables
+from tests.processes.starting import kill
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.contacts.models import Contact, ContactImport, ContactImportPiece, RefusedRow
@@ -145,8 +145,7 @@ def test_workers_that_are_killed_lose_nothing_and_double_nothing(a: Tenant) -> N
     for kills in range(2):
         worker = start(IMPORTER, variables())
         _wait_for_transaction_after(made, rows=kills * 1_000)
-        os.killpg(worker.pid, signal.SIGKILL)
-        assert worker.wait() == -signal.SIGKILL
+        assert kill(worker) == -signal.SIGKILL
     made.refresh_from_db()
     assert made.status == "running"
     assert 1_000 <= made.rows_done < 6_000
