@@ -1,7 +1,5 @@
 """What was subscribed for a choice that was not saved, whatever the reason, is taken back."""
 
-import os
-import signal
 from datetime import timedelta
 from typing import Any
 
@@ -20,6 +18,7 @@ from tests.channelconnect.customer import Customer, outcome
 from tests.channelconnect.test_disconnecting import BUSINESS, FIRST_NUMBER, calls, connected, ends, let_them_be_due
 from tests.channelconnect.test_disconnecting import subscribed as taken
 from tests.processes.own_processes import start, variables
+from tests.processes.starting import kill
 from tests.tenants import Tenant
 from tests.waiting import until
 from tools.sandbox import RunningSandbox
@@ -155,8 +154,7 @@ def test_a_process_that_is_killed_between_subscription_and_saving(meta: RunningS
     try:
         until(lambda: taken(customer), what="the subscription")
     finally:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        kill(process)
     assert taken(customer) == {BUSINESS}
     assert outcome(session)[0] == "selecting"
     [row] = Unsubscription.objects.all()

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tests.clocks.readings import reading_of
-from tests.processes import own_processes
+from tests.processes.own_processes import start
+from tests.processes.starting import stop
 from tests.tools.local.processes import children_of
 from tests.waiting import PATIENCE_SECONDS, until
 
@@ -19,7 +20,7 @@ class Host:
         self.set_clock(ahead)
         module = list(arguments).index("-m")
         command = (*arguments[: module + 1], "tests.clocks", str(clock), *arguments[module + 1 :])
-        self.process = own_processes.start(command, variables)
+        self.process = start(command, variables)
 
     def set_clock(self, ahead: float) -> None:
         draft = self.clock.with_suffix(".draft")
@@ -42,7 +43,7 @@ class Host:
         try:
             self.process.wait(PATIENCE_SECONDS)
         finally:
-            own_processes.stop(self.process)
+            stop(self.process)
 
     def kill_child(self) -> None:
         os.kill(children_of(self.process.pid)[-1], signal.SIGKILL)

@@ -12,6 +12,7 @@ import pytest
 from django.conf import settings
 from django.db import connection
 
+from tests.processes.starting import start_process, stop
 from tests.tenants import Tenant
 from tests.waiting import until
 from tests.webhooks.factories import a_failed_delivery
@@ -123,7 +124,7 @@ def archived(server: list[str], folder: Path) -> Iterator[None]:
     servers_account().own(folder / "wal")
     run("pg_receivewal", *server, "--slot=archive", "--create-slot", "--if-not-exists")
     command = [str(PROGRAMS / "pg_receivewal"), *server, "-D", f"{folder}/wal", "--slot=archive"]
-    receiving = subprocess.Popen([*servers_account().prefix, *command], cwd="/", stderr=subprocess.PIPE)
+    receiving = start_process([*servers_account().prefix, *command], cwd=Path("/"))
     try:
         until(lambda: any((folder / "wal").iterdir()))
         yield
@@ -133,8 +134,7 @@ def archived(server: list[str], folder: Path) -> Iterator[None]:
         assert row
         until(lambda: (folder / "wal" / row[0]).exists())
     finally:
-        receiving.terminate()
-        receiving.communicate(timeout=60)
+        stop(receiving)
         run("pg_receivewal", *server, "--slot=archive", "--drop-slot")
 
 

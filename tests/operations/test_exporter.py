@@ -8,21 +8,20 @@ import urllib.request
 import pytest
 
 from tests.processes.own_processes import variables
-from tools.local import ROOT
+from tests.processes.starting import start_process, stop
 
 
 @pytest.mark.django_db
 def test_the_exporter_answers_on_a_port_of_its_own_and_ends_when_asked() -> None:
     command = [sys.executable, "manage.py", "serve_metrics", "--port", "0"]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env=variables()) as process:
+    with start_process(command, variables(), stdout=subprocess.PIPE) as process:
         try:
             assert process.stdout is not None
-            found = re.fullmatch(r"metrics at (http://127\.0\.0\.1:\d+/metrics)\n", process.stdout.readline())
+            found = re.fullmatch(r"metrics at (http://127\.0\.0\.1:\d+/metrics)\n", process.stdout.readline().decode())
             assert found
             with urllib.request.urlopen(found[1], timeout=60) as answer:
                 text = answer.read().decode()
             assert "postgres_up 1.0" in text
             assert "# TYPE web_request_seconds histogram" in text
         finally:
-            process.terminate()
-            assert process.wait(60) == 0
+            assert stop(process) == 0

@@ -8,10 +8,12 @@ import http.client
 import subprocess
 import threading
 import time
-from collections import Counter
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from collections import defaultdict
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import wraps
+from heapq import nlargest
+from operator import itemgetter
 from typing import Any, Final, ParamSpec, TypeVar
 
 import psycopg
@@ -19,6 +21,7 @@ import pytest
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
+Seconds = defaultdict[str, float]
 
 PYTHON: Final = "Python"
 BROWSER: Final = "browser"
@@ -43,7 +46,7 @@ class Stopwatch:
     """Seconds by name, where the innermost name counts."""
 
     def __init__(self, outermost: str) -> None:
-        self.seconds: Counter[str] = Counter()
+        self.seconds: Seconds = defaultdict(float)
         self._names = [outermost]
         self._since = time.perf_counter()
 
@@ -90,22 +93,25 @@ def _counted(call: Callable[Arguments, Result], cause: str) -> Callable[Argument
     return counted
 
 
+def _calls() -> Iterator[tuple[Any, str, str]]:
+    yield from CALLS
+    with suppress(ImportError):  # not every machine has it
+        from playwright._impl._sync_base import SyncBase
+
+        yield SyncBase, "_sync", BROWSER
+
+
 def _watch_calls() -> None:
-    for owner, name, cause in CALLS:
+    for owner, name, cause in _calls():
         setattr(owner, name, _counted(getattr(owner, name), cause))
-    try:
-        from playwright._impl._sync_base import SyncBase  # not every machine has it
-    except ImportError:
-        return
-    SyncBase._sync = _counted(SyncBase._sync, BROWSER)
 
 
 class Where:
     """What one worker has measured."""
 
     def __init__(self) -> None:
-        self.files: Counter[str] = Counter()
-        self.processor: Counter[str] = Counter()
+        self.files: Seconds = defaultdict(float)
+        self.processor: Seconds = defaultdict(float)
         self.fixtures = Stopwatch("tests")
         self.causes = Stopwatch(PYTHON)
 
@@ -183,16 +189,20 @@ class Report:
     """Adds up what the workers have measured."""
 
     def __init__(self) -> None:
-        self.tables: dict[str, Counter[str]] = {}
+        self.tables: defaultdict[str, Seconds] = defaultdict(lambda: defaultdict(float))
 
     def pytest_testnodedown(self, node: Any) -> None:
-        for title, seconds in getattr(node, "workeroutput", {}).get("where", {}).items():
-            self.tables.setdefault(title, Counter()).update(seconds)
+        self.add(getattr(node, "workeroutput", {}).get("where", {}))
+
+    def add(self, measured: Mapping[str, Mapping[str, float]]) -> None:
+        for title, seconds in measured.items():
+            for name, spent in seconds.items():
+                self.tables[title][name] += spent
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         for title, seconds in self.tables.items():
             terminalreporter.section(f"worker-seconds {title}: {sum(seconds.values()):.0f}")
-            for name, spent in seconds.most_common(ROWS_SHOWN):
+            for name, spent in nlargest(ROWS_SHOWN, seconds.items(), key=itemgetter(1)):
                 terminalreporter.write_line(f"{spent:8.1f}  {name}")
 
 
@@ -204,5 +214,5 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         session.config.workeroutput["where"] = where.measured()
     else:
         report = Report()
-        report.tables = {title: Counter(seconds) for title, seconds in where.measured().items()}
+        report.add(where.measured())
         session.config.pluginmanager.register(report)

@@ -1,8 +1,6 @@
 """Processes of the product that a test starts as the plan does, on the test's own database and broker."""
 
 import os
-import signal
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,13 +9,9 @@ from django.conf import settings
 from django.db import connection
 from psycopg.conninfo import make_conninfo
 
+from tests.processes.starting import Process, start_process, stop
 from tests.processes.unmeasured import unmeasured
-from tools.local import ROOT
-from tools.local.parent_death import parent_death_signal
 from tools.local.runner.plan import ALONE, CELERY, WORKERS
-
-Process = subprocess.Popen[bytes]
-END_SECONDS = 30
 
 
 def variables() -> dict[str, str]:
@@ -43,20 +37,7 @@ def celery_arguments(name: str, *, number: int = 0) -> tuple[str, ...]:
 
 def start(arguments: Sequence[str], environment: Mapping[str, str]) -> Process:
     """Start Python with these arguments."""
-    return subprocess.Popen(
-        [*parent_death_signal(), sys.executable, *arguments], cwd=ROOT, env=dict(environment), start_new_session=True
-    )
-
-
-def stop(process: "subprocess.Popen[bytes]") -> None:
-    """Ask a process to end, and kill all that it started when it does not."""
-    process.terminate()
-    try:
-        process.wait(END_SECONDS)
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+    return start_process([sys.executable, *arguments], environment)
 
 
 @contextmanager

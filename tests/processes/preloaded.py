@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, BinaryIO, NamedTuple
 
-from tests.processes.own_processes import stop
+from tests.processes.starting import stop
 from tools.local import ROOT
 from tools.local.parent_death import parent_death_signal
 

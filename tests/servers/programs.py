@@ -3,7 +3,6 @@
 import os
 import shutil
 import socket
-import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.local.parent_death import parent_death_signal
+from tests.processes.starting import Process, new_log, start_process, stop
 
 START_SECONDS = 60
 
@@ -26,8 +25,12 @@ def program(*names: str) -> str:
 
 
 def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
+    """Give a port for a server; it stays bound here, so that the system gives it to nobody else meanwhile."""
+    with socket.socket() as bound:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(("127.0.0.1", 0))
+        port: int = bound.getsockname()[1]
+        bound.detach()
         return port
 
 
@@ -39,23 +42,22 @@ def listens(port: int) -> bool:
     return True
 
 
+def unread(port: int) -> int:
+    """Say how many bytes were sent to a server at this port that it has not read."""
+    sockets = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    queues = [queues for _, own, _, _, queues, *_ in sockets if own.endswith(f":{port:04X}")]
+    return sum(int(incoming, 16) for _, incoming in (queue.split(":") for queue in queues))
+
+
 @contextmanager
 def server(
     *command: str,
     ready: Callable[[], bool],
-    log: Path,
     environment: Mapping[str, str] | None = None,
-) -> "Iterator[subprocess.Popen[bytes]]":
+) -> Iterator[Process]:
     """Run a server until the block ends."""
-    with log.open("ab") as output:
-        process = subprocess.Popen(
-            [*parent_death_signal(), *command],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            env={**os.environ, **(environment or {})},
-            start_new_session=True,
-        )
+    log = new_log()
+    process = start_process(command, {**os.environ, **(environment or {})}, log=log)
     try:
         until = time.monotonic() + START_SECONDS
         while not ready():
@@ -64,5 +66,4 @@ def server(
             time.sleep(0.05)
         yield process
     finally:
-        process.terminate()
-        process.wait(30)
+        stop(process)

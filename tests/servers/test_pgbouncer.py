@@ -9,17 +9,18 @@ from typing import Any
 
 import psycopg
 import pytest
+from django.db import connection
 
 from agency.models import Domain
 from agency.services.domains import hosts, listening
 from agency.services.domains.hosts import HostCache
 from tests.factories import DomainFactory
 from tests.processes.own_processes import database_url, running, start, variables
+from tests.processes.starting import kill
 from tests.servers.programs import free_port, listens, program, server
-from tests.webhooks.delivering import until
+from tests.waiting import until
 from tools.local import ROOT
 from tools.local.runner.plan import whole_system
-from tools.local.runner.supervisor import kill_group
 from tools.local.runner.web import get
 from tools.local.servers.account import servers_account
 from webhooks.models import DispatcherRun
@@ -43,7 +44,7 @@ SET_OPTIONS = "; ".join(f"SET {name} = ''{value}''" for name, value in OPTIONS.i
 
 
 @pytest.fixture
-def pooled(tmp_path: Path, transactional_db: None) -> Iterator[str]:
+def pooled(transactional_db: None) -> Iterator[str]:
     """The address of the test's database through a PgBouncer."""
     pgbouncer, own = program("pgbouncer"), free_port()
     direct = psycopg.conninfo.conninfo_to_dict(database_url())
@@ -51,7 +52,7 @@ def pooled(tmp_path: Path, transactional_db: None) -> Iterator[str]:
     config.write_text(CONFIG.format(host=direct["host"], port=direct.get("port", 5432), own=own, options=SET_OPTIONS))
     command = (*servers_account().prefix, pgbouncer, str(config))
     try:
-        with server(*command, ready=lambda: listens(own), log=tmp_path / "pgbouncer.log"):
+        with server(*command, ready=lambda: listens(own)):
             yield database_url(host="127.0.0.1", port=str(own))
     finally:
         config.unlink()
@@ -76,7 +77,7 @@ def test_the_web_processes_serve_through_it(pooled: str) -> None:
         assert b'"database": true' in get(port, "/readyz")[1].replace(b'":true', b'": true')
         assert get(port, "/account/sign-in")[0] == 200
     finally:
-        kill_group(process)
+        kill(process)
 
 
 def test_dispatchers_and_maintenance_go_past_it(pooled: str) -> None:
@@ -109,6 +110,8 @@ def listening_at(url: str, settings: Any) -> Iterator[HostCache]:
         yield cache
     finally:
         listener.stopping.set()
+        with connection.cursor() as cursor:
+            cursor.execute(f"NOTIFY {listening.CHANNEL}")  # it need not wait until it reads anew by itself
         listener.thread.join(START_SECONDS)
         Domain.objects.all().delete()
 
@@ -117,11 +120,11 @@ def test_domains_are_heard_of_past_the_pooler_and_found_by_reading_anew_through_
     pooled: str, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hosts, "LONGEST_AGE_SECONDS", 3600.0)
-    monkeypatch.setattr(listening, "REREAD_SECONDS", 5.0)
+    monkeypatch.setattr(listening, "REREAD_SECONDS", 3600.0)
     with listening_at(database_url(), settings) as cache:
         until(lambda: cache._generation > 0, START_SECONDS)  # it has read, and listens
         domain = DomainFactory.create()
-        until(lambda: domain.host in cache.hosts.agencies, 4)
+        until(lambda: domain.host in cache.hosts.agencies, START_SECONDS)
     monkeypatch.setattr(listening, "REREAD_SECONDS", 0.5)
     with listening_at(pooled, settings) as cache:
         until(lambda: cache._generation > 0, START_SECONDS)  # it has read, and listens

@@ -1,6 +1,5 @@
 """Redis by Sentinel: counters, wake-ups and Celery's calls go to whichever server is the primary one now."""
 
-import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -17,8 +16,9 @@ from config.api.throttling import Limit, count
 from config.celery import wake_up
 from config.environment.redis_address import celery_broker, sentinel_address
 from config.leases.wake_ups import WakeUpListener
+from tests.processes.starting import Process
 from tests.servers.programs import free_port, listens, server
-from tests.webhooks.delivering import until
+from tests.waiting import until
 from tools.local.servers.binaries import find_valkey
 
 FAIL_OVER_SECONDS = 30
@@ -29,7 +29,7 @@ class Group:
     """A primary server, its replica, and the Sentinel that watches them."""
 
     url: str
-    primary: "subprocess.Popen[bytes]"
+    primary: Process
 
 
 @pytest.fixture
@@ -44,9 +44,8 @@ def group(tmp_path: Path, settings: Any) -> Iterator[Group]:
     )
     with ExitStack() as stack:
 
-        def start(port: int, *arguments: str) -> "subprocess.Popen[bytes]":
-            log = tmp_path / f"{port}.log"
-            return stack.enter_context(server(valkey, *arguments, ready=lambda: listens(port), log=log))
+        def start(port: int, *arguments: str) -> Process:
+            return stack.enter_context(server(valkey, *arguments, ready=lambda: listens(port)))
 
         first = start(primary, "--port", str(primary), *common)
         start(replica, "--port", str(replica), "--replicaof", "127.0.0.1", str(primary), *common)

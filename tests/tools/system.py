@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -11,10 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.processes.starting import Process, start_process
 from tests.processes.unmeasured import unmeasured
-from tools.local import ROOT
 from tools.local.errors import CannotStart
-from tools.local.parent_death import parent_death_signal
 from tools.local.state import BOOTSTRAP, RUN, open_log, read_json
 
 START_SECONDS = 120.0
@@ -26,7 +24,7 @@ COMMAND = (sys.executable, "-m", "tools.local.run", "--port", "0")
 class RunningSystem:
     """Its variables, its process ids by name, the bootstrap's secrets; `log` holds all output."""
 
-    runner: "subprocess.Popen[bytes]"
+    runner: Process
     state: Path
 
     @property
@@ -75,16 +73,12 @@ def running_system(
     """
     state = state.absolute()
     state.parent.mkdir(parents=True, exist_ok=True)
-    with open_log(state.with_name(f"{state.name}.log")) as log:
-        runner = subprocess.Popen(
-            [*parent_death_signal(), *command, "--state", str(state)],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            cwd=ROOT,
-            env=_without_a_system() if is_small else unmeasured(_without_a_system()),
-            start_new_session=True,
-        )
+    environment = _without_a_system()
+    log = state.with_name(f"{state.name}.log")
+    open_log(log).close()
+    runner = start_process(
+        [*command, "--state", str(state)], environment if is_small else unmeasured(environment), log=log
+    )
     system = RunningSystem(runner, state)
     try:
         _wait_until_ready(system)

@@ -14,7 +14,7 @@ from config.leases.shards import SHARDS, OwnedShards
 from tests.config.http import receivers
 from tests.config.http.receivers import Behaviour, Receiver
 from tests.tenants import Tenant
-from tests.waiting import until as until
+from tests.waiting import until
 from webhooks.dispatcher.fan_out import FanOut
 from webhooks.models import Delivery, QueuedDelivery
 

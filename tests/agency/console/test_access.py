@@ -216,8 +216,9 @@ def test_the_table_names_every_page_of_the_console() -> None:
 @pytest.fixture(scope="module")
 def all_ids(furnished: tuple[bytes, bytes], django_db_blocker: DjangoDbBlocker) -> tuple[Ids, Ids]:
     """What every page is about, of either agency: made once for all tests of the module."""
+    own, foreign = map(loaded, furnished)
     with django_db_blocker.unblock():
-        return ids_of_both(*map(loaded, furnished), {name: access.ids for name, access in PAGES.items()})
+        return ids_of_both(own, foreign, {name: access.ids for name, access in PAGES.items()})
 
 
 @pytest.fixture

@@ -4,8 +4,6 @@ The e-mail is queued once, and goes to its server at least once: whoever dies af
 is written down, sends it again.
 """
 
-import os
-import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -21,12 +19,13 @@ from agency.services.notifications.recording import record_notification
 from agency.tasks import tell_people
 from agency.tenants import Tenant as Whose
 from config.celery import app
-from tests.channelconnect.sending.messages import until
 from tests.fakes.smtp_server import SmtpServer
 from tests.processes.own_processes import celery_arguments, start, variables
 from tests.processes.preloaded import Order, Preloaded
+from tests.processes.starting import kill
 from tests.sizes import FULL_SIZE, size
 from tests.tenants import Tenant
+from tests.waiting import until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 KIND = "channel.lost"
@@ -165,12 +164,10 @@ def _kill_while_it_writes(number: int, table: str) -> None:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(f"LOCK TABLE {table} IN SHARE MODE")
             until(lambda: _has_begun_again() and _is_waited_for(table), 60)
-            os.killpg(worker.pid, signal.SIGKILL)
-            worker.wait()
+            kill(worker)
     finally:
         if worker.poll() is None:
-            os.killpg(worker.pid, signal.SIGKILL)
-            worker.wait()
+            kill(worker)
 
 
 def _is_waited_for(table: str) -> bool:

@@ -1,8 +1,6 @@
 """Senders that are killed send to nobody twice and forget nobody: a status settles it, or it ends visibly."""
 
 import json
-import os
-import signal
 from collections.abc import Sequence
 from contextlib import closing
 from functools import partial
@@ -27,6 +25,7 @@ from tests.channelconnect.inbox.notices import of_number
 from tests.channelconnect.sending.conftest import RunningSender
 from tests.channelconnect.sending.messages import a_channel
 from tests.processes.own_processes import start, variables
+from tests.processes.starting import kill
 from tests.sizes import size
 from tests.tenants import Tenant
 from tests.waiting import until
@@ -71,13 +70,12 @@ def test_nobody_is_sent_to_twice_and_nobody_is_forgotten(a: Tenant, meta: Runnin
     broadcasts = [with_recipients(one, EACH) for one in (channel, a_channel(a.workspace, meta, external_id="4010001"))]
     environment = {**variables(), **meta.variables, "DJANGO_SETTINGS_MODULE": "config.settings"}
 
-    for kill in range(1, KILLS + 1):
+    for number in range(1, KILLS + 1):
         sender = start(("-c", SENDER), environment)
         try:
-            until(partial(_has_sent, meta, kill * EACH // 2), 60)
+            until(partial(_has_sent, meta, number * EACH // 2), 60)
         finally:
-            os.killpg(sender.pid, signal.SIGKILL)
-            sender.wait()
+            kill(sender)
     meta.play()
     last = RunningSender()
     try:

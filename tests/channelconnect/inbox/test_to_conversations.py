@@ -2,9 +2,7 @@
 
 import hashlib
 import hmac
-import os
 import random
-import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
@@ -22,6 +20,7 @@ from tests.channelconnect.inbox.applying import a_message
 from tests.channelconnect.inbox.notices import NUMBER, message, of_number
 from tests.factories import ChannelFactory
 from tests.processes.own_processes import database_url, start, variables
+from tests.processes.starting import kill
 from tests.sizes import size
 from tests.waiting import until, wait_for_lock
 from tools.sandbox import RunningSandbox
@@ -83,13 +82,12 @@ def test_readers_that_are_killed_lose_nothing_and_double_nothing() -> None:
             if number % (BODIES // KILLS) == BODIES // KILLS - 1:
                 wait_for_lock("relation")
                 for reader in readers:
-                    os.killpg(reader.pid, signal.SIGKILL)
+                    kill(reader)
                 held.close()
     finally:
         held.close()
         for reader in readers:
-            reader.kill()
-            reader.wait()
+            kill(reader)
     ReadingAttempt.objects.update(begun_at=now() - timedelta(minutes=1))
     read_waiting()
     assert ProviderNotice.objects.filter(read_at=None).count() == 0

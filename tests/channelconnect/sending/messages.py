@@ -9,7 +9,7 @@ from django.utils.timezone import now
 from channelconnect.models import ChannelCredential
 from tests.factories import ChannelFactory
 from tests.tenants import Tenant
-from tests.waiting import until as until
+from tests.waiting import until
 from tools.sandbox import RunningSandbox
 from tools.sandbox.graph.tokens import Token, write
 from workspaces.contacts.models import Contact, ContactIdentity

@@ -15,10 +15,12 @@ from django.utils.timezone import now
 
 from channelconnect.models import SenderRun
 from tests.channelconnect.sending.conftest import StartSender
-from tests.channelconnect.sending.messages import a_channel, many_conversations, many_messages, until
-from tests.processes.own_processes import Process, celery_arguments, start, variables
+from tests.channelconnect.sending.messages import a_channel, many_conversations, many_messages
+from tests.processes.own_processes import celery_arguments, start, variables
+from tests.processes.starting import Process, kill
 from tests.sizes import size
 from tests.tenants import Tenant
+from tests.waiting import until
 from tools.sandbox import RunningSandbox
 from workspaces.conversations.models import Message, QueuedMessage
 from workspaces.subaccounts.models import Channel
@@ -64,8 +66,7 @@ def _killed(meta: RunningSandbox, *arguments: str) -> Iterator[Process]:
     try:
         yield worker
     finally:
-        os.killpg(worker.pid, signal.SIGKILL)
-        worker.wait()
+        kill(worker)
     meta.play()
 
 

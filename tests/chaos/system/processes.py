@@ -10,11 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.chaos.limits import as_a_whole
-from tools.local import ROOT
-from tools.local.parent_death import parent_death_signal
+from tests.processes.starting import Process, start_process
 from tools.local.runner.plan import Plan
 
-Process = subprocess.Popen[bytes]
 STOP_SECONDS = 60.0
 # It stands for a provider's network, which nothing here calls.
 NOT_STARTED = ("sandbox",)
@@ -50,16 +48,9 @@ class Processes:
         command = [
             part.replace(f"{kind}@", f"{name}@").replace("beat-schedule", f"{name}-schedule") for part in known[kind]
         ]
-        with as_a_whole(), self.log.open("ab") as log:
-            self.running[name] = subprocess.Popen(
-                [*parent_death_signal(), *command],
-                cwd=ROOT,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                env={**os.environ, **self.plan.variables, **self.variables, **self.own.get(name, {})},
-                start_new_session=True,
-            )
+        environment = {**os.environ, **self.plan.variables, **self.variables, **self.own.get(name, {})}
+        with as_a_whole():
+            self.running[name] = start_process(command, environment, log=self.log)
 
     def look_after(self) -> None:
         """Start again what has died. What a dead one left behind is killed, but for a dispatcher's child.

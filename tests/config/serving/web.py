@@ -6,14 +6,14 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from tests.processes.starting import Process, start_process, stop
 from tests.waiting import until
-from tools.local.parent_death import parent_death_signal
 from tools.local.runner.plan import WEB, WEB_LIMITS
 from tools.local.runner.web import get
 
@@ -72,7 +72,7 @@ class Web:
     """A running server."""
 
     port: int
-    process: "subprocess.Popen[bytes]"
+    process: Process
     connections: list[socket.socket] = field(default_factory=list)
 
     def send(self, request: bytes) -> socket.socket:
@@ -133,25 +133,14 @@ def reserved_port() -> Iterator[int]:
 def _running(application: str, variables: Mapping[str, str], port: int) -> Iterator[Web]:
     command = (sys.executable, "-m", "granian", *WEB, *WEB_LIMITS, "--workers", "1", "--port", str(port), application)
     environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings", **variables}
-    process = subprocess.Popen(
-        [*parent_death_signal(), *command],
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    web = Web(port, process)
+    web = Web(port, start_process(command, environment))
     try:
         wait_until_it_lives(web)
         yield web
     finally:
         web.close_connections()
-        process.terminate()
-        try:
-            process.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        with suppress(subprocess.TimeoutExpired):
+            stop(web.process, STOP_SECONDS)
 
 
 def wait_until_it_lives(web: Web) -> None:

@@ -61,10 +61,9 @@ def names_in(namespace: str) -> set[str]:
 
 def of_console(tenant: Tenant) -> dict[str, str]:
     """Every page of the console by its name."""
-    own = console.PAGES | packs.PAGES
+    own = console.PAGES | packs.PAGES | webhooks.PAGES
     ids_by = {ids: ids(tenant) for ids in {page.ids for page in own.values()}}
     made = {name: reverse(f"console:{name}", args=ids_by[page.ids]) for name, page in own.items()}
-    made |= {name: page.address(name, tenant) for name, page in webhooks.PAGES.items()}
     connect = [tenant.workspace.uuid]
     ids: dict[str, list[Any]] = {
         "switch": [],

@@ -2,10 +2,10 @@
 
 import os
 import re
-import signal
 import subprocess
 import sys
 from html import unescape
+from io import TextIOWrapper
 from itertools import islice
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -18,8 +18,8 @@ from channelconnect.providers import notice_of, read_notice, verify_signature
 from channelconnect.providers.notices import Source, accounts_in
 from tests.channelconnect.inbox.notices import channel
 from tests.channelconnect.providers.customers import REDIRECT_URI, Customer
+from tests.processes.starting import start_process, stop
 from tools.demo.receiver import open_receiver
-from tools.local import ROOT
 from tools.sandbox import SandboxConfig
 from tools.sandbox.control.callers import is_this_machine
 from tools.sandbox.control.people import PEOPLE
@@ -340,21 +340,18 @@ def test_a_callback_to_nobody_is_reported(customer: Customer) -> None:
 
 
 def test_the_command_serves_until_it_is_stopped() -> None:
-    process = subprocess.Popen(
+    process = start_process(
         [sys.executable, "-m", "tools.sandbox", "--port", "0", "--redirect-uri", REDIRECT_URI],
-        cwd=ROOT,
-        env={**os.environ, "META_APP_ID": "4242"},
+        {**os.environ, "META_APP_ID": "4242"},
         stdout=subprocess.PIPE,
-        text=True,
     )
     assert process.stdout
-    with process.stdout:
-        url = process.stdout.readline().split()[-1]
-        printed = dict(line.strip().split("=", 1) for line in islice(process.stdout, 8))
+    with TextIOWrapper(process.stdout) as output:
+        url = output.readline().split()[-1]
+        printed = dict(line.strip().split("=", 1) for line in islice(output, 8))
         assert (printed["META_GRAPH_URL"], printed["META_APP_ID"]) == (url, "4242")
         assert all(len(printed[name]) == 32 for name in ("META_APP_SECRET", "META_WEBHOOK_VERIFY_TOKEN"))
         page = get(f"{url}/v26.0/dialog/oauth", params={"client_id": "4242", "redirect_uri": REDIRECT_URI}).text
         assert "Who are you?" in page
         assert get(url + "/").status_code == 200
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(60) == 0
+        assert stop(process) == 0

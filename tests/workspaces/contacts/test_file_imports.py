@@ -1,7 +1,6 @@
 """Files of contacts in the dashboard: uploaded, their columns chosen, taken in piece by piece, and exported again."""
 
 import csv
-import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from django.utils.timezone import now
 from agency.limits import unlimited
 from tests.factories import ContactFactory, ContactImportFactory
 from tests.processes.own_processes import start, variables
+from tests.processes.starting import kill
 from tests.sizes import size
 from tests.tenants import Tenant
 from tests.waiting import until, wait_for_lock
@@ -155,8 +155,7 @@ def test_workers_that_are_killed_lose_nothing_and_double_nothing(a: Tenant) -> N
         with _held_at_row(1_500 + kills * 1_000):
             worker = start(IMPORTER, variables())
             wait_for_lock("advisory")
-            os.killpg(worker.pid, signal.SIGKILL)
-            assert worker.wait() == -signal.SIGKILL
+            assert kill(worker) == -signal.SIGKILL
     made.refresh_from_db()
     assert (made.status, made.rows_done) == ("running", 1_000 * KILLS)
 

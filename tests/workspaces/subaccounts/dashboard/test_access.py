@@ -30,8 +30,9 @@ EVERY_PAGE = PAGES | LANDING
 @pytest.fixture(scope="module")
 def all_ids(furnished: tuple[bytes, bytes], django_db_blocker: DjangoDbBlocker) -> tuple[Ids, Ids]:
     """What every page is about, of either agency: made once for all tests of the module."""
+    own, foreign = map(loaded, furnished)
     with django_db_blocker.unblock():
-        return ids_of_both(*map(loaded, furnished), {name: case.ids for name, case in EVERY_PAGE.items()})
+        return ids_of_both(own, foreign, {name: case.ids for name, case in EVERY_PAGE.items()})
 
 
 @pytest.fixture

@@ -1,0 +1,125 @@
+"""Adds to a failed test's report what its processes wrote, what PostgreSQL waited for, and how busy the machine was."""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.processes import starting
+
+Section = tuple[str, str]
+ANSWER_SECONDS, LIMIT_SECONDS = 2, 5.0
+ROWS_SHOWN = 40
+began = pytest.StashKey[float]()
+PRESSURE = Path("/proc/pressure")
+
+# The time functions are PostgreSQL's own, also where a test has put others before them (tests/clocks).
+AT_WORK = """
+SELECT pid, coalesce(state, backend_type) AS state, application_name,
+    wait_event_type || ': ' || wait_event AS waits_for, pg_blocking_pids(pid) AS blocked_by,
+    round(extract(epoch FROM pg_catalog.clock_timestamp() - query_start), 1) AS query_seconds,
+    round(extract(epoch FROM pg_catalog.clock_timestamp() - xact_start), 1) AS transaction_seconds,
+    left(query, 300) AS query
+FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid() AND state IS DISTINCT FROM 'idle'
+ORDER BY xact_start NULLS LAST LIMIT %s
+"""
+# Whoever waits for a row waits for another's transaction, and has locked the row's place in its table meanwhile.
+WAITING = """
+SELECT lock.pid, lock.locktype, lock.mode,
+    coalesce(lock.relation, (
+        SELECT max(place.relation::oid) FROM pg_locks place WHERE place.pid = lock.pid AND place.locktype = 'tuple'
+    ))::regclass::text AS relation,
+    lock.classid, lock.objid
+FROM pg_locks lock JOIN pg_stat_activity USING (pid)
+WHERE NOT lock.granted AND datname = current_database()
+ORDER BY lock.waitstart LIMIT %s
+"""
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    starting.begin_test()
+    item.stash[began] = time.perf_counter()
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.failed:
+        report.sections += _sections(item, report)
+    return report
+
+
+def _sections(item: pytest.Item, report: pytest.TestReport) -> Iterator[Section]:
+    yield "database", _told(database_activity)
+    yield "machine", _told(lambda: _machine(time.perf_counter() - item.stash[began], report))
+    for log in starting.logs():
+        if written := _told(log.newest):
+            yield log.title, written
+
+
+def _told(tell: Callable[[], str]) -> str:
+    """Whatever happens while a failure is looked into is told, and is no failure of its own."""
+    try:
+        return tell()
+    except Exception as error:  # noqa: BLE001  # this says so
+        return f"not known: {error!r}"
+
+
+def _machine(seconds: float, report: pytest.TestReport) -> str:
+    fields = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
+    free, total = (int(fields[name].split()[0]) // 1024 for name in ("MemAvailable", "MemTotal"))
+    load = " ".join(f"{number:.2f}" for number in os.getloadavg())
+    lines = [
+        f"the test ran for {seconds:.1f} s, its {report.when} for {report.duration:.1f} s",
+        f"load {load} on {os.cpu_count()} cores, {free} of {total} MB of memory free",
+    ]
+    if PRESSURE.exists():
+        lines += [f"pressure on {path.name}: {path.read_text().splitlines()[0]}" for path in sorted(PRESSURE.iterdir())]
+    return "\n".join(lines)
+
+
+def database_activity() -> str:
+    """Say what everybody in the test's database does now, or that PostgreSQL does not answer."""
+    from tests.processes.own_processes import database_url  # it needs Django's settings
+
+    url, told = database_url(), []  # this thread's: the other one has no test database
+
+    def ask() -> None:
+        told.append(_told(lambda: _activity(url)))
+
+    # A server that is stopped answers nothing at all, whatever limits its statements have.
+    asking = threading.Thread(target=ask, daemon=True)
+    asking.start()
+    asking.join(LIMIT_SECONDS)
+    return told[0] if told else f"PostgreSQL did not answer within {LIMIT_SECONDS:.0f} s."
+
+
+def _activity(url: str) -> str:
+    """Ask over a connection of our own: the test's may be in a transaction that failed."""
+    options = f"-c statement_timeout={ANSWER_SECONDS}s -c lock_timeout={ANSWER_SECONDS}s"
+    with psycopg.connect(
+        url, connect_timeout=ANSWER_SECONDS, options=options, application_name="diagnosis", autocommit=True
+    ) as connection:
+        at_work = _rows(connection, AT_WORK)
+        waiting = _rows(connection, WAITING)
+    return "\n".join(["At work:", *(at_work or ["nobody"]), "Locks that are waited for:", *(waiting or ["none"])])
+
+
+def _rows(connection: "psycopg.Connection[Any]", query: str) -> list[str]:
+    cursor = connection.execute(query.encode(), [ROWS_SHOWN])
+    names = [column.name for column in cursor.description or ()]
+    return [_line(dict(zip(names, row, strict=True))) for row in cursor]
+
+
+def _line(row: dict[str, Any]) -> str:
+    return "  ".join(
+        f"{name}={' '.join(str(value).split())}" for name, value in row.items() if value not in (None, [], "")
+    )
