@@ -29,8 +29,11 @@ export PYTHONDONTWRITEBYTECODE :=
 # When make itself is killed, what it runs is made to end.
 PDEATHSIG := $(shell setpriv --pdeathsig TERM -- true 2>/dev/null && echo setpriv --pdeathsig TERM --)
 
+# What runs longest comes first.
+LINTS := lint-types lint-style lint-imports lint-migrations lint-deployment lint-scripts lint-files
+
 .DEFAULT_GOAL := help
-.PHONY: help run test coverage fast smoke lint demo bench fuzz chaos prove release messages screenshots sweep shell manage lock clean install
+.PHONY: help run test coverage fast smoke lint $(LINTS) demo bench fuzz chaos prove release messages screenshots sweep shell manage lock clean install
 
 help:  ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -50,15 +53,33 @@ fast: $(DEV)  ## run the tests that need neither a browser nor patience
 smoke: $(DEV)  ## run what another Python could break: every import, and some tests of every app (PYTHON=python3.13)
 	@exec $(PDEATHSIG) $(BIN)/python -m pytest $(PARALLEL) @tests/smoke.txt $(ARGS)
 
+# Each says what it found when it has ended.
+ONE_AFTER_THE_OTHER := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
+
 lint: $(DEV)  ## check style, types (also of the pages' scripts), imports, migrations, deployment settings and lock files
+	@$(MAKE) --no-print-directory --jobs=2 --keep-going $(ONE_AFTER_THE_OTHER) $(LINTS)
+
+lint-types:
+	$(WITH_SERVERS) $(BIN)/mypy .
+
+lint-style:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(WITH_SERVERS) $(BIN)/mypy .
+
+lint-imports:
 	$(BIN)/lint-imports
+
+lint-migrations:
+	$(WITH_SERVERS) $(BIN)/python manage.py makemigrations --check --dry-run
+
+lint-deployment:
+	$(BIN)/python -m tools.local.deployment
+
+lint-scripts:
 	DENO_DIR=$(VENV)/.deno DENO_NO_UPDATE_CHECK=1 $(BIN)/deno check --quiet --config tools/javascript.json \
 	  --no-remote --no-npm --no-lock templates/static/*/*.js
-	$(WITH_SERVERS) $(BIN)/python manage.py makemigrations --check --dry-run
-	$(BIN)/python -m tools.local.deployment
+
+lint-files:
 	@$(call refuse_hosts,lock/*.txt)
 	@$(BIN)/python -m tests.proof
 	@! git grep -nE "^(<<<<<<<|>>>>>>>) " -- . || { echo "A merge was left half done; see the lines above." >&2; exit 1; }

@@ -1,8 +1,10 @@
-"""Adds to a failed test's report what its processes wrote, what PostgreSQL waited for, and how busy the machine was."""
+"""Says in a failed test's report what everybody did: processes, PostgreSQL, other threads, and the machine."""
 
 import os
+import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ from tests.processes import starting
 
 Section = tuple[str, str]
 ANSWER_SECONDS, LIMIT_SECONDS = 2, 5.0
-ROWS_SHOWN = 40
+ROWS_SHOWN, THREADS_SHOWN, FRAMES_SHOWN = 40, 20, 6
 began = pytest.StashKey[float]()
 PRESSURE = Path("/proc/pressure")
 
@@ -59,6 +61,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 def _sections(item: pytest.Item, report: pytest.TestReport) -> Iterator[Section]:
     yield "database", _told(database_activity)
+    yield "other threads", _told(_other_threads)
     yield "machine", _told(lambda: _machine(time.perf_counter() - item.stash[began], report))
     for log in starting.logs():
         if written := _told(log.newest):
@@ -71,6 +74,15 @@ def _told(tell: Callable[[], str]) -> str:
         return tell()
     except Exception as error:  # noqa: BLE001  # this says so
         return f"not known: {error!r}"
+
+
+def _other_threads() -> str:
+    """Say where each thread of this process is that the test may have left waiting."""
+    frames, here = sys._current_frames(), threading.get_ident()
+    threads = [thread for thread in threading.enumerate() if thread.ident in frames and thread.ident != here]
+    stacks = ("".join(traceback.format_stack(frames[thread.ident or 0])[-FRAMES_SHOWN:]) for thread in threads)
+    told = [f"{thread.name}:\n{stack}" for thread, stack in zip(threads, stacks, strict=True)]
+    return "\n".join(told[:THREADS_SHOWN]) or "none"
 
 
 def _machine(seconds: float, report: pytest.TestReport) -> str:

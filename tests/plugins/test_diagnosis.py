@@ -1,4 +1,4 @@
-"""A red test says why: what processes wrote, who waits for whom in PostgreSQL, and what the machine had to do."""
+"""A red test says why: what processes wrote, who waits for whom, where other threads are, and what the machine did."""
 
 import re
 import socket
@@ -49,7 +49,7 @@ def locked(request):
     with connect("holder") as holder, connect("waiter") as waiter, connect("observer") as observer:
         holder.execute("BEGIN")
         holder.execute(held)
-        thread = threading.Thread(target=waiter.execute, args=[waits])
+        thread = threading.Thread(target=waiter.execute, args=[waits], name="waiting thread")
         thread.start()
         until(lambda: observer.execute("SELECT FROM pg_locks WHERE NOT granted").fetchone() is not None)
         yield
@@ -121,8 +121,11 @@ def test_the_report_of_a_failed_test_says_what_everybody_else_did(tmp_path: Path
         assert re.search(r"^the test ran for \d+\.\d s, its (setup|call|teardown) for", report, re.MULTILINE)
     check_who_waits(table, "SELECT 'waits' FROM django_migrations", "relation")
     check_who_waits(row, "UPDATE django_migrations SET name = name WHERE id = 1", "transactionid")
-    check_what_was_written(table)
-    check_what_was_written(row)
+    for report in (table, row):
+        check_what_was_written(report)
+        assert re.search(r"^waiting thread:\n(  .*\n)+?  .*psycopg/cursor.py.*, in execute$", report, re.MULTILINE), (
+            report
+        )
     assert "log of process" not in found["ERROR at setup of test_set_up"]
 
 
