@@ -1,6 +1,7 @@
 """The runner keeps a system together: it starts, stops and ends as one."""
 
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -12,11 +13,18 @@ import redis
 
 from tests.tools.local.conftest import COMMAND, SmallSystem
 from tests.tools.local.processes import all_gone, children_of, eventually, is_alive
+from tests.tools.system import RunningSystem
 from tools.local import ROOT
 
 
 def last_line(log: Path) -> str:
     return log.read_text().strip().splitlines()[-1]
+
+
+def grandchild_of(system: RunningSystem) -> int:
+    """Wait for the process that the stubborn one starts."""
+    assert eventually(lambda: re.search(r"grandchild \d+\n", system.log.read_text()) is not None)
+    return int(system.log.read_text().split("grandchild ")[1].split()[0])
 
 
 @pytest.mark.parametrize("chosen", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -50,6 +58,16 @@ def test_the_death_of_one_process_ends_all_with_status_1(small_system: SmallSyst
         assert f"{name} ended by itself" in system.log.read_text()
 
 
+def test_what_a_process_that_died_has_started_ends_too(small_system: SmallSystem) -> None:
+    with small_system("--children", "stubborn", "one") as system:
+        pids = system.pids
+        grandchild = grandchild_of(system)
+        os.kill(pids["stubborn"], signal.SIGKILL)
+        assert system.runner.wait(30) == 1
+        assert all_gone([*pids.values(), grandchild])
+        assert "stubborn ended by itself (signal SIGKILL)" in system.log.read_text()
+
+
 def test_kill_9_of_the_runner_leaves_no_process_and_the_data_are_there_afterwards(small_system: SmallSystem) -> None:
     with small_system() as system:
         pids = system.pids
@@ -78,8 +96,7 @@ def test_a_second_start_on_the_same_data_is_refused(small_system: SmallSystem) -
 def test_a_second_signal_kills_what_will_not_end(small_system: SmallSystem) -> None:
     with small_system("--children", "stubborn") as system:
         pids = system.pids
-        assert eventually(lambda: "grandchild" in system.log.read_text())
-        grandchild = int(system.log.read_text().split("grandchild ")[1].split()[0])
+        grandchild = grandchild_of(system)
         os.kill(system.runner.pid, signal.SIGINT)
         assert eventually(lambda: not (system.state / "run.json").exists())
         os.kill(system.runner.pid, signal.SIGINT)
