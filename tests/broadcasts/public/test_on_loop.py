@@ -3,6 +3,8 @@
 import http.client
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
 
 import psycopg
 import pytest
@@ -22,9 +24,14 @@ Answer = tuple[int, dict[str, str]]
 Ask = Callable[..., Answer]
 
 
-@pytest.fixture
-def web() -> Iterator[Web]:
-    with running_web("config.asgi:application", {**own_processes.variables(), "SSL_REDIRECT": "off"}) as running:
+def started_web() -> AbstractContextManager[Web]:
+    return running_web("config.asgi:application", {**own_processes.variables(), "SSL_REDIRECT": "off"})
+
+
+@pytest.fixture(scope="module")
+def shared_web(django_db_setup: None) -> Iterator[Web]:
+    """A server for the tests that leave it running; each has a broadcast of its own, which it has not met before."""
+    with started_web() as running:
         yield running
 
 
@@ -35,7 +42,14 @@ def broadcast() -> Broadcast:
 
 
 @pytest.fixture
-def ask(web: Web) -> Iterator[Ask]:
+def ask(shared_web: Web) -> Iterator[Ask]:
+    with asking(shared_web) as ask:
+        yield ask
+
+
+@contextmanager
+def asking(web: Web) -> Iterator[Ask]:
+    """Give what asks a server over one connection."""
     connection = http.client.HTTPConnection("127.0.0.1", web.port, timeout=30)
 
     def ask(path: str, method: str = "GET", **headers: str) -> Answer:
@@ -45,8 +59,10 @@ def ask(web: Web) -> Iterator[Ask]:
         answer.read()
         return answer.status, {name.lower(): value for name, value in answer.getheaders()}
 
-    yield ask
-    connection.close()
+    try:
+        yield ask
+    finally:
+        connection.close()
 
 
 def path_of(recipient: Recipient, number: int = 0) -> str:
@@ -65,14 +81,23 @@ def wait_for_clicks(number: int) -> list[int]:
     return sorted(Click.objects.values_list("contact_id", flat=True))
 
 
+def until_held(other: "psycopg.Connection[Any]") -> list[Any]:
+    """Wait until clicks wait for the lock, and give all whose they are."""
+    until = time.monotonic() + 30
+    while not (held := other.execute(HELD).fetchall()) and time.monotonic() < until:
+        time.sleep(0.02)
+    return held
+
+
 def test_links_are_followed_from_memory_and_each_click_is_kept_though_the_server_is_stopped_at_once(
-    ask: Ask, web: Web, broadcast: Broadcast
+    broadcast: Broadcast,
 ) -> None:
     recipients = [a_recipient(broadcast, ["Ada"]) for _ in range(20)]
-    first = ask(path_of(recipients[0]))
-    others = [ask(path_of(one), X_Request_Id=f"click-{one.contact_id}") for one in recipients[1:]]
-    web.process.terminate()
-    web.process.wait(20)
+    with started_web() as web, asking(web) as ask:
+        first = ask(path_of(recipients[0]))
+        others = [ask(path_of(one), X_Request_Id=f"click-{one.contact_id}") for one in recipients[1:]]
+        web.process.terminate()
+        web.process.wait(30)
 
     assert [(status, headers["location"]) for status, headers in [first, *others]] == [(302, SALE)] * 20
     assert not is_from_memory(first[1])
@@ -105,8 +130,8 @@ def test_a_slow_database_holds_one_thread_and_loses_no_click(ask: Ask, broadcast
         other.execute("LOCK TABLE broadcasts_click IN EXCLUSIVE MODE")
         for recipient in recipients[1:]:
             assert ask(path_of(recipient))[0] == 302
-            time.sleep(0.1)
-        held = other.execute(HELD).fetchall()
+            time.sleep(0.1)  # whoever takes a thread for each click has begun to wait with it
+        held = until_held(other)
         other.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = ANY (%s)", held[0])
     assert len(held) == 1
     assert wait_for_clicks(5) == sorted(one.contact_id for one in recipients)
