@@ -116,7 +116,7 @@ RUNS: dict[str, Callable[[], bool]] = {
 def test_a_turn_reads_what_is_one_person_s(name: str, a: Tenant) -> None:
     """Of masses of events, and of people whose e-mails are due, the first of whom have been notified very often."""
     a_member(a.agency, "admin")
-    [event, *_] = execute(EVENTS, a.agency.pk, "channel.lost", PEOPLE_IN_ALL)
+    [*_, event] = execute(EVENTS, a.agency.pk, "channel.lost", PEOPLE_IN_ALL)
     people = execute(PEOPLE, PEOPLE_IN_ALL)
     execute(NOTIFICATIONS, event, a.agency.uuid, "channel.lost", people)
     execute(LONG_LIST, a.agency.uuid, people[:READERS], event, PEOPLE_IN_ALL // READERS)
