@@ -14,6 +14,8 @@ from typing import Self
 import trustme
 
 NAME = "localhost"
+# Longer than any client waits; whoever ends the server, or its silence, ends the wait.
+SILENCE_SECONDS = 120
 USER, PASSWORD = "bright", "s3cret of the server"
 OK = "250 ok"
 
@@ -69,7 +71,7 @@ class SmtpServer:
         with self._lock:
             self.now += 1
             self.most = max(self.most, self.now)
-        connection.settimeout(10)
+        connection.settimeout(SILENCE_SECONDS)
         with suppress(OSError), connection:
             if self.tls and self.at_once:
                 connection = self.tls.wrap_socket(connection, server_side=True)
@@ -101,7 +103,7 @@ class _Session:
     def _answer(self, verb: str, line: str) -> bool:
         if verb == self.server.silent_at:
             self.server.held.set()
-            self.server.ending.wait(10)
+            self.server.ending.wait(SILENCE_SECONDS)
             return False
         told = self.server.answers.get(verb)
         if verb == "EHLO":
@@ -149,7 +151,7 @@ class _Session:
     def _say(self, text: str, verb: str = "") -> bool:
         if verb and verb == self.server.silent_at:
             self.server.held.set()
-            self.server.ending.wait(10)
+            self.server.ending.wait(SILENCE_SECONDS)
             return False
         self.connection.sendall(f"{text}\r\n".encode())
         return True
