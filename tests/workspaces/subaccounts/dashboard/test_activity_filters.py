@@ -166,7 +166,7 @@ def test_each_filter_is_read_by_an_index_of_its_own_and_by_a_bounded_number_of_s
 ) -> None:
     by_people_and_keys = [1 + 8 * (number // 2) + number % 2 for number in range(DIFFERENT)]
     ActivityEntry.objects.bulk_create(an_entry(a.workspace, number) for number in by_people_and_keys)
-    columns = ", ".join(field.column for field in ActivityEntry._meta.concrete_fields if not field.primary_key)
+    columns = ", ".join(str(field.column) for field in ActivityEntry._meta.concrete_fields if not field.primary_key)
     with connection.cursor() as cursor:
         cursor.execute(AGAIN.format(columns=columns), [ROWS // DIFFERENT - 1])
         cursor.execute("ANALYZE agency_activityentry")
