@@ -294,7 +294,7 @@ MEDIA_DIRECTORY = env.text(
 )
 if MEDIA_BUCKET:
     STORAGES["media"] = {
-        "BACKEND": "workspaces.media.providers.storages.BucketStorage",
+        "BACKEND": "workspaces.media.providers.buckets.BucketStorage",
         "OPTIONS": {
             "bucket_name": MEDIA_BUCKET,
             "endpoint_url": env.text("MEDIA_BUCKET_URL", "") or None,

@@ -68,7 +68,6 @@ SLOW = (
     "tests/webhooks/services/test_retention",
     "tests/operations/test_exporter",
     "tests/tools/demo/test_demo",
-    "tests/typing/",
     "tests/document/test_statuses",
     "tests/webhooks/api/test_deliveries",
     "tests/webhooks/api/test_log_reads",
@@ -126,7 +125,6 @@ LONGEST = (
     "tests/packs/test_secrets",
     "tests/workspaces/automations/flows/test_cleaning",
     "tests/config/serving/",
-    "tests/typing/",
 )
 COLLECT_GARBAGE_AFTER = 20_000
 

@@ -11,13 +11,15 @@ from tools.local import ROOT
 
 PRODUCT = ("config", "agency", "workspaces", "webhooks", "packs", "channelconnect", "broadcasts")
 BEGINNING = re.compile(r"\bIN\s*\(\s*SELECT\b", re.IGNORECASE)
+LOCKING = "UPDATE"
 LOCKS = re.compile(r"\bFOR\s+(?:NO\s+KEY\s+)?UPDATE\b", re.IGNORECASE)
 
 
 def statements() -> Iterator[tuple[str, str]]:
-    """Give every text of the product's code and the file that it stands in; of f-strings what is fixed in them."""
+    """Give every text of each file that may lock rows, and the file; of f-strings what is fixed in them."""
     for path in (path for name in PRODUCT for path in Path(ROOT, name).rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
+        code = path.read_text()
+        for node in ast.walk(ast.parse(code)) if LOCKING in code.upper() else ():
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 yield str(path.relative_to(ROOT)), node.value
 

@@ -4,19 +4,8 @@ import asyncio
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from ipaddress import ip_address
 from typing import Final
 
-from django.conf import settings
-from dns.asyncresolver import Resolver
-from dns.exception import DNSException
-from dns.nameserver import Do53Nameserver
-from dns.rdtypes.txtbase import TXTBase
-from dns.resolver import NXDOMAIN, NoAnswer
-
-# All look-ups of a batch are made at once, so this is what a batch takes at most.
-DEADLINE_SECONDS: Final = 4.0
-TIMEOUT_SECONDS: Final = 1.5
 MOST_KEPT: Final = 5
 LONGEST_TEXT: Final = 255
 
@@ -38,63 +27,8 @@ def look_up_hosts(names: Iterable[tuple[str, str]]) -> list[HostRecords]:
 
     The event loop has a thread of its own: the caller's may have one that runs already.
     """
+    # Its library is large, and few processes ever ask.
+    from agency.providers.name_servers import look_up_all
+
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="dns") as pool:
-        return pool.submit(lambda: asyncio.run(_look_up_all(list(names)))).result()
-
-
-async def _look_up_all(names: list[tuple[str, str]]) -> list[HostRecords]:
-    resolver = _resolver()
-    ours, texts, addresses = await asyncio.gather(
-        _installations_addresses(resolver),
-        asyncio.gather(*(_texts(resolver, name) for _, name in names)),
-        asyncio.gather(*(_addresses(resolver, host) for host, _ in names)),
-    )
-    return [HostRecords(said, led, _points_to(led, ours)) for said, led in zip(texts, addresses, strict=True)]
-
-
-def _resolver() -> Resolver:
-    resolver = Resolver(configure=not settings.DNS_SERVERS)
-    if settings.DNS_SERVERS:
-        resolver.nameservers = [Do53Nameserver(address, port) for address, port in settings.DNS_SERVERS]
-    resolver.timeout, resolver.lifetime = TIMEOUT_SECONDS, DEADLINE_SECONDS
-    resolver.cache = None
-    resolver.search = []
-    return resolver
-
-
-async def _rows(resolver: Resolver, name: str, kind: str) -> "list[object] | None":
-    """Give the records of one kind, none where the name servers say so, None where they do not answer."""
-    try:
-        return list(await resolver.resolve(f"{name}.", kind))
-    except (NXDOMAIN, NoAnswer):
-        return []
-    except (DNSException, OSError):
-        return None
-
-
-async def _texts(resolver: Resolver, name: str) -> tuple[str, ...] | None:
-    rows = await _rows(resolver, name, "TXT")
-    if rows is None:
-        return None
-    texts = [b"".join(row.strings).decode("ascii", "replace") for row in rows if isinstance(row, TXTBase)]
-    return tuple(sorted(text.replace("\0", "\ufffd") for text in texts))
-
-
-async def _addresses(resolver: Resolver, host: str) -> tuple[str, ...] | None:
-    found = await asyncio.gather(*(_rows(resolver, host, kind) for kind in ("A", "AAAA")))
-    rows = [row for some in found if some is not None for row in some]
-    if not rows and None in found:
-        return None
-    return tuple(sorted(str(ip_address(str(row))) for row in rows))
-
-
-async def _installations_addresses(resolver: Resolver) -> frozenset[str]:
-    """Give where a host has to lead: what the settings name, and what the installation's own host leads to."""
-    named = frozenset(settings.DOMAIN_ADDRESSES)
-    return named | frozenset(await _addresses(resolver, settings.DOMAIN_TARGET) or ())
-
-
-def _points_to(addresses: tuple[str, ...] | None, ours: frozenset[str]) -> bool | None:
-    if addresses is None or not ours:
-        return None
-    return not ours.isdisjoint(addresses)
+        return pool.submit(lambda: asyncio.run(look_up_all(list(names)))).result()

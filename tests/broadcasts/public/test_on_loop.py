@@ -3,6 +3,7 @@
 import http.client
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 
 import psycopg
 import pytest
@@ -23,9 +24,14 @@ Answer = tuple[int, dict[str, str]]
 Ask = Callable[..., Answer]
 
 
-@pytest.fixture
-def web() -> Iterator[Web]:
-    with running_web("config.asgi:application", {**own_processes.variables(), "SSL_REDIRECT": "off"}) as running:
+def started_web() -> AbstractContextManager[Web]:
+    return running_web("config.asgi:application", {**own_processes.variables(), "SSL_REDIRECT": "off"})
+
+
+@pytest.fixture(scope="module")
+def shared_web(django_db_setup: None) -> Iterator[Web]:
+    """A server for the tests that leave it running; each has a broadcast of its own, which it has not met before."""
+    with started_web() as running:
         yield running
 
 
@@ -36,7 +42,14 @@ def broadcast() -> Broadcast:
 
 
 @pytest.fixture
-def ask(web: Web) -> Iterator[Ask]:
+def ask(shared_web: Web) -> Iterator[Ask]:
+    with asking(shared_web) as ask:
+        yield ask
+
+
+@contextmanager
+def asking(web: Web) -> Iterator[Ask]:
+    """Give what asks a server over one connection."""
     connection = http.client.HTTPConnection("127.0.0.1", web.port, timeout=60)
 
     def ask(path: str, method: str = "GET", **headers: str) -> Answer:
@@ -46,8 +59,10 @@ def ask(web: Web) -> Iterator[Ask]:
         answer.read()
         return answer.status, {name.lower(): value for name, value in answer.getheaders()}
 
-    yield ask
-    connection.close()
+    try:
+        yield ask
+    finally:
+        connection.close()
 
 
 def path_of(recipient: Recipient, number: int = 0) -> str:
@@ -65,13 +80,14 @@ def wait_for_clicks(number: int) -> list[int]:
 
 
 def test_links_are_followed_from_memory_and_each_click_is_kept_though_the_server_is_stopped_at_once(
-    ask: Ask, web: Web, broadcast: Broadcast
+    broadcast: Broadcast,
 ) -> None:
     recipients = [a_recipient(broadcast, ["Ada"]) for _ in range(20)]
-    first = ask(path_of(recipients[0]))
-    others = [ask(path_of(one), X_Request_Id=f"click-{one.contact_id}") for one in recipients[1:]]
-    web.process.terminate()
-    web.process.wait(60)
+    with started_web() as web, asking(web) as ask:
+        first = ask(path_of(recipients[0]))
+        others = [ask(path_of(one), X_Request_Id=f"click-{one.contact_id}") for one in recipients[1:]]
+        web.process.terminate()
+        web.process.wait(60)
 
     assert [(status, headers["location"]) for status, headers in [first, *others]] == [(302, SALE)] * 20
     assert not is_from_memory(first[1])

@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from tools.local.runner.plan import Plan
+from tools.local.runner.plan import Plan, whole_system
 from tools.local.runner.runner import run
 from tools.local.runner.supervisor import Child, python
 
@@ -29,9 +29,15 @@ def main() -> int:
     parser.add_argument("--state", type=Path, required=True)
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--children", nargs="*", default=["one", "two"])
+    parser.add_argument("--is-prepared", action="store_true", help="prepare the database as the product does")
     chosen = parser.parse_args()
-    plan = Plan(children=tuple(CHILDREN[name] for name in chosen.children), has_web=False)
-    return run(chosen.state, chosen.port, lambda state, port: plan)
+    children = tuple(CHILDREN[name] for name in chosen.children)
+
+    def plan(state: Path, port: int) -> Plan:
+        preparation = whole_system(state, port).preparation if chosen.is_prepared else None
+        return Plan(children=children, preparation=preparation, has_web=False)
+
+    return run(chosen.state, chosen.port, plan)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 import requests
 
+from tests.database.dump import make_cluster
 from tests.tenants import WORKSPACE_BASE
+from tests.tools.local.conftest import SmallSystem
 from tests.tools.local.processes import all_gone, children_of
 from tests.tools.system import RunningSystem, running_system
 from tests.waiting import until
@@ -85,11 +87,16 @@ def answer_somebody_and_see_it_read(system: RunningSystem) -> None:
     assert (mark["body"]["status"], sandbox.ledger()["sent_total"]) == ("read", 1)
 
 
-def test_it_becomes_ready_survives_kill_9_remembers_its_keys_and_ends_with_its_worker(state: Path) -> None:
-    """One story on one state: whole systems take long to start, and longest on empty data.
+def test_it_becomes_ready_survives_kill_9_and_remembers_its_keys(
+    state: Path, migrated_dump: Path | None, small_system: SmallSystem
+) -> None:
+    """One story on one state: whole systems take long to start, and longest on an empty database.
 
-    That one ends when it is asked to is seen where the demonstration's does.
+    That one ends when it is asked to is seen where the demonstration's does. That the preparation migrates
+    (`test_prepare`), and that the death of one process ends all (`test_runner`), needs no whole system.
     """
+    if migrated_dump:
+        make_cluster(state, migrated_dump)
     with running_system(state) as system:
         assert set(system.pids) == {
             *("postgres", "valkey", "web", "worker", "mail", "housekeeping", "dispatcher", "sender", "beat", "sandbox"),
@@ -104,11 +111,6 @@ def test_it_becomes_ready_survives_kill_9_remembers_its_keys_and_ends_with_its_w
         everything = [*system.pids.values(), *(child for pid in system.pids.values() for child in children_of(pid))]
         os.kill(system.runner.pid, signal.SIGKILL)
         assert all_gone(everything)
-    with running_system(state) as system:
+    with small_system("--is-prepared") as system:
         assert "Applying" not in system.log.read_text()
         assert secrets_of(system) == secrets
-        everything = list(system.pids.values())
-        os.kill(system.pids["worker"], signal.SIGKILL)
-        assert system.runner.wait(60) == 1
-        assert all_gone(everything)
-        assert "worker ended by itself (signal SIGKILL)" in system.log.read_text()

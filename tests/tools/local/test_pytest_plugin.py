@@ -63,13 +63,15 @@ def test_kill_9_of_a_test_run_leaves_no_server(tmp_path: Path) -> None:
         "no:xdist",
         "-p",
         "no:cov",
+        "-p",
+        "no:django",
         "-o",
         "addopts=",
         "-p",
         "tools.local.pytest_plugin",
     ]
     run = subprocess.Popen(
-        [sys.executable, "-m", "pytest", *arguments, "--ds=config.settings", str(test)],
+        [sys.executable, "-m", "pytest", *arguments, str(test)],
         cwd=ROOT,
         env={**os.environ, "STARTED": str(started), "PYTEST_XDIST_WORKER": ""},
         stdout=subprocess.DEVNULL,

@@ -1,9 +1,11 @@
 """The runner keeps a system together: it starts, stops and ends as one."""
 
 import os
+import re
 import signal
 import stat
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
@@ -12,16 +14,36 @@ import redis
 
 from tests.tools.local.conftest import COMMAND, SmallSystem
 from tests.tools.local.processes import all_gone, children_of, is_alive
+from tests.tools.system import RunningSystem, running_system
 from tests.waiting import until
 from tools.local import ROOT
+
+
+@pytest.fixture(scope="module")
+def shared_system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSystem]:
+    """A small system for tests that leave it as it is."""
+    with running_system(tmp_path_factory.mktemp("shared") / "state", command=COMMAND, is_small=True) as system:
+        yield system
+
+
+def secrets_of(system: RunningSystem) -> list[str]:
+    return [system.env[name] for name in ("SECRET_KEY", "FIELD_ENCRYPTION_KEYS")]
 
 
 def last_line(log: Path) -> str:
     return log.read_text().strip().splitlines()[-1]
 
 
+def grandchild_of(system: RunningSystem) -> int:
+    """Wait for the process that the stubborn one starts."""
+    until(lambda: re.search(r"grandchild \d+\n", system.log.read_text()), what="the child's own child")
+    return int(system.log.read_text().split("grandchild ")[1].split()[0])
+
+
 @pytest.mark.parametrize("chosen", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_an_ending_signal_ends_everything_with_status_0(small_system: SmallSystem, chosen: signal.Signals) -> None:
+def test_an_ending_signal_ends_everything_with_status_0_and_postgresql_last(
+    small_system: SmallSystem, chosen: signal.Signals
+) -> None:
     with small_system() as system:
         pids = system.pids
         assert set(pids) == {"postgres", "valkey", "one", "two"}
@@ -30,14 +52,9 @@ def test_an_ending_signal_ends_everything_with_status_0(small_system: SmallSyste
         assert system.runner.wait(60) == 0
         assert all_gone(pids.values())
         assert last_line(system.log) == "Stopped."
-
-
-def test_servers_stop_after_the_children_and_postgresql_last(small_system: SmallSystem) -> None:
-    with small_system() as system:
-        assert system.stop() == 0
-        assert "ready to exit" in (system.state / "valkey.log").read_text()
-        assert "database system is shut down" in (system.state / "postgres.log").read_text()
         valkey, postgres = (system.state / name for name in ("valkey.log", "postgres.log"))
+        assert "ready to exit" in valkey.read_text()
+        assert "database system is shut down" in postgres.read_text()
         assert valkey.stat().st_mtime_ns <= postgres.stat().st_mtime_ns
 
 
@@ -51,9 +68,22 @@ def test_the_death_of_one_process_ends_all_with_status_1(small_system: SmallSyst
         assert f"{name} ended by itself" in system.log.read_text()
 
 
-def test_kill_9_of_the_runner_leaves_no_process_and_the_data_are_there_afterwards(small_system: SmallSystem) -> None:
+def test_what_a_process_that_died_has_started_ends_too(small_system: SmallSystem) -> None:
+    with small_system("--children", "stubborn", "one") as system:
+        pids = system.pids
+        grandchild = grandchild_of(system)
+        os.kill(pids["stubborn"], signal.SIGKILL)
+        assert system.runner.wait(30) == 1
+        assert all_gone([*pids.values(), grandchild])
+        assert "stubborn ended by itself (signal SIGKILL)" in system.log.read_text()
+
+
+def test_kill_9_of_the_runner_leaves_no_process_and_data_and_secrets_are_there_afterwards(
+    small_system: SmallSystem,
+) -> None:
     with small_system() as system:
         pids = system.pids
+        secrets = secrets_of(system)
         with psycopg.connect(system.env["DATABASE_URL"]) as connection:
             connection.execute("CREATE TABLE kept AS SELECT 'a row' AS value")
         redis.Redis.from_url(system.env["REDIS_URL"]).set("kept", "a value")
@@ -64,23 +94,22 @@ def test_kill_9_of_the_runner_leaves_no_process_and_the_data_are_there_afterward
         with psycopg.connect(system.env["DATABASE_URL"]) as connection:
             assert connection.execute("SELECT value FROM kept").fetchone() == ("a row",)
         assert redis.Redis.from_url(system.env["REDIS_URL"]).get("kept") == b"a value"
+        assert secrets_of(system) == secrets
 
 
-def test_a_second_start_on_the_same_data_is_refused(small_system: SmallSystem) -> None:
-    with small_system() as system:
-        second = subprocess.run(
-            [*COMMAND, "--state", str(system.state)], capture_output=True, text=True, cwd=ROOT, check=False
-        )
-        assert second.returncode == 1
-        assert "already running from this checkout" in second.stderr
-        assert all(is_alive(pid) for pid in system.pids.values())
+def test_a_second_start_on_the_same_data_is_refused(shared_system: RunningSystem) -> None:
+    second = subprocess.run(
+        [*COMMAND, "--state", str(shared_system.state)], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    assert second.returncode == 1
+    assert "already running from this checkout" in second.stderr
+    assert all(is_alive(pid) for pid in shared_system.pids.values())
 
 
 def test_a_second_signal_kills_what_will_not_end(small_system: SmallSystem) -> None:
     with small_system("--children", "stubborn") as system:
         pids = system.pids
-        until(lambda: "grandchild" in system.log.read_text(), what="the child's own child")
-        grandchild = int(system.log.read_text().split("grandchild ")[1].split()[0])
+        grandchild = grandchild_of(system)
         os.kill(system.runner.pid, signal.SIGINT)
         until(lambda: not (system.state / "run.json").exists(), what="the end to begin")
         os.kill(system.runner.pid, signal.SIGINT)
@@ -94,21 +123,11 @@ def test_a_state_path_of_more_than_120_characters_works(small_system: SmallSyste
         assert connection.execute("SELECT 1").fetchone() == (1,)
 
 
-def test_each_line_of_output_bears_its_process_s_name(small_system: SmallSystem) -> None:
-    with small_system() as system:
-        lines = {"one | awake", "two | awake"}
-        until(lambda: lines <= set(system.log.read_text().splitlines()), what="the lines of both")
+def test_each_line_of_output_bears_its_process_s_name(shared_system: RunningSystem) -> None:
+    lines = {"one | awake", "two | awake"}
+    until(lambda: lines <= set(shared_system.log.read_text().splitlines()), what="the lines of both")
 
 
-def test_what_holds_secrets_is_readable_by_its_owner_alone(small_system: SmallSystem) -> None:
-    with small_system() as system:
-        for name in ("run.json", "secrets.json", "postgres.log", "valkey.log"):
-            assert stat.S_IMODE((system.state / name).stat().st_mode) == 0o600
-
-
-def test_a_restart_keeps_the_secrets(small_system: SmallSystem) -> None:
-    names = ("SECRET_KEY", "FIELD_ENCRYPTION_KEYS")
-    with small_system() as system:
-        first = [system.env[name] for name in names]
-    with small_system() as system:
-        assert [system.env[name] for name in names] == first
+def test_what_holds_secrets_is_readable_by_its_owner_alone(shared_system: RunningSystem) -> None:
+    for name in ("run.json", "secrets.json", "postgres.log", "valkey.log"):
+        assert stat.S_IMODE((shared_system.state / name).stat().st_mode) == 0o600

@@ -12,7 +12,7 @@ from workspaces.contacts.models.contacts import newest_page
 from workspaces.subaccounts.models import Workspace
 
 pytestmark = pytest.mark.django_db
-CONTACTS = 10_000
+CONTACTS = 2_000
 INSERT = """
 INSERT INTO contacts_contact (uuid, workspace_id, name, tags, search_key, created_at, updated_at)
 SELECT gen_random_uuid(), %s, 'Contact ' || n, '{}', 'contact ' || n, now() - n * interval '1 second', now()
@@ -26,14 +26,14 @@ def make_contacts(a: Tenant, number: int) -> None:
         cursor.execute("ANALYZE contacts_contact")
 
 
-def test_ten_thousand_contacts_are_walked_while_others_come(a: Tenant, settings: Any) -> None:
+def test_thousands_of_contacts_are_walked_while_others_come(a: Tenant, settings: Any) -> None:
     settings.ADDRESS_LIMIT = 1_000
     Workspace.objects.filter(pk=a.workspace.pk).update(limits=unlimited())
     make_contacts(a, CONTACTS)
     there = set(map(str, Contact.objects.values_list("uuid", flat=True)))
     path, met, pages = "/contacts?per_page=100", [], 0
     while path:
-        if pages % 20 == 0:
+        if pages % 4 == 0:
             assert a.workspace_api.post("/contacts", {"name": f"New {pages}"}).status_code == 201
         answer = a.workspace_api.get(path)
         assert answer.status_code == 200
@@ -43,7 +43,7 @@ def test_ten_thousand_contacts_are_walked_while_others_come(a: Tenant, settings:
         pages += 1
     assert there <= set(met)
     assert page["meta"]["total"] == CONTACTS + 6
-    assert pages == 101
+    assert pages == 21
 
 
 def test_a_late_page_is_found_in_the_index_alone(a: Tenant) -> None:

@@ -23,7 +23,7 @@ def bucket(settings: Any) -> Iterator[Bucket]:
     with running_bucket() as running:
         options = {"endpoint_url": running.url, "region_name": "eu-central-1", "location": "media"}
         keys = {"bucket_name": "files", "access_key": "id", "secret_key": "secret"}
-        storage = {"BACKEND": "workspaces.media.providers.storages.BucketStorage", "OPTIONS": {**options, **keys}}
+        storage = {"BACKEND": "workspaces.media.providers.buckets.BucketStorage", "OPTIONS": {**options, **keys}}
         settings.STORAGES = {**settings.STORAGES, "media": storage}
         yield running
 

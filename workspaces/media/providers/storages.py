@@ -1,17 +1,11 @@
-"""The storages that files are kept in: a directory, or a bucket that speaks S3. `settings.STORAGES` chooses one."""
+"""The storages that files are kept in: a directory, or a bucket (`buckets`). `settings.STORAGES` chooses one."""
 
 import os
 from typing import IO, Any, Protocol, cast
 
-from boto3.exceptions import Boto3Error
-from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
 from django.core.files.storage import FileSystemStorage, storages
-from storages.backends.s3 import S3Storage
 
-# What a storage that is away, full or misconfigured raises.
-STORAGE_FAULTS = (OSError, BotoCoreError, Boto3Error, ClientError)
-CONNECT_SECONDS, READ_SECONDS, TRIES = 3, 20, 3
+Faults = tuple[type[Exception], ...]
 
 
 class Part:
@@ -36,18 +30,22 @@ class Part:
 
 
 class MediaStorage(Protocol):
-    """What the product asks of a storage."""
+    """What the product asks of a storage. `faults` is what one that is away, full or misconfigured raises."""
+
+    faults: Faults
 
     def save(self, name: str, content: Any) -> str: ...
 
     def delete(self, name: str) -> None: ...
 
     def open_part(self, name: str, start: int, length: int) -> Part:
-        """Give a part of a file as a stream. Raises `FileNotFoundError`, and other `STORAGE_FAULTS`."""
+        """Give a part of a file as a stream. Raises `FileNotFoundError`, and other `faults`."""
 
 
 class LocalStorage(FileSystemStorage):
     """A directory of this host, or one that all hosts mount."""
+
+    faults: Faults = (OSError,)
 
     def _save(self, name: str, content: Any) -> str:
         """Write a file, and return when it is on the disk: its row is committed next."""
@@ -65,33 +63,6 @@ class LocalStorage(FileSystemStorage):
         file = open(self.path(name), "rb")  # noqa: SIM115  # the answer closes it
         file.seek(start)
         return Part(file, length)
-
-
-class BucketStorage(S3Storage):  # type: ignore[misc]  # the library has no types
-    """A bucket whose objects are private: they are read through us alone, in pieces, never whole into memory."""
-
-    def __init__(self, **options: Any) -> None:
-        # Buckets of others than Amazon's stand in the path, and know none of its newer checksums.
-        style = "path" if options.get("endpoint_url") else "auto"
-        client = Config(
-            s3={"addressing_style": style},
-            signature_version="s3v4",
-            connect_timeout=CONNECT_SECONDS,
-            read_timeout=READ_SECONDS,
-            retries={"total_max_attempts": TRIES, "mode": "standard"},
-            request_checksum_calculation="when_required",
-            response_checksum_validation="when_required",
-        )
-        super().__init__(client_config=client, default_acl=None, file_overwrite=True, **options)
-
-    def open_part(self, name: str, start: int, length: int) -> Part:
-        try:
-            found = self.bucket.Object(self._normalize_name(name)).get(Range=f"bytes={start}-{start + length - 1}")
-        except ClientError as error:
-            if error.response["ResponseMetadata"]["HTTPStatusCode"] == 404:
-                raise FileNotFoundError(name) from error
-            raise
-        return Part(found["Body"], length)
 
 
 def media_storage() -> MediaStorage:

@@ -2,7 +2,7 @@
 
 from config.errors import NotFound
 from workspaces.media.models import Media
-from workspaces.media.providers.storages import STORAGE_FAULTS, Part, media_storage
+from workspaces.media.providers.storages import Part, media_storage
 from workspaces.media.services.errors import StorageAway
 
 
@@ -14,11 +14,12 @@ class MediaGone(NotFound):
 
 def open_media(media: Media, *, start: int = 0, length: int | None = None) -> Part:
     """Open a file, or so many bytes of it, to be read in pieces and closed. Raises `MediaGone` and `StorageAway`."""
+    storage = media_storage()
     try:
-        return media_storage().open_part(media.storage_name, start, media.size - start if length is None else length)
+        return storage.open_part(media.storage_name, start, media.size - start if length is None else length)
     except FileNotFoundError as error:
         raise MediaGone from error
-    except STORAGE_FAULTS as error:
+    except storage.faults as error:
         raise StorageAway from error
 
 
@@ -27,5 +28,5 @@ def read_media(media: Media) -> bytes:
     with open_media(media) as part:
         try:
             return part.read()
-        except STORAGE_FAULTS as error:
+        except media_storage().faults as error:
             raise StorageAway from error

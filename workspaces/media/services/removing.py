@@ -12,7 +12,7 @@ from config.db import database_now
 from config.hooks import Registry
 from config.leases.arrays import integers
 from workspaces.media.models import Media, MediaQuerySet, UnusedFile
-from workspaces.media.providers.storages import STORAGE_FAULTS, media_storage
+from workspaces.media.providers.storages import media_storage
 from workspaces.media.services.errors import MediaInUse, MediaNotFound
 from workspaces.subaccounts.services import record_workspace_activity
 
@@ -90,9 +90,10 @@ def remove_next_unused_file() -> bool:
         unused.due_at = now + min(FIRST_WAIT * 2 ** min(unused.tries, MOST_DOUBLED), LONGEST_WAIT)
         unused.tries += 1
         unused.save(update_fields=["due_at", "tries"])
+    storage = media_storage()
     try:
-        media_storage().delete(unused.storage_name)
-    except STORAGE_FAULTS as error:
+        storage.delete(unused.storage_name)
+    except storage.faults as error:
         logger.warning("a file is removed later", extra={"file": unused.storage_name, "reason": type(error).__name__})
         return True
     unused.delete()

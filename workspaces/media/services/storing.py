@@ -9,7 +9,7 @@ from django.core.files import File
 from django.db import transaction
 
 from workspaces.media.models import Media, UnusedFile
-from workspaces.media.providers.storages import STORAGE_FAULTS, media_storage
+from workspaces.media.providers.storages import media_storage
 from workspaces.media.services.errors import FileRefused, StorageAway
 from workspaces.media.services.measuring import MeasuredFile, Readable, copied_stream, measured_file
 from workspaces.subaccounts.models import Workspace
@@ -57,9 +57,10 @@ def store_measured_file(*, workspace: Workspace, measured: MeasuredFile, now: da
     with transaction.atomic(durable=True):
         UnusedFile.objects.create(storage_name=name, due_at=now + ABANDONED_AFTER)
     measured.file.seek(0)
+    storage = media_storage()
     try:
-        kept = media_storage().save(name, _content(measured))
-    except STORAGE_FAULTS as error:
+        kept = storage.save(name, _content(measured))
+    except storage.faults as error:
         raise StorageAway from error
     if kept != name:
         raise RuntimeError("The storage gave a file another name.")

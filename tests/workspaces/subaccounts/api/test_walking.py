@@ -1,4 +1,4 @@
-"""A list of 10,000 is walked by its links while it grows, and its last pages cost what its index costs."""
+"""A list of thousands is walked by its links while it grows, and its last pages cost what its index costs."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from tests.tenants import Tenant
 from workspaces.media.models import Media
 
 pytestmark = pytest.mark.django_db
-ROWS = 10_000
+ROWS = 2_000
 ADD = """
 INSERT INTO media_media
     (uuid, workspace_id, token, storage_name, filename, content_type, size, sha256, source, created_at)
@@ -38,7 +38,7 @@ def test_following_the_links_finds_everything_while_rows_are_added(a: Tenant, se
         add(a, ROWS + pages, ROWS + pages)
         link = page["links"]["next"]
     assert {f"{number}.pdf" for number in range(1, ROWS + 1)} <= seen
-    assert pages in (100, 101, 102)
+    assert pages in (20, 21, 22)
 
 
 def test_a_page_is_read_by_the_index_alone_and_the_last_is_there(a: Tenant) -> None:
@@ -48,6 +48,6 @@ def test_a_page_is_read_by_the_index_alone_and_the_last_is_there(a: Tenant) -> N
     plan = Media.objects.of(a.workspace).newest_first()[100:125].explain()
     assert "media_newest" in plan
     assert "Sort" not in plan
-    last = a.workspace_api.get("/media?per_page=2&page=5000").json()
+    last = a.workspace_api.get("/media?per_page=2&page=1000").json()
     assert [one["filename"] for one in last["data"]] == ["2.pdf", "1.pdf"]
     assert last["links"]["next"] is None
