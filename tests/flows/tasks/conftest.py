@@ -44,7 +44,7 @@ def person_at(browser: Browser, live_server: LiveServer, way: type[Person]) -> I
         if user:
             session = a_browser(user).cookies[project.SESSION_COOKIE_NAME].value
             context.add_cookies([{"name": project.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}])
-        context.set_default_timeout(8_000)
+        context.set_default_timeout(30_000)
         page = context.new_page()
         page.on("pageerror", lambda error: complaints.append(str(error)))
         return way(page, **options)
