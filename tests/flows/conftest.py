@@ -13,6 +13,27 @@ from tools.sandbox import RunningSandbox, SandboxConfig, open_sandbox
 from webhooks.dispatcher.loop import Dispatcher
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
+# Where addresses are typed, a browser with menus has two pages of its own, in each window anew.
+MENUS = ("WebUIOmniboxPopup", "WebUIOmniboxAimPopup")
+# What Playwright switches off; a second list replaces its own.
+OF_PLAYWRIGHT = (
+    "AvoidUnnecessaryBeforeUnloadCheckSync",
+    "DestroyProfileOnBrowserClose",
+    "HttpsFirstBalancedModeAutoEnable",
+    "HttpsUpgrades",
+    "LensOverlay",
+    "MediaRouter",
+    "PaintHolding",
+    "ThirdPartyStoragePartitioning",
+    "AvoidCorsURLLoaderRestartOnRedirect",
+    "TcpPortRandomizationWin",
+    "OptimizationHints",
+    "NetworkTimeServiceQuerying",
+    "AimEnabled",
+    "PreconnectToSearch",
+    "msForceBrowserSignIn",
+    "msEdgeUpdateLaunchServicesPreferredVersion",
+)
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -21,6 +42,7 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    f"--disable-features={','.join((*OF_PLAYWRIGHT, *MENUS))}",
 ]
 
 
