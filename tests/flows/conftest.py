@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 from pytest_django.live_server_helper import LiveServer
 
 from tools.sandbox import RunningSandbox, SandboxConfig, open_sandbox
@@ -44,6 +45,8 @@ FLAGS = [
     "--disable-sync",
     f"--disable-features={','.join((*OF_PLAYWRIGHT, *MENUS))}",
 ]
+# As long as Playwright waits for everything else: a page on a loaded machine takes more than its 5 seconds.
+expect.set_options(timeout=30_000)
 
 
 @pytest.fixture(scope="session")

@@ -287,6 +287,6 @@ def test_a_customer_on_whatsapp_is_answered_and_reads_it(
         expect(page.get_by_role("heading", name="Ada")).to_be_visible()
         page.get_by_label("Answer to Ada").fill("Yes, come any time.")
         page.get_by_role("button", name="Send", exact=True).click()
-        expect(page.locator(".bubble.out")).to_contain_text("Read", timeout=20_000)
+        expect(page.locator(".bubble.out")).to_contain_text("Read")
     assert network.ledger()["sent_total"] == 1
     assert Message.objects.get(direction="out").status == "read"
