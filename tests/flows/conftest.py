@@ -16,6 +16,27 @@ from webhooks.dispatcher.loop import Dispatcher
 # What a page is expected to show is waited for as long as a busy machine takes; the library's own limit is 5 s.
 expect.set_options(timeout=60_000)
 NAMES = ("chromium", "chromium-browser", "google-chrome")
+# Where addresses are typed, a browser with menus has two pages of its own, in each window anew.
+MENUS = ("WebUIOmniboxPopup", "WebUIOmniboxAimPopup")
+# What Playwright switches off; a second list replaces its own.
+OF_PLAYWRIGHT = (
+    "AvoidUnnecessaryBeforeUnloadCheckSync",
+    "DestroyProfileOnBrowserClose",
+    "HttpsFirstBalancedModeAutoEnable",
+    "HttpsUpgrades",
+    "LensOverlay",
+    "MediaRouter",
+    "PaintHolding",
+    "ThirdPartyStoragePartitioning",
+    "AvoidCorsURLLoaderRestartOnRedirect",
+    "TcpPortRandomizationWin",
+    "OptimizationHints",
+    "NetworkTimeServiceQuerying",
+    "AimEnabled",
+    "PreconnectToSearch",
+    "msForceBrowserSignIn",
+    "msEdgeUpdateLaunchServicesPreferredVersion",
+)
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -24,6 +45,7 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    f"--disable-features={','.join((*OF_PLAYWRIGHT, *MENUS))}",
 ]
 
 

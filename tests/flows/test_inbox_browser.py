@@ -2,10 +2,12 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from django.conf import settings as project
 from django.db import connection
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
@@ -13,9 +15,9 @@ from agency.actors import SYSTEM
 from channelconnect.inbox import run_reader
 from channelconnect.sending.loop import SenderRun
 from config.celery import wake_up
-from tests.agency.console.browsers import PASSWORD
+from tests.agency.console.browsers import a_browser
 from tests.channelconnect.sending.messages import a_channel
-from tests.config.serving.web import reserved_port, running_web
+from tests.config.serving.web import Web, reserved_port, running_web
 from tests.factories import ChannelFactory
 from tests.processes import own_processes
 from tests.tenants import Tenant
@@ -35,31 +37,46 @@ def channel(a: Tenant) -> Channel:
     return ChannelFactory.create(workspace=a.workspace)
 
 
+@dataclass
+class Server:
+    """The web server, and the network that posts its callbacks to it."""
+
+    web: Web
+    network: RunningSandbox
+
+
+@pytest.fixture(scope="module")
+def server(django_db_setup: None) -> Iterator[Server]:
+    """One for all stories: starting it costs more than most of them."""
+    with ExitStack() as stack:
+        port = stack.enter_context(reserved_port())
+        config = SandboxConfig.read({}, callback_url=f"http://127.0.0.1:{port}/connect/provider-events")
+        network = stack.enter_context(open_sandbox(config))
+        variables = {**own_processes.variables(), **network.variables}
+        yield Server(stack.enter_context(running_web("config.asgi:application", variables, port=port)), network)
+
+
 @pytest.fixture
-def page(browser: Browser, a: Tenant, channel: Channel) -> Iterator[Page]:
+def page(browser: Browser, server: Server, a: Tenant, channel: Channel) -> Iterator[Page]:
     """The inbox of the workspace's owner; a page's complaints fail the story."""
-    with inbox_of(a, browser) as opened:
+    with inbox_of(a, browser, server) as opened:
         yield opened
 
 
 @contextmanager
-def inbox_of(tenant: Tenant, browser: Browser, *, port: int = 0, **variables: str) -> Iterator[Page]:
-    """Run the web server, and sign the owner in at the inbox."""
-    owner, complaints = tenant.workspace.owner, []
-    owner.set_password(PASSWORD)
-    owner.save()
-    with running_web("config.asgi:application", {**own_processes.variables(), **variables}, port=port) as web:
-        context: BrowserContext = browser.new_context(base_url=f"http://localhost:{web.port}")
-        opened = context.new_page()
-        opened.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
-        opened.on("pageerror", lambda error: complaints.append(str(error)))
-        opened.goto("/app/inbox")
-        opened.get_by_label("E-mail").fill(owner.email)
-        opened.get_by_label("Password").fill(PASSWORD)
-        opened.get_by_role("button", name="Sign in").click()
-        expect(opened.get_by_role("heading", level=1)).to_have_text("Inbox")
-        yield opened
-        context.close()
+def inbox_of(tenant: Tenant, browser: Browser, server: Server) -> Iterator[Page]:
+    """Open the inbox as the owner, who has signed in."""
+    url, complaints = f"http://localhost:{server.web.port}", []
+    session = a_browser(tenant.workspace.owner).cookies[project.SESSION_COOKIE_NAME].value
+    context: BrowserContext = browser.new_context(base_url=url)
+    context.add_cookies([{"name": project.SESSION_COOKIE_NAME, "value": session, "url": url}])
+    opened = context.new_page()
+    opened.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    opened.goto("/app/inbox")
+    expect(opened.get_by_role("heading", level=1)).to_have_text("Inbox")
+    yield opened
+    context.close()
     assert complaints == []
 
 
@@ -225,19 +242,11 @@ def test_saved_replies_and_what_the_head_does_by_keys(page: Page, channel: Chann
 
 
 @pytest.fixture
-def port() -> Iterator[int]:
-    with reserved_port() as reserved:
-        yield reserved
-
-
-@pytest.fixture
-def network(port: int, settings: Any) -> Iterator[RunningSandbox]:
-    """A sandbox that posts its callbacks to the web server."""
-    config = SandboxConfig.read({}, callback_url=f"http://127.0.0.1:{port}/connect/provider-events")
-    with open_sandbox(config) as sandbox:
-        for name, value in sandbox.variables.items():
-            setattr(settings, name, value)
-        yield sandbox
+def network(server: Server, settings: Any) -> RunningSandbox:
+    """The network, and the sender of this process set up to speak to it."""
+    for name, value in server.network.variables.items():
+        setattr(settings, name, value)
+    return server.network
 
 
 @contextmanager
@@ -263,12 +272,12 @@ def at_work(run: Callable[..., Any], *wake_ups: str) -> Iterator[None]:
 
 
 def test_a_customer_on_whatsapp_is_answered_and_reads_it(
-    browser: Browser, a: Tenant, port: int, network: RunningSandbox
+    browser: Browser, a: Tenant, server: Server, network: RunningSandbox
 ) -> None:
     """From the network's callback to the page, and from the page to the network and back."""
     account = a_channel(a.workspace, network).external_id
     with (
-        inbox_of(a, browser, port=port, **network.variables) as page,
+        inbox_of(a, browser, server) as page,
         at_work(run_reader),
         at_work(SenderRun().run, SENDER),
     ):
@@ -277,6 +286,6 @@ def test_a_customer_on_whatsapp_is_answered_and_reads_it(
         expect(page.get_by_role("heading", name="Ada")).to_be_visible()
         page.get_by_label("Answer to Ada").fill("Yes, come any time.")
         page.get_by_role("button", name="Send", exact=True).click()
-        expect(page.locator(".bubble.out")).to_contain_text("Read", timeout=60_000)
+        expect(page.locator(".bubble.out")).to_contain_text("Read")
     assert network.ledger()["sent_total"] == 1
     assert Message.objects.get(direction="out").status == "read"

@@ -71,9 +71,9 @@ def test_a_webhooks_life(open_page: Open, receiver: Receiver, scripts: bool) -> 
     page.get_by_role("link", name="I have kept it").click()
 
     page.get_by_role("button", name="Send test").click()
-    expect(page.get_by_role("heading", name="Attempt 1")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("heading", name="Attempt 1")).to_be_visible()
     page.get_by_role("button", name="Redeliver").click()
-    expect(page.get_by_role("heading", name="Attempt 1")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("heading", name="Attempt 1")).to_be_visible()
     assert len(receiver.requests) == 2
 
     page.get_by_role("navigation", name="Where this page is").get_by_role("link").last.click()

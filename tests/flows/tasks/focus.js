@@ -1,5 +1,9 @@
-// Where focus stands, whether it can be seen there, and on which side of it something else lies.
+// Where focus stands and where it has stopped since this was last asked, whether it could be seen there, on which side
+// of it something else lies, and about how many stops away that is.
 (target) => {
+  const MOVING = ["Tab", "ArrowDown", "ArrowUp"];
+  const MAY_BE_STOPS = "a[href], button, input, select, textarea, summary, [tabindex]";
+
   const shows = (element) => {
     const style = getComputedStyle(element);
     return style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0;
@@ -17,21 +21,47 @@
     return isInView(element) && seen.some(shows);
   };
 
-  const sideOf = (element) => {
-    if (element === target) return "here";
-    return element.compareDocumentPosition(target) & Node.DOCUMENT_POSITION_FOLLOWING ? "after" : "before";
+  const stands = () => {
+    const element = document.activeElement ?? document.body;
+    const isLost = element === document.body || element === document.documentElement;
+    const hasMoved = element !== window.focusedBefore;
+    window.focusedBefore = element;
+    const name = element.outerHTML.slice(0, 160).replace(/\s+/g, " ");
+    return { name, isLost, isSeen: !isLost && isSeen(element), hasMoved };
   };
 
+  // A key that moves focus has done so when it is let go.
+  const watch = () => {
+    window.stopsOfFocus = [];
+    const note = (event) => MOVING.includes(event.key) && window.stopsOfFocus.push(stands());
+    addEventListener("keyup", note, { capture: true });
+  };
+
+  const liesAfter = (one, other) => Boolean(other.compareDocumentPosition(one) & Node.DOCUMENT_POSITION_FOLLOWING);
+  const isOfGroup = (one, other) => one.type === "radio" && other.type === "radio" && one.name === other.name;
+  const isStop = (one) =>
+    one.tabIndex >= 0 && !one.matches(":disabled, [inert] *") && one.checkVisibility({ visibilityProperty: true });
+  // Of several possibilities Tab stops at the chosen one.
+  const isPassed = (one) => one.type === "radio" && !one.checked;
+
+  const stopsTo = (element, isAhead) => {
+    const stops = [...document.querySelectorAll(MAY_BE_STOPS)].filter((one) => isStop(one) && !isPassed(one));
+    const end = isPassed(target) ? stops.find((one) => isOfGroup(one, target)) : target;
+    const isOnTheWay = (one) => (isAhead ? liesAfter(one, element) && liesAfter(end, one) : liesAfter(element, one) && liesAfter(one, end));
+    return end ? stops.filter(isOnTheWay).length + 1 : 1;
+  };
+
+  if (!window.stopsOfFocus) watch();
   const element = document.activeElement ?? document.body;
-  const isLost = element === document.body || element === document.documentElement;
-  const hasMoved = element !== window.focusedBefore;
-  window.focusedBefore = element;
+  const isInGroup = isOfGroup(element, target);
+  const { isLost, ...now } = stands();
+  const side = element === target ? "here" : isLost || liesAfter(target, element) ? "after" : "before";
   return {
-    name: element.outerHTML.slice(0, 160).replace(/\s+/g, " "),
+    ...now,
     isLost,
-    isSeen: !isLost && isSeen(element),
-    isInGroup: element.type === "radio" && target.type === "radio" && element.name === target.name,
-    hasMoved,
-    side: isLost ? "after" : sideOf(element),
+    isInGroup,
+    side,
+    stops: window.stopsOfFocus.splice(0),
+    distance: isInGroup ? 1 : stopsTo(element, side === "after"),
   };
 }

@@ -15,11 +15,21 @@ IS_BEHIND_A_MENU = "element => Boolean(element.closest('main') && document.query
 MOST_TABS = 150
 
 
+def complain_of(focus: dict[str, Any], before: str, stops: int) -> None:
+    """Fail at the first place on the way where focus was lost, unseen or trapped, or where it stands so now."""
+    for stop in focus["stops"]:
+        assert not stop["isLost"], f"focus was lost after {before}"
+        assert stop["isSeen"], f"nobody sees that focus stands on {stop['name']}"
+        assert stop["hasMoved"], f"focus is trapped in {before}"
+        before = stop["name"]
+    assert len(focus["stops"]) == stops, f"focus left the page after {before}"
+    assert not focus["isLost"], f"focus was lost after {before}"
+    assert focus["isSeen"], f"nobody sees that focus stands on {focus['name']}"
+
+
 @dataclass
 class PersonAtTheKeyboard(Person):
     """Goes from one thing to the next by Tab, Shift-Tab and arrows; the mouse stays where it is."""
-
-    tabs: int = 0
 
     def reach(self, target: Locator) -> None:
         """Go to something as a person would: past the menu, then forwards or backwards, one after the other."""
@@ -28,17 +38,15 @@ class PersonAtTheKeyboard(Person):
         if focus["isLost"] and target.evaluate(IS_BEHIND_A_MENU):
             self.skip_to_the_content()
             focus = self.focus(target)
-        for _ in range(MOST_TABS):
-            if focus["side"] == "here":
-                return
-            before = focus["name"]
-            self.page.keyboard.press(self.key_towards(focus))
-            self.tabs += 1
+        pressed = 0
+        while focus["side"] != "here":
+            assert pressed < MOST_TABS, f"{MOST_TABS} Tabs did not lead to {target}"
+            for _ in range(focus["distance"]):
+                self.page.keyboard.press(self.key_towards(focus))
+            pressed += focus["distance"]
+            before, expected = focus["name"], focus["distance"]
             focus = self.focus(target)
-            assert not focus["isLost"], f"focus was lost after {before}"
-            assert focus["isSeen"], f"nobody sees that focus stands on {focus['name']}"
-            assert focus["hasMoved"], f"focus is trapped in {before}"
-        raise AssertionError(f"{MOST_TABS} Tabs did not lead to {target}")
+            complain_of(focus, before, expected)
 
     def key_towards(self, focus: dict[str, Any]) -> str:
         """Of several possibilities one is reached by Tab, the others by arrows."""

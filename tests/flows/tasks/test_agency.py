@@ -88,7 +88,7 @@ def add_a_webhook_test_it_and_redeliver(person: Person) -> None:
     person.tick("All events")
     person.click("button", "Add webhook")
     person.click("button", "Send test")
-    expect(person.page.get_by_role("heading", name="Attempt 1")).to_be_visible(timeout=60_000)
+    expect(person.page.get_by_role("heading", name="Attempt 1")).to_be_visible()
     expect(person.page.get_by_role("main")).to_contain_text("thank you")
     person.click("button", "Redeliver")
     person.sees_message("The same envelope is on its way again.")

@@ -39,13 +39,14 @@ def test_a_page_on_which_focus_is_always_seen_is_walked_through(page: Page) -> N
         ("#second { position: absolute; left: -999px }", "", 'nobody sees that focus stands on <button id="second"'),
         ("", f"{SECOND}.onkeydown = (event) => event.preventDefault()", 'focus is trapped in <button id="second"'),
         ("", f"{SECOND}.onfocus = (event) => event.target.blur()", "focus was lost after <button>First"),
+        ("", f"{SECOND}.after(document.createElement('iframe'))", 'focus left the page after <button id="second"'),
         (
             "",
             f"{SECOND}.onkeydown = (event) => {{ {SECOND}.previousSibling.focus(); event.preventDefault(); }}",
             "150 Tabs did not lead to",
         ),
     ],
-    ids=["no outline", "out of sight", "trapped", "lost", "in a circle"],
+    ids=["no outline", "out of sight", "trapped", "lost", "in a frame", "in a circle"],
 )
 def test_what_loses_somebody_is_complained_of(page: Page, style: str, script: str, complaint: str) -> None:
     with pytest.raises(AssertionError, match=complaint):
