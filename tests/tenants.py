@@ -28,7 +28,7 @@ from tests.factories import (
     a_workspace_key,
     an_agency_key,
 )
-from tests.flow_factories import a_flow
+from tests.factories.flows import a_flow
 from webhooks.models import Endpoint
 from workspaces.automations.models import Automation
 from workspaces.automations.services import create_automation, publish_automation

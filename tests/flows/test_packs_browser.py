@@ -13,7 +13,7 @@ from agency.actors import SYSTEM
 from packs.models import Pack
 from tests.agency.console.browsers import PASSWORD, a_member
 from tests.factories import ChannelFactory, ProductFactory, StaffFactory, WorkspaceFactory
-from tests.flow_factories import a_customers_flow
+from tests.factories.flows import a_customers_flow
 from tests.packs.client import an_automation
 from tests.packs.small_library import write_library
 from tests.tenants import Tenant

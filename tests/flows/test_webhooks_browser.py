@@ -11,8 +11,8 @@ from pytest_django.live_server_helper import LiveServer
 from agency.models import ActivityEntry
 from tests.agency.console.browsers import PASSWORD, a_member
 from tests.config.http.receivers import Receiver, answer
+from tests.factories.webhooks import a_failed_delivery, an_endpoint
 from tests.tenants import Tenant
-from tests.webhooks.factories import a_failed_delivery, an_endpoint
 from webhooks.models import Delivery, Endpoint
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

@@ -12,10 +12,10 @@ import pytest
 from django.conf import settings
 from django.db import connection
 
+from tests.factories.webhooks import a_failed_delivery
 from tests.processes.starting import start_process, stop
 from tests.tenants import Tenant
 from tests.waiting import until
-from tests.webhooks.factories import a_failed_delivery
 from tools.local.servers.account import servers_account
 from tools.local.servers.binaries import find_postgres
 from tools.local.servers.postgres import Postgres

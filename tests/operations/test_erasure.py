@@ -18,8 +18,8 @@ from agency.services.activity import record_activity
 from agency.services.people.users import change_user
 from config.operations.management.commands import erase_person
 from tests.factories import WorkspaceMemberFactory
+from tests.factories.webhooks import a_failed_delivery
 from tests.tenants import Tenant, a_new_customer
-from tests.webhooks.factories import a_failed_delivery
 from webhooks.models import Attempt
 from workspaces.subaccounts.models import Workspace, WorkspaceMember
 from workspaces.subaccounts.services import issue_workspace_key

@@ -5,7 +5,7 @@ from typing import Any
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
-from tests.flow_factories import Flow, a_flow
+from tests.factories.flows import Flow, a_flow
 from tests.tenants import Api
 from workspaces.automations.models import Automation
 from workspaces.automations.services import create_automation, publish_automation

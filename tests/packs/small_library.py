@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from packs.library import Industry
-from tests.flow_factories import a_catch_all, a_flow, a_step
+from tests.factories.flows import a_catch_all, a_flow, a_step
 from workspaces.subaccounts.models.workspaces import BusinessType
 
 CHATS = ["whatsapp", "facebook", "instagram", "telegram", "livechat"]

@@ -11,7 +11,7 @@ from agency.actors import SYSTEM
 from packs.models import PackEntry
 from tests.database.traces import traces
 from tests.factories import WorkspaceFactory
-from tests.flow_factories import a_catch_all, a_customers_flow, a_flow, a_step
+from tests.factories.flows import a_catch_all, a_customers_flow, a_flow, a_step
 from tests.packs.client import PackClient, an_automation, errors, wide
 from tests.packs.small_library import WELCOME, extra
 from tests.tenants import Api, Tenant, message

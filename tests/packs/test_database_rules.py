@@ -16,7 +16,7 @@ from packs.models import Pack, PackEntry
 from packs.services import create_pack
 from packs.services.entries import entry_of_item
 from tests.factories import WorkspaceFactory, an_agency_key
-from tests.flow_factories import a_catch_all
+from tests.factories.flows import a_catch_all
 from tests.packs.client import PackClient, an_automation
 from tests.packs.small_library import ASSISTANT, BOOKING, WELCOME, extra
 from tests.parallel import at_once

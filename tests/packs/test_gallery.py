@@ -16,7 +16,7 @@ from packs.services import gallery_of, install_pack
 from packs.services.errors import PackNotFound
 from packs.services.installs import Installation
 from tests.factories import ChannelFactory, ProductFactory, WorkspaceFactory
-from tests.flow_factories import a_customers_flow
+from tests.factories.flows import a_customers_flow
 from tests.packs.client import PackClient, an_automation
 from tests.packs.small_library import BOOKING, REMINDER, REVIEWS, WELCOME, extra
 from tests.parallel import at_once

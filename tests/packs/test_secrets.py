@@ -13,7 +13,7 @@ from agency.models import ActivityEntry
 from packs.models import PackEntry
 from packs.services import gallery_of, install_pack
 from tests.factories import ChannelFactory, ContactFactory, ProductFactory, WorkspaceFactory
-from tests.flow_factories import Flow
+from tests.factories.flows import Flow
 from tests.packs.client import PackClient, an_automation
 from tests.sizes import size
 from tests.tenants import Api, Tenant

@@ -11,9 +11,9 @@ from packs.models import Pack
 from packs.services import add_library_entry, change_pack, create_pack
 from tests.channelconnect.agencies import RETURN_URL
 from tests.factories import PlanFactory, plan_limits
+from tests.factories.webhooks import a_failed_delivery
 from tests.same_changes.changes import Change, of_agency
 from tests.tenants import Tenant
-from tests.webhooks.factories import a_failed_delivery
 from workspaces.subaccounts.services import revoke_addon, suspend_workspace
 
 YESTERDAY = (now() - timedelta(days=1)).strftime("%Y-%m-%dT%H:%M:00Z")

@@ -6,11 +6,11 @@ from typing import Any
 from django.utils.timezone import now
 
 from tests.broadcasts.making import EVERYBODY, bring_to
+from tests.factories.webhooks import a_failed_delivery
 from tests.routes import ids_of
 from tests.same_changes.changes import Change, Prepare, of_workspace
 from tests.same_changes.console import YESTERDAY, name
 from tests.tenants import Tenant
-from tests.webhooks.factories import a_failed_delivery
 from webhooks.models import Delivery, Endpoint
 from workspaces.conversations.models import Conversation, Message
 from workspaces.conversations.services import mark_read, mark_unread

@@ -23,8 +23,8 @@ from agency.services.sign_up import change_sign_up
 from tests.agency.console.browsers import a_member, at_the_console, text
 from tests.agency.jobs.asking import exported
 from tests.factories import PlanFactory
+from tests.factories.webhooks import an_endpoint
 from tests.tenants import Tenant
-from tests.webhooks.factories import an_endpoint
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from webhooks.services import update_endpoint
 from workspaces.conversations.services.team_inbox.saved_replies import change_saved_reply, create_saved_reply

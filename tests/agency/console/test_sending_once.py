@@ -26,10 +26,10 @@ from tests.agency.console.browsers import a_browser, a_member, flashes, hidden, 
 from tests.broadcasts.under_way import a_draft
 from tests.channelconnect.agencies import RETURN_URL, switch_on
 from tests.factories import ContactFactory, ProductFactory, ServiceFactory
+from tests.factories.webhooks import a_failed_delivery
 from tests.packs.client import an_automation
 from tests.parallel import at_once
 from tests.tenants import Tenant
-from tests.webhooks.factories import a_failed_delivery
 from tests.workspaces.conversations.facts import a_conversation
 from webhooks.models import Delivery, Endpoint
 from webhooks.services import register_endpoint

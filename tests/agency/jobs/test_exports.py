@@ -20,8 +20,8 @@ from tests.agency.console.browsers import at_the_console, flashes, text
 from tests.agency.jobs.asking import EXPORT, exported, newest_export
 from tests.broadcasts.under_way import a_broadcast
 from tests.factories import WorkspaceFactory, many_workspaces
+from tests.factories.webhooks import a_failed_delivery, an_endpoint
 from tests.tenants import Tenant
-from tests.webhooks.factories import a_failed_delivery, an_endpoint
 from webhooks.models import Delivery
 from workspaces.subaccounts.services import suspend_workspace
 

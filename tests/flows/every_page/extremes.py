@@ -39,12 +39,12 @@ from tests.factories import (
     an_agency_key,
     plan_limits,
 )
-from tests.flow_factories import a_customers_flow
+from tests.factories.flows import a_customers_flow
+from tests.factories.webhooks import a_failed_delivery, an_endpoint
 from tests.images.pictures import a_picture
 from tests.packs.client import an_automation
 from tests.packs.small_library import BOOKING, WELCOME
 from tests.tenants import Tenant
-from tests.webhooks.factories import a_failed_delivery, an_endpoint
 from tests.workspaces.conversations.facts import person, receive, received
 from webhooks.models import Delivery, Endpoint, HourlyStats
 from webhooks.services import register_endpoint

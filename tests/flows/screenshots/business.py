@@ -19,9 +19,9 @@ from tests.factories import (
     WorkspaceFactory,
     plan_limits,
 )
+from tests.factories.webhooks import a_failed_delivery, an_endpoint
 from tests.packs.small_library import BOOKING, WELCOME
 from tests.tenants import Tenant
-from tests.webhooks.factories import a_failed_delivery, an_endpoint
 from tests.workspaces.conversations.facts import person, receive, received
 from workspaces.automations.models import Automation
 from workspaces.conversations.models import Conversation

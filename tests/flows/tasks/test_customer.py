@@ -22,7 +22,7 @@ from tests.factories import (
     WorkspaceFactory,
     a_message_template,
 )
-from tests.flow_factories import a_customers_flow
+from tests.factories.flows import a_customers_flow
 from tests.flows.tasks.conftest import SignIn
 from tests.flows.tasks.person import Person
 from tests.packs.client import PackClient, an_automation

@@ -7,7 +7,7 @@ from django.test.utils import CaptureQueriesContext
 
 from tests.agency.console.browsers import flashes, text
 from tests.factories import WorkspaceFactory
-from tests.flow_factories import a_catch_all, a_customers_flow, a_flow, a_step
+from tests.factories.flows import a_catch_all, a_customers_flow, a_flow, a_step
 from tests.packs.client import PackClient, an_automation
 from tests.packs.small_library import extra
 from tests.tenants import Tenant

@@ -11,10 +11,10 @@ from django.db import connection
 from django.utils.timezone import now
 
 from agency.models import ActivityEntry
+from tests.factories.webhooks import a_failed_delivery
 from tests.parallel import at_once
 from tests.tenants import Tenant
 from tests.webhooks.conftest import Names
-from tests.webhooks.factories import a_failed_delivery
 from webhooks.models import Endpoint
 from webhooks.services import check_endpoint_url
 

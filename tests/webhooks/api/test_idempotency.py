@@ -7,9 +7,9 @@ from django.db import connection
 
 from agency.models import ActivityEntry
 from config.api.models import IdempotencyRecord
+from tests.factories.webhooks import a_failed_delivery, an_endpoint
 from tests.tenants import Tenant
 from tests.webhooks.conftest import Names
-from tests.webhooks.factories import a_failed_delivery, an_endpoint
 from webhooks.models import Delivery, Endpoint
 
 pytestmark = pytest.mark.django_db

@@ -13,9 +13,9 @@ from agency.actors import SYSTEM
 from agency.models import Event
 from agency.services import record_event
 from tests.factories import WorkspaceFactory
+from tests.factories.webhooks import an_endpoint
 from tests.tenants import Tenant
 from tests.webhooks.delivering import make_deliveries
-from tests.webhooks.factories import an_endpoint
 from webhooks.models import Delivery, Endpoint
 from webhooks.models.partitions import NEW_ID, first_id, make_partitions
 from webhooks.services import send_test

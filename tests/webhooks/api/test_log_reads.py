@@ -8,8 +8,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from tests.factories.webhooks import an_endpoint
 from tests.tenants import Tenant
-from tests.webhooks.factories import an_endpoint
 
 pytestmark = pytest.mark.django_db(transaction=True)
 MANY = """

@@ -8,10 +8,10 @@ from django.db import connection
 from django.utils.timezone import now
 
 from agency.models import ActivityEntry
+from tests.factories.webhooks import an_endpoint
 from tests.parallel import at_once
 from tests.tenants import Tenant
 from tests.webhooks.api.test_log import fill
-from tests.webhooks.factories import an_endpoint
 from webhooks.models import Delivery, Endpoint, QueuedDelivery
 
 pytestmark = pytest.mark.django_db

@@ -11,9 +11,9 @@ from django.utils.timezone import now
 from agency.tenants import Tenant as OwnedBy
 from tests import furnished
 from tests.agency.console.browsers import a_browser, at_the_console
+from tests.factories.webhooks import a_failed_delivery, an_endpoint
 from tests.page_walk import Ids, answers, ids_of_both, statuses, unlike_unknown_ids
 from tests.tenants import Tenant
-from tests.webhooks.factories import a_failed_delivery, an_endpoint
 from webhooks.pages.deliveries import sign_redelivery
 from webhooks.services import Replayed
 

@@ -6,8 +6,8 @@ from django.test import Client
 from agency.models import ActivityEntry
 from tests.agency.console.browsers import hidden, text
 from tests.agency.jobs.asking import begin, choice, done, outcome
+from tests.factories.webhooks import a_failed_delivery, an_endpoint
 from tests.tenants import Tenant
-from tests.webhooks.factories import a_failed_delivery, an_endpoint
 from webhooks.models import Delivery, QueuedDelivery
 
 pytestmark = pytest.mark.django_db

@@ -11,9 +11,9 @@ from django.utils.timezone import now
 
 from agency.models import ActivityEntry
 from tests.agency.console.browsers import at_the_console, flashes, hidden, text
+from tests.factories.webhooks import EVENT, a_failed_delivery, an_endpoint
 from tests.tenants import Tenant
 from tests.webhooks.api.test_log import fill
-from tests.webhooks.factories import EVENT, a_failed_delivery, an_endpoint
 from webhooks.models import Delivery
 
 pytestmark = pytest.mark.django_db

@@ -8,8 +8,8 @@ from django.test import Client
 
 from agency.event_types import event_catalogue
 from tests.agency.console.browsers import at_the_console, flashes, hidden, text
+from tests.factories.webhooks import a_failed_delivery, an_endpoint
 from tests.tenants import Tenant
-from tests.webhooks.factories import a_failed_delivery, an_endpoint
 from webhooks.models import Endpoint
 
 pytestmark = pytest.mark.django_db

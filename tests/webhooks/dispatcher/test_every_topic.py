@@ -26,7 +26,7 @@ from tests.channelconnect.sending.conftest import StartSender
 from tests.channelconnect.sending.messages import BUSINESS, NUMBERS, a_channel
 from tests.config.http.receivers import Received
 from tests.factories import ChannelFactory, ClassSessionFactory
-from tests.flow_factories import a_catch_all
+from tests.factories.flows import a_catch_all
 from tests.packs.client import an_automation
 from tests.tenants import Tenant
 from tests.waiting import until

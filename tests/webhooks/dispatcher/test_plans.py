@@ -12,10 +12,10 @@ from django.utils.timezone import now
 from config.leases.connection import Connection, open_connection
 from config.leases.shards import SHARDS
 from config.leases.transactions import ReadTransactions
+from tests.factories.webhooks import an_endpoint
 from tests.tenants import Tenant
 from tests.webhooks.api.test_log_reads import nodes
 from tests.webhooks.delivering import EVENT, record_events
-from tests.webhooks.factories import an_endpoint
 from webhooks.dispatcher import statements
 from webhooks.models import DispatcherRun
 

@@ -10,8 +10,8 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.utils.timezone import now
 
+from tests.factories.webhooks import a_failed_delivery
 from tests.tenants import Tenant
-from tests.webhooks.factories import a_failed_delivery
 from webhooks.models import Attempt, Delivery, HourlyStats, QueuedDelivery
 from webhooks.models.partitions import A_DAY, ATTEMPTS, DELIVERIES, first_id, make_partitions, partitions, today
 from webhooks.services.partitions import (

@@ -10,7 +10,7 @@ from agency.actors import SYSTEM
 from packs.services import add_library_entry, change_pack, copy_automation, create_pack, install_pack
 from tests.agency.console.browsers import flashes, text
 from tests.factories import ChannelFactory, WorkspaceFactory
-from tests.flow_factories import a_flow, a_step
+from tests.factories.flows import a_flow, a_step
 from tests.packs.client import an_automation
 from tests.packs.small_library import extra, write_library
 from tests.parallel import at_once

@@ -11,7 +11,7 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from tests.factories import ChannelFactory
-from tests.flow_factories import a_flow, a_step
+from tests.factories.flows import a_flow, a_step
 from tests.tenants import Tenant, message
 from workspaces.automations.models import Automation
 from workspaces.automations.services import create_automation, publish_automation, switch_on

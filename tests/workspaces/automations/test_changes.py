@@ -9,7 +9,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from config.hooks import Registry
 from tests.factories import ChannelFactory, ContactFactory, ProductFactory, ServiceFactory, WorkspaceFactory
-from tests.flow_factories import Flow, a_flow, a_step
+from tests.factories.flows import Flow, a_flow, a_step
 from tests.tenants import Tenant
 from workspaces.automations.models import Automation, AutomationVersion, Readiness
 from workspaces.automations.services import (

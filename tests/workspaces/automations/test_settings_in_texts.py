@@ -6,7 +6,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from tests.agency.console.browsers import text
 from tests.factories import ChannelFactory, WorkspaceFactory
-from tests.flow_factories import Flow, a_flow, a_step
+from tests.factories.flows import Flow, a_flow, a_step
 from tests.packs.client import an_automation
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client

@@ -7,7 +7,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.models import Event
 from tests.factories import ChannelFactory
-from tests.flow_factories import a_catch_all
+from tests.factories.flows import a_catch_all
 from tests.packs.client import an_automation
 from tests.tenants import Tenant
 from webhooks.services import register_endpoint

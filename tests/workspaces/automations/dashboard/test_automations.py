@@ -14,7 +14,7 @@ from agency.models import ActivityEntry
 from packs.services import change_pack, copy_automation, create_pack, install_pack
 from tests.agency.console.browsers import flashes, text
 from tests.factories import ProductFactory, StaffFactory
-from tests.flow_factories import a_catch_all, a_customers_flow
+from tests.factories.flows import a_catch_all, a_customers_flow
 from tests.packs.client import an_automation
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client

@@ -8,7 +8,7 @@ from django.utils.translation import trans_real
 
 from tests.agency.console.browsers import text
 from tests.factories import ChannelFactory
-from tests.flow_factories import a_flow, a_step
+from tests.factories.flows import a_flow, a_step
 from tests.packs.client import an_automation
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client

@@ -14,7 +14,7 @@ from agency.actors import SYSTEM
 from packs.services import change_pack, copy_automation, create_pack, install_pack
 from tests.agency.console.browsers import text
 from tests.factories import ChannelFactory, WorkspaceFactory
-from tests.flow_factories import a_customers_flow
+from tests.factories.flows import a_customers_flow
 from tests.packs.client import an_automation
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client

@@ -13,7 +13,7 @@ from django.utils.html import escape
 from django.utils.timezone import now
 
 from tests.factories import ProductFactory, ServiceFactory, StaffFactory, WorkspaceMemberFactory
-from tests.flow_factories import a_flow, a_step
+from tests.factories.flows import a_flow, a_step
 from tests.packs.client import an_automation
 from tests.tenants import Tenant
 from tests.workspaces.media.files import PDF

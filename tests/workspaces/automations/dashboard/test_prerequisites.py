@@ -6,7 +6,7 @@ from agency.models import ActivityEntry
 from config.hooks import Registry
 from tests.agency.console.browsers import flashes, text
 from tests.factories import ProductFactory
-from tests.flow_factories import a_flow, a_step
+from tests.factories.flows import a_flow, a_step
 from tests.packs.client import an_automation
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.automations.models import Readiness

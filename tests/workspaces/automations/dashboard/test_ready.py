@@ -11,7 +11,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry, Event
 from tests.agency.console.browsers import flashes, text
-from tests.flow_factories import a_catch_all, a_flow, a_step
+from tests.factories.flows import a_catch_all, a_flow, a_step
 from tests.packs.client import an_automation
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import agency_client

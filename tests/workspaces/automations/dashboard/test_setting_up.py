@@ -10,7 +10,7 @@ from django.test import Client
 from agency.models import ActivityEntry
 from tests.agency.console.browsers import flashes, text
 from tests.factories import ProductFactory
-from tests.flow_factories import a_flow, a_step
+from tests.factories.flows import a_flow, a_step
 from tests.packs.client import an_automation
 from tests.workspaces.subaccounts.dashboard.clients import agency_client
 from workspaces.automations.flows.copying.copies import cleaned

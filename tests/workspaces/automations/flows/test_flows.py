@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.flow_factories import Flow, a_flow, a_step
+from tests.factories.flows import Flow, a_flow, a_step
 from workspaces.automations.flows.checks import MOST_STEPS, is_bounded, problems_of
 from workspaces.automations.flows.registry import STEPS, TRIGGERS
 from workspaces.automations.flows.requirements import REQUIREMENTS

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.flow_factories import a_flow, a_step
+from tests.factories.flows import a_flow, a_step
 from workspaces.automations.flows.presentation.summary import summarize
 
 

@@ -23,9 +23,9 @@ from tests.agency.console.browsers import PASSWORD, at_the_console, flashes, tex
 from tests.broadcasts.under_way import a_broadcast
 from tests.channelconnect.agencies import a_session, switch_on
 from tests.factories import ChannelFactory, WorkspaceFactory, WorkspaceMemberFactory, a_workspace_key
+from tests.factories.webhooks import a_failed_delivery
 from tests.packs.small_library import write_library
 from tests.tenants import Tenant
-from tests.webhooks.factories import a_failed_delivery
 from webhooks.models import Delivery, Endpoint
 from webhooks.services import register_endpoint
 from workspaces.automations.models import Automation
