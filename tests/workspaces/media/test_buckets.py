@@ -1,7 +1,12 @@
 """Files in a bucket that speaks S3: private, in pieces, removed by the same rows."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 from django.test import Client
@@ -9,10 +14,93 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from tests.factories import WorkspaceFactory, a_file
-from tests.workspaces.media.buckets import Bucket, running_bucket
 from tests.workspaces.media.files import PDF
 from workspaces.media.models import UnusedFile
 from workspaces.media.services import StorageAway, open_media, remove_media, remove_next_unused_file
+
+XML = "<?xml version='1.0'?>"
+
+
+@dataclass
+class Bucket:
+    """Its objects by their paths, what was asked of it, and whether it is away."""
+
+    url: str = ""
+    objects: dict[str, bytes] = field(default_factory=dict)
+    parts: dict[int, bytes] = field(default_factory=dict)
+    calls: list[tuple[str, str, str]] = field(default_factory=list)
+    is_away: bool = False
+
+
+class Handler(BaseHTTPRequestHandler):
+    bucket: Bucket
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+    def _answer(self, status: int, body: bytes = b"", **headers: str) -> None:
+        self.send_response(status)
+        for name, value in {"Content-Length": str(len(body)), "ETag": '"tag"', **headers}.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def _handle(self) -> None:
+        bucket, where = self.bucket, urlsplit(self.path)
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        name, asked = unquote(where.path), parse_qs(where.query, keep_blank_values=True)
+        bucket.calls.append((self.command, name, self.headers.get("Authorization", "")))
+        if bucket.is_away:
+            return self._answer(503)
+        if self.command == "PUT":
+            return self._put(name, asked, body)
+        if self.command == "POST":
+            return self._post(name, asked)
+        if self.command == "DELETE":
+            bucket.objects.pop(name, None)
+            return self._answer(204)
+        return self._get(name)
+
+    do_PUT = do_POST = do_GET = do_DELETE = _handle  # noqa: N815  # as http.server calls them
+
+    def _put(self, name: str, asked: dict[str, list[str]], body: bytes) -> None:
+        if "partNumber" in asked:
+            self.bucket.parts[int(asked["partNumber"][0])] = body
+        else:
+            self.bucket.objects[name] = body
+        self._answer(200)
+
+    def _post(self, name: str, asked: dict[str, list[str]]) -> None:
+        if "uploads" in asked:
+            given = f"{XML}<InitiateMultipartUploadResult><UploadId>one</UploadId></InitiateMultipartUploadResult>"
+        else:
+            self.bucket.objects[name] = b"".join(part for _, part in sorted(self.bucket.parts.items()))
+            given = f"{XML}<CompleteMultipartUploadResult><ETag>tag</ETag></CompleteMultipartUploadResult>"
+        self._answer(200, given.encode())
+
+    def _get(self, name: str) -> None:
+        found = self.bucket.objects.get(name)
+        if found is None:
+            return self._answer(404, f"{XML}<Error><Code>NoSuchKey</Code></Error>".encode())
+        first, _, last = self.headers["Range"].removeprefix("bytes=").partition("-")
+        return self._answer(206, found[int(first) : int(last) + 1])
+
+
+@contextmanager
+def running_bucket() -> Iterator[Bucket]:
+    """Run a bucket until the block ends."""
+    bucket = Bucket()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("OneBucket", (Handler,), {"bucket": bucket}))
+    bucket.url = f"http://127.0.0.1:{server.server_port}"
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield bucket
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
 
 # boto3 keeps connections open for its next call.
 pytestmark = [pytest.mark.django_db, pytest.mark.filterwarnings("ignore::ResourceWarning")]
