@@ -42,7 +42,8 @@ search.register_profile(
 )
 search.load_profile("of this size")
 
-# What starts processes, drives a browser, waits for something real or tries very many things: not in `make fast`.
+# What starts processes, drives a browser, waits for something real, tries very many things, or takes long with all its
+# tests: not in `make fast`.
 SLOW = (
     "tests/flows/",
     "tests/tools/local/",
@@ -118,6 +119,38 @@ SLOW = (
     "tests/workspaces/contacts/test_file_imports",
     "tests/workspaces/conversations/dashboard/test_inbox",
     "tests/workspaces/conversations/dashboard/test_working",
+    "tests/admin/test_lookups",
+    "tests/agency/console/test_finding",
+    "tests/agency/console/test_signing_in",
+    "tests/agency/notifications/test_kinds",
+    "tests/agency/own_mail_server/",
+    "tests/broadcasts/api/test_creating",
+    "tests/broadcasts/api/test_moves",
+    "tests/broadcasts/dashboard/test_pages",
+    "tests/broadcasts/dashboard/test_lists",
+    "tests/broadcasts/services/test_beginning",
+    "tests/channelconnect/console/test_console",
+    "tests/channelconnect/test_creating",
+    "tests/plugins/",
+    "tests/webhooks/console/test_deliveries",
+    "tests/workspaces/automations/dashboard/test_automations",
+    "tests/workspaces/automations/dashboard/test_pickers",
+    "tests/workspaces/catalogue/test_pages",
+    "tests/workspaces/classes/test_class_list",
+    "tests/workspaces/classes/test_pages",
+    "tests/workspaces/classes/test_participants",
+    "tests/workspaces/contacts/test_contacts_api",
+    "tests/workspaces/contacts/test_people",
+    "tests/workspaces/contacts/test_segments",
+    "tests/workspaces/conversations/test_sending_api",
+    "tests/workspaces/conversations/test_statuses",
+    "tests/workspaces/subaccounts/api/test_channels",
+    "tests/workspaces/subaccounts/api/test_search",
+    "tests/workspaces/subaccounts/console/test_bulk",
+    "tests/workspaces/subaccounts/console/test_hub",
+    "tests/workspaces/subaccounts/console/test_list",
+    "tests/workspaces/subaccounts/console/test_sorting",
+    "tests/workspaces/subaccounts/console/test_subscription",
 )
 OTHERS_OUT = """
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
