@@ -32,7 +32,7 @@ class Proof(NamedTuple):
 
 PROOFS: Final[Mapping[str, Proof]] = {
     "kills": Proof(
-        "Work that is killed at its statements is done once, whole, and by whoever comes next",
+        "Work that is killed at a statement is finished by the next process, exactly once",
         (
             "tests/agency/jobs/test_killed_jobs.py",
             "tests/agency/notifications/test_killed.py",

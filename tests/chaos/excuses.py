@@ -21,9 +21,9 @@ Found = TypeVar("Found")
 class Excuses:
     """`found` is how many arrivals of an envelope at an endpoint may be followed by one more each.
 
-    Whoever looks, looks late: by then a dispatcher may have sent again what was lost, and written it down. So what
-    came again since a fault began is excused as well as what is not written down. `numbers` has the endpoints of the
-    database, `rest` lets time pass.
+    The database is asked some time after the fault. By then a dispatcher may have sent again what was lost, and
+    recorded it. So what came again since a fault began is excused, as well as what is not recorded. `numbers` has the
+    endpoints of the database, `rest` lets time pass.
     """
 
     def __init__(self, arrivals: Arrivals, receiver: Receiver, rest: Callable[[float], None]) -> None:

@@ -31,7 +31,8 @@ FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid() AND state IS DISTINCT FROM 'idle'
 ORDER BY xact_start NULLS LAST LIMIT %s
 """
-# Whoever waits for a row waits for another's transaction, and has locked the row's place in its table meanwhile.
+# A connection that waits for a row waits for the transaction that holds it. Meanwhile it has locked the row's place
+# in the table, which says which table that is.
 WAITING = """
 SELECT lock.pid, lock.locktype, lock.mode,
     coalesce(lock.relation, (
@@ -60,19 +61,19 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 
 def _sections(item: pytest.Item, report: pytest.TestReport) -> Iterator[Section]:
-    yield "database", _told(database_activity)
-    yield "other threads", _told(_other_threads)
-    yield "machine", _told(lambda: _machine(time.perf_counter() - item.stash[began], report))
+    yield "database", _described(database_activity)
+    yield "other threads", _described(_other_threads)
+    yield "machine", _described(lambda: _machine(time.perf_counter() - item.stash[began], report))
     for log in starting.logs():
-        if written := _told(log.newest):
+        if written := _described(log.newest):
             yield log.title, written
 
 
-def _told(tell: Callable[[], str]) -> str:
-    """Whatever happens while a failure is looked into is told, and is no failure of its own."""
+def _described(describe: Callable[[], str]) -> str:
+    """Describe one side of a failure. An error on the way is the description, and fails nothing more."""
     try:
-        return tell()
-    except Exception as error:  # noqa: BLE001  # this says so
+        return describe()
+    except Exception as error:  # noqa: BLE001  # a report is complete with or without this part, whatever went wrong
         return f"not known: {error!r}"
 
 
@@ -105,7 +106,7 @@ def database_activity() -> str:
     url, told = database_url(), []  # this thread's: the other one has no test database
 
     def ask() -> None:
-        told.append(_told(lambda: _activity(url)))
+        told.append(_described(lambda: _activity(url)))
 
     # A server that is stopped answers nothing at all, whatever limits its statements have.
     asking = threading.Thread(target=ask, daemon=True)

@@ -139,7 +139,7 @@ class FallsSilent(Proxy):
                 return
 
 
-def test_a_server_that_falls_silent_is_told_of_and_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_falls_silent_is_reported_and_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     address = connection.settings_dict
     proxy = FallsSilent(f"{address['HOST']}/.s.PGSQL.{address['PORT'] or 5432}")
     monkeypatch.setattr(diagnosis, "LIMIT_SECONDS", 1.0)

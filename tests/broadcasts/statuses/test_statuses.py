@@ -217,7 +217,7 @@ def _updates() -> tuple[int, int]:
 
 @pytest.mark.django_db(transaction=True)
 def test_the_updates_write_no_index(channel: Channel) -> None:
-    """Each new version finds room on its page, whoever's snapshot keeps the old ones: so indexes alone tell."""
+    """Every page has room for new versions, also while a snapshot keeps the old ones: only an index can prevent HOT."""
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE broadcasts_recipient SET (fillfactor = 10)")
         try:

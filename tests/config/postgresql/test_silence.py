@@ -59,7 +59,7 @@ def many(web: Web, tenant: Tenant) -> list[Reply]:
         return [one.result() for one in reads + writes]
 
 
-def assert_all_are_told_to_come_back(answers: list[Reply]) -> None:
+def assert_all_are_503_with_retry_after(answers: list[Reply]) -> None:
     assert {reply.status for reply in answers} == {503}
     assert all(b"retry-after: " in reply.head and set(reply.json) == {"message"} for reply in answers)
 
@@ -83,9 +83,9 @@ def test_a_database_that_falls_silent_costs_no_call_more_than_its_limit(a: Tenan
     assert call(web, a).status == 200
     with restored(proxy, web):
         proxy.become(Mode.SILENT)
-        assert_all_are_told_to_come_back(many(web, a))
+        assert_all_are_503_with_retry_after(many(web, a))
         # Those connections are gone; new ones are accepted, and told nothing either.
-        assert_all_are_told_to_come_back(many(web, a))
+        assert_all_are_503_with_retry_after(many(web, a))
         page = web.get("/account/sign-in")
         ready = web.get("/readyz")
         assert (ready.status, ready.json["checks"]["database"]) == (503, False)
@@ -99,7 +99,7 @@ def test_a_database_that_is_gone_is_503_and_one_that_came_back_is_used_at_once(
     assert [reply.status for reply in many(web, a)[:8]] == [200] * 8
     with restored(proxy, web):
         proxy.become(Mode.GONE)
-        assert_all_are_told_to_come_back(many(web, a))
+        assert_all_are_503_with_retry_after(many(web, a))
         page = web.talk(head("GET", "/console/", "Connection: close", "Cookie: session=abcdefgh"))
         assert (page.status, b"retry-after: " in page.head, b"text/html" in page.head) == (503, True, True)
     assert [reply.status for reply in many(web, a)[:8]] == [200] * 8
@@ -120,7 +120,7 @@ def test_a_backend_that_is_frozen_is_given_up(a: Tenant, web: Web, proxy: Proxy)
         assert {reply.status for reply in found} <= {200, 201, 503}
         given_up = [reply for reply in found if reply.status == 503]
         assert given_up
-        assert_all_are_told_to_come_back(given_up)
+        assert_all_are_503_with_retry_after(given_up)
     finally:
         for pid in pids:
             os.kill(pid, signal.SIGCONT)
@@ -142,7 +142,7 @@ def test_a_read_that_meets_a_lock_is_told_to_come_back(a: Tenant, web: Web) -> N
     )
     with psycopg.connect(address) as other:
         other.execute("LOCK TABLE agency_agency IN ACCESS EXCLUSIVE MODE")
-        assert_all_are_told_to_come_back([call(web, a)])
+        assert_all_are_503_with_retry_after([call(web, a)])
 
 
 def test_a_server_that_takes_no_writes_is_not_ready(web: Web, proxy: Proxy) -> None:

@@ -10,7 +10,7 @@ FRAMES: Final = ("console (frame)", "app (frame)")
 FRAME_OF_CONSOLE: Final = (FRAMES[0], "console:webhooks (sparkline)", "app:people (opened by the agency)")
 DASHBOARD: Final = pages_in("app")
 FRAME_OF_DASHBOARD: Final = FRAMES[1]
-# Of whoever has not signed in.
+# Pages that need no sign-in.
 STRANGERS: Final = (
     *ANONYMOUS,
     "account (unknown address)",

@@ -93,7 +93,7 @@ def test_a_file_that_is_gone_has_its_pages_looked_at(root: Path) -> None:
     assert changed(record, root) == {"console:team"}
 
 
-def test_a_file_that_is_changed_during_a_sweep_is_told_of(root: Path) -> None:
+def test_a_file_that_is_changed_during_a_sweep_is_named(root: Path) -> None:
     began = (root / "templates/team.html").stat().st_mtime_ns
     assert files_changed_since(began, TEAM, root, LOOKING) == []
     for name in ("templates/team.html", "checks.js"):

@@ -110,7 +110,7 @@ def paths(all_ids: tuple[Ids, Ids]) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("method", ["get", "post"])
-def test_whoever_has_not_signed_in_is_led_to_the_sign_in_page(method: str, paths: dict[str, str]) -> None:
+def test_without_a_session_every_page_redirects_to_sign_in(method: str, paths: dict[str, str]) -> None:
     for name, answer in answers(a_browser(), method, paths):
         assert (name, answer.status_code) == (name, 302)
         assert answer["Location"].startswith("/account/sign-in?next=/console/")

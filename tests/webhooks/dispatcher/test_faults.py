@@ -13,10 +13,8 @@ from django.db import connection, transaction
 
 from agency.models import Event
 from agency.services.events import DISPATCHER
-from config import queues as celery_queues
 from config import redis as counters
-from config.celery import app, wake_up_channel
-from config.celery import stopping as worker_end
+from config.celery import wake_up_channel
 from config.leases import claimer
 from config.leases.connection import open_connection
 from config.leases.runs import LEASE_SECONDS
@@ -37,10 +35,8 @@ from tests.webhooks.delivering import (
     subscribe,
 )
 from tests.webhooks.dispatcher.test_isolation import Crowd
-from webhooks import tasks
 from webhooks.dispatcher import fan_out, queries
 from webhooks.dispatcher.claimer import DeliveryClaimer
-from webhooks.dispatcher.loop import LAST_ATTEMPTS_SECONDS, RUN_SECONDS
 from webhooks.models import Attempt, Delivery, DispatcherRun, Endpoint, QueuedDelivery
 
 OPEN_SINCE = """
@@ -372,43 +368,6 @@ def test_no_index_of_deliveries_names_what_a_success_changes(db: None) -> None:
         indexed = {row[0] for row in cursor.fetchall()}
     assert {"agency_id", "endpoint_id", "failed_at", "kind"} <= indexed
     assert not indexed & set(CHANGED)
-
-
-def test_the_task_works_until_its_worker_stops(
-    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stopping = threading.Event()
-    monkeypatch.setattr(worker_end, "stopping", stopping)
-    receiver = start_receiver()
-    subscribe(a, receiver)
-    worker = threading.Thread(target=tasks.deliver)
-    worker.start()
-    record_events(a)
-    ended(a)
-    worker_end.stop()
-    worker.join(60)
-    assert not worker.is_alive()
-    tasks.deliver()
-    assert len(receiver.requests) == 1
-
-
-@pytest.mark.django_db(transaction=True)
-def test_the_task_ends_in_order_before_its_hard_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    longest = tasks.LONGEST_SECONDS
-    monkeypatch.setattr(tasks, "LONGEST_SECONDS", 0.5)
-    worker = threading.Thread(target=tasks.deliver)
-    worker.start()
-    worker.join(60)
-    assert not worker.is_alive()
-    assert not DispatcherRun.objects.exists()
-    assert RUN_SECONDS < longest < longest + LAST_ATTEMPTS_SECONDS < celery_queues.DISPATCHER.hard_seconds
-
-
-def test_the_dispatchers_queue_carries_calls_to_work_and_nothing_else() -> None:
-    """A dispatcher that starts empties it."""
-    app.loader.import_default_modules()
-    queues = {name: app.amqp.router.route({}, name)["queue"].name for name in app.tasks}
-    assert {name for name, queue in queues.items() if queue == "dispatcher"} == {"webhooks.deliver"}
 
 
 def test_the_log_of_the_dispatcher_names_no_secret_and_no_body(

@@ -53,7 +53,7 @@ def test_the_table_names_every_page_of_the_dashboard() -> None:
 
 
 @pytest.mark.parametrize("method", ["get", "post"])
-def test_whoever_has_not_signed_in_is_led_to_the_sign_in_page(method: str, every_path: dict[str, str]) -> None:
+def test_without_a_session_every_page_redirects_to_sign_in(method: str, every_path: dict[str, str]) -> None:
     for name, answer in answers(a_browser(), method, every_path):
         assert (name, answer.status_code) == (name, 302)
         assert answer["Location"].startswith("/account/sign-in?next=/app/")
