@@ -44,6 +44,10 @@ def written(database: psycopg.Connection[Any]) -> int:
     return int(database.execute("SELECT count(*) FROM agency_event").fetchall()[0][0])
 
 
+def wait_for_events(database: psycopg.Connection[Any], number: int) -> None:
+    until(lambda: written(database) >= number, what=f"{number} events")
+
+
 def webhooks(system: RunningSystem) -> list[str]:
     headers = {"x-api-key": system.bootstrap["agency_key"]}
     answer = requests.get(f"{system.url}/api/agency/v1/webhooks", headers=headers, timeout=60)
@@ -69,7 +73,7 @@ def test_killing_the_dispatcher_and_the_web_process_in_the_middle_loses_nothing(
         with psycopg.connect(live_system.env["DATABASE_URL"], autocommit=True) as database:
             begun = written(database)
             for number, child in enumerate(("dispatcher", "web", "dispatcher"), 1):
-                until(lambda number=number: written(database) >= begun + 6 * number, what="more events")  # type: ignore[misc]
+                wait_for_events(database, begun + 6 * number)
                 send(live_system, child, signal.SIGKILL)
 
     killer = threading.Thread(target=kill)
