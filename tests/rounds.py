@@ -1,6 +1,7 @@
 """Whole rounds of workers: what they would do by themselves, they have done by then."""
 
 from collections.abc import Collection
+from datetime import datetime
 
 from config.leases.models import WorkerRun
 from tests.waiting import until
@@ -12,14 +13,14 @@ WHOLE_ROUND = 2
 def wait_for_a_round(runs: type[WorkerRun], *, but: Collection[int] = ()) -> None:
     """Wait until each run at work, but for these, has swept and claimed from beginning to end.
 
-    A run says that it is there at the beginning of each sweep.
+    A run says that it is there at the beginning of each sweep. A worker that only just starts may have no run yet,
+    and one that lost its connection begins a new one: both are waited for.
     """
-    rows = runs._default_manager.filter(lost_at=None).exclude(number__in=but)
+    rows = runs._default_manager.filter(lost_at=None).exclude(number__in=but).values_list("number", "seen_at")
     for _ in range(WHOLE_ROUND):
-        _wait_until_seen_again(runs, dict(rows.values_list("number", "seen_at")))
+        before = until(lambda: dict(rows.all()), what="a run at work")
+        until(lambda before=before: _are_all_newer(dict(rows.all()), before), what="a round of each run")
 
 
-def _wait_until_seen_again(runs: type[WorkerRun], before: dict[int, object]) -> None:
-    assert before, "no run is at work"
-    rows = runs._default_manager.filter(number__in=before).values_list("number", "seen_at")
-    until(lambda: all(seen_at != before[number] for number, seen_at in rows.all()), what="a round of each run")
+def _are_all_newer(now: dict[int, datetime], before: dict[int, datetime]) -> bool:
+    return bool(now) and all(seen_at != before.get(number) for number, seen_at in now.items())
