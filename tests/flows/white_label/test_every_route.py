@@ -28,10 +28,12 @@ from tests.flows.white_label.agencies import (
 from tests.packs.small_library import write_library
 from tests.routes import ROUTES, address, api_of, ids_of
 from tests.tenants import Tenant
+from tests.workspaces.subaccounts.dashboard.pages import LANDING, PAGES
 
 a, b = furnished.a, furnished.b
 
 pytestmark = pytest.mark.django_db
+EVERY_PAGE = PAGES | LANDING
 Hosts = tuple[HostedAgency, HostedAgency]
 
 
@@ -69,11 +71,12 @@ def wrong_with(answer: Any, path: str, here: HostedAgency, other: HostedAgency) 
     return found
 
 
-def walk(browser: Client, paths: Iterable[str], here: HostedAgency, other: HostedAgency) -> None:
-    """Open every page, and everything that the pages fetch."""
-    found, resources = [], set()
+def walk(browser: Client, paths: Iterable[str], here: HostedAgency, other: HostedAgency) -> dict[str, int]:
+    """Open every page, and everything that the pages fetch; give the status of each page."""
+    found, resources, statuses = [], set(), {}
     for path in paths:
         answer = browser.get(path)
+        statuses[path] = answer.status_code
         found += wrong_with(answer, path, here, other)
         resources |= resources_of(text_of(answer) if not answer.streaming else "")
     for resource in sorted(resources):
@@ -83,6 +86,7 @@ def walk(browser: Client, paths: Iterable[str], here: HostedAgency, other: Hoste
         found += [f"{resource}: it shows {trace}" for trace in traces_in(text_of(answer), other)]
         found += [f"{resource}: its address" for _ in traces_in(resource, other)]
     assert not found, "\n".join(found)
+    return statuses
 
 
 def each_way(hosts: Hosts) -> list[tuple[HostedAgency, HostedAgency]]:
@@ -104,8 +108,9 @@ def test_the_dashboard(hosts: Hosts, person: User) -> None:
     for here, other in each_way(hosts):
         pages = addresses.of_dashboard(here.tenant)
         assert set(pages) == addresses.names_in("app")
-        paths = [path for name, path in pages.items() if f"app:{name}" not in addresses.ENDLESS]
-        walk(here.browser(person), paths, here, other)
+        paths = {name: path for name, path in pages.items() if f"app:{name}" not in addresses.ENDLESS}
+        statuses = walk(here.browser(person), paths.values(), here, other)
+        assert {name: statuses[path] for name, path in paths.items()} == {name: EVERY_PAGE[name].get for name in paths}
 
 
 def test_pages_about_accounts_with_and_without_a_session(hosts: Hosts, person: User) -> None:

@@ -88,7 +88,7 @@ def is_seen_by(role: str, name: str, case: PageCase) -> bool:
     return case.owners != "all" and not (role == "viewer" and name in EXPORTS)
 
 
-@pytest.mark.parametrize("role", ["viewer", "admin", "member"])
+@pytest.mark.parametrize("role", ["viewer", "member"])
 def test_members_and_the_agency_see_what_is_not_the_owner_s_alone(role: str, a: Tenant, paths: dict[str, str]) -> None:
     found = statuses(colleague(role, a), "get", paths)
     assert found == {name: case.get if is_seen_by(role, name, case) else 403 for name, case in PAGES.items()}
@@ -118,15 +118,16 @@ def test_the_owner_of_another_workspace_finds_nothing_there(a: Tenant, b: Tenant
     assert unlike_unknown_ids(dashboard_client(a.workspace), all_ids[1], address, b.mark) == []
 
 
-def test_on_the_agency_s_own_host_a_page_is_as_elsewhere_and_on_another_s_nobody_comes_in(
-    a: Tenant, b: Tenant, paths: dict[str, str]
-) -> None:
-    """Whoever signs in there, or brings along the session of the own host."""
+def test_on_another_agency_s_host_nobody_comes_in(a: Tenant, b: Tenant, paths: dict[str, str]) -> None:
+    """Whoever signs in there, or brings along the session of the own host.
+
+    On the agency's own host each page is opened in tests/flows/white_label/test_every_route.py.
+    """
     person = a_person()
     change_owner(workspace=a.workspace, name="Nora", email=person.email, now=now(), by=SYSTEM)
     accept_invitation(invitation=Invitation.objects.get(email=person.email), user=person, now=now(), by=SYSTEM)
     own, others = (signed_in_on(a_host(one.agency), person) for one in (a, b))
-    assert statuses(own, "get", paths) == {name: case.get for name, case in PAGES.items()}
+    assert own.get(paths["automations"]).status_code == 200
     carried = a_browser()
     carried.defaults["HTTP_HOST"] = others.defaults["HTTP_HOST"]
     carried.cookies = deepcopy(own.cookies)
