@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import expect
 from pytest_django.live_server_helper import LiveServer
 
+from tests.flows.agency_site import open_agency_site
 from tools.sandbox import RunningSandbox, SandboxConfig, open_sandbox
 from webhooks.dispatcher.loop import Dispatcher
 
@@ -62,8 +63,17 @@ def chromium(_django_beside_the_browser: None) -> str:
 
 
 @pytest.fixture(scope="session")
-def browser_type_launch_args(browser_type_launch_args: dict[str, Any], chromium: str) -> dict[str, Any]:
-    return {**browser_type_launch_args, "executable_path": chromium, "args": FLAGS}
+def browser_type_launch_args(
+    browser_type_launch_args: dict[str, Any], chromium: str, agency_site: list[str]
+) -> dict[str, Any]:
+    return {**browser_type_launch_args, "executable_path": chromium, "args": [*FLAGS, *agency_site]}
+
+
+@pytest.fixture(scope="session")
+def agency_site() -> Iterator[list[str]]:
+    """The site to which an agency's customers return; the flags with which a browser finds it."""
+    with open_agency_site() as flags:
+        yield flags
 
 
 @pytest.fixture
