@@ -10,43 +10,14 @@ import pytest
 from playwright.sync_api import expect
 from pytest_django.live_server_helper import LiveServer
 
+from tests.flows.agency_site import open_agency_site
 from tools.sandbox import RunningSandbox, SandboxConfig, open_sandbox
 from webhooks.dispatcher.loop import Dispatcher
 
 # What a page is expected to show is waited for as long as a busy machine takes; the library's own limit is 5 s.
 expect.set_options(timeout=60_000)
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-# Where addresses are typed, a browser with menus has two pages of its own, in each window anew.
-MENUS = ("WebUIOmniboxPopup", "WebUIOmniboxAimPopup")
-# What Playwright switches off; a second list replaces its own.
-OF_PLAYWRIGHT = (
-    "AvoidUnnecessaryBeforeUnloadCheckSync",
-    "DestroyProfileOnBrowserClose",
-    "HttpsFirstBalancedModeAutoEnable",
-    "HttpsUpgrades",
-    "LensOverlay",
-    "MediaRouter",
-    "PaintHolding",
-    "ThirdPartyStoragePartitioning",
-    "AvoidCorsURLLoaderRestartOnRedirect",
-    "TcpPortRandomizationWin",
-    "OptimizationHints",
-    "NetworkTimeServiceQuerying",
-    "AimEnabled",
-    "PreconnectToSearch",
-    "msForceBrowserSignIn",
-    "msEdgeUpdateLaunchServicesPreferredVersion",
-)
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    f"--disable-features={','.join((*OF_PLAYWRIGHT, *MENUS))}",
-]
+# The headless shell comes first: a start or a context costs it less than half of the processor time.
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
 
 @pytest.fixture(scope="session")
@@ -62,8 +33,17 @@ def chromium(_django_beside_the_browser: None) -> str:
 
 
 @pytest.fixture(scope="session")
-def browser_type_launch_args(browser_type_launch_args: dict[str, Any], chromium: str) -> dict[str, Any]:
-    return {**browser_type_launch_args, "executable_path": chromium, "args": FLAGS}
+def browser_type_launch_args(
+    browser_type_launch_args: dict[str, Any], chromium: str, agency_site: list[str]
+) -> dict[str, Any]:
+    return {**browser_type_launch_args, "executable_path": chromium, "args": agency_site}
+
+
+@pytest.fixture(scope="session")
+def agency_site() -> Iterator[list[str]]:
+    """The site to which an agency's customers return; the flags with which a browser finds it."""
+    with open_agency_site() as flags:
+        yield flags
 
 
 @pytest.fixture

@@ -26,6 +26,7 @@ from channelconnect.services import connect_url
 from tests.agency.console.browsers import PASSWORD, a_person
 from tests.channelconnect.agencies import a_session, switch_on
 from tests.factories import PlanFactory
+from tests.flows.agency_site import expect_return
 from tests.flows.white_label.agencies import OF_THE_PRODUCT, HostedAgency, is_customer_of_both
 from tests.tenants import Tenant
 from tools.sandbox import RunningSandbox, SandboxConfig, open_sandbox
@@ -162,11 +163,10 @@ def connect_a_channel(visitor: Visitor) -> None:
     expect(page.get_by_role("radio").first).to_be_visible()
     visitor.look()
     visitor.expect_logo()
-    page.route("https://**/*", lambda route: route.fulfill(body="Back at the agency"))
     # Each takes an account of their own.
     page.get_by_role("radio").nth(0 if visitor.theme == "light" else 1).check()
     page.get_by_role("button", name="Connect").click()
-    expect(page.get_by_text("Back at the agency")).to_be_visible()
+    expect_return(page)
     session.refresh_from_db()
     assert session.status == "connected"
 

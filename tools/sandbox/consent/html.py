@@ -18,6 +18,8 @@ def document(title: str, *parts: str) -> str:
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">'
+        # With an icon of its own, no browser asks for /favicon.ico, which is no call of the provider's.
+        '<link rel="icon" href="data:,">'
         f"<title>{escape(title)}</title><style>{STYLE}</style></head><body><h1>{escape(title)}</h1>"
         + "".join(parts)
         + "</body></html>"
