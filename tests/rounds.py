@@ -2,6 +2,9 @@
 
 from collections.abc import Collection
 from datetime import datetime
+from functools import partial
+
+from django.db.models import QuerySet
 
 from config.leases.models import WorkerRun
 from tests.waiting import until
@@ -19,8 +22,9 @@ def wait_for_a_round(runs: type[WorkerRun], *, but: Collection[int] = ()) -> Non
     rows = runs._default_manager.filter(lost_at=None).exclude(number__in=but).values_list("number", "seen_at")
     for _ in range(WHOLE_ROUND):
         before = until(lambda: dict(rows.all()), what="a run at work")
-        until(lambda before=before: _are_all_newer(dict(rows.all()), before), what="a round of each run")
+        until(partial(_are_all_newer, rows, before), what="a round of each run")
 
 
-def _are_all_newer(now: dict[int, datetime], before: dict[int, datetime]) -> bool:
+def _are_all_newer(rows: "QuerySet[WorkerRun, tuple[int, datetime]]", before: dict[int, datetime]) -> bool:
+    now = dict(rows.all())
     return bool(now) and all(seen_at != before.get(number) for number, seen_at in now.items())

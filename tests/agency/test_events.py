@@ -17,8 +17,10 @@ from agency.tenants import Audience, Tenant
 from config.celery import wake_up_channel
 from config.redis import client
 from tests.factories import AgencyFactory
+from tests.waiting import until
 
 MOMENT = datetime(2026, 11, 20, 9, 30, 0, 250_000, tzinfo=UTC)
+OWN = b"the test"
 
 
 class RolledBack(Exception):
@@ -107,10 +109,17 @@ def listening() -> Iterator[Callable[[], int]]:
         subscription.get_message(timeout=30)  # the confirmation
 
         def heard() -> int:
-            count = 0
-            while subscription.get_message(timeout=0.1) is not None:
-                count += 1
-            return count
+            """Say something as well: what was said before it has come when it comes."""
+            came: list[bytes] = []
+
+            def is_whole() -> bool:
+                if message := subscription.get_message(timeout=1):
+                    came.append(message["data"])
+                return came[-1:] == [OWN]
+
+            client().publish(wake_up_channel("dispatcher"), OWN)
+            until(is_whole, what="our own words")
+            return len(came) - 1
 
         yield heard
 

@@ -121,7 +121,7 @@ def test_garbage_in_a_trusted_proxys_header_counts_as_the_proxy(client: Client, 
 @pytest.mark.usefixtures("_behind_a_proxy")
 @pytest.mark.parametrize("written", ["{}:8080", "[{}]:443", " {} ", "{}%eth0"])
 def test_ports_brackets_and_scopes_belong_to_no_address(client: Client, written: str) -> None:
-    address = "198.18.7.7" if written == "{}:8080" else "2001:db8:7:7::7"
+    address = "198.19.7.7" if written == "{}:8080" else an_address()  # which no other test counts
     header = {"X-Forwarded-For": written.format(address)}
     with_them = client.get(f"{WORKSPACE}/things", REMOTE_ADDR="10.0.0.1", headers=header)
     plain = client.get(f"{WORKSPACE}/things", REMOTE_ADDR=address)
@@ -149,8 +149,10 @@ def test_the_window_begins_with_the_first_request_and_ends_as_said() -> None:
     assert first is not None
     assert first.retry_after is None
     assert second is not None
-    assert second.retry_after in (59, 60)
     key = f"limit:{limit.bucket}"
+    left = redis.client().pttl(key)
+    assert second.retry_after is not None
+    assert left <= second.retry_after * 1_000 <= 60_000
     redis.client().pexpire(key, 30_200)
     third = count(limit)
     left = redis.client().pttl(key)

@@ -42,6 +42,12 @@ def server(tmp_path_factory):
         yield tell
     process.wait(60)
 
+# The server has databases of other tests, in which somebody may wait as well.
+WAITS = """
+SELECT FROM pg_stat_activity
+WHERE datname = current_database() AND application_name = 'waiter' AND wait_event_type = 'Lock'
+"""
+
 @pytest.fixture
 def locked(request):
     """One connection holds what another waits for."""
@@ -51,7 +57,7 @@ def locked(request):
         holder.execute(held)
         thread = threading.Thread(target=waiter.execute, args=[waits], name="waiting thread")
         thread.start()
-        until(lambda: observer.execute("SELECT FROM pg_locks WHERE NOT granted").fetchone() is not None)
+        until(lambda: observer.execute(WAITS).fetchone() is not None)
         yield
         holder.execute("ROLLBACK")
         thread.join(60)

@@ -105,6 +105,18 @@ def slowly(seconds: float, data: bytes = b"HTTP/1.1 204 No Content\r\n\r\n") -> 
     return behave
 
 
+def wait_for_connections(which: str, number: int) -> None:
+    """Wait until the dispatcher has so many sessions at the database: each of its threads begins its own."""
+    sessions = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE %s AND datname = current_database()"
+
+    def are_there() -> bool:
+        with connection.cursor() as cursor:
+            cursor.execute(sessions, [which])
+            return bool(cursor.fetchone()[0] >= number)
+
+    until(are_there, what=f"{number} sessions of {which}")
+
+
 def cut_connections(which: str) -> int:
     """End the dispatcher's sessions at the database, as a restart does."""
     with connection.cursor() as cursor:

@@ -1,20 +1,22 @@
 """Charts on the console's first page: an agency's own counts over a day, a week and a month, drawn and as a table."""
 
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
+import time_machine
 from django.db import connection
 from django.db.models import F
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from agency.models import CounterState, HourlyCount
 from agency.services import record_activity
 from agency.services.hourly_counts import count_hours
 from agency.tasks import count_hours as task
-from config.db import database_now
 from tests.agency.console.browsers import text
 from tests.broadcasts.under_way import a_broadcast
 from tests.channelconnect.sending.messages import a_conversation, a_message
@@ -27,8 +29,15 @@ pytestmark = pytest.mark.django_db
 HOUR = timedelta(hours=1)
 
 
+@pytest.fixture(autouse=True)
+def _one_moment() -> Iterator[None]:
+    """Let no hour turn while a test lasts: the page's own clock stands still."""
+    with time_machine.travel(now(), tick=False):
+        yield
+
+
 def this_hour() -> datetime:
-    return database_now().astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+    return now().astimezone(UTC).replace(minute=0, second=0, microsecond=0)
 
 
 def home(browser: Client, period: str = "") -> str:

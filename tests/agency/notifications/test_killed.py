@@ -34,7 +34,11 @@ AT_ONCE, DIGEST, IN_THE_LIST = 3, 2, 2
 LEAST_KILLS = 15 if FULL_SIZE else 3
 # The tables that a worker is killed in the midst of a transaction with, one after the other.
 KILLED_AT = ("agency_notification", "agency_mail", "agency_mail")[-size("kills", "killed workers") :]
-WAITS_FOR = "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND relation = %s::regclass)"
+# A table has the same number in the databases of other tests.
+WAITS_FOR = """
+SELECT EXISTS (SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
+    WHERE NOT granted AND relation = %s::regclass AND datname = current_database())
+"""
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from channelconnect.sending.calling import waits
 from channelconnect.sending.loop import SenderRun
 from config.celery import wake_up
 from tests.channelconnect.sending.messages import a_channel
@@ -51,6 +52,16 @@ def start_sender(meta: RunningSandbox, transactional_db: None) -> Iterator[Start
     yield start
     for one in started:
         one.stop()
+
+
+LONGER = 100
+
+
+@pytest.fixture
+def _long_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let what was not accepted wait until the test has it tried again: for a hundred times as long."""
+    longer = {backoff: tuple(LONGER * seconds for seconds in waits.WAITS[backoff]) for backoff in waits.WAITS}
+    monkeypatch.setattr(waits, "WAITS", longer)
 
 
 @pytest.fixture

@@ -40,8 +40,8 @@ def test_an_answer_goes_before_the_mass_of_its_own_channel(
     start_sender(sources=[mass, WatchedConversations(mass)])
     until(lambda: mass.recorded > 30)
 
-    before = meta.ledger()["sent_total"]
     message = an_answer(channel)
+    before = meta.ledger()["sent_total"]
 
     assert ended(message).status == "sent"
     sent = [one["opaque"] for one in meta.ledger()["sent"]]
@@ -63,8 +63,9 @@ def test_an_answer_goes_with_the_next_claims_whatever_mass_all_channels_have(
         start_sender(sources=[mass, conversations], rates=None)
         until(lambda: mass.recorded > 2_000)
 
+        messages = [an_answer(channel)]
         before = mass.claims
-        messages = [an_answer(one) for one in (channel, channels[0], others[-1])]
+        messages += [an_answer(one) for one in (channels[0], others[-1])]
 
         assert [ended(one).status for one in messages] == ["sent"] * 3
     assert mass.claimed < 50 * 2_000, "the mass was over before"

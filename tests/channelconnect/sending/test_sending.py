@@ -8,7 +8,7 @@ import pytest
 from django.utils.timezone import now
 
 from config.db import database_now
-from tests.channelconnect.sending.conftest import StartSender
+from tests.channelconnect.sending.conftest import LONGER, StartSender
 from tests.channelconnect.sending.messages import (
     a_channel,
     a_conversation,
@@ -80,7 +80,7 @@ def test_many_messages_go_once_each_and_in_order_within_a_conversation(
 
     start_sender(rates=None)
 
-    until(lambda: not QueuedMessage.objects.exists(), 30)
+    until(lambda: not QueuedMessage.objects.exists())
     sent = meta.ledger()["sent"]
     assert Counter(one["opaque"] for one in sent) == Counter(map(str, Message.objects.values_list("uuid", flat=True)))
     texts: dict[str, list[str]] = defaultdict(list)
@@ -130,6 +130,7 @@ def test_outside_the_window_of_messenger_the_subcode_decides(
     assert channel.status == "active"
 
 
+@pytest.mark.usefixtures("_long_waits")
 @pytest.mark.parametrize(
     ("code", "seconds"), [("131056", (1, 4)), ("130429", (1, 2)), ("131016", (1, 4)), ("80007", (5, 20))]
 )
@@ -141,7 +142,7 @@ def test_what_was_not_accepted_is_tried_again_after_longer_and_longer(
     began = database_now()
     start_sender()
 
-    for tries, wait in enumerate(seconds, start=1):
+    for tries, wait in enumerate((LONGER * one for one in seconds), start=1):
         row = until(QueuedMessage.objects.filter(message=message, tries=tries, run=None).first)
         message.refresh_from_db()
         assert (message.status, sends(meta, message)) == ("pending", 0)
@@ -152,6 +153,7 @@ def test_what_was_not_accepted_is_tried_again_after_longer_and_longer(
     assert sends(meta, message) == 1
 
 
+@pytest.mark.usefixtures("_long_waits")
 def test_a_later_message_waits_for_the_one_that_is_tried_again_and_other_people_do_not(
     meta: RunningSandbox, channel: Channel, start_sender: StartSender
 ) -> None:
@@ -205,6 +207,7 @@ def test_a_status_that_came_meanwhile_settles_what_is_unknown(
     assert (message.status, message.error_code, message.provider_message_id) == ("delivered", None, "wamid.X")
 
 
+@pytest.mark.usefixtures("_long_waits")
 def test_a_provider_that_cannot_be_reached_is_tried_again(
     channel: Channel, start_sender: StartSender, settings: Any
 ) -> None:

@@ -51,7 +51,7 @@ def test_a_sender_whose_connections_are_cut_goes_on_in_a_new_run(
     try:
         for share in (40, 120):
             until(partial(has_sent, meta, share), 30)
-            assert cut_connections("sender%")
+            until(lambda: cut_connections("sender%"), what="connections to cut")
         until(lambda: not QueuedMessage.objects.filter(is_unknown=False).exists(), 60)
     finally:
         stopping.set()

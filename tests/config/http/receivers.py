@@ -98,10 +98,19 @@ def after_request(act: Behaviour) -> Behaviour:
 
 
 class Receiver:
-    """A server with a thread for each connection, each of which does as `behaviour` says."""
+    """A server with a thread for each connection, each of which does as `behaviour` says.
+
+    `is_reserved` says that the port is one of `tests.config.serving.web.reserved_port`.
+    """
 
     def __init__(
-        self, behaviour: Behaviour, *, host: str = "127.0.0.1", port: int = 0, tls: ssl.SSLContext | None = None
+        self,
+        behaviour: Behaviour,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        tls: ssl.SSLContext | None = None,
+        is_reserved: bool = False,
     ) -> None:
         self.requests: list[Received] = []
         self.connections: list[Connection] = []
@@ -112,7 +121,7 @@ class Receiver:
         if tls is not None:
             tls.sni_callback = lambda _socket, name, _context: self.server_names.append(name)
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        self._listener = socket.create_server((host, port), family=family, backlog=256)
+        self._listener = socket.create_server((host, port), family=family, backlog=256, reuse_port=is_reserved)
         self.host, self.port = host, int(self._listener.getsockname()[1])
         self._threads = [threading.Thread(target=self._accept)]
         self._threads[0].start()

@@ -11,7 +11,7 @@ import pytest
 from config.http import resolver as resolving
 from config.http.lookups import LookupFailed, system_lookup
 from config.http.resolver import Resolver
-from tests.waiting import until
+from tests.waiting import PATIENCE_SECONDS, until
 
 PUBLIC = ("93.184.216.34",)
 LONG_SECONDS = 600.0
@@ -46,6 +46,14 @@ def service() -> Iterator[NameService]:
 
 
 @pytest.fixture
+def moments(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """The resolvers' clock, which stands at `now` until the test moves it."""
+    moments = SimpleNamespace(now=100.0)
+    monkeypatch.setattr(resolving, "time", SimpleNamespace(monotonic=lambda: moments.now))
+    return moments
+
+
+@pytest.fixture
 def make_resolver(service: NameService) -> Iterator[Callable[..., Resolver]]:
     made: list[Resolver] = []
 
@@ -67,11 +75,20 @@ def test_a_failing_name_server_is_distinguished_from_a_missing_name(make_resolve
         make_resolver().resolve("broken.acme.io")
 
 
-def test_a_look_up_that_hangs_fails_in_time(make_resolver: Callable[..., Resolver], service: NameService) -> None:
-    resolver = make_resolver(timeout_s=0.2)
-
+def fail(resolver: Resolver, service: NameService, moments: SimpleNamespace, host: str) -> None:
+    """Have a name looked up that hangs, and its time pass once its name server has been asked."""
+    answer = resolver.submit(host)
+    until(lambda: host in service.asked, what="the question")
+    assert not answer.done()
+    moments.now += 0.2
     with pytest.raises(LookupFailed):
-        resolver.resolve("dead.acme.io")
+        answer.result(PATIENCE_SECONDS)
+
+
+def test_a_look_up_that_hangs_fails_in_time(
+    make_resolver: Callable[..., Resolver], service: NameService, moments: SimpleNamespace
+) -> None:
+    fail(make_resolver(timeout_s=0.2), service, moments, "dead.acme.io")
 
     assert (service.asked, service.answered) == (["dead.acme.io"], [])
 
@@ -123,10 +140,11 @@ def test_whoever_asks_for_the_same_name_at_once_shares_the_look_up(
     assert service.asked == ["dead.acme.io"]
 
 
-def test_a_name_that_still_hangs_fails_at_once(make_resolver: Callable[..., Resolver], service: NameService) -> None:
-    resolver = make_resolver(timeout_s=0.1)
-    with pytest.raises(LookupFailed):
-        resolver.resolve("dead.acme.io")
+def test_a_name_that_still_hangs_fails_at_once(
+    make_resolver: Callable[..., Resolver], service: NameService, moments: SimpleNamespace
+) -> None:
+    resolver = make_resolver(timeout_s=0.2)
+    fail(resolver, service, moments, "dead.acme.io")
 
     assert resolver.submit("dead.acme.io").done()
     assert service.asked == ["dead.acme.io"]
@@ -158,10 +176,8 @@ def test_nothing_is_remembered_unless_asked_for(make_resolver: Callable[..., Res
 
 
 def test_answers_are_remembered_for_a_moment(
-    make_resolver: Callable[..., Resolver], service: NameService, monkeypatch: pytest.MonkeyPatch
+    make_resolver: Callable[..., Resolver], service: NameService, moments: SimpleNamespace
 ) -> None:
-    moments = SimpleNamespace(now=100.0)
-    monkeypatch.setattr(resolving, "time", SimpleNamespace(monotonic=lambda: moments.now))
     resolver = make_resolver(ttl_s=3)
     resolver.resolve("hooks.acme.io")
 

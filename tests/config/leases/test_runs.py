@@ -96,7 +96,7 @@ def test_what_a_run_leaves_half_freed_is_freed_by_the_next(one: Connection) -> N
         begin(other, 2)
     let_pass(2, GRACE_SECONDS + 1)
     begin(one, 1)
-    assert RUNS.find_lost(one, run=1) == [2]
+    until(lambda: RUNS.find_lost(one, run=1) == [2], what="the database to notice that it is gone")
     assert RUNS.free_a_page(one, runs=[2]) == 1
     assert (numbers(), freed) == ({1, 2}, [(2, True)])
     assert RUNS.end_lost(one, run=3) == 1

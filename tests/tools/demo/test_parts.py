@@ -12,6 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 import requests
 
+from tests.waiting import PATIENCE_SECONDS
 from tools.demo.__main__ import main
 from tools.demo.api import AgencyAPI, DemoFailed
 from tools.demo.receiver import ReceivedRequest, open_receiver
@@ -81,7 +82,7 @@ def test_the_receiver_keeps_the_bytes_as_they_came() -> None:
     with open_receiver() as receiver:
         body = b'{"a":  "\xc3\xa9/"}'
         answer = requests.post(receiver.url, data=body, headers={"X-Svc-Event": "e"}, timeout=60)
-        found = receiver.next(5)
+        found = receiver.next(PATIENCE_SECONDS)
         assert answer.status_code == 204
         assert found is not None
         assert (found.body, found.headers["x-svc-event"]) == (body, "e")

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import requests
 
+from tests.waiting import PATIENCE_SECONDS
 from tools.demo.receiver import Receiver, open_receiver
 from tools.sandbox import RunningSandbox, SandboxConfig, open_sandbox
 from tools.sandbox.control.callbacks import compose
@@ -53,7 +54,7 @@ def send(sandbox: RunningSandbox, text: str = "Hi", *, to: str = "+491701", **bo
 def statuses(product: Receiver, count: int) -> list[tuple[str, str]]:
     """The next statuses that come, with the opaque value that each of them carries."""
     found: list[tuple[str, str]] = []
-    while len(found) < count and (request := product.next(5)):
+    while len(found) < count and (request := product.next(PATIENCE_SECONDS)):
         for change in json.loads(request.body)["entry"][0]["changes"]:
             found += [(one["status"], one["biz_opaque_callback_data"]) for one in change["value"]["statuses"]]
     return found
@@ -149,7 +150,7 @@ def test_a_file_is_uploaded_looked_up_and_fetched(played: RunningSandbox) -> Non
 
 def test_changed_templates_are_told(played: RunningSandbox, product: Receiver) -> None:
     played.control("POST", "template", {"business": BUSINESS, "name": "waiting", "status": "APPROVED"})
-    request = product.next(5)
+    request = product.next(PATIENCE_SECONDS)
     assert request
     [change] = json.loads(request.body)["entry"][0]["changes"]
     assert (change["field"], change["value"]["event"]) == ("message_template_status_update", "APPROVED")

@@ -9,11 +9,14 @@ from django.utils.timezone import now
 
 from agency.models import ActivityEntry
 from tests.config.http.receivers import answer
+from tests.rounds import wait_for_a_round
 from tests.tenants import Tenant
 from tests.waiting import until
 from tests.webhooks.conftest import StartDispatcher, StartReceiver
 from tests.webhooks.delivering import attempted, ended, read_delivery, record_events, slowly, status, subscribe
-from webhooks.models import Attempt, Delivery, QueuedDelivery
+from tests.webhooks.dispatcher.test_isolation import Crowd
+from webhooks.dispatcher.endpoint_queue import PER_ENDPOINT
+from webhooks.models import Attempt, Delivery, DispatcherRun, QueuedDelivery
 
 FIELDS = [
     "id",
@@ -221,16 +224,18 @@ def test_switching_an_endpoint_off_ends_what_waits_for_it(
 def test_what_is_leased_when_an_endpoint_goes_is_not_sent(
     a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver, way: str
 ) -> None:
-    receiver = start_receiver(slowly(1.0))
+    crowd = Crowd(quick=3)
+    receiver = start_receiver(crowd)
     endpoint = subscribe(a, receiver)
     start_dispatcher()
     record_events(a, 60)
-    until(lambda: len(receiver.requests) > 4)
+    until(lambda: crowd.now == PER_ENDPOINT, what="as many as may be in flight")
     path = f"/webhooks/{endpoint['uuid']}"
     assert (a.api.delete(path) if way == "remove" else a.api.patch(path, {"enabled": False})).status_code == 200
-    seen = len(receiver.requests)
+    wait_for_a_round(DispatcherRun)
+    crowd.let_go.set()
     rows = ended(a, 60)
-    assert len(receiver.requests) <= seen + 8
+    assert len(receiver.requests) == 3 + PER_ENDPOINT
     gone = [row for row in rows if row.error == ("endpoint_removed" if way == "remove" else "endpoint_disabled")]
     assert len(gone) == 60 - len(receiver.requests)
     assert {row.status for row in gone} == {"error"}

@@ -7,10 +7,12 @@ import re
 from datetime import datetime
 from uuid import UUID
 
+import pytest
 from django.db import transaction
 
 from agency.models import Event
 from tests.config.http.receivers import Received
+from tests.rounds import wait_for_a_round
 from tests.tenants import Tenant, a_new_customer
 from tests.waiting import until
 from tests.webhooks.conftest import StartDispatcher, StartReceiver
@@ -21,10 +23,12 @@ from tests.webhooks.delivering import (
     make_due,
     read_delivery,
     record_events,
-    slowly,
     status,
     subscribe,
 )
+from tests.webhooks.dispatcher.test_isolation import Crowd
+from webhooks.dispatcher.endpoint_queue import PER_ENDPOINT
+from webhooks.models import DispatcherRun, Endpoint
 
 TRANSPORT_HEADERS = {"host", "accept", "accept-encoding", "content-length"}
 
@@ -151,22 +155,27 @@ def test_an_attempt_after_a_rotation_carries_the_new_signature(
     assert second.headers["x-svc-signature"] == signature_of(rotated["secret"], second.body)
 
 
+@pytest.mark.usefixtures("_patient_attempts")
 def test_what_is_leased_when_the_secret_rotates_is_signed_with_the_new_one(
     a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
 ) -> None:
-
-    receiver = start_receiver(slowly(0.1))
+    """The first ones are not answered until the dispatcher has seen the rotation."""
+    crowd = Crowd()
+    receiver = start_receiver(crowd)
     endpoint = subscribe(a, receiver)
+    Endpoint.objects.update(last_outcome="success")  # so it gets eight at once
     start_dispatcher()
     record_events(a, 40)
-    until(lambda: receiver.requests)
+    until(lambda: crowd.now == PER_ENDPOINT, what="the first ones")
     rotated = a.api.post(f"/webhooks/{endpoint['uuid']}/rotate-secret").json()["data"]
-    seen = len(receiver.requests)
+    wait_for_a_round(DispatcherRun)
+    crowd.let_go.set()
     ended(a, 40)
-    # What was on its way when the answer was given may still come; nothing that starts later is signed with the old.
-    late = receiver.requests[seen + 16 :]
-    assert late
-    assert all(request.headers["x-svc-signature"] == signature_of(rotated["secret"], request.body) for request in late)
+    signed = [
+        [signature_of(one["secret"], request.body) == request.headers["x-svc-signature"] for one in (endpoint, rotated)]
+        for request in receiver.requests
+    ]
+    assert signed == [[True, False]] * PER_ENDPOINT + [[False, True]] * (40 - PER_ENDPOINT)
 
 
 def test_the_python_hmac_module_agrees(

@@ -5,6 +5,7 @@ What arrives is held against the published document as it comes in (`tests.confi
 
 import json
 import time
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -133,7 +134,8 @@ def change_classes(a: Tenant, service: str) -> None:
     a.workspace_api.delete(f"/classes/{held['id']}/participants/{contact['id']}")
     a.workspace_api.post(f"/classes/{held['id']}/cancel")
     over = ClassSessionFactory.create(workspace=a.workspace)
-    ClassSession.objects.filter(pk=over.pk).update(starts_at=now().replace(year=2020), ends_at=now().replace(year=2021))
+    ended_at = now() - timedelta(days=1)
+    ClassSession.objects.filter(pk=over.pk).update(starts_at=ended_at - timedelta(hours=1), ends_at=ended_at)
     assert complete_ended_classes(now=now()) == 1
 
 

@@ -13,7 +13,7 @@ from tests.rounds import wait_for_a_round
 from tests.tenants import Tenant
 from tests.waiting import until
 from tests.webhooks.conftest import StartDispatcher, StartReceiver
-from tests.webhooks.delivering import EVENT, cut_connections, ended, record_events, subscribe
+from tests.webhooks.delivering import EVENT, cut_connections, ended, record_events, subscribe, wait_for_connections
 from webhooks.dispatcher.loop import Dispatcher
 from webhooks.models import Attempt, Delivery, DispatcherRun, Endpoint, EndpointShard
 from webhooks.services.endpoints import new_secret
@@ -33,8 +33,8 @@ class Crowd:
 
     def __call__(self, connection: Connection) -> None:
         while (request := connection.read_request()) is not None:
-            self._enter(1)
             connection.receiver.requests.append(request)
+            self._enter(1)
             if len(connection.receiver.requests) > self.quick:
                 self._hold(connection.receiver)
             self._enter(-1)
@@ -61,6 +61,7 @@ def endpoints(tenant: Tenant, receiver: Receiver, count: int, *, event: str = EV
     )
 
 
+@pytest.mark.usefixtures("_patient_attempts")
 def test_at_most_eight_of_an_endpoint_over_two_dispatchers(
     a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
 ) -> None:
@@ -174,6 +175,7 @@ def test_a_fault_of_the_database_makes_nobody_wait_for_what_hangs(
     start_dispatcher()
     record_events(a, 30)
     until(lambda: len(hanging.connections) >= 1)
+    wait_for_connections("dispatcher%", 3)
     assert cut_connections("dispatcher%") >= 3
     record_events(b, 2)
     until(lambda: len(healthy.requests) > 190, what="all but those in a shard with what hangs")

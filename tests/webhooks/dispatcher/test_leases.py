@@ -51,9 +51,15 @@ def test_what_a_dead_dispatcher_had_leased_is_delivered(
 
 
 def test_a_living_dispatchers_endpoints_are_left_to_it(
-    a: Tenant, b: Tenant, other: OtherDispatcher, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
+    a: Tenant,
+    b: Tenant,
+    other: OtherDispatcher,
+    start_dispatcher: StartDispatcher,
+    start_receiver: StartReceiver,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Those in its share; it lets go of the rest when another comes and nothing is leased there."""
+    monkeypatch.setattr(leased_runs, "LEASE_SECONDS", 600)  # nobody renews them here
     record_wanted_events(a, start_receiver, 3)
     record_wanted_events(b, start_receiver)
     [mine] = Endpoint.objects.filter(agency=a.agency)

@@ -62,12 +62,13 @@ def endpoint(a: Tenant, db: None) -> Endpoint:
 
 
 def test_the_last_day_is_shown_hour_by_hour(endpoint: Endpoint) -> None:
-    this_hour = now().replace(minute=0, second=0, microsecond=0)
+    at = now()
+    this_hour = at.replace(minute=0, second=0, microsecond=0)
     for hours_ago, good, bad in ((0, 1, 2), (23, 3, 4), (24, 50, 50)):
         HourlyStats.objects.create(
             endpoint=endpoint, hour=this_hour - timedelta(hours=hours_ago), successes=good, errors=bad
         )
-    state = endpoint_states(endpoints=[endpoint], now=now())[endpoint.pk]
+    state = endpoint_states(endpoints=[endpoint], now=at)[endpoint.pk]
     assert state.hours[-1] == (1, 2)
     assert state.hours[0] == (3, 4)
     assert state.success_rate == 40

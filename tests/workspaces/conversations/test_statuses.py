@@ -1,10 +1,12 @@
 """What becomes of messages that went out: forward only, whatever order it is told in."""
 
+from datetime import datetime, timedelta
 from itertools import permutations
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils.timezone import now
 
 from config.metrics import recording
 from tests.tenants import Tenant
@@ -108,17 +110,23 @@ def test_what_is_no_conversations_message_is_given_back(a: Tenant, b: Tenant) ->
 
 
 def test_a_mark_passes_all_that_was_sent_before_it(a: Tenant) -> None:
-    early = [sent(a, "1", at=moment(1010)), sent(a, "2", at=moment(1020))]
-    late, waiting = sent(a, "3", at=moment(1040)), send(a, "4")
-    assert apply(inbound.read_up_to, mark(a.channel, "delivered", moment(1030))) == 2
-    assert apply(inbound.read_up_to, mark(a.channel, "read", moment(1020))) == 2
+    """All of it later than now: `moment` counts from when the run began, however long ago that is."""
+    begun = now()
+
+    def later(seconds: int) -> datetime:
+        return begun + timedelta(hours=1, seconds=seconds)
+
+    early = [sent(a, "1", at=later(10)), sent(a, "2", at=later(20))]
+    late, waiting = sent(a, "3", at=later(40)), send(a, "4")
+    assert apply(inbound.read_up_to, mark(a.channel, "delivered", later(30))) == 2
+    assert apply(inbound.read_up_to, mark(a.channel, "read", later(20))) == 2
     for message in (*early, late, waiting):
         message.refresh_from_db()
     assert [one.status for one in early] == ["read", "read"]
     assert early[0].delivered_at is not None
     assert (late.status, waiting.status) == ("sent", "pending")
-    assert apply(inbound.read_up_to, mark(a.channel, "read", moment(1050))) == 1
-    assert apply(inbound.read_up_to, mark(a.channel, "read", moment(1050)), mark(a.channel, "read", moment(1005))) == 0
+    assert apply(inbound.read_up_to, mark(a.channel, "read", later(50))) == 1
+    assert apply(inbound.read_up_to, mark(a.channel, "read", later(50)), mark(a.channel, "read", later(5))) == 0
 
 
 def test_a_mark_at_a_message_passes_it_and_those_before(a: Tenant) -> None:

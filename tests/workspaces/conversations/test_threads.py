@@ -1,11 +1,13 @@
 """What the pages of the inbox are given: views with counts, a thread piece by piece, a search, and news of changes."""
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils.timezone import now
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from agency.actors import SYSTEM
@@ -42,7 +44,7 @@ def test_each_view_has_its_conversations_and_their_number(a: Tenant) -> None:
         receive(received(a.channel, person=person(number)))
     change_conversation(conversation=of_person(1), now=moment(), assigned_to=owner)
     change_conversation(conversation=of_person(2), now=moment(), status="closed")
-    snooze_conversation(conversation=of_person(4), until=moment(3600), now=moment())
+    snooze_conversation(conversation=of_person(4), until=now() + timedelta(hours=1), now=moment())
     snooze_conversation(conversation=of_person(5), until=moment(1), now=moment())
     Conversation.objects.filter(pk=of_person(5).pk).update(snoozed_until=moment(-3600))
     views = {view: names(threads.list_page(view, workspace=a.workspace, user=owner)) for view in View}

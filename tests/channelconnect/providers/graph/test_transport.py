@@ -57,15 +57,17 @@ def test_all_calls_of_an_operation_share_one_budget(customer: Customer) -> None:
     assert (caught.code, caught.log["reason"]) == ("provider_unavailable", "deadline")
 
 
-def nobody_listens() -> str:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{listener.getsockname()[1]}"
+@pytest.fixture
+def nobody_listens() -> Iterator[str]:
+    """An address that is kept from everybody else, and at which nobody listens."""
+    with socket.socket() as kept:
+        kept.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{kept.getsockname()[1]}"
 
 
-def test_a_refused_connection_is_an_unavailable_provider() -> None:
+def test_a_refused_connection_is_an_unavailable_provider(nobody_listens: str) -> None:
     settings = ProviderSettings(
-        graph_url=nobody_listens(), dialog_url="", version="v26.0", app_id="1", app_secret="2", whatsapp_config_id="3"
+        graph_url=nobody_listens, dialog_url="", version="v26.0", app_id="1", app_secret="2", whatsapp_config_id="3"
     )
     provider = provider_for("whatsapp", settings=settings, limits=SHORT)
     caught = fault_of(lambda: provider.authorize(code="c", redirect_uri="r"))
@@ -97,11 +99,11 @@ def test_a_handshake_that_never_ends_is_left_in_time(deaf_server: str) -> None:
 
 
 def test_the_environment_s_proxy_and_passwords_are_not_heeded(
-    customer: Customer, monkeypatch: pytest.MonkeyPatch
+    customer: Customer, monkeypatch: pytest.MonkeyPatch, nobody_listens: str
 ) -> None:
     code = customer.code("facebook")
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.setenv(name, nobody_listens())
+        monkeypatch.setenv(name, nobody_listens)
     assert customer.provider("facebook").authorize(code=code, redirect_uri=REDIRECT_URI).scopes
 
 

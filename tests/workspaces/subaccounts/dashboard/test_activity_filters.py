@@ -18,6 +18,7 @@ from workspaces.subaccounts.models import Workspace
 
 pytestmark = pytest.mark.django_db
 LOG = "/app/activity"
+START = now()  # of which all days are counted, also where a test goes on past midnight
 # Of each actor: the kind, the name, whether it is one of the workspace's own, as which customer.
 ACTORS: tuple[tuple[str, str, bool, str], ...] = (
     ("user", "ada@example.com", True, ""),
@@ -43,7 +44,7 @@ def owner(a: Tenant) -> Client:
 
 
 def day(ago: int) -> str:
-    return (now() - timedelta(days=ago)).date().isoformat()
+    return (START - timedelta(days=ago)).date().isoformat()
 
 
 def an_entry(workspace: Workspace, number: int) -> ActivityEntry:
@@ -51,7 +52,7 @@ def an_entry(workspace: Workspace, number: int) -> ActivityEntry:
     return ActivityEntry(
         agency=workspace.agency,
         workspace_uuid=workspace.uuid,
-        at=now() - timedelta(days=number),
+        at=START - timedelta(days=number),
         actor_kind=kind,
         actor_label=label,
         of_workspace=of_workspace,
