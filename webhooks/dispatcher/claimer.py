@@ -9,7 +9,7 @@ from config.leases.shards import OwnedShards, shard_of
 from config.leases.transactions import ReadTransactions
 from config.metrics import observe
 from webhooks.dispatcher import queries
-from webhooks.dispatcher.queries import Capacity, EndpointSnapshot, LeasedDelivery
+from webhooks.dispatcher.queries import NO_CAPACITY, Capacity, EndpointSnapshot, LeasedDelivery
 from webhooks.dispatcher.ready_endpoints import ReadyEndpoints
 
 # So often what became due long ago is looked for as well.
@@ -38,7 +38,6 @@ class DeliveryClaimer(Claimer[Capacity]):
         self.shards = OwnedShards(run=run, shards="webhooks_endpointshard", runs="webhooks_dispatcherrun")
         self.ready = ReadyEndpoints(self.shards)
         self._busy: list[int] | None = None
-        self._held_up: frozenset[int] = frozenset()
         self._known: set[int] = set()
         self._edits = ReadTransactions()
         self._looked_at_all_due: float | None = None
@@ -49,12 +48,22 @@ class DeliveryClaimer(Claimer[Capacity]):
         self._edits.begin(connection)
 
     def sweep(self, connection: Connection) -> None:
-        if self.shards.balance(connection, held_up=self._held_up):
-            self.ready.forget()
-            self.on_shards()
+        self._balance(connection)
         self.ready.drop_foreign()
         self._get_ready(connection)
         self._pass_on(connection, [])
+
+    def _balance(self, connection: Connection) -> None:
+        """Keep what takes long: in a shard that is given away, nobody would deliver for as long as it takes.
+
+        So the loop is asked what takes long now. As long as it does not answer, nothing is taken or given away.
+        """
+        capacity = self.demand.ask()
+        if capacity is NO_CAPACITY:
+            return
+        if self.shards.balance(connection, held_up={shard_of(endpoint) for endpoint in capacity.slow}):
+            self.ready.forget()
+            self.on_shards()
 
     def _get_ready(self, connection: Connection) -> None:
         now = monotonic()
@@ -76,7 +85,6 @@ class DeliveryClaimer(Claimer[Capacity]):
         self.shards.release(connection, busy={shard_of(endpoint) for endpoint in self._busy or ()})
 
     def claim(self, connection: Connection, capacity: Capacity) -> int:
-        self._held_up = frozenset(shard_of(endpoint) for endpoint in capacity.slow)
         self.shards.release(connection, busy={shard_of(endpoint) for endpoint in capacity.busy})
         self.ready.refresh(connection)
         asked = self.ready.choose(capacity)
