@@ -9,7 +9,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import IO, Any
 
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
@@ -26,7 +26,18 @@ from tests.config.serving.web import FILE_BYTES, THREADS, Gate
 PIECE = b"x" * 65536
 BODY_SECONDS = bodies.FIRST_SECONDS
 open_streams: set[int] = set()
+bodies_begun = 0
+receive_all = bodies._receive_all
 
+
+async def receive_all_and_count(stream: IO[bytes], most: int, receive: bodies.Receive) -> int:
+    """Count a body from the moment on at which its time runs."""
+    global bodies_begun
+    bodies_begun += 1
+    return await receive_all(stream, most, receive)
+
+
+bodies._receive_all = receive_all_and_count
 body_rules.add(
     BodyRule("/upload", most_bytes=32 * MIB),
     BodyRule("/signed", headers=(b"x-signature",), view_refuses=True),
@@ -64,6 +75,11 @@ def limits(request: HttpRequest) -> HttpResponse:
     bodies.FIRST_SECONDS = float(request.GET.get("body", BODY_SECONDS))  # type: ignore[misc]  # a `Final` of the product, which only this server of tests changes
     application.threads.wait_seconds = float(request.GET.get("thread", WAIT_SECONDS))
     return HttpResponse("set")
+
+
+def begun(_: HttpRequest) -> HttpResponse:
+    """Tell how many bodies have begun, by all requests together."""
+    return JsonResponse({"bodies": bodies_begun})
 
 
 def _pieces(endless: bool, fails: bool, gate: Gate) -> Iterator[bytes]:
@@ -109,6 +125,7 @@ urlpatterns = [
     path("signed", signed),
     path("wait", wait),
     path("limits", limits),
+    path("begun", begun),
     path("stream/<str:kind>", stream),
     path("streams", streams),
     path("events/<str:topic>", events),

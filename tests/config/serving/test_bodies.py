@@ -36,8 +36,9 @@ def test_half_sent_bodies_hold_no_thread_and_end_with_408(web: Web) -> None:
     """Under the shorter limit those end that began under it, and no earlier one."""
     assert FIRST_SECONDS == 10
     web.get("/limits?body=3600")
+    before = web.get("/begun").json["bodies"]
     patient = [web.send(HALF) for _ in range(50)]
-    assert web.get("/seen").status == 200
+    until(lambda: web.get("/begun").json["bodies"] == before + 50, what="the patient bodies to begin")
     web.get("/limits?body=0.5")
     half = [web.send(HALF) for _ in range(50)]
     answers = [read(connection) for connection in half]
