@@ -1,5 +1,6 @@
 """Waiting for whole rounds of workers holds for one that only just starts."""
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -25,9 +26,13 @@ def test_a_round_of_a_worker_that_has_no_run_yet_is_waited_for(monkeypatch: pyte
         until(lambda: waits, what="somebody who waits")
         DispatcherRun.objects.create(number=1, started_at=now(), seen_at=now())
         for number in range(1, WHOLE_ROUND + 1):
-            until(lambda number=number: len(waits) == 2 * number, what="a wait for the next sweep")
+            until(partial(_has_waited, waits, 2 * number), what="a wait for the next sweep")
             DispatcherRun.objects.update(seen_at=now())
 
     monkeypatch.setattr(rounds, "until", note_and_wait)
     at_once(lambda number: wait_for_a_round(DispatcherRun) if number else work(), times=2)
     assert waits == ["a run at work", "a round of each run"] * WHOLE_ROUND
+
+
+def _has_waited(waits: list[str], times: int) -> bool:
+    return len(waits) == times
