@@ -15,6 +15,13 @@ from tests.tenants import Tenant
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 SALON = "Corner Salon"
+TYPES_BEFORE_THE_LAST_CLOSE_IS_TOLD = """() => {
+    const dialog = document.querySelector("dialog[data-find]");
+    const input = dialog.querySelector("input");
+    input.value = "salon";
+    input.dispatchEvent(new Event("input"));
+    dialog.dispatchEvent(new Event("close"));
+}"""
 
 
 def chosen(page: Page) -> Any:
@@ -59,6 +66,16 @@ def with_the_keyboard(page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text(SALON)
 
 
+def told_late_of_the_last_close(page: Page) -> None:
+    """A busy browser tells of it when the palette is open again: what was typed since is asked for all the same."""
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("option").first).to_be_visible()
+    page.evaluate(TYPES_BEFORE_THE_LAST_CLOSE_IS_TOLD)
+    expect(chosen(page)).to_contain_text(SALON)
+    page.get_by_role("dialog").get_by_role("button", name="Close").click()
+    expect(page.get_by_role("dialog")).to_be_hidden()
+
+
 def before_an_answer_is_there(page: Page) -> None:
     """Enter asks for what was typed, never opens what was found for something else."""
     page.keyboard.press("Control+k")
@@ -90,6 +107,7 @@ def test_whatever_is_looked_for_is_a_few_keys_away(browser: Browser, live_server
             sign_in(page, person)
             if scripts:
                 with_the_keyboard(page)
+                told_late_of_the_last_close(page)
                 before_an_answer_is_there(page)
             else:
                 without_a_script(page)

@@ -100,6 +100,8 @@ input.addEventListener("keydown", (event) => {
 });
 
 dialog.addEventListener("close", () => {
+  // It is told of later than it happens: the palette may be open again, and asking.
+  if (dialog.open) return;
   clearTimeout(waiting);
   asked?.abort();
 });
