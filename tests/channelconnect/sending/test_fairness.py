@@ -2,11 +2,14 @@
 
 from contextlib import closing
 
+import pytest
 from django.test import override_settings
 
 from benchmarks.processes import fast_provider
 from channelconnect.models import ChannelCredential
 from channelconnect.sending.channels import read_channels
+from channelconnect.sending.claiming import ready
+from channelconnect.sending.claiming.claimer import MessageClaimer
 from channelconnect.sending.conversations.source import ConversationMessages
 from channelconnect.sending.limits import PER_CHANNEL, kept_of
 from channelconnect.sending.loop import SenderRun
@@ -50,8 +53,10 @@ def test_an_answer_goes_before_the_mass_of_its_own_channel(
 
 
 def test_an_answer_goes_with_the_next_claims_whatever_mass_all_channels_have(
-    a: Tenant, channel: Channel, start_sender: StartSender
+    a: Tenant, channel: Channel, start_sender: StartSender, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Those that follow once the sender has heard of it and looks, after which it rests for as long as that took."""
+    monkeypatch.setattr(ready, "REST_FOR_EACH_LOOK", 0.0)
     channels = [ChannelFactory.create(workspace=a.workspace) for _ in range(40)]
     others = [ChannelFactory.create(workspace=WorkspaceFactory.create(agency=a.agency)) for _ in range(10)]
     ChannelCredential.objects.bulk_create(
@@ -59,19 +64,28 @@ def test_an_answer_goes_with_the_next_claims_whatever_mass_all_channels_have(
     )
     mass = Mass([channel, *channels, *others], 2_000)
     conversations = WatchedConversations(mass)
+    heard, look_again = list[int](), MessageClaimer.look_again
+
+    def note_and_look_again(claimer: MessageClaimer) -> None:
+        look_again(claimer)
+        heard.append(mass.claims)
+
+    monkeypatch.setattr(MessageClaimer, "look_again", note_and_look_again)
     with fast_provider() as url, override_settings(META_GRAPH_URL=url):
         start_sender(sources=[mass, conversations], rates=None)
         until(lambda: mass.recorded > 2_000)
 
-        messages = [an_answer(channel)]
-        before = mass.claims
+        messages = [a_message(a_conversation(channel), "Yes, at eight.")]
+        earlier = len(heard)
+        wake_up(SENDER)
+        until(lambda: len(heard) > earlier, what="the sender to hear of the answer")
         messages += [an_answer(one) for one in (channels[0], others[-1])]
 
         assert [ended(one).status for one in messages] == ["sent"] * 3
     assert mass.claimed < 50 * 2_000, "the mass was over before"
     assert len(conversations.claims_before) == 3
     # One claim may be under way, one message may come just after another's claim.
-    assert conversations.claims_before[0] - before <= 3
+    assert conversations.claims_before[0] - heard[earlier] <= 3
 
 
 def test_an_answer_goes_although_all_calls_of_its_channel_s_mass_hang(
