@@ -30,11 +30,16 @@ class OtherDispatcher:
         queries.RUNS.begin(self.connection, run=self.number)
         queries.RUNS.hold_presence(self.connection, run=self.number)
         self.leased: list[LeasedDelivery] = []
-        self.claimer = DeliveryClaimer(
-            self.number, Demand(nothing=NO_CAPACITY, wake=lambda: None), self._receive, lambda: None
-        )
+        # What its loop, which is none, says to the claimer. With `None` it does not answer.
+        self.capacity: Capacity | None = Capacity(1_000, 1_000, {}, (), (), (), (), 0)
+        self.demand = Demand(nothing=NO_CAPACITY, wake=self._answer)
+        self.claimer = DeliveryClaimer(self.number, self.demand, self._receive, lambda: None)
         self.claimer.shards.create(self.connection)
         self.fan_out = FanOut(self.number, self.claimer.shards, lambda: None)
+
+    def _answer(self) -> None:
+        if self.capacity:
+            self.demand.answer(self.capacity)
 
     def _receive(self, leased: list[LeasedDelivery], _: object) -> None:
         self.leased = leased

@@ -186,26 +186,15 @@ def test_a_fault_of_the_database_makes_nobody_wait_for_what_hangs(
 
 
 @pytest.mark.usefixtures("_patient_attempts")
-@pytest.mark.parametrize("knows", ["since its last claim", "not yet when it claimed"])
 def test_a_second_dispatcher_makes_nobody_wait_for_what_hangs(
-    a: Tenant,
-    b: Tenant,
-    runs: list[Dispatcher],
-    start_dispatcher: StartDispatcher,
-    start_receiver: StartReceiver,
-    monkeypatch: pytest.MonkeyPatch,
-    knows: str,
+    a: Tenant, b: Tenant, runs: list[Dispatcher], start_dispatcher: StartDispatcher, start_receiver: StartReceiver
 ) -> None:
-    """The first one keeps what it knows to hang, also where it has come to know it after its last claim."""
     hanging, healthy = start_receiver(Connection.hang), start_receiver()
     endpoints(a, hanging, 20)
     endpoints(b, healthy, 100)
     start_dispatcher()
     record_events(a)
     until(lambda: len(hanging.connections) == 20, what="those that hang")
-    if knows == "not yet when it claimed":
-        claim = runs[0].claimer.claim
-        monkeypatch.setattr(runs[0].claimer, "claim", lambda to, capacity: claim(to, capacity._replace(slow=())))
     until(lambda: known_to_be_slow(runs[0]) == 20, what="them to be known to be slow")
     start_dispatcher()
     until(lambda: EndpointShard.objects.exclude(run=None).values("run").distinct().count() == 2)

@@ -1,6 +1,7 @@
 """Dispatchers that work side by side, die, hang, and come back late: one effect, nothing lost."""
 
 from collections import Counter
+from contextlib import closing
 
 import pytest
 
@@ -36,6 +37,32 @@ def test_two_dispatchers_deliver_everything_once(
     assert len(times) == 200
     assert set(times.values()) == {1}
     assert Attempt.objects.count() == 200
+
+
+def test_what_has_just_become_slow_is_kept_when_another_dispatcher_comes(other: OtherDispatcher) -> None:
+    """It was not slow yet at the last claim. In a shard that is given away, nobody would deliver until it ends."""
+    other.take()
+    assert len(other.claimer.shards.held) == SHARDS
+    assert other.capacity
+    slow = range(20)
+    other.capacity = other.capacity._replace(slow=slow)
+    with closing(OtherDispatcher().connection):
+        other.claimer.sweep(other.connection)
+    assert len(other.claimer.shards.held) == SHARDS // 2
+    assert other.claimer.shards.held >= set(map(shard_of, slow))
+
+
+def test_no_shard_is_taken_or_given_away_while_the_loop_does_not_answer(other: OtherDispatcher) -> None:
+    known, other.capacity = other.capacity, None
+    other.claimer.sweep(other.connection)
+    assert other.claimer.shards.held == set()
+    other.capacity = known
+    other.claimer.sweep(other.connection)
+    assert len(other.claimer.shards.held) == SHARDS
+    other.capacity = None
+    with closing(OtherDispatcher().connection):
+        other.claimer.sweep(other.connection)
+    assert len(other.claimer.shards.held) == SHARDS
 
 
 def test_what_a_dead_dispatcher_had_leased_is_delivered(

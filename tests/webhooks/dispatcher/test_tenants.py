@@ -7,7 +7,7 @@ import pytest
 from agency import tenants
 from agency.models import Event
 from tests.config.http.receivers import LONG_SECONDS
-from tests.factories import WorkspaceFactory
+from tests.factories import WorkspaceFactory, many_workspaces
 from tests.rounds import wait_for_a_round
 from tests.tenants import Tenant
 from tests.waiting import until
@@ -78,7 +78,8 @@ def test_an_agency_and_its_workspaces_see_their_own_endpoints_and_deliveries(
 
 def busy_workspaces(tenant: Tenant, port: int, count: int) -> list[tenants.Tenant]:
     """Many workspaces of an agency, each with an endpoint at one receiver."""
-    workspaces = [tenant_of(WorkspaceFactory.create(agency=tenant.agency)) for _ in range(count)]
+    many_workspaces(tenant.agency, count)
+    workspaces = [tenant_of(one) for one in tenant.agency.workspaces.all()]
     Endpoint.objects.bulk_create(
         Endpoint(
             agency_id=one.agency_id,
