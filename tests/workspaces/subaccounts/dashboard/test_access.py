@@ -88,7 +88,7 @@ def is_seen_by(role: str, name: str, case: PageCase) -> bool:
     return case.owners != "all" and not (role == "viewer" and name in EXPORTS)
 
 
-@pytest.mark.parametrize("role", ["viewer", "member"])
+@pytest.mark.parametrize("role", ["viewer", "admin", "member"])
 def test_members_and_the_agency_see_what_is_not_the_owner_s_alone(role: str, a: Tenant, paths: dict[str, str]) -> None:
     found = statuses(colleague(role, a), "get", paths)
     assert found == {name: case.get if is_seen_by(role, name, case) else 403 for name, case in PAGES.items()}
@@ -119,7 +119,7 @@ def test_the_owner_of_another_workspace_finds_nothing_there(a: Tenant, b: Tenant
 
 
 def test_on_another_agency_s_host_nobody_comes_in(a: Tenant, b: Tenant, paths: dict[str, str]) -> None:
-    """Whoever signs in there, or brings along the session of the own host.
+    """Neither by signing in there nor with the session of the own host.
 
     On the agency's own host each page is opened in tests/flows/white_label/test_every_route.py.
     """
