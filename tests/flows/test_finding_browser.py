@@ -15,7 +15,7 @@ from tests.tenants import Tenant
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 SALON = "Corner Salon"
-TYPES_BEFORE_THE_LAST_CLOSE_IS_TOLD = """() => {
+TYPE_THEN_CLOSE_EVENT = """() => {
     const dialog = document.querySelector("dialog[data-find]");
     const input = dialog.querySelector("input");
     input.value = "salon";
@@ -66,11 +66,11 @@ def with_the_keyboard(page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text(SALON)
 
 
-def told_late_of_the_last_close(page: Page) -> None:
-    """A busy browser tells of it when the palette is open again: what was typed since is asked for all the same."""
+def close_event_comes_after_reopening(page: Page) -> None:
+    """A busy browser sends the event of the last close late. What was typed since is found all the same."""
     page.keyboard.press("Control+k")
     expect(page.get_by_role("option").first).to_be_visible()
-    page.evaluate(TYPES_BEFORE_THE_LAST_CLOSE_IS_TOLD)
+    page.evaluate(TYPE_THEN_CLOSE_EVENT)
     expect(chosen(page)).to_contain_text(SALON)
     page.get_by_role("dialog").get_by_role("button", name="Close").click()
     expect(page.get_by_role("dialog")).to_be_hidden()
@@ -107,7 +107,7 @@ def test_whatever_is_looked_for_is_a_few_keys_away(browser: Browser, live_server
             sign_in(page, person)
             if scripts:
                 with_the_keyboard(page)
-                told_late_of_the_last_close(page)
+                close_event_comes_after_reopening(page)
                 before_an_answer_is_there(page)
             else:
                 without_a_script(page)

@@ -73,7 +73,7 @@ def _described(describe: Callable[[], str]) -> str:
     """Describe one side of a failure. An error on the way is the description, and fails nothing more."""
     try:
         return describe()
-    except Exception as error:  # noqa: BLE001  # a report is complete with or without this part, whatever went wrong
+    except Exception as error:  # noqa: BLE001  # nothing may hide the failure that is described
         return f"not known: {error!r}"
 
 

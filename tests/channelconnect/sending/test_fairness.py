@@ -55,7 +55,7 @@ def test_an_answer_goes_before_the_mass_of_its_own_channel(
 def test_an_answer_goes_with_the_next_claims_whatever_mass_all_channels_have(
     a: Tenant, channel: Channel, start_sender: StartSender, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Those that follow once the sender has heard of it and looks, after which it rests for as long as that took."""
+    """Claims are counted from when the sender has heard of the answer. It does not rest between two looks here."""
     monkeypatch.setattr(ready, "REST_FOR_EACH_LOOK", 0.0)
     channels = [ChannelFactory.create(workspace=a.workspace) for _ in range(40)]
     others = [ChannelFactory.create(workspace=WorkspaceFactory.create(agency=a.agency)) for _ in range(10)]
