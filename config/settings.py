@@ -78,6 +78,7 @@ INSTALLED_APPS = [
     "django_filters",
     "drf_spectacular",
     "config.api",
+    "config.recovery",
     "agency",
     "workspaces.subaccounts",
     "workspaces.contacts",

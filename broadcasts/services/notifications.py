@@ -47,10 +47,10 @@ KINDS: Final = (
 )
 
 
-def notify_of_pause(broadcast: Broadcast, *, now: datetime) -> None:
-    """Tell agency and customer that a fault has paused a broadcast, in the pause's transaction."""
+def notify_of_pause(broadcast: Broadcast, *, now: datetime, reason: str | None = None) -> None:
+    """Tell agency and customer what holds a broadcast back, its pause's reason or this, in the change's transaction."""
     workspace = broadcast.workspace
-    told = {"broadcast": broadcast.name, "workspace": workspace.name, "reason": broadcast.paused_reason or ""}
+    told = {"broadcast": broadcast.name, "workspace": workspace.name, "reason": reason or broadcast.paused_reason or ""}
     for tenant, kind in (
         (Tenant(workspace.agency_id), BROADCAST_PAUSED),
         (tenant_of(workspace), WORKSPACE_BROADCAST_PAUSED),

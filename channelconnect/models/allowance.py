@@ -8,13 +8,15 @@ class Allowance(models.Model):
     """A number's or a portfolio's own row: whoever takes from it locks it. `used` is how many uses there are.
 
     `key` is `portfolio:` and the provider's id where it is known, else `number:` and the number's. Until
-    `reserved_until`, broadcasts leave `reserved` people to answers in conversations that found no room.
+    `reserved_until`, broadcasts leave `reserved` people to answers in conversations that found no room. Until
+    `full_until` nobody new is written to: a restored database has forgotten whom it wrote to.
     """
 
     key = models.CharField(max_length=120, unique=True)
     used = models.IntegerField(default=0)
     reserved = models.IntegerField(default=0, db_default=0)
     reserved_until = models.DateTimeField(null=True)
+    full_until = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [models.CheckConstraint(condition=Q(used__gte=0), name="allowance_use_is_not_negative")]

@@ -11,12 +11,15 @@ import psycopg
 from config.leases.connection import Connection
 from config.leases.database_thread import DatabaseThread
 from config.leases.runs import LEASE_SECONDS, START, WorkerRuns
+from config.recovery.identity import is_confirmed
 
 logger = logging.getLogger(__name__)
 
 SWEEP_SECONDS = 0.5
 # The loop must have ticked lately, or the leases are let expire.
 LOOP_PATIENCE_SECONDS = 5.0
+# So often it is asked whether the database is still the one to work with; one that is not, in each sweep.
+DATABASE_SECONDS = 5.0
 
 
 class Capacity(Protocol):
@@ -63,7 +66,8 @@ class Demand(Generic[CapacityT]):
 class Claimer(DatabaseThread, Generic[CapacityT]):
     """Subclasses say what new work is, what a sweep does, and how rows are claimed and passed on.
 
-    The loop sets `loop_ticked_at` while it lives. `is_lost` says that others have taken the run for lost.
+    The loop sets `loop_ticked_at` while it lives. `is_lost` says that others have taken the run for lost. Of a database
+    that was restored, and that nobody has confirmed, nothing is claimed or freed.
     """
 
     name = "claimer"
@@ -81,6 +85,8 @@ class Claimer(DatabaseThread, Generic[CapacityT]):
         self._sure_until = 0.0
         self._has_begun = False
         self._swept_at = 0.0
+        self._is_confirmed = True
+        self._database_looked_at = 0.0
         self._has_announced_end = False
         self._freeing: list[int] = []  # lost runs, of which what they had leased is freed
         self._freed_to = START
@@ -107,6 +113,7 @@ class Claimer(DatabaseThread, Generic[CapacityT]):
             self._has_begun = True
         self.runs.hold_presence(connection, run=self.run)
         self._be_seen(connection)
+        self._look_at_database(connection)
 
     def work(self) -> None:
         connection = self.connection
@@ -115,7 +122,7 @@ class Claimer(DatabaseThread, Generic[CapacityT]):
         has_more = self._free_a_page(connection)
         if self.is_ending:
             self._let_go(connection)
-        elif not self.is_lost:
+        elif self._is_confirmed and not self.is_lost:
             has_more |= self._claim(connection)
         if not has_more:
             self._wake_up.wait(SWEEP_SECONDS)
@@ -128,6 +135,10 @@ class Claimer(DatabaseThread, Generic[CapacityT]):
         if now - self.loop_ticked_at < LOOP_PATIENCE_SECONDS:
             self._be_seen(connection)
         if self.is_ending:
+            return
+        if not self._is_confirmed or now - self._database_looked_at >= DATABASE_SECONDS:
+            self._look_at_database(connection)
+        if not self._is_confirmed:
             return
         if not self._freeing:
             self._freeing, self._freed_to = self.runs.find_lost(connection, run=self.run), START
@@ -143,7 +154,7 @@ class Claimer(DatabaseThread, Generic[CapacityT]):
 
     def _free_a_page(self, connection: Connection) -> bool:
         """Free what lost runs had leased, a page of the queue at a time; say whether there is more."""
-        if not self._freeing:
+        if not (self._freeing and self._is_confirmed):
             return False
         following = self.runs.free_a_page(connection, runs=self._freeing, after=self._freed_to)
         if following is None:
@@ -159,6 +170,12 @@ class Claimer(DatabaseThread, Generic[CapacityT]):
             self._sure_until = asked_at + LEASE_SECONDS - self.longest_attempt_seconds
         else:
             self.is_lost = True
+
+    def _look_at_database(self, connection: Connection) -> None:
+        was_confirmed, self._is_confirmed = self._is_confirmed, is_confirmed(connection)
+        self._database_looked_at = time.monotonic()
+        if was_confirmed and not self._is_confirmed:
+            logger.error("the database was restored: nothing is claimed until after_restore has run")
 
     def _claim(self, connection: Connection) -> bool:
         """Lease what the loop has room for; say whether there was more than that."""

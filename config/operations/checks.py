@@ -1,4 +1,4 @@
-"""System checks: the keys of secrets at rest must be there and open what is stored; startup options must arrive."""
+"""System checks: secrets at rest can be opened, startup options arrive, and no fail-over or restore is overlooked."""
 
 import re
 from collections.abc import Sequence
@@ -12,7 +12,13 @@ from django.db import connections
 
 from config.encryption import UnreadableSecret, keyring
 from config.encryption.stored import Column, columns_of
+from config.recovery.identity import waits_for_confirmation
 
+# Standbys that follow, whether commits wait for one of them, and whether those of web connections do.
+STANDBYS = """
+SELECT (SELECT count(*) FROM pg_stat_replication WHERE application_name !~ '^pg_(basebackup|receivewal)'),
+    current_setting('synchronous_standby_names'), current_setting('synchronous_commit')
+"""
 STARTUP_OPTION = re.compile(r"-c (\w+)=(\S+)")
 
 
@@ -62,6 +68,55 @@ def startup_options_arrived(
         for name, wanted in STARTUP_OPTION.findall(connections[alias].settings_dict["OPTIONS"].get("options", ""))
         if (found := _setting_of(alias, name)) != wanted
     ]
+
+
+@register(Tags.database)
+def standbys_are_synchronous(
+    app_configs: Sequence[AppConfig] | None, databases: Sequence[str] | None = None, **kwargs: Any
+) -> list[CheckMessage]:
+    """A standby that lags has forgotten what was claimed when it takes over: it would be sent once more."""
+    return [
+        CheckWarning(
+            "A standby follows this database, and commits do not wait for it.",
+            hint="Set synchronous_standby_names, and leave synchronous_commit on. Else a fail-over to it loses commits, "
+            "and needs manage.py after_restore as a restore does: docs/operations.md has it.",
+            id="operations.W002",
+        )
+        for alias in databases or ()
+        if _follows_behind(*_row_of(alias, STANDBYS))
+    ]
+
+
+@register(Tags.database)
+def database_is_confirmed(
+    app_configs: Sequence[AppConfig] | None, databases: Sequence[str] | None = None, **kwargs: Any
+) -> list[CheckMessage]:
+    """After a restore or a fail-over the workers wait for somebody who says what was lost."""
+    return [
+        CheckWarning(
+            "The database was restored, or a standby took its place: senders and dispatchers claim nothing.",
+            hint="Run manage.py after_restore; docs/operations.md says in which order.",
+            id="operations.W003",
+        )
+        for alias in databases or ()
+        if "recovery_databaseidentity" in connections[alias].introspection.table_names() and _waits(alias)
+    ]
+
+
+def _follows_behind(standbys: int, names: str, commit: str) -> bool:
+    return bool(standbys) and (not names or commit in ("off", "local"))
+
+
+def _waits(alias: str) -> bool:
+    with connections[alias].cursor() as cursor:
+        return waits_for_confirmation(cursor)
+
+
+def _row_of(alias: str, statement: str) -> tuple[Any, ...]:
+    with connections[alias].cursor() as cursor:
+        cursor.execute(statement)
+        row = cursor.fetchone()
+    return tuple(row)
 
 
 def _setting_of(alias: str, name: str) -> str:

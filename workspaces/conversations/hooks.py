@@ -5,6 +5,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import EventType, event_types
+from agency.notification_kinds import notification_kinds
 from agency.pages.charts import ChartSource, chart_sources
 from agency.pages.charts.hourly_counts import counted_series
 from agency.pages.registry import MenuEntry, dashboard_menu, label_actions
@@ -25,6 +26,7 @@ from workspaces.conversations.services.hourly_counts import MESSAGES, RECEIVED
 from workspaces.conversations.services.hourly_counts import SENT as MESSAGES_SENT
 from workspaces.conversations.services.locking import LOCK_HANDLER
 from workspaces.conversations.services.media_use import MEDIA_USE
+from workspaces.conversations.services.outbound.recovery import KINDS
 from workspaces.conversations.services.recorded_fields import FIELDS as RECORDED_FIELDS
 from workspaces.conversations.services.retention import RULES
 from workspaces.conversations.services.team_inbox.changing import MEMBER_REMOVAL_HANDLER
@@ -61,6 +63,7 @@ event_types.add(
         for status, topic in recording.MESSAGE_TOPICS.items()
     ),
 )
+notification_kinds.add(*KINDS)
 hourly_counters.add(MESSAGES)
 chart_sources.add(
     ChartSource(

@@ -15,6 +15,7 @@ from broadcasts.services.progress.completing import complete_broadcasts
 from broadcasts.services.progress.turns import PreparationTurns
 from config.celery.tasks import in_batches
 from config.db import database_now
+from config.recovery.identity import is_confirmed
 
 logger = logging.getLogger(__name__)
 
@@ -45,8 +46,12 @@ class Round:
     def look(self) -> None:
         """Begin what is due, end what is through, and learn what has to be prepared."""
         now = database_now()
-        begin_due_broadcasts(now=now)
-        begin_refused_broadcasts(now=now)
+        # After a restore what is due may have begun before: it waits until `after_restore` has looked at it.
+        with connection.cursor() as cursor:
+            may_begin = is_confirmed(cursor)
+        if may_begin:
+            begin_due_broadcasts(now=now)
+            begin_refused_broadcasts(now=now)
         in_batches(partial(skip_next_cancelled, now=now), seconds=SKIPPING_SECONDS)
         self._completed_up_to = complete_broadcasts(now=now, after=self._completed_up_to)
         self._turns.learn()

@@ -7,6 +7,7 @@ from django.db import connection
 from config.health import WORKER_KEY
 from config.metrics import Gauge
 from config.metrics.publishing import PROCESSES
+from config.recovery.identity import waits_for_confirmation
 from config.redis import attempt
 
 OLDEST_TRANSACTION = """
@@ -34,6 +35,12 @@ def ask(statement: str) -> float:
         cursor.execute(statement)
         row = cursor.fetchone()
     return float(row[0]) if row else 0.0
+
+
+def database_waits() -> float:
+    """1 where workers wait for somebody who says what became of a restored database."""
+    with connection.cursor() as cursor:
+        return float(waits_for_confirmation(cursor))
 
 
 def database_clock_offset() -> float:
@@ -65,6 +72,11 @@ SERVER_METRICS = (
         "postgres_connections_used_ratio",
         "Part of max_connections that is in use.",
         read=lambda: ask(CONNECTIONS),
+    ),
+    Gauge(
+        "database_unconfirmed",
+        "1 where the database was restored and workers wait for after_restore.",
+        read=database_waits,
     ),
     Gauge(
         "database_clock_offset_seconds",

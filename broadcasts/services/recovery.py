@@ -1,0 +1,129 @@
+"""After a restore: who may have been sent to since the backup counts as unknown, and no broadcast goes on by itself."""
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any, Final
+
+from django.db import connection, transaction
+
+from agency.actors import SYSTEM
+from broadcasts import events
+from broadcasts.models import Broadcast, BroadcastQuerySet
+from broadcasts.services.counts import add_counts
+from broadcasts.services.events.recording import record_broadcast_change
+from broadcasts.services.listing import joined
+from broadcasts.services.moving import pause_for_fault
+from broadcasts.services.notifications import notify_of_pause
+from broadcasts.services.progress.turns import PreparationTurns
+from channelconnect.sending.sources import UNKNOWN_SECONDS
+
+# What is changed in one transaction.
+BROADCASTS: Final = 50
+RECIPIENTS: Final = 2_000
+UNDER_WAY: Final = (
+    "The system was restored to an earlier moment. Whoever may have been sent to since then is not sent to again: "
+    "unless the network tells what became of them, they fail with send_outcome_unknown. The others wait: look at the "
+    "recipients, then resume."
+)
+PAUSED_BEFORE: Final = (
+    "The system was restored to an earlier moment, in which this broadcast was paused. If it was resumed after that, "
+    "those who wait here may have been sent to: cancel it then, rather than resume it."
+)
+NOT_BEGUN: Final = (
+    "The system was restored to a moment before this broadcast began, so it may have been sent. Approve it to have it "
+    "sent, or cancel it."
+)
+Status = Broadcast.Status
+
+# Whoever was due, and whoever waited for room, may have been claimed after the backup was made.
+MARK: Final = """
+WITH doubtful AS MATERIALIZED (
+    SELECT contact_id, stage FROM broadcasts_recipient
+    WHERE broadcast_id = %(broadcast)s AND contact_id > %(after)s
+        AND (stage IN (1, 3) OR (stage = 0 AND due_at <= %(now)s))
+    ORDER BY contact_id LIMIT %(most)s FOR NO KEY UPDATE
+), marked AS (
+    UPDATE broadcasts_recipient recipient SET stage = 2, run = NULL,
+        due_at = clock_timestamp() + make_interval(secs => %(seconds)s)
+    FROM doubtful WHERE recipient.broadcast_id = %(broadcast)s AND recipient.contact_id = doubtful.contact_id
+    RETURNING recipient.contact_id
+)
+SELECT count(*), count(*) FILTER (WHERE stage = 3), max(contact_id), (SELECT count(*) FROM marked) FROM doubtful
+"""
+
+
+def doubt_broadcasts(*, now: datetime) -> tuple[int, int]:
+    """Pause what is being sent; says how many broadcasts and recipients that were. Repeated, it goes on where it ended.
+
+    Those not prepared yet are prepared first: whoever has no row could be sent to as if never before.
+    """
+    _prepare_the_rest()
+    broadcasts = recipients = 0
+    while found := list(_of(Status.SENDING)[:BROADCASTS].values_list("pk", flat=True)):
+        recipients += sum(_doubt_recipients(pk, now) for pk in found)
+        broadcasts += len(pause_for_fault(found, UNDER_WAY, now))
+    return broadcasts, recipients
+
+
+def warn_of_paused(*, now: datetime) -> int:
+    """Say with each paused broadcast that it may have been resumed since; says how many that were."""
+    number = 0
+    rows = _of(Status.PAUSED).exclude(paused_reason__in=(UNDER_WAY, PAUSED_BEFORE))
+    while found := list(rows[:BROADCASTS].values_list("pk", flat=True)):
+        with transaction.atomic():
+            locked = _lock(found, Status.PAUSED)
+            locked.update(paused_reason=PAUSED_BEFORE, updated_at=now)
+            _tell(locked, events.PAUSED, PAUSED_BEFORE, now)
+        number += len(found)
+    return number
+
+
+def hold_scheduled(*, now: datetime) -> int:
+    """Have broadcasts that would begin now wait for an approval, as they may have begun before; says how many."""
+    number = 0
+    rows = _of(Status.SCHEDULED).filter(due_at__lte=now).exclude(requires_approval=True, approved_at=None)
+    while found := list(rows[:BROADCASTS].values_list("pk", flat=True)):
+        with transaction.atomic():
+            changes = {"requires_approval": True, "approved_at": None, "approved_by": "", "updated_at": now}
+            locked = _lock(found, Status.SCHEDULED)
+            locked.update(**changes)
+            _tell(locked, events.UPDATED, NOT_BEGUN, now)
+        number += len(found)
+    return number
+
+
+def _of(status: str) -> BroadcastQuerySet:
+    return Broadcast.objects.filter(status=status).order_by("pk")
+
+
+def _lock(ids: Collection[int], status: str) -> BroadcastQuerySet:
+    """Lock them in the order of their keys; give those that still have this status."""
+    locked = _of(status).filter(pk__in=ids).select_for_update(no_key=True).values_list("pk", flat=True)
+    return Broadcast.objects.filter(pk__in=list(locked))
+
+
+def _tell(rows: BroadcastQuerySet, event: str, reason: str, now: datetime) -> None:
+    for one in joined(rows).order_by("pk"):
+        record_broadcast_change(one, event, by=SYSTEM, now=now, details={"reason": reason})
+        notify_of_pause(one, now=now, reason=reason)
+
+
+def _prepare_the_rest() -> None:
+    turns = PreparationTurns()
+    turns.learn()
+    while turns.go_on():
+        pass
+
+
+def _doubt_recipients(broadcast: int, now: datetime) -> int:
+    """Make unknown whoever may have been sent to, batch by batch; says how many."""
+    number, after = 0, 0
+    while True:
+        with transaction.atomic(), connection.cursor() as cursor:
+            values: dict[str, Any] = {"broadcast": broadcast, "after": after, "now": now, "most": RECIPIENTS}
+            cursor.execute(MARK, {**values, "seconds": UNKNOWN_SECONDS})
+            found, held, last, _ = cursor.fetchone()
+            add_counts({broadcast: {"held": -held}})
+        if not found:
+            return number
+        number, after = number + found, last

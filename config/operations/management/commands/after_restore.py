@@ -1,0 +1,47 @@
+"""`manage.py after_restore`: lets the workers go on after the database was restored, or a standby took its place."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from config.operations.recovery import confirm_database, doubt_what_may_have_left, is_to_be_confirmed
+
+
+class Command(BaseCommand):
+    help = (
+        "Say what became of the database, so that senders and dispatchers go on. Unless nothing was lost, broadcasts "
+        "are paused, whoever may have been sent to counts as unknown, messages that waited fail, and the allowances of "
+        "all numbers are full for 24 hours. docs/operations.md has the whole order."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--nothing-lost",
+            action="store_true",
+            help="every commit is there: a synchronous standby took over, or nothing was at work since the backup",
+        )
+        parser.add_argument(
+            "--unnoticed", action="store_true", help="do it though this looks like the database that was at work last"
+        )
+
+    def handle(self, *, nothing_lost: bool, unnoticed: bool, **_: Any) -> None:
+        if not unnoticed and not is_to_be_confirmed():
+            raise CommandError(
+                "This is the database that was at work last, so nothing was done. If it was restored all the same, "
+                "say so with --unnoticed."
+            )
+        if nothing_lost:
+            confirm_database()
+            self.stdout.write("Confirmed. Senders and dispatchers go on where they were.")
+            return
+        found = doubt_what_may_have_left()
+        confirm_database()
+        self.stdout.write(
+            f"{found.broadcasts:,} broadcasts paused, {found.recipients:,} of their recipients unknown\n"
+            f"{found.paused:,} broadcasts that were paused have a warning\n"
+            f"{found.scheduled:,} scheduled broadcasts wait for an approval\n"
+            f"{found.messages:,} messages failed\n"
+            f"{found.allowances:,} allowances are full for 24 hours\n"
+            "Their owners are told. Senders and dispatchers go on."
+        )

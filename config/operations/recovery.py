@@ -1,0 +1,58 @@
+"""After a restore or a fail-over that lost something: what may have left since then leaves no more by itself."""
+
+from typing import Final, NamedTuple
+
+from django.db import connection
+
+from broadcasts.services.moving import SWEEP
+from broadcasts.services.recovery import doubt_broadcasts, hold_scheduled, warn_of_paused
+from channelconnect.sending.claiming.full import fill_allowances
+from config.celery import wake_up
+from config.db import database_now
+from config.recovery.identity import confirm, is_confirmed, last_confirmed
+from workspaces.conversations.services.outbound.queueing import SENDER
+from workspaces.conversations.services.outbound.recovery import fail_queued_messages
+
+# Uses of an allowance that the database has forgotten end within so long.
+FULL_HOURS: Final = 24
+
+
+class Doubted(NamedTuple):
+    """What was found that may have left already."""
+
+    broadcasts: int
+    recipients: int
+    paused: int
+    scheduled: int
+    messages: int
+    allowances: int
+
+
+def is_to_be_confirmed() -> bool:
+    """Whether the workers wait for somebody to say what became of the database."""
+    with connection.cursor() as cursor:
+        return not is_confirmed(cursor)
+
+
+def confirm_database() -> None:
+    """Let the workers go on with the database as it is."""
+    with connection.cursor() as cursor:
+        confirm(cursor)
+    for name in (SENDER, SWEEP):
+        wake_up(name)
+
+
+def doubt_what_may_have_left() -> Doubted:
+    """Hold back all that may have left before, and tell whom it belongs to. Whoever dies on the way begins it again.
+
+    The workers claim nothing meanwhile: each step is a transaction of its own, and finds what an earlier try has left.
+    """
+    now = database_now()
+    allowances = fill_allowances(hours=FULL_HOURS)
+    scheduled = hold_scheduled(now=now)
+    broadcasts, recipients = doubt_broadcasts(now=now)
+    paused = warn_of_paused(now=now)
+    with connection.cursor() as cursor:
+        restore = last_confirmed(cursor)
+    messages = fail_queued_messages(restore=f"{restore or now:%Y-%m-%dT%H:%M:%S.%f}", now=now)
+    return Doubted(broadcasts, recipients, paused, scheduled, messages, allowances)

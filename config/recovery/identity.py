@@ -1,0 +1,110 @@
+"""Is this the database that the workers have worked with, and in no earlier state?
+
+A restore, or a standby that lagged when it was promoted, takes back what was claimed: what left since then would leave
+once more. So whoever calls the outside world asks here first, and claims nothing until `after_restore` has run.
+"""
+
+import logging
+from datetime import datetime
+from typing import Any, Final
+
+from config.redis import RedisAway, attempt
+
+logger = logging.getLogger(__name__)
+
+# The timeline is read from the log's own file name: `pg_control_checkpoint` names a promoted server's only after its
+# next checkpoint. The position is one that is on the disk: a crash takes nothing of it back.
+SERVER: Final = """
+SELECT system_identifier, ('x' || left(pg_walfile_name(pg_current_wal_flush_lsn()), 8))::bit(32)::bigint AS timeline,
+    (pg_current_wal_flush_lsn() - '0/0'::pg_lsn)::bigint AS position
+FROM pg_control_system()
+"""
+LOOK: Final = f"""
+SELECT server.system_identifier, known.id IS NOT NULL,
+    known.doubted_at IS NULL AND known.system_identifier = server.system_identifier
+    AND known.timeline = server.timeline AND known.xmin::text::bigint = known.written_by
+FROM ({SERVER}) AS server LEFT JOIN recovery_databaseidentity known ON known.id = 1
+"""  # noqa: S608  # texts of our own
+# A row knows who writes it once it is there: both statements are one transaction, or one part of one.
+WRITE: Final = f"""
+DO $$
+BEGIN
+    INSERT INTO recovery_databaseidentity AS known
+        (id, system_identifier, timeline, written_by, confirmed_at, doubted_at)
+    SELECT 1, system_identifier, timeline, 0, clock_timestamp(), NULL FROM ({SERVER}) AS server
+    ON CONFLICT (id) {{}};
+    IF FOUND THEN
+        UPDATE recovery_databaseidentity SET written_by = xmin::text::bigint;
+    END IF;
+END $$
+"""  # noqa: S608  # texts of our own
+BEGIN: Final = WRITE.format("DO NOTHING")
+CONFIRM: Final = WRITE.format(
+    """DO UPDATE SET system_identifier = excluded.system_identifier, timeline = excluded.timeline,
+    confirmed_at = excluded.confirmed_at, doubted_at = NULL"""
+)
+DOUBT: Final = "UPDATE recovery_databaseidentity SET doubted_at = clock_timestamp() WHERE doubted_at IS NULL"
+POSITION: Final = f"SELECT system_identifier, position FROM ({SERVER}) AS server"  # noqa: S608  # a text of our own
+KEY: Final = "recovery:position:{}"
+
+
+def is_confirmed(executor: Any) -> bool:
+    """Whether nothing is known against this database; `executor` is a worker's connection, or a cursor of Django's.
+
+    The first worker of an installation confirms its database by that.
+    """
+    server, is_there, is_known = _row(executor, LOOK)
+    if not is_there:
+        executor.execute(BEGIN)
+        server, _, is_known = _row(executor, LOOK)
+    if is_known and _lies_behind(executor, server):
+        executor.execute(DOUBT)
+        return False
+    return bool(is_known)
+
+
+def waits_for_confirmation(executor: Any) -> bool:
+    """Whether workers wait for `after_restore`, as far as the database itself says; writes nothing."""
+    _, is_there, is_known = _row(executor, LOOK)
+    return bool(is_there and not is_known)
+
+
+def last_confirmed(executor: Any) -> datetime | None:
+    """When a database was confirmed last: the same for as long as it is not done anew."""
+    found = _row(executor, "SELECT confirmed_at FROM recovery_databaseidentity")
+    return found[0] if found else None
+
+
+def confirm(executor: Any) -> None:
+    """Say that this database, as it is, is the one to work with."""
+    executor.execute(CONFIRM)
+    server, position = _row(executor, POSITION)
+    _remember(server, position)
+
+
+def _row(executor: Any, statement: str) -> Any:
+    return (executor.execute(statement) or executor).fetchone()
+
+
+def _lies_behind(executor: Any, server: int) -> bool:
+    """Whether Redis has heard of a later position of this server; where Redis is away nobody can say.
+
+    Redis is asked first: whoever has told it a position since has read it later.
+    """
+    try:
+        known = attempt(lambda redis: redis.get(KEY.format(server)))
+    except RedisAway:
+        return False
+    _, position = _row(executor, POSITION)
+    if known is not None and int(known) > position:
+        logger.error("the database lies behind what was known of it", extra={"bytes": int(known) - position})
+        return True
+    _remember(server, position)
+    return False
+
+
+def _remember(server: int, position: int) -> None:
+    try:
+        attempt(lambda redis: redis.set(KEY.format(server), position))
+    except RedisAway:
+        logger.warning("what is known of the database could not be kept in Redis")
