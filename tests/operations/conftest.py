@@ -2,6 +2,7 @@
 
 from tests.channelconnect.conftest import meta, provider
 from tests.channelconnect.sending.conftest import channel, start_sender
+from tests.config.metrics.conftest import scrape
 from tests.webhooks.conftest import start_dispatcher, start_receiver
 
-__all__ = ["channel", "meta", "provider", "start_dispatcher", "start_receiver", "start_sender"]
+__all__ = ["channel", "meta", "provider", "scrape", "start_dispatcher", "start_receiver", "start_sender"]

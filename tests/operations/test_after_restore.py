@@ -7,6 +7,7 @@ from ipaddress import ip_network
 from typing import Any
 
 import pytest
+from django.core.checks import Tags, run_checks
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils.timezone import now
@@ -24,6 +25,7 @@ from tests.broadcasts.sending.broadcasts import a_broadcast, add_recipients, cou
 from tests.broadcasts.under_way import a_message as shown_message
 from tests.channelconnect.sending.conftest import StartSender
 from tests.channelconnect.sending.messages import a_conversation, a_message, sends
+from tests.config.metrics.conftest import Scrape
 from tests.rounds import wait_for_a_round
 from tests.tenants import Tenant
 from tests.waiting import until
@@ -255,6 +257,18 @@ def test_it_goes_on_where_it_was_killed(channel: Channel, monkeypatch: pytest.Mo
     assert Recipient.objects.filter(stage=Stage.UNKNOWN).count() == 3
     kinds = list(NotificationEvent.objects.order_by("kind").values_list("kind", flat=True))
     assert kinds == ["broadcast.paused", "workspace.broadcast_paused", "workspace.restored_from_backup"]
+
+
+def test_an_operator_hears_of_it(scrape: Scrape) -> None:
+    def warnings() -> set[str | None]:
+        return {found.id for found in run_checks(tags=[Tags.database], databases=["default"])}
+
+    assert "operations.W003" not in warnings()
+    assert scrape()["database_unconfirmed", ()] == 0
+    bring_back_a_dump()
+
+    assert "operations.W003" in warnings()
+    assert scrape()["database_unconfirmed", ()] == 1
 
 
 def test_a_database_that_was_at_work_is_left_alone(channel: Channel) -> None:

@@ -10,8 +10,10 @@ from urllib.parse import parse_qs, urlsplit
 import psycopg
 import pytest
 from django.conf import settings
+from django.core.checks import Tags, run_checks
 from django.db import connection
 
+from config.recovery.identity import confirm, is_confirmed
 from tests.factories.webhooks import a_failed_delivery
 from tests.processes.starting import start_process, stop
 from tests.tenants import Tenant
@@ -54,6 +56,13 @@ def takes_deliveries(database: "psycopg.Connection[Any]") -> bool:
     return bool(newest and made and made[0] > newest[0])
 
 
+def at_work() -> None:
+    """Have a worker look at the database, as all do."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_logical_emit_message(false, 'test', repeat('so that the log grows', 100000), true)")
+        assert is_confirmed(cursor)
+
+
 def run(program: str, *arguments: str) -> None:
     command = [*servers_account().prefix, str(PROGRAMS / program), *arguments]
     subprocess.run(command, check=True, capture_output=True, timeout=60, cwd="/")
@@ -87,6 +96,7 @@ def test_a_dump_is_restored_whole(server: list[str], folder: Path) -> None:
     url = settings.DATABASE_URL.replace("/app?", f"/{RESTORED}?")
     with psycopg.connect(settings.DATABASE_URL.replace("/app?", f"/{name}?")) as before:
         expected = facts(before)
+    at_work()
     run("pg_dump", *server, "--format=directory", "--jobs=2", f"--file={folder}/dump", name)
     run("dropdb", *server, "--if-exists", "--force", RESTORED)
     run("createdb", *server, RESTORED)
@@ -95,6 +105,9 @@ def test_a_dump_is_restored_whole(server: list[str], folder: Path) -> None:
         with psycopg.connect(url) as restored:
             assert facts(restored) == expected
             assert takes_deliveries(restored)
+            assert not is_confirmed(restored)
+            confirm(restored)
+            assert is_confirmed(restored)
     finally:
         run("dropdb", *server, "--force", RESTORED)
 
@@ -103,8 +116,10 @@ def test_a_physical_copy_is_verified_and_started(server: list[str], folder: Path
     name = str(connection.settings_dict["NAME"])
     with psycopg.connect(settings.DATABASE_URL.replace("/app?", f"/{name}?")) as before:
         expected = facts(before)
+    at_work()
     run("pg_basebackup", *server, "-D", f"{folder}/postgres", "--wal-method=stream", "--checkpoint=fast")
     run("pg_verifybackup", f"{folder}/postgres")
+    at_work()
     account = servers_account()
     with socket_folder(folder, account) as sockets:
         copy = Postgres(folder, sockets, account, durable=False)
@@ -113,6 +128,7 @@ def test_a_physical_copy_is_verified_and_started(server: list[str], folder: Path
             with psycopg.connect(copy.url(name)) as restored:
                 assert facts(restored) == expected
                 assert takes_deliveries(restored)
+                assert not is_confirmed(restored)
         finally:
             copy.stop()
 
@@ -148,6 +164,7 @@ def go_back_to(moment: object, folder: Path) -> None:
 
 def test_a_copy_goes_back_to_a_moment_between_two_changes(a: Tenant, server: list[str], folder: Path) -> None:
     name = str(connection.settings_dict["NAME"])
+    at_work()
     with archived(server, folder):
         run("pg_basebackup", *server, "-D", f"{folder}/postgres", "--wal-method=stream", "--checkpoint=fast")
         assert a.api.patch(f"/workspaces/{a.workspace.uuid}", {"name": "Before"}).status_code == 200
@@ -166,5 +183,24 @@ def test_a_copy_goes_back_to_a_moment_between_two_changes(a: Tenant, server: lis
                 until(lambda: restored.execute("SELECT pg_is_in_recovery()").fetchone() == (False,))
                 found = restored.execute("SELECT name FROM subaccounts_workspace WHERE uuid = %s", [a.workspace.uuid])
                 assert found.fetchone() == ("Before",)
+                assert not is_confirmed(restored)
         finally:
             copy.stop()
+
+
+def warnings() -> set[str | None]:
+    return {found.id for found in run_checks(tags=[Tags.database], databases=["default"])}
+
+
+def test_a_standby_for_which_commits_do_not_wait_is_warned_of(server: list[str], folder: Path) -> None:
+    assert "operations.W002" not in warnings()
+    arguments = ("--wal-method=stream", "--checkpoint=fast", "--write-recovery-conf")
+    run("pg_basebackup", *server, "-D", f"{folder}/postgres", *arguments)
+    account = servers_account()
+    with socket_folder(folder, account) as sockets:
+        standby = Postgres(folder, sockets, account, durable=False)
+        standby.start()
+        try:
+            until(lambda: "operations.W002" in warnings(), what="the standby to follow")
+        finally:
+            standby.stop()

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from tests.chaos.mutations.patches import PATCHES
 from tests.chaos.mutations.triggers import TRIGGERS, create
 from tests.chaos.outcome import Outcome
-from tests.chaos.scenarios import broadcasts, short
-from tests.chaos.scenarios.broadcasts import KilledBroadcast
+from tests.chaos.scenarios import broadcasts, recovered, short
+from tests.chaos.scenarios.broadcasts import BroadcastScenario
 from tests.chaos.scenarios.machines import PRELOADED
 from tests.chaos.scenarios.scenario import Scenario
 from tests.chaos.system.system import Servers, System
@@ -66,7 +66,7 @@ class BroadcastMutation:
     """A mutation of broadcasts' sending: somebody has to be sent to twice, or to be lost."""
 
     title: str
-    scenario: KilledBroadcast
+    scenario: BroadcastScenario
     forgets_commits: bool = False
 
     def play(self, servers: Servers, name: str, seed: int) -> tuple[str, Outcome]:
@@ -124,5 +124,6 @@ MUTATIONS: dict[str, Mutation | BroadcastMutation] = {
     "requeued": BroadcastMutation("sends again what a dead sender held", broadcasts.KILLED),
     "marked-late": BroadcastMutation("marks recipients when they were sent to", broadcasts.KILLED),
     "claims": BroadcastMutation("sends before the claim is on the disk", broadcasts.CRASHED, forgets_commits=True),
+    "restored": BroadcastMutation("sends on from a restored database", recovered.RECOVERED["broadcast-dump"]),
     "tenants": Mutation("delivers to another agency", short.QUIET, says("another owner's")),
 }

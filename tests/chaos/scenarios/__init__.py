@@ -1,18 +1,19 @@
 """The scenarios by name."""
 
 from tests.chaos.scenarios.backups import BACKUPS, FromBackup
-from tests.chaos.scenarios.broadcasts import BROADCASTS, SHORT_BROADCAST, KilledBroadcast
+from tests.chaos.scenarios.broadcasts import BROADCASTS, SHORT_BROADCAST, BroadcastScenario
 from tests.chaos.scenarios.callers import CALLERS
 from tests.chaos.scenarios.dependencies import DEPENDENCIES
 from tests.chaos.scenarios.machines import MACHINES
 from tests.chaos.scenarios.processes import PROCESSES
 from tests.chaos.scenarios.receivers import RECEIVERS
+from tests.chaos.scenarios.recovered import RECOVERED
 from tests.chaos.scenarios.scenario import Scenario
 from tests.chaos.scenarios.short import CONTROLS, SHORT
 
 __all__ = ["ALL", "CONTROLS", "SCENARIOS"]
 
-SCENARIOS: dict[str, Scenario | FromBackup | KilledBroadcast] = {
+SCENARIOS: dict[str, Scenario | FromBackup | BroadcastScenario] = {
     **PROCESSES,
     **RECEIVERS,
     **DEPENDENCIES,
@@ -20,8 +21,9 @@ SCENARIOS: dict[str, Scenario | FromBackup | KilledBroadcast] = {
     **MACHINES,
     **BACKUPS,
     **BROADCASTS,
+    **RECOVERED,
 }
-ALL: dict[str, Scenario | FromBackup | KilledBroadcast] = {
+ALL: dict[str, Scenario | FromBackup | BroadcastScenario] = {
     **SCENARIOS,
     **SHORT,
     **CONTROLS,

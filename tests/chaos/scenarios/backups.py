@@ -1,7 +1,9 @@
 """A system at work is backed up and restored on a server of its own, where every kind of process is then killed."""
 
+import os
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -13,6 +15,7 @@ from tests.chaos.scenarios.processes import PROCESSES
 from tests.chaos.scenarios.scenario import Scenario, Skipped
 from tests.chaos.system.system import Servers, migrate
 from tests.chaos.workload import Workload
+from tools.local import ROOT
 from tools.local.servers.postgres import PORT, Postgres
 from tools.local.servers.starting import socket_folder
 
@@ -39,6 +42,12 @@ def copy(servers: Servers, name: str, folder: Path) -> None:
     run(servers, "pg_basebackup", "-D", f"{folder}/postgres", "--wal-method=stream", "--checkpoint=fast")
 
 
+def confirm(url: str) -> None:
+    """Say that the database was restored; a physical copy may have been overlooked."""
+    command = [sys.executable, "manage.py", "after_restore", "--unnoticed"]
+    subprocess.run(command, cwd=ROOT, env=os.environ | {"DATABASE_URL": url}, check=True, capture_output=True)
+
+
 @contextmanager
 def restored(servers: Servers, name: str, folder: Path) -> Iterator[Servers]:
     """The servers with another PostgreSQL, which has what was backed up, brought up as the operations guide says."""
@@ -51,6 +60,7 @@ def restored(servers: Servers, name: str, folder: Path) -> Iterator[Servers]:
                 arguments = ("--exit-on-error", "--jobs=2", f"--dbname={name}", f"{folder}/dump")
                 run(servers, "pg_restore", *arguments, of=postgres)
             migrate(postgres.url(name))
+            confirm(postgres.url(name))
             yield replace(servers, state=folder, postgres=postgres, template=name)
         finally:
             postgres.stop()

@@ -39,60 +39,84 @@ PART = 2_000
 SETTLING_SECONDS = 3.0
 
 
-@dataclass(frozen=True)
-class KilledBroadcast:
-    """`kills` of one of two senders, some tenths of a second to `longest` seconds after both are at work.
+@dataclass(frozen=True, kw_only=True)
+class BroadcastScenario:
+    """A broadcast to so many `recipients` by two senders. Calls may fail as `faults` say.
 
-    `crash` says that half-way through PostgreSQL is killed and Redis emptied at once. Calls may fail as `faults` say.
+    `most_unknown` is of how many nobody may know at the end whether they were sent to.
     """
 
-    kills: int
     recipients: int
     seconds: int
-    crash: bool = True
     faults: tuple[Mapping[str, Any], ...] = ()
     statuses: str = "delivered"
-    longest: float = LONGEST
     prepare: Callable[[System, ExitStack], Mapping[str, str]] | None = None
 
+    @property
+    def planned(self) -> int:
+        raise NotImplementedError
+
+    @property
+    def most_unknown(self) -> int:
+        return (self.planned + 1) * MOST_UNKNOWN_EACH
+
+    def played_on(self, system: System, rng: random.Random) -> "PlayedBroadcast":
+        raise NotImplementedError
+
     def play(self, servers: Servers, name: str, seed: int, variables: Mapping[str, str] | None = None) -> Outcome:
-        outcome = Outcome(planned=self.kills + self.crash, told=self.recipients)
         with ExitStack() as stack:
             system = stack.enter_context(running_system(servers, name))
-            played = _Played(self, system, random.Random(f"{seed} {name}"), outcome)
+            played = self.played_on(system, random.Random(f"{seed} {name}"))
             prepared = self.prepare(system, stack) if self.prepare else {}
             try:
                 with limited_to(self.seconds):
-                    played.play({**prepared, **(variables or {})})
+                    played.play({**prepared, **(variables or {})}, stack)
             except LimitReached:
                 connection.close()
-                outcome.wrong.append(f"stopped at its limit of {self.seconds} s")
+                played.outcome.wrong.append(f"stopped at its limit of {self.seconds} s")
                 played.count()
-        return outcome
+        return played.outcome
 
 
-class _Played:
-    def __init__(self, scenario: KilledBroadcast, system: System, rng: random.Random, outcome: Outcome) -> None:
-        self.scenario, self.system, self.rng, self.outcome = scenario, system, rng, outcome
+@dataclass(frozen=True, kw_only=True)
+class KilledBroadcast(BroadcastScenario):
+    """`kills` of one of two senders, some tenths of a second to `longest` seconds after both are at work.
+
+    `crash` says that half-way through PostgreSQL is killed and Redis emptied at once.
+    """
+
+    kills: int
+    crash: bool = True
+    longest: float = LONGEST
+
+    @property
+    def planned(self) -> int:
+        return self.kills + self.crash
+
+    def played_on(self, system: System, rng: random.Random) -> "PlayedBroadcast":
+        return PlayedKills(self, system, rng)
+
+
+class PlayedBroadcast:
+    """A scenario at play; `play` breaks what it is to break."""
+
+    def __init__(self, scenario: BroadcastScenario, system: System, rng: random.Random) -> None:
+        self.scenario, self.system, self.rng = scenario, system, rng
+        self.outcome = Outcome(planned=scenario.planned, told=scenario.recipients)
         processes = system.processes
         processes.plan = replace(processes.plan, children=(*processes.plan.children, *CHILDREN))
         meta = processes.plan.variables
         self.sandbox = RunningSandbox(meta["META_GRAPH_URL"], SandboxConfig.read(meta))
 
-    def play(self, variables: Mapping[str, str]) -> None:
+    def play(self, variables: Mapping[str, str], stack: ExitStack) -> None:
+        raise NotImplementedError
+
+    def begin(self, variables: Mapping[str, str]) -> None:
+        """Start the system, with two broadcasts that no sender is at yet."""
         self.system.configure(variables)
         self.system.processes.start("web", "sandbox", "reader")
         self.system.wait_for_web()
         self._fill()
-        self.system.processes.start(*SENDERS)
-        began = time.monotonic()
-        for number in range(self.scenario.kills):
-            if self.scenario.crash and number == self.scenario.kills // 2:
-                self._crash()
-            self._kill()
-        self._let_end()
-        self.outcome.notes.append(f"{self.system.processes.restarts} restarts in {time.monotonic() - began:.0f} s")
-        self.count()
 
     def _fill(self) -> None:
         """Two numbers with a broadcast each."""
@@ -110,48 +134,27 @@ class _Played:
                 add_recipients(broadcast, people(channel, part))
                 missing -= part
 
-    def _sent(self) -> int:
+    def sent(self) -> int:
         with suppress(OSError, HTTPException):
             return int(self.sandbox.ledger()["sent_total"])
         return 0
 
-    def _wait_for_traffic(self) -> None:
-        before = self._sent()
-        while self._sent() < before + 5 and self._waiting():
+    def wait_for_traffic(self) -> None:
+        before = self.sent()
+        while self.sent() < before + 5 and self.waiting():
             self.system.processes.look_after()
             time.sleep(0.05)
 
-    def _waiting(self) -> int:
+    def waiting(self) -> int:
         from broadcasts.models import Recipient
 
         return Recipient.objects.filter(stage__in=(0, 1)).count()
 
-    def _kill(self) -> None:
-        self._wait_for_traffic()
-        time.sleep(self.rng.uniform(SHORTEST, self.scenario.longest))
-        victim = self.rng.choice(SENDERS)
-        had_work = bool(self._waiting())
-        self.outcome.injected += self.system.processes.kill(victim) and had_work
-        self.system.processes.look_after()
-
-    def _crash(self) -> None:
-        """Kill PostgreSQL and empty Redis while messages are on their way."""
-        self._wait_for_traffic()
-        server = self.system.servers.postgres
-        with redis.Redis.from_url(self.system.servers.valkey.url()) as client:
-            server.stop(signal.SIGKILL)
-            self.outcome.injected += bool(client.flushall()) and not server.is_running
-        time.sleep(0.5)
-        server.start()
-        connection.close()
-        while not server.answers():
-            time.sleep(0.1)
-
-    def _let_end(self) -> None:
+    def let_end(self) -> None:
         """Wait until nobody waits to be sent to, then for statuses; whom none tells of is failed at last."""
         from broadcasts.models import Recipient, Stage
 
-        while self._waiting():
+        while self.waiting():
             self.system.processes.look_after()
             time.sleep(0.1)
         time.sleep(SETTLING_SECONDS)
@@ -184,24 +187,63 @@ class _Played:
             self.outcome.wrong.append("some failed for another reason")
         if [key for key, row in rows.items() if row[0] in ("sent", "delivered", "read") and key not in accepted]:
             self.outcome.wrong.append("some count as sent that never were")
-        if len(failed) > (self.outcome.injected + 1) * MOST_UNKNOWN_EACH:
+        if len(failed) > self.scenario.most_unknown:
             self.outcome.wrong.append("more are unknown than the killed ones had out")
         for broadcast in Broadcast.objects.all():
             if counts(broadcast) != rows_as_counts(broadcast):
                 self.outcome.wrong.append(f"counts {counts(broadcast)} of rows {rows_as_counts(broadcast)}")
 
 
+class PlayedKills(PlayedBroadcast):
+    def __init__(self, scenario: KilledBroadcast, system: System, rng: random.Random) -> None:
+        super().__init__(scenario, system, rng)
+        self._killing = scenario
+
+    def play(self, variables: Mapping[str, str], stack: ExitStack) -> None:
+        self.begin(variables)
+        self.system.processes.start(*SENDERS)
+        began = time.monotonic()
+        for number in range(self._killing.kills):
+            if self._killing.crash and number == self._killing.kills // 2:
+                self._crash()
+            self._kill()
+        self.let_end()
+        self.outcome.notes.append(f"{self.system.processes.restarts} restarts in {time.monotonic() - began:.0f} s")
+        self.count()
+
+    def _kill(self) -> None:
+        self.wait_for_traffic()
+        time.sleep(self.rng.uniform(SHORTEST, self._killing.longest))
+        victim = self.rng.choice(SENDERS)
+        had_work = bool(self.waiting())
+        self.outcome.injected += self.system.processes.kill(victim) and had_work
+        self.system.processes.look_after()
+
+    def _crash(self) -> None:
+        """Kill PostgreSQL and empty Redis while messages are on their way."""
+        self.wait_for_traffic()
+        server = self.system.servers.postgres
+        with redis.Redis.from_url(self.system.servers.valkey.url()) as client:
+            server.stop(signal.SIGKILL)
+            self.outcome.injected += bool(client.flushall()) and not server.is_running
+        time.sleep(0.5)
+        server.start()
+        connection.close()
+        while not server.answers():
+            time.sleep(0.1)
+
+
 COLUMNS = ("broadcast_id", "contact_id", "status", "stage", "error_code")
 HANGS = ({"call": "send", "fault": "accept_then_hang", "every": 40, "seconds": 20},)
 SELDOM_HANGS = ({"call": "send", "fault": "accept_then_hang", "every": 400, "seconds": 20},)
 BROADCASTS = {
-    "broadcast": KilledBroadcast(10, 2_000, 420, faults=HANGS),
+    "broadcast": KilledBroadcast(kills=10, recipients=2_000, seconds=420, faults=HANGS),
     # What one number sends in the time is what its throughput of 80 a second lets it.
-    "broadcast-large": KilledBroadcast(40, 60_000, 1_200, faults=SELDOM_HANGS, longest=16),
-    "broadcast-silent": KilledBroadcast(4, 1_000, 300, faults=HANGS, statuses="none"),
+    "broadcast-large": KilledBroadcast(kills=40, recipients=60_000, seconds=1_200, faults=SELDOM_HANGS, longest=16),
+    "broadcast-silent": KilledBroadcast(kills=4, recipients=1_000, seconds=300, faults=HANGS, statuses="none"),
 }
 # Calls that are out when their sender is killed were accepted.
 OUT = ({"call": "send", "fault": "accept_then_hang", "every": 10, "seconds": 9},)
-KILLED = KilledBroadcast(2, 800, 200, crash=False, faults=OUT)
-CRASHED = KilledBroadcast(1, 800, 200, faults=OUT)
-SHORT_BROADCAST = KilledBroadcast(2, 1_200, 200)
+KILLED = KilledBroadcast(kills=2, recipients=800, seconds=200, crash=False, faults=OUT)
+CRASHED = KilledBroadcast(kills=1, recipients=800, seconds=200, faults=OUT)
+SHORT_BROADCAST = KilledBroadcast(kills=2, recipients=1_200, seconds=200)

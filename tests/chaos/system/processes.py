@@ -48,9 +48,12 @@ class Processes:
         command = [
             part.replace(f"{kind}@", f"{name}@").replace("beat-schedule", f"{name}-schedule") for part in known[kind]
         ]
-        environment = {**os.environ, **self.plan.variables, **self.variables, **self.own.get(name, {})}
         with as_a_whole():
-            self.running[name] = start_process(command, environment, log=self.log)
+            self.running[name] = start_process(command, self.environment(name), log=self.log)
+
+    def environment(self, name: str = "") -> dict[str, str]:
+        """The environment variables of a process of this name, or of a command beside them."""
+        return {**os.environ, **self.plan.variables, **self.variables, **self.own.get(name, {})}
 
     def look_after(self) -> None:
         """Start again what has died. What a dead one left behind is killed, but for a dispatcher's child.
@@ -82,6 +85,13 @@ class Processes:
         process.kill()
         process.wait(10)
         return True
+
+    def take_down(self, *names: str) -> None:
+        """kill -9 of these with all that they have started; they do not come back by themselves."""
+        for name in names:
+            process = self.running.pop(name)
+            _kill_group(process)
+            process.wait()
 
     def stop(self) -> list[str]:
         """End all in order; gives those that had to be killed after all."""

@@ -149,7 +149,7 @@ def migrate(url: str) -> None:
 def running_system(servers: Servers, name: str) -> Iterator[System]:
     """Make a scenario's system and connect Django to its database; the scenario starts the processes."""
     servers.execute(f'CREATE DATABASE "{name}" TEMPLATE "{servers.template}"')
-    _connect(servers, name)
+    connect(servers, name)
     sockets = servers.postgres.sockets
     with ExitStack() as stack:
         database = stack.enter_context(Proxy(sockets / f".s.PGSQL.{PORT}"))
@@ -161,7 +161,7 @@ def running_system(servers: Servers, name: str) -> Iterator[System]:
         yield system
 
 
-def _connect(servers: Servers, name: str) -> None:
+def connect(servers: Servers, name: str) -> None:
     """Point Django at the scenario's database, past the proxy: the instrument itself is to see everything."""
     import django
 
