@@ -37,11 +37,13 @@ from broadcasts.services.moving import pause_for_fault
 from tests import furnished
 from tests.agency.console.browsers import a_browser, a_member, text
 from tests.broadcasts.under_way import a_broadcast
+from tests.channelconnect.sending.messages import a_conversation, a_message
 from tests.factories import ChannelFactory, DomainFactory, EndpointFactory, UserFactory, WorkspaceMemberFactory
 from tests.tenants import Tenant
 from webhooks.models import Endpoint
 from webhooks.services import update_endpoint
 from webhooks.services.endpoints import EndpointChanges
+from workspaces.conversations.services.outbound.recovery import fail_queued_messages
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import change_owner, invite_workspace_member, mark_channel_lost, tenant_of
 
@@ -118,6 +120,11 @@ def owner_accepts(tenant: Tenant) -> None:
     _accepted(Invitation.objects.get(email=new.email), new)
 
 
+def system_is_restored(tenant: Tenant) -> None:
+    a_message(a_conversation(ChannelFactory.create(workspace=tenant.workspace)))
+    fail_queued_messages(restore="once", now=now())
+
+
 def person_accepts(tenant: Tenant) -> None:
     new = UserFactory.create()
     workspace = tenant.workspace
@@ -177,6 +184,7 @@ HAPPENINGS = {
     "broadcast.paused": Happening(broadcast_is_paused, EVERYBODY),
     "workspace.broadcast_paused": Happening(broadcast_is_paused, (), people=True),
     "workspace.broadcast_held": Happening(broadcast_is_held, (), people=True),
+    "workspace.restored_from_backup": Happening(system_is_restored, (), people=True),
 }
 
 
