@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,14 @@ PRODUCT = ("config", "agency", "workspaces", "webhooks", "packs", "channelconnec
 BEGINNING = re.compile(r"\bIN\s*\(\s*SELECT\b", re.IGNORECASE)
 LOCKING = "UPDATE"
 LOCKS = re.compile(r"\bFOR\s+(?:NO\s+KEY\s+)?UPDATE\b", re.IGNORECASE)
+CHANGES_BY_PLACE = re.compile(r"\bWHERE\s+(?:\w+\.)?ctid\b", re.IGNORECASE)
+# Statements that may change rows by their places, and why nothing is passed over for good.
+MAY_CHANGE_BY_PLACE = {
+    "UPDATE broadcasts_recipient SET stage = 1": "an earlier statement of the transaction has locked the rows",
+    "UPDATE broadcasts_recipient recipient SET stage = 3": "an earlier statement of the transaction has locked the rows",
+    "WITH news AS MATERIALIZED": "it is executed until no row is missed, at last with the rows locked",
+    " WHERE ctid = ANY (%s::tid[])": "an erasure looks for what is left, several times",
+}
 
 
 def statements() -> Iterator[tuple[str, str]]:
@@ -41,6 +49,34 @@ def lists_that_are_found_anew(text: str) -> list[str]:
         if "LIMIT" in inner.upper() and LOCKS.search(inner):
             found.append(inner)
     return found
+
+
+def changes_by_place(texts: Iterable[str]) -> list[str]:
+    """Find statements that change rows by their places.
+
+    What was changed since the statement began has moved, and is passed over: also where the statement itself has found
+    and locked it, as the place that it then has is one that this statement does not see.
+    """
+    return [text.strip("\n") for text in texts if CHANGES_BY_PLACE.search(text)]
+
+
+def test_rows_are_changed_by_their_keys_unless_none_can_be_passed_over() -> None:
+    found = changes_by_place(text for _, text in statements())
+    assert [one for one in found if not one.startswith(tuple(MAY_CHANGE_BY_PLACE))] == []
+    assert len(found) == len(MAY_CHANGE_BY_PLACE)
+
+
+@pytest.mark.parametrize(
+    ("statement", "is_found"),
+    [
+        ("UPDATE a SET b = 1 WHERE ctid = ANY (ARRAY (SELECT ctid FROM a LIMIT 5 FOR UPDATE))", True),
+        ("WITH x AS (SELECT ctid AS place FROM a FOR UPDATE) DELETE FROM a USING x\nWHERE a.ctid = x.place", True),
+        ("WITH x AS (SELECT id FROM a FOR UPDATE) UPDATE a SET b = 1 FROM x WHERE a.id = x.id", False),
+        ("SELECT ctid FROM a FOR UPDATE", False),
+    ],
+)
+def test_a_change_by_place_is_told_from_others(statement: str, is_found: bool) -> None:
+    assert bool(changes_by_place([statement])) is is_found
 
 
 def test_no_list_of_some_rows_is_found_anew_for_each_row() -> None:

@@ -114,8 +114,8 @@ class BenchMessages:
         statement = "UPDATE bench_recipient SET stage = 0, run = NULL WHERE id = ANY (%s::bigint[]) AND run = %s"
         connection.execute(statement, [integers(ids), run])
 
-    def free(self, connection: Connection, *, runs: Sequence[int]) -> None:
-        pass
+    def free(self, connection: Connection, *, runs: Sequence[int]) -> bool:
+        return False
 
 
 def _claimed(row: Sequence[Any]) -> ClaimedMessage:

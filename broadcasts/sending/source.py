@@ -99,10 +99,11 @@ class BroadcastRecipients:
             channels = dict(broadcasts.values_list("pk", "channel_id"))
             return_allowance(cursor, [(channels[broadcast], address) for broadcast, address in taken])
 
-    def free(self, connection: Connection, *, runs: Sequence[int]) -> None:
+    def free(self, connection: Connection, *, runs: Sequence[int]) -> bool:
         values = {"runs": integers(runs), "seconds": UNKNOWN_SECONDS, "batch": FREED_AT_ONCE}
-        while connection.execute(statements.FREE, values, prepare=True).rowcount == FREED_AT_ONCE:
-            pass
+        connection.execute(statements.FREE, values, prepare=True)
+        row = connection.execute(statements.HELD_BY_RUNS, {"runs": integers(runs)}, prepare=True).fetchone()
+        return bool(row and row[0])
 
     def _catch_up(self, connection: Connection) -> None:
         """Do what claims have left to do: skip some, and say when the next ones of a broadcast are due."""

@@ -56,7 +56,9 @@ LEFT JOIN conversations_conversation conversation
 ORDER BY asked.turn, due.due_at, due.contact_id
 """
 
-# The rows are locked and stay in their places until then.
+# By their places, which PICK and REST have locked in this same transaction: a row that is locked is changed by nobody
+# else and stays where it is, and each of these statements sees it there. So is nothing else: a statement that finds
+# places and changes the rows at them looks at the moment of its beginning, and passes over what has moved since.
 CLAIM = """
 UPDATE broadcasts_recipient SET stage = 1, run = %(run)s, claimed_at = coalesce(claimed_at, clock_timestamp()),
     is_counted = %(counted)s
@@ -174,24 +176,32 @@ JOIN unnest(%(broadcasts)s::bigint[], %(contacts)s::bigint[]) AS told (broadcast
     USING (broadcast_id, contact_id)
 """
 
-# What a dead run held may have left: nobody sends it again. Here and below rows are found once, as an array: a list
-# after IN is found anew for each row where the planner takes the table for empty, and then its LIMIT holds for each.
+# What a dead run held may have left: nobody sends it again. Here and below rows are found and locked once, and changed
+# by their keys: a click that is counted meanwhile moves a row, and what is done by its key is done to where it is then.
 FREE = """
-UPDATE broadcasts_recipient
-SET stage = 2, due_at = clock_timestamp() + make_interval(secs => %(seconds)s)
-WHERE ctid = ANY (ARRAY (
-    SELECT ctid FROM broadcasts_recipient
+WITH held AS MATERIALIZED (
+    SELECT broadcast_id, contact_id FROM broadcasts_recipient
     WHERE stage = 1 AND run = ANY (%(runs)s::bigint[])
-    ORDER BY broadcast_id, contact_id LIMIT %(batch)s FOR NO KEY UPDATE))
+    ORDER BY broadcast_id, contact_id LIMIT %(batch)s FOR NO KEY UPDATE
+)
+UPDATE broadcasts_recipient recipient
+SET stage = 2, due_at = clock_timestamp() + make_interval(secs => %(seconds)s)
+FROM held WHERE recipient.broadcast_id = held.broadcast_id AND recipient.contact_id = held.contact_id
+"""
+# Whether such runs still hold anybody: only then they are forgotten.
+HELD_BY_RUNS = """
+SELECT EXISTS (SELECT FROM broadcasts_recipient WHERE stage = 1 AND run = ANY (%(runs)s::bigint[]))
 """
 OVERDUE = """
-UPDATE broadcasts_recipient SET stage = 4, status = 'failed', failed_at = clock_timestamp(),
-    error_code = %(code)s, error_message = %(message)s
-WHERE ctid = ANY (ARRAY (
-    SELECT ctid FROM broadcasts_recipient
+WITH late AS MATERIALIZED (
+    SELECT broadcast_id, contact_id FROM broadcasts_recipient
     WHERE stage = 2 AND due_at NOT BETWEEN clock_timestamp() AND clock_timestamp() + make_interval(secs => %(longest)s)
-    ORDER BY due_at LIMIT %(batch)s FOR NO KEY UPDATE SKIP LOCKED))
-RETURNING broadcast_id, contact_id
+    ORDER BY due_at LIMIT %(batch)s FOR NO KEY UPDATE SKIP LOCKED
+)
+UPDATE broadcasts_recipient recipient SET stage = 4, status = 'failed', failed_at = clock_timestamp(),
+    error_code = %(code)s, error_message = %(message)s
+FROM late WHERE recipient.broadcast_id = late.broadcast_id AND recipient.contact_id = late.contact_id
+RETURNING recipient.broadcast_id, recipient.contact_id
 """
 
 # Those who wait for room, by the broadcasts that have some of them, behind the one that was looked at last.
@@ -209,11 +219,13 @@ SELECT count(*) FROM (
     ORDER BY due_at, contact_id LIMIT %(most)s) AS ready
 """
 RELEASE = """
-UPDATE broadcasts_recipient SET stage = 0, due_at = statement_timestamp()
-WHERE ctid = ANY (ARRAY (
-    SELECT ctid FROM broadcasts_recipient
+WITH first AS MATERIALIZED (
+    SELECT contact_id FROM broadcasts_recipient
     WHERE broadcast_id = %(id)s AND stage = 3 ORDER BY due_at, contact_id LIMIT %(room)s
-    FOR NO KEY UPDATE SKIP LOCKED))
+    FOR NO KEY UPDATE SKIP LOCKED
+)
+UPDATE broadcasts_recipient recipient SET stage = 0, due_at = statement_timestamp()
+FROM first WHERE recipient.broadcast_id = %(id)s AND recipient.contact_id = first.contact_id
 """
 # All that is due of a broadcast and needs room, where there is none: who is counted or has a window open may go.
 REST = """

@@ -58,6 +58,7 @@ def end_overdue() -> None:
     ended = OVERDUE_BATCH
     while ended == OVERDUE_BATCH:
         with project_transaction() as cursor:
+            cursor.execute(statements.BY_KEYS)
             cursor.execute(statements.OVERDUE, values)
             keys = cursor.fetchall()
             ended = len(keys)
@@ -92,6 +93,7 @@ def _release_of(channels: Mapping[int, int]) -> bool:
         cursor.execute(ONE_AT_A_TIME)
         if not cursor.fetchone()[0]:
             return False
+        cursor.execute(statements.BY_KEYS)
         keys = allowance.keys_of(cursor, set(channels.values()))
         waiting: defaultdict[Key, list[int]] = defaultdict(list)
         for broadcast, channel in channels.items():

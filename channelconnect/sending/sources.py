@@ -89,8 +89,11 @@ class MessageSource(Protocol):
         """Make messages ready again of which nothing was given to the provider."""
         ...
 
-    def free(self, connection: Connection, *, runs: Sequence[int]) -> None:
-        """Make unknown whatever runs that have ended still have claimed."""
+    def free(self, connection: Connection, *, runs: Sequence[int]) -> bool:
+        """Make unknown some of what runs that have ended still have claimed; says whether any is left.
+
+        It is called until none is. Then the runs are forgotten, and nobody would find what they had any more.
+        """
         ...
 
 

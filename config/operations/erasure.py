@@ -220,7 +220,10 @@ def _find(columns: list[Column], words: Words) -> Mentions:
 
 
 def _rewrite(table: Mentions, rows: list[str], words: Words) -> None:
-    """Rewrite a few rows; one that was changed meanwhile has moved, and the next pass finds it."""
+    """Rewrite a few rows, by their places: one that was changed meanwhile has moved, and the next pass finds it.
+
+    Of another row that has come into its place nothing changes that does not name the person.
+    """
     changes, values = [], []
     for place, column in enumerate(table.columns):
         if any(table.rows[row][place] for row in rows):

@@ -181,10 +181,11 @@ CLAIM = """
 WITH self AS MATERIALIZED (
     SELECT number FROM webhooks_dispatcherrun WHERE number = %(run)s AND lost_at IS NULL FOR UPDATE
 ), picked AS MATERIALIZED (
-    SELECT due.row FROM unnest(%(endpoints)s::bigint[], %(rooms)s::int[], %(positions)s::bigint[], %(ids)s::bigint[])
+    SELECT due.delivery_id
+    FROM unnest(%(endpoints)s::bigint[], %(rooms)s::int[], %(positions)s::bigint[], %(ids)s::bigint[])
         AS asked (endpoint_id, room, position, id)
     CROSS JOIN LATERAL (
-        SELECT ctid AS row FROM webhooks_queueddelivery queued
+        SELECT delivery_id FROM webhooks_queueddelivery queued
         WHERE queued.endpoint_id = asked.endpoint_id AND queued.is_ready AND queued.run IS NULL
             AND (queued.position, queued.delivery_id) > (asked.position, asked.id)
         ORDER BY queued.position, queued.delivery_id LIMIT asked.room FOR UPDATE SKIP LOCKED
@@ -195,13 +196,14 @@ WITH self AS MATERIALIZED (
         min(lost_leases) AS lost_leases
     FROM webhooks_queueddelivery WHERE is_suspect AND run IS NULL
 ), suspect AS MATERIALIZED (
-    SELECT ctid AS row FROM webhooks_queueddelivery
+    SELECT delivery_id FROM webhooks_queueddelivery
     WHERE is_suspect AND run IS NULL AND lost_leases = (SELECT lost_leases FROM level)
         AND endpoint_id %% %(shards)s = ANY (%(held)s::bigint[])
     ORDER BY due_at LIMIT (SELECT greatest(0, room) FROM level) FOR UPDATE SKIP LOCKED
 ), taken AS (
     UPDATE webhooks_queueddelivery SET run = %(run)s
-    WHERE ctid = ANY (ARRAY (SELECT row FROM picked UNION ALL SELECT row FROM suspect)) AND EXISTS (SELECT FROM self)
+    WHERE EXISTS (SELECT FROM self) AND delivery_id = ANY (ARRAY (
+        SELECT delivery_id FROM picked UNION ALL SELECT delivery_id FROM suspect))
     RETURNING delivery_id, position, is_suspect
 )
 SELECT taken.position, delivery.id, delivery.agency_id, delivery.workspace_id, delivery.endpoint_id, delivery.attempts,

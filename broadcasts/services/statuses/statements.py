@@ -2,7 +2,8 @@
 
 # Each row is read, and changed only if it is still as it was read: what the send's answer or another reader changed
 # meanwhile makes the numbers of the first line differ, and the statement is executed once more. Ranks are those of
-# `RANKS`. What ended with `send_outcome_unknown`, or was skipped, keeps its status.
+# `RANKS`. What ended with `send_outcome_unknown`, or was skipped, keeps its status. By its place a row is found as it was
+# read, or not at all: so it may be, as whoever executes this does so again until no row is missed.
 APPLY = """
 WITH news AS MATERIALIZED (
     SELECT * FROM (
@@ -62,6 +63,14 @@ SELECT 'billed', broadcast_id, category, prefix, is_billable, count(*), NULL, NU
     date_trunc('month', billed_at AT TIME ZONE 'UTC')::date
 FROM moved WHERE is_bill
 GROUP BY broadcast_id, category, prefix, is_billable, date_trunc('month', billed_at AT TIME ZONE 'UTC')
+"""
+
+# Then nobody else changes them, and none is missed.
+LOCK = """
+SELECT FROM broadcasts_recipient recipient
+JOIN unnest(%(broadcasts)s::bigint[], %(contacts)s::bigint[]) AS told (broadcast_id, contact_id)
+    USING (broadcast_id, contact_id)
+ORDER BY broadcast_id, contact_id FOR NO KEY UPDATE OF recipient
 """
 
 CHANNELS = """

@@ -22,13 +22,12 @@ PRESENCE = 7_105_004
 
 
 def runs_over(sources: Sequence[MessageSource]) -> WorkerRuns:
-    """The senders' runs; what one that ended had claimed is freed by each source in one go."""
+    """The senders' runs; one that ended is forgotten when its sources have freed all that it had claimed."""
 
     def free(connection: Connection, runs: Iterable[int], after: int, died: bool) -> int | None:
         numbers = list(runs)
-        for source in sources:
-            source.free(connection, runs=numbers)
-        return None
+        left = [source for source in sources if source.free(connection, runs=numbers)]
+        return after if left else None
 
     return WorkerRuns(table="channelconnect_senderrun", presence=PRESENCE, free=free)
 

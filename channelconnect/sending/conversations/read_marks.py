@@ -19,14 +19,14 @@ GROUP BY 1, 2 LIMIT 2000
 # They are gone with the claim: a sender that dies before it has told a contact leaves it untold.
 CLAIM = """
 WITH picked AS MATERIALIZED (
-    SELECT due.row FROM unnest(%(channels)s::bigint[], %(rooms)s::int[]) AS asked (channel_id, room)
+    SELECT due.conversation_id FROM unnest(%(channels)s::bigint[], %(rooms)s::int[]) AS asked (channel_id, room)
     CROSS JOIN LATERAL (
-        SELECT ctid AS row FROM conversations_readmark WHERE channel_id = asked.channel_id
+        SELECT conversation_id FROM conversations_readmark WHERE channel_id = asked.channel_id
         ORDER BY conversation_id LIMIT asked.room FOR UPDATE SKIP LOCKED
     ) AS due
     LIMIT %(batch)s
 ), taken AS (
-    DELETE FROM conversations_readmark WHERE ctid = ANY (ARRAY (SELECT row FROM picked))
+    DELETE FROM conversations_readmark WHERE conversation_id = ANY (ARRAY (SELECT conversation_id FROM picked))
     RETURNING conversation_id, agency_id, channel_id
 )
 SELECT taken.conversation_id, taken.agency_id, taken.channel_id, conversation.contact_id, newest.provider_message_id,
@@ -78,8 +78,9 @@ class ReadMarks:
     def give_back(self, connection: Connection, *, run: int, ids: Sequence[int]) -> None:
         """A sender that ends leaves its last ones untold."""
 
-    def free(self, connection: Connection, *, runs: Sequence[int]) -> None:
+    def free(self, connection: Connection, *, runs: Sequence[int]) -> bool:
         """None is claimed for longer than a call."""
+        return False
 
 
 def _claimed(row: Sequence[Any]) -> ClaimedMessage:

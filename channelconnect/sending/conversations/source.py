@@ -84,9 +84,10 @@ class ConversationMessages:
     def give_back(self, connection: Connection, *, run: int, ids: Sequence[int]) -> None:
         connection.execute(statements.GIVE_BACK, {"run": run, "ids": integers(ids)}, prepare=True)
 
-    def free(self, connection: Connection, *, runs: Sequence[int]) -> None:
+    def free(self, connection: Connection, *, runs: Sequence[int]) -> bool:
         values = {"runs": integers(runs), "seconds": UNKNOWN_SECONDS}
         connection.execute(statements.FREE, values, prepare=True)
+        return False  # one statement has looked at all of them, and again at those that it had to wait for
 
     def _put_off(self, cursor: Any, waiting: Sequence[Sent]) -> None:
         ids, seconds = integers(one.row.id for one in waiting), decimals(one.wait_seconds for one in waiting)

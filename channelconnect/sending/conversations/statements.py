@@ -34,9 +34,9 @@ CLAIM = """
 WITH self AS MATERIALIZED (
     SELECT number FROM channelconnect_senderrun WHERE number = %(run)s AND lost_at IS NULL FOR UPDATE
 ), picked AS MATERIALIZED (
-    SELECT due.row FROM unnest(%(channels)s::bigint[], %(rooms)s::int[]) AS asked (channel_id, room)
+    SELECT due.message_id FROM unnest(%(channels)s::bigint[], %(rooms)s::int[]) AS asked (channel_id, room)
     CROSS JOIN LATERAL (
-        SELECT ctid AS row FROM conversations_queuedmessage queued
+        SELECT message_id FROM conversations_queuedmessage queued
         WHERE queued.channel_id = asked.channel_id AND queued.is_ready AND NOT EXISTS (
             SELECT FROM conversations_queuedmessage earlier
             WHERE earlier.conversation_id = queued.conversation_id AND earlier.message_id < queued.message_id
@@ -46,7 +46,7 @@ WITH self AS MATERIALIZED (
     LIMIT %(batch)s
 ), taken AS (
     UPDATE conversations_queuedmessage SET run = %(run)s, is_ready = false, due_at = clock_timestamp()
-    WHERE ctid = ANY (ARRAY (SELECT row FROM picked)) AND EXISTS (SELECT FROM self)
+    WHERE message_id = ANY (ARRAY (SELECT message_id FROM picked)) AND EXISTS (SELECT FROM self)
     RETURNING message_id, agency_id, channel_id, conversation_id, tries
 )
 SELECT taken.message_id, taken.agency_id, taken.channel_id, conversation.contact_id, taken.tries, message.created_at,

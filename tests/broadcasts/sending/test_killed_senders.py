@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from contextlib import closing
+from datetime import timedelta
 from functools import partial
 from typing import Any, Final
 
@@ -20,9 +21,10 @@ from channelconnect.sending.recorder import MessageRecorder
 from channelconnect.sending.sources import Sent
 from config.leases.connection import Connection, open_connection
 from tests.broadcasts.sending.broadcasts import counts, rows_as_counts, with_recipients
+from tests.broadcasts.sending.freed import clicked_while_freed
 from tests.broadcasts.sending.test_allowance import Sending
 from tests.channelconnect.inbox.notices import of_number
-from tests.channelconnect.sending.conftest import RunningSender
+from tests.channelconnect.sending.conftest import RunningSender, StartSender
 from tests.channelconnect.sending.messages import a_channel
 from tests.processes.own_processes import start, variables
 from tests.processes.starting import kill
@@ -71,13 +73,18 @@ def test_nobody_is_sent_to_twice_and_nobody_is_forgotten(a: Tenant, meta: Runnin
     environment = {**variables(), **meta.variables, "DJANGO_SETTINGS_MODULE": "config.settings"}
 
     for number in range(1, KILLS + 1):
-        sender = start(("-c", SENDER), environment)
+        if number == 1:
+            sender = start(("-c", SENDER), environment)
+        else:
+            with clicked_while_freed():
+                sender = start(("-c", SENDER), environment)
         try:
             until(partial(_has_sent, meta, number * EACH // 2), 60)
         finally:
             kill(sender)
     meta.play()
-    last = RunningSender()
+    with clicked_while_freed():
+        last = RunningSender()
     try:
         until(lambda: not Recipient.objects.filter(stage__in=(Stage.READY, Stage.CLAIMED)).exists(), 60)
         until(lambda: SenderRun.objects.count() == 1, what="the killed ones to be forgotten")
@@ -107,6 +114,21 @@ def test_nobody_is_sent_to_twice_and_nobody_is_forgotten(a: Tenant, meta: Runnin
         broadcast.refresh_from_db()
         assert counts(broadcast) == rows_as_counts(broadcast)
         assert (broadcast.status, broadcast.next_due_at) == (Broadcast.Status.SENDING, None)
+
+
+def test_whoever_is_clicked_on_while_a_dead_run_is_freed_is_freed_too(
+    channel: Channel, start_sender: StartSender
+) -> None:
+    broadcast, dead = with_recipients(channel, 5), 7
+    SenderRun.objects.create(number=dead, started_at=now(), seen_at=now() - timedelta(minutes=1))
+    Recipient.objects.of(broadcast).update(stage=Stage.CLAIMED, run=dead, claimed_at=now())
+
+    with clicked_while_freed(of=3):
+        start_sender()
+    until(lambda: not SenderRun.objects.filter(number=dead).exists(), what="the dead one to be forgotten")
+
+    assert Recipient.objects.of(broadcast).filter(stage=Stage.UNKNOWN, run=dead).count() == 5
+    assert counts(broadcast) == rows_as_counts(broadcast) == {"pending": 5, "clicked": 3}
 
 
 class Killed(BroadcastRecipients):

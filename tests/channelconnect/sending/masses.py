@@ -55,8 +55,9 @@ class Mass:
     def give_back(self, connection: Connection, *, run: int, ids: Sequence[int]) -> None:
         """The test is over then."""
 
-    def free(self, connection: Connection, *, runs: Sequence[int]) -> None:
+    def free(self, connection: Connection, *, runs: Sequence[int]) -> bool:
         """No run of a test is lost."""
+        return False
 
     def _claimed(self, channel: int, number: int) -> ClaimedMessage:
         to = Recipient(external_id=f"4915{channel:05d}{number:06d}")
