@@ -16,8 +16,8 @@ LOCKS = re.compile(r"\bFOR\s+(?:NO\s+KEY\s+)?UPDATE\b", re.IGNORECASE)
 CHANGES_BY_PLACE = re.compile(r"\bWHERE\s+(?:\w+\.)?ctid\b", re.IGNORECASE)
 # Statements that may change rows by their places, and why nothing is passed over for good.
 MAY_CHANGE_BY_PLACE = {
-    "UPDATE broadcasts_recipient SET stage = 1": "an earlier statement of the transaction has locked the rows",
-    "UPDATE broadcasts_recipient recipient SET stage = 3": "an earlier statement of the transaction has locked the rows",
+    "UPDATE broadcasts_recipient SET stage = 1": "an earlier statement of its transaction has locked them",
+    "UPDATE broadcasts_recipient recipient SET stage = 3": "an earlier statement of its transaction has locked them",
     "WITH news AS MATERIALIZED": "it is executed until no row is missed, at last with the rows locked",
     " WHERE ctid = ANY (%s::tid[])": "an erasure looks for what is left, several times",
 }

@@ -21,7 +21,7 @@ from channelconnect.sending.recorder import MessageRecorder
 from channelconnect.sending.sources import Sent
 from config.leases.connection import Connection, open_connection
 from tests.broadcasts.sending.broadcasts import counts, rows_as_counts, with_recipients
-from tests.broadcasts.sending.freed import clicked_while_freed
+from tests.broadcasts.sending.freed import claimed_by_the_dead, clicked_while_freed
 from tests.broadcasts.sending.test_allowance import Sending
 from tests.channelconnect.inbox.notices import of_number
 from tests.channelconnect.sending.conftest import RunningSender, StartSender
@@ -76,14 +76,14 @@ def test_nobody_is_sent_to_twice_and_nobody_is_forgotten(a: Tenant, meta: Runnin
         if number == 1:
             sender = start(("-c", SENDER), environment)
         else:
-            with clicked_while_freed():
+            with clicked_while_freed(claimed_by_the_dead()):
                 sender = start(("-c", SENDER), environment)
         try:
             until(partial(_has_sent, meta, number * EACH // 2), 60)
         finally:
             kill(sender)
     meta.play()
-    with clicked_while_freed():
+    with clicked_while_freed(claimed_by_the_dead()):
         last = RunningSender()
     try:
         until(lambda: not Recipient.objects.filter(stage__in=(Stage.READY, Stage.CLAIMED)).exists(), 60)
@@ -123,7 +123,7 @@ def test_whoever_is_clicked_on_while_a_dead_run_is_freed_is_freed_too(
     SenderRun.objects.create(number=dead, started_at=now(), seen_at=now() - timedelta(minutes=1))
     Recipient.objects.of(broadcast).update(stage=Stage.CLAIMED, run=dead, claimed_at=now())
 
-    with clicked_while_freed(of=3):
+    with clicked_while_freed(claimed_by_the_dead()[:3]):
         start_sender()
     until(lambda: not SenderRun.objects.filter(number=dead).exists(), what="the dead one to be forgotten")
 

@@ -122,6 +122,7 @@ MUTATIONS: dict[str, Mutation | BroadcastMutation] = {
     "early": Mutation("answers before the event is recorded", short.WEB_KILLED, loses),
     "sixteen": Mutation("sends sixteen at once to an endpoint", short.CROWDED, says("at once")),
     "requeued": BroadcastMutation("sends again what a dead sender held", broadcasts.KILLED),
+    "passed-over": BroadcastMutation("frees no dead sender's rows that have moved", broadcasts.CLICKED),
     "marked-late": BroadcastMutation("marks recipients when they were sent to", broadcasts.KILLED),
     "claims": BroadcastMutation("sends before the claim is on the disk", broadcasts.CRASHED, forgets_commits=True),
     "restored": BroadcastMutation("sends on from a restored database", recovered.RECOVERED["broadcast-dump"]),

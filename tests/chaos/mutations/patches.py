@@ -91,6 +91,14 @@ def requeued(statements: ModuleType) -> None:
     vars(statements)["FREE"] = _replaced(statements.FREE, waits, "SET stage = 0")
 
 
+def passed_over(statements: ModuleType) -> None:
+    """Free what a dead sender held where it was, whatever has moved meanwhile, and forget the sender then."""
+    by_key = "FROM held WHERE recipient.broadcast_id = held.broadcast_id AND recipient.contact_id = held.contact_id"
+    freed = _replaced(statements.FREE, by_key, "WHERE recipient.ctid = ANY (ARRAY (SELECT place FROM held))")
+    vars(statements)["FREE"] = _replaced(freed, "SELECT broadcast_id, contact_id FROM", "SELECT ctid AS place FROM")
+    vars(statements)["HELD_BY_RUNS"] = _replaced(statements.HELD_BY_RUNS, "stage = 1", "stage = 1 AND false")
+
+
 def marked_late(statements: ModuleType) -> None:
     """Write down that somebody was sent to when they were, and not before."""
     vars(statements)["CLAIM"] = _replaced(statements.CLAIM, "SET stage = 1, run", "SET run")
@@ -144,6 +152,7 @@ PATCHES: dict[str, dict[str, Callable[[ModuleType], None]]] = {
     "unbounded": {"webhooks.dispatcher.fan_out": unbounded},
     "exclusive": {"config.leases.shards": shared},
     "requeued": {"broadcasts.sending.statements": requeued},
+    "passed-over": {"broadcasts.sending.statements": passed_over},
     "marked-late": {"broadcasts.sending.statements": marked_late},
     "restored": {"config.recovery.identity": always_confirmed},
     "claims": {

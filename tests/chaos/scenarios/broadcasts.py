@@ -82,12 +82,14 @@ class BroadcastScenario:
 class KilledBroadcast(BroadcastScenario):
     """`kills` of one of two senders, some tenths of a second to `longest` seconds after both are at work.
 
-    `crash` says that half-way through PostgreSQL is killed and Redis emptied at once.
+    `crash` says that half-way through PostgreSQL is killed and Redis emptied at once. With `clicks` both senders are
+    killed each time, and links of those whom they had out followed just when others free them.
     """
 
     kills: int
     crash: bool = True
     longest: float = LONGEST
+    clicks: bool = False
 
     @property
     def planned(self) -> int:
@@ -214,10 +216,21 @@ class PlayedKills(PlayedBroadcast):
     def _kill(self) -> None:
         self.wait_for_traffic()
         time.sleep(self.rng.uniform(SHORTEST, self._killing.longest))
-        victim = self.rng.choice(SENDERS)
+        victims = SENDERS if self._killing.clicks else (self.rng.choice(SENDERS),)
         had_work = bool(self.waiting())
-        self.outcome.injected += self.system.processes.kill(victim) and had_work
+        killed = [victim for victim in victims if self.system.processes.kill(victim)]
+        self.outcome.injected += bool(killed) and had_work
+        if self._killing.clicks:
+            self._click()
         self.system.processes.look_after()
+
+    def _click(self) -> None:
+        """Follow links of those whom the killed senders had out, just when the next ones free them."""
+        from tests.broadcasts.sending.freed import claimed_by_the_dead, clicked_while_freed
+
+        if keys := claimed_by_the_dead(seconds=1.0):
+            with clicked_while_freed(keys[::2]):
+                self.system.processes.look_after()
 
     def _crash(self) -> None:
         """Kill PostgreSQL and empty Redis while messages are on their way."""
@@ -240,10 +253,12 @@ BROADCASTS = {
     "broadcast": KilledBroadcast(kills=10, recipients=2_000, seconds=420, faults=HANGS),
     # What one number sends in the time is what its throughput of 80 a second lets it.
     "broadcast-large": KilledBroadcast(kills=40, recipients=60_000, seconds=1_200, faults=SELDOM_HANGS, longest=16),
+    "broadcast-clicked": KilledBroadcast(kills=4, recipients=2_000, seconds=300, faults=HANGS, clicks=True),
     "broadcast-silent": KilledBroadcast(kills=4, recipients=1_000, seconds=300, faults=HANGS, statuses="none"),
 }
 # Calls that are out when their sender is killed were accepted.
 OUT = ({"call": "send", "fault": "accept_then_hang", "every": 10, "seconds": 9},)
 KILLED = KilledBroadcast(kills=2, recipients=800, seconds=200, crash=False, faults=OUT)
 CRASHED = KilledBroadcast(kills=1, recipients=800, seconds=200, faults=OUT)
+CLICKED = KilledBroadcast(kills=1, recipients=400, seconds=75, crash=False, faults=OUT, statuses="none", clicks=True)
 SHORT_BROADCAST = KilledBroadcast(kills=2, recipients=1_200, seconds=200)
