@@ -78,6 +78,7 @@ class Claim:
         self._queues = queues
         self._places = places
         self._held: Counter[int] = Counter()
+        self._has_locked = False
         ids = [broadcast for queue in queues.values() for broadcast in queue]
         self._known = known.find(cursor, ids)
         self._keys: dict[int, Key] = {}
@@ -244,6 +245,7 @@ class Claim:
         asked: defaultdict[Key, list[str]] = defaultdict(list)
         for one in _in_turn(due):
             asked[self._keys[self._known[one.broadcast].channel_id]].append(person_key(one.address))
+        self._lock_keys()
         given = allowance.take(self._cursor, asked)
         counted, held = list[Due](), defaultdict[Key, list[Due]](list)
         for one in due:
@@ -255,6 +257,12 @@ class Claim:
         for key, rest in held.items():
             self._hold(key, rest)
         return counted
+
+    def _lock_keys(self) -> None:
+        """Lock all keys that any pass may come to, once: pass by pass others might take them the other way round."""
+        if not self._has_locked:
+            allowance.lock(self._cursor, self._keys.values())
+            self._has_locked = True
 
     def _hold(self, key: Key, due: Sequence[Due]) -> None:
         """Have people wait for room, and with them all others of their broadcasts who need it."""

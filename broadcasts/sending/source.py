@@ -4,6 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from time import monotonic
 from typing import Final
 
+from psycopg import Error
+
 from broadcasts.models import Broadcast
 from broadcasts.sending import statements
 from broadcasts.sending.claims import NAME, Claim, key_of
@@ -62,14 +64,19 @@ class BroadcastRecipients:
         self, connection: Connection, *, run: int, rooms: Mapping[int, int], batch: int
     ) -> Sequence[ClaimedMessage]:
         self._catch_up(connection)
-        queues = {channel: self._queues[channel] for channel in rooms if self._queues.get(channel)}
+        queues = {channel: list(self._queues[channel]) for channel in rooms if self._queues.get(channel)}
         self._unfinished = set()
         if not queues:
             return ()
-        with connection.transaction(), connection.cursor(binary=True) as cursor:
-            claim = Claim(cursor, run=run, queues=queues, known=self._known, places=self._places)
-            claimed = claim.make(rooms, batch)
+        try:
+            with connection.transaction(), connection.cursor(binary=True) as cursor:
+                claim = Claim(cursor, run=run, queues=queues, known=self._known, places=self._places)
+                claimed = claim.make(rooms, batch)
+        except Error:
+            self._places = Places()  # nobody whom it has passed was claimed
+            raise
         # From here on the claimed ones are the sender's: nothing may fail before it has them.
+        self._queues.update(queues)
         self._skipped.update(claim.skipped)
         self._finished |= claim.finished
         self._unfinished = claim.unfinished

@@ -1,15 +1,15 @@
 """Reads notices batch by batch: parses them, finds their channels, and has their facts applied."""
 
 import logging
-import random
 import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Final
 
 import psycopg
-from django.db import DatabaseError, connection, transaction
+from django.db import connection, transaction
 
 from channelconnect.inbox import claims
 from channelconnect.inbox.channels import channels_of
@@ -28,13 +28,13 @@ from channelconnect.providers.notices import (
 from config.db import database_now
 from config.leases.garbage import rare_collections
 from config.metrics import count
+from config.postgresql.races import LOST, sqlstate, tried_again
 
 logger = logging.getLogger(__name__)
 
 # A transaction that others stood in the way of: serialization failure, deadlock, lock timeout, cancelled statement.
-PASSING: Final = {"40001", "40P01", "55P03", "57014"}
+PASSING: Final = LOST | {"55P03", "57014"}
 TIMES: Final = 3
-LONGEST_PAUSE_SECONDS: Final = 0.05
 LOOK_BACK_SECONDS: Final = 5.0
 
 
@@ -82,18 +82,12 @@ class Reader:
 
     def _read(self, reading: Reading) -> int:
         """Read notices together. Whatever goes wrong with them is theirs alone: the others of the inbox go on."""
-        for is_last in (*[False] * (TIMES - 1), True):
-            try:
-                self._read_together(reading)
-                break
-            except Exception as error:  # whatever the handlers of all apps may raise
-                if not connection.is_usable():
-                    raise  # the database is away, which says nothing about the notices
-                is_passing = _is_passing(error)
-                if is_last or not is_passing:
-                    _give_back(reading, error, is_passing)
-                    break
-                time.sleep(random.uniform(0, LONGEST_PAUSE_SECONDS))  # noqa: S311  # no secret
+        try:
+            tried_again(partial(self._read_together, reading), times=TIMES, states=PASSING)
+        except Exception as error:  # whatever the handlers of all apps may raise
+            if not connection.is_usable():
+                raise  # the database is away, which says nothing about the notices
+            _give_back(reading, error, sqlstate(error) in PASSING)
         return len(reading.notices)
 
     @transaction.atomic
@@ -128,11 +122,6 @@ def _count(facts: dict[type, list[Fact]]) -> None:
     unknown = Counter(fact.kind for fact in facts.get(Unknown, ()) if isinstance(fact, Unknown))
     if unknown:
         logger.info("provider notices of other kinds", extra={"kinds": dict(unknown.most_common(20))})
-
-
-def _is_passing(error: BaseException) -> bool:
-    cause = error.__cause__ if isinstance(error, DatabaseError) else error
-    return isinstance(cause, psycopg.Error) and cause.sqlstate in PASSING
 
 
 def _give_back(reading: Reading, error: Exception, is_passing: bool) -> None:

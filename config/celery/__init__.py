@@ -1,19 +1,29 @@
 """Celery's app, and the wake-ups that make a waiting worker look at its rows."""
 
 import os
+from functools import partial
 from logging.config import dictConfig
 from typing import Any
 
-from celery import Celery, signals
+from celery import Celery, Task, signals
 from django.conf import settings
 from django.db import transaction
 
 from config.celery.worker import KeptTasks
+from config.postgresql.races import tried_again
 from config.redis import RedisAway, attempt
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-app = Celery("config")
+
+class RepeatedTask(Task):  # type: ignore[misc]  # Celery has no types
+    """A task that begins anew where the database has ended one of its transactions for another's sake."""
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        return tried_again(partial(super().__call__, *arguments, **named))
+
+
+app = Celery("config", task_cls=RepeatedTask)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.steps["consumer"].add(KeptTasks)

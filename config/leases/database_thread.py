@@ -6,6 +6,7 @@ import threading
 import psycopg
 
 from config.leases.connection import Connection, open_connection
+from config.postgresql.races import tried_again
 from config.postgresql.waits import set_longest_wait
 
 logger = logging.getLogger(__name__)
@@ -57,7 +58,10 @@ class DatabaseThread:
         """Do what every new connection begins with."""
 
     def work(self) -> None:
-        """Do a round; return soon, so that a stop is seen. Raises `psycopg.Error` when the database is away."""
+        """Do a round; return soon, so that a stop is seen. Raises `psycopg.Error` when the database is away.
+
+        A round may be begun anew at any time: what it has committed is there, and what it was about to do is done then.
+        """
         raise NotImplementedError
 
     def finish(self) -> None:
@@ -86,7 +90,7 @@ class DatabaseThread:
     def work_once(self) -> bool:
         """Do a round unless the database is away; say whether it went well."""
         try:
-            self.work()
+            tried_again(self.work)
         except psycopg.Error as error:
             if not self._is_away:
                 fault = {"database_thread": self.name, "fault": type(error).__name__}

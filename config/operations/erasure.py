@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from operator import attrgetter
 
@@ -20,6 +21,7 @@ from agency.services.people.sessions import end_sessions
 from agency.services.people.users import agencies_of, erase_user
 from config.db import database_now
 from config.errors import Conflict
+from config.postgresql.races import tried_again
 from workspaces.subaccounts.models import Workspace, WorkspaceMember
 from workspaces.subaccounts.services import remove_workspace_member, replace_owner
 
@@ -161,7 +163,7 @@ def rewrite(words: Words) -> Counter[str]:
         for table in found:
             rows = list(table.rows)
             for start in range(0, len(rows), BATCH):
-                _rewrite(table, rows[start : start + BATCH], words)
+                tried_again(partial(_rewrite, table, rows[start : start + BATCH], words))
     return occurrences(words)
 
 

@@ -1,7 +1,8 @@
 """Room in a number's or a portfolio's allowance: taken by whoever claims messages, in the transaction of the claim.
 
 Exact for any 24 hours that may be looked at: a person counts for as long as a message claimed for them could have left
-within that time. Whoever takes locks the key's own row and no other; all who want several keys sort them.
+within that time. Whoever takes locks the key's own row. All who want several keys lock them at once and in their order,
+before any of them is taken from: then nobody waits in a circle.
 """
 
 from collections import Counter
@@ -167,17 +168,22 @@ def take(cursor: Any, asked: Mapping[Key, Sequence[str]], *, is_urgent: bool = F
     limited = {key.name: (key, people) for key, people in asked.items() if people and key.limit is not None}
     if not limited:
         return given
-    names = texts(sorted(limited))
-    _execute(cursor, LOCK, {"keys": names})
-    rows = cursor.fetchall()
-    if len(rows) < len(limited):
-        _execute(cursor, CREATE, {"keys": names})
-        _execute(cursor, LOCK, {"keys": names})
-        rows = cursor.fetchall()
-    for name, allowance, used, reserved in rows:
+    for name, allowance, used, reserved in lock(cursor, [key for key, _ in limited.values()]):
         key, people = limited[name]
         given[name] = _take_of(cursor, allowance, key, people, used, 0 if is_urgent else reserved, is_urgent)
     return given
+
+
+def lock(cursor: Any, keys: Iterable[Key]) -> list[tuple[str, int, int, int]]:
+    """Lock the rows of limited keys until the transaction ends: give their names, ids, uses, and what is reserved."""
+    names = sorted({key.name for key in keys if key.limit is not None})
+    _execute(cursor, LOCK, {"keys": texts(names)})
+    rows: list[tuple[str, int, int, int]] = cursor.fetchall()
+    if len(rows) < len(names):
+        _execute(cursor, CREATE, {"keys": texts(names)})
+        _execute(cursor, LOCK, {"keys": texts(names)})
+        rows = cursor.fetchall()
+    return rows
 
 
 def _take_of(

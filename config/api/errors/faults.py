@@ -8,12 +8,12 @@ from typing import NamedTuple
 import psycopg
 from django.db import DataError, Error, IntegrityError, InterfaceError, OperationalError
 
+from config.postgresql.races import LOST, sqlstate
+
 logger = logging.getLogger(__name__)
 
 SERVER_ERROR = "Server error."
 CONCURRENT_CHANGE = "Another request is changing this at the moment. Send the request again."
-# deadlock_detected, serialization_failure: another request was first, and a repetition may pass.
-RACE_LOST_STATES = frozenset({"40P01", "40001"})
 UNAVAILABLE = "The service is busy at the moment. Send the request again."
 RETRY_AFTER_SECONDS = 2
 # Classes of states in which PostgreSQL could not work for us: connections, resources (a full disk among them), objects
@@ -31,12 +31,6 @@ class FaultAnswer(NamedTuple):
 
 
 BUSY = FaultAnswer(503, UNAVAILABLE, RETRY_AFTER_SECONDS)
-
-
-def sqlstate(fault: BaseException) -> str:
-    """Give PostgreSQL's five characters for a database fault, or nothing."""
-    cause = fault.__cause__
-    return (cause.sqlstate or "") if isinstance(cause, psycopg.Error) else ""
 
 
 def _chain(fault: BaseException) -> Iterator[BaseException]:
@@ -78,7 +72,7 @@ def is_unavailable(fault: BaseException) -> bool:
 
 def is_race_lost(fault: BaseException) -> bool:
     """Say whether another request was first in the database, and a repetition may pass."""
-    return isinstance(fault, Error) and sqlstate(fault) in RACE_LOST_STATES
+    return isinstance(fault, Error) and sqlstate(fault) in LOST
 
 
 def database_fault_response(fault: Error) -> FaultAnswer:
