@@ -10,14 +10,15 @@ import orjson
 
 from broadcasts.models import Recipient
 from broadcasts.sending import statements
-from broadcasts.sending.messages import KnownBroadcasts, SendingBroadcast, message_of
+from broadcasts.sending.messages import KnownBroadcasts, message_of
 from broadcasts.sending.places import FRONT, Place, Places
 from broadcasts.services.counts import add_counts
 from channelconnect.providers import messages as provider
 from channelconnect.providers.messages.errors import INVALID
 from channelconnect.sending.claiming import allowance
-from channelconnect.sending.claiming.allowance import Key, person_key
+from channelconnect.sending.claiming.allowance import person_key
 from channelconnect.sending.sources import ClaimedMessage
+from channelconnect.services.allowance_keys import OPEN_SECONDS, Key, keys_of, locked_keys_of
 from config.leases.arrays import integers, moments
 
 NAME: Final = "broadcasts"
@@ -43,7 +44,10 @@ def key_of(number: int) -> tuple[int, int]:
 
 
 class Due(NamedTuple):
-    """A recipient who is due, locked; `place` is where the row is. `reason` is why they are skipped, if they are."""
+    """A recipient who is due, locked; `place` is where the row is. `reason` is why they are skipped, if they are.
+
+    `stays_open` says that their window is open for as long as a message that is claimed now may take to leave.
+    """
 
     place: str
     broadcast: int
@@ -56,6 +60,7 @@ class Due(NamedTuple):
     values: str | None  # as JSON
     reason: str | None
     is_open: bool
+    stays_open: bool
 
 
 class Claim:
@@ -78,13 +83,13 @@ class Claim:
         self._queues = queues
         self._places = places
         self._held: Counter[int] = Counter()
-        self._has_locked = False
         ids = [broadcast for queue in queues.values() for broadcast in queue]
         self._known = known.find(cursor, ids)
         self._keys: dict[int, Key] = {}
+        self._has_locked = False
         limited = {one.channel_id for one in self._known.values() if one.is_limited}
         if limited:
-            self._keys = allowance.keys_of(cursor, limited)
+            self._keys = keys_of(cursor, limited)
 
     def make(self, rooms: Mapping[int, int], batch: int) -> list[ClaimedMessage]:
         """Claim so many of each channel at most, `batch` in all."""
@@ -133,6 +138,7 @@ class Claim:
             "rooms": integers(looked_for.values()),
             "since": moments(place.due_at for place in places.values()),
             "after": integers(place.contact for place in places.values()),
+            "open": OPEN_SECONDS,
         }
         self._cursor.execute(statements.PICK, values, prepare=True)
         due = [Due._make(row) for row in self._cursor.fetchall()]
@@ -199,7 +205,7 @@ class Claim:
             broadcast = self._known[one.broadcast]
             if reason := self._reason(one):
                 self.skipped[one.broadcast, one.contact] = reason
-            elif broadcast.is_limited and not one.is_open and self._limit_of(broadcast) is not None:
+            elif broadcast.is_limited and not one.stays_open and broadcast.channel_id in self._keys:
                 limited.append(one)
             else:
                 free.append(one)
@@ -236,16 +242,14 @@ class Claim:
 
     # The allowance ------------------------------------------------------------------------------------
 
-    def _limit_of(self, broadcast: SendingBroadcast) -> int | None:
-        key = self._keys.get(broadcast.channel_id)
-        return key.limit if key else None
-
     def _counted(self, due: Sequence[Due]) -> list[Due]:
         """Give those for whom there is room, one broadcast's after the other's in turn; the rest is held."""
+        if not self._has_locked:
+            # All that any pass may come to, at once: pass by pass others might take them the other way round.
+            self._keys, self._has_locked = locked_keys_of(self._cursor, self._keys), True
         asked: defaultdict[Key, list[str]] = defaultdict(list)
         for one in _in_turn(due):
             asked[self._keys[self._known[one.broadcast].channel_id]].append(person_key(one.address))
-        self._lock_keys()
         given = allowance.take(self._cursor, asked)
         counted, held = list[Due](), defaultdict[Key, list[Due]](list)
         for one in due:
@@ -258,19 +262,13 @@ class Claim:
             self._hold(key, rest)
         return counted
 
-    def _lock_keys(self) -> None:
-        """Lock all keys that any pass may come to, once: pass by pass others might take them the other way round."""
-        if not self._has_locked:
-            allowance.lock(self._cursor, self._keys.values())
-            self._has_locked = True
-
     def _hold(self, key: Key, due: Sequence[Due]) -> None:
         """Have people wait for room, and with them all others of their broadcasts who need it."""
         broadcasts = list(dict.fromkeys(one.broadcast for one in due))
         self._put_aside(key, [(one.broadcast, one.place) for one in due])
         until = monotonic() + HOLDING_SECONDS
         for broadcast in broadcasts:
-            values = {"id": broadcast, "key": key.name, "most": HELD_AT_ONCE}
+            values = {"id": broadcast, "key": key.name, "most": HELD_AT_ONCE, "open": OPEN_SECONDS}
             while monotonic() < until:
                 self._cursor.execute(statements.REST, values, prepare=True)
                 places = [place for (place,) in self._cursor.fetchall()]

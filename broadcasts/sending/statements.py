@@ -37,7 +37,8 @@ SELECT due.place::text, asked.id, due.contact_id, due.due_at, due.tries, due.cla
         WHEN due.due_at < statement_timestamp() - interval '72 hours' THEN 'too_late'
         WHEN contact.id IS NULL OR due.address IS NULL THEN 'no_address'
         WHEN contact.opted_out_at IS NOT NULL OR contact.marketing_opted_out_at IS NOT NULL THEN 'opted_out'
-    END, coalesce(conversation.last_inbound_at > statement_timestamp() - interval '24 hours', false)
+    END, coalesce(conversation.last_inbound_at > statement_timestamp() - interval '24 hours', false),
+    coalesce(conversation.last_inbound_at > statement_timestamp() - make_interval(secs => %(open)s), false)
 FROM unnest(%(ids)s::bigint[], %(rooms)s::int[], %(since)s::timestamptz[], %(after)s::bigint[])
     WITH ORDINALITY AS asked (id, room, since, after, turn)
 JOIN broadcasts_broadcast broadcast ON broadcast.id = asked.id AND broadcast.status = 'sending'
@@ -236,7 +237,7 @@ WHERE recipient.broadcast_id = %(id)s AND recipient.stage = 0 AND recipient.due_
     AND NOT EXISTS (
         SELECT FROM conversations_conversation conversation
         WHERE conversation.channel_id = broadcast.channel_id AND conversation.contact_id = recipient.contact_id
-            AND conversation.last_inbound_at > statement_timestamp() - interval '24 hours')
+            AND conversation.last_inbound_at > statement_timestamp() - make_interval(secs => %(open)s))
     AND NOT EXISTS (
         SELECT FROM channelconnect_allowance allowance
         JOIN channelconnect_allowanceuse used ON used.allowance_id = allowance.id

@@ -13,9 +13,9 @@ from broadcasts.services.events.recipient_events import record_recipient_events
 from broadcasts.services.moving import pause_for_fault
 from channelconnect.providers.messages import NOT_CONNECTED, OUTCOME_UNKNOWN
 from channelconnect.sending.claiming import allowance
-from channelconnect.sending.claiming.allowance import Key
 from channelconnect.sending.sources import UNKNOWN_SECONDS
 from channelconnect.sending.transactions import project_transaction
+from channelconnect.services.allowance_keys import Key, keys_of
 from config.db import database_now
 from config.leases.arrays import integers, texts
 from config.leases.connection import Connection
@@ -94,7 +94,7 @@ def _release_of(channels: Mapping[int, int]) -> bool:
         if not cursor.fetchone()[0]:
             return False
         cursor.execute(statements.BY_KEYS)
-        keys = allowance.keys_of(cursor, set(channels.values()))
+        keys = keys_of(cursor, set(channels.values()))
         waiting: defaultdict[Key, list[int]] = defaultdict(list)
         for broadcast, channel in channels.items():
             if channel in keys:

@@ -3,7 +3,8 @@
 from collections.abc import Collection
 from typing import Any
 
-from channelconnect.sending.claiming.allowance import give_back, keys_of, person_key
+from channelconnect.sending.claiming.allowance import give_back, person_key
+from channelconnect.services.allowance_keys import keys_of
 
 
 def return_allowance(cursor: Any, taken: Collection[tuple[int, str | None]]) -> None:

@@ -13,6 +13,7 @@ from channelconnect.models import ChannelCredential
 from channelconnect.providers.notices import AccountLost, LimitChanged, ProviderEvent, QualityChanged
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import change_channel_limit, mark_channel_lost
+from workspaces.subaccounts.services.channels import UNCHANGED
 
 A_SECOND = timedelta(seconds=1)  # providers give whole ones
 Event = TypeVar("Event", bound=ProviderEvent)
@@ -29,7 +30,8 @@ def lose_accounts(facts: Sequence[AccountLost], *, now: datetime) -> None:
 def change_limits(facts: Sequence[LimitChanged], *, now: datetime) -> None:
     """Keep the limit of a portfolio with each of its numbers; of several, the newest."""
     for channel, found in _concerned(facts):
-        change_channel_limit(channel=channel, messaging_limit=found[-1].messaging_limit, now=now)
+        newest = found[-1]
+        change_channel_limit(channel=channel, messaging_limit=newest.messaging_limit, told_at=newest.at, now=now)
 
 
 def change_qualities(facts: Sequence[QualityChanged], *, now: datetime) -> None:
@@ -38,11 +40,11 @@ def change_qualities(facts: Sequence[QualityChanged], *, now: datetime) -> None:
         for fact in found:
             if fact.throughput:
                 ChannelCredential.objects.filter(channel=channel).update(throughput=fact.throughput)
-            if fact.has_limit:
-                limit = fact.messaging_limit
-                change_channel_limit(channel=channel, messaging_limit=limit, quality=fact.quality, now=now)
-            elif fact.quality:
-                change_channel_limit(channel=channel, quality=fact.quality, now=now)
+            if fact.has_limit or fact.quality:
+                limit = fact.messaging_limit if fact.has_limit else UNCHANGED
+                change_channel_limit(
+                    channel=channel, messaging_limit=limit, quality=fact.quality, told_at=fact.at, now=now
+                )
 
 
 def _is_shown(channel: Channel, fact: QualityChanged) -> bool:

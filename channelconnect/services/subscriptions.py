@@ -14,6 +14,7 @@ from django.db.models.functions import Now
 from channelconnect.models import ChannelCredential, ConnectSession, Unsubscription
 from channelconnect.models.unsubscriptions import Reason, Status
 from channelconnect.providers import Account, Grant
+from channelconnect.services.allowance_keys import uses_taken_along
 from config.encryption import UnreadableSecret
 from config.errors import Conflict
 from workspaces.subaccounts.models import Channel
@@ -92,7 +93,8 @@ def release_access(*, channel: Channel, now: datetime, reason: Reason = Reason.D
         created_at=now,
         due_at=Now(),
     )
-    credentials.delete()
+    with uses_taken_along(channel):
+        credentials.delete()
 
 
 def _token_of(credential: ChannelCredential) -> str | None:

@@ -11,7 +11,8 @@ from django.db import connection, transaction
 
 from broadcasts.models import Broadcast
 from channelconnect.models import Allowance, ChannelCredential
-from channelconnect.sending.claiming.allowance import WINDOW, room_of
+from channelconnect.sending.claiming.allowance import room_of
+from channelconnect.services.allowance_keys import WINDOW
 from tests.channelconnect.sending.messages import NUMBERS, a_channel
 from tests.clocks.moved import MovedClock
 from tests.clocks.sending import (

@@ -17,7 +17,7 @@ from broadcasts.services.audience.people import audience_filter, contacts_betwee
 from broadcasts.services.audience.statements import asked, with_people
 from broadcasts.services.costs import PREFIX_LENGTH
 from broadcasts.services.forecast.waves import Due
-from workspaces.conversations.models.conversations import WINDOW
+from channelconnect.services.allowance_keys import OPEN
 
 LAST: Final = 2**63 - 1
 # One walk over the audience: by moment, zone and reason, and by the beginning of the addresses that are sent to. Who
@@ -102,7 +102,7 @@ class AudienceCount:
         if limit is not None:
             values |= {
                 "key": limit.key,
-                "open_since": self._starts_at - WINDOW,
+                "open_since": self._starts_at - OPEN,
                 "used_since": max(self._starts_at, now) - limit.window,
             }
         statement = COUNT.format(

@@ -16,7 +16,7 @@ from broadcasts.services.editing.fields.variables import with_settings
 from broadcasts.services.forecast.counting import AudienceCount, Counted, Limit, ends_of, held_of
 from broadcasts.services.forecast.waves import Due, ForecastWave, Plan, within_limit, without_limit
 from broadcasts.services.progress.freezing import freeze_message
-from channelconnect.sending.claiming.allowance import WINDOW, keys_of
+from channelconnect.services.allowance_keys import WINDOW, keys_of
 from config.db import database_now
 from config.errors import Unavailable
 from workspaces.subaccounts.models import Workspace

@@ -7,45 +7,22 @@ before any of them is taken from: then nobody waits in a circle.
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-import psycopg
 from django.db import connection, models
 from django.db.models.expressions import RawSQL
 
+from channelconnect.services.allowance_keys import KEY, WINDOW, WINDOW_SECONDS, Key, execute, keys_of, lock_keys
 from config.leases.arrays import integers, texts
 from workspaces.subaccounts.models import Channel
 
-DAY_SECONDS: Final = 24 * 3_600
-# What is claimed leaves within so long: the longest call, and a rest for what waits before it.
-MARGIN_SECONDS: Final = 60
-WINDOW_SECONDS: Final = DAY_SECONDS + MARGIN_SECONDS
-WINDOW: Final = timedelta(seconds=WINDOW_SECONDS)
 # For so long broadcasts leave room to answers that found none; those ask again before it ends.
 RESERVE_SECONDS: Final = 15
 # More uses that have ended than this are forgotten by the next one who takes; until then they count.
 FORGET_AT_ONCE: Final = 5_000
 NO_LIMIT: Final = 2**31 - 1
 
-KEY = """
-CASE WHEN coalesce(credential.portfolio_id, '') = '' THEN 'number:' || channel.external_id
-    ELSE 'portfolio:' || credential.portfolio_id END
-"""
-KEYS = f"""
-SELECT channel.id, {KEY}, channel.messaging_limit
-FROM subaccounts_channel channel
-LEFT JOIN channelconnect_channelcredential credential ON credential.channel_id = channel.id
-WHERE channel.id = ANY (%(channels)s::bigint[]) AND channel.platform = 'whatsapp'
-"""  # noqa: S608  # texts of our own
-CREATE = """
-INSERT INTO channelconnect_allowance (key, used, reserved) SELECT unnest(%(keys)s::text[]), 0, 0
-ON CONFLICT (key) DO NOTHING
-"""
-LOCK = """
-SELECT key, id, used, CASE WHEN reserved_until > clock_timestamp() THEN reserved ELSE 0 END
-FROM channelconnect_allowance WHERE key = ANY (%(keys)s::text[]) ORDER BY key FOR NO KEY UPDATE
-"""
 # What the statement before it waited for is seen by this one.
 KNOWN = """
 WITH ended AS (
@@ -118,13 +95,6 @@ ORDER BY last_at OFFSET %(first)s LIMIT %(number)s
 """
 
 
-class Key(NamedTuple):
-    """What a channel's messages count against; `limit` None: without limit."""
-
-    name: str
-    limit: int | None
-
-
 class Room(NamedTuple):
     """What a key has left; None: without limit."""
 
@@ -140,19 +110,6 @@ class Room(NamedTuple):
         return self.for_broadcasts > 0
 
 
-def keys_of(cursor: Any, channels: Iterable[int]) -> dict[int, Key]:
-    """Give the keys of these channels; those of other networks than WhatsApp have none.
-
-    Where numbers of one portfolio were told different limits, the least holds for those that are asked for together.
-    """
-    _execute(cursor, KEYS, {"channels": integers(channels)})
-    rows: list[tuple[int, str, int | None]] = cursor.fetchall()
-    limits: dict[str, int | None] = {}
-    for _, name, limit in rows:
-        limits[name] = min((one for one in (limit, limits.get(name)) if one is not None), default=None)
-    return {channel: Key(name, limits[name]) for channel, name, _ in rows}
-
-
 def person_key(address: str) -> str:
     """Give the form in which a number with its plus and the network's id of it are one person."""
     return address.removeprefix("+")
@@ -161,29 +118,16 @@ def person_key(address: str) -> str:
 def take(cursor: Any, asked: Mapping[Key, Sequence[str]], *, is_urgent: bool = False) -> dict[str, set[str]]:
     """Take room for people outside a window, in the caller's transaction: give by key's name those for whom there was.
 
-    Whoever is counted already needs no room; keys without limit give everybody, and count nobody. People are
-    `person_key`s, the first ones first. What urgent messages found no room for is kept free for them for some seconds.
+    Whoever is counted already needs no room; a key without limit gives everybody, and counts them for the day on which
+    it has one. People are `person_key`s, the first ones first. What urgent messages found no room for is kept free for
+    them for some seconds.
     """
-    given = {key.name: set(people) for key, people in asked.items() if key.limit is None}
-    limited = {key.name: (key, people) for key, people in asked.items() if people and key.limit is not None}
-    if not limited:
-        return given
-    for name, allowance, used, reserved in lock(cursor, [key for key, _ in limited.values()]):
-        key, people = limited[name]
+    given: dict[str, set[str]] = {}
+    wanted = {key.name: (key, people) for key, people in asked.items() if people}
+    for name, allowance, used, reserved in lock_keys(cursor, wanted):
+        key, people = wanted[name]
         given[name] = _take_of(cursor, allowance, key, people, used, 0 if is_urgent else reserved, is_urgent)
     return given
-
-
-def lock(cursor: Any, keys: Iterable[Key]) -> list[tuple[str, int, int, int]]:
-    """Lock the rows of limited keys until the transaction ends: give their names, ids, uses, and what is reserved."""
-    names = sorted({key.name for key in keys if key.limit is not None})
-    _execute(cursor, LOCK, {"keys": texts(names)})
-    rows: list[tuple[str, int, int, int]] = cursor.fetchall()
-    if len(rows) < len(names):
-        _execute(cursor, CREATE, {"keys": texts(names)})
-        _execute(cursor, LOCK, {"keys": texts(names)})
-        rows = cursor.fetchall()
-    return rows
 
 
 def _take_of(
@@ -195,10 +139,10 @@ def _take_of(
         "most": FORGET_AT_ONCE,
         "addresses": texts(dict.fromkeys(people)),
     }
-    _execute(cursor, KNOWN, values)
+    execute(cursor, KNOWN, values)
     forgotten, known = cursor.fetchone()
     taken, new = set(known), 0
-    room = max(0, (key.limit or 0) - reserved - (used - forgotten))
+    room = NO_LIMIT if key.limit is None else max(0, key.limit - reserved - (used - forgotten))
     for person in dict.fromkeys(people):
         if person not in taken and new < room:
             taken.add(person)
@@ -207,10 +151,10 @@ def _take_of(
         # Who is asked for several times gets as many messages, and each of them may be given back.
         numbers = {person: number for person, number in Counter(people).items() if person in taken}
         values = {"allowance": allowance, "addresses": texts(numbers), "numbers": integers(numbers.values())}
-        _execute(cursor, TAKE, {**values, "change": new - forgotten})
+        execute(cursor, TAKE, {**values, "change": new - forgotten})
     missing = len(set(people) - taken)
     if is_urgent and (missing or reserved):
-        _execute(cursor, RESERVE, {"allowance": allowance, "reserved": missing, "seconds": RESERVE_SECONDS})
+        execute(cursor, RESERVE, {"allowance": allowance, "reserved": missing, "seconds": RESERVE_SECONDS})
     return taken
 
 
@@ -219,8 +163,8 @@ def give_back(cursor: Any, returned: Collection[tuple[str, str]]) -> None:
     if not returned:
         return
     names, people = zip(*sorted(returned), strict=True)
-    _execute(cursor, LOCK, {"keys": texts(sorted(set(names)))})
-    _execute(cursor, RETURN, {"keys": texts(names), "addresses": texts(people)})
+    lock_keys(cursor, set(names))
+    execute(cursor, RETURN, {"keys": texts(names), "addresses": texts(people)})
 
 
 def rooms_of(cursor: Any, keys: Iterable[Key]) -> dict[Key, Room]:
@@ -228,7 +172,7 @@ def rooms_of(cursor: Any, keys: Iterable[Key]) -> dict[Key, Room]:
     wanted = {key.name: key for key in keys if key.limit is not None}
     rooms = {key: Room(None) for key in keys if key.limit is None}
     if wanted:
-        _execute(cursor, ROOM, {"keys": texts(wanted), "window": WINDOW_SECONDS})
+        execute(cursor, ROOM, {"keys": texts(wanted), "window": WINDOW_SECONDS})
         for name, used, reserved in cursor.fetchall():
             limit = wanted[name].limit or 0
             rooms[wanted[name]] = Room(max(0, limit - (used or 0)), reserved)
@@ -256,21 +200,13 @@ def openings(cursor: Any, key: Key, *, ahead: int, number: int, now: datetime) -
 
 
 def _ends(cursor: Any, key: Key, first: int, number: int) -> list[datetime]:
-    _execute(cursor, ENDS, {"key": key.name, "window": WINDOW_SECONDS, "first": first, "number": number})
+    execute(cursor, ENDS, {"key": key.name, "window": WINDOW_SECONDS, "first": first, "number": number})
     return [row[0] for row in cursor.fetchall()]
 
 
 def used_people() -> RawSQL:
     """Give how many people count against a channel's limit, as an expression over channels' rows."""
     return RawSQL(USED, [WINDOW_SECONDS], models.IntegerField())  # noqa: S611  # a text of our own
-
-
-def _execute(cursor: Any, statement: str, values: Mapping[str, Any]) -> None:
-    """Run a statement over a worker's own connection, where it is planned once, or over the project's."""
-    if isinstance(cursor, psycopg.Cursor):
-        cursor.execute(statement, values, prepare=True)
-    else:
-        cursor.execute(statement, values)
 
 
 def room_of(channel: Channel) -> int | None:

@@ -8,11 +8,12 @@ from typing import Any, Final
 from channelconnect.providers.messages import OUTCOME_UNKNOWN, CallResult, OutgoingFile, OutgoingMessage, Recipient
 from channelconnect.providers.messages.errors import NO_ADDRESS
 from channelconnect.sending.claiming import allowance
-from channelconnect.sending.claiming.allowance import Key, person_key
+from channelconnect.sending.claiming.allowance import person_key
 from channelconnect.sending.conversations import statements
 from channelconnect.sending.conversations.files import files_of
 from channelconnect.sending.sources import UNKNOWN_SECONDS, ClaimedMessage, ReadyChannel, Sent
 from channelconnect.sending.transactions import project_transaction
+from channelconnect.services.allowance_keys import OPEN, Key, locked_keys_of
 from config.db import database_now
 from config.leases.arrays import decimals, integers
 from config.leases.connection import Connection
@@ -57,6 +58,7 @@ class ConversationMessages:
             "rooms": integers(rooms.values()),
             "batch": batch,
             "window": WINDOW,
+            "open": OPEN,
         }
         with connection.transaction(), connection.cursor(binary=True) as cursor:
             cursor.execute(statements.CLAIM, values, prepare=True)
@@ -112,7 +114,7 @@ def _with_room(cursor: Any, run: int, rows: Sequence[Sequence[Any]]) -> Sequence
     counted = [row for row in rows if row[7] == "template" and not row[16] and not row[17]]
     if not counted:
         return rows
-    keys = allowance.keys_of(cursor, {row[2] for row in counted})
+    keys = locked_keys_of(cursor, {row[2] for row in counted})
     asked: defaultdict[Key, list[str]] = defaultdict(list)
     people = {row[0]: person_key(row[12] or row[14] or row[13] or "") for row in counted}
     for row in counted:

@@ -27,7 +27,7 @@ SELECT agency_id, channel_id FROM found WHERE channel_id %% %(of)s = ANY (%(shar
 
 # Each is looked at anew: a contact who has opted out since it was written, or was merged with one who had, gets nothing
 # but the confirmation, which the system writes; and a free text whose window has closed meanwhile is not tried. Whether
-# the window is open says what takes of the allowance.
+# the window is open, and stays so for as long as a message may take to leave, says what takes of the allowance.
 # Takes of each channel what it has room for, one message of a conversation at a time and the oldest first: as long as
 # an earlier one is there, out or put off, a later one stays. One whose outcome nobody knows holds up no other.
 CLAIM = """
@@ -56,7 +56,7 @@ SELECT taken.message_id, taken.agency_id, taken.channel_id, conversation.contact
         THEN 'contact_opted_out'
         WHEN message.type <> 'template' AND conversation.last_inbound_at + %(window)s <= clock_timestamp()
         THEN 'window_closed' ELSE '' END,
-    coalesce(conversation.last_inbound_at + %(window)s > clock_timestamp(), false)
+    coalesce(conversation.last_inbound_at + %(open)s > clock_timestamp(), false)
 FROM taken
 JOIN conversations_message message ON message.id = taken.message_id
 JOIN conversations_conversation conversation ON conversation.id = taken.conversation_id

@@ -11,6 +11,7 @@ from channelconnect.models import ChannelCredential, ConnectSession, Unsubscript
 from channelconnect.models.sessions import Status
 from channelconnect.models.unsubscriptions import Reason
 from channelconnect.providers import Account, Grant
+from channelconnect.services.allowance_keys import uses_taken_along
 from channelconnect.services.sessions.ending import end_session
 from channelconnect.services.subscriptions import keep_subscription, release_access
 from workspaces.subaccounts.models import Channel
@@ -91,18 +92,19 @@ def save_choice(
 
 
 def _keep_access(channel: Channel, account: Account, grant: Grant, now: datetime) -> None:
-    if ChannelCredential.objects.filter(channel=channel).exclude(container_id=account.container_id).exists():
-        release_access(channel=channel, reason=Reason.MOVED, now=now)
-    ChannelCredential.objects.update_or_create(
-        channel=channel,
-        defaults={
-            "token": account.token or grant.token,
-            "container_id": account.container_id,
-            "throughput": account.throughput,
-            "portfolio_id": account.portfolio_id or "",
-            "expires_at": grant.expires_at,
-        },
-    )
+    with uses_taken_along(channel):
+        if ChannelCredential.objects.filter(channel=channel).exclude(container_id=account.container_id).exists():
+            release_access(channel=channel, reason=Reason.MOVED, now=now)
+        ChannelCredential.objects.update_or_create(
+            channel=channel,
+            defaults={
+                "token": account.token or grant.token,
+                "container_id": account.container_id,
+                "throughput": account.throughput,
+                "portfolio_id": account.portfolio_id or "",
+                "expires_at": grant.expires_at,
+            },
+        )
 
 
 def _save(session: ConnectSession, account: Account, now: datetime, by: Actor) -> Channel:

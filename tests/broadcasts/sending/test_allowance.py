@@ -20,8 +20,9 @@ from broadcasts.sending.source import BroadcastRecipients
 from broadcasts.sending.waiting import release_held
 from channelconnect.models import Allowance, AllowanceUse, ChannelCredential, SenderRun
 from channelconnect.providers.messages import CallResult, Outcome, error_of
-from channelconnect.sending.claiming.allowance import MARGIN_SECONDS, remaining_allowance, room_of
+from channelconnect.sending.claiming.allowance import remaining_allowance, room_of
 from channelconnect.sending.sources import ClaimedMessage, Sent
+from channelconnect.services.allowance_keys import MARGIN_SECONDS
 from config.leases.connection import Connection, open_connection
 from config.leases.shards import SHARDS
 from tests.broadcasts.sending.broadcasts import (

@@ -86,4 +86,4 @@ def test_a_sender_that_lost_a_race_goes_on_with_its_run(
 
     assert counts(broadcast) == rows_as_counts(broadcast) == {"sent": 5}
     assert list(SenderRun.objects.values_list("number", "lost_at")) == [(sender.run.number, None)]
-    assert not (sender.run.claimer.had_fault or sender.run.recorder.had_fault)
+    assert not any(thread.had_fault for thread in (sender.run.claimer, sender.run.recorder))

@@ -41,6 +41,7 @@ class Channel(models.Model):
 
     `messaging_limit` is how many people a WhatsApp number may write to first in 24 hours, None where there is no limit
     (one that the provider does not tell counts as the smallest); `quality` how content people are with what it sends.
+    When the provider says that it changed either is kept, so that an older change which comes later changes nothing.
     """
 
     class Status(models.TextChoices):
@@ -63,7 +64,9 @@ class Channel(models.Model):
     status = models.CharField(max_length=20, choices=Status, default=Status.ACTIVE)
     connected_at = models.DateTimeField(default=timezone.now)
     messaging_limit = models.IntegerField(null=True)
+    limit_told_at = models.DateTimeField(null=True)
     quality = models.CharField(max_length=10, choices=Quality, default=Quality.UNKNOWN, db_default="UNKNOWN")
+    quality_told_at = models.DateTimeField(null=True)
 
     class Meta:
         indexes = [models.Index(fields=["workspace"], condition=Q(status="error"), name="channel_broken")]

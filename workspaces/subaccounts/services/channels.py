@@ -167,20 +167,33 @@ def mark_channel_lost(*, channel: Channel, reason: str, now: datetime, by: Actor
 
 @transaction.atomic
 def change_channel_limit(
-    *, channel: Channel, now: datetime, messaging_limit: int | Unchanged | None = UNCHANGED, quality: str = ""
+    *,
+    channel: Channel,
+    now: datetime,
+    told_at: datetime | None = None,
+    messaging_limit: int | Unchanged | None = UNCHANGED,
+    quality: str = "",
 ) -> Channel:
-    """Keep what the provider says of a number; only another limit is an event. An empty `quality` changes nothing."""
+    """Keep what the provider says of a number; only another limit is an event. An empty `quality` changes nothing.
+
+    Nor does what is older, by the provider's own time `told_at`, than what is known: it has come late.
+    """
     locked = Channel.objects.select_for_update(no_key=True, of=("self",))
     channel = locked.select_related("workspace").get(pk=channel.pk)
-    had = channel.messaging_limit
-    if not isinstance(messaging_limit, Unchanged):
-        channel.messaging_limit = messaging_limit
-    if quality:
-        channel.quality = _quality(quality)
-    channel.save(update_fields=["messaging_limit", "quality"])
+    had, at = channel.messaging_limit, min(told_at or now, now)
+    if not isinstance(messaging_limit, Unchanged) and _is_newer(at, channel.limit_told_at):
+        channel.messaging_limit, channel.limit_told_at = messaging_limit, at
+    if quality and _is_newer(at, channel.quality_told_at):
+        channel.quality, channel.quality_told_at = _quality(quality), at
+    channel.save(update_fields=["messaging_limit", "quality", "limit_told_at", "quality_told_at"])
     if channel.messaging_limit != had:
         _tell(channel, events.CHANNEL_LIMIT_CHANGED, now)
     return channel
+
+
+def _is_newer(at: datetime, known: datetime | None) -> bool:
+    """Say whether what was told at a time counts; of the same second, what comes later."""
+    return known is None or at >= known
 
 
 def _quality(told: str | None) -> str:

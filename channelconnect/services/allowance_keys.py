@@ -1,0 +1,137 @@
+"""What a number's messages count against: its portfolio's allowance or its own, whose row is locked to take from it.
+
+A number may come to count against another one. Who was written to from it lately counts there then, too.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any, Final, NamedTuple
+
+import psycopg
+from django.db import connection
+
+from config.leases.arrays import integers, texts
+from workspaces.subaccounts.models import Channel
+
+DAY_SECONDS: Final = 24 * 3_600
+# What is claimed leaves within so long: the longest call, and a rest for what waits before it.
+MARGIN_SECONDS: Final = 60
+WINDOW_SECONDS: Final = DAY_SECONDS + MARGIN_SECONDS
+WINDOW: Final = timedelta(seconds=WINDOW_SECONDS)
+# A customer-service window counts as open where it is that for as long as what is claimed now may take to leave.
+OPEN_SECONDS: Final = DAY_SECONDS - MARGIN_SECONDS
+OPEN: Final = timedelta(seconds=OPEN_SECONDS)
+
+KEY: Final = """
+CASE WHEN coalesce(credential.portfolio_id, '') = '' THEN 'number:' || channel.external_id
+    ELSE 'portfolio:' || credential.portfolio_id END
+"""
+KEYS: Final = f"""
+SELECT channel.id, {KEY}, channel.messaging_limit
+FROM subaccounts_channel channel
+LEFT JOIN channelconnect_channelcredential credential ON credential.channel_id = channel.id
+WHERE channel.id = ANY (%(channels)s::bigint[]) AND channel.platform = 'whatsapp'
+"""  # noqa: S608  # texts of our own
+CREATE: Final = """
+INSERT INTO channelconnect_allowance (key, used, reserved) SELECT unnest(%(keys)s::text[]), 0, 0
+ON CONFLICT (key) DO NOTHING
+"""
+LOCK: Final = """
+SELECT key, id, used, CASE WHEN reserved_until > clock_timestamp() THEN reserved ELSE 0 END
+FROM channelconnect_allowance WHERE key = ANY (%(keys)s::text[]) ORDER BY key FOR NO KEY UPDATE
+"""
+# Which of a portfolio's numbers wrote to whom nobody knows, so all of its people are taken along: too many rather than
+# too few.
+COPY: Final = """
+INSERT INTO channelconnect_allowanceuse AS kept (allowance_id, address, last_at, sends)
+SELECT %(after)s, used.address, used.last_at, used.sends FROM channelconnect_allowanceuse used
+WHERE used.allowance_id = %(before)s AND used.last_at >= clock_timestamp() - make_interval(secs => %(window)s)
+ORDER BY used.address
+ON CONFLICT (allowance_id, address) DO UPDATE
+SET last_at = greatest(kept.last_at, excluded.last_at), sends = kept.sends + excluded.sends
+"""
+COUNT: Final = """
+UPDATE channelconnect_allowance SET used = (
+    SELECT count(*) FROM channelconnect_allowanceuse used WHERE used.allowance_id = channelconnect_allowance.id)
+WHERE id = %(after)s
+"""
+
+
+class Key(NamedTuple):
+    """What a channel's messages count against; `limit` None: without limit."""
+
+    name: str
+    limit: int | None
+
+
+def keys_of(cursor: Any, channels: Iterable[int]) -> dict[int, Key]:
+    """Give the keys of these channels; those of other networks than WhatsApp have none.
+
+    Where numbers of one portfolio were told different limits, the least holds for those that are asked for together.
+    """
+    execute(cursor, KEYS, {"channels": integers(channels)})
+    rows: list[tuple[int, str, int | None]] = cursor.fetchall()
+    limits: dict[str, int | None] = {}
+    for _, name, limit in rows:
+        limits[name] = min((one for one in (limit, limits.get(name)) if one is not None), default=None)
+    return {channel: Key(name, limits[name]) for channel, name, _ in rows}
+
+
+def key_of(channel: Channel) -> str | None:
+    """Give the name of what a channel counts against now; None for one of another network than WhatsApp."""
+    with connection.cursor() as cursor:
+        key = keys_of(cursor, [channel.pk]).get(channel.pk)
+    return key.name if key else None
+
+
+def locked_keys_of(cursor: Any, channels: Collection[int]) -> dict[int, Key]:
+    """Give the keys of these channels, their rows locked: all that the transaction may take from, and before it does.
+
+    A number that moves to another portfolio meanwhile takes its uses along, and is counted there from then on.
+    """
+    keys = keys_of(cursor, channels)
+    while keys:
+        lock_keys(cursor, {key.name for key in keys.values()})
+        known, keys = keys, keys_of(cursor, channels)
+        if {key.name for key in keys.values()} <= {key.name for key in known.values()}:
+            break
+    return keys
+
+
+def lock_keys(cursor: Any, wanted: Iterable[str]) -> list[tuple[str, int, int, int]]:
+    """Lock keys' rows by their names until the transaction ends: give names, ids, uses, and what is reserved."""
+    names = sorted(wanted)
+    execute(cursor, LOCK, {"keys": texts(names)})
+    rows: list[tuple[str, int, int, int]] = cursor.fetchall()
+    if len(rows) < len(names):
+        execute(cursor, CREATE, {"keys": texts(names)})
+        execute(cursor, LOCK, {"keys": texts(names)})
+        rows = cursor.fetchall()
+    return rows
+
+
+@contextmanager
+def uses_taken_along(channel: Channel) -> Iterator[None]:
+    """Have a number's uses count in both where the block, in the caller's transaction, changes what it counts against.
+
+    Whoever takes from either waits for the transaction, and then finds by which of them the number is known.
+    """
+    before = key_of(channel)
+    yield
+    after = key_of(channel)
+    if before is None or after is None or before == after:
+        return
+    with connection.cursor() as cursor:
+        ids = {name: allowance for name, allowance, _, _ in lock_keys(cursor, [before, after])}
+        values = {"before": ids[before], "after": ids[after], "window": WINDOW_SECONDS}
+        cursor.execute(COPY, values)
+        cursor.execute(COUNT, values)
+
+
+def execute(cursor: Any, statement: str, values: Mapping[str, Any]) -> None:
+    """Run a statement over a worker's own connection, where it is planned once, or over the project's."""
+    if isinstance(cursor, psycopg.Cursor):
+        cursor.execute(statement, values, prepare=True)
+    else:
+        cursor.execute(statement, values)
