@@ -38,7 +38,8 @@ INSERT INTO channelconnect_allowance (key, used, reserved) SELECT unnest(%(keys)
 ON CONFLICT (key) DO NOTHING
 """
 LOCK: Final = """
-SELECT key, id, used, CASE WHEN reserved_until > clock_timestamp() THEN reserved ELSE 0 END
+SELECT key, id, used, CASE WHEN reserved_until > clock_timestamp() THEN reserved ELSE 0 END,
+    coalesce(full_until > clock_timestamp(), false)
 FROM channelconnect_allowance WHERE key = ANY (%(keys)s::text[]) ORDER BY key FOR NO KEY UPDATE
 """
 # Which of a portfolio's numbers wrote to whom nobody knows, so all of its people are taken along: too many rather than
@@ -53,7 +54,8 @@ SET last_at = greatest(kept.last_at, excluded.last_at), sends = kept.sends + exc
 """
 COUNT: Final = """
 UPDATE channelconnect_allowance SET used = (
-    SELECT count(*) FROM channelconnect_allowanceuse used WHERE used.allowance_id = channelconnect_allowance.id)
+    SELECT count(*) FROM channelconnect_allowanceuse used WHERE used.allowance_id = channelconnect_allowance.id),
+    full_until = greatest(full_until, (SELECT full_until FROM channelconnect_allowance WHERE id = %(before)s))
 WHERE id = %(after)s
 """
 
@@ -99,16 +101,26 @@ def locked_keys_of(cursor: Any, channels: Collection[int]) -> dict[int, Key]:
     return keys
 
 
-def lock_keys(cursor: Any, wanted: Iterable[str]) -> list[tuple[str, int, int, int]]:
-    """Lock keys' rows by their names until the transaction ends: give names, ids, uses, and what is reserved."""
+class LockedKey(NamedTuple):
+    """A key's row; `is_full` says that nobody new may be written to, whatever is used."""
+
+    name: str
+    allowance: int
+    used: int
+    reserved: int
+    is_full: bool
+
+
+def lock_keys(cursor: Any, wanted: Iterable[str]) -> list[LockedKey]:
+    """Lock keys' rows by their names until the transaction ends, and give them."""
     names = sorted(wanted)
     execute(cursor, LOCK, {"keys": texts(names)})
-    rows: list[tuple[str, int, int, int]] = cursor.fetchall()
+    rows = cursor.fetchall()
     if len(rows) < len(names):
         execute(cursor, CREATE, {"keys": texts(names)})
         execute(cursor, LOCK, {"keys": texts(names)})
         rows = cursor.fetchall()
-    return rows
+    return [LockedKey._make(row) for row in rows]
 
 
 @contextmanager
@@ -123,7 +135,7 @@ def uses_taken_along(channel: Channel) -> Iterator[None]:
     if before is None or after is None or before == after:
         return
     with connection.cursor() as cursor:
-        ids = {name: allowance for name, allowance, _, _ in lock_keys(cursor, [before, after])}
+        ids = {one.name: one.allowance for one in lock_keys(cursor, [before, after])}
         values = {"before": ids[before], "after": ids[after], "window": WINDOW_SECONDS}
         cursor.execute(COPY, values)
         cursor.execute(COUNT, values)

@@ -78,8 +78,8 @@ def standbys_are_synchronous(
     return [
         CheckWarning(
             "A standby follows this database, and commits do not wait for it.",
-            hint="Set synchronous_standby_names, and leave synchronous_commit on. Else a fail-over to it loses commits, "
-            "and needs manage.py after_restore as a restore does: docs/operations.md has it.",
+            hint="Set synchronous_standby_names, and leave synchronous_commit on. Else a fail-over to it loses "
+            "commits, and needs manage.py after_restore as a restore does: docs/operations.md has it.",
             id="operations.W002",
         )
         for alias in databases or ()

@@ -18,10 +18,11 @@ from broadcasts.services.counts import add_counts
 from broadcasts.services.progress.round import Round
 from broadcasts.services.recovery import NOT_BEGUN, PAUSED_BEFORE, UNDER_WAY
 from channelconnect.models import Allowance, SenderRun
+from channelconnect.sending.claiming.allowance import room_of
 from config.recovery.identity import confirm, is_confirmed
 from config.redis import client
 from tests.broadcasts.making import bring_to, create
-from tests.broadcasts.sending.broadcasts import a_broadcast, add_recipients, counts, people, rows_as_counts
+from tests.broadcasts.sending.broadcasts import a_broadcast, add_recipients, counts, open_window, people, rows_as_counts
 from tests.broadcasts.under_way import a_message as shown_message
 from tests.channelconnect.sending.conftest import StartSender
 from tests.channelconnect.sending.messages import a_conversation, a_message, sends
@@ -193,6 +194,37 @@ def test_nobody_is_sent_to_twice_after_a_restore(
     assert set(Recipient.objects.filter(status="failed").values_list("error_code", flat=True)) == {
         "send_outcome_unknown"
     }
+
+
+def test_nobody_new_is_written_to_until_a_day_has_passed(
+    channel: Channel, meta: RunningSandbox, start_sender: StartSender, a: Tenant
+) -> None:
+    Channel.objects.filter(pk=channel.pk).update(messaging_limit=250)
+    channel.refresh_from_db()
+    assert room_of(channel) == 250
+    bring_back_a_dump()
+    after_restore()
+    broadcast = a_broadcast(channel)
+    [new, known] = people(channel, 2)
+    add_recipients(broadcast, [new, known])
+    open_window(channel, known)
+    body = {"type": "body", "parameters": [{"type": "text", "text": "Ann"}]}
+    template = {"name": "order_ready", "language": "en_US", "components": [body]}
+    answer = a_message(a_conversation(channel), type="template", text="", template=template)
+
+    start_sender()
+    until(lambda: Recipient.objects.filter(status="sent").exists(), what="who has a window open to be sent to")
+    until(lambda: Recipient.objects.filter(stage=Stage.HELD).exists(), what="who is new to be held")
+    wait_for_a_round(SenderRun)
+
+    assert (room_of(channel), sends(meta, answer)) == (0, 0)
+    assert Recipient.objects.get(stage=Stage.HELD).contact_id == new.pk
+    assert Recipient.objects.get(stage=Stage.HELD).due_at > now() + timedelta(hours=23)
+    shown = a.workspace_api.get("/channels").json()["data"]
+    assert [one["remaining_allowance"] for one in shown if one["id"] == str(channel.uuid)] == [0]
+    Allowance.objects.update(full_until=now())
+    until(lambda: sends(meta, answer), what="the template to leave")
+    until(lambda: not Recipient.objects.filter(stage=Stage.HELD).exists(), what="who waited to be sent to")
 
 
 def test_owners_are_told(a: Tenant, channel: Channel) -> None:

@@ -13,7 +13,16 @@ from typing import Any, Final, NamedTuple
 from django.db import connection, models
 from django.db.models.expressions import RawSQL
 
-from channelconnect.services.allowance_keys import KEY, WINDOW, WINDOW_SECONDS, Key, execute, keys_of, lock_keys
+from channelconnect.services.allowance_keys import (
+    KEY,
+    WINDOW,
+    WINDOW_SECONDS,
+    Key,
+    LockedKey,
+    execute,
+    keys_of,
+    lock_keys,
+)
 from config.leases.arrays import integers, texts
 from workspaces.subaccounts.models import Channel
 
@@ -73,20 +82,22 @@ SELECT asked.key, coalesce(allowance.used, 0) - (
     SELECT count(*) FROM channelconnect_allowanceuse used
     WHERE used.allowance_id = allowance.id
         AND used.last_at < clock_timestamp() - make_interval(secs => %(window)s)),
-    CASE WHEN allowance.reserved_until > clock_timestamp() THEN allowance.reserved ELSE 0 END
+    CASE WHEN allowance.reserved_until > clock_timestamp() THEN allowance.reserved ELSE 0 END,
+    coalesce(allowance.full_until > clock_timestamp(), false)
 FROM unnest(%(keys)s::text[]) AS asked (key) LEFT JOIN channelconnect_allowance allowance USING (key)
 """
 USED = f"""
 coalesce((
-    SELECT allowance.used - (
+    SELECT CASE WHEN allowance.full_until > clock_timestamp() THEN channel.messaging_limit ELSE allowance.used - (
         SELECT count(*) FROM channelconnect_allowanceuse used
-        WHERE used.allowance_id = allowance.id AND used.last_at < clock_timestamp() - make_interval(secs => %s))
+        WHERE used.allowance_id = allowance.id AND used.last_at < clock_timestamp() - make_interval(secs => %s)) END
     FROM subaccounts_channel channel
     LEFT JOIN channelconnect_channelcredential credential ON credential.channel_id = channel.id
     JOIN channelconnect_allowance allowance ON allowance.key = {KEY}
     WHERE channel.id = subaccounts_channel.id
 ), 0)
 """  # noqa: S608  # texts of our own
+FULL_UNTIL = "SELECT full_until FROM channelconnect_allowance WHERE key = %(key)s"
 # When the uses end, the next one first.
 ENDS = """
 SELECT last_at + make_interval(secs => %(window)s) FROM channelconnect_allowanceuse
@@ -124,15 +135,14 @@ def take(cursor: Any, asked: Mapping[Key, Sequence[str]], *, is_urgent: bool = F
     """
     given: dict[str, set[str]] = {}
     wanted = {key.name: (key, people) for key, people in asked.items() if people}
-    for name, allowance, used, reserved in lock_keys(cursor, wanted):
-        key, people = wanted[name]
-        given[name] = _take_of(cursor, allowance, key, people, used, 0 if is_urgent else reserved, is_urgent)
+    for locked in lock_keys(cursor, wanted):
+        key, people = wanted[locked.name]
+        given[locked.name] = _take_of(cursor, locked, key.limit, people, is_urgent=is_urgent)
     return given
 
 
-def _take_of(
-    cursor: Any, allowance: int, key: Key, people: Sequence[str], used: int, reserved: int, is_urgent: bool
-) -> set[str]:
+def _take_of(cursor: Any, locked: LockedKey, limit: int | None, people: Sequence[str], *, is_urgent: bool) -> set[str]:
+    allowance, reserved = locked.allowance, 0 if is_urgent else locked.reserved
     values = {
         "allowance": allowance,
         "window": WINDOW_SECONDS,
@@ -142,7 +152,8 @@ def _take_of(
     execute(cursor, KNOWN, values)
     forgotten, known = cursor.fetchone()
     taken, new = set(known), 0
-    room = NO_LIMIT if key.limit is None else max(0, key.limit - reserved - (used - forgotten))
+    used = locked.used - forgotten
+    room = NO_LIMIT if limit is None else 0 if locked.is_full else max(0, limit - reserved - used)
     for person in dict.fromkeys(people):
         if person not in taken and new < room:
             taken.add(person)
@@ -173,9 +184,9 @@ def rooms_of(cursor: Any, keys: Iterable[Key]) -> dict[Key, Room]:
     rooms = {key: Room(None) for key in keys if key.limit is None}
     if wanted:
         execute(cursor, ROOM, {"keys": texts(wanted), "window": WINDOW_SECONDS})
-        for name, used, reserved in cursor.fetchall():
+        for name, used, reserved, is_full in cursor.fetchall():
             limit = wanted[name].limit or 0
-            rooms[wanted[name]] = Room(max(0, limit - (used or 0)), reserved)
+            rooms[wanted[name]] = Room(0 if is_full else max(0, limit - (used or 0)), reserved)
     return rooms
 
 
@@ -188,6 +199,7 @@ def openings(cursor: Any, key: Key, *, ahead: int, number: int, now: datetime) -
     if not limit:
         return [now + WINDOW] * number
     free = min(limit, rooms_of(cursor, [key])[key].people or 0)
+    first = _first_opening(cursor, key, now)
     found: list[datetime] = []
     while len(found) < number:
         days, place = divmod(ahead + len(found), limit)
@@ -195,8 +207,14 @@ def openings(cursor: Any, key: Key, *, ahead: int, number: int, now: datetime) -
         ends = [now] * wanted if place < free else _ends(cursor, key, place - free, wanted)
         # Where fewer are in use than the limit allows (it was raised, or uses were given back) the rest is free now.
         ends += [now] * (wanted - len(ends))
-        found.extend(end + days * WINDOW for end in ends)
+        found.extend(max(end, first) + days * WINDOW for end in ends)
     return found
+
+
+def _first_opening(cursor: Any, key: Key, now: datetime) -> datetime:
+    execute(cursor, FULL_UNTIL, {"key": key.name})
+    row = cursor.fetchone()
+    return max(now, row[0]) if row and row[0] else now
 
 
 def _ends(cursor: Any, key: Key, first: int, number: int) -> list[datetime]:
