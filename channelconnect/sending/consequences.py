@@ -7,7 +7,7 @@ from channelconnect.providers.messages import CallResult
 from channelconnect.sending.sources import Sent
 from channelconnect.sending.transactions import project_transaction
 from config.db import database_now
-from workspaces.contacts.services.people.network_changes import change_marketing_opt_outs
+from workspaces.contacts.services.people.network_changes import MarketingWish, follow_marketing_wishes
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import mark_channel_lost
 
@@ -23,7 +23,7 @@ def draw_consequences(results: Sequence[Sent]) -> None:
         for channel in Channel.objects.filter(pk__in=lost).select_related("workspace").order_by("pk"):
             reason = f"send_refused_{lost[channel.pk]}"
             mark_channel_lost(channel=channel, reason=reason, now=now, by=SYSTEM)
-        change_marketing_opt_outs(out={pk: now for pk in unwilling if pk is not None}, back=[], now=now)
+        follow_marketing_wishes(wishes=[MarketingWish(pk, now) for pk in unwilling if pk is not None], now=now)
 
 
 def _code(one: Sent) -> str:

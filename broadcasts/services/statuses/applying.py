@@ -22,7 +22,7 @@ from broadcasts.services.statuses import statements
 from channelconnect.providers.messages import CallResult, sentence_of
 from channelconnect.providers.messages.errors import ERRORS, SendError
 from config.leases.arrays import booleans, integers, texts
-from workspaces.contacts.services.people.network_changes import change_marketing_opt_outs
+from workspaces.contacts.services.people.network_changes import MarketingWish, follow_marketing_wishes
 from workspaces.conversations.facts import EchoReceived, StatusChanged
 from workspaces.conversations.services.texts import storable
 from workspaces.subaccounts.models import Channel
@@ -234,7 +234,7 @@ def _draw_from_errors(failed: Mapping[Key, Told], channels: Mapping[int, int], *
     """Pause broadcasts that would fail for everybody, mark lost channels, and keep who wants no marketing any more."""
     stopped: dict[str, set[int]] = defaultdict(set)
     lost: dict[int, str] = {}
-    unwilling: dict[int, datetime] = {}
+    unwilling: list[MarketingWish] = []
     for (broadcast, contact), told in failed.items():
         error = ERRORS.get(told.code or "")
         if error is None:
@@ -244,11 +244,11 @@ def _draw_from_errors(failed: Mapping[Key, Told], channels: Mapping[int, int], *
         if error.result is CallResult.RECONNECT:
             lost[channels[broadcast]] = error.code
         if error.opts_out:
-            unwilling[contact] = now
+            unwilling.append(MarketingWish(contact, min(told.failed_at or now, now)))
     for reason, broadcasts in stopped.items():
         pause_for_fault(broadcasts, reason, now)
     _mark_lost(lost, now=now)
-    change_marketing_opt_outs(out=unwilling, back=[], now=now)
+    follow_marketing_wishes(wishes=unwilling, now=now)
 
 
 def _mark_lost(codes: Mapping[int, str], *, now: datetime) -> None:

@@ -1,6 +1,7 @@
 """Reads a callback's body: any number of entries of several kinds, in any order, nothing of it taken for granted."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Final
 
 from channelconnect.providers.graph.parsing import Row, rows, text
@@ -10,7 +11,7 @@ from channelconnect.providers.notices.events import ProviderEvent, Unknown
 from channelconnect.providers.notices.pages import read_page_entry
 from channelconnect.providers.notices.permissions import read_permissions_entry
 from channelconnect.providers.notices.whatsapp import read_whatsapp_entry
-from workspaces.conversations.facts import ConversationFact
+from workspaces.conversations.facts import ConversationFact, ReadUpTo
 
 Fact = ConversationFact | ProviderEvent
 
@@ -43,4 +44,10 @@ def read_notice(notice: Row, source: Source) -> list[Fact]:
     read = READERS.get(kind)
     if read is None:
         return [Unknown(platform="", kind=kind)]
-    return [fact for entry in rows(notice.get("entry")) for fact in read(entry, source)]
+    return [_not_ahead(fact, source) for entry in rows(notice.get("entry")) for fact in read(entry, source)]
+
+
+def _not_ahead(fact: Fact, source: Source) -> Fact:
+    """Let what is dated later than it came have happened when it came; how far somebody has read is no such time."""
+    is_ahead = isinstance(fact, ConversationFact) and not isinstance(fact, ReadUpTo) and fact.at > source.came_at
+    return replace(fact, at=source.came_at) if is_ahead else fact

@@ -47,6 +47,15 @@ def test_a_text_comes_with_who_wrote_it() -> None:
     ]
 
 
+def test_what_is_dated_later_than_it_came_counts_from_when_it_came() -> None:
+    ahead = str(int(CAME_AT.timestamp()) + 3_600)
+    assert received(type="text", text={"body": "STOP"}, timestamp=ahead).at == CAME_AT
+    preference = {"wa_id": "491701234567", "category": "marketing_messages", "value": "stop", "timestamp": ahead}
+    [told] = read(of_number("user_preferences", user_preferences=[preference]))
+    assert isinstance(told, MarketingPreferenceChanged)
+    assert told.at == CAME_AT
+
+
 @pytest.mark.parametrize("kind", ["image", "video", "audio", "document", "sticker"])
 def test_a_file_comes_by_its_id(kind: str) -> None:
     media = {"id": "900", "mime_type": "x/y", "sha256": "abc=", "caption": "look", "filename": "a.pdf", "voice": True}

@@ -58,7 +58,8 @@ class Contact(models.Model):
     tags, platforms and attributes as numbers, which the index `contact_newest` holds too, to be counted.
 
     A contact that opted out (`opted_out_at`) is sent nothing; one that opted out of marketing
-    (`marketing_opted_out_at`) gets no broadcast.
+    (`marketing_opted_out_at`) gets no broadcast. `consent_told_at` and `marketing_told_at` are when the last word about
+    either was said, by the network's time or, of what people of the workspace change, by ours: only a newer one counts.
     """
 
     class OptOutSource(models.TextChoices):
@@ -84,7 +85,9 @@ class Contact(models.Model):
     search_key = models.TextField(editable=False)
     opted_out_at = models.DateTimeField(null=True, blank=True)
     opt_out_source = models.CharField(max_length=20, choices=OptOutSource, null=True, blank=True)
+    consent_told_at = models.DateTimeField(null=True, editable=False)
     marketing_opted_out_at = models.DateTimeField(null=True, blank=True)
+    marketing_told_at = models.DateTimeField(null=True, editable=False)
     last_inbound_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(default=now, editable=False)
     updated_at = models.DateTimeField(default=now, editable=False)
@@ -149,6 +152,7 @@ class ContactIdentity(models.Model):
 
     `user_id` is WhatsApp's business-scoped id, the only one of a person whose number is hidden. A callback that
     carries both links them. A contact may be several persons on one channel after two contacts became one.
+    `ids_told_at` is when, by the network's time, the ids were told that it has: what is older replaces none of them.
     """
 
     contact = models.ForeignKey(Contact, on_delete=models.CASCADE, related_name="identities")
@@ -158,6 +162,7 @@ class ContactIdentity(models.Model):
     user_id = models.CharField(max_length=160, null=True)
     username = models.CharField(max_length=200, blank=True)
     name = models.CharField(max_length=LONGEST_NAME, blank=True)
+    ids_told_at = models.DateTimeField(null=True, editable=False)
     created_at = models.DateTimeField(default=now, editable=False)
 
     class Meta:

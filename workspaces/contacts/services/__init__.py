@@ -17,6 +17,8 @@ from workspaces.contacts.services.imports.importing import MOST_ROWS, import_con
 from workspaces.contacts.services.imports.rows import ImportResult, RowError
 from workspaces.contacts.services.locking import ContactLockHandler, contact_lock_handlers
 from workspaces.contacts.services.opt_outs import (
+    ConsentWord,
+    follow_consent_words,
     opt_in_contact,
     opt_in_contacts,
     opt_out_contact,
@@ -46,6 +48,7 @@ from workspaces.contacts.services.segments import (
 __all__ = [
     "MOST_ROWS",
     "ChannelPerson",
+    "ConsentWord",
     "ContactLockHandler",
     "ContactMergeHandler",
     "ContactNotFound",
@@ -75,6 +78,7 @@ __all__ = [
     "countries",
     "create_contact",
     "create_segment",
+    "follow_consent_words",
     "has_contacts",
     "import_contacts",
     "import_contacts_of_a_call",

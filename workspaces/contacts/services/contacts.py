@@ -73,12 +73,14 @@ def update_contact(
     contact = lock_contact(contact)
     before, was_out = contact_reading(contact), contact.opted_out
     apply_values(contact, checked)
-    write_opt_out(contact, checked.get("opted_out", was_out), source=source, now=now)
+    is_word = "opted_out" in checked and write_opt_out(contact, checked["opted_out"], source=source, now=now)
     told = [*change_events(contact, before), *opt_out_events(contact, was_out)]
     if told:
         contact.updated_at = now
         save_contact(contact)
         record(contact.workspace, told, now=now)
+    elif is_word:
+        contact.save(update_fields=["consent_told_at"])
     return contact
 
 

@@ -1,13 +1,13 @@
 """Who is sent nothing any more: one contact or any number of them, and from whom that is known."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import Any
+from typing import NamedTuple
 
-from django.db import transaction
-from django.db.models import QuerySet
+from django.db import connection, transaction
 
 from agency.services import NewEvent, record_events, subscribed_events
+from config.leases.arrays import booleans, integers, moments, texts
 from workspaces.contacts import events
 from workspaces.contacts.models import Contact
 from workspaces.contacts.services.events import NamedEvent
@@ -33,31 +33,97 @@ def opt_in_contact(*, contact: Contact, now: datetime) -> Contact:
 
 @transaction.atomic(savepoint=False)
 def opt_out_contacts(*, contacts: Collection[int], source: Source, now: datetime) -> frozenset[int]:
-    """Opt contacts out by their numbers; gives those that had not. Two or three statements for any number of them."""
-    rows = Contact.objects.filter(opted_out_at=None)
-    return _change(rows, contacts, events.CONTACT_OPTED_OUT, now, opted_out_at=now, opt_out_source=source)
+    """Opt contacts out by their numbers, as somebody of the workspace wants; gives those that had not."""
+    words = [ConsentWord(contact, now, source, is_by_staff=True) for contact in contacts]
+    return follow_consent_words(words=words, now=now).opted_out
 
 
 @transaction.atomic(savepoint=False)
 def opt_in_contacts(*, contacts: Collection[int], now: datetime) -> frozenset[int]:
-    """Opt contacts in again by their numbers; gives those that had opted out."""
-    rows = Contact.objects.filter(opted_out_at__isnull=False)
-    return _change(rows, contacts, events.CONTACT_OPTED_IN, now, opted_out_at=None, opt_out_source=None)
+    """Opt contacts in again by their numbers, as somebody of the workspace wants; gives those that had opted out."""
+    words = [ConsentWord(contact, now, is_by_staff=True) for contact in contacts]
+    return follow_consent_words(words=words, now=now).opted_in
 
 
-def _change(
-    rows: "QuerySet[Contact]", contacts: Collection[int], event: str, now: datetime, **values: Any
-) -> frozenset[int]:
-    """Write the values into those of the contacts that are among the rows, in the order of their numbers."""
-    locked = rows.filter(pk__in=list(contacts)).order_by("pk").select_for_update(no_key=True)
-    found = dict(locked.values_list("pk", "workspace_id"))
-    if found:
-        Contact.objects.filter(pk__in=found).update(**values, updated_at=now)
-        _record(found, event, now)
-    return frozenset(found)
+class ConsentWord(NamedTuple):
+    """What was said at a moment about whether a contact may be written to: `source` says by whom that it may not.
+
+    One that came over a network counts if it is newer than the last word, whenever it is read. One of the workspace's
+    staff counts in any case.
+    """
+
+    contact: int
+    at: datetime
+    source: str = ""
+    is_by_staff: bool = False
+
+
+class ConsentChanges(NamedTuple):
+    """The numbers of the contacts that have opted out and in now."""
+
+    opted_out: frozenset[int]
+    opted_in: frozenset[int]
+
+
+@transaction.atomic(savepoint=False)
+def follow_consent_words(*, words: Iterable[ConsentWord], now: datetime) -> ConsentChanges:
+    """Opt contacts out and in as was said of them last; of two words of one moment the one to be left alone counts.
+
+    Two or three statements for any number of contacts.
+    """
+    last: dict[int, ConsentWord] = {}
+    for word in sorted(words, key=lambda one: (one.at, bool(one.source))):
+        last[word.contact] = word
+    if not last:
+        return ConsentChanges(frozenset(), frozenset())
+    rows = _write(last.values(), now)
+    out = {pk: workspace for pk, workspace, was_out, is_out in rows if is_out and not was_out}
+    back = {pk: workspace for pk, workspace, was_out, is_out in rows if was_out and not is_out}
+    _record(out, events.CONTACT_OPTED_OUT, now)
+    _record(back, events.CONTACT_OPTED_IN, now)
+    return ConsentChanges(frozenset(out), frozenset(back))
+
+
+# The time of a word is kept also where it changes nothing: an older one that comes later then changes nothing either.
+# What was written before times were kept counts from when that was.
+FOLLOW = """
+UPDATE contacts_contact contact
+SET consent_told_at = greatest(contact.consent_told_at, word.at),
+    opted_out_at = CASE WHEN word.source <> '' THEN coalesce(contact.opted_out_at, %(now)s) END,
+    opt_out_source = CASE WHEN word.source <> '' THEN coalesce(contact.opt_out_source, word.source) END,
+    updated_at = CASE WHEN word.was_out = (word.source <> '') THEN contact.updated_at ELSE %(now)s END
+FROM (
+    SELECT contact.id, word.at, word.source, contact.opted_out_at IS NOT NULL AS was_out
+    FROM unnest(%(contacts)s::bigint[], %(times)s::timestamptz[], %(sources)s::text[], %(by_staff)s::boolean[])
+        AS word (id, at, source, by_staff)
+    JOIN contacts_contact contact USING (id)
+    WHERE word.by_staff OR coalesce(contact.consent_told_at, contact.opted_out_at) IS NULL
+        OR word.at > coalesce(contact.consent_told_at, contact.opted_out_at)
+        OR (word.source <> '' AND word.at = coalesce(contact.consent_told_at, contact.opted_out_at))
+    ORDER BY contact.id FOR NO KEY UPDATE OF contact
+) AS word
+WHERE contact.id = word.id
+RETURNING contact.id, contact.workspace_id, word.was_out, word.source <> ''
+"""
+
+
+def _write(words: Collection[ConsentWord], now: datetime) -> list[tuple[int, int, bool, bool]]:
+    values = {
+        "now": now,
+        "contacts": integers([word.contact for word in words]),
+        "times": moments([word.at for word in words]),
+        "sources": texts([word.source for word in words]),
+        "by_staff": booleans([word.is_by_staff for word in words]),
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(FOLLOW, values)
+        rows: list[tuple[int, int, bool, bool]] = cursor.fetchall()
+    return rows
 
 
 def _record(workspace_of: Mapping[int, int], event: str, now: datetime) -> None:
+    if not workspace_of:
+        return
     wanted = {pk for pk, names in subscribed_events(set(workspace_of.values())).items() if event in names}
     if not wanted:
         return
@@ -68,12 +134,19 @@ def _record(workspace_of: Mapping[int, int], event: str, now: datetime) -> None:
     )
 
 
-def write_opt_out(contact: Contact | ContactColumns, is_out: bool, *, source: Source, now: datetime) -> None:
-    """Write into a contact whether it has opted out; the source of an earlier opt-out stays."""
+def write_opt_out(contact: Contact | ContactColumns, is_out: bool, *, source: Source, now: datetime) -> bool:
+    """Write into a contact what staff say of its opting out; the source of an earlier opt-out stays.
+
+    Says whether this was news. That a contact may be written to which nobody said otherwise of is none.
+    """
+    if not is_out and not contact.opted_out:
+        return False
     if is_out and not contact.opted_out:
         contact.opted_out_at, contact.opt_out_source = now, source
     elif not is_out:
         contact.opted_out_at, contact.opt_out_source = None, None
+    contact.consent_told_at = max(filter(None, (contact.consent_told_at, now)))
+    return True
 
 
 def opt_out_events(contact: Contact | ContactColumns, was_out: bool) -> Iterator[NamedEvent]:

@@ -50,6 +50,7 @@ class ContactColumns:
     search_key: str = ""
     opted_out_at: datetime | None = None
     opt_out_source: str | None = None
+    consent_told_at: datetime | None = None
 
     @property
     def opted_out(self) -> bool:

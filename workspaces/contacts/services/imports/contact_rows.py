@@ -14,7 +14,13 @@ from workspaces.subaccounts.models import Workspace
 # An address that a contact has: its phone number or its e-mail address.
 Address = tuple[str | None, str | None]
 
-TYPES = {"tags": "varchar[]", "tag_keys": "text[]", "attributes": "jsonb", "opted_out_at": "timestamptz"}
+TYPES = {
+    "tags": "varchar[]",
+    "tag_keys": "text[]",
+    "attributes": "jsonb",
+    "opted_out_at": "timestamptz",
+    "consent_told_at": "timestamptz",
+}
 COLUMNS = [column.name for column in fields(ContactColumns) if column.name != "id"]
 NAMES = ", ".join(COLUMNS)
 TYPED = ", ".join(f"{name} {TYPES.get(name, 'text')}" for name in COLUMNS)

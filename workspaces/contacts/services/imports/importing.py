@@ -119,11 +119,11 @@ class _Batch:
     def _change(self, found: Sequence[tuple[Row, ContactColumns]]) -> None:
         changed = {}
         for row, contact in found:
-            before, was_out = contact_reading(contact), contact.opted_out
+            before, was_out, consent_told_at = contact_reading(contact), contact.opted_out, contact.consent_told_at
             if self._apply(row, contact):
                 told = [*change_events(contact, before), *opt_out_events(contact, was_out)]
                 self.told += [(contact.id, one) for one in told]
-                if told:
+                if told or contact.consent_told_at != consent_told_at:
                     changed[contact.id] = contact
         if changed:
             write_contacts(self.workspace, changed.values(), now=self.now)

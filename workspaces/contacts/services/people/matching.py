@@ -60,19 +60,24 @@ class FoundPeople:
 
 
 def contacts_of_people(
-    *, people: Collection[ChannelPerson], now: datetime, heard: Mapping[ChannelPerson, datetime] = NOBODY
+    *,
+    people: Collection[ChannelPerson],
+    now: datetime,
+    heard: Mapping[ChannelPerson, datetime] = NOBODY,
+    told: Mapping[ChannelPerson, datetime] = NOBODY,
 ) -> FoundPeople:
     """Find the contacts of people on channels, and make those that are not there; within the caller's transaction.
 
     One statement where all are known; one or two more for any number of new ones. Numbers, names and ids that the
     network has told are kept where there was none. `heard` is when people wrote: new contacts begin with it, while of
-    known ones the caller has to say it by `record_last_inbound`.
+    known ones the caller has to say it by `record_last_inbound`. `told` is when the network said last who they are:
+    now, where that is not known.
     """
     looked_for: Sequence[ChannelPerson] = list(dict.fromkeys(people))
     found = FoundPeople()
     with transaction.atomic(savepoint=False):
         for _ in range(MOST_LOOKS):
-            looked_for = _look(looked_for, found, now, heard)
+            looked_for = _look(looked_for, found, now, heard, told)
             if not looked_for:
                 break
         else:
@@ -83,7 +88,11 @@ def contacts_of_people(
 
 
 def _look(
-    people: Sequence[ChannelPerson], found: FoundPeople, now: datetime, heard: Mapping[ChannelPerson, datetime]
+    people: Sequence[ChannelPerson],
+    found: FoundPeople,
+    now: datetime,
+    heard: Mapping[ChannelPerson, datetime],
+    told: Mapping[ChannelPerson, datetime],
 ) -> Sequence[ChannelPerson]:
     """Find what is there, and make or join what is not; gives those who are to be looked for again."""
     known = [Known(people[row["number"]], row) for row in _run(FIND, **_ids(people))]
@@ -92,9 +101,9 @@ def _look(
         found.has_joined = True
         return people  # a contact that is gone may be anybody's
     found.contacts |= {one.person: one.contact for one in known if one.contact}
-    _tell(known, now)
+    _tell(known, now, told)
     strangers = [one.person for one in known if not one.contact]
-    made = _make(strangers, now, heard)
+    made = _make(strangers, now, heard, told)
     found.created.update(row["contact"] for row in made)
     certain = _certain(strangers, made)
     found.contacts |= certain
@@ -162,17 +171,19 @@ def _join(known: Known, now: datetime) -> bool:
     return True
 
 
-def _tell(known: Iterable[Known], now: datetime) -> None:
+def _tell(known: Iterable[Known], now: datetime, told: Mapping[ChannelPerson, datetime]) -> None:
     """Keep what the network has told: ids that belong together, names, numbers."""
     present = [one for one in known if one.contact]
-    news = {one.identity: one.person for one in present if one.news}
+    in_order = sorted(present, key=lambda one: told.get(one.person, now))
+    news = {one.identity: one.person for one in in_order if one.news}
     fills = {one.contact: one for one in present if one.fills}
     if not (news or fills):
         return
     try:
         with transaction.atomic():
             if news:
-                _execute(LINK, identities=integers(news), **_told(news.values()))
+                times = moments([told.get(person, now) for person in news.values()])
+                _execute(LINK, identities=integers(news), times=times, **_told(news.values()))
             if fills:
                 _execute(FILL, now=now, **_fillings(fills.values()))
     except IntegrityError:
@@ -180,7 +191,10 @@ def _tell(known: Iterable[Known], now: datetime) -> None:
 
 
 def _make(
-    people: Sequence[ChannelPerson], now: datetime, heard: Mapping[ChannelPerson, datetime]
+    people: Sequence[ChannelPerson],
+    now: datetime,
+    heard: Mapping[ChannelPerson, datetime],
+    told: Mapping[ChannelPerson, datetime],
 ) -> list[dict[str, Any]]:
     """Make contacts; gives those that are new, each with the identities that went in with it."""
     with_phone = [person for person in people if person.phone]
@@ -188,8 +202,11 @@ def _make(
     made: list[dict[str, Any]] = []
     for statement, some in ((MAKE_BY_PHONE, with_phone), (MAKE_BY_ID, without)):
         if some:
-            times = moments([heard.get(person) for person in some])
-            made += _run(statement, now=now, heard=times, **_ids(some), **_details(some))
+            times = {
+                "heard": moments([heard.get(person) for person in some]),
+                "told": moments([told.get(person, now) for person in some]),
+            }
+            made += _run(statement, now=now, **times, **_ids(some), **_details(some))
     return made
 
 

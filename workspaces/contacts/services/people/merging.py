@@ -1,8 +1,8 @@
 """Two contacts that are one person become one; what other apps hold of them moves along."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from django.db import transaction
@@ -20,6 +20,10 @@ from workspaces.contacts.services.fields.tags import joined_tags
 from workspaces.contacts.services.locking import lock_what_hangs_on
 from workspaces.subaccounts.services import record_workspace_activity
 
+# When a word was said, whether it was against being written to, and what else belongs to it.
+CONSENT = ("consent_told_at", "opted_out_at", "opt_out_source")
+MARKETING = ("marketing_told_at", "marketing_opted_out_at")
+NEVER = datetime.min.replace(tzinfo=UTC)
 TAKEN_WHERE_EMPTY = ("name", "phone", "email", "email_key", "country", "timezone")
 
 
@@ -43,7 +47,8 @@ contact_merge_handlers = Registry[ContactMergeHandler]("handlers of a contact's 
 def merge_contacts(*, contact: Contact, other: Contact, now: datetime, by: Actor) -> Contact:
     """Make one contact of two: `other` is gone, what it was and had belongs to `contact`.
 
-    What `contact` lacks it takes from the other; tags and attributes are united; who had opted out once stays so.
+    What `contact` lacks it takes from the other; tags and attributes are united. Of what either said about being
+    written to, and about marketing, the newer word counts.
     Raises `MergedWithItself`, and `ContactNotFound` where either has gone meanwhile.
     """
     if contact.pk == other.pk:
@@ -88,14 +93,25 @@ def _take_over(kept: Contact, gone: Contact, now: datetime) -> None:
         setattr(kept, name, getattr(kept, name) or getattr(gone, name))
     kept.tags = joined_tags(kept.tags, gone.tags)[:MOST_TAGS]
     kept.attributes = _united(kept.attributes, gone.attributes)
-    if kept.opted_out_at is None:
-        kept.opted_out_at, kept.opt_out_source = gone.opted_out_at, gone.opt_out_source
-    kept.marketing_opted_out_at = kept.marketing_opted_out_at or gone.marketing_opted_out_at
+    _take_newer_word(kept, gone, CONSENT)
+    _take_newer_word(kept, gone, MARKETING)
     kept.last_inbound_at = max(filter(None, (kept.last_inbound_at, gone.last_inbound_at)), default=None)
     kept.tag_keys = [name_key(tag) for tag in kept.tags]
     kept.platforms = list(dict.fromkeys([*kept.platforms, *gone.platforms]))
     kept.search_key, kept.updated_at = search_key(kept.name, kept.phone, kept.email), now
     kept.save()
+
+
+def _take_newer_word(kept: Contact, gone: Contact, names: Sequence[str]) -> None:
+    """Take over what was said last; of two words of one moment, or without times, the one to be left alone counts."""
+
+    def said(contact: Contact) -> tuple[datetime, bool]:
+        told_at, out_at = getattr(contact, names[0]), getattr(contact, names[1])
+        return told_at or out_at or NEVER, out_at is not None
+
+    if said(gone) > said(kept):
+        for name in names:
+            setattr(kept, name, getattr(gone, name))
 
 
 def _united(held: dict[str, Any], offered: dict[str, Any]) -> dict[str, Any]:

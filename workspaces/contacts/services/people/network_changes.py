@@ -1,33 +1,60 @@
 """What networks tell of contacts, for whoever reads callbacks: marketing, ids that change; many at once."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime
+from operator import attrgetter
+from typing import NamedTuple
 
 from django.db import connection
 
-from config.leases.arrays import integers, moments
+from config.leases.arrays import booleans, integers, moments
 from workspaces.contacts.models import ContactIdentity
 from workspaces.contacts.services.people.matching import ChannelPerson, contacts_of_people
 from workspaces.contacts.services.people.merging import join_contacts
 
+# The time of a wish is kept also where it changes nothing: an older one that comes later then changes nothing either.
 MARKETING = """
-UPDATE contacts_contact contact SET marketing_opted_out_at = told.at, updated_at = %s
+UPDATE contacts_contact contact
+SET marketing_told_at = told.at,
+    marketing_opted_out_at = CASE WHEN told.is_out THEN coalesce(contact.marketing_opted_out_at, told.at) END,
+    updated_at = CASE WHEN told.was_out = told.is_out THEN contact.updated_at ELSE %s END
 FROM (
-    SELECT contact.id, told.at FROM unnest(%s::bigint[], %s::timestamptz[]) AS told (id, at)
+    SELECT contact.id, told.at, told.is_out, contact.marketing_opted_out_at IS NOT NULL AS was_out
+    FROM unnest(%s::bigint[], %s::timestamptz[], %s::boolean[]) AS told (id, at, is_out)
     JOIN contacts_contact contact USING (id)
-    WHERE (contact.marketing_opted_out_at IS NULL) <> (told.at IS NULL)
+    WHERE coalesce(contact.marketing_told_at, contact.marketing_opted_out_at) IS NULL
+        OR told.at > coalesce(contact.marketing_told_at, contact.marketing_opted_out_at)
+        OR (told.is_out AND told.at = coalesce(contact.marketing_told_at, contact.marketing_opted_out_at))
     ORDER BY contact.id FOR NO KEY UPDATE OF contact
 ) AS told
 WHERE contact.id = told.id
 """
 
 
-def change_marketing_opt_outs(*, out: Mapping[int, datetime], back: Iterable[int], now: datetime) -> None:
-    """Keep since when contacts want no marketing (`out`), and who wants it again (`back`)."""
-    told: dict[int, datetime | None] = {**out, **dict.fromkeys(back)}
-    if told:
+class MarketingWish(NamedTuple):
+    """Whether a contact wants to get marketing, and when the network was told so."""
+
+    contact: int
+    at: datetime
+    is_wanted: bool = False
+
+
+def follow_marketing_wishes(*, wishes: Iterable[MarketingWish], now: datetime) -> None:
+    """Keep since when contacts want no marketing, or that they want it again: the newest wish of each counts.
+
+    Of two of one moment the one against it does.
+    """
+    last: dict[int, MarketingWish] = {}
+    for wish in sorted(wishes, key=lambda one: (one.at, not one.is_wanted)):
+        last[wish.contact] = wish
+    if last:
+        columns = [
+            integers(last),
+            moments([wish.at for wish in last.values()]),
+            booleans([not wish.is_wanted for wish in last.values()]),
+        ]
         with connection.cursor() as cursor:
-            cursor.execute(MARKETING, [now, integers(told), moments(told.values())])
+            cursor.execute(MARKETING, [now, *columns])
 
 
 # Only forwards: callbacks come in any order. Rows are locked in one order.
@@ -50,27 +77,36 @@ def record_last_inbound(*, times: Mapping[int, datetime]) -> None:
             cursor.execute(RECORD_INBOUND, [integers(times), moments(times.values())])
 
 
-def rename_people(*, people: Sequence[tuple[ChannelPerson, ChannelPerson]], now: datetime) -> None:
-    """Let people keep their contacts under the ids that they have now: pairs of who they were and who they are.
+class Renaming(NamedTuple):
+    """Who somebody was and who they are now, and since when, by the network's time."""
+
+    before: ChannelPerson
+    after: ChannelPerson
+    at: datetime
+
+
+def rename_people(*, people: Iterable[Renaming], now: datetime) -> None:
+    """Let people keep their contacts under the ids that they have now, as they were told last by the network's time.
 
     Who was never met is not made. Where both are known, their contacts become one.
     """
-    for before, after in people:
+    for before, after, at in sorted(people, key=attrgetter("at")):
         known = _identity(before)
-        if known is None:
+        if known is None or (known.ids_told_at is not None and known.ids_told_at > at):
             continue
         other = _identity(after)
         if other is None:
             known.external_id = after.external_id or known.external_id
             known.user_id = after.user_id or known.user_id
-            known.save(update_fields=["external_id", "user_id"])
+            known.ids_told_at = at
+            known.save(update_fields=["external_id", "user_id", "ids_told_at"])
         elif other.contact_id != known.contact_id:
             join_contacts(kept=known.contact_id, others=[other.contact_id], now=now)
-        contacts_of_people(people=[after], now=now)
+        contacts_of_people(people=[after], now=now, told={after: at})
 
 
 def _identity(person: ChannelPerson) -> ContactIdentity | None:
-    rows = ContactIdentity.objects.filter(channel=person.channel_id).order_by("pk")
+    rows = ContactIdentity.objects.filter(channel=person.channel_id).order_by("pk").select_for_update(no_key=True)
     found = rows.filter(external_id=person.external_id).first() if person.external_id else None
     if found is None and person.user_id:
         found = rows.filter(user_id=person.user_id).first()

@@ -36,9 +36,10 @@ ORDER BY asked.number
 _NEW = """
     SELECT asked.*, channel.platform FROM unnest(%(channels)s::bigint[], %(workspaces)s::bigint[],
         %(external_ids)s::text[], %(user_ids)s::text[], %(phones)s::text[], %(names)s::text[], %(usernames)s::text[],
-        %(countries)s::text[], %(timezones)s::text[], %(search_keys)s::text[], %(heard)s::timestamptz[])
+        %(countries)s::text[], %(timezones)s::text[], %(search_keys)s::text[], %(heard)s::timestamptz[],
+        %(told)s::timestamptz[])
     AS asked (channel_id, workspace_id, external_id, user_id, phone, name, username, country, timezone, search_key,
-        heard_at)
+        heard_at, told_at)
     JOIN subaccounts_channel AS channel ON channel.id = asked.channel_id
 """
 _CONTACT = """
@@ -51,7 +52,7 @@ _VALUES = """
 """
 _IDENTITY = """
     INSERT INTO contacts_contactidentity (contact_id, workspace_id, channel_id, external_id, user_id, username, name,
-        created_at)
+        ids_told_at, created_at)
 """
 
 # Both give the contacts that are new, each with the identity that went in with it, or None where somebody else's was
@@ -65,7 +66,7 @@ WITH asked AS ({_NEW}), made AS (
     RETURNING id, workspace_id, phone, xmax = 0 AS is_new
 ), known AS (
     {_IDENTITY}
-    SELECT made.id, made.workspace_id, channel_id, external_id, user_id, username, name, %(now)s
+    SELECT made.id, made.workspace_id, channel_id, external_id, user_id, username, name, told_at, %(now)s
     FROM asked JOIN made ON made.workspace_id = asked.workspace_id AND made.phone = asked.phone
     ORDER BY channel_id, external_id, user_id
     ON CONFLICT DO NOTHING
@@ -80,7 +81,7 @@ MAKE_BY_ID = f"""
 WITH asked AS MATERIALIZED (SELECT nextval('contacts_contact_id_seq') AS contact_id, each.* FROM ({_NEW}) AS each),
 known AS (
     {_IDENTITY}
-    SELECT contact_id, workspace_id, channel_id, external_id, user_id, username, name, %(now)s
+    SELECT contact_id, workspace_id, channel_id, external_id, user_id, username, name, told_at, %(now)s
     FROM asked ORDER BY channel_id, external_id, user_id
     ON CONFLICT DO NOTHING
     RETURNING contact_id, channel_id, external_id, user_id
@@ -91,14 +92,20 @@ known AS (
 SELECT contact_id AS contact, channel_id, external_id, user_id FROM known
 """  # noqa: S608  # parts of our own
 
-# What the network has told last stands; an empty text tells nothing.
+# What the network has told last stands; an empty text tells nothing. An id takes the place of another only where it was
+# told later, by the network's time, than that.
 LINK = """
 UPDATE contacts_contactidentity AS identity
-SET external_id = coalesce(told.external_id, identity.external_id), user_id = coalesce(told.user_id, identity.user_id),
+SET external_id = CASE WHEN identity.ids_told_at > told.at THEN coalesce(identity.external_id, told.external_id)
+        ELSE coalesce(told.external_id, identity.external_id) END,
+    user_id = CASE WHEN identity.ids_told_at > told.at THEN coalesce(identity.user_id, told.user_id)
+        ELSE coalesce(told.user_id, identity.user_id) END,
+    ids_told_at = CASE WHEN told.external_id <> identity.external_id OR told.user_id <> identity.user_id
+        THEN greatest(identity.ids_told_at, told.at) ELSE identity.ids_told_at END,
     name = coalesce(nullif(told.name, ''), identity.name),
     username = coalesce(nullif(told.username, ''), identity.username)
 FROM unnest(%(identities)s::bigint[], %(external_ids)s::text[], %(user_ids)s::text[], %(names)s::text[],
-    %(usernames)s::text[]) AS told (id, external_id, user_id, name, username)
+    %(usernames)s::text[], %(times)s::timestamptz[]) AS told (id, external_id, user_id, name, username, at)
 WHERE identity.id = told.id
 """
 

@@ -3,8 +3,13 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from workspaces.contacts.services.people.matching import contacts_of_people
-from workspaces.contacts.services.people.network_changes import change_marketing_opt_outs, rename_people
+from workspaces.contacts.services.people.matching import ChannelPerson, contacts_of_people
+from workspaces.contacts.services.people.network_changes import (
+    MarketingWish,
+    Renaming,
+    follow_marketing_wishes,
+    rename_people,
+)
 from workspaces.conversations.facts import IdentityChanged, MarketingPreferenceChanged
 from workspaces.conversations.services.inbound.people import channel_person, is_somebody
 
@@ -12,20 +17,21 @@ from workspaces.conversations.services.inbound.people import channel_person, is_
 def change_identities(facts: Sequence[IdentityChanged], *, now: datetime) -> int:
     """Let people keep their contacts and conversations under the ids that they have now; says of how many."""
     told = [fact for fact in facts if is_somebody(fact.person) and is_somebody(fact.becomes)]
-    renamed = [(channel_person(fact.channel, fact.person), channel_person(fact.channel, fact.becomes)) for fact in told]
+    renamed = [
+        Renaming(channel_person(fact.channel, fact.person), channel_person(fact.channel, fact.becomes), fact.at)
+        for fact in told
+    ]
     rename_people(people=renamed, now=now)
     return len(told)
 
 
 def change_marketing_preferences(facts: Sequence[MarketingPreferenceChanged], *, now: datetime) -> int:
-    """Keep who wants no marketing; the last word of each counts. Says of how many people."""
-    told = sorted((fact for fact in facts if is_somebody(fact.person)), key=lambda fact: fact.at)
-    people = {channel_person(fact.channel, fact.person): fact for fact in told}
-    contacts = contacts_of_people(people=people, now=now).contacts
-    wishes = {contacts[person]: fact for person, fact in people.items()}
-    change_marketing_opt_outs(
-        out={contact: fact.at for contact, fact in wishes.items() if not fact.wants_marketing},
-        back=[contact for contact, fact in wishes.items() if fact.wants_marketing],
-        now=now,
-    )
-    return len(wishes)
+    """Keep who wants no marketing; the last word of each counts, by the network's time. Says of how many people."""
+    told = [(channel_person(fact.channel, fact.person), fact) for fact in facts if is_somebody(fact.person)]
+    times: dict[ChannelPerson, datetime] = {}
+    for person, fact in told:
+        times[person] = max(times.get(person, fact.at), fact.at)
+    contacts = contacts_of_people(people=times, now=now, told=times).contacts
+    wishes = [MarketingWish(contacts[person], fact.at, fact.wants_marketing) for person, fact in told]
+    follow_marketing_wishes(wishes=wishes, now=now)
+    return len(set(contacts.values()))

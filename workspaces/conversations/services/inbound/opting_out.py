@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from workspaces.contacts.models import Contact
-from workspaces.contacts.services import opt_in_contacts, opt_out_contacts
+from workspaces.contacts.services import ConsentWord, follow_consent_words
 from workspaces.conversations.facts import MessageReceived
 from workspaces.conversations.services.inbound.activity import NewMessage
 from workspaces.conversations.services.opt_out_words import OPT_IN, OPT_OUT, keys_of, own_words
@@ -22,29 +22,22 @@ class Received:
     message: NewMessage
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """What a contact's last word about it was: `source` is empty for whoever wants to be written to."""
-
-    received: Received
-    source: str
-
-
 def obey_opt_outs(received: Sequence[Received], *, now: datetime) -> None:
-    """Opt contacts out and in as their messages ask, the last of each counting; who opted out is told so once."""
-    wishes = {one.received.message.conversation.contact_id: one for one in _wishes(received)}
-    if not wishes:
-        return
-    willing = sorted(contact for contact, wish in wishes.items() if not wish.source)
-    opt_in_contacts(contacts=willing, now=now)
-    gone: set[int] = set()
-    for source in (KEYWORD, BUTTON):
-        asking = sorted(contact for contact, wish in wishes.items() if wish.source == source)
-        gone |= opt_out_contacts(contacts=asking, source=source, now=now)
-    confirm_opt_outs([wishes[contact].received.message.conversation.id for contact in sorted(gone)], now=now)
+    """Opt contacts out and in as their messages ask, by the network's time of these; who opted out is told so once."""
+    conversations: dict[int, int] = {}
+    words = []
+    for one, source in _wishes(received):
+        contact = one.message.conversation.contact_id
+        if source:
+            conversations[contact] = one.message.conversation.id
+        words.append(ConsentWord(contact, one.fact.at, source))
+    if words:
+        gone = follow_consent_words(words=words, now=now).opted_out
+        confirm_opt_outs([conversations[contact] for contact in sorted(gone)], now=now)
 
 
-def _wishes(received: Iterable[Received]) -> Iterable[Wish]:
+def _wishes(received: Iterable[Received]) -> Iterable[tuple[Received, str]]:
+    """Give the messages that ask for something; with an empty source those of whoever wants to be written to."""
     short = [(one, keys) for one in received if (keys := keys_of(one.fact.text, one.fact.payload))]
     if not short:
         return
@@ -52,6 +45,6 @@ def _wishes(received: Iterable[Received]) -> Iterable[Wish]:
     for one, keys in short:
         own = chosen.get(one.message.conversation.workspace_id, frozenset())
         if keys & OPT_OUT or keys & own:
-            yield Wish(one, BUTTON if one.fact.type == "interactive" else KEYWORD)
+            yield one, BUTTON if one.fact.type == "interactive" else KEYWORD
         elif keys & OPT_IN:
-            yield Wish(one, "")
+            yield one, ""

@@ -51,12 +51,12 @@ def _contacts(
 ) -> tuple[Mapping[tuple[int, Person], ChannelPerson], FoundPeople]:
     """Give whom was asked for, by channel and person, and who they are."""
     asked: dict[tuple[int, Person], ChannelPerson] = {}
-    heard: dict[ChannelPerson, datetime] = {}
+    told: dict[ChannelPerson, datetime] = {}
     for fact in facts:
         key = (fact.channel.id, fact.person)
         person = asked.get(key)
         if person is None:
             person = asked[key] = channel_person(fact.channel, fact.person)
-        if are_theirs:
-            heard[person] = max(heard.get(person, fact.at), fact.at)
-    return asked, contacts_of_people(people=asked.values(), now=now, heard=heard)
+        told[person] = max(told.get(person, fact.at), fact.at)
+    heard = told if are_theirs else {}
+    return asked, contacts_of_people(people=asked.values(), now=now, heard=heard, told=told)
