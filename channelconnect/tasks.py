@@ -8,6 +8,7 @@ from channelconnect.sending.loop import LAST_CALLS_SECONDS, run_sender
 from channelconnect.sending.loop import RUN_SECONDS as SENDER_SECONDS
 from channelconnect.services import expire_sessions as expire_due_sessions
 from channelconnect.services import unsubscribe_next
+from channelconnect.services.access_checks import check_next_access
 from channelconnect.services.fetching import fetch_next
 from channelconnect.services.retention import RULES
 from channelconnect.services.templates import sync_next
@@ -50,6 +51,13 @@ def read_notices() -> None:
 def unsubscribe() -> None:
     """Take back at providers what no channel stands for."""
     in_batches(lambda: unsubscribe_next(now=database_now()), seconds=RUN_SECONDS)
+
+
+@shared_task(name="channelconnect.check_access")
+@one_at_a_time
+def check_access() -> None:
+    """Ask providers whether tokens are still good that an answer has cast doubt on."""
+    in_batches(lambda: check_next_access(now=database_now()), seconds=RUN_SECONDS)
 
 
 @shared_task(name="channelconnect.fetch_media")

@@ -86,6 +86,7 @@ TASKS = (
     Task("channelconnect.read_notices", CALLBACKS),
     Task("channelconnect.expire_sessions", EXPIRY, every=5),
     Task("channelconnect.unsubscribe", SUBSCRIPTIONS, every=5),
+    Task("channelconnect.check_access", SUBSCRIPTIONS, every=5),
     Task("classes.complete_ended", HOUSEKEEPING, every=60),
     Task("conversations.wake_snoozed", HOUSEKEEPING, every=30),
     Task("conversations.apply_parked_changes", HOUSEKEEPING, every=10),

@@ -1,6 +1,7 @@
 """What a connected channel needs to speak to its provider."""
 
 from django.db import models
+from django.db.models import Q
 
 from config.encryption import EncryptedTextField
 from workspaces.subaccounts.models import Channel
@@ -10,6 +11,8 @@ class ChannelCredential(models.Model):
     """`container_id` is the WhatsApp business account or the Page that the channel's messages come through.
 
     `portfolio_id` is the business portfolio whose allowance its messages count against, where the provider told it.
+    `access_check_due_at` is when the provider is to be asked whether the token is still good, as an answer has cast
+    doubt on it, and `access_checked_at` when it last said so.
     """
 
     channel = models.OneToOneField(Channel, on_delete=models.CASCADE, related_name="credential", primary_key=True)
@@ -18,10 +21,19 @@ class ChannelCredential(models.Model):
     portfolio_id = models.CharField(max_length=100, blank=True, db_default="")
     throughput = models.CharField(max_length=20, blank=True, db_default="", default="")
     expires_at = models.DateTimeField(null=True)
+    access_check_due_at = models.DateTimeField(null=True)
+    access_checked_at = models.DateTimeField(null=True)
     changed_at = models.DateTimeField(auto_now=True)
 
     class Meta:
-        indexes = [models.Index(fields=["container_id"], name="credential_by_container")]
+        indexes = [
+            models.Index(fields=["container_id"], name="credential_by_container"),
+            models.Index(
+                fields=["access_check_due_at"],
+                condition=Q(access_check_due_at__isnull=False),
+                name="credential_access_check_due",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"credential of {self.channel_id}"

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from channelconnect.models import ChannelCredential
@@ -13,7 +14,8 @@ logger = logging.getLogger(__name__)
 
 READ = """
 SELECT channel.id, channel.workspace_id, channel.platform, channel.status, channel.external_id,
-    credential.container_id, credential.token, coalesce(credential.throughput, '')
+    credential.container_id, credential.token, coalesce(credential.throughput, ''),
+    channel.connected_at
 FROM subaccounts_channel channel LEFT JOIN channelconnect_channelcredential credential
     ON credential.channel_id = channel.id
 WHERE channel.id = ANY (%(ids)s::bigint[])
@@ -21,7 +23,10 @@ WHERE channel.id = ANY (%(ids)s::bigint[])
 
 
 class ChannelSnapshot(NamedTuple):
-    """A channel as it was when its messages were claimed; the token is still encrypted."""
+    """A channel as it was when its messages were claimed; the token is still encrypted.
+
+    With each connection come another token and another `connected_at`.
+    """
 
     id: int
     workspace_id: int
@@ -31,6 +36,7 @@ class ChannelSnapshot(NamedTuple):
     container_id: str | None
     sealed_token: bytes | None
     throughput: str = ""
+    connected_at: datetime | None = None
 
     @property
     def is_usable(self) -> bool:

@@ -40,12 +40,12 @@ class MessageRecorder(Recorder[Sent, ClaimedMessage, ClaimedMessage]):
 
     def record(self, connection: Connection, results: Sequence[Sent]) -> int:
         began = monotonic()
+        # Before the results: what is kept of a message is not looked at again, and doing this twice changes nothing.
+        forget_lost_files(results)
+        results = draw_consequences(results)
         by_source: dict[str, list[Sent]] = defaultdict(list)
         for one in results:
             by_source[one.row.source].append(one)
-        # Before the results: what is kept of a message is not looked at again, and doing this twice changes nothing.
-        forget_lost_files(results)
-        draw_consequences(results)
         recorded = sum(
             self._sources[name].record(connection, run=self.run, results=ones) for name, ones in by_source.items()
         )

@@ -46,12 +46,16 @@ class ClaimedMessage(NamedTuple):
 
 
 class Sent(NamedTuple):
-    """What came of a claimed message: an outcome, at which time, and how long to wait where it is due again."""
+    """What came of a claimed message: an outcome, at which time, and how long to wait where it is due again.
+
+    `connected_at` says which connection of the channel the call was made with, where one was made.
+    """
 
     row: ClaimedMessage
     outcome: Outcome
     at: float
     wait_seconds: float = 0.0
+    connected_at: datetime | None = None
 
 
 class MessageSource(Protocol):

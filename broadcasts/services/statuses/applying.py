@@ -235,13 +235,14 @@ def _draw_from_errors(failed: Mapping[Key, Told], channels: Mapping[int, int], *
     stopped: dict[str, set[int]] = defaultdict(set)
     lost: dict[int, str] = {}
     unwilling: list[MarketingWish] = []
+    outdated = _of_earlier_access(failed, channels)
     for (broadcast, contact), told in failed.items():
         error = ERRORS.get(told.code or "")
-        if error is None:
+        if error is None or (broadcast, contact) in outdated:
             continue
         if _stops(error):
             stopped[sentence_of(error.code)].add(broadcast)
-        if error.result is CallResult.RECONNECT:
+        if _loses_access(error):
             lost[channels[broadcast]] = error.code
         if error.opts_out:
             unwilling.append(MarketingWish(contact, min(told.failed_at or now, now)))
@@ -249,6 +250,25 @@ def _draw_from_errors(failed: Mapping[Key, Told], channels: Mapping[int, int], *
         pause_for_fault(broadcasts, reason, now)
     _mark_lost(lost, now=now)
     follow_marketing_wishes(wishes=unwilling, now=now)
+
+
+def _of_earlier_access(failed: Mapping[Key, Told], channels: Mapping[int, int]) -> set[Key]:
+    """Give those whom an access refused that has been replaced since: it says nothing of the one that is there now."""
+    asked = [key for key, told in failed.items() if _loses_access(ERRORS.get(told.code or ""))]
+    if not asked:
+        return set()
+    values = {
+        "broadcasts": integers([key[0] for key in asked]),
+        "contacts": integers([key[1] for key in asked]),
+        "channels": integers([channels[key[0]] for key in asked]),
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(statements.BEFORE_CONNECTION, values)
+        return set(cursor.fetchall())
+
+
+def _loses_access(error: SendError | None) -> bool:
+    return error is not None and error.result is CallResult.RECONNECT
 
 
 def _mark_lost(codes: Mapping[int, str], *, now: datetime) -> None:

@@ -106,3 +106,14 @@ WHERE least(recipient.sent_at, CASE recipient.tries WHEN 0 THEN recipient.claime
     AND (recipient.status = 'sent' OR (recipient.status = 'pending' AND recipient.stage = 1)
     OR (recipient.status = 'delivered' AND asked.status = 'read'))
 """
+
+# Those of recipients whose message left before their channel was connected as it is now.
+BEFORE_CONNECTION = """
+SELECT recipient.broadcast_id, recipient.contact_id
+FROM unnest(%(broadcasts)s::bigint[], %(contacts)s::bigint[], %(channels)s::bigint[])
+    AS asked (broadcast_id, contact_id, channel_id)
+JOIN broadcasts_recipient recipient
+    ON recipient.broadcast_id = asked.broadcast_id AND recipient.contact_id = asked.contact_id
+JOIN subaccounts_channel channel ON channel.id = asked.channel_id
+WHERE coalesce(recipient.sent_at, recipient.claimed_at) < channel.connected_at
+"""

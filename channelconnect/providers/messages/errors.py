@@ -20,19 +20,35 @@ class CallResult(StrEnum):
     UNKNOWN = "unknown"
 
 
+class ErrorLevel(StrEnum):
+    """Whom or what an error is about: nothing that is narrower than a template may end more than its own message."""
+
+    MESSAGE = "message"
+    PERSON = "person"
+    NUMBER = "number"
+    TEMPLATE = "template"
+    ACCOUNT = "account"
+    APP = "app"
+
+
 class Backoff(StrEnum):
-    """How long to wait before a retry: for one person in powers of four, else as the answer says."""
+    """How long to wait before a retry: for one person in powers of four, else as the answer says.
+
+    `access`: until somebody has looked whether the channel's token is good for anything.
+    """
 
     PAIR = "pair"
     THROTTLE = "throttle"
     NUMBER = "number"
     SERVICE = "service"
+    ACCESS = "access"
 
 
 class SendError(NamedTuple):
     """`code` is what the API shows: the provider's, with its subcode where that decides; `sentence` what people read.
 
-    `opts_out` says that the person wants no marketing.
+    `opts_out` says that the person wants no marketing, `doubts_access` that the channel's access may have ended: it is
+    looked at before anything follows.
     """
 
     code: str
@@ -40,12 +56,14 @@ class SendError(NamedTuple):
     sentence: str
     backoff: Backoff = Backoff.SERVICE
     opts_out: bool = False
+    level: ErrorLevel = ErrorLevel.MESSAGE
+    doubts_access: bool = False
 
 
 def _all(
-    codes: tuple[str, ...], result: CallResult, sentence: str, backoff: Backoff = Backoff.SERVICE
+    codes: str, level: ErrorLevel, result: CallResult, sentence: str, backoff: Backoff = Backoff.SERVICE
 ) -> dict[str, SendError]:
-    return {code: SendError(code, result, sentence, backoff) for code in codes}
+    return {code: SendError(code, result, sentence, backoff, level=level) for code in codes.split()}
 
 
 TOKEN_DEAD: Final = "The channel's access at the provider has ended. Connect the channel again."  # noqa: S105  # no secret
@@ -58,42 +76,54 @@ TEMPLATE: Final = "The provider cannot send this template. Check it there and sy
 UNDELIVERABLE: Final = "The message could not be delivered to this person."
 CONTENT: Final = "The provider does not take content of this kind."
 OUR_FAULT: Final = "The provider did not understand the message."
+AWAY: Final = "The provider's service is not available."
+SPAM: Final = "The provider limits the number: too many people took it for spam."
+UNREACHABLE: Final = "This person cannot be reached on this channel."
+REFUSED_ONE: Final = "The provider refused the message."
+
+MESSAGE, PERSON, NUMBER, TEMPLATED, ACCOUNT, APP = ErrorLevel
+RETRY, STOPPED, RECONNECT = CallResult.RETRY, CallResult.STOPPED, CallResult.RECONNECT
+REFUSE: Final = CallResult.REFUSED
+# The Graph API's codes of missing permissions: with a subcode they may say something else.
+PERMISSIONS: Final = ("10", *map(str, range(200, 300)))
 
 # A code with its subcode goes before the code alone.
 ERRORS: Final[dict[str, SendError]] = {
-    **_all(("0", "102", "190"), CallResult.RECONNECT, TOKEN_DEAD),
-    **_all(("3", "10", *map(str, range(200, 300)), "131005"), CallResult.RECONNECT, PERMISSION),
-    **_all(("10/2018278", "10/2534022", "131047", "1545041"), CallResult.REFUSED, CLOSED),
-    **_all(("10/1893063", "100/2534029", "100/2534122", "200/2534041"), CallResult.STOPPED, BARRED),
-    **_all(("4", "17", "32", "341", "613", "80001", "80002", "80007"), CallResult.RETRY, BUSY, Backoff.THROTTLE),
-    **_all(("130429",), CallResult.RETRY, "The number sends faster than it may.", Backoff.NUMBER),
-    **_all(("131056",), CallResult.RETRY, "This person gets too many messages at once.", Backoff.PAIR),
-    **_all(("131057", "2494100", "133004", "131016"), CallResult.RETRY, "The provider's service is not available."),
+    **_all("0 102 190", ACCOUNT, RECONNECT, TOKEN_DEAD),
+    **_all(" ".join(("3", *PERMISSIONS, "131005")), ACCOUNT, RECONNECT, PERMISSION),
+    **_all("10/2018065 10/2018278 10/2534022 131047", PERSON, REFUSE, CLOSED),
+    **_all("10/1893063 100/2534029 100/2534122 200/2534041", ACCOUNT, STOPPED, BARRED),
+    **_all("4 341", APP, RETRY, BUSY, Backoff.THROTTLE),
+    **_all("17 32 613 80001 80002 80007", ACCOUNT, RETRY, BUSY, Backoff.THROTTLE),
+    **_all("130429", NUMBER, RETRY, "The number sends faster than it may.", Backoff.NUMBER),
+    **_all("131056", PERSON, RETRY, "This person gets too many messages at once.", Backoff.PAIR),
+    **_all("131057 2494100", ACCOUNT, RETRY, AWAY),
+    **_all("133004 131016", APP, RETRY, AWAY),
     # They may come after the message was taken.
-    **_all(("1", "2", "131000"), CallResult.UNKNOWN, "The provider had a fault, and did not say what became of it."),
-    **_all(
-        ("131048", "131064"), CallResult.STOPPED, "The provider limits the number: too many people took it for spam."
+    **_all("1 2 131000", APP, CallResult.UNKNOWN, "The provider had a fault, and did not say what became of it."),
+    **_all("131048", NUMBER, STOPPED, SPAM),
+    **_all("131064", ACCOUNT, STOPPED, SPAM),
+    **_all("368 131031", ACCOUNT, STOPPED, "The provider has restricted the account."),
+    **_all("130497", PERSON, REFUSE, "The provider does not let the account write to people in this person's country."),
+    **_all("131042", ACCOUNT, STOPPED, "The account at the provider has no valid payment method."),
+    **_all("131037 131045 133010 33 100/33", NUMBER, STOPPED, UNUSABLE),
+    **_all("131049", PERSON, REFUSE, "The provider holds back marketing for this person for now."),
+    "131050": SendError(
+        "131050", REFUSE, "This person wants no marketing of this account.", opts_out=True, level=PERSON
     ),
-    **_all(("368", "131031", "130497"), CallResult.STOPPED, "The provider has restricted the account."),
-    **_all(("131042",), CallResult.STOPPED, "The account at the provider has no valid payment method."),
-    **_all(("131037", "131045", "133010", "33", "100/33"), CallResult.STOPPED, UNUSABLE),
-    **_all(("131049",), CallResult.REFUSED, "The provider holds back marketing for this person for now."),
-    "131050": SendError("131050", CallResult.REFUSED, "This person wants no marketing of this account.", opts_out=True),
-    **_all(
-        ("130472",), CallResult.REFUSED, "The provider holds this person out of marketing as part of an experiment."
-    ),
-    **_all(("131026",), CallResult.REFUSED, UNDELIVERABLE),
-    **_all(("130403",), CallResult.REFUSED, "This person has blocked the account."),
-    **_all(("131021",), CallResult.REFUSED, "A number cannot write to itself."),
-    **_all(("131051",), CallResult.REFUSED, CONTENT),
-    **_all(("131052", "131053"), CallResult.REFUSED, "The provider could not take the file."),
-    **_all(("551", "100/2534014", "137000"), CallResult.REFUSED, "This person cannot be reached on this channel."),
-    **_all(("131062",), CallResult.REFUSED, "This template needs the person's phone number."),
-    **_all(("132000", "132012"), CallResult.REFUSED, "The template's parameters do not fit."),
-    **_all(("132001", "132007", "132015", "132016", "132018", "132068", "132069"), CallResult.STOPPED, TEMPLATE),
-    **_all(("132005",), CallResult.STOPPED, "The template's text is too long with these parameters."),
-    **_all(("131061", "131063"), CallResult.STOPPED, "The provider takes this template by another way only."),
-    **_all(("100", "131008", "131009"), CallResult.REFUSED, OUR_FAULT),
+    **_all("130472", PERSON, REFUSE, "The provider holds this person out of marketing as part of an experiment."),
+    **_all("131026", PERSON, REFUSE, UNDELIVERABLE),
+    **_all("130403", PERSON, REFUSE, "This person has blocked the account."),
+    **_all("131021", PERSON, REFUSE, "A number cannot write to itself."),
+    **_all("131051", MESSAGE, REFUSE, CONTENT),
+    **_all("131052 131053", MESSAGE, REFUSE, "The provider could not take the file."),
+    **_all("10/2018108 200/1545041 551 100/2018001 100/2534014 137000", PERSON, REFUSE, UNREACHABLE),
+    **_all("131062", PERSON, REFUSE, "This template needs the person's phone number."),
+    **_all("132000 132012", MESSAGE, REFUSE, "The template's parameters do not fit."),
+    **_all("132001 132007 132015 132016 132018 132068 132069", TEMPLATED, STOPPED, TEMPLATE),
+    **_all("132005", TEMPLATED, STOPPED, "The template's text is too long with these parameters."),
+    **_all("131061 131063", TEMPLATED, STOPPED, "The provider takes this template by another way only."),
+    **_all("100 131008 131009", MESSAGE, REFUSE, OUR_FAULT),
     # Ours, where the provider gave no code.
     "send_outcome_unknown": SendError(
         "send_outcome_unknown", CallResult.UNKNOWN, "It is not known whether the provider has sent this message."
@@ -108,7 +138,7 @@ ERRORS: Final[dict[str, SendError]] = {
         "provider_unavailable", CallResult.RETRY, "The provider could not be reached.", Backoff.SERVICE
     ),
     "provider_throttled": SendError("provider_throttled", CallResult.RETRY, BUSY, Backoff.THROTTLE),
-    "message_refused": SendError("message_refused", CallResult.REFUSED, "The provider refused the message."),
+    "message_refused": SendError("message_refused", CallResult.REFUSED, REFUSED_ONE),
     "message_invalid": SendError(
         "message_invalid", CallResult.REFUSED, "The message cannot be written for this channel."
     ),
@@ -120,14 +150,25 @@ UNAVAILABLE: Final = ERRORS["provider_unavailable"]
 THROTTLED: Final = ERRORS["provider_throttled"]
 REFUSED: Final = ERRORS["message_refused"]
 INVALID: Final = ERRORS["message_invalid"]
+# A permission error with a subcode that we do not know: it may be about this message alone, or the access has ended.
+DOUBTFUL: Final = SendError(
+    "message_refused", RETRY, REFUSED_ONE, Backoff.ACCESS, level=ErrorLevel.ACCOUNT, doubts_access=True
+)
 
 
 def error_of(code: int | None, subcode: int | None = None) -> SendError:
     """Find what a code means; one that is not known is this message's refusal."""
     if code is None:
         return REFUSED
-    found = ERRORS.get(f"{code}/{subcode}") or ERRORS.get(str(code))
-    return found or REFUSED._replace(code=str(code))
+    exact = ERRORS.get(f"{code}/{subcode}")
+    if exact is None and subcode and str(code) in PERMISSIONS:
+        return DOUBTFUL._replace(code=f"{code}/{subcode}")
+    return exact or ERRORS.get(str(code)) or REFUSED._replace(code=str(code))
+
+
+def refused_after_all(error: SendError) -> SendError:
+    """Give what an error means that cast doubt on an access which has turned out to be good: it is the message's."""
+    return REFUSED._replace(code=error.code)
 
 
 def sentence_of(code: str) -> str:
@@ -137,5 +178,9 @@ def sentence_of(code: str) -> str:
 
 def known_sentence(code: str) -> str:
     """What people read of an error code; nothing for one that we do not know."""
-    found = ERRORS.get(code) or ERRORS.get(code.partition("/")[0])
+    number, _, subcode = code.partition("/")
+    exact = ERRORS.get(code)
+    if exact is None and subcode and number in PERMISSIONS:
+        return ""
+    found = exact or ERRORS.get(number)
     return found.sentence if found else ""

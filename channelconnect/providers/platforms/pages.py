@@ -59,6 +59,7 @@ class PageProvider(Provider):
 class Facebook(PageProvider):
     platform = "facebook"
     needed = (PAGES_SHOW_LIST, "pages_messaging", "pages_manage_metadata")
+    sends_with = "pages_messaging"
     wanted = ("pages_read_engagement", "pages_manage_engagement", "pages_read_user_content", "business_management")
     page_scopes = needed
 
@@ -74,6 +75,7 @@ class Facebook(PageProvider):
 class Instagram(PageProvider):
     platform = "instagram"
     needed = ("instagram_basic", "instagram_manage_messages", PAGES_SHOW_LIST, "pages_manage_metadata")
+    sends_with = "instagram_manage_messages"
     wanted = ("instagram_manage_comments", "pages_read_engagement", "business_management")
     page_scopes = (PAGES_SHOW_LIST, "pages_manage_metadata")
 

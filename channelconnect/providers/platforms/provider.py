@@ -1,7 +1,7 @@
 """What every platform's client does: ask for consent, and turn the code that comes back into a checked grant."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import ClassVar, Final
 from urllib.parse import urlencode
@@ -17,13 +17,15 @@ MOST_ACCOUNTS: Final = 500
 
 
 class Provider(ABC):
-    """One platform. `needed` permissions are required, `wanted` ones only asked for beside them.
+    """One platform. `needed` permissions are required, `wanted` ones only asked for beside them; messages leave with
+    `sends_with`.
 
     Every failure is a `ProviderFault` with one of the specification's error codes.
     """
 
     platform: ClassVar[str]
     needed: ClassVar[tuple[str, ...]]
+    sends_with: ClassVar[str]
     wanted: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, settings: ProviderSettings, transport: Transport) -> None:
@@ -84,6 +86,14 @@ class Provider(ABC):
         if not found:
             raise ProviderFault("no_eligible_accounts")
         return list(found.values())
+
+    def may_send(self, *, token: str, ids: Collection[str]) -> bool:
+        """Ask whether a token is alive and still good for messages of an account that has any of these ids."""
+        inspection = inspect_token(self._graph(), token)
+        is_alive = inspection.is_valid and not inspection.has_expired(datetime.now(UTC))
+        limited_to = inspection.targets.get(self.sends_with)
+        is_reached = limited_to is None or not set(ids).isdisjoint(limited_to)
+        return is_alive and is_reached and self.sends_with in inspection.scopes
 
     @abstractmethod
     def _eligible(self, graph: Graph, grant: Grant) -> Iterator[Account]: ...

@@ -28,6 +28,7 @@ IN_USE: Final = {"CONNECTED", "FLAGGED", "RESTRICTED", "RATE_LIMITED", ""}
 class WhatsApp(Provider):
     platform = "whatsapp"
     needed = (MANAGEMENT, MESSAGING)
+    sends_with = MESSAGING
     wanted = ("business_management",)
 
     @classmethod

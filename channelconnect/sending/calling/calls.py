@@ -3,6 +3,7 @@
 import time
 from collections import Counter, deque
 from collections.abc import Container, Iterable, Sequence
+from datetime import datetime
 from typing import Final, NamedTuple
 
 import orjson
@@ -53,6 +54,7 @@ class Call(NamedTuple):
     row: ClaimedMessage
     token: str
     started_at: float
+    connected_at: datetime | None
 
 
 class CallsInFlight:
@@ -178,7 +180,7 @@ class CallsInFlight:
             self._http.submit(Request(self._next_key, route.way, route.headers, body))
         except (UnwritableMessage, KeyError, TypeError, ValueError):
             return UNSENDABLE
-        self._calls[self._next_key] = Call(row, token, time.monotonic())
+        self._calls[self._next_key] = Call(row, token, time.monotonic(), channel.connected_at)
         return None
 
     def _refusal(self, row: ClaimedMessage, channel: ChannelSnapshot | None) -> Outcome | None:
@@ -199,7 +201,7 @@ class CallsInFlight:
             self._recorder.add(results=ended)
 
     def _finish(self, result: Result) -> Sent:
-        row, token, _ = self._calls.pop(result.key)
+        row, token, _, connected_at = self._calls.pop(result.key)
         self.finished += 1
         if result.key in self._slow:
             self._slow.discard(result.key)
@@ -213,7 +215,7 @@ class CallsInFlight:
         )
         if outcome.error is not None and outcome.error.backoff is Backoff.NUMBER:
             self._limits.slow_down(row.channel_id)
-        return self._sent(row, outcome)
+        return self._sent(row, outcome)._replace(connected_at=connected_at)
 
     def _release_all(self, rows: Iterable[ClaimedMessage]) -> None:
         for (channel_id, agency_id, is_urgent), number in self._numbers_of(rows):

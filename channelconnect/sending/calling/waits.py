@@ -12,6 +12,7 @@ WAITS: Final[dict[Backoff, tuple[float, ...]]] = {
     Backoff.THROTTLE: (5.0, 20.0, 60.0),
     Backoff.NUMBER: (1.0, 2.0, 5.0, 10.0),
     Backoff.SERVICE: (1.0, 4.0, 20.0),
+    Backoff.ACCESS: (15.0, 60.0, 300.0),
 }
 LONGEST_WAIT_SECONDS: Final = 3_600.0
 LONGEST_RETRY_SECONDS: Final = 24 * 3_600.0

@@ -103,6 +103,8 @@ def _keep_access(channel: Channel, account: Account, grant: Grant, now: datetime
                 "throughput": account.throughput,
                 "portfolio_id": account.portfolio_id or "",
                 "expires_at": grant.expires_at,
+                "access_check_due_at": None,
+                "access_checked_at": None,
             },
         )
 

@@ -21,6 +21,7 @@ from workspaces.contacts.models import Contact
 from workspaces.contacts.services import remove_contact
 from workspaces.conversations.models import Message
 from workspaces.subaccounts.models import Channel
+from workspaces.subaccounts.services import reconnect_channel
 
 pytestmark = pytest.mark.django_db
 TIMES = {"sent": 1_790_000_001, "delivered": 1_790_000_002, "read": 1_790_000_003, "failed": 1_790_000_004}
@@ -186,6 +187,18 @@ def test_a_failure_that_says_the_access_has_ended_marks_the_channel(channel: Cha
     channel.refresh_from_db()
     assert channel.status == Channel.Status.ERROR
     assert Broadcast.objects.get(pk=row.broadcast_id).status == "paused"
+
+
+def test_a_failure_of_what_left_before_the_channel_was_connected_again_says_nothing_of_it(channel: Channel) -> None:
+    [row] = sent_to(channel, 1)
+    reconnect_channel(channel=channel, name="Shop", handle=channel.handle, now=now(), by=SYSTEM)
+
+    tell(status(row, "failed", errors=[{"code": 190, "title": "Token expired"}]))
+
+    channel.refresh_from_db()
+    row.refresh_from_db()
+    assert (channel.status, row.status) == (Channel.Status.ACTIVE, "failed")
+    assert Broadcast.objects.get(pk=row.broadcast_id).status == "sending"
 
 
 def test_what_was_billed_is_counted_once_by_month_category_and_market(channel: Channel) -> None:

@@ -23,14 +23,19 @@ _people = count(1)
 
 
 def a_channel(
-    workspace: Workspace, sandbox: RunningSandbox, *, platform: str = "whatsapp", external_id: str = ""
+    workspace: Workspace,
+    sandbox: RunningSandbox,
+    *,
+    platform: str = "whatsapp",
+    external_id: str = "",
+    scopes: tuple[str, ...] = SCOPES,
 ) -> Channel:
     """A channel of Ann's, with a token that the sandbox knows."""
     is_number = platform == "whatsapp"
     account = external_id or {"whatsapp": NUMBERS[0], "facebook": PAGE, "instagram": INSTAGRAM}[platform]
     channel = ChannelFactory.create(workspace=workspace, platform=platform, external_id=account)
     token = Token(
-        person="ann", kind="SYSTEM_USER" if is_number else "PAGE", granted=SCOPES, page="" if is_number else PAGE
+        person="ann", kind="SYSTEM_USER" if is_number else "PAGE", granted=scopes, page="" if is_number else PAGE
     )
     ChannelCredential.objects.create(
         channel=channel,

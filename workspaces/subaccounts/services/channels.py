@@ -154,8 +154,11 @@ def disconnect_channel(*, channel: Channel, now: datetime, by: Actor) -> Channel
 
 @transaction.atomic
 def mark_channel_lost(*, channel: Channel, reason: str, now: datetime, by: Actor) -> bool:
-    """Mark an active channel `error`, as its provider has taken the account away; says whether anything changed."""
-    active = Channel.objects.filter(pk=channel.pk, status=Channel.Status.ACTIVE)
+    """Mark an active channel `error`, as its provider has taken the account away; says whether anything changed.
+
+    One that was connected anew since the caller read it stays as it is: what was told is about an access of before.
+    """
+    active = Channel.objects.filter(pk=channel.pk, status=Channel.Status.ACTIVE, connected_at=channel.connected_at)
     if not active.update(status=Channel.Status.ERROR):
         return False
     channel.status = Channel.Status.ERROR

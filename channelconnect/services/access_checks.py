@@ -1,0 +1,85 @@
+"""Asking a provider whether a channel's token is still good, where the answer to a send has cast doubt on it.
+
+The credential is the queue's row. An answer holds for an hour: what casts doubt within it is the message's own fault.
+"""
+
+import logging
+from collections.abc import Collection
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.db import transaction
+from django.db.models import F
+from django.db.models.functions import Coalesce
+
+from agency.actors import SYSTEM
+from channelconnect.models import ChannelCredential
+from channelconnect.providers import Limits, ProviderFault, provider_for
+from config.encryption import UnreadableSecret
+from workspaces.subaccounts.models import Channel
+from workspaces.subaccounts.services import mark_channel_lost
+
+logger = logging.getLogger(__name__)
+
+# The rows are the retries.
+LIMITS: Final = Limits(read=8.0, whole=10.0, operation=10.0, attempts=1)
+# A look that died, or had no answer, is repeated after so long.
+AGAIN: Final = timedelta(seconds=30)
+HOLDS: Final = timedelta(hours=1)
+REASON: Final = "access_not_confirmed"
+
+
+def request_access_checks(channels: Collection[int], *, now: datetime) -> None:
+    """Have the provider asked about these channels' tokens within seconds; what is due already stays so."""
+    rows = ChannelCredential.objects.filter(channel__in=channels).order_by("pk").select_for_update(no_key=True)
+    found = list(rows.values_list("pk", flat=True))
+    ChannelCredential.objects.filter(pk__in=found).update(access_check_due_at=Coalesce(F("access_check_due_at"), now))
+
+
+def checked_lately(channels: Collection[int], *, now: datetime) -> frozenset[int]:
+    """Give those of these channels of whose tokens the provider said within the hour that they are good."""
+    rows = ChannelCredential.objects.filter(channel__in=channels, access_checked_at__gt=now - HOLDS)
+    return frozenset(rows.values_list("channel_id", flat=True))
+
+
+def check_next_access(*, now: datetime) -> bool:
+    """Ask about the token that has been due for longest; says whether any was."""
+    credential = _take(now)
+    if credential is None:
+        return False
+    channel = credential.channel
+    try:
+        token = credential.token
+    except UnreadableSecret:
+        token = None
+    try:
+        ids = (channel.external_id, credential.container_id)
+        is_good = bool(token) and provider_for(channel.platform, limits=LIMITS).may_send(token=token or "", ids=ids)
+    except ProviderFault as fault:
+        log = {**fault.log, "channel": channel.pk, "code": fault.code}
+        logger.warning("a channel's access could not be checked", extra=log)
+        return True
+    _record(channel, is_good=is_good, now=now)
+    return True
+
+
+@transaction.atomic
+def _take(now: datetime) -> ChannelCredential | None:
+    """Take a look on: until it is due again nobody else does."""
+    rows = ChannelCredential.objects.filter(access_check_due_at__lte=now).order_by("access_check_due_at")
+    found = rows.select_related("channel__workspace").select_for_update(of=("self",), skip_locked=True).first()
+    if found is not None:
+        ChannelCredential.objects.filter(pk=found.pk).update(access_check_due_at=now + AGAIN)
+    return found
+
+
+@transaction.atomic
+def _record(channel: Channel, *, is_good: bool, now: datetime) -> None:
+    """Keep what the provider said of a connection; of one that was made meanwhile it has said nothing."""
+    locked = Channel.objects.select_for_update(no_key=True).filter(pk=channel.pk, connected_at=channel.connected_at)
+    if not locked.exists():
+        return
+    answered = {"access_checked_at": now} if is_good else {}
+    ChannelCredential.objects.filter(channel=channel).update(access_check_due_at=None, **answered)
+    if not is_good:
+        mark_channel_lost(channel=channel, reason=REASON, now=now, by=SYSTEM)
