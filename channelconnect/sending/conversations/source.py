@@ -62,7 +62,7 @@ class ConversationMessages:
         }
         with connection.transaction(), connection.cursor(binary=True) as cursor:
             cursor.execute(statements.CLAIM, values, prepare=True)
-            rows = _with_room(cursor, run, cursor.fetchall())
+            rows = _with_room(cursor, run, _still_pending(cursor, run, cursor.fetchall()))
             # Nothing may fail between the commit and the calls: what was claimed then is unknown, and never sent.
             files = _files_of({row[15] for row in rows if row[15] is not None})
         return [_claimed(row, files) for row in rows]
@@ -75,7 +75,7 @@ class ConversationMessages:
         with project_transaction() as cursor:
             cursor.execute(statements.LOCK, {"ids": integers(by_id), "run": run})
             mine = [by_id[row[0]] for row in cursor.fetchall()]
-            self._put_off(cursor, [one for one in mine if one.outcome.result is CallResult.RETRY])
+            self._put_off(cursor, run, [one for one in mine if one.outcome.result is CallResult.RETRY])
             unknown = [one.row.id for one in mine if one.outcome.result is CallResult.UNKNOWN]
             cursor.execute(statements.NOT_KNOWN, {"ids": integers(unknown), "seconds": UNKNOWN_SECONDS})
             ended = [_ended(one) for one in mine if one.outcome.result not in (CallResult.RETRY, CallResult.UNKNOWN)]
@@ -91,8 +91,10 @@ class ConversationMessages:
         connection.execute(statements.FREE, values, prepare=True)
         return False  # one statement has looked at all of them, and again at those that it had to wait for
 
-    def _put_off(self, cursor: Any, waiting: Sequence[Sent]) -> None:
+    def _put_off(self, cursor: Any, run: int, waiting: Sequence[Sent]) -> None:
         ids, seconds = integers(one.row.id for one in waiting), decimals(one.wait_seconds for one in waiting)
+        if waiting:
+            cursor.execute(statements.SETTLED, {"ids": ids, "run": run})
         cursor.execute(statements.PUT_OFF, {"ids": ids, "seconds": seconds})
 
     def _end_overdue(self) -> int:
@@ -104,6 +106,15 @@ class ConversationMessages:
                 now = database_now()
                 record_send_results([_never_known(row[0], now) for row in rows], now=now)
         return len(rows)
+
+
+def _still_pending(cursor: Any, run: int, rows: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
+    """Give the claimed messages that no status has moved on since they were put off; the others leave the queue."""
+    settled = [row[0] for row in rows if row[11] != "pending"]
+    if not settled:
+        return rows
+    cursor.execute(statements.SETTLED, {"ids": integers(settled), "run": run})
+    return [row for row in rows if row[11] == "pending"]
 
 
 def _with_room(cursor: Any, run: int, rows: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:

@@ -25,7 +25,7 @@ WITH RECURSIVE found AS (
 SELECT agency_id, channel_id FROM found WHERE channel_id %% %(of)s = ANY (%(shards)s::bigint[]) LIMIT %(limit)s
 """
 
-# Each is looked at anew: a contact who has opted out since it was written, or was merged with one who had, gets nothing
+# Each is looked at anew: what a status has moved on is not called; a contact who has opted out since it was written, or was merged with one who had, gets nothing
 # but the confirmation, which the system writes; and a free text whose window has closed meanwhile is not tried. Whether
 # the window is open, and stays so for as long as a message may take to leave, says what takes of the allowance.
 # Takes of each channel what it has room for, one message of a conversation at a time and the oldest first: as long as
@@ -66,6 +66,13 @@ LEFT JOIN LATERAL (
     WHERE contact_id = conversation.contact_id AND channel_id = taken.channel_id ORDER BY id DESC LIMIT 1
 ) AS identity ON true
 ORDER BY taken.message_id
+"""
+
+# What a status has settled meanwhile: the provider has it, whatever it answered, or it has failed for good.
+SETTLED = """
+DELETE FROM conversations_queuedmessage queued USING conversations_message message
+WHERE queued.message_id = ANY (%(ids)s::bigint[]) AND queued.run = %(run)s
+    AND message.id = queued.message_id AND message.status <> 'pending'
 """
 
 # Those of them that this run still holds, also where it was taken for lost meanwhile: nobody else has sent them.

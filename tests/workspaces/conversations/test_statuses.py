@@ -64,13 +64,30 @@ def test_a_read_message_was_delivered(a: Tenant) -> None:
     assert message.delivered_at == message.read_at is not None
 
 
-@pytest.mark.parametrize("order", [("delivered", "failed"), ("failed", "delivered"), ("failed", "read")])
-def test_how_it_ended_stays_and_what_contradicts_it_is_counted(a: Tenant, order: tuple[str, str]) -> None:
+@pytest.mark.parametrize("together", [True, False])
+@pytest.mark.parametrize("proof", ["delivered", "read"])
+@pytest.mark.parametrize("is_failed_first", [True, False])
+def test_proof_of_delivery_goes_before_a_failure_in_whatever_order_they_come(
+    a: Tenant, proof: str, is_failed_first: bool, together: bool
+) -> None:
     key = ("message_status_conflicts_total", "")
     before = recording._counts.get(key, 0)
-    message = advance(a, sent(a), *order, error_code="131026")
-    assert message.status == order[0]
+    message, order = sent(a), ("failed", "sent", proof) if is_failed_first else (proof, "sent", "failed")
+    told = [
+        status(a.channel, message.provider_message_id or "", one, at=moment(number), error_code="131026")
+        for number, one in enumerate(order)
+    ]
+    for facts in [told] if together else [[fact] for fact in told]:
+        apply(inbound.advance_statuses, *facts)
+    message.refresh_from_db()
+    assert (message.status, message.error_code, message.error_message) == (proof, None, None)
+    assert message.delivered_at is not None
     assert recording._counts[key] == before + 1
+
+
+def test_a_failed_message_that_is_only_said_to_be_sent_stays_failed(a: Tenant) -> None:
+    message = advance(a, sent(a), "failed", "sent", error_code="131026")
+    assert (message.status, message.error_code) == ("failed", "131026")
 
 
 def test_what_is_heard_of_one_whose_outcome_was_unknown_is_kept_and_it_stays_failed(a: Tenant) -> None:

@@ -73,7 +73,7 @@ ERRORS: Final[dict[str, tuple[int, str]]] = {
     "2494100": (400, "Service under maintenance"),
 }
 # How a call ends after the message was accepted.
-ENDINGS: Final = ("hang", "500", "close")
+ENDINGS: Final = ("hang", "429", "500", "close")
 WORD: Final = re.compile(r"#(?P<what>\d{1,7}(?:/\d{1,7})?|[a-z]+(?:-[a-z]+)*)(?:\*(?P<times>\d+))?(?![\w-])")
 DIGITS: Final = 6
 MESSENGER_DIGITS: Final = {"2018278": "10/2018278", "2534022": "10/2534022", "2534014": "100/2534014"}

@@ -9,12 +9,13 @@ from django.db import connection
 
 from config.api.requests.ids import parse_uuid
 from config.leases.arrays import integers, moments, texts, uuids
-from workspaces.conversations.facts import EchoReceived
+from workspaces.conversations.facts import EchoReceived, StatusChanged
 from workspaces.conversations.services.announcing import announce_changes
 from workspaces.conversations.services.inbound.activity import activities_of, apply_activities
 from workspaces.conversations.services.inbound.changes import apply_parked_changes
 from workspaces.conversations.services.inbound.messages import draft_of, write_files, write_messages
 from workspaces.conversations.services.inbound.people import conversations_of_people
+from workspaces.conversations.services.inbound.statuses import advance_statuses
 from workspaces.conversations.services.recording import OPENED, record_conversation_events
 from workspaces.conversations.services.texts import storable
 
@@ -45,17 +46,19 @@ WITH told AS (
     SET provider_time = held.at, provider_message_id = coalesce(message.provider_message_id, held.message_id)
     FROM held WHERE message.id = held.id
 )
-SELECT DISTINCT number - 1 FROM found
+SELECT found.number - 1, bool_or(message.direction = 'out' AND message.status = 'pending')
+FROM found JOIN conversations_message message ON message.id = found.id GROUP BY found.number
 """
 
 
 def record_echoes(facts: Sequence[EchoReceived], *, now: datetime) -> int:
     """Take what left through accounts; says how many were another app's and new.
 
-    Ours get the network's time, and its id where that is not known yet. Others are outgoing messages that were sent
-    elsewhere; they leave unread and the conversation's status as they are.
+    Ours get the network's time, and its id where that is not known yet; those that are pending are sent. Others are
+    outgoing messages that were sent elsewhere; they leave unread and the conversation's status as they are.
     """
     known = _tell_ours(facts)
+    advance_statuses([_sent(facts[place]) for place, is_pending in sorted(known.items()) if is_pending], now=now)
     apply_parked_changes([(facts[one].channel.id, storable(facts[one].message_id)) for one in known], now=now)
     foreign = [fact for number, fact in enumerate(facts) if number not in known]
     if not foreign:
@@ -77,10 +80,22 @@ def record_echoes(facts: Sequence[EchoReceived], *, now: datetime) -> int:
     return len(written)
 
 
-def _tell_ours(facts: Sequence[EchoReceived]) -> set[int]:
-    """Give the places of the facts about messages that are known."""
+def _sent(fact: EchoReceived) -> StatusChanged:
+    """What an echo says of a message of ours, whatever the call that sent it was answered."""
+    return StatusChanged(
+        channel=fact.channel,
+        person=fact.person,
+        at=fact.at,
+        message_id=fact.message_id,
+        status="sent",
+        opaque=fact.opaque,
+    )
+
+
+def _tell_ours(facts: Sequence[EchoReceived]) -> dict[int, bool]:
+    """Give the places of the facts about messages that are known, and whether these were pending until now."""
     if not facts:
-        return set()
+        return {}
     opaque: list[UUID | None] = [parse_uuid(fact.opaque) for fact in facts]
     columns = [
         integers([fact.channel.id for fact in facts]),
@@ -90,4 +105,4 @@ def _tell_ours(facts: Sequence[EchoReceived]) -> set[int]:
     ]
     with connection.cursor() as cursor:
         cursor.execute(OURS, columns)
-        return {row[0] for row in cursor.fetchall()}
+        return dict(cursor.fetchall())

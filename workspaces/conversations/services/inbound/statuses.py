@@ -17,6 +17,7 @@ from workspaces.conversations.services.recording import MESSAGE_TOPICS, Happened
 from workspaces.conversations.services.texts import storable
 
 RANKS = {"pending": 0, "sent": 1, "delivered": 2, "read": 3}
+PROOFS = ("delivered", "read")
 CONFLICTS = "message_status_conflicts_total"
 LONGEST_CODE, LONGEST_ERROR = 60, 1_000
 
@@ -42,14 +43,21 @@ SET status = moved.status,
     sent_at = coalesce(message.sent_at, moved.sent_at),
     delivered_at = coalesce(message.delivered_at, moved.delivered_at),
     read_at = coalesce(message.read_at, moved.read_at),
-    error_code = coalesce(moved.error_code, message.error_code),
-    error_message = coalesce(moved.error_message, message.error_message)
+    error_code = CASE WHEN moved.status = 'failed' THEN coalesce(moved.error_code, message.error_code) END,
+    error_message = CASE WHEN moved.status = 'failed' THEN coalesce(moved.error_message, message.error_message) END
 FROM unnest(%s::bigint[], %s::text[], %s::timestamptz[], %s::timestamptz[], %s::timestamptz[], %s::text[], %s::text[])
     AS moved (id, status, sent_at, delivered_at, read_at, error_code, error_message)
 WHERE message.id = moved.id AND (message.status <> moved.status
     OR (message.sent_at IS NULL AND moved.sent_at IS NOT NULL)
     OR (message.delivered_at IS NULL AND moved.delivered_at IS NOT NULL)
     OR (message.read_at IS NULL AND moved.read_at IS NOT NULL))
+"""
+# Whoever is being claimed, or recorded, at this moment is left to that: what is no longer pending is not called again.
+END_WAITING = """
+DELETE FROM conversations_queuedmessage WHERE message_id = ANY (ARRAY (
+    SELECT message_id FROM conversations_queuedmessage
+    WHERE message_id = ANY (%s::bigint[]) AND (run IS NULL OR is_unknown)
+    ORDER BY message_id FOR UPDATE SKIP LOCKED))
 """
 NAME = """
 UPDATE conversations_message message SET provider_message_id = named.message_id
@@ -69,6 +77,7 @@ class Moving:
     conversation_id: int
     status: str
     failed_with: str | None = None
+    was_pending: bool = False
     steps: list[str] = field(default_factory=list)
     conflicts: int = 0
     times: dict[str, datetime] = field(default_factory=dict)
@@ -76,7 +85,7 @@ class Moving:
     error_message: str | None = None
 
     def tell(self, fact: StatusChanged) -> None:
-        """Take a status: forward, or not at all; whoever has failed stays so, as does who has got it."""
+        """Take a status: forward, or not at all; proof of delivery goes before a failure, whichever came first."""
         if fact.status == "failed":
             self._fail(fact)
         elif fact.status in RANKS:
@@ -85,25 +94,30 @@ class Moving:
     def _fail(self, fact: StatusChanged) -> None:
         if self.status in ("pending", "sent"):
             self._move("failed")
+            self.failed_with = fact.error_code
             self.error_code = storable(fact.error_code)[:LONGEST_CODE] or None
             self.error_message = storable(fact.error_message)[:LONGEST_ERROR] or None
         elif self.status != "failed":
             self.conflicts += 1
 
     def _advance(self, fact: StatusChanged) -> None:
-        if self.status == "failed":
+        if self.status == "failed" and not self._proves(fact):
             self._hear_of_failed(fact)
             return
         self._keep_time(fact)
-        if RANKS[fact.status] > RANKS[self.status]:
+        if RANKS[fact.status] > RANKS.get(self.status, 0):
             self._move(fact.status)
 
+    def _proves(self, fact: StatusChanged) -> bool:
+        """Whether a status shows that what was called failed has arrived; the two contradict each other."""
+        is_proof = fact.status in PROOFS and self.failed_with != OUTCOME_UNKNOWN
+        self.conflicts += is_proof
+        return is_proof
+
     def _hear_of_failed(self, fact: StatusChanged) -> None:
-        """Failed is an end; but of one whose outcome was unknown it is kept when it was sent, delivered and read."""
+        """One whose outcome was unknown stays failed, and it is kept when it was sent, delivered and read."""
         if self.failed_with == OUTCOME_UNKNOWN:
             self._keep_time(fact)
-        else:
-            self.conflicts += fact.status != "sent"
 
     def _keep_time(self, fact: StatusChanged) -> None:
         """Keep the time that a status tells, also one that comes late."""
@@ -112,6 +126,7 @@ class Moving:
             self.times.setdefault("delivered", fact.at)
 
     def _move(self, status: str) -> None:
+        self.was_pending |= self.status == "pending"
         self.status = status
         self.steps.append(status)
 
@@ -192,6 +207,9 @@ def move_on(messages: Sequence[Moving], *, now: datetime) -> None:
     ]
     with connection.cursor() as cursor:
         cursor.execute(ADVANCE, columns)
+        settled = [one.id for one in messages if one.was_pending]
+        if settled:
+            cursor.execute(END_WAITING, [integers(settled)])
     moved = [one for one in messages if one.steps]
     happened: list[Happened] = [(MESSAGE_TOPICS[step], one.workspace_id, one.id) for one in moved for step in one.steps]
     record_message_events(happened, now=now)
