@@ -137,8 +137,8 @@ class SandboxHandler(BaseHTTPRequestHandler):
             self._fail(fault.kind, fault, entry)
 
     def _fail(self, kind: str, fault: Fault, entry: dict[str, Any]) -> None:
-        if kind in BROKEN:
-            self._write(BROKEN[kind], entry)
+        if kind in BROKEN or kind in ERRORS:
+            self._write(BROKEN.get(kind) or error_response(kind), entry)
             return
         if kind == "hang":
             self.state.closing.wait(fault.seconds)

@@ -25,9 +25,10 @@ WITH RECURSIVE found AS (
 SELECT agency_id, channel_id FROM found WHERE channel_id %% %(of)s = ANY (%(shards)s::bigint[]) LIMIT %(limit)s
 """
 
-# Each is looked at anew: what a status has moved on is not called; a contact who has opted out since it was written, or was merged with one who had, gets nothing
-# but the confirmation, which the system writes; and a free text whose window has closed meanwhile is not tried. Whether
-# the window is open, and stays so for as long as a message may take to leave, says what takes of the allowance.
+# Each is looked at anew: what a status has moved on meanwhile is not called; a contact who has opted out since it was
+# written, or was merged with one who had, gets nothing but the confirmation, which the system writes; and a free text
+# whose window has closed meanwhile is not tried. Whether the window is open, and stays so for as long as a message may
+# take to leave, says what takes of the allowance.
 # Takes of each channel what it has room for, one message of a conversation at a time and the oldest first: as long as
 # an earlier one is there, out or put off, a later one stays. One whose outcome nobody knows holds up no other.
 CLAIM = """

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from tests.chaos.mutations.patches import PATCHES
 from tests.chaos.mutations.triggers import TRIGGERS, create
 from tests.chaos.outcome import Outcome
-from tests.chaos.scenarios import broadcasts, recovered, short
+from tests.chaos.scenarios import broadcasts, conversations, recovered, short
 from tests.chaos.scenarios.broadcasts import BroadcastScenario
 from tests.chaos.scenarios.machines import PRELOADED
 from tests.chaos.scenarios.scenario import Scenario
@@ -63,7 +63,7 @@ class Mutation:
 
 @dataclass(frozen=True)
 class BroadcastMutation:
-    """A mutation of broadcasts' sending: somebody has to be sent to twice, or to be lost."""
+    """A mutation of sending: somebody has to be sent to twice, or to be lost."""
 
     title: str
     scenario: BroadcastScenario
@@ -126,5 +126,6 @@ MUTATIONS: dict[str, Mutation | BroadcastMutation] = {
     "marked-late": BroadcastMutation("marks recipients when they were sent to", broadcasts.KILLED),
     "claims": BroadcastMutation("sends before the claim is on the disk", broadcasts.CRASHED, forgets_commits=True),
     "restored": BroadcastMutation("sends on from a restored database", recovered.RECOVERED["broadcast-dump"]),
+    "reported": BroadcastMutation("sends again what the network has reported", conversations.MISLED),
     "tenants": Mutation("delivers to another agency", short.QUIET, says("another owner's")),
 }

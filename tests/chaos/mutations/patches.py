@@ -138,6 +138,18 @@ def always_confirmed(identity: ModuleType) -> None:
     vars(identity)["is_confirmed"] = lambda executor: True
 
 
+def waiting_on(statuses: ModuleType) -> None:
+    """Let statuses end no message that waits for another try."""
+    require(statuses, "END_WAITING")
+    vars(statuses)["END_WAITING"] = "SELECT %s::bigint[]"
+
+
+def called_again(source: ModuleType) -> None:
+    """Call whatever is due, whether the network has reported it or not."""
+    require(source, "_still_pending")
+    vars(source)["_still_pending"] = lambda cursor, run, rows: rows
+
+
 def _replaced(statement: str, old: str, new: str) -> str:
     if old not in statement:
         raise LookupError(f"there is no {old}")
@@ -158,5 +170,9 @@ PATCHES: dict[str, dict[str, Callable[[ModuleType], None]]] = {
     "claims": {
         "channelconnect.sending.claiming.claimer": forgotten_claims,
         "channelconnect.sending.recorder": forgotten_results,
+    },
+    "reported": {
+        "workspaces.conversations.services.inbound.statuses": waiting_on,
+        "channelconnect.sending.conversations.source": called_again,
     },
 }

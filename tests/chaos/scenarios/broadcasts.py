@@ -118,9 +118,9 @@ class PlayedBroadcast:
         self.system.configure(variables)
         self.system.processes.start("web", "sandbox", "reader")
         self.system.wait_for_web()
-        self._fill()
+        self.fill()
 
-    def _fill(self) -> None:
+    def fill(self) -> None:
         """Two numbers with a broadcast each."""
         from tests.broadcasts.sending.broadcasts import a_broadcast, add_recipients, people
         from tests.channelconnect.sending.messages import NUMBERS, a_channel

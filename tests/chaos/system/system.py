@@ -64,6 +64,8 @@ class System:
     def __post_init__(self) -> None:
         self.reports = self.servers.state / f"reports-{self.name}"
         self.reports.mkdir(mode=0o700)
+        # The plan tells the sandbox where the product is: without it no callback ever comes.
+        os.environ["PUBLIC_URL"] = self.url
         self.processes = Processes(whole_system(self.servers.state, self.port), {}, self.servers.log)
 
     def configure(self, variables: Mapping[str, str], *, through_proxies: bool = False) -> None:
@@ -72,11 +74,15 @@ class System:
             **(self._proxies if through_proxies else self._sockets),
             "AGENCY_KEY_LIMIT": PLENTY,
             "ADDRESS_LIMIT": PLENTY,
-            "PUBLIC_URL": f"http://127.0.0.1:{self.port}",
+            "PUBLIC_URL": self.url,
             "CHAOS_REPORTS": str(self.reports),
             "INSTANCE_ID": self.name,
             **variables,
         }
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
 
     @property
     def _sockets(self) -> dict[str, str]:

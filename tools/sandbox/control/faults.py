@@ -38,7 +38,7 @@ BEFORE_CALL: Final = (
     "not_an_object",
     "huge",
 )
-AFTER_CALL: Final = ("accept_then_hang", "accept_then_429", "accept_then_500", "accept_then_close")
+AFTER_CALL: Final = ("accept_then_hang", "accept_then_500", "accept_then_close", "accept_then_throttled_for_long")
 SLOW: Final = ("drip", "drip_head")
 # Of what a good answer says.
 MUTATIONS: Final = (
