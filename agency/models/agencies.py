@@ -30,6 +30,7 @@ class Agency(models.Model):
     status = models.CharField(max_length=10, choices=Status, default=Status.ACTIVE, editable=False)
     suspended_at = models.DateTimeField(null=True, blank=True, editable=False)
     suspension_reason = models.CharField(max_length=500, blank=True, editable=False)
+    restored_at = models.DateTimeField(null=True, blank=True, editable=False)
     max_sub_accounts = models.PositiveIntegerField(null=True, blank=True, help_text="Empty means no limit.")
     sub_account_count = models.IntegerField(default=0, editable=False)
     two_factor_roles = ArrayField(

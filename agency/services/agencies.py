@@ -5,6 +5,7 @@ from datetime import datetime
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models.functions import Now
 
 from agency.actors import Actor
 from agency.models import Agency, Member
@@ -126,7 +127,7 @@ def suspend_agency(*, agency: Agency, reason: str, now: datetime, by: Actor) -> 
 def restore_agency(*, agency: Agency, by: Actor) -> bool:
     """Lift an agency's suspension. Says whether anything changed."""
     changed = Agency.objects.filter(pk=agency.pk, status=Agency.Status.SUSPENDED).update(
-        status=Agency.Status.ACTIVE, suspended_at=None, suspension_reason=""
+        status=Agency.Status.ACTIVE, suspended_at=None, suspension_reason="", restored_at=Now()
     )
     if changed:
         target = ("agency", agency.uuid, agency.name)

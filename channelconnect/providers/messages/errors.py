@@ -133,6 +133,11 @@ ERRORS: Final[dict[str, SendError]] = {
     "contact_opted_out": SendError(
         "contact_opted_out", CallResult.REFUSED, "The contact has opted out since the message was written."
     ),
+    "workspace_suspended": SendError(
+        "workspace_suspended",
+        CallResult.REFUSED,
+        "The workspace was suspended, and the message more than an hour old when it was restored.",
+    ),
     "window_closed": SendError("window_closed", CallResult.REFUSED, CLOSED),
     "provider_unavailable": SendError(
         "provider_unavailable", CallResult.RETRY, "The provider could not be reached.", Backoff.SERVICE

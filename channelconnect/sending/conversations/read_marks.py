@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from channelconnect.providers.messages import OutgoingMessage, Recipient
 from channelconnect.providers.messages.outgoing import READ
+from channelconnect.sending.conversations.statements import IS_ACTIVE
 from channelconnect.sending.sources import ClaimedMessage, ReadyChannel, Sent
 from config.leases.arrays import integers
 from config.leases.connection import Connection
@@ -12,14 +13,20 @@ from config.leases.shards import SHARDS
 
 NAME: Final = "read_marks"
 
-READY_CHANNELS = """
-SELECT agency_id, channel_id FROM conversations_readmark WHERE channel_id %% %(of)s = ANY (%(shards)s::bigint[])
-GROUP BY 1, 2 LIMIT 2000
-"""
+READY_CHANNELS = f"""
+SELECT agency_id, channel_id FROM (
+    SELECT agency_id, channel_id FROM conversations_readmark
+    WHERE channel_id %% %(of)s = ANY (%(shards)s::bigint[]) GROUP BY 1, 2
+) AS found
+WHERE {IS_ACTIVE.format(channel="found.channel_id")} LIMIT 2000
+"""  # noqa: S608  # texts of our own
 # They are gone with the claim: a sender that dies before it has told a contact leaves it untold.
-CLAIM = """
+CLAIM = f"""
 WITH picked AS MATERIALIZED (
-    SELECT due.conversation_id FROM unnest(%(channels)s::bigint[], %(rooms)s::int[]) AS asked (channel_id, room)
+    SELECT due.conversation_id FROM (
+        SELECT * FROM unnest(%(channels)s::bigint[], %(rooms)s::int[]) AS asked (channel_id, room)
+        WHERE {IS_ACTIVE.format(channel="asked.channel_id")}
+    ) AS asked
     CROSS JOIN LATERAL (
         SELECT conversation_id FROM conversations_readmark WHERE channel_id = asked.channel_id
         ORDER BY conversation_id LIMIT asked.room FOR UPDATE SKIP LOCKED
@@ -44,7 +51,7 @@ LEFT JOIN LATERAL (
     WHERE contact_id = conversation.contact_id AND channel_id = taken.channel_id ORDER BY id DESC LIMIT 1
 ) AS identity ON true
 ORDER BY taken.conversation_id
-"""
+"""  # noqa: S608  # texts of our own
 
 
 class ReadMarks:

@@ -1,5 +1,17 @@
 """The statements over conversations' queued messages."""
 
+# Whether nothing keeps a channel's messages waiting: looked up channel by channel, however many others there are.
+IS_ACTIVE = """(
+    SELECT workspace.status = 'active' AND agency.status = 'active' FROM subaccounts_channel channel
+    JOIN subaccounts_workspace workspace ON workspace.id = channel.workspace_id
+    JOIN agency_agency agency ON agency.id = workspace.agency_id WHERE channel.id = {channel}
+)"""
+# When a workspace, or its agency, was restored last; what had waited for an hour by then is not sent any more.
+RESTORED_AT = """(
+    SELECT greatest(workspace.restored_at, agency.restored_at) FROM subaccounts_workspace workspace
+    JOIN agency_agency agency ON agency.id = workspace.agency_id WHERE workspace.id = message.workspace_id
+)"""
+
 # What was put off and is due; nothing waits for longer than `longest`, whatever a clock that was put back says.
 GET_READY = """
 UPDATE conversations_queuedmessage SET is_ready = true, position = pg_current_xact_id()::text::bigint
@@ -11,8 +23,8 @@ WHERE message_id = ANY (ARRAY (
 ))
 """
 
-# All channels with ready messages, walked from channel to channel over the index.
-READY_CHANNELS = """
+# All channels with ready messages but those of whoever is suspended, walked from channel to channel over the index.
+READY_CHANNELS = f"""
 WITH RECURSIVE found AS (
     (SELECT agency_id, channel_id FROM conversations_queuedmessage
     WHERE is_ready ORDER BY channel_id, position, message_id LIMIT 1)
@@ -22,8 +34,10 @@ WITH RECURSIVE found AS (
         WHERE is_ready AND channel_id > found.channel_id ORDER BY channel_id, position, message_id LIMIT 1
     ) AS next
 )
-SELECT agency_id, channel_id FROM found WHERE channel_id %% %(of)s = ANY (%(shards)s::bigint[]) LIMIT %(limit)s
-"""
+SELECT agency_id, channel_id FROM found
+WHERE channel_id %% %(of)s = ANY (%(shards)s::bigint[]) AND {IS_ACTIVE.format(channel="found.channel_id")}
+LIMIT %(limit)s
+"""  # noqa: S608  # texts of our own
 
 # Each is looked at anew: what a status has moved on meanwhile is not called; a contact who has opted out since it was
 # written, or was merged with one who had, gets nothing but the confirmation, which the system writes; and a free text
@@ -31,11 +45,14 @@ SELECT agency_id, channel_id FROM found WHERE channel_id %% %(of)s = ANY (%(shar
 # take to leave, says what takes of the allowance.
 # Takes of each channel what it has room for, one message of a conversation at a time and the oldest first: as long as
 # an earlier one is there, out or put off, a later one stays. One whose outcome nobody knows holds up no other.
-CLAIM = """
+CLAIM = f"""
 WITH self AS MATERIALIZED (
     SELECT number FROM channelconnect_senderrun WHERE number = %(run)s AND lost_at IS NULL FOR UPDATE
 ), picked AS MATERIALIZED (
-    SELECT due.message_id FROM unnest(%(channels)s::bigint[], %(rooms)s::int[]) AS asked (channel_id, room)
+    SELECT due.message_id FROM (
+        SELECT * FROM unnest(%(channels)s::bigint[], %(rooms)s::int[]) AS asked (channel_id, room)
+        WHERE {IS_ACTIVE.format(channel="asked.channel_id")}
+    ) AS asked
     CROSS JOIN LATERAL (
         SELECT message_id FROM conversations_queuedmessage queued
         WHERE queued.channel_id = asked.channel_id AND queued.is_ready AND NOT EXISTS (
@@ -48,12 +65,13 @@ WITH self AS MATERIALIZED (
 ), taken AS (
     UPDATE conversations_queuedmessage SET run = %(run)s, is_ready = false, due_at = clock_timestamp()
     WHERE message_id = ANY (ARRAY (SELECT message_id FROM picked)) AND EXISTS (SELECT FROM self)
-    RETURNING message_id, agency_id, channel_id, conversation_id, tries
+    RETURNING message_id, agency_id, channel_id, conversation_id, tries, queued_at
 )
 SELECT taken.message_id, taken.agency_id, taken.channel_id, conversation.contact_id, taken.tries, message.created_at,
     message.uuid::text, message.type, message.text, message.details, message.template, message.status,
     identity.external_id, identity.user_id, contact.phone, message.media_id,
-    CASE WHEN contact.opted_out_at IS NOT NULL AND message.sent_by_kind <> 'system'
+    CASE WHEN taken.queued_at < {RESTORED_AT} - interval '1 hour' THEN 'workspace_suspended'
+        WHEN contact.opted_out_at IS NOT NULL AND message.sent_by_kind <> 'system'
         THEN 'contact_opted_out'
         WHEN message.type <> 'template' AND conversation.last_inbound_at + %(window)s <= clock_timestamp()
         THEN 'window_closed' ELSE '' END,
@@ -67,7 +85,7 @@ LEFT JOIN LATERAL (
     WHERE contact_id = conversation.contact_id AND channel_id = taken.channel_id ORDER BY id DESC LIMIT 1
 ) AS identity ON true
 ORDER BY taken.message_id
-"""
+"""  # noqa: S608  # texts of our own
 
 # What a status has settled meanwhile: the provider has it, whatever it answered, or it has failed for good.
 SETTLED = """

@@ -2,6 +2,7 @@
 
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Now
 
 from config.db import CurrentTransaction
 from workspaces.conversations.models.messages import Message
@@ -12,6 +13,7 @@ class QueuedMessage(models.Model):
 
     `run` is the sender's run that has leased it: from then on the provider may have it. Where that run died before it
     had an answer, nobody sends it again: it waits until `due_at` for the provider's status (`is_unknown`).
+    `queued_at` is when it was written, by the database's clock.
     """
 
     message = models.OneToOneField(
@@ -21,6 +23,7 @@ class QueuedMessage(models.Model):
     workspace_id = models.BigIntegerField()
     channel_id = models.BigIntegerField()
     conversation_id = models.BigIntegerField()
+    queued_at = models.DateTimeField(db_default=Now(), editable=False)
     due_at = models.DateTimeField()
     is_ready = models.BooleanField(default=True)
     is_unknown = models.BooleanField(default=False)

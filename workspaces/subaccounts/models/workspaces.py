@@ -121,6 +121,7 @@ class Workspace(models.Model):
     status = models.CharField(max_length=10, choices=Status, default=Status.ACTIVE)
     suspended_at = models.DateTimeField(null=True, blank=True)
     suspension_reason = models.CharField(max_length=500, blank=True)
+    restored_at = models.DateTimeField(null=True, blank=True, editable=False)
     plan = models.ForeignKey(Plan, null=True, blank=True, on_delete=models.PROTECT, related_name="workspaces")
     plan_limits = models.JSONField(null=True, blank=True)
     limits = models.JSONField()

@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 
 from agency.actors import Actor
 from agency.services.people.names import require_plain_names
-from config.db import name_key, violated_constraint
+from config.db import database_now, name_key, violated_constraint
 from config.errors import Invalid, NotFound
 from workspaces.subaccounts import events
 from workspaces.subaccounts.models import Workspace
@@ -111,8 +111,8 @@ def restore_workspace(*, workspace: Workspace, now: datetime, by: Actor) -> Work
     workspace = lock_workspace(workspace)
     if not workspace.is_active:
         workspace.status, workspace.suspended_at = Workspace.Status.ACTIVE, None
-        workspace.suspension_reason = ""
-        workspace.save(update_fields=["status", "suspended_at", "suspension_reason"])
+        workspace.suspension_reason, workspace.restored_at = "", database_now()
+        workspace.save(update_fields=["status", "suspended_at", "suspension_reason", "restored_at"])
         record_workspace_activity(workspace=workspace, action="workspace.restored", by=by)
         record_sub_account_event(workspace=workspace, event=events.WORKSPACE_RESTORED, now=now)
     return workspace

@@ -1,0 +1,11 @@
+"""When an agency's suspension was lifted last."""
+
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [("agency", "0002_database_rules")]
+
+    operations = [
+        migrations.AddField("agency", "restored_at", models.DateTimeField(blank=True, editable=False, null=True))
+    ]

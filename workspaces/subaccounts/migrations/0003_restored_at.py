@@ -1,0 +1,11 @@
+"""When a sub-account's suspension was lifted last."""
+
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [("subaccounts", "0002_database_rules")]
+
+    operations = [
+        migrations.AddField("workspace", "restored_at", models.DateTimeField(blank=True, editable=False, null=True))
+    ]
