@@ -53,7 +53,7 @@ class SenderRun:
     ) -> None:
         chosen = list(message_sources if sources is None else sources)
         self.number = random.SystemRandom().randrange(1, 2**31)
-        self.http = Sender(limits=CALL_LIMITS)
+        self.http = Sender(limits=CALL_LIMITS, may_write=lambda: self.claimer.is_sure)
         self.limits = SendingLimits(rates=rates)
         self.channels = KnownChannels()
         self.demand = Demand(nothing=NO_ROOM, wake=self.http.wake)

@@ -1,6 +1,7 @@
 """The sender: any number of POSTs at once from one thread, over libcurl's multi interface."""
 
 import resource
+from collections.abc import Callable
 from typing import Any, Final
 
 import certifi
@@ -31,6 +32,8 @@ class Sender:
     are in flight, and how many of them to one endpoint, is the caller's to limit. Connections are kept for
     the next request to the same host over the same addresses. `most_connections` counts them too; by
     default it follows the process's limit of open files. `ca_file` is a PEM bundle, by default certifi's.
+    `may_write` is asked right before each request is written, after all that may have taken its time: one
+    that may not be ends as `withheld`.
     """
 
     def __init__(
@@ -39,9 +42,11 @@ class Sender:
         limits: Limits | None = None,
         ca_file: str | None = None,
         most_connections: int | None = None,
+        may_write: Callable[[], bool] = lambda: True,
     ) -> None:
         self._limits = limits or Limits()
         self._ca_file = ca_file or certifi.where()
+        self._may_write = may_write
         self._sockets = SocketWatch()
         self._idle: list[Transfer] = []
         self._busy: dict[Any, Transfer] = {}  # by libcurl handle
@@ -97,7 +102,7 @@ class Sender:
         self._sockets.close()
 
     def _make_transfer(self) -> Transfer:
-        return Transfer(self._limits, self._ca_file, self._sockets.note_new_socket)
+        return Transfer(self._limits, self._ca_file, self._sockets.note_new_socket, self._may_write)
 
     def _serve_timer(self, timeout_s: float) -> float:
         """Call libcurl if one of its times has come; how long it can be left alone, `timeout_s` at most.

@@ -14,6 +14,7 @@ CLOSED: Final = "closed"  # the receiver hung up before its answer was complete
 INVALID_ANSWER: Final = "invalid_answer"  # not HTTP
 TOO_LARGE: Final = "too_large"  # a head without end
 FAILED: Final = "failed"  # anything else on our side
+WITHHELD: Final = "withheld"  # the caller said no at the last moment: nothing was sent, and no attempt was made
 
 _BY_CURL_CODE: Final[dict[int, str]] = {
     pycurl.E_COULDNT_RESOLVE_HOST: DNS,

@@ -33,13 +33,15 @@ _EXPECTING_SIZE: Final = 64 * 1024
 class Transfer:
     """A handle whose constant options are set once, and whose answers are cut at the limits."""
 
-    def __init__(self, limits: Limits, ca_file: str, on_new_socket: Callable[[], None]) -> None:
+    def __init__(
+        self, limits: Limits, ca_file: str, on_new_socket: Callable[[], None], may_write: Callable[[], bool]
+    ) -> None:
         self.curl: Any = pycurl.Curl()
         self._total_ms, self._connect_ms = limits.total_ms, limits.connect_ms
         self._answer_bytes = limits.answer_bytes
         self._kept_head_bytes, self._kept_body_bytes = limits.kept_head_bytes, limits.kept_body_bytes
         self._writes_once, self._idle_seconds = limits.writes_once, limits.idle_seconds
-        self._on_new_socket = on_new_socket
+        self._on_new_socket, self._may_write = on_new_socket, may_write
         self._key = 0
         self._spent_ms = 0.0  # on looking the name up
         self._headers: Headers | None = None
@@ -53,7 +55,7 @@ class Transfer:
         self._head: list[bytes] = []
         self._body = bytearray()
         self._received = 0
-        self._head_ended = self._cut = self._blocked = False
+        self._head_ended = self._cut = self._blocked = self._is_withheld = False
         self._framed_by = 0  # a bit for each of _FRAMED_BY in the present head
         self._writings = 0  # how often libcurl was about to write the request
         self._set_constant_options(ca_file)
@@ -80,7 +82,7 @@ class Transfer:
         self._head.clear()
         self._body.clear()
         self._received = 0
-        self._head_ended = self._cut = self._blocked = False
+        self._head_ended = self._cut = self._blocked = self._is_withheld = False
         self._framed_by = self._writings = 0
         self._started_at = time.time()
 
@@ -118,6 +120,8 @@ class Transfer:
             return error_codes.TOO_LARGE
         if (code == 0 or self._cut) and status is not None:
             return error_codes.of_status(status) if self._head_ended or self._has_whole_head else error_codes.CLOSED
+        if self._is_withheld and not sent:
+            return error_codes.WITHHELD
         if self._blocked and not sent:
             return error_codes.BLOCKED_ADDRESS
         if code == pycurl.E_ABORTED_BY_CALLBACK and sent:
@@ -193,6 +197,8 @@ class Transfer:
         """
         self._writings += 1
         allowed = self._is_vetted(peer, port) and not (self._writes_once and self._writings > 1)
+        if allowed and not self._may_write():
+            self._is_withheld, allowed = True, False
         return int(pycurl.PREREQFUNC_OK if allowed else pycurl.PREREQFUNC_ABORT)
 
     def _is_vetted(self, address: str, port: int) -> bool:

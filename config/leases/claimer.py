@@ -8,6 +8,7 @@ from typing import Generic, Protocol, TypeVar
 
 import psycopg
 
+from config.leases.clock import lease_clock
 from config.leases.connection import Connection
 from config.leases.database_thread import DatabaseThread
 from config.leases.runs import LEASE_SECONDS, START, WorkerRuns
@@ -103,8 +104,8 @@ class Claimer(DatabaseThread, Generic[CapacityT]):
 
     @property
     def is_sure(self) -> bool:
-        """Whether the leases last for an attempt that starts now."""
-        return time.monotonic() < self._sure_until
+        """Whether the leases last for an attempt that starts now; any thread may ask, right before it starts one."""
+        return lease_clock() < self._sure_until
 
     def on_connect(self, connection: Connection) -> None:
         self._has_announced_end = False
@@ -164,7 +165,7 @@ class Claimer(DatabaseThread, Generic[CapacityT]):
         return bool(self._freeing)
 
     def _be_seen(self, connection: Connection) -> None:
-        asked_at = time.monotonic()
+        asked_at = lease_clock()
         if self.runs.be_seen(connection, run=self.run):
             # An attempt that starts before this moment ends before the leases do.
             self._sure_until = asked_at + LEASE_SECONDS - self.longest_attempt_seconds

@@ -7,7 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 from config.http.client import Sender
-from config.http.error_codes import BLOCKED_ADDRESS, DNS, FAILED
+from config.http.error_codes import BLOCKED_ADDRESS, DNS, FAILED, WITHHELD
 from config.http.exchange import Request, Result
 from config.http.guard import VettedTarget
 from config.http.lookups import LookupFailed
@@ -116,12 +116,20 @@ class AttemptsInFlight:
         self._recorder.add(results=[not_sent(row, destination.url, error, dns_ms=dns_ms)])
 
     def go_on(self, timeout: float) -> None:
-        """Let everything in flight go on for a moment."""
+        """Let everything in flight go on for a moment; what may not be sent any more is given back."""
         self._take_answers()
         results = self._sender.poll(timeout)
         if results:
             now = time.monotonic()
-            self._recorder.add(results=[self._finish(result, now) for result in results])
+            self._recorder.add(
+                unused=[self._withdraw(result) for result in results if result.error == WITHHELD],
+                results=[self._finish(result, now) for result in results if result.error != WITHHELD],
+            )
+
+    def _withdraw(self, result: Result) -> LeasedDelivery:
+        row = self._in_flight.pop(result.key)[0]
+        self._queues.finish(row, 0.0, failed=False)
+        return row
 
     def _finish(self, result: Result, now: float) -> AttemptResult:
         row, url, signature, started_at = self._in_flight.pop(result.key)

@@ -78,7 +78,7 @@ class Dispatcher:
     def __init__(self) -> None:
         self.number = random.SystemRandom().randrange(1, 2**31)
         self.queues = EndpointQueues()
-        self.sender = Sender(ca_file=settings.WEBHOOK_CA_FILE or None)
+        self.sender = Sender(ca_file=settings.WEBHOOK_CA_FILE or None, may_write=lambda: self.claimer.is_sure)
         self.demand = Demand(nothing=NO_CAPACITY, wake=self.sender.wake)
         self.inbox: deque[tuple[list[LeasedDelivery], list[EndpointSnapshot]]] = deque()
         self.destinations: dict[int, Destination] = {}

@@ -30,6 +30,7 @@ from channelconnect.sending.recorder import MessageRecorder
 from channelconnect.sending.sources import ClaimedMessage, Sent
 from channelconnect.sending.uploads import MediaUploads, is_of_lost_file, must_upload
 from config.http.client import Sender
+from config.http.error_codes import WITHHELD
 from config.http.exchange import Limits, Request, Result
 from config.http.lookups import LookupFailed
 from config.http.resolver import Addresses
@@ -192,20 +193,25 @@ class CallsInFlight:
         return None
 
     def go_on(self, timeout: float) -> None:
-        """Let everything in flight go on for a moment."""
+        """Let everything in flight go on for a moment; what the provider got nothing of any more is given back."""
         results = self._http.poll(timeout)
         self._may_add = self._http.was_idle
         if results:
-            ended = [self._finish(result) for result in results]
-            self._release_all(sent.row for sent in ended)
-            self._recorder.add(results=ended)
+            withheld = [self._end(result).row for result in results if result.error == WITHHELD]
+            ended = [self._finish(result) for result in results if result.error != WITHHELD]
+            self._release_all([*withheld, *(sent.row for sent in ended)])
+            self._recorder.add(results=ended, unused=withheld)
 
-    def _finish(self, result: Result) -> Sent:
-        row, token, _, connected_at = self._calls.pop(result.key)
+    def _end(self, result: Result) -> Call:
+        call = self._calls.pop(result.key)
         self.finished += 1
         if result.key in self._slow:
             self._slow.discard(result.key)
-            self._limits.unmark_slow(row.channel_id)
+            self._limits.unmark_slow(call.row.channel_id)
+        return call
+
+    def _finish(self, result: Result) -> Sent:
+        row, token, _, connected_at = self._end(result)
         outcome = read_answer(
             status=result.status if result.error is None or result.error.startswith("http_") else None,
             body=result.response_body,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from config.http.client import Sender
-from config.http.error_codes import CLOSED, REFUSED
+from config.http.error_codes import CLOSED, REFUSED, WITHHELD
 from config.http.exchange import Limits
 from tests.config.http.receivers import NO_CONTENT, Connection, Receiver, post
 
@@ -59,3 +59,23 @@ def test_what_never_left_is_not_written(start_receiver: StartReceiver, careful: 
     result = post(careful, way)
 
     assert (result.error, result.written) == (REFUSED, False)
+
+
+@pytest.mark.parametrize("is_kept", [False, True])
+def test_what_may_not_be_written_any_more_is_withheld_at_the_last_moment(
+    start_receiver: StartReceiver, make_sender: Callable[..., Sender], *, is_kept: bool
+) -> None:
+    """Over a new connection or over one that was kept: the receiver gets nothing of it."""
+    allowed = {"now": True}
+    sender = make_sender(limits=Limits(writes_once=True), may_write=lambda: allowed["now"])
+    receiver = start_receiver()
+    before = [post(sender, receiver.vetted()).error] if is_kept else []
+    allowed["now"] = False
+
+    result = post(sender, receiver.vetted())
+
+    assert (result.error, result.status, result.written) == (WITHHELD, None, False)
+    allowed["now"] = True
+    assert post(sender, receiver.vetted()).error is None
+    assert before == [None] * is_kept
+    assert len(receiver.requests) == is_kept + 1
