@@ -66,6 +66,7 @@ METRICS = (
         read=lambda: capped_count(SenderRun.objects.filter(seen_at__gt=Now() - timedelta(seconds=LEASE_SECONDS))),
     ),
     Counter("messages_sent_total", "Calls that senders have made for messages, by what followed.", label="result"),
+    Counter("sender_brakes_total", "Stops that the provider has asked for, by whom they hold for.", label="scope"),
     Histogram("sender_claim_seconds", "How long the statements take that claim a batch of messages."),
     Histogram("sender_record_seconds", "How long the statements take that record a batch of results."),
 )

@@ -4,7 +4,7 @@ from channelconnect.models.allowance import Allowance, AllowanceUse
 from channelconnect.models.credentials import ChannelCredential
 from channelconnect.models.inbox import ProviderNotice, ReadingAttempt
 from channelconnect.models.media_uploads import MediaUpload
-from channelconnect.models.sending import SenderRun, SenderShard
+from channelconnect.models.sending import ProviderBrake, SenderRun, SenderShard
 from channelconnect.models.sessions import ConnectSession
 from channelconnect.models.settings import ConnectSettings
 from channelconnect.models.templates import MessageTemplate, TemplateSync
@@ -18,6 +18,7 @@ __all__ = [
     "ConnectSettings",
     "MediaUpload",
     "MessageTemplate",
+    "ProviderBrake",
     "ProviderNotice",
     "ReadingAttempt",
     "SenderRun",

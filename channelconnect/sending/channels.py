@@ -43,6 +43,11 @@ class ChannelSnapshot(NamedTuple):
         return self.status == "active" and self.sealed_token is not None
 
     @property
+    def account(self) -> str:
+        """Whose limits its messages count against, as its container's, beside the app's."""
+        return self.container_id or self.external_id
+
+    @property
     def sender_id(self) -> str:
         """Whose messages edge it sends through: the number's, or the Page's, also for Instagram."""
         return self.external_id if self.platform == "whatsapp" else self.container_id or self.external_id

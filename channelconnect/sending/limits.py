@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from channelconnect.sending.brakes import Brakes
+
 # Messages a second, seven eighths of what the provider takes. WhatsApp counts those that come in as well.
 RATES: Final[dict[str, float]] = {"whatsapp": 70.0, "facebook": 200.0, "instagram": 80.0}
 # Those of numbers that the provider has raised to 1,000 a second.
@@ -99,6 +101,8 @@ class SendingLimits:
     ) -> None:
         self._rates = rates
         self._clock = clock
+        self.brakes = Brakes(clock)
+        self._accounts: dict[int, str] = {}
         self._buckets: dict[int, TokenBucket] = {}
         self.calls: Counter[int] = Counter()
         self.urgent_calls: Counter[int] = Counter()
@@ -113,11 +117,14 @@ class SendingLimits:
         channel: int,
         agency: int,
         platform: str,
+        account: str = "",
         throughput: str = "",
         is_urgent: bool = True,
         number: int = 1,
     ) -> None:
         now = self._clock()
+        self._accounts[channel] = account
+        self.brakes.start(account, number)
         bucket = self._buckets.get(channel)
         if bucket is None or bucket.most != self._rate(platform, throughput):
             bucket = self._buckets[channel] = TokenBucket(self._rate(platform, throughput), now)
@@ -158,6 +165,10 @@ class SendingLimits:
         calls = max(calls, kept - self.urgent_calls[channel]) if is_urgent else calls - kept
         return max(0, min(calls, bucket.room(self._clock(), is_urgent=is_urgent)))
 
+    def brakes_of(self, channel: int) -> list[str]:
+        """Which brakes hold for a channel now, as far as its account is known."""
+        return self.brakes.scopes_of(self._accounts.get(channel, ""))
+
     def agency_room(self, agency: int, *, is_urgent: bool = True) -> int:
         most = PER_AGENCY if is_urgent else PER_AGENCY - kept_of(PER_AGENCY)
         return most - self.agency_calls[agency]
@@ -172,15 +183,20 @@ class SendingLimits:
     def tick(self) -> None:
         """Let rates recover, and forget channels that rest."""
         now = self._clock()
+        self.brakes.tick()
         for bucket in self._buckets.values():
             bucket.recover(now)
         idle = [
             channel
             for channel, bucket in self._buckets.items()
-            if now - bucket.used_at > FORGET_SECONDS and bucket.rate == bucket.most and channel not in self.calls
+            if now - bucket.used_at > FORGET_SECONDS
+            and bucket.rate == bucket.most
+            and channel not in self.calls
+            and not self.brakes_of(channel)
         ]
         for channel in idle:
             del self._buckets[channel]
+            self._accounts.pop(channel, None)
 
     def _rate(self, platform: str, throughput: str) -> float:
         if self._rates is None:

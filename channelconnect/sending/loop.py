@@ -58,7 +58,7 @@ class SenderRun:
         self.channels = KnownChannels()
         self.demand = Demand(nothing=NO_ROOM, wake=self.http.wake)
         self.inbox: deque[tuple[Sequence[ClaimedMessage], list[ChannelSnapshot] | None]] = deque()
-        self.claimer = MessageClaimer(self.number, chosen, self.demand, self._receive)
+        self.claimer = MessageClaimer(self.number, chosen, self.demand, self._receive, self.limits.brakes)
         by_name = {source.name: source for source in chosen}
         self.recorder = MessageRecorder(self.number, by_name, self.claimer.look_again)
         urgent = frozenset(source.name for source in chosen if is_urgent(source))

@@ -22,6 +22,7 @@ from channelconnect.providers.messages.answers import UNREACHED, UNSENDABLE
 from channelconnect.providers.messages.bodies import UnwritableMessage
 from channelconnect.providers.messages.errors import ERRORS, Backoff
 from channelconnect.sending.calling.address import ProviderAddress
+from channelconnect.sending.calling.complaints import pull_brakes
 from channelconnect.sending.calling.routes import Routes
 from channelconnect.sending.calling.waits import LONGEST_RETRY_SECONDS, given_up, wait_of
 from channelconnect.sending.channels import ChannelSnapshot, KnownChannels
@@ -108,6 +109,7 @@ class CallsInFlight:
                 channel=channel_id,
                 agency=agency_id,
                 platform=channel.platform if channel else "",
+                account=channel.account if channel else "",
                 throughput=channel.throughput if channel else "",
                 is_urgent=is_urgent,
                 number=number,
@@ -139,17 +141,24 @@ class CallsInFlight:
             return False
         if addresses is None:
             return False
-        refused: list[Sent] = []
         number, self._may_add = min(self.room, self.waiting), False
+        refused: list[Sent] = []
+        braked: list[ClaimedMessage] = []
         for _ in range(number):
             row = (self._waiting_urgent or self._waiting).popleft()
-            refusal = self._start(row, addresses)
-            if refusal is not None:
+            if self._is_braked(row):
+                braked.append(row)
+            elif refusal := self._start(row, addresses):
                 refused.append(self._sent(row, refusal))
-        if refused:
-            self._release_all(sent.row for sent in refused)
-            self._recorder.add(results=refused)
+        if refused or braked:
+            self._release_all([*braked, *(sent.row for sent in refused)])
+            self._recorder.add(results=refused, unused=braked)
         return bool(self.waiting)
+
+    def _is_braked(self, row: ClaimedMessage) -> bool:
+        """Whether the provider has said, since this was claimed, that it takes nothing now."""
+        channel = self._channels.get(row.channel_id)
+        return channel is not None and self._limits.brakes.is_stopped(channel.account)
 
     def _waiting_of(self, row: ClaimedMessage) -> deque[ClaimedMessage]:
         return self._waiting_urgent if row.source in self._urgent else self._waiting
@@ -221,6 +230,8 @@ class CallsInFlight:
         )
         if outcome.error is not None and outcome.error.backoff is Backoff.NUMBER:
             self._limits.slow_down(row.channel_id)
+        if channel := self._channels.get(row.channel_id):
+            pull_brakes(self._limits.brakes, channel.account, outcome, result)
         return self._sent(row, outcome)._replace(connected_at=connected_at)
 
     def _release_all(self, rows: Iterable[ClaimedMessage]) -> None:

@@ -6,6 +6,7 @@ from time import monotonic
 
 from django.db import connection as project
 
+from channelconnect.sending.brakes import Brakes
 from channelconnect.sending.channels import ChannelSnapshot, read_channels
 from channelconnect.sending.claiming.ready import ReadyChannels
 from channelconnect.sending.claiming.rooms import Rooms, SendingRoom
@@ -44,8 +45,10 @@ class MessageClaimer(Claimer[SendingRoom]):
         sources: Sequence[MessageSource],
         demand: Demand[SendingRoom],
         deliver: Callable[[Sequence[ClaimedMessage], list[ChannelSnapshot] | None], None],
+        brakes: Brakes,
     ) -> None:
         super().__init__(run, runs_over(sources), demand)
+        self._brakes = brakes
         self._sources = sorted(sources, key=lambda source: source.priority)
         self._deliver = deliver
         self.shards = OwnedShards(run=run, shards="channelconnect_sendershard", runs="channelconnect_senderrun")
@@ -65,6 +68,7 @@ class MessageClaimer(Claimer[SendingRoom]):
 
     def sweep(self, connection: Connection) -> None:
         self.shards.balance(connection)
+        self._brakes.exchange(connection)
         for source in self._sources:
             source.advance(connection)
         self._expect_news()

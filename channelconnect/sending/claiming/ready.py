@@ -56,10 +56,13 @@ class ReadyChannels:
             return shard_of(path[1]) not in held or rooms.of_channel(path[1]) <= 0
 
         in_turn = self._turns.in_turn(most_of_each=CHANNELS_PER_AGENCY, is_skipped=is_skipped)
-        chosen = list(islice(in_turn, CHANNELS_PER_CLAIM))
+        chosen: dict[Path, int] = {}
+        for path in islice(in_turn, CHANNELS_PER_CLAIM):
+            chosen[path] = rooms.of_channel(path[1])
+            rooms.reserve(path[1], chosen[path])
         for path in chosen:
             self._turns.end_turn(path)
-        return {path: rooms.of_channel(path[1]) for path in chosen}
+        return chosen
 
     def remove(self, path: Path) -> None:
         """Take a channel out that has nothing left."""

@@ -28,9 +28,20 @@ class Rooms:
         self._is_urgent = is_urgent
         self._channels = Counter(row.channel_id for row in claimed)
         self._agencies = Counter(row.agency_id for row in claimed)
+        self._braked: Counter[str] = Counter()
+        for channel, number in self._channels.items():
+            self.reserve(channel, number)
 
     def of_channel(self, channel: int) -> int:
-        return self._limits.room(channel, is_urgent=self._is_urgent) - self._channels[channel]
+        room = self._limits.room(channel, is_urgent=self._is_urgent) - self._channels[channel]
+        for scope in self._limits.brakes_of(channel):
+            room = min(room, self._limits.brakes.room(scope, is_urgent=self._is_urgent) - self._braked[scope])
+        return room
+
+    def reserve(self, channel: int, number: int) -> None:
+        """Keep so much of what brakes leave for a channel: what others share with it is less by that."""
+        for scope in self._limits.brakes_of(channel):
+            self._braked[scope] += number
 
     def of_agency(self, agency: int) -> int:
         return self._limits.agency_room(agency, is_urgent=self._is_urgent) - self._agencies[agency]

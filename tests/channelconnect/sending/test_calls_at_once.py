@@ -4,10 +4,12 @@ import threading
 from collections.abc import Callable
 from contextlib import closing
 
+import pytest
 from django.test import override_settings
 
 from channelconnect.sending.calling.calls import FEW_CALLS, MORE_CALLS, CallsInFlight
 from channelconnect.sending.channels import read_channels
+from channelconnect.sending.claiming.claimer import MessageClaimer
 from channelconnect.sending.loop import SenderRun
 from config.leases.connection import open_connection
 from tests.channelconnect.sending.masses import Mass
@@ -47,7 +49,10 @@ def go_on_until(calls: CallsInFlight, condition: Callable[[], bool]) -> None:
     until(look)
 
 
-def test_more_than_a_few_calls_are_started_only_while_nobody_answers(channel: Channel) -> None:
+def test_more_than_a_few_calls_are_started_only_while_nobody_answers(
+    channel: Channel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(MessageClaimer, "longest_attempt_seconds", -3_600.0)  # nobody renews the run's claims here
     provider, mass = HesitantProvider(), Mass([channel], MESSAGES)
     receiver = Receiver(provider)
     with override_settings(META_GRAPH_URL=f"http://127.0.0.1:{receiver.port}"):
@@ -55,6 +60,7 @@ def test_more_than_a_few_calls_are_started_only_while_nobody_answers(channel: Ch
     calls = run.calls
     try:
         with closing(open_connection("test")) as own:
+            run.claimer.on_connect(own)
             run.channels.take(read_channels(own, [channel.pk]))
             calls.add(mass.claim(own, run=run.number, rooms={channel.pk: MESSAGES}, batch=MESSAGES))
         assert calls.start_waiting()

@@ -1,6 +1,7 @@
 """What a test or an integrator has given the sandbox to play."""
 
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
 from tools.sandbox.control.faults import AFTER_CALL, BEFORE_CALL, CALLS, GROUPS, MUTATIONS, SLOW, Fault
@@ -22,6 +23,7 @@ class Scenario:
 
     It then gives all permissions but the `declined` ones, for all accounts or those of `accounts` alone. `statuses` is
     the course that follows a send which asks for none; with `has_windows` free text needs a message in the last day.
+    `usage` is what the usage headers of sends say: `{percent, minutes}` for `app`, business accounts and Pages.
     """
 
     person: str = ""
@@ -33,6 +35,7 @@ class Scenario:
     statuses: str = "read"
     status_seconds: float = 0.3
     has_windows: bool = False
+    usage: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     @classmethod
     def read(cls, given: dict[str, Any]) -> Self:

@@ -2,6 +2,7 @@
 
 import json
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -125,6 +126,21 @@ def error_response(name: str, token: str = "") -> Response:
         headers |= usage(graph_error.minutes)
     answer = json_response({"error": error}, graph_error.status)
     return Response(answer.status, answer.body, headers)
+
+
+def usage_of(used: Mapping[str, Mapping[str, int]], account: str) -> dict[str, str]:
+    """Give the usage headers of an account's call, as far as a scenario has them."""
+    headers: dict[str, str] = {}
+    if "app" in used:
+        headers["X-App-Usage"] = json.dumps(_entry(used["app"]))
+    if account in used:
+        headers["X-Business-Use-Case-Usage"] = json.dumps({account: [{"type": "messaging"} | _entry(used[account])]})
+    return headers
+
+
+def _entry(used: Mapping[str, int]) -> dict[str, int]:
+    counts = {"call_count": used.get("percent", 0), "total_time": 1, "total_cputime": 1}
+    return counts | ({"estimated_time_to_regain_access": used["minutes"]} if "minutes" in used else {})
 
 
 def usage(minutes: int) -> dict[str, str]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tools.sandbox.control.statuses import COURSES, Accepted
-from tools.sandbox.graph.errors import Refused
+from tools.sandbox.graph.errors import Refused, usage_of
 from tools.sandbox.graph.listing import is_registered, kind_of, visible_number, visible_page
 from tools.sandbox.graph.message_checks import check_page_message, check_whatsapp
 from tools.sandbox.graph.sending_errors import ENDINGS, ERRORS, SendRefused, Wish, refusal, wishes_of
@@ -19,10 +19,13 @@ SECRET_NAMES: Final = frozenset({"access_token", "appsecret_proof"})
 
 def send(state: SandboxState, request: Request, token: Token, key: str) -> Response:
     send_as = _send_whatsapp if kind_of(token, key) == "phone" else _send_page
+    account = visible_number(token, key)[0].id if send_as is _send_whatsapp else key
     try:
-        return send_as(state, request, token, key)
+        answer = send_as(state, request, token, key)
     except SendRefused as refused:
-        return refusal(refused.code, refused.details)
+        answer = refusal(refused.code, refused.details)
+    usage = usage_of(state.scenario.usage, account)
+    return Response(answer.status, answer.body, {**answer.headers, **usage}) if usage else answer
 
 
 def _send_whatsapp(state: SandboxState, request: Request, token: Token, key: str) -> Response:

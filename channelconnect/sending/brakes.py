@@ -1,0 +1,203 @@
+"""Brakes: what the provider allows the app, or an account, is used up, so all that shares it sends less, or nothing.
+
+An account is a WhatsApp business account or a Page; one's brake slows no other. A brake stops everything for the time
+that the provider tells. Then, and where much is used and not yet all, so many messages a second go as the brake allows,
+urgent ones first, and more of them step by step, until the brake is off. Other senders learn of it from the database.
+"""
+
+import logging
+import math
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from channelconnect.sending.brake_rows import Pull, read_pulls, write_pulls
+from config.leases.connection import Connection
+from config.metrics import count
+
+logger = logging.getLogger(__name__)
+
+APP: Final = "app"
+# Where no time is told: by the stops so far, the last one again and again.
+STOPS: Final = (5.0, 20.0, 60.0)
+LONGEST_STOP: Final = 24 * 3_600.0
+# What goes after a stop, and at least, of what went before.
+LEAST_SHARE: Final = 1 / 8
+LEAST_RATE: Final = 2.0
+FASTER: Final = 1.1
+CLEAN_SECONDS: Final = 10.0
+# Of what may go at once the half is kept for urgent messages.
+BURST_SECONDS: Final = 0.5
+FORGET_SECONDS: Final = 60.0
+TELL_EVERY_SECONDS: Final = 1.0
+NO_BRAKE: Final = 1_000_000_000
+
+
+class Flow:
+    """How many messages a second go through a scope, as counted over whole seconds."""
+
+    def __init__(self, now: float) -> None:
+        self.used_at = now
+        self._began, self._number, self._rate = now, 0, 0.0
+
+    def add(self, number: int, now: float) -> None:
+        if now - self._began >= 1.0:
+            self._rate, self._began, self._number = self._number / (now - self._began), now, 0
+        self._number += number
+        self.used_at = now
+
+    @property
+    def rate(self) -> float:
+        return max(self._rate, float(self._number))
+
+
+class Brake:
+    """One that is on. Another thread may ask for its `room`: what changes together is exchanged as one value."""
+
+    def __init__(self, most: float, now: float) -> None:
+        self.most = max(most, LEAST_RATE / LEAST_SHARE)
+        self.stopped_until = now
+        self.stops = 0
+        self._changed_at = now
+        self._told_at = -TELL_EVERY_SECONDS
+        self._state = (0.0, now, self.most)  # messages that may go, at which time, and how many more a second
+
+    def is_stopped(self, now: float) -> bool:
+        return now < self.stopped_until
+
+    def room(self, now: float, *, is_urgent: bool) -> int:
+        if self.is_stopped(now):
+            return 0
+        burst = self._burst
+        return max(0, int(self._tokens_at(now)) - (0 if is_urgent else math.ceil(burst / 2)))
+
+    def take(self, number: int, now: float) -> None:
+        self._state = (self._tokens_at(now) - number, now, self._state[2])
+
+    def stop(self, until: float, now: float) -> None:
+        self.stopped_until = max(until, self.stopped_until)
+        self.slow_to(LEAST_SHARE, now)
+        self._state = (0.0, max(now, self.stopped_until), self._state[2])
+
+    def slow_to(self, share: float, now: float) -> None:
+        """Let no more go than this share of what went before."""
+        rate = max(LEAST_RATE, self.most * max(share, LEAST_SHARE))
+        self._state = (self._tokens_at(now), now, min(rate, self._state[2]))
+        self._changed_at = now
+
+    def recover(self, now: float) -> bool:
+        """Let a bit more go after a while without complaints; say whether the brake is off by that."""
+        if now - max(self._changed_at, self.stopped_until) < CLEAN_SECONDS:
+            return False
+        self._changed_at = now
+        self._state = (self._tokens_at(now), now, self._state[2] * FASTER)
+        return self._state[2] >= self.most
+
+    def may_tell(self, now: float) -> bool:
+        """Whether others are to hear of it, which is once a second at most."""
+        if now - self._told_at < TELL_EVERY_SECONDS:
+            return False
+        self._told_at = now
+        return True
+
+    @property
+    def _burst(self) -> float:
+        return max(2.0, self._state[2] * BURST_SECONDS)
+
+    def _tokens_at(self, now: float) -> float:
+        tokens, at, rate = self._state
+        return min(max(2.0, rate * BURST_SECONDS), tokens + max(0.0, now - at) * rate)
+
+
+class Brakes:
+    """All brakes of one run. The thread of the loop pulls them; the claimer's asks for room, and speaks to others."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._on: dict[str, Brake] = {}
+        self._flows: dict[str, Flow] = {}
+        self._to_tell: deque[Pull] = deque()
+        self._heard: deque[Pull] = deque()
+        self._known: dict[str, int] = {}
+
+    def start(self, account: str, number: int) -> None:
+        """Count messages that are about to go."""
+        now = self._clock()
+        for scope in (APP, account):
+            flow = self._flows.get(scope) or self._flows.setdefault(scope, Flow(now))
+            flow.add(number, now)
+            if brake := self._on.get(scope):
+                brake.take(number, now)
+
+    def scopes_of(self, account: str) -> list[str]:
+        """Which brakes hold for an account now."""
+        return [scope for scope in (APP, account) if scope in self._on] if self._on else []
+
+    def room(self, scope: str, *, is_urgent: bool) -> int:
+        brake = self._on.get(scope)
+        return NO_BRAKE if brake is None else brake.room(self._clock(), is_urgent=is_urgent)
+
+    def is_stopped(self, account: str) -> bool:
+        """Whether nothing at all may go, however urgent."""
+        if not self._on:
+            return False
+        now = self._clock()
+        return any(self._on[scope].is_stopped(now) for scope in self.scopes_of(account))
+
+    def stop(self, scope: str, seconds: float) -> None:
+        """Let nothing go for so long; 0 where nobody has said for how long."""
+        now = self._clock()
+        brake = self._pull(scope, now)
+        if not seconds and not brake.is_stopped(now):
+            seconds = STOPS[min(brake.stops, len(STOPS) - 1)]
+        if now + seconds <= brake.stopped_until:
+            return  # calls that were out together tell the same
+        brake.stops += 1
+        brake.stop(now + min(seconds, LONGEST_STOP), now)
+        self._to_tell.append(Pull(scope, LEAST_SHARE, brake.stopped_until - now))
+        kind = APP if scope == APP else "account"
+        count("sender_brakes_total", 1, kind)
+        logger.warning("the provider asks to be left alone", extra={"scope": scope, "seconds": round(seconds)})
+
+    def slow_to(self, scope: str, share: float) -> None:
+        """Let no more go than this share of what goes now."""
+        now = self._clock()
+        brake = self._pull(scope, now)
+        brake.slow_to(share, now)
+        if brake.may_tell(now):
+            self._to_tell.append(Pull(scope, share, 0.0))
+
+    def _pull(self, scope: str, now: float) -> Brake:
+        brake = self._on.get(scope)
+        if brake is None:
+            flow = self._flows.get(scope)
+            brake = self._on[scope] = Brake(flow.rate if flow else 0.0, now)
+        return brake
+
+    def tick(self) -> None:
+        """Follow what others have told, let brakes go step by step, and forget what rests."""
+        now = self._clock()
+        while self._heard:
+            pull = self._heard.popleft()
+            brake = self._pull(pull.scope, now)
+            brake.slow_to(pull.share, now)
+            if pull.seconds > 0:
+                brake.stop(now + pull.seconds, now)
+        for scope in [scope for scope, brake in self._on.items() if brake.recover(now)]:
+            del self._on[scope]
+        for scope in [scope for scope, flow in self._flows.items() if now - flow.used_at > FORGET_SECONDS]:
+            del self._flows[scope]
+
+    def exchange(self, connection: Connection) -> None:
+        """Tell others what was pulled here, and hear what they have; the claimer's thread does it."""
+        told = [self._to_tell.popleft() for _ in range(len(self._to_tell))]
+        if told:
+            write_pulls(connection, told)
+        found = read_pulls(connection)
+        for pull in self._news_of(found):
+            self._heard.append(pull)
+        self._known = {pull.scope: pull.number for pull in found}
+
+    def _news_of(self, found: Iterable[Pull]) -> list[Pull]:
+        return [pull for pull in found if self._known.get(pull.scope) != pull.number]
