@@ -5,6 +5,7 @@ from broadcasts.models.chunks import RecipientChunk
 from broadcasts.models.clicks import Click
 from broadcasts.models.costs import BilledCount, Rate
 from broadcasts.models.counts import BroadcastCount
+from broadcasts.models.failures import FailureStreak
 from broadcasts.models.recipients import Recipient, RecipientQuerySet, Stage
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "BroadcastCount",
     "BroadcastQuerySet",
     "Click",
+    "FailureStreak",
     "Rate",
     "Recipient",
     "RecipientChunk",

@@ -60,7 +60,7 @@ def paused_broadcasts(workspace: Workspace) -> Iterator[Concern]:
     for uuid, name, _status, reason in paused[:MOST_NAMED]:
         text = _("The broadcast %(name)s is paused: %(reason)s") if reason else _("The broadcast %(name)s is paused.")
         yield Concern(
-            text=text % {"name": name, "reason": reason},
+            text=text % {"name": name, "reason": reason and _(reason)},
             url=reverse("console:broadcast", args=[uuid]),
             action=_("Broadcast"),
         )

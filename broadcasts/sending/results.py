@@ -11,6 +11,7 @@ from typing import Any, Final
 from broadcasts import events
 from broadcasts.sending import statements
 from broadcasts.sending.claims import key_of
+from broadcasts.sending.streaks import END, TOO_MANY_ALIKE, Streak, add_to_streaks, streaks_of
 from broadcasts.services.counts import add_counts
 from broadcasts.services.events.recipient_events import record_recipient_events
 from broadcasts.services.moving import pause_for_fault
@@ -37,7 +38,7 @@ def record_results(own: Connection, *, run: int, results: Sequence[Sent]) -> int
     accepted = [one for one in ordered if one.outcome.result is CallResult.ACCEPTED]
     others = [one for one in ordered if one.outcome.result is not CallResult.ACCEPTED]
     kept = _record_sent(own, run, accepted) if accepted else 0
-    return kept + (_record_others(run, others) if others else 0)
+    return kept + (_record_others(run, others, streaks_of(results)) if others else 0)
 
 
 def _record_sent(own: Connection, run: int, accepted: Sequence[Sent]) -> int:
@@ -53,6 +54,7 @@ def _record_sent(own: Connection, run: int, accepted: Sequence[Sent]) -> int:
         kept = sum(sent.values())
         if kept < len(accepted):
             kept = _with_settled(cursor, kept, accepted)
+        cursor.execute(END, {"ids": integers(sent)}, prepare=True)
         add_counts({one: {"pending": -number, "sent": number} for one, number in sent.items()}, cursor=cursor)
     return kept
 
@@ -63,7 +65,7 @@ def _with_settled(cursor: Any, kept: int, results: Sequence[Sent]) -> int:
     return min(len(results), kept + int(cursor.fetchone()[0]))
 
 
-def _record_others(run: int, ordered: Sequence[Sent]) -> int:
+def _record_others(run: int, ordered: Sequence[Sent], streaks: Mapping[int, Streak]) -> int:
     unknown = [one for one in ordered if one.outcome.result is CallResult.UNKNOWN]
     waiting = [one for one in ordered if one.outcome.result is CallResult.RETRY or _stays(one)]
     refused = [
@@ -74,8 +76,8 @@ def _record_others(run: int, ordered: Sequence[Sent]) -> int:
     faults = {key_of(one.row.id)[0]: one for one in ordered if _is_fault(one)}
     with project_transaction() as cursor:
         cursor.execute(statements.BY_KEYS)
-        if waiting or faults:
-            lock_broadcasts(cursor, {*faults, *(key_of(one.row.id)[0] for one in waiting)})
+        if waiting or faults or streaks:
+            lock_broadcasts(cursor, {*faults, *streaks, *(key_of(one.row.id)[0] for one in waiting)})
         cursor.execute(statements.LOCK, {"run": run, **_keys(ordered)})
         taken = {(row[0], row[1]): row[2] for row in cursor.fetchall() if row[3] and row[4]}
         changes: defaultdict[int, Counter[str]] = defaultdict(Counter)
@@ -85,6 +87,8 @@ def _record_others(run: int, ordered: Sequence[Sent]) -> int:
         if kept < len(ordered):
             kept = _with_settled(cursor, kept, ordered)
         _pause(faults)
+        if alike := add_to_streaks(cursor, streaks):
+            pause_for_fault(alike, TOO_MANY_ALIKE, database_now())
         add_counts(changes)
     return kept
 

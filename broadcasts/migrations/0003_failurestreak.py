@@ -1,0 +1,21 @@
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [("broadcasts", "0002_storage")]
+
+    operations = [
+        migrations.CreateModel(
+            name="FailureStreak",
+            fields=[
+                ("broadcast_id", models.BigIntegerField(primary_key=True, serialize=False)),
+                ("code", models.CharField(max_length=100)),
+                ("number", models.IntegerField()),
+            ],
+        ),
+        # It changes with each batch of a broadcast that fails: room on its page for what it was.
+        migrations.RunSQL(
+            "ALTER TABLE broadcasts_failurestreak SET (fillfactor = 50)",
+            "ALTER TABLE broadcasts_failurestreak RESET (fillfactor)",
+        ),
+    ]
