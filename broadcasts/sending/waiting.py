@@ -19,14 +19,14 @@ from channelconnect.services.allowance_keys import Key, keys_of
 from config.db import database_now
 from config.leases.arrays import integers, texts
 from config.leases.connection import Connection
+from config.postgresql.advisory_locks import AdvisoryLock
 
 OVERDUE_BATCH: Final = 500
 MOST_BROADCASTS: Final = 1_000
 # No room that opens is given to more than this at once: they leave first.
 RELEASED_AT_ONCE: Final = 2_000
 # An advisory lock: one sender at a time looks for room.
-RELEASING: Final = 7_105_021
-ONE_AT_A_TIME: Final = f"SELECT pg_try_advisory_xact_lock({RELEASING})"
+ONE_AT_A_TIME: Final = f"SELECT pg_try_advisory_xact_lock({AdvisoryLock.ALLOWANCE_RELEASE.value})"
 
 
 def skip_recipients(reasons: Mapping[tuple[int, int], str]) -> None:

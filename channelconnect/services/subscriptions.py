@@ -17,12 +17,11 @@ from channelconnect.providers import Account, Grant
 from channelconnect.services.allowance_keys import uses_taken_along
 from config.encryption import UnreadableSecret
 from config.errors import Conflict
+from config.postgresql.advisory_locks import AdvisoryLock
 from workspaces.subaccounts.models import Channel
 
 # Longer than any step of the flow may take: a choice that was not saved by then never will be.
 SAVING = timedelta(minutes=10)
-# The class of the containers' advisory locks: any constant that nothing else in this database locks.
-CONTAINERS = 7_105_004
 LOCK = "SELECT pg_advisory_xact_lock(%s, hashtext(%s))"
 
 
@@ -33,7 +32,7 @@ class AccountBusy(Conflict):
 def lock_container(container_id: str) -> None:
     """Let one transaction at a time decide about a subscription; the caller is inside one, and reads after this."""
     with connection.cursor() as cursor:
-        cursor.execute(LOCK, [CONTAINERS, container_id])
+        cursor.execute(LOCK, [AdvisoryLock.CONTAINER.value, container_id])
 
 
 @contextmanager

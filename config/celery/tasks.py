@@ -7,8 +7,8 @@ from functools import wraps
 
 from django.db import DatabaseError, connection
 
-# The class of the tasks' advisory locks: any constant that nothing else in this database locks.
-LOCKS = 7_105_003
+from config.postgresql.advisory_locks import AdvisoryLock
+
 TAKE = "SELECT pg_try_advisory_lock(%s, hashtext(%s))"
 RELEASE = "SELECT pg_advisory_unlock(%s, hashtext(%s))"
 
@@ -17,7 +17,7 @@ RELEASE = "SELECT pg_advisory_unlock(%s, hashtext(%s))"
 def held_alone(name: str) -> Iterator[bool]:
     """Hold the lock of this name until the block ends or the process dies; says whether nobody else has it."""
     with connection.cursor() as cursor:
-        cursor.execute(TAKE, [LOCKS, name])
+        cursor.execute(TAKE, [AdvisoryLock.TASK.value, name])
         [is_mine] = cursor.fetchone() or [False]
     try:
         yield is_mine
@@ -25,7 +25,7 @@ def held_alone(name: str) -> Iterator[bool]:
         if is_mine:
             # A connection that broke meanwhile has released it.
             with suppress(DatabaseError), connection.cursor() as cursor:
-                cursor.execute(RELEASE, [LOCKS, name])
+                cursor.execute(RELEASE, [AdvisoryLock.TASK.value, name])
 
 
 def one_at_a_time(work: Callable[[], None]) -> Callable[[], None]:

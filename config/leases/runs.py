@@ -50,7 +50,7 @@ START = -(2**62)
 class WorkerRuns:
     """The runs in a table of `WorkerRun` rows.
 
-    `presence` is the class of their advisory locks: any constant that nothing else in this database locks. A queue has
+    `presence` is the class of their advisory locks, one of `AdvisoryLock`. A queue has
     any length, so leases are freed page by page.
     """
 

@@ -13,6 +13,7 @@ from config.leases.connection import Connection
 from config.leases.runs import WorkerRuns
 from config.leases.shards import SHARDS
 from config.leases.transactions import ReadTransactions
+from config.postgresql.advisory_locks import AdvisoryLock
 from webhooks.dispatcher import statements
 
 MOST_LOST_LEASES = 10
@@ -26,8 +27,6 @@ LATE_SECONDS = 60
 ALL_SECONDS = 10**9
 # Longer than any attempt is put off.
 LONGEST_WAIT_SECONDS = 300
-# An advisory lock: any constant that nothing else in this database locks.
-PRESENCE = 7_105_002
 
 
 class LeasedDelivery(NamedTuple):
@@ -118,7 +117,7 @@ def free(connection: Connection, runs: Iterable[int], after: int, died: bool) ->
     return int(row[0]) if row else None
 
 
-RUNS = WorkerRuns(table="webhooks_dispatcherrun", presence=PRESENCE, free=free)
+RUNS = WorkerRuns(table="webhooks_dispatcherrun", presence=AdvisoryLock.DISPATCHER_RUN.value, free=free)
 
 
 def get_ready(connection: Connection, *, late_seconds: int = LATE_SECONDS) -> int:

@@ -12,11 +12,11 @@ from typing import Any
 
 from django.db import connection, transaction
 
+from config.postgresql.advisory_locks import AdvisoryLock
+
 EPOCH = date(1970, 1, 1)
 A_DAY = timedelta(days=1)
 NUMBER_BITS = 36
-# An advisory lock: any constant that nothing else in this database locks.
-MAKING = 7_105_003
 
 TODAY = "SELECT (clock_timestamp() AT TIME ZONE 'UTC')::date"
 NEW_ID = (
@@ -117,7 +117,7 @@ def make_partitions(first: date, last: date) -> int:
 @transaction.atomic
 def _make(day: date) -> bool:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [MAKING])
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [AdvisoryLock.DELIVERY_LOG_DAY.value])
         missing = [table for table in (DELIVERIES, ATTEMPTS) if day not in {one.day for one in partitions(table)}]
         for table in missing:
             table.make(cursor, day)

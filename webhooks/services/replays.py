@@ -15,6 +15,7 @@ from agency.services import record_activity
 from agency.services.events import DISPATCHER
 from agency.tenants import Tenant
 from config.celery import wake_up
+from config.postgresql.advisory_locks import AdvisoryLock
 from webhooks.models import Delivery, Endpoint
 from webhooks.models.partitions import A_DAY, first_id
 from webhooks.services.deliveries import require_open
@@ -23,8 +24,6 @@ from webhooks.services.log_times import CLOCKS_DIFFER, first_delivery_since
 MOST_REPLAYED = 10_000
 MOST_LOOKED_AT = 200_000
 BATCH = 2_000
-# An advisory lock of an agency: two replays at once would both find what neither has queued yet.
-REPLAYING = 7_105_004
 
 # Of an envelope only the newest delivery counts, and only one that has ended: what was sent again meanwhile has an
 # outcome of its own, or is on its way. Tests are no events. Newer ones are looked up one by one: as a join, which NOT
@@ -132,7 +131,9 @@ def replay_deliveries(replay: Replay, *, now: datetime, by: Actor) -> Replayed:
     if replay.endpoint:
         require_open(replay.endpoint)
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [REPLAYING, replay.tenant.agency_id % 2**31])
+        cursor.execute(
+            "SELECT pg_advisory_xact_lock(%s, %s)", [AdvisoryLock.REPLAY.value, replay.tenant.agency_id % 2**31]
+        )
     replayed = _in_batches(replay, QUEUE, now=now)
     if replayed.number:
         _record(replay, replayed.number, by)

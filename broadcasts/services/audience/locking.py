@@ -9,10 +9,8 @@ from django.db import OperationalError, connection, transaction
 from psycopg.errors import LockNotAvailable
 
 from broadcasts.models import Broadcast
+from config.postgresql.advisory_locks import AdvisoryLock
 
-# The classes of the advisory locks: any constants that nothing else in this database locks.
-LOCKS: Final = 7_105_007
-CHUNKS: Final = 7_105_008
 NUMBERS: Final = 2**31
 # Those who prepare share the audience, so whoever wants it alone waits until their chunks end.
 SHARED: Final = "pg_try_advisory_xact_lock_shared(%(class)s, (id %% %(numbers)s)::int)"
@@ -57,14 +55,19 @@ class Joined(NamedTuple):
 
 def join_preparation(broadcast: int, *, alone: bool) -> Joined | None:
     """Take a share in a broadcast's audience until the transaction ends, or wait for all of it; try the next chunk."""
-    values = {"class": LOCKS, "chunks": CHUNKS, "numbers": NUMBERS, "broadcast": broadcast}
+    values = {
+        "class": AdvisoryLock.AUDIENCE.value,
+        "chunks": AdvisoryLock.AUDIENCE_CHUNK.value,
+        "numbers": NUMBERS,
+        "broadcast": broadcast,
+    }
     row = _first(JOIN.format(audience=ALONE if alone else SHARED), values)
     return None if row is None else Joined(*row)
 
 
 def take_chunk(broadcast: int, after: int) -> bool:
     """Take a chunk until the transaction ends, unless somebody else has it."""
-    [is_taken] = _first(TAKE, [CHUNKS, broadcast, after]) or [False]
+    [is_taken] = _first(TAKE, [AdvisoryLock.AUDIENCE_CHUNK.value, broadcast, after]) or [False]
     return bool(is_taken)
 
 
@@ -85,7 +88,7 @@ def _has_ended(broadcast: int, after: int) -> bool:
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(PATIENCE)
-            cursor.execute(END, [CHUNKS, broadcast, after])
+            cursor.execute(END, [AdvisoryLock.AUDIENCE_CHUNK.value, broadcast, after])
             cursor.execute(NO_PATIENCE)
     except OperationalError as error:
         if not isinstance(error.__cause__, LockNotAvailable):
@@ -97,7 +100,7 @@ def _has_ended(broadcast: int, after: int) -> bool:
 def hold_preparation(contact: int) -> None:
     """Let no broadcast of a contact's workspace be prepared until the transaction ends; chunks under way end first."""
     with connection.cursor() as cursor:
-        cursor.execute(WAIT, {"class": LOCKS, "numbers": NUMBERS, "contact": contact})
+        cursor.execute(WAIT, {"class": AdvisoryLock.AUDIENCE.value, "numbers": NUMBERS, "contact": contact})
 
 
 def _first(statement: str, values: Any) -> tuple[Any, ...] | None:

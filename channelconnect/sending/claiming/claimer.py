@@ -17,9 +17,7 @@ from config.leases.connection import Connection
 from config.leases.runs import WorkerRuns
 from config.leases.shards import OwnedShards, shard_of
 from config.metrics import observe
-
-# An advisory lock: any constant that nothing else in this database locks.
-PRESENCE = 7_105_004
+from config.postgresql.advisory_locks import AdvisoryLock
 
 
 def runs_over(sources: Sequence[MessageSource]) -> WorkerRuns:
@@ -30,7 +28,7 @@ def runs_over(sources: Sequence[MessageSource]) -> WorkerRuns:
         left = [source for source in sources if source.free(connection, runs=numbers)]
         return after if left else None
 
-    return WorkerRuns(table="channelconnect_senderrun", presence=PRESENCE, free=free)
+    return WorkerRuns(table="channelconnect_senderrun", presence=AdvisoryLock.SENDER_RUN.value, free=free)
 
 
 class MessageClaimer(Claimer[SendingRoom]):

@@ -17,9 +17,8 @@ from config.operations.bootstrap.catalogue import ensure_catalogue
 from config.operations.bootstrap.demo_workspace import ensure_demo_workspace
 from config.operations.bootstrap.keys import ensure_agency_key, ensure_workspace_key
 from config.operations.bootstrap.users import SignIn, ensure_admin, ensure_owner
+from config.postgresql.advisory_locks import AdvisoryLock
 from workspaces.subaccounts.models import Workspace
-
-LOCK = 7_105_002  # any constant that nothing else in this database locks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +94,7 @@ def ensure_demo(agency: Agency, *, rotate: bool, now: datetime) -> Demo:
 def _wait_for_other_runs() -> None:
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL lock_timeout = '60s'")
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [AdvisoryLock.INSTALLATION.value])
         cursor.execute("RESET lock_timeout")
 
 

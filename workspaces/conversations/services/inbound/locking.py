@@ -4,8 +4,8 @@ from collections.abc import Collection
 
 from django.db import connection
 
-# The class of these advisory locks: any constant that nothing else in this database locks.
-LOCKS = 7_105_011
+from config.postgresql.advisory_locks import AdvisoryLock
+
 LOCK = """
 SELECT pg_advisory_xact_lock(%s, channel.number)
 FROM (SELECT number FROM unnest(%s::integer[]) AS asked (number) ORDER BY number) AS channel
@@ -21,4 +21,4 @@ def lock_channels(channels: Collection[int]) -> None:
     numbers = sorted({number % 2**31 for number in channels})
     if numbers:
         with connection.cursor() as cursor:
-            cursor.execute(LOCK, [LOCKS, numbers])
+            cursor.execute(LOCK, [AdvisoryLock.CHANNEL_INBOX.value, numbers])
