@@ -12,11 +12,11 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.api.errors.faults import sqlstate
 from config.api.errors.refusals import Malformed
 from config.api.requests.strict_json import canonical_bytes
 from config.api.responses.json import CONTENT_TYPE, json_response
 from config.errors import Conflict
+from config.postgresql.races import sqlstate
 from config.retention.rules import OldRows
 
 Work = Callable[[], HttpResponse | Response]

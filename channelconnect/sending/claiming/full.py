@@ -4,7 +4,7 @@ from typing import Final
 
 from django.db import connection
 
-from channelconnect.sending.claiming.allowance import KEY
+from channelconnect.services.allowance_keys import KEY
 
 BATCH: Final = 1_000
 # Keys that are not there yet are made; locked in their order, as those who take from them do.

@@ -14,10 +14,10 @@ from prometheus_client import Metric as Family
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
 
-from config.api.errors.faults import sqlstate
 from config.metrics import METRICS, Counter, Gauge, Histogram
 from config.metrics.declarations import Values
 from config.metrics.publishing import PROCESS, PROCESSES, TOTALS
+from config.postgresql.races import sqlstate
 from config.redis import RedisAway, attempt
 
 logger = logging.getLogger(__name__)

@@ -11,7 +11,7 @@ from django.utils.timezone import now
 from broadcasts.models import Recipient, Stage
 from broadcasts.services.tracking.clicks import count_clicks, record_clicks
 from broadcasts.services.tracking.links import Target
-from channelconnect.sending.claiming.claimer import PRESENCE
+from config.postgresql.advisory_locks import AdvisoryLock
 from tests.waiting import PATIENCE_SECONDS, until
 
 # Who frees rows, and waits for somebody who has one of them.
@@ -51,7 +51,7 @@ def claimed_by_the_dead(seconds: float = PATIENCE_SECONDS) -> list[tuple[int, in
     end, keys = time.monotonic() + seconds, list[tuple[int, int]]()
     while not keys and time.monotonic() < end:
         time.sleep(0.01)
-        dead = [number for (number,) in _rows(DEAD, [PRESENCE])]
+        dead = [number for (number,) in _rows(DEAD, [AdvisoryLock.SENDER_RUN.value])]
         claimed = Recipient.objects.filter(stage=Stage.CLAIMED, run__in=dead)
         keys = list(claimed.order_by("pk").values_list("pk", flat=True))
     return keys

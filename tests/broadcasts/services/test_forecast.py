@@ -14,7 +14,7 @@ from broadcasts.models import Broadcast, Rate, Recipient, Wave
 from broadcasts.services.forecast import preview
 from broadcasts.services.forecast.waves import Due, within_limit, without_limit
 from channelconnect.models import Allowance, AllowanceUse
-from channelconnect.sending.claiming.allowance import WINDOW, keys_of
+from channelconnect.services.allowance_keys import WINDOW, keys_of
 from tests.broadcasts.services.making import (
     a_contact,
     a_conversation,

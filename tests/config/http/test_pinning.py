@@ -122,7 +122,7 @@ class TestConnectedAddress:
     """What stops libcurl, should it ever be led to another address than the vetted ones."""
 
     def loaded(self, receiver: Receiver, vetted_address: str, opened: list[None]) -> Transfer:
-        transfer = Transfer(Limits(total_ms=60_000), "/dev/null", lambda: opened.append(None))
+        transfer = Transfer(Limits(total_ms=60_000), "/dev/null", lambda: opened.append(None), lambda: True)
         transfer.load(request_to(receiver.vetted("hooks.acme.io", "/", vetted_address)))
         return transfer
 
@@ -152,7 +152,7 @@ class TestConnectedAddress:
         """They are held in its table of names for a limited time, and a handle is used for longer."""
         receiver = start_receiver(after_request(lambda connection: connection.send(CLOSING)))
         vetted = receiver.vetted("hooks.acme.io", "/", "127.0.0.3", "127.0.0.1")
-        transfer = Transfer(Limits(total_ms=60_000), "/dev/null", lambda: None)
+        transfer = Transfer(Limits(total_ms=60_000), "/dev/null", lambda: None, lambda: True)
         transfer.curl.setopt(pycurl.DNS_CACHE_TIMEOUT, 1)
 
         transfer.load(request_to(vetted))

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import connection, transaction
 
@@ -108,7 +108,7 @@ RETURNING contact.id, contact.workspace_id, word.was_out, word.source <> ''
 
 
 def _write(words: Collection[ConsentWord], now: datetime) -> list[tuple[int, int, bool, bool]]:
-    values = {
+    values: dict[str, Any] = {
         "now": now,
         "contacts": integers([word.contact for word in words]),
         "times": moments([word.at for word in words]),

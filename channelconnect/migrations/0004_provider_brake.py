@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("channelconnect", "0002_database_rules")]
+    dependencies = [("channelconnect", "0003_access_checks")]
 
     operations = [
         migrations.CreateModel(

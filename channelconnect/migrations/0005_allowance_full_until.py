@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("channelconnect", "0002_database_rules"),
+        ("channelconnect", "0004_provider_brake"),
     ]
 
     operations = [

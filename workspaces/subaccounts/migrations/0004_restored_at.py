@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("subaccounts", "0002_database_rules")]
+    dependencies = [("subaccounts", "0003_provider_times")]
 
     operations = [
         migrations.AddField("workspace", "restored_at", models.DateTimeField(blank=True, editable=False, null=True))
