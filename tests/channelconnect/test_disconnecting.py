@@ -8,7 +8,7 @@ from django.db import connection
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
-from channelconnect.models import ChannelCredential, Unsubscription
+from channelconnect.models import Allowance, AllowanceUse, ChannelCredential, Unsubscription
 from channelconnect.tasks import unsubscribe
 from tests.agency.console.browsers import text
 from tests.channelconnect.agencies import a_session, switch_on
@@ -246,6 +246,24 @@ def test_an_account_that_has_moved_is_taken_back_where_it_was(connecting: Tenant
     [row] = Unsubscription.objects.all()
     assert (row.reason, row.container_id, row.status) == ("moved", "2019999", "waiting")
     assert ChannelCredential.objects.get().container_id == BUSINESS
+
+
+def test_who_was_written_to_before_an_account_moved_to_another_portfolio_counts_there(
+    connecting: Tenant, customer: Customer
+) -> None:
+    channel = connected(connecting, customer)
+    ChannelCredential.objects.filter(channel=channel).update(portfolio_id="8009")
+    before = Allowance.objects.create(key="portfolio:8009", used=2)
+    for hours, address in ((1, "4915100001"), (25, "4915100002")):
+        AllowanceUse.objects.create(allowance=before, address=address, last_at=now() - timedelta(hours=hours))
+    session = a_session(connecting, reconnect=channel.uuid)
+    customer.authorize(session)
+    customer.select(FIRST_NUMBER)
+    assert outcome(session) == ("connected", None)
+    after = Allowance.objects.get(key=f"portfolio:{ChannelCredential.objects.get().portfolio_id}")
+    assert (after.pk != before.pk, after.used) == (True, 1)
+    lately = before.uses.filter(address="4915100001")
+    assert list(after.uses.values_list("address", "last_at")) == list(lately.values_list("address", "last_at"))
 
 
 # What support sees --------------------------------------------------------------------------------------------

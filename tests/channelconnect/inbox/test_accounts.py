@@ -1,6 +1,7 @@
 """What callbacks tell about accounts: channels keep the limit and the quality that WhatsApp tells, and are lost."""
 
 import time
+from datetime import timedelta
 from typing import Any
 
 import orjson
@@ -35,8 +36,8 @@ def shown(a: Tenant, channel: Channel) -> tuple[Any, ...]:
     return data["messaging_limit"], data["quality"], data["remaining_allowance"]
 
 
-def tell(field: str, **value: Any) -> None:
-    body = whatsapp(field, value).replace(b"1790000000", str(int(time.time()) + 1).encode())
+def tell(field: str, *, at: int = 1, **value: Any) -> None:
+    body = whatsapp(field, value).replace(b"1790000000", str(int(time.time()) + at).encode())
     assert store_notice(body=body)
     read_waiting()
 
@@ -57,6 +58,20 @@ def test_a_portfolio_s_limit_is_kept_with_its_numbers_and_no_other(a: Tenant, nu
     assert shown(a, a.channel) == (None, "UNKNOWN", None)
     tell("business_capability_update", max_daily_conversation_per_phone=-1)
     assert shown(a, number) == (None, "UNKNOWN", None)
+
+
+def test_what_comes_after_something_newer_changes_nothing(a: Tenant, number: Channel) -> None:
+    """By the provider's own times: callbacks come in any order, and those that failed are sent again for days."""
+    Channel.objects.filter(pk=number.pk).update(connected_at=now() - timedelta(days=1))
+    quality = {"display_phone_number": "15550100"}
+    tell("business_capability_update", at=-100, max_daily_conversation_per_phone=250)
+    tell("business_capability_update", at=-200, max_daily_conversation_per_phone=10_000)
+    tell("phone_number_quality_update", at=-60, event="FLAGGED", **quality)
+    tell("phone_number_quality_update", at=-70, event="UNFLAGGED", current_limit="TIER_1K", **quality)
+    assert shown(a, number) == (1_000, "RED", 1_000)
+    tell("phone_number_quality_update", at=-70, event="UNFLAGGED", current_limit="TIER_2K", **quality)
+    tell("business_capability_update", at=-80, max_daily_conversation_per_phone=50)
+    assert shown(a, number) == (2_000, "RED", 2_000)
 
 
 def test_a_number_is_named_as_people_read_it(a: Tenant, number: Channel) -> None:
