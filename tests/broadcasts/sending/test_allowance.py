@@ -2,9 +2,8 @@
 
 import random
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Final
 
@@ -20,7 +19,7 @@ from broadcasts.sending.source import BroadcastRecipients
 from broadcasts.sending.waiting import release_held
 from channelconnect.models import Allowance, AllowanceUse, ChannelCredential, SenderRun
 from channelconnect.providers.messages import CallResult, Outcome, error_of
-from channelconnect.sending.claiming.allowance import remaining_allowance, room_of
+from channelconnect.sending.claiming.allowance import person_key, remaining_allowance, room_of
 from channelconnect.sending.sources import ClaimedMessage, Sent
 from channelconnect.services.allowance_keys import MARGIN_SECONDS
 from config.leases.connection import Connection, open_connection
@@ -37,7 +36,7 @@ from tests.broadcasts.sending.broadcasts import (
     with_recipients,
 )
 from tests.channelconnect.sending.conftest import StartSender
-from tests.channelconnect.sending.messages import a_channel, a_conversation, a_message
+from tests.channelconnect.sending.messages import NUMBERS, a_channel, a_conversation, a_message
 from tests.factories import ChannelFactory, a_workspace_key
 from tests.sizes import size
 from tests.tenants import Tenant
@@ -55,16 +54,16 @@ DAY: Final = timedelta(hours=24)
 PEOPLE: Final = size("counts", "people of an allowance")
 EACH: Final = PEOPLE * 5 // 9
 APART: Final = (PEOPLE - EACH) // 2
+SENDERS: Final = 2
 
 
 class Sending:
-    """A source at work without a network: what it claims has an outcome at once, and stands in the log."""
+    """A source at work without a network: what it claims has an outcome at once."""
 
     def __init__(self, *channels: Channel) -> None:
         self.channels = channels
         self.source = BroadcastRecipients()
         self.run = random.randrange(1, 2**31)
-        self.log: list[tuple[datetime, str]] = []
         self.outcome: Callable[[ClaimedMessage], Outcome] = lambda _: Outcome(CallResult.ACCEPTED, "wamid.1")
         SenderRun.objects.create(number=self.run, started_at=now(), seen_at=now())
 
@@ -76,14 +75,12 @@ class Sending:
         results = [Sent(one, self.outcome(one), now().timestamp()) for one in claimed]
         self.source.record(own, run=self.run, results=results)
 
-    def go_on(self, own: Connection, elapsed: timedelta = timedelta()) -> int:
+    def go_on(self, own: Connection) -> int:
         """Send all that may go now; says how many that was."""
         total = 0
         while True:
             self.source.advance(own)
             claimed = self.claim(own)
-            at = now() + elapsed
-            self.log.extend((at, one.message.to.phone or "") for one in claimed)
             self.finish(own, claimed)
             total += len(claimed)
             if not claimed:
@@ -117,52 +114,65 @@ def pass_time(hours: float) -> None:
             cursor.execute(statement, [f"{hours} hours"])
 
 
-def most_in_a_day(log: list[tuple[datetime, str]]) -> int:
-    """The most different people of any 24 hours: those that end with a message."""
-    return max(len({who for at, who in log if end - DAY < at <= end}) for end, _ in log)
+class ByTheLedger:
+    """Senders at work, and the provider's ledger of what they sent, each entry at the moved time of its round."""
+
+    def __init__(self, sandbox: RunningSandbox, *channels: Channel) -> None:
+        self.sandbox, self.channels = sandbox, channels
+        self.elapsed = timedelta()
+        self.log: list[tuple[datetime, str, str]] = []
+
+    def is_idle(self) -> bool:
+        """Whether nobody is on the way, and whoever waits has no room."""
+        if Recipient.objects.filter(stage__in=(Stage.READY, Stage.CLAIMED)).exists():
+            return False
+        waiting = Broadcast.objects.filter(pk__in=Recipient.objects.filter(stage=Stage.HELD).values("broadcast_id"))
+        return not any(room_of(one) for one in self.channels if waiting.filter(channel=one).exists())
+
+    def play_round(self, hours: float) -> None:
+        """Wait until all who may be sent to now are, note it, and move on."""
+        until(self.is_idle, what="the end of a round")
+        for one in self.sandbox.ledger()["sent"][len(self.log) :]:
+            at = datetime.fromtimestamp(one["at"], UTC) + self.elapsed
+            self.log.append((at, one["account"], person_key(one["to"])))
+        self.elapsed += timedelta(hours=hours)
+        pass_time(hours)
+
+    def most_in_a_day(self, *channels: Channel) -> int:
+        """The most different people of any 24 hours whom these wrote to: those that end with a message."""
+        accounts = {channel.external_id for channel in channels}
+        own = [(at, who) for at, account, who in self.log if account in accounts]
+        return max(len({who for at, who in own if end - DAY < at <= end}) for end, _ in own)
 
 
-def _work(sender: Sending, elapsed: timedelta) -> None:
-    try:
-        with closing(open_connection("test")) as opened:
-            sender.go_on(opened, elapsed)
-    finally:
-        connection.close()
-
-
-def at_once(works: list[Callable[[], None]]) -> None:
-    """Have all of them done in threads of their own."""
-    with ThreadPoolExecutor(len(works)) as pool:
-        for done in [pool.submit(work) for work in works]:
-            done.result()
-
-
-def test_no_24_hours_have_one_more_whoever_sends_at_once_and_all_are_sent_to_at_last(own: Connection) -> None:
-    """Four senders, three broadcasts that share people, two numbers of one portfolio, a clock that is moved on."""
+@pytest.mark.parametrize("portfolios", [("8001", "8001"), ("8001", "8002")], ids=["one portfolio", "two portfolios"])
+def test_no_24_hours_have_one_more_whoever_sends_at_once_and_all_are_sent_to_at_last(
+    a: Tenant, meta: RunningSandbox, start_sender: StartSender, portfolios: tuple[str, str]
+) -> None:
+    """Several senders, three broadcasts that share people, two numbers, a clock that is moved on; by the provider."""
     limit, chance = PEOPLE // 4, random.Random(5)
-    first = a_number(limit=limit, portfolio="8001")
-    second = a_number(ChannelFactory.create(workspace=first.workspace), limit=limit, portfolio="8001")
+    first, second = (a_channel(a.workspace, meta, external_id=number) for number in NUMBERS)
+    for channel, portfolio in zip((first, second), portfolios, strict=True):
+        ChannelCredential.objects.filter(channel=channel).update(portfolio_id=portfolio)
+        Channel.objects.filter(pk=channel.pk).update(messaging_limit=limit)
     contacts = people(first, PEOPLE)
     broadcasts = [a_broadcast(channel) for channel in (first, second, first)]
     for number, broadcast in enumerate(broadcasts):
         add_recipients(broadcast, contacts[number * APART : number * APART + EACH])
-    senders = [Sending(first, second) for _ in range(4)]
-    elapsed, turns = timedelta(), 0
+    sending, turns = ByTheLedger(meta, first, second), 0
+    for _ in range(SENDERS):
+        start_sender(sources=[BroadcastRecipients()], rates=None)
     while not has_ended(*broadcasts) and turns < 60:
         turns += 1
-        at_once([partial(_work, sender, elapsed) for sender in senders])
-        hours = chance.choice([0.5, 3, 7, 11])
-        pass_time(hours)
-        elapsed += timedelta(hours=hours)
-    log = [one for sender in senders for one in sender.log]
+        sending.play_round(chance.choice([0.5, 3, 7, 11]))
     assert turns > 3
-    assert len(log) == 3 * EACH
-    assert most_in_a_day(log) == limit
+    assert len(sending.log) == 3 * EACH
+    for group in ((first, second),) if len({*portfolios}) == 1 else ((first,), (second,)):
+        assert sending.most_in_a_day(*group) == limit
     for broadcast in broadcasts:
         assert counts(broadcast) == rows_as_counts(broadcast) == {"sent": EACH}
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT used = (SELECT count(*) FROM channelconnect_allowanceuse) FROM channelconnect_allowance")
-        assert cursor.fetchall() == [(True,)]
+    for allowance in Allowance.objects.all():
+        assert allowance.used == allowance.uses.count()
 
 
 def test_who_finds_no_room_waits_for_the_oldest_use_to_end(own: Connection) -> None:
