@@ -61,12 +61,18 @@ class Mutation:
         return ("caught" if not outcome.holds and self.evidence(outcome) else "MISSED"), outcome
 
 
+def harms(outcome: Outcome) -> bool:
+    """Whether somebody was sent to twice, or is lost."""
+    return outcome.inexcusable > 0 or outcome.lost > 0
+
+
 @dataclass(frozen=True)
 class BroadcastMutation:
-    """A mutation of sending: somebody has to be sent to twice, or to be lost."""
+    """A mutation of sending; `evidence` as of others."""
 
     title: str
     scenario: BroadcastScenario
+    evidence: Callable[[Outcome], bool] = harms
     forgets_commits: bool = False
 
     def play(self, servers: Servers, name: str, seed: int) -> tuple[str, Outcome]:
@@ -83,7 +89,7 @@ class BroadcastMutation:
         was_applied = any(report.startswith("mutation-") for report in applied)
         if not was_applied or any(report.startswith("missing-") for report in applied):
             return "NOT APPLIED", outcome
-        return ("caught" if outcome.inexcusable or outcome.lost else "MISSED"), outcome
+        return ("caught" if self.evidence(outcome) else "MISSED"), outcome
 
 
 def _break(name: str, workload: Workload, stack: ExitStack) -> dict[str, str]:
@@ -123,6 +129,7 @@ MUTATIONS: dict[str, Mutation | BroadcastMutation] = {
     "sixteen": Mutation("sends sixteen at once to an endpoint", short.CROWDED, says("at once")),
     "requeued": BroadcastMutation("sends again what a dead sender held", broadcasts.KILLED),
     "passed-over": BroadcastMutation("frees no dead sender's rows that have moved", broadcasts.CLICKED),
+    "uncounted": BroadcastMutation("counts nobody before a limit is known", broadcasts.LIMITED, says("were allowed")),
     "marked-late": BroadcastMutation("marks recipients when they were sent to", broadcasts.KILLED),
     "claims": BroadcastMutation("sends before the claim is on the disk", broadcasts.CRASHED, forgets_commits=True),
     "restored": BroadcastMutation("sends on from a restored database", recovered.RECOVERED["broadcast-dump"]),

@@ -99,6 +99,19 @@ def passed_over(statements: ModuleType) -> None:
     vars(statements)["HELD_BY_RUNS"] = _replaced(statements.HELD_BY_RUNS, "stage = 1", "stage = 1 AND false")
 
 
+def uncounted(allowance: ModuleType) -> None:
+    """Count nobody as long as no limit is known."""
+    require(allowance, "take")
+    before = allowance.take
+
+    def take(cursor: Any, asked: Any, **options: Any) -> Any:
+        free = {key.name: set(people) for key, people in asked.items() if key.limit is None}
+        counted = {key: people for key, people in asked.items() if key.limit is not None}
+        return free | before(cursor, counted, **options)
+
+    vars(allowance)["take"] = take
+
+
 def marked_late(statements: ModuleType) -> None:
     """Write down that somebody was sent to when they were, and not before."""
     vars(statements)["CLAIM"] = _replaced(statements.CLAIM, "SET stage = 1, run", "SET run")
@@ -165,6 +178,7 @@ PATCHES: dict[str, dict[str, Callable[[ModuleType], None]]] = {
     "exclusive": {"config.leases.shards": shared},
     "requeued": {"broadcasts.sending.statements": requeued},
     "passed-over": {"broadcasts.sending.statements": passed_over},
+    "uncounted": {"channelconnect.sending.claiming.allowance": uncounted},
     "marked-late": {"broadcasts.sending.statements": marked_late},
     "restored": {"config.recovery.identity": always_confirmed},
     "claims": {

@@ -32,6 +32,8 @@ CHILDREN = (
 SENDERS = ("plain-sender", "plain-sender-2")
 # What one sender has out of each number at most, beside what it has just claimed.
 MOST_UNKNOWN_EACH = 64
+# So many are sent to before anybody knows a limit.
+TOLD_AFTER = 30
 SHORTEST, LONGEST = 0.3, 1.5
 # So many rows are made in one transaction.
 PART = 2_000
@@ -82,14 +84,17 @@ class BroadcastScenario:
 class KilledBroadcast(BroadcastScenario):
     """`kills` of one of two senders, some tenths of a second to `longest` seconds after both are at work.
 
-    `crash` says that half-way through PostgreSQL is killed and Redis emptied at once. With `clicks` both senders are
-    killed each time, and links of those whom they had out followed just when others free them.
+    `crash` says that half-way through PostgreSQL is killed and Redis emptied at once. Their portfolio may write to
+    `limit` people a day: that is told when some have been written to, and lifted when nobody has room any more. With
+    `clicks` both senders are killed each time, and links of those whom they had out followed just when others free
+    them.
     """
 
     kills: int
     crash: bool = True
     longest: float = LONGEST
     clicks: bool = False
+    limit: int | None = None
 
     @property
     def planned(self) -> int:
@@ -121,7 +126,8 @@ class PlayedBroadcast:
         self.fill()
 
     def fill(self) -> None:
-        """Two numbers with a broadcast each."""
+        """Two numbers of one portfolio, with a broadcast each."""
+        from channelconnect.models import ChannelCredential
         from tests.broadcasts.sending.broadcasts import a_broadcast, add_recipients, people
         from tests.channelconnect.sending.messages import NUMBERS, a_channel
         from tests.factories import WorkspaceFactory
@@ -130,6 +136,7 @@ class PlayedBroadcast:
         workspace = WorkspaceFactory.create()
         for number in NUMBERS:
             channel = a_channel(workspace, self.sandbox, external_id=number)
+            ChannelCredential.objects.filter(channel=channel).update(portfolio_id="8001")
             broadcast, missing = a_broadcast(channel), self.scenario.recipients // len(NUMBERS)
             while missing:
                 part = min(missing, PART)
@@ -141,9 +148,9 @@ class PlayedBroadcast:
             return int(self.sandbox.ledger()["sent_total"])
         return 0
 
-    def wait_for_traffic(self) -> None:
+    def wait_for_traffic(self, number: int = 5) -> None:
         before = self.sent()
-        while self.sent() < before + 5 and self.waiting():
+        while self.sent() < before + number and self.waiting():
             self.system.processes.look_after()
             time.sleep(0.05)
 
@@ -204,14 +211,41 @@ class PlayedKills(PlayedBroadcast):
     def play(self, variables: Mapping[str, str], stack: ExitStack) -> None:
         self.begin(variables)
         self.system.processes.start(*SENDERS)
-        began = time.monotonic()
+        began, limit = time.monotonic(), self._killing.limit
+        if limit is not None:
+            self.wait_for_traffic(TOLD_AFTER)
+            self._tell_limit(limit)
         for number in range(self._killing.kills):
             if self._killing.crash and number == self._killing.kills // 2:
                 self._crash()
             self._kill()
         self.let_end()
+        if limit is not None:
+            self._count_people(limit)
+            self._tell_limit(None)
+            self.let_end()
         self.outcome.notes.append(f"{self.system.processes.restarts} restarts in {time.monotonic() - began:.0f} s")
         self.count()
+
+    def _tell_limit(self, limit: int | None) -> None:
+        from workspaces.subaccounts.models import Channel
+
+        Channel.objects.update(messaging_limit=limit)
+        while limit is None and self._held():
+            self.system.processes.look_after()
+            time.sleep(0.1)
+
+    def _held(self) -> int:
+        from broadcasts.models import Recipient, Stage
+
+        return Recipient.objects.filter(stage=Stage.HELD).count()
+
+    def _count_people(self, limit: int) -> None:
+        """Hold the people whom the provider's ledger has against what the portfolio was allowed."""
+        people = {one["to"] for one in self.sandbox.ledger()["sent"]}
+        self.outcome.notes.append(f"{len(people)} people of {limit}, {self._held()} had no room")
+        if len(people) > limit:
+            self.outcome.wrong.append(f"{len(people)} people were written to, {limit} were allowed")
 
     def _kill(self) -> None:
         self.wait_for_traffic()
@@ -254,6 +288,7 @@ BROADCASTS = {
     # What one number sends in the time is what its throughput of 80 a second lets it.
     "broadcast-large": KilledBroadcast(kills=40, recipients=60_000, seconds=1_200, faults=SELDOM_HANGS, longest=16),
     "broadcast-clicked": KilledBroadcast(kills=4, recipients=2_000, seconds=300, faults=HANGS, clicks=True),
+    "broadcast-limited": KilledBroadcast(kills=4, recipients=2_000, seconds=300, faults=HANGS, limit=1_200),
     "broadcast-silent": KilledBroadcast(kills=4, recipients=1_000, seconds=300, faults=HANGS, statuses="none"),
 }
 # Calls that are out when their sender is killed were accepted.
@@ -261,4 +296,5 @@ OUT = ({"call": "send", "fault": "accept_then_hang", "every": 10, "seconds": 9},
 KILLED = KilledBroadcast(kills=2, recipients=800, seconds=200, crash=False, faults=OUT)
 CRASHED = KilledBroadcast(kills=1, recipients=800, seconds=200, faults=OUT)
 CLICKED = KilledBroadcast(kills=1, recipients=400, seconds=75, crash=False, faults=OUT, statuses="none", clicks=True)
+LIMITED = KilledBroadcast(kills=1, recipients=400, seconds=120, crash=False, limit=200)
 SHORT_BROADCAST = KilledBroadcast(kills=2, recipients=1_200, seconds=200)
