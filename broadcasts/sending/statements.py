@@ -30,9 +30,13 @@ SELECT number FROM channelconnect_senderrun WHERE number = %(run)s AND lost_at I
 
 # Of each broadcast that is still being sent as many as asked for, behind the place that this run has come to: entries
 # of the index that are dead, and that somebody's snapshot keeps, lie before it. Whom a contact's row says no more of is
-# gone. Opting out and the window are looked at again here, right before the message leaves.
+# gone. Opting out and the window are looked at again here, right before the message leaves. Whoever was tried before is
+# given up a day after they were first claimed; the time for which they were due and nobody was about to try (a pause, a
+# suspension, others before them) does not count, so the claim moves on by it.
 PICK = """
-SELECT due.place::text, asked.id, due.contact_id, due.due_at, due.tries, due.claimed_at, due.address_kind,
+SELECT due.place::text, asked.id, due.contact_id, due.due_at, due.tries,
+    due.claimed_at + greatest(interval '0', statement_timestamp() - greatest(due.due_at, due.claimed_at)),
+    due.address_kind,
     due.address, due.values::text, CASE
         WHEN due.due_at < statement_timestamp() - interval '72 hours' THEN 'too_late'
         WHEN contact.id IS NULL OR due.address IS NULL THEN 'no_address'
@@ -57,12 +61,12 @@ LEFT JOIN conversations_conversation conversation
 ORDER BY asked.turn, due.due_at, due.contact_id
 """
 
-# By their places, which PICK and REST have locked in this same transaction: a row that is locked is changed by nobody
-# else and stays where it is, and each of these statements sees it there. So is nothing else: a statement that finds
-# places and changes the rows at them looks at the moment of its beginning, and passes over what has moved since.
+# By their places, which PICK and REST have locked in this same transaction: nobody else changes a row that is locked, so
+# it stays where it is, and each of these statements sees it there. One that finds the places itself must not use them:
+# it sees what was there when it began, and passes over what has moved since.
 CLAIM = """
-UPDATE broadcasts_recipient SET stage = 1, run = %(run)s, claimed_at = coalesce(claimed_at, clock_timestamp()),
-    is_counted = %(counted)s
+UPDATE broadcasts_recipient SET stage = 1, run = %(run)s, is_counted = %(counted)s, claimed_at = coalesce(
+        claimed_at + greatest(interval '0', statement_timestamp() - greatest(due_at, claimed_at)), clock_timestamp())
 WHERE ctid = ANY (%(places)s::tid[])
 """
 HOLD = """
@@ -205,7 +209,8 @@ FROM late WHERE recipient.broadcast_id = late.broadcast_id AND recipient.contact
 RETURNING recipient.broadcast_id, recipient.contact_id
 """
 
-# Those who wait for room, by the broadcasts that have some of them, behind the one that was looked at last.
+# Those who wait for room, by the broadcasts that have some of them, behind the one that was looked at last. It uses up
+# none of their tries: they begin anew.
 WAITING = """
 SELECT broadcast.id, broadcast.channel_id FROM broadcasts_broadcast broadcast
 JOIN subaccounts_workspace workspace ON workspace.id = broadcast.workspace_id AND workspace.status = 'active'
@@ -225,7 +230,8 @@ WITH first AS MATERIALIZED (
     WHERE broadcast_id = %(id)s AND stage = 3 ORDER BY due_at, contact_id LIMIT %(room)s
     FOR NO KEY UPDATE SKIP LOCKED
 )
-UPDATE broadcasts_recipient recipient SET stage = 0, due_at = statement_timestamp()
+UPDATE broadcasts_recipient recipient SET stage = 0, due_at = statement_timestamp(),
+    claimed_at = CASE WHEN claimed_at IS NOT NULL THEN statement_timestamp() END
 FROM first WHERE recipient.broadcast_id = %(id)s AND recipient.contact_id = first.contact_id
 """
 # All that is due of a broadcast and needs room, where there is none: who is counted or has a window open may go.

@@ -1,8 +1,10 @@
 """After a pause, a suspension, or the end of a broadcast, no more than what was being sent at that moment leaves."""
 
 from contextlib import closing
+from datetime import timedelta
 
 import pytest
+from django.db.models import F
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
@@ -50,6 +52,57 @@ def test_a_pause_holds_the_rest_back_and_going_on_sends_each_of_them_once(
     until(lambda: has_ended(broadcast), what="the rest")
     assert set(meta.ledger()["sent_by_opaque"].values()) == {1}
     assert counts(broadcast) == rows_as_counts(broadcast) == {"sent": 150}
+
+
+def time_passes(broadcast: Broadcast, hours: float) -> None:
+    """Have so much time gone by, after which whoever waits for another try is due."""
+    later = timedelta(hours=hours)
+    Recipient.objects.of(broadcast).update(claimed_at=F("claimed_at") - later, due_at=F("due_at") - later)
+    Broadcast.objects.filter(pk=broadcast.pk).update(next_due_at=now())
+
+
+def waits_again(broadcast: Broadcast, *, tries: int) -> None:
+    """Wait until it was tried so often."""
+    waiting = Recipient.objects.of(broadcast).filter(stage=Stage.READY, status="pending", tries=tries)
+    until(waiting.exists, 20, what=f"try {tries}")
+
+
+@pytest.mark.usefixtures("_long_waits")
+def test_a_pause_uses_up_no_tries(channel: Channel, start_sender: StartSender) -> None:
+    """Nor does any other time in which nobody was about to try; the others are given up after a day."""
+    broadcast, other = with_recipients(channel, 1), with_recipients(channel, 1)
+    Recipient.objects.update(values=["#131016*2"])
+    start_sender()
+    for one in (broadcast, other):
+        waits_again(one, tries=1)
+
+    pause_broadcast(broadcast=broadcast, now=now(), by=SYSTEM)
+    time_passes(broadcast, 30)
+    resume_broadcast(broadcast=Broadcast.objects.get(pk=broadcast.pk), now=now(), by=SYSTEM)
+    waits_again(broadcast, tries=2)
+    time_passes(broadcast, 1)
+    until(lambda: has_ended(broadcast))
+    assert counts(broadcast) == rows_as_counts(broadcast) == {"sent": 1}
+
+    Recipient.objects.of(other).update(claimed_at=now() - timedelta(hours=25), due_at=now())
+    Broadcast.objects.filter(pk=other.pk).update(next_due_at=now())
+    until(lambda: has_ended(other))
+    assert counts(other) == rows_as_counts(other) == {"failed": 1}
+
+
+def test_waiting_for_room_uses_up_no_tries(channel: Channel) -> None:
+    Channel.objects.filter(pk=channel.pk).update(messaging_limit=0)
+    broadcast = with_recipients(channel, 1)
+    Recipient.objects.of(broadcast).update(claimed_at=now() - timedelta(hours=1), tries=1)
+    sending = Sending(channel)
+    with closing(open_connection("test")) as own:
+        assert sending.go_on(own) == 0
+        assert counts(broadcast) == {"pending": 1, "held": 1}
+        time_passes(broadcast, 30)
+        Channel.objects.filter(pk=channel.pk).update(messaging_limit=1)
+        sending.source.advance(own)
+        [claimed] = sending.claim(own)
+    assert now() - claimed.queued_at < timedelta(minutes=1)
 
 
 def test_who_was_not_sent_to_before_it_was_cancelled_never_is(
