@@ -36,6 +36,7 @@ from broadcasts.services.quota import used_broadcasts
 from channelconnect.inbox import FactHandler, fact_handlers
 from channelconnect.sending.sources import message_sources
 from config.loop_answers import loop_paths
+from config.metrics import METRICS, Counter
 from workspaces.contacts.services import (
     contact_lock_handlers,
     contact_merge_handlers,
@@ -133,3 +134,9 @@ loop_paths.add(TRACKED_LINKS)
 support_panels.add(*SUPPORT_PANELS)
 hub_panels.add(*HUB_PANELS)
 hub_concern_sources.add(*HUB_CONCERNS)
+METRICS.add(
+    Counter(
+        "recipient_statuses_missed_total",
+        "Statuses of recipients that others were in the way of: their callback is read again.",
+    )
+)

@@ -10,6 +10,10 @@ from channelconnect.providers.notices import Fact
 from config.hooks import Registry
 
 
+class FactsInTheWay(Exception):
+    """Others were in the way of facts that are to be applied: the same reading may succeed in a moment."""
+
+
 class Apply(Protocol):
     """Applies any number of facts inside the caller's transaction, each of them once, however often it comes."""
 

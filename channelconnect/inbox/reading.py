@@ -14,7 +14,7 @@ from django.db import connection, transaction
 from channelconnect.inbox import claims
 from channelconnect.inbox.channels import channels_of
 from channelconnect.inbox.claims import Body, Reading
-from channelconnect.inbox.handlers import FactHandler, apply_facts, fact_handlers, gathered
+from channelconnect.inbox.handlers import FactHandler, FactsInTheWay, apply_facts, fact_handlers, gathered
 from channelconnect.providers.graph.parsing import Row
 from channelconnect.providers.notices import (
     Fact,
@@ -87,7 +87,7 @@ class Reader:
         except Exception as error:  # whatever the handlers of all apps may raise
             if not connection.is_usable():
                 raise  # the database is away, which says nothing about the notices
-            _give_back(reading, error, sqlstate(error) in PASSING)
+            _give_back(reading, error, isinstance(error, FactsInTheWay) or sqlstate(error) in PASSING)
         return len(reading.notices)
 
     @transaction.atomic

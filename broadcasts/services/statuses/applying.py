@@ -1,5 +1,6 @@
 """Facts about broadcasts' messages, collapsed to one row for each recipient, and what follows from them."""
 
+import logging
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -19,14 +20,18 @@ from broadcasts.services.events.recipient_events import record_recipient_events
 from broadcasts.services.moving import pause_for_fault
 from broadcasts.services.refunds import return_allowance
 from broadcasts.services.statuses import statements
+from channelconnect.inbox.handlers import FactsInTheWay
 from channelconnect.providers.messages import CallResult, sentence_of
 from channelconnect.providers.messages.errors import ERRORS, SendError
 from config.leases.arrays import booleans, integers, texts
+from config.metrics import count
 from workspaces.contacts.services.people.network_changes import MarketingWish, follow_marketing_wishes
 from workspaces.conversations.facts import EchoReceived, StatusChanged
 from workspaces.conversations.services.texts import storable
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import mark_channel_lost
+
+logger = logging.getLogger(__name__)
 
 Status = Recipient.Status
 RANKS: Final = {"sent": 1, "failed": 2, "delivered": 3, "read": 4}
@@ -130,7 +135,11 @@ def _channels(broadcasts: Collection[int]) -> dict[int, int]:
 
 
 def apply_told(told: Mapping[Key, Told], channels: Mapping[int, int], *, now: datetime) -> None:
-    """Write down what is told of recipients, by their keys in order; count, bill and tell what changed."""
+    """Write down what is told of recipients, by their keys in order; count, bill and tell what changed.
+
+    Raises `FactsInTheWay` where somebody else was faster with some of them each time: nothing of it is dropped, as the
+    callback is read again.
+    """
     if not told:
         return
     keys = sorted(told)
@@ -142,8 +151,13 @@ def apply_told(told: Mapping[Key, Told], channels: Mapping[int, int], *, now: da
             if is_last:
                 cursor.execute(statements.LOCK, values)
             cursor.execute(statements.APPLY, values)
-            if not effects.take(cursor.fetchall()):
+            missed = effects.take(cursor.fetchall())
+            if not missed:
                 break
+        else:
+            count("recipient_statuses_missed_total", missed)
+            logger.warning("statuses of recipients were not applied yet", extra={"recipients": missed})
+            raise FactsInTheWay
         effects.draw(cursor, {key: told[key] for key in effects.failed}, now=now)
 
 

@@ -16,6 +16,7 @@ from channelconnect.inbox import read_waiting, store_notice
 from channelconnect.models import Allowance, AllowanceUse, ProviderNotice
 from tests.broadcasts.sending.broadcasts import a_broadcast, add_recipients, counts, people, rows_as_counts
 from tests.channelconnect.inbox.notices import NUMBER, of_number
+from tests.config.metrics.conftest import Scrape
 from tests.factories import ChannelFactory
 from workspaces.contacts.models import Contact
 from workspaces.contacts.services import remove_contact
@@ -255,3 +256,34 @@ def _of_statuses(channel: Channel) -> tuple[int, int]:
             tell(*(status(row, name) for row in batch))
     ended, hot_at_end = _updates()
     return ended - updates, hot_at_end - hot
+
+
+# As if somebody else were faster with every try.
+MISSES = """
+CREATE FUNCTION miss() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+CREATE TRIGGER miss BEFORE UPDATE ON broadcasts_recipient FOR EACH ROW EXECUTE FUNCTION miss()
+"""
+
+
+def test_a_status_that_others_are_always_faster_than_is_read_again_counted_and_logged(
+    channel: Channel, scrape: Scrape, caplog: pytest.LogCaptureFixture
+) -> None:
+    broadcast = a_broadcast(channel)
+    [recipient] = add_recipients(broadcast, people(channel, 1))
+    with connection.cursor() as cursor:
+        cursor.execute(MISSES)
+        store_notice(body=of_number(number=NUMBER, statuses=[status(recipient, "delivered")]))
+        read_waiting()
+        cursor.execute("DROP FUNCTION miss CASCADE")
+    recipient.refresh_from_db()
+    assert recipient.status == "pending"
+    assert ProviderNotice.objects.get().read_at is None
+    assert "statuses of recipients were not applied yet" in caplog.messages
+
+    ProviderNotice.objects.update(due_at=now())
+    read_waiting()
+
+    recipient.refresh_from_db()
+    assert recipient.status == "delivered"
+    assert counts(broadcast) == rows_as_counts(broadcast) == {"delivered": 1}
+    assert scrape()["recipient_statuses_missed_total", ()] >= 1
