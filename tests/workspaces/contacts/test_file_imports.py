@@ -24,7 +24,7 @@ from tests.waiting import until, wait_for_lock
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.contacts.models import Contact, ContactImport, ContactImportPiece, RefusedRow
 from workspaces.contacts.services import count_contacts
-from workspaces.contacts.services.imports.file_imports import import_next_piece
+from workspaces.contacts.services.imports.file_imports import MOST_TRIES, import_next_piece
 from workspaces.contacts.services.imports.retention import IMPORTS
 from workspaces.contacts.tasks import forget_imports, import_files
 from workspaces.subaccounts.models import Workspace
@@ -168,6 +168,47 @@ def test_workers_that_are_killed_lose_nothing_and_double_nothing(a: Tenant) -> N
     assert (made.status, made.rows_done, made.created, made.updated) == ("completed", rows, rows, 0)
     assert Contact.objects.count() == rows == count_contacts(a.workspace)
     assert not ContactImportPiece.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_import_that_always_kills_its_worker_is_set_aside_and_says_so(a: Tenant, b: Tenant) -> None:
+    """Its try is counted before it begins; meanwhile others go before it."""
+    deadly = a_running_import(a, 1_500)
+    with _held_at_row(1_100):
+        for kills in range(MOST_TRIES):
+            worker = start(IMPORTER, variables())
+            wait_for_lock("advisory")
+            assert kill(worker) == -signal.SIGKILL
+            until(lambda: not has_waiting_imports(), what="the end of the killed one's transaction")
+            deadly.refresh_from_db()
+            assert (deadly.status, deadly.rows_done, deadly.tries) == ("running", 1_000, kills + 1)
+    other = a_running_import(b, 5)
+
+    assert import_next_piece(now=now())
+    other.refresh_from_db()
+    assert other.status == "completed"
+    assert import_next_piece(now=now())
+
+    deadly.refresh_from_db()
+    assert (deadly.status, deadly.rows_done, deadly.created) == ("failed", 1_000, 1_000)
+    assert Contact.objects.filter(workspace=a.workspace).count() == 1_000
+    assert not deadly.pieces.exists()
+    assert not import_next_piece(now=now())
+    page = dashboard_client(a.workspace).get(f"/app/contacts/imports/{deadly.uuid}", HTTP_ACCEPT_LANGUAGE="de")
+    assert "Der Import brach 5-mal" in page.content.decode()
+    assert (
+        "Fehlgeschlagen"
+        in dashboard_client(a.workspace).get("/app/contacts/imports", HTTP_ACCEPT_LANGUAGE="de").content.decode()
+    )
+
+
+def has_waiting_imports() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = "
+            "(SELECT oid FROM pg_database WHERE datname = current_database())"
+        )
+        return cursor.fetchone() is not None
 
 
 @contextmanager

@@ -27,7 +27,8 @@ class ContactImport(models.Model):
     """A file whose rows wait in pieces. `mapping` gives the field of each column, empty for one that is left out.
 
     `default_country` is that of numbers without a country's code, `tags` go to every contact of the file.
-    `rows_done` moves with each piece, in the transaction that takes it in, and the piece is gone with it.
+    `rows_done` moves with each piece, in the transaction that takes it in, and the piece is gone with it. `tries` says
+    how often its next piece was begun; one whose piece breaks off again and again is `failed`, and holds nobody up.
     """
 
     class Status(models.TextChoices):
@@ -35,6 +36,7 @@ class ContactImport(models.Model):
         RUNNING = "running", _("Running")
         COMPLETED = "completed", _("Completed")
         CANCELLED = "cancelled", _("Cancelled")
+        FAILED = "failed", _("Failed")
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="contact_imports", db_index=False)
@@ -49,6 +51,7 @@ class ContactImport(models.Model):
     created = models.IntegerField(default=0)
     updated = models.IntegerField(default=0)
     refused = models.IntegerField(default=0)
+    tries = models.SmallIntegerField(default=0, db_default=0)
     by_label = models.CharField(max_length=254)
     created_at = models.DateTimeField(default=now, editable=False)
     started_at = models.DateTimeField(null=True)

@@ -26,6 +26,8 @@ from workspaces.subaccounts.services import record_workspace_activity
 logger = logging.getLogger(__name__)
 
 ROWS_OF_A_PIECE = 1_000
+# A piece that was begun so often and never ended kills whoever takes it in.
+MOST_TRIES = 5
 Status = ContactImport.Status
 
 
@@ -122,18 +124,53 @@ def is_field(field: str) -> bool:
     return field in FIELDS or (field.startswith(ATTRIBUTE) and len(field) > len(ATTRIBUTE))
 
 
-@transaction.atomic
 def import_next_piece(*, now: datetime) -> bool:
-    """Take in the next rows of the file of which least is done, so that none waits for a long one; says whether."""
-    running = ContactImport.objects.filter(status=Status.RUNNING).select_related("workspace")
-    found = running.order_by("rows_done", "id").select_for_update(skip_locked=True, of=("self",)).first()
+    """Take in the next rows of the file of which least is done, so that none waits for a long one; says whether.
+
+    Files whose rows broke off before come after all others. The try is written down before it begins, so that rows that
+    kill whoever takes them in are counted too.
+    """
+    number = _begin_next(now)
+    return number is not None and _take_next(number, now)
+
+
+@transaction.atomic
+def _begin_next(now: datetime) -> int | None:
+    """Count a try of the next file's rows; what has had enough tries is set aside."""
+    running = ContactImport.objects.filter(status=Status.RUNNING).order_by("tries", "rows_done", "id")
+    found = running.select_for_update(skip_locked=True).first()
     if found is None:
-        return False
+        return None
+    if found.tries >= MOST_TRIES:
+        _set_aside(found, now)
+    else:
+        found.tries += 1
+        found.save(update_fields=["tries"])
+    return found.pk
+
+
+def _set_aside(found: ContactImport, now: datetime) -> None:
+    """Leave the rest of a file out whose next rows break whoever takes them in."""
+    logger.error("an import is set aside", extra={"import": found.pk, "rows_done": found.rows_done})
+    found.status, found.completed_at = Status.FAILED, now
+    found.save(update_fields=["status", "completed_at"])
+    found.pieces.all().delete()
+
+
+@transaction.atomic
+def _take_next(number: int, now: datetime) -> bool:
+    rows = ContactImport.objects.select_related("workspace").select_for_update(skip_locked=True, of=("self",))
+    found = rows.filter(pk=number).first()
+    if found is None:
+        return False  # somebody else is at it
+    if found.status != Status.RUNNING:
+        return True
     piece = found.pieces.order_by("first_row").first()
     if piece is not None:
         _take(found, piece, now)
     if not found.pieces.exists():
         _complete(found, now)
+    found.tries = 0
     found.save()
     return True
 
