@@ -25,7 +25,7 @@ OVERDUE_BATCH: Final = 500
 MOST_BROADCASTS: Final = 1_000
 # No room that opens is given to more than this at once: they leave first.
 RELEASED_AT_ONCE: Final = 2_000
-# An advisory lock: one sender at a time looks for room.
+# One sender at a time looks for room.
 ONE_AT_A_TIME: Final = f"SELECT pg_try_advisory_xact_lock({AdvisoryLock.ALLOWANCE_RELEASE.value})"
 
 

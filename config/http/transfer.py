@@ -34,7 +34,11 @@ class Transfer:
     """A handle whose constant options are set once, and whose answers are cut at the limits."""
 
     def __init__(
-        self, limits: Limits, ca_file: str, on_new_socket: Callable[[], None], may_write: Callable[[], bool]
+        self,
+        limits: Limits,
+        ca_file: str,
+        on_new_socket: Callable[[], None],
+        may_write: Callable[[], bool] = lambda: True,
     ) -> None:
         self.curl: Any = pycurl.Curl()
         self._total_ms, self._connect_ms = limits.total_ms, limits.connect_ms

@@ -1,4 +1,4 @@
-"""No two parts of the product lock the same number: all numbers are in one place, and nobody writes one himself."""
+"""No two parts of the product lock the same number: all numbers are in one place, and nobody writes one elsewhere."""
 
 import re
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ def test_all_numbers_are_different() -> None:
     assert len(written) == len(set(written)) == len(AdvisoryLock)
 
 
-def test_nobody_writes_a_number_himself() -> None:
+def test_no_number_is_written_elsewhere() -> None:
     assert {str(path): found for path in sources() if (found := literals(path.read_text()))} == {}
 
 
