@@ -51,8 +51,8 @@ class Recipient(models.Model):
     `address` is what the network is given (a phone number with its plus, a PSID, an IGSID, a business-scoped id, told
     apart by `address_kind`), null where the contact is skipped at preparation. `values` are what stands for the
     message's variables, in the order of `FrozenMessage.variables`. `run` is the sender's run that has claimed it,
-    `claimed_at` when the first one did, moved on by the time since in which it was due and not tried. `is_counted` says that it was taken from the number's allowance, `is_billed`
-    that what the provider billed for it was counted.
+    `claimed_at` when the first one did, moved on by the time since in which it was due and not tried. `is_counted` says
+    that it was taken from the number's allowance, `is_billed` that what the provider billed for it was counted.
     """
 
     class Status(models.TextChoices):

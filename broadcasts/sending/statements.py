@@ -61,9 +61,9 @@ LEFT JOIN conversations_conversation conversation
 ORDER BY asked.turn, due.due_at, due.contact_id
 """
 
-# By their places, which PICK and REST have locked in this same transaction: nobody else changes a row that is locked, so
-# it stays where it is, and each of these statements sees it there. One that finds the places itself must not use them:
-# it sees what was there when it began, and passes over what has moved since.
+# By their places, which PICK and REST have locked in this same transaction: nobody else changes a row that is locked,
+# so it stays where it is, and each of these statements sees it there. One that finds the places itself must not use
+# them: it sees what was there when it began, and passes over what has moved since.
 CLAIM = """
 UPDATE broadcasts_recipient SET stage = 1, run = %(run)s, is_counted = %(counted)s, claimed_at = coalesce(
         claimed_at + greatest(interval '0', statement_timestamp() - greatest(due_at, claimed_at)), clock_timestamp())

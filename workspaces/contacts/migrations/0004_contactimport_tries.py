@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("contacts", "0002_database_rules")]
+    dependencies = [("contacts", "0003_last_words")]
 
     operations = [
         migrations.AddField(
