@@ -22,6 +22,8 @@ from config.leases.connection import Connection
 from config.postgresql.advisory_locks import AdvisoryLock
 
 OVERDUE_BATCH: Final = 500
+# Of each half second.
+ENDING_SECONDS: Final = 0.1
 MOST_BROADCASTS: Final = 1_000
 # No room that opens is given to more than this at once: they leave first.
 RELEASED_AT_ONCE: Final = 2_000
@@ -47,21 +49,24 @@ def skip_recipients(reasons: Mapping[tuple[int, int], str]) -> None:
         add_counts({one: {"pending": -number, "skipped": number} for one, number in numbers.items()})
 
 
-def end_overdue() -> None:
-    """Fail recipients of whom no status has told anything for fifteen minutes."""
+def end_overdue(*, seconds: float = ENDING_SECONDS) -> None:
+    """Fail recipients of whom no status has told anything for fifteen minutes; no batch is begun after so long.
+
+    After a restore there may be a million of them, and those who may be sent to wait for none of it.
+    """
     values = {
         "batch": OVERDUE_BATCH,
         "longest": UNKNOWN_SECONDS * 2,
         "code": OUTCOME_UNKNOWN.code,
         "message": OUTCOME_UNKNOWN.sentence,
     }
-    ended = OVERDUE_BATCH
-    while ended == OVERDUE_BATCH:
+    until, has_more = monotonic() + seconds, True
+    while has_more:
         with project_transaction() as cursor:
             cursor.execute(statements.BY_KEYS)
             cursor.execute(statements.OVERDUE, values)
             keys = cursor.fetchall()
-            ended = len(keys)
+            has_more = len(keys) == OVERDUE_BATCH and monotonic() < until
             changes: defaultdict[int, Counter[str]] = defaultdict(Counter)
             record_failed(keys, changes, now=database_now())
             add_counts(changes)

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
+from time import monotonic
 from typing import Any, Final
 
 from channelconnect.providers.messages import OUTCOME_UNKNOWN, CallResult, OutgoingFile, OutgoingMessage, Recipient
@@ -25,6 +26,8 @@ NAME: Final = "conversations"
 MOST_CHANNELS: Final = 2_000
 READY_BATCH: Final = 2_000
 OVERDUE_BATCH: Final = 500
+# Of each half second.
+ENDING_SECONDS: Final = 0.1
 # Longer than anything is put off.
 LONGEST_WAIT_SECONDS: Final = 3_600 * 2
 LONGEST_ERROR: Final = 1_000
@@ -41,7 +44,8 @@ class ConversationMessages:
     def advance(self, connection: Connection) -> None:
         values = {"batch": READY_BATCH, "longest": LONGEST_WAIT_SECONDS}
         connection.execute(statements.GET_READY, values, prepare=True)
-        while self._end_overdue() == OVERDUE_BATCH:
+        until = monotonic() + ENDING_SECONDS
+        while self._end_overdue() == OVERDUE_BATCH and monotonic() < until:
             pass
 
     def ready_channels(self, connection: Connection, shards: Collection[int]) -> Sequence[ReadyChannel]:

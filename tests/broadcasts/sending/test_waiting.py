@@ -3,15 +3,18 @@
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from datetime import timedelta
 from threading import Event, Thread
 from typing import Any
 
 import pytest
 from django.test import override_settings
+from django.utils.timezone import now
 
 from benchmarks.processes import fast_provider
-from broadcasts.models import Recipient
+from broadcasts.models import Recipient, Stage
 from broadcasts.sending.source import BroadcastRecipients
+from broadcasts.sending.waiting import OVERDUE_BATCH, end_overdue
 from channelconnect.sending import loop
 from channelconnect.sending.sources import Sent
 from config.leases.connection import Connection, open_connection
@@ -76,3 +79,15 @@ def test_it_waits_for_a_record_that_lags_behind(
         finally:
             mass.goes_on.set()
         until(lambda: mass.recorded == 1_000)
+
+
+def test_however_many_are_unknown_for_too_long_they_end_batch_by_batch(channel: Channel) -> None:
+    """Those who can be sent to wait for one batch at most."""
+    broadcast = with_recipients(channel, 2 * OVERDUE_BATCH + 1)
+    Recipient.objects.update(stage=Stage.UNKNOWN, due_at=now() - timedelta(minutes=1))
+    failed = Recipient.objects.of(broadcast).filter(status="failed")
+
+    end_overdue(seconds=0.0)
+    assert failed.count() == OVERDUE_BATCH
+    end_overdue(seconds=60.0)
+    assert failed.count() == 2 * OVERDUE_BATCH + 1
