@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.db import connection, transaction
+from django.utils.translation import gettext_noop
 
 from agency.actors import SYSTEM
 from broadcasts import events
@@ -20,16 +21,16 @@ from channelconnect.sending.sources import UNKNOWN_SECONDS
 # What is changed in one transaction.
 BROADCASTS: Final = 50
 RECIPIENTS: Final = 2_000
-UNDER_WAY: Final = (
+UNDER_WAY: Final = gettext_noop(
     "The system was restored to an earlier moment. Whoever may have been sent to since then is not sent to again: "
     "unless the network tells what became of them, they fail with send_outcome_unknown. The others wait: look at the "
     "recipients, then resume."
 )
-PAUSED_BEFORE: Final = (
+PAUSED_BEFORE: Final = gettext_noop(
     "The system was restored to an earlier moment, in which this broadcast was paused. If it was resumed after that, "
     "those who wait here may have been sent to: cancel it then, rather than resume it."
 )
-NOT_BEGUN: Final = (
+NOT_BEGUN: Final = gettext_noop(
     "The system was restored to a moment before this broadcast began, so it may have been sent. Approve it to have it "
     "sent, or cancel it."
 )
