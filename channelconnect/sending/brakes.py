@@ -140,10 +140,16 @@ class Brakes:
 
     def is_stopped(self, account: str) -> bool:
         """Whether nothing at all may go, however urgent."""
-        if not self._on:
-            return False
-        now = self._clock()
-        return any(self._on[scope].is_stopped(now) for scope in self.scopes_of(account))
+        return bool(self._on) and (self.is_all_stopped or self._is_stopped(account))
+
+    @property
+    def is_all_stopped(self) -> bool:
+        """Whether nothing may go of any account; the claimer's thread may ask."""
+        return self._is_stopped(APP)
+
+    def _is_stopped(self, scope: str) -> bool:
+        brake = self._on.get(scope)
+        return brake is not None and brake.is_stopped(self._clock())
 
     def stop(self, scope: str, seconds: float) -> None:
         """Let nothing go for so long; 0 where nobody has said for how long."""

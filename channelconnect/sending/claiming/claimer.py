@@ -92,6 +92,9 @@ class MessageClaimer(Claimer[SendingRoom]):
 
     def claim(self, connection: Connection, capacity: SendingRoom) -> int:
         self.shards.release(connection, busy=set(map(shard_of, capacity.busy)))
+        if self._brakes.is_all_stopped:
+            self.has_more = False  # the next sweep looks again
+            return 0
         began, claimed = monotonic(), list[ClaimedMessage]()
         for ready in self._ready:
             found = self._claim_of(ready, connection, capacity, claimed)
