@@ -5,6 +5,7 @@ import pytest
 from channelconnect.models import ProviderBrake, SenderRun
 from channelconnect.sending import brakes as brakes_module
 from channelconnect.sending.brakes import APP, CLEAN_SECONDS, STOPS, Brakes
+from channelconnect.sending.claiming.rooms import Rooms
 from channelconnect.sending.limits import SendingLimits
 from tests.channelconnect.sending.conftest import StartSender
 from tests.channelconnect.sending.messages import (
@@ -206,3 +207,17 @@ def test_stops_that_nobody_tells_the_time_of_grow_and_calls_that_were_out_togeth
         assert brakes.is_stopped("any")
         clock.now += 1.5
         assert not brakes.is_stopped("any")
+
+
+def test_channels_that_share_a_brake_share_what_it_leaves_of_one_claim(clock: Clock) -> None:
+    limits = SendingLimits(rates=None, clock=clock)
+    for channel, account in ((1, "one"), (2, "one"), (3, "another")):
+        limits.start(channel=channel, agency=1, platform="whatsapp", account=account)
+    limits.brakes.slow_to("one", 0.5)
+    clock.now += 60
+    rooms = Rooms(limits, (), is_urgent=True)
+    left = rooms.of_channel(1)
+    assert 0 < left == rooms.of_channel(2) < rooms.of_channel(3)
+    rooms.reserve(1, left)
+    assert rooms.of_channel(2) == 0
+    assert rooms.of_channel(3) > 0
