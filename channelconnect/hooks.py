@@ -31,7 +31,13 @@ from channelconnect.services.accounts import change_limits, change_qualities, lo
 from channelconnect.services.recorded_fields import FIELDS as RECORDED_FIELDS
 from channelconnect.services.retention import RULES
 from channelconnect.services.sessions.moving import CONNECTIONS
-from channelconnect.services.templates import check_template, choices_of_channel, has_approved_template, sync_changed
+from channelconnect.services.templates import (
+    check_template,
+    choices_of_channel,
+    has_approved_template,
+    is_marketing_template,
+    sync_changed,
+)
 from channelconnect.services.templates.syncing import APPROVED, PAUSED, REJECTED
 from config.metrics import METRICS
 from config.request_bodies import MIB, BodyRule, body_rules
@@ -145,7 +151,9 @@ fact_handlers.add(
 message_sources.add(ConversationMessages())
 message_sources.add(ReadMarks())
 allowance_sources.add(AllowanceSource("channelconnect.allowance", used_people))
-template_checks.add(TemplateCheck(name="channelconnect.templates", check=check_template))
+template_checks.add(
+    TemplateCheck(name="channelconnect.templates", check=check_template, is_marketing=is_marketing_template)
+)
 requirement_checks.add(RequirementCheck(name="template", is_met=has_approved_template))
 failure_words.add(FailureWords("channelconnect.errors", known_sentence))
 template_sources.add(TemplateSource(name="channelconnect.templates", choices=choices_of_channel))

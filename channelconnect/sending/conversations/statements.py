@@ -12,6 +12,14 @@ RESTORED_AT = """(
     JOIN agency_agency agency ON agency.id = workspace.agency_id WHERE workspace.id = message.workspace_id
 )"""
 
+# Whether a message is a template that the provider takes for marketing now.
+IS_MARKETING = """(message.type = 'template' AND EXISTS (
+    SELECT FROM channelconnect_channelcredential credential
+    JOIN channelconnect_messagetemplate template ON template.container_id = credential.container_id
+    WHERE credential.channel_id = message.channel_id AND template.name = message.template ->> 'name'
+        AND template.language = message.template ->> 'language' AND lower(template.category) = 'marketing'
+))"""
+
 # What was put off and is due; nothing waits for longer than `longest`, whatever a clock that was put back says.
 GET_READY = """
 UPDATE conversations_queuedmessage SET is_ready = true, position = pg_current_xact_id()::text::bigint
@@ -73,6 +81,7 @@ SELECT taken.message_id, taken.agency_id, taken.channel_id, conversation.contact
     CASE WHEN taken.queued_at < {RESTORED_AT} - interval '1 hour' THEN 'workspace_suspended'
         WHEN contact.opted_out_at IS NOT NULL AND message.sent_by_kind <> 'system'
         THEN 'contact_opted_out'
+        WHEN contact.marketing_opted_out_at IS NOT NULL AND {IS_MARKETING} THEN 'contact_opted_out'
         WHEN message.type <> 'template' AND conversation.last_inbound_at + %(window)s <= clock_timestamp()
         THEN 'window_closed' ELSE '' END,
     coalesce(conversation.last_inbound_at + %(open)s > clock_timestamp(), false)

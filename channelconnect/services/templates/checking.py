@@ -9,6 +9,7 @@ from channelconnect.providers.templates import PLACEHOLDER, placeholders
 from workspaces.conversations.services.errors import ContentRefused
 from workspaces.subaccounts.models import Channel, Workspace
 
+MARKETING: Final = "marketing"
 TEXTS: Final = ("header", "body")
 BUTTON_PARAMETERS: Final = {"url": "text", "copy_code": "coupon_code"}
 
@@ -37,6 +38,12 @@ def check_template(channel: Channel, name: str, language: str, components: Seque
     if template.status != MessageTemplate.Status.APPROVED:
         raise ContentRefused(f"The template {name} is {template.status} and cannot be sent.", field="template")
     return _fill(template, _given(components))
+
+
+def is_marketing_template(channel: Channel, name: str, language: str) -> bool:
+    """Whether the provider takes a channel's template for marketing now."""
+    template = find_template(channel, name, language)
+    return template is not None and template.category.lower() == MARKETING
 
 
 def _containers_of(channel: Channel) -> Any:

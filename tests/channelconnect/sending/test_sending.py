@@ -21,6 +21,7 @@ from tests.channelconnect.sending.messages import (
     sends,
     unknown,
 )
+from tests.factories import a_message_template
 from tests.tenants import Tenant
 from tests.waiting import until
 from tools.sandbox import RunningSandbox
@@ -317,3 +318,19 @@ def test_a_template_goes_with_its_components(meta: RunningSandbox, channel: Chan
         "components": components,
     }
     assert [ended(missing).error_code, ended(wrong).error_code] == ["132001", "132000"]
+
+
+@pytest.mark.parametrize(("category", "becomes"), [("MARKETING", "failed"), ("UTILITY", "sent")])
+def test_a_marketing_template_is_not_sent_to_whoever_wants_none_since_it_was_written(
+    meta: RunningSandbox, channel: Channel, start_sender: StartSender, category: str, becomes: str
+) -> None:
+    a_message_template(channel, name="hello", language="en_US", category=category)
+    conversation = a_conversation(channel)
+    template = a_message(conversation, "", type="template", template={"name": "hello", "language": "en_US"})
+    text = a_message(conversation, "Your table is booked.")
+    Contact.objects.filter(pk=conversation.contact_id).update(marketing_opted_out_at=now())
+
+    start_sender()
+
+    assert [ended(one).status for one in (template, text)] == [becomes, "sent"]
+    assert template.error_code == ("contact_opted_out" if becomes == "failed" else None)

@@ -15,9 +15,9 @@ from workspaces.conversations.services.outbound.sending import SendResult, recor
 from workspaces.subaccounts.models import Channel
 
 
-def a_template(channel: Channel, name: str = "appointment_reminder") -> MessageTemplate:
+def a_template(channel: Channel, name: str = "appointment_reminder", **fields: Any) -> MessageTemplate:
     """An approved template without parameters, of the account that the channel belongs to."""
-    return a_message_template(channel, text="Your table is booked.", name=name, language="en_US")
+    return a_message_template(channel, text="Your table is booked.", name=name, language="en_US", **fields)
 
 
 def send(a: Tenant, text: str = "Yes, at eight.") -> Message:

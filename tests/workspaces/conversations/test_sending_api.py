@@ -220,3 +220,17 @@ def test_a_contact_who_comes_back_can_be_written_to(a: Tenant) -> None:
     assert refusal(send(a, TEMPLATE)) == (409, "This contact has opted out.")
     apply(inbound.receive_messages, received(a.channel, person=person(), text="START", at=moment(1)))
     assert send(a, {"text": "Hello"}).status_code == 201
+
+
+def test_a_contact_who_wants_no_marketing_gets_no_marketing_template(a: Tenant) -> None:
+    receive(received(a.channel))
+    a_template(a.channel, "news", category="MARKETING")
+    a_template(a.channel, "receipt", category="UTILITY")
+    Contact.objects.update(marketing_opted_out_at=moment(), marketing_told_at=moment())
+    news, receipt = ({"template": name, "language": "en_US"} for name in ("news", "receipt"))
+    assert refusal(send(a, news)) == (409, "This contact has opted out.")
+    to = {"contact": str(Contact.objects.get().uuid), "channel": str(a.channel.uuid)}
+    assert refusal(a.workspace_api.post("/messages", {**to, **news})) == (409, "This contact has opted out.")
+    assert send(a, receipt).status_code == send(a, {"text": "Hello"}).status_code == 201
+    Contact.objects.update(marketing_opted_out_at=None)
+    assert send(a, news).status_code == 201

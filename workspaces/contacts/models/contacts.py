@@ -58,8 +58,9 @@ class Contact(models.Model):
     tags, platforms and attributes as numbers, which the index `contact_newest` holds too, to be counted.
 
     A contact that opted out (`opted_out_at`) is sent nothing; one that opted out of marketing
-    (`marketing_opted_out_at`) gets no broadcast. `consent_told_at` and `marketing_told_at` are when the last word about
-    either was said, by the network's time or, of what people of the workspace change, by ours: only a newer one counts.
+    (`marketing_opted_out_at`) gets no broadcast and no marketing template. `consent_told_at` and `marketing_told_at`
+    are when the last word about either was said, by the network's time or, of what people of the workspace change, by
+    ours: only a newer one counts.
     """
 
     class OptOutSource(models.TextChoices):

@@ -20,7 +20,7 @@ from workspaces.conversations.services.errors import (
     WindowClosed,
 )
 from workspaces.conversations.services.locking import lock_conversation
-from workspaces.conversations.services.outbound.content import RULES, Content, write_content
+from workspaces.conversations.services.outbound.content import RULES, Content, is_marketing, write_content
 from workspaces.conversations.services.outbound.queueing import queue_message
 from workspaces.conversations.services.recording import OPENED, record_conversation_events
 from workspaces.subaccounts.models import Channel, Workspace
@@ -92,6 +92,9 @@ def _send(conversation: Conversation, content: Content, *, by: Actor, now: datet
     if contact.opted_out_at is not None:
         raise ContactOptedOut
     written = write_content(content, channel)
+    wants_none = contact.marketing_opted_out_at is not None
+    if wants_none and written.template is not None and is_marketing(written.template, channel):
+        raise ContactOptedOut
     if written.needs_window and not is_window_open(conversation, now):
         raise WindowClosed
     agency = conversation.workspace.agency_id

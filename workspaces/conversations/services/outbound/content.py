@@ -45,10 +45,12 @@ class TemplateCheck:
     """How a higher app knows templates: `check(channel, name, language, components)` gives the text that people get.
 
     It raises what the caller is answered where the channel has no such template, or the parameters do not fit it.
+    `is_marketing(channel, name, language)` says whether a template is for people who want marketing alone.
     """
 
     name: str
     check: Callable[[Channel, str, str, Sequence[Any]], str]
+    is_marketing: Callable[[Channel, str, str], bool]
 
 
 template_checks = Registry[TemplateCheck]("checks of templates")
@@ -130,6 +132,12 @@ def write_content(content: Content, channel: Channel) -> WrittenContent:
         name = CHANNEL_NAMES[channel.platform]
         raise ContentRefused(f"The text field may have at most {longest} {unit} on {name}.", field="text")
     return WrittenContent(Type.TEXT, content.text)
+
+
+def is_marketing(template: Mapping[str, Any], channel: Channel) -> bool:
+    """Whether a written template of a channel is for people who want marketing alone."""
+    name, language = str(template["name"]), str(template["language"])
+    return any(check.is_marketing(channel, name, language) for check in template_checks)
 
 
 def _file(media: Media, caption: str, channel: Channel, rules: PlatformRules) -> WrittenContent:
