@@ -39,6 +39,7 @@ from channelconnect.services.templates import (
     sync_changed,
 )
 from channelconnect.services.templates.syncing import APPROVED, PAUSED, REJECTED
+from channelconnect.services.unwilling import keep_unwilling
 from config.metrics import METRICS
 from config.request_bodies import MIB, BodyRule, body_rules
 from config.retention.rules import retention_rules
@@ -142,6 +143,7 @@ fact_handlers.add(
     FactHandler(facts.ConversationTouched, inbound.touch_conversations, inbound.lock_channels),
     FactHandler(facts.MarketingPreferenceChanged, inbound.change_marketing_preferences, inbound.lock_channels),
     FactHandler(facts.StatusChanged, inbound.advance_statuses, inbound.lock_channels),
+    FactHandler(facts.StatusChanged, keep_unwilling, inbound.lock_channels, owner="channelconnect"),
     FactHandler(facts.ReadUpTo, inbound.read_up_to, inbound.lock_channels),
     FactHandler(AccountLost, lose_accounts),
     FactHandler(QualityChanged, change_qualities),

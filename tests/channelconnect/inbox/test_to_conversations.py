@@ -5,7 +5,7 @@ import hmac
 import random
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import psycopg
@@ -24,6 +24,7 @@ from tests.processes.starting import kill
 from tests.sizes import size
 from tests.waiting import until, wait_for_lock
 from tools.sandbox import RunningSandbox
+from workspaces.contacts.models import Contact
 from workspaces.conversations.models import Conversation, Message
 
 BODIES, EACH, KILLS = size("workers", "notices"), 5, size("workers", "killed readers")
@@ -51,6 +52,20 @@ def test_what_a_person_wrote_stands_in_their_conversation_once(meta: RunningSand
         "wamid.1",
     )
     assert written.conversation.unread_count == 1
+
+
+@pytest.mark.django_db
+def test_who_is_said_to_want_no_marketing_when_a_message_fails_is_noted(meta: RunningSandbox) -> None:
+    ChannelFactory.create(external_id=NUMBER)
+    post(meta, a_message("wamid.1", "Hello"))
+    failed = {"id": "wamid.2", "status": "failed", "timestamp": "1790000009", "recipient_id": "491701234567"}
+    for code in (131026, 131050):
+        assert not Contact.objects.filter(marketing_opted_out_at__isnull=False).exists()
+        assert post(meta, of_number(statuses=[{**failed, "errors": [{"code": code, "title": "Failed"}]}])) == 200
+        read_waiting()
+    contact = Contact.objects.get()
+    assert contact.marketing_opted_out_at == datetime.fromtimestamp(1_790_000_009, UTC)
+    assert contact.opted_out_at is None
 
 
 def sent(person: int, number: int) -> dict[str, Any]:

@@ -1,0 +1,24 @@
+"""Who wants no marketing, as the network says of a message of a conversation that it has refused later."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from channelconnect.providers.messages.errors import ERRORS
+from workspaces.conversations.facts import MarketingPreferenceChanged, StatusChanged
+from workspaces.conversations.services import inbound
+
+
+def keep_unwilling(facts: Sequence[StatusChanged], *, now: datetime) -> None:
+    """Keep that these people want no marketing, from when their messages failed on."""
+    told = [
+        MarketingPreferenceChanged(channel=fact.channel, person=fact.person, at=fact.at, wants_marketing=False)
+        for fact in facts
+        if fact.status == "failed" and _opts_out(fact.error_code)
+    ]
+    if told:
+        inbound.change_marketing_preferences(told, now=now)
+
+
+def _opts_out(code: str) -> bool:
+    error = ERRORS.get(code)
+    return error is not None and error.opts_out
