@@ -21,7 +21,7 @@ LONGEST_PAUSE_SECONDS: Final = 0.05
 
 def sqlstate(fault: BaseException) -> str:
     """Give PostgreSQL's five characters for a fault of the driver's or of Django's over it, or nothing."""
-    cause = fault.__cause__ if isinstance(fault, Error) else fault
+    cause = fault if isinstance(fault, psycopg.Error) else fault.__cause__
     return (cause.sqlstate or "") if isinstance(cause, psycopg.Error) else ""
 
 
