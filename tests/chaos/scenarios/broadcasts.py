@@ -291,10 +291,11 @@ BROADCASTS = {
     "broadcast-limited": KilledBroadcast(kills=4, recipients=2_000, seconds=300, faults=HANGS, limit=1_200),
     "broadcast-silent": KilledBroadcast(kills=4, recipients=1_000, seconds=300, faults=HANGS, statuses="none"),
 }
-# Calls that are out when their sender is killed were accepted.
+# Calls that are out when their sender is killed were accepted. No status settles them before another sender could send
+# them once more.
 OUT = ({"call": "send", "fault": "accept_then_hang", "every": 10, "seconds": 9},)
-KILLED = KilledBroadcast(kills=2, recipients=800, seconds=200, crash=False, faults=OUT)
-CRASHED = KilledBroadcast(kills=1, recipients=800, seconds=200, faults=OUT)
+KILLED = KilledBroadcast(kills=2, recipients=800, seconds=200, crash=False, faults=OUT, statuses="none")
+CRASHED = KilledBroadcast(kills=1, recipients=800, seconds=200, faults=OUT, statuses="none")
 CLICKED = KilledBroadcast(kills=1, recipients=400, seconds=75, crash=False, faults=OUT, statuses="none", clicks=True)
 LIMITED = KilledBroadcast(kills=1, recipients=400, seconds=120, crash=False, limit=200)
 SHORT_BROADCAST = KilledBroadcast(kills=2, recipients=1_200, seconds=200)
