@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from tests.chaos.mutations.patches import PATCHES
 from tests.chaos.mutations.triggers import TRIGGERS, create
 from tests.chaos.outcome import Outcome
-from tests.chaos.scenarios import broadcasts, conversations, recovered, short
+from tests.chaos.scenarios import broadcasts, consent, conversations, recovered, short
 from tests.chaos.scenarios.broadcasts import BroadcastScenario
 from tests.chaos.scenarios.machines import PRELOADED
 from tests.chaos.scenarios.scenario import Scenario
@@ -134,5 +134,6 @@ MUTATIONS: dict[str, Mutation | BroadcastMutation] = {
     "claims": BroadcastMutation("sends before the claim is on the disk", broadcasts.CRASHED, forgets_commits=True),
     "restored": BroadcastMutation("sends on from a restored database", recovered.RECOVERED["broadcast-dump"]),
     "reported": BroadcastMutation("sends again what the network has reported", conversations.MISLED),
+    "overtaken": BroadcastMutation("lets an older word about opting out undo a newer one", consent.OVERTAKEN),
     "tenants": Mutation("delivers to another agency", short.QUIET, says("another owner's")),
 }

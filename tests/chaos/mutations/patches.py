@@ -145,6 +145,11 @@ def forgotten_results(recorder: ModuleType) -> None:
     recorder.MessageRecorder.record = record
 
 
+def any_word_counts(opt_outs: ModuleType) -> None:
+    """Follow whatever word is read last."""
+    vars(opt_outs)["FOLLOW"] = _replaced(opt_outs.FOLLOW, "WHERE word.by_staff OR", "WHERE true OR")
+
+
 def always_confirmed(identity: ModuleType) -> None:
     """Take any database for the one that was at work last."""
     require(identity, "is_confirmed")
@@ -180,6 +185,7 @@ PATCHES: dict[str, dict[str, Callable[[ModuleType], None]]] = {
     "passed-over": {"broadcasts.sending.statements": passed_over},
     "uncounted": {"channelconnect.sending.claiming.allowance": uncounted},
     "marked-late": {"broadcasts.sending.statements": marked_late},
+    "overtaken": {"workspaces.contacts.services.opt_outs": any_word_counts},
     "restored": {"config.recovery.identity": always_confirmed},
     "claims": {
         "channelconnect.sending.claiming.claimer": forgotten_claims,

@@ -3,6 +3,7 @@
 from tests.chaos.scenarios.backups import BACKUPS, FromBackup
 from tests.chaos.scenarios.broadcasts import BROADCASTS, SHORT_BROADCAST, BroadcastScenario
 from tests.chaos.scenarios.callers import CALLERS
+from tests.chaos.scenarios.consent import OVERTAKEN
 from tests.chaos.scenarios.conversations import MISLED
 from tests.chaos.scenarios.dependencies import DEPENDENCIES
 from tests.chaos.scenarios.machines import MACHINES
@@ -30,4 +31,5 @@ ALL: dict[str, Scenario | FromBackup | BroadcastScenario] = {
     **CONTROLS,
     "short-broadcast": SHORT_BROADCAST,
     "misled-conversations": MISLED,
+    "overtaken-words": OVERTAKEN,
 }
