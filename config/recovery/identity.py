@@ -13,11 +13,12 @@ from config.redis import RedisAway, attempt
 logger = logging.getLogger(__name__)
 
 # The timeline is read from the log's own file name: `pg_control_checkpoint` names a promoted server's only after its
-# next checkpoint. The position is one that is on the disk: a crash takes nothing of it back.
+# next checkpoint. The position is one that is on the disk: a crash takes nothing of it back. A standby has neither.
 SERVER: Final = """
-SELECT system_identifier, ('x' || left(pg_walfile_name(pg_current_wal_flush_lsn()), 8))::bit(32)::bigint AS timeline,
-    (pg_current_wal_flush_lsn() - '0/0'::pg_lsn)::bigint AS position
+SELECT system_identifier, ('x' || left(pg_walfile_name(log.flushed), 8))::bit(32)::bigint AS timeline,
+    (log.flushed - '0/0'::pg_lsn)::bigint AS position
 FROM pg_control_system()
+CROSS JOIN (SELECT CASE WHEN NOT pg_is_in_recovery() THEN pg_current_wal_flush_lsn() END AS flushed) AS log
 """
 LOOK: Final = f"""
 SELECT server.system_identifier, known.id IS NOT NULL,
@@ -64,9 +65,9 @@ def is_confirmed(executor: Any) -> bool:
 
 
 def waits_for_confirmation(executor: Any) -> bool:
-    """Whether workers wait for `after_restore`, as far as the database itself says; writes nothing."""
+    """Whether workers wait for `after_restore`, as far as the database says; for a standby none do. Writes nothing."""
     _, is_there, is_known = _row(executor, LOOK)
-    return bool(is_there and not is_known)
+    return bool(is_there and is_known is False)
 
 
 def last_confirmed(executor: Any) -> datetime | None:

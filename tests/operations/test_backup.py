@@ -13,7 +13,7 @@ from django.conf import settings
 from django.core.checks import Tags, run_checks
 from django.db import connection
 
-from config.recovery.identity import confirm, is_confirmed
+from config.recovery.identity import confirm, is_confirmed, waits_for_confirmation
 from tests.factories.webhooks import a_failed_delivery
 from tests.processes.starting import start_process, stop
 from tests.tenants import Tenant
@@ -202,5 +202,7 @@ def test_a_standby_for_which_commits_do_not_wait_is_warned_of(server: list[str],
         standby.start()
         try:
             until(lambda: "operations.W002" in warnings(), what="the standby to follow")
+            with psycopg.connect(standby.url(str(connection.settings_dict["NAME"]))) as following:
+                assert not waits_for_confirmation(following)
         finally:
             standby.stop()
