@@ -17,7 +17,7 @@ from broadcasts.models import Broadcast, Recipient, Stage
 from broadcasts.services.counts import add_counts
 from broadcasts.services.progress.round import Round
 from broadcasts.services.recovery import NOT_BEGUN, PAUSED_BEFORE, UNDER_WAY
-from channelconnect.models import Allowance, SenderRun
+from channelconnect.models import Allowance, ChannelCredential, SenderRun
 from channelconnect.sending.claiming.allowance import room_of
 from config.recovery.identity import confirm, is_confirmed
 from config.redis import client
@@ -25,7 +25,7 @@ from tests.broadcasts.making import bring_to, create
 from tests.broadcasts.sending.broadcasts import a_broadcast, add_recipients, counts, open_window, people, rows_as_counts
 from tests.broadcasts.under_way import a_message as shown_message
 from tests.channelconnect.sending.conftest import StartSender
-from tests.channelconnect.sending.messages import a_conversation, a_message, sends
+from tests.channelconnect.sending.messages import NUMBERS, a_channel, a_conversation, a_message, sends
 from tests.config.metrics.conftest import Scrape
 from tests.rounds import wait_for_a_round
 from tests.tenants import Tenant
@@ -199,7 +199,9 @@ def test_nobody_is_sent_to_twice_after_a_restore(
 def test_nobody_new_is_written_to_until_a_day_has_passed(
     channel: Channel, meta: RunningSandbox, start_sender: StartSender, a: Tenant
 ) -> None:
-    Channel.objects.filter(pk=channel.pk).update(messaging_limit=250)
+    a_channel(a.workspace, meta, external_id=NUMBERS[1])
+    ChannelCredential.objects.update(portfolio_id="8001")
+    Channel.objects.update(messaging_limit=250)
     channel.refresh_from_db()
     assert room_of(channel) == 250
     bring_back_a_dump()

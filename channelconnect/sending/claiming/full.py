@@ -13,7 +13,7 @@ WITH page AS MATERIALIZED (
     SELECT id FROM subaccounts_channel WHERE id > %(after)s AND platform = 'whatsapp' ORDER BY id LIMIT %(batch)s
 ), filled AS (
     INSERT INTO channelconnect_allowance AS kept (key, used, reserved, full_until)
-    SELECT DISTINCT {KEY} AS key, 0, 0, clock_timestamp() + make_interval(hours => %(hours)s)
+    SELECT DISTINCT {KEY} AS key, 0, 0, statement_timestamp() + make_interval(hours => %(hours)s)
     FROM page JOIN subaccounts_channel channel USING (id)
     LEFT JOIN channelconnect_channelcredential credential ON credential.channel_id = channel.id
     ORDER BY key

@@ -173,7 +173,7 @@ class PlayedRecovery(PlayedBroadcast):
     def _run_after_restore(self) -> None:
         arguments = () if self._way.loses else ("--nothing-lost",)
         ran = self._manage("after_restore", *arguments)
-        self.outcome.notes.append((ran.stdout or ran.stderr).strip().splitlines()[0])
+        self.outcome.notes.append((ran.stdout.splitlines() or ran.stderr.splitlines()[-1:] or [""])[0])
         if ran.returncode:
             self.outcome.wrong.append("after_restore was refused")
 
