@@ -8,10 +8,11 @@ from typing import Any
 
 from django.db import connection
 
-from tests.chaos.scenarios.broadcasts import KilledBroadcast, PlayedBroadcast, PlayedKills
+from tests.chaos.scenarios.broadcasts import SENDERS, KilledBroadcast, PlayedBroadcast, PlayedKills
 from tests.chaos.system.system import System
 
-# Answered with a wait of a quarter of an hour, so that the network's reports are there long before the next try.
+# Answered with a wait of a quarter of an hour, so that the network's reports are there long before the next try. It is
+# the whole account's, so nothing more is called then until its brake is taken off.
 REFUSED_THOUGH_TAKEN = ({"call": "send", "fault": "accept_then_throttled_for_long", "every": 4},)
 
 
@@ -44,18 +45,38 @@ class _Misled(PlayedKills):
         return QueuedMessage.objects.filter(tries=0, is_unknown=False).count()
 
     def let_end(self) -> None:
-        """Wait until all that was accepted is reported, then let what waits be due; whom none tells of has failed."""
+        """Wait until all that was accepted is reported, then let the rest go, and what waits be due.
+
+        Whom none tells of has failed.
+        """
         from workspaces.conversations.models import Message, QueuedMessage
 
-        while self.waiting() or self._unreported():
+        while self._is_out() or self._unreported():
             self.system.processes.look_after()
             time.sleep(0.1)
-        self.outcome.notes.append(f"{Message.objects.filter(status='pending').count()} nobody knew of")
-        with connection.cursor() as cursor:
-            cursor.execute("UPDATE conversations_queuedmessage SET due_at = now() WHERE NOT is_ready")
+        misled = QueuedMessage.objects.filter(tries__gt=0).count()
+        unknown = Message.objects.filter(status="pending", queued__is_unknown=True).count()
+        self.outcome.notes.append(f"{misled} wait though they were taken, {unknown} nobody knew of")
+        self._take_brake_off()
         while QueuedMessage.objects.exists():
             self.system.processes.look_after()
             time.sleep(0.1)
+
+    def _is_out(self) -> bool:
+        from workspaces.conversations.models import QueuedMessage
+
+        return QueuedMessage.objects.filter(run__isnull=False, is_unknown=False).exists()
+
+    def _take_brake_off(self) -> None:
+        """As after the quarter of an hour: senders that begin anew know of no brake but what is written down."""
+        from channelconnect.models import ProviderBrake
+
+        self.sandbox.play(statuses=self.scenario.statuses, status_seconds=0.1)
+        self.system.processes.take_down(*SENDERS)
+        ProviderBrake.objects.all().delete()
+        with connection.cursor() as cursor:
+            cursor.execute("UPDATE conversations_queuedmessage SET due_at = now() WHERE NOT is_ready")
+        self.system.processes.start(*SENDERS)
 
     def _unreported(self) -> bool:
         """Whether the provider has taken messages of which it has not told yet."""
