@@ -1,5 +1,6 @@
 """After a restore: who may have been sent to since the backup counts as unknown, and no broadcast goes on by itself."""
 
+import time
 from collections.abc import Collection
 from datetime import datetime
 from typing import Any, Final
@@ -10,6 +11,7 @@ from django.utils.translation import gettext_noop
 from agency.actors import SYSTEM
 from broadcasts import events
 from broadcasts.models import Broadcast, BroadcastQuerySet
+from broadcasts.services.audience.chunks import unprepared
 from broadcasts.services.counts import add_counts
 from broadcasts.services.events.recording import record_broadcast_change
 from broadcasts.services.listing import joined
@@ -21,6 +23,9 @@ from channelconnect.sending.sources import UNKNOWN_SECONDS
 # What is changed in one transaction.
 BROADCASTS: Final = 50
 RECIPIENTS: Final = 2_000
+# How long preparation may take in all, and how often it is looked whether somebody else has come to its end.
+PREPARING_SECONDS: Final = 600.0
+PAUSE_SECONDS: Final = 0.05
 UNDER_WAY: Final = gettext_noop(
     "The system was restored to an earlier moment. Whoever may have been sent to since then is not sent to again: "
     "unless the network tells what became of them, they fail with send_outcome_unknown. The others wait: look at the "
@@ -36,7 +41,7 @@ NOT_BEGUN: Final = gettext_noop(
 )
 Status = Broadcast.Status
 
-# Whoever was due, and whoever waited for room, may have been claimed after the backup was made.
+# Recipients who were due, or waited for room, may have been claimed after the backup was made.
 MARK: Final = """
 WITH doubtful AS MATERIALIZED (
     SELECT contact_id, stage FROM broadcasts_recipient
@@ -53,10 +58,14 @@ SELECT count(*), count(*) FILTER (WHERE stage = 3), max(contact_id), (SELECT cou
 """
 
 
+class NotPrepared(Exception):
+    """A broadcast could not be prepared in time; the log says why."""
+
+
 def doubt_broadcasts(*, now: datetime) -> tuple[int, int]:
     """Pause what is being sent; says how many broadcasts and recipients that were. Repeated, it goes on where it ended.
 
-    Those not prepared yet are prepared first: whoever has no row could be sent to as if never before.
+    Broadcasts are prepared to their end first: a recipient without a row could not be marked. Raises `NotPrepared`.
     """
     _prepare_the_rest()
     broadcasts = recipients = 0
@@ -110,14 +119,20 @@ def _tell(rows: BroadcastQuerySet, event: str, reason: str, now: datetime) -> No
 
 
 def _prepare_the_rest() -> None:
-    turns = PreparationTurns()
-    turns.learn()
-    while turns.go_on():
-        pass
+    """Prepare what is being sent to its end, also what a worker is preparing at this moment."""
+    turns, until = PreparationTurns(), time.monotonic() + PREPARING_SECONDS
+    unfinished = Broadcast.objects.filter(unprepared(), status=Status.SENDING)
+    while unfinished.exists():
+        if time.monotonic() > until:
+            raise NotPrepared
+        turns.learn()
+        while turns.go_on():
+            pass
+        time.sleep(PAUSE_SECONDS)
 
 
 def _doubt_recipients(broadcast: int, now: datetime) -> int:
-    """Make unknown whoever may have been sent to, batch by batch; says how many."""
+    """Mark recipients who may have been sent to as unknown, batch by batch; says how many."""
     number, after = 0, 0
     while True:
         with transaction.atomic(), connection.cursor() as cursor:

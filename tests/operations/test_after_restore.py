@@ -1,6 +1,7 @@
 """A database that was restored: nothing leaves until `manage.py after_restore` has run, and nobody is sent to twice."""
 
 from collections.abc import Callable
+from contextlib import closing
 from datetime import timedelta
 from io import StringIO
 from ipaddress import ip_network
@@ -19,9 +20,11 @@ from broadcasts.services.progress.round import Round
 from broadcasts.services.recovery import NOT_BEGUN, PAUSED_BEFORE, UNDER_WAY
 from channelconnect.models import Allowance, ChannelCredential, SenderRun
 from channelconnect.sending.claiming.allowance import room_of
+from config.leases.connection import open_connection
+from config.postgresql.advisory_locks import AdvisoryLock
 from config.recovery.identity import confirm, is_confirmed
 from config.redis import client
-from tests.broadcasts.making import bring_to, create
+from tests.broadcasts.making import EVERYBODY, bring_to, create
 from tests.broadcasts.sending.broadcasts import a_broadcast, add_recipients, counts, open_window, people, rows_as_counts
 from tests.broadcasts.under_way import a_message as shown_message
 from tests.channelconnect.sending.conftest import StartSender
@@ -229,7 +232,29 @@ def test_nobody_new_is_written_to_until_a_day_has_passed(
     until(lambda: not Recipient.objects.filter(stage=Stage.HELD).exists(), what="who waited to be sent to")
 
 
-def test_owners_are_told(a: Tenant, channel: Channel) -> None:
+def test_a_broadcast_is_prepared_to_its_end_first(channel: Channel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Recipients that a worker adds after the others were marked would be sent to once more."""
+    contacts = people(channel, 3)
+    broadcast = a_broadcast(channel, last_contact=contacts[-1].pk, is_prepared=False)
+    frozen = {**(broadcast.frozen or {}), "filter": {}, "is_refused": False}
+    Broadcast.objects.update(frozen=frozen, audience=EVERYBODY)
+    bring_back_a_dump()
+
+    with closing(open_connection("test")) as worker, worker.transaction():
+        chunk = [AdvisoryLock.AUDIENCE_CHUNK.value, f"{broadcast.pk} 0"]
+        worker.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", chunk)
+        monkeypatch.setattr("broadcasts.services.recovery.PREPARING_SECONDS", 0.2)
+        with pytest.raises(CommandError, match="could not be prepared"):
+            after_restore()
+        monkeypatch.undo()
+        assert (Broadcast.objects.get().status, is_known()) == ("sending", False)
+    after_restore()
+
+    assert (Broadcast.objects.get().status, is_known()) == ("paused", True)
+    assert set(Recipient.objects.values_list("contact_id", "stage")) == {(one.pk, Stage.UNKNOWN) for one in contacts}
+
+
+def test_owners_are_notified(a: Tenant, channel: Channel) -> None:
     under_way = a_broadcast(channel)
     add_recipients(under_way, people(channel, 1))
     paused = a_broadcast(channel, status="paused")

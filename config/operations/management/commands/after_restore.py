@@ -5,6 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from broadcasts.services.recovery import NotPrepared
 from config.operations.recovery import confirm_database, doubt_what_may_have_left, is_to_be_confirmed
 
 
@@ -35,7 +36,12 @@ class Command(BaseCommand):
             confirm_database()
             self.stdout.write("Confirmed. Senders and dispatchers go on where they were.")
             return
-        found = doubt_what_may_have_left()
+        try:
+            found = doubt_what_may_have_left()
+        except NotPrepared as error:
+            raise CommandError(
+                "A broadcast could not be prepared; the log says why. Run this again after that."
+            ) from error
         confirm_database()
         self.stdout.write(
             f"{found.broadcasts:,} broadcasts paused, {found.recipients:,} of their recipients unknown\n"
