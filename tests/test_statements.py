@@ -75,7 +75,7 @@ def test_rows_are_changed_by_their_keys_unless_none_can_be_passed_over() -> None
         ("SELECT ctid FROM a FOR UPDATE", False),
     ],
 )
-def test_a_change_by_place_is_told_from_others(statement: str, is_found: bool) -> None:
+def test_an_update_by_ctid_is_found(statement: str, is_found: bool) -> None:
     assert bool(changes_by_place([statement])) is is_found
 
 

@@ -30,9 +30,9 @@ SELECT number FROM channelconnect_senderrun WHERE number = %(run)s AND lost_at I
 
 # Of each broadcast that is still being sent as many as asked for, behind the place that this run has come to: entries
 # of the index that are dead, and that somebody's snapshot keeps, lie before it. Whom a contact's row says no more of is
-# gone. Opting out and the window are looked at again here, right before the message leaves. Whoever was tried before is
-# given up a day after they were first claimed; the time for which they were due and nobody was about to try (a pause, a
-# suspension, others before them) does not count, so the claim moves on by it.
+# gone. Opting out and the window are looked at again here, right before the message leaves. A recipient who was tried
+# before is given up a day after the first claim; the time for which they were due and nobody was about to try (a pause,
+# a suspension, others before them) does not count, so the claim moves on by it.
 PICK = """
 SELECT due.place::text, asked.id, due.contact_id, due.due_at, due.tries,
     due.claimed_at + greatest(interval '0', statement_timestamp() - greatest(due.due_at, due.claimed_at)),

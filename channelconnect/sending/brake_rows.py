@@ -54,5 +54,5 @@ def write_pulls(connection: Connection, pulls: Iterable[Pull]) -> None:
 
 
 def read_pulls(connection: Connection) -> list[Pull]:
-    """Give what was pulled lately, by whomever."""
+    """Give the brakes that any sender has pulled lately."""
     return [Pull._make(row) for row in connection.execute(READ, {"told": TOLD_SECONDS}, prepare=True)]

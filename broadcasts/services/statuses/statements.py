@@ -2,8 +2,8 @@
 
 # Each row is read, and changed only if it is still as it was read: what the send's answer or another reader changed
 # meanwhile makes the numbers of the first line differ, and the statement is executed once more. Ranks are those of
-# `RANKS`. What ended with `send_outcome_unknown`, or was skipped, keeps its status. By its place a row is found as it
-# was read, or not at all: so it may be, as whoever executes this does so again until no row is missed.
+# `RANKS`. What ended with `send_outcome_unknown`, or was skipped, keeps its status. A row that has moved since it
+# was read is not found by its place: the caller executes this again until no row is missed.
 APPLY = """
 WITH news AS MATERIALIZED (
     SELECT * FROM (

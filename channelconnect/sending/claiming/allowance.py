@@ -1,8 +1,8 @@
 """Room in a number's or a portfolio's allowance: taken by whoever claims messages, in the transaction of the claim.
 
 Exact for any 24 hours that may be looked at: a person counts for as long as a message claimed for them could have left
-within that time. Whoever takes locks the key's own row. All who want several keys lock them at once and in their order,
-before any of them is taken from: then nobody waits in a circle.
+within that time. A claim locks the rows of all keys that it may need at once, in the keys' order, and takes from
+them then. So two claims never wait for each other.
 """
 
 from collections import Counter
@@ -104,6 +104,23 @@ SELECT last_at + make_interval(secs => %(window)s) FROM channelconnect_allowance
 WHERE allowance_id = (SELECT id FROM channelconnect_allowance WHERE key = %(key)s)
 ORDER BY last_at OFFSET %(first)s LIMIT %(number)s
 """
+# Numbers whose allowances are filled by one statement.
+FILLED_AT_ONCE: Final = 1_000
+# Keys that are not there yet are made; locked in their order, as those who take from them do.
+FILL: Final = f"""
+WITH page AS MATERIALIZED (
+    SELECT id FROM subaccounts_channel WHERE id > %(after)s AND platform = 'whatsapp' ORDER BY id LIMIT %(batch)s
+), filled AS (
+    INSERT INTO channelconnect_allowance AS kept (key, used, reserved, full_until)
+    SELECT DISTINCT {KEY} AS key, 0, 0, statement_timestamp() + make_interval(hours => %(hours)s)
+    FROM page JOIN subaccounts_channel channel USING (id)
+    LEFT JOIN channelconnect_channelcredential credential ON credential.channel_id = channel.id
+    ORDER BY key
+    ON CONFLICT (key) DO UPDATE SET full_until = excluded.full_until
+    RETURNING kept.key
+)
+SELECT (SELECT max(id) FROM page), (SELECT count(*) FROM filled)
+"""  # noqa: S608  # texts of our own
 
 
 class Room(NamedTuple):
@@ -241,3 +258,15 @@ def remaining_allowance(channels: Collection[Channel]) -> dict[int, int | None]:
         keys = keys_of(cursor, found)
         rooms = rooms_of(cursor, set(keys.values()))
     return found | {channel: rooms[key].people for channel, key in keys.items()}
+
+
+def fill_allowances(*, hours: int) -> int:
+    """Count allowances as full for so many hours, as a restored database has forgotten uses; says how many."""
+    number, after = 0, 0
+    with connection.cursor() as cursor:
+        while True:
+            cursor.execute(FILL, {"after": after, "batch": FILLED_AT_ONCE, "hours": hours})
+            last, filled = cursor.fetchone()
+            if last is None:
+                return number
+            number, after = number + filled, last

@@ -79,7 +79,7 @@ def test_so_does_a_conversation_s_window(channel: Channel, meta: RunningSandbox,
     assert meta.ledger()["sent_total"] == 1
 
 
-def test_a_limit_that_is_told_later_counts_who_was_written_to_before(
+def test_people_written_to_before_a_limit_is_known_count(
     channel: Channel, meta: RunningSandbox, start_sender: StartSender
 ) -> None:
     first = with_recipients(channel, 3)

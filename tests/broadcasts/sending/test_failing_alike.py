@@ -96,7 +96,7 @@ FAILED: list[Any] = ["132000"]
         ([["", *FAILED * 20]], True),
     ],
 )
-def test_twenty_in_a_row_are_enough_whoever_sends_them(batches: list[list[str]], *, is_enough: bool) -> None:
+def test_twenty_equal_failures_are_counted_over_all_senders(batches: list[list[str]], *, is_enough: bool) -> None:
     assert add(*(ends(7, *codes, at=100.0 * place) for place, codes in enumerate(batches))) == [7] * is_enough
 
 

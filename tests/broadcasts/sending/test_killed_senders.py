@@ -116,7 +116,7 @@ def test_nobody_is_sent_to_twice_and_nobody_is_forgotten(a: Tenant, meta: Runnin
         assert (broadcast.status, broadcast.next_due_at) == (Broadcast.Status.SENDING, None)
 
 
-def test_whoever_is_clicked_on_while_a_dead_run_is_freed_is_freed_too(
+def test_a_click_while_a_dead_run_is_freed_keeps_no_recipient_claimed(
     channel: Channel, start_sender: StartSender
 ) -> None:
     broadcast, dead = with_recipients(channel, 5), 7

@@ -321,7 +321,7 @@ def test_a_template_goes_with_its_components(meta: RunningSandbox, channel: Chan
 
 
 @pytest.mark.parametrize(("category", "becomes"), [("MARKETING", "failed"), ("UTILITY", "sent")])
-def test_a_marketing_template_is_not_sent_to_whoever_wants_none_since_it_was_written(
+def test_a_marketing_template_is_not_sent_after_an_opt_out(
     meta: RunningSandbox, channel: Channel, start_sender: StartSender, category: str, becomes: str
 ) -> None:
     a_message_template(channel, name="hello", language="en_US", category=category)

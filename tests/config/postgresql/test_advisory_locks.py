@@ -36,7 +36,7 @@ def test_no_number_is_written_elsewhere() -> None:
     assert {str(path): found for path in sources() if (found := literals(path.read_text()))} == {}
 
 
-def test_whoever_locks_takes_the_number_from_the_registry() -> None:
+def test_no_file_has_a_lock_number_of_its_own() -> None:
     """Of the leases each queue brings its own."""
     users = {path for path in sources() if CALL.search(path.read_text())} - {ROOT / "config/leases/runs.py"}
     assert len(users) >= 7
