@@ -6,8 +6,9 @@ from typing import Any
 from django.db.models import Q, QuerySet
 
 from config.api.filters import FilterSet, TextFilter
-from config.api.requests.parameters import NothingMatches
+from config.api.requests.parameters import NothingMatches, Parameters
 from config.db import like_pattern, name_key
+from workspaces.contacts.models import Contact
 from workspaces.contacts.models.contacts import email_key
 from workspaces.contacts.services.fields.phones import read_phone
 
@@ -26,6 +27,10 @@ def found_by(fragment: str) -> Q:
 
 
 class ContactFilterSet(FilterSet):
+    class Meta:
+        model = Contact
+        fields = ()
+
     search = TextFilter(
         method="matching", help_text="Part of the name, the phone number or the e-mail, in any case and Unicode form."
     )
@@ -47,3 +52,9 @@ class ContactFilterSet(FilterSet):
 
     def with_email(self, rows: "QuerySet[Any]", name: str, email: str) -> "QuerySet[Any]":
         return rows.filter(email_key=email_key(email))
+
+
+def only_tag(parameters: Parameters) -> str | None:
+    """Give the tag, as it is compared, where a list is asked for one and nothing else. Raises `NothingMatches`."""
+    wanted = ContactFilterSet.values(parameters)
+    return name_key(wanted["tag"]) if wanted.keys() == {"tag"} else None

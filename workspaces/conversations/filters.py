@@ -9,6 +9,10 @@ from workspaces.conversations.models import Conversation
 
 
 class ConversationFilterSet(FilterSet):
+    class Meta:
+        model = Conversation
+        fields = ()
+
     status = ChoiceFilter(choices=Conversation.Status.choices, help_text="Only conversations of this status.")
     channel = UUIDFilter(field_name="channel__uuid", help_text="Only conversations on this channel.")
     contact = UUIDFilter(field_name="contact__uuid", help_text="Only conversations with this contact.")

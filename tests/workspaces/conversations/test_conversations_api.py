@@ -11,7 +11,7 @@ from tests.factories import ChannelFactory
 from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import moment, person, receive, received, the_conversation
 from tests.workspaces.conversations.sending import send
-from workspaces.conversations.models import Conversation
+from workspaces.conversations.models import Conversation, ConversationCount
 
 pytestmark = pytest.mark.django_db
 SHOWN = {
@@ -165,3 +165,53 @@ def test_a_foreign_conversation_is_not_found(a: Tenant, b: Tenant, method: str) 
     receive(received(a.channel))
     answer = b.workspace_api.call(method, path(), {})
     assert (answer.status_code, answer.json()["message"]) == (404, "Conversation not found.")
+
+
+def test_lists_are_counted_by_numbers_that_the_database_keeps(a: Tenant, b: Tenant) -> None:
+    other = ChannelFactory.create(workspace=a.workspace)
+    receive(*[received(a.channel, person=person(number)) for number in range(1, 41)])
+    receive(*[received(other, person=person(number)) for number in range(41, 46)], received(b.channel))
+
+    def totals_are_true() -> None:
+        for query, found in {
+            "": {},
+            "?status=open": {"status": "open"},
+            "?status=closed": {"status": "closed"},
+            f"?channel={other.uuid}": {"channel": other},
+            f"?channel={a.channel.uuid}&status=closed": {"channel": a.channel, "status": "closed"},
+            f"?channel={b.channel.uuid}": {"channel": None},
+            "?unread=true": {"unread_count__gt": 0},
+            "?unread=false": {"unread_count": 0},
+            f"?unread=false&status=open&channel={a.channel.uuid}": {
+                "unread_count": 0,
+                "status": "open",
+                "channel": a.channel,
+            },
+        }.items():
+            meta = a.workspace_api.get(f"/conversations{query}").json()["meta"]
+            assert meta["total"] == Conversation.objects.of(a.workspace).filter(**found).count(), query
+
+    totals_are_true()
+    of_channel = list(Conversation.objects.filter(channel=a.channel).order_by("pk"))
+    for conversation in of_channel[:20]:
+        a.workspace_api.patch(path(conversation), {"status": "closed"})
+    totals_are_true()
+    for conversation in of_channel[15:18]:
+        a.workspace_api.delete(f"/contacts/{conversation.contact.uuid}")
+    for conversation in of_channel[:3]:
+        a.workspace_api.post(f"{path(conversation)}/read")
+    receive(received(a.channel, person=person(1)), received(a.channel, person=person(99)))
+    totals_are_true()
+    rows = ConversationCount.objects.filter(workspace_id=a.workspace.pk)
+    assert rows.count() < 40
+
+
+def test_the_number_of_a_long_list_reads_no_conversation(a: Tenant) -> None:
+    receive(*[received(a.channel, person=person(number)) for number in range(1, 21)])
+    listed(a)
+    for query in ("", "?status=open", f"?channel={a.channel.uuid}"):
+        with CaptureQueriesContext(connection) as captured:
+            assert a.workspace_api.get(f"/conversations{query}").json()["meta"]["total"] == 20
+        counted = [one["sql"] for one in captured.captured_queries if "SUM(" in one["sql"] or "COUNT(" in one["sql"]]
+        assert len(counted) == 1
+        assert 'FROM "conversations_conversationcount"' in counted[0]

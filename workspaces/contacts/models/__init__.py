@@ -1,6 +1,6 @@
 """Tables of contacts and segments."""
 
-from workspaces.contacts.models.contacts import Contact, ContactCount, ContactFacetCount, ContactIdentity
+from workspaces.contacts.models.contacts import Contact, ContactCount, ContactFacetCount, ContactIdentity, ContactTag
 from workspaces.contacts.models.imports import ContactImport, ContactImportPiece, RefusedRow
 from workspaces.contacts.models.segments import Segment
 
@@ -11,6 +11,7 @@ __all__ = [
     "ContactIdentity",
     "ContactImport",
     "ContactImportPiece",
+    "ContactTag",
     "RefusedRow",
     "Segment",
 ]

@@ -148,6 +148,13 @@ def newest_page(rows: "models.QuerySet[Contact]", offset: int, size: int) -> Con
     return Contact.objects.filter(pk__in=page).with_channels().newest_first()
 
 
+def newest_page_with_tag(workspace: Workspace, key: str, offset: int, size: int) -> ContactQuerySet:
+    """Give a page of the contacts with a tag, the newest first; `key` is the tag as it is compared."""
+    tagged = ContactTag.objects.filter(workspace_id=workspace.pk, tag_key=key).order_by("-created_at", "-contact_id")
+    page = tagged.values("contact_id")[offset : offset + size]
+    return Contact.objects.filter(pk__in=page).with_channels().newest_first()
+
+
 class ContactIdentity(models.Model):
     """Who a contact is on one channel: `external_id` is the network's id there (wa_id, PSID, IGSID).
 
@@ -202,6 +209,22 @@ class ContactCount(models.Model):
 
     def __str__(self) -> str:
         return f"{self.number} contacts of workspace {self.workspace_id}"
+
+
+class ContactTag(models.Model):
+    """A tag of a contact in the order of the list, the newest contact last: the database keeps these rows.
+
+    So a page of the contacts with a tag is read from an index, however many there are with it and without it.
+    """
+
+    pk = models.CompositePrimaryKey("workspace_id", "tag_key", "created_at", "contact_id")
+    workspace_id = models.BigIntegerField()
+    tag_key = models.TextField()
+    created_at = models.DateTimeField()
+    contact_id = models.BigIntegerField()
+
+    def __str__(self) -> str:
+        return f"{self.tag_key} of contact {self.contact_id}"
 
 
 class ContactFacetCount(models.Model):

@@ -9,7 +9,7 @@ from workspaces.contacts.services.contacts import (
     remove_contact,
     update_contact,
 )
-from workspaces.contacts.services.counting import count_contacts, has_contacts, used_contacts
+from workspaces.contacts.services.counting import count_contacts, count_with_tag, has_contacts, used_contacts
 from workspaces.contacts.services.errors import ContactNotFound, SegmentNotFound
 from workspaces.contacts.services.fields.columns import ContactValues, EmailTaken, PhoneTaken
 from workspaces.contacts.services.fields.values import ValueRefused, countries
@@ -75,6 +75,7 @@ __all__ = [
     "contacts_in",
     "contacts_of_people",
     "count_contacts",
+    "count_with_tag",
     "countries",
     "create_contact",
     "create_segment",

@@ -44,6 +44,11 @@ def used_contacts(workspace: Workspace) -> Mapping[str, int]:
     return {"contacts": count_contacts(workspace)}
 
 
+def count_with_tag(workspace: Workspace, key: str) -> int:
+    """Count the contacts with a tag; `key` is the tag as it is compared."""
+    return count_by_facets(workspace, {"found": Q(tag_keys__contains=[key])})["found"]
+
+
 def count_by_facets(workspace: Workspace, conditions: Mapping[str, Q]) -> dict[str, int]:
     """Count the contacts that meet conditions of country, time zone, tags and platforms, each under its name."""
     sums = {name: Sum("number", filter=condition or None, default=0) for name, condition in conditions.items()}

@@ -1,6 +1,6 @@
 """Tables of conversations, their messages, and what is still to be sent or fetched."""
 
-from workspaces.conversations.models.conversations import Conversation, ConversationSettings, Note
+from workspaces.conversations.models.conversations import Conversation, ConversationCount, ConversationSettings, Note
 from workspaces.conversations.models.messages import MediaFetch, Message
 from workspaces.conversations.models.parked import ParkedChange
 from workspaces.conversations.models.queue import QueuedMessage, ReadMark
@@ -8,6 +8,7 @@ from workspaces.conversations.models.saved_replies import SavedReply
 
 __all__ = [
     "Conversation",
+    "ConversationCount",
     "ConversationSettings",
     "MediaFetch",
     "Message",

@@ -124,6 +124,28 @@ class Conversation(models.Model):
         }
 
 
+class ConversationCount(models.Model):
+    """How many conversations a channel has of each status is the sum of its rows: the database adds them.
+
+    Nobody waits for anybody else's row; a trigger makes one of many now and then.
+    """
+
+    workspace_id = models.BigIntegerField()
+    channel_id = models.BigIntegerField()
+    status = models.CharField(max_length=10)
+    number = models.IntegerField()
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["workspace_id"], include=["channel_id", "status", "number"], name="conversation_count_kept"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.number} conversations of channel {self.channel_id}"
+
+
 class Note(models.Model):
     """What colleagues tell each other in a conversation; the contact never sees it."""
 

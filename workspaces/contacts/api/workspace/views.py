@@ -18,13 +18,14 @@ from workspaces.contacts.api.serializers import (
     NewContactSerializer,
     SegmentSerializer,
 )
-from workspaces.contacts.filters import ContactFilterSet
+from workspaces.contacts.filters import ContactFilterSet, only_tag
 from workspaces.contacts.models import Contact, Segment
-from workspaces.contacts.models.contacts import newest_page
+from workspaces.contacts.models.contacts import newest_page, newest_page_with_tag
 from workspaces.contacts.services import (
     ContactNotFound,
     SegmentNotFound,
     count_contacts,
+    count_with_tag,
     create_contact,
     create_segment,
     import_contacts_of_a_call,
@@ -56,6 +57,10 @@ class ContactViewSet(WorkspaceViewSet):
         filters=ContactFilterSet,
     )
     def list(self, request: Request) -> HttpResponse:
+        tag = only_tag(self.parameters)
+        if tag is not None:
+            shown = newest_page_with_tag(self.workspace, tag, self.page.offset, self.page.size)
+            return self.paged(ContactSerializer(shown, many=True), count_with_tag(self.workspace, tag))
         found = self.filtered(self.get_queryset())
         shown = newest_page(found, self.page.offset, self.page.size)
         total = found.count() if self.is_filtered else count_contacts(self.workspace)

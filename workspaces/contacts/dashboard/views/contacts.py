@@ -9,16 +9,17 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agency.pages.forms.forms import Confirmation
-from agency.pages.lists import count_capped, read_pages, with_id
+from agency.pages.lists import MOST_COUNTED, count_capped, read_pages, with_id
 from agency.pages.tables import Column, Filter, ListPage, Table
 from config.api.requests.parameters import NothingMatches, Parameters
 from workspaces.contacts.dashboard.forms import ContactForm
-from workspaces.contacts.filters import ContactFilterSet
+from workspaces.contacts.filters import ContactFilterSet, only_tag
 from workspaces.contacts.models import Contact
-from workspaces.contacts.models.contacts import newest_page
+from workspaces.contacts.models.contacts import newest_page, newest_page_with_tag
 from workspaces.contacts.services import (
     ContactNotFound,
     count_contacts,
+    count_with_tag,
     create_contact,
     opt_in_contact,
     opt_out_contact,
@@ -56,14 +57,20 @@ class Contacts(ListPage, DashboardView):
     )
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        state, rows = self.read_table(), Contact.objects.of(self.workspace)
+        state, total = self.read_table(), count_contacts(self.workspace)
+        rows, parameters = Contact.objects.of(self.workspace), Parameters.of(request)
         try:
-            found = ContactFilterSet.apply(Parameters.of(request), rows)
+            tag, found = only_tag(parameters), ContactFilterSet.apply(parameters, rows)
         except NothingMatches:
-            found = rows.none()
-        total = count_contacts(self.workspace)
-        pages = read_pages(request, *(count_capped(found) if state.is_filtered else (total, False)))
-        state.show(list(newest_page(found, pages.offset, pages.size)), pages)
+            tag, found = None, rows.none()
+        if tag is not None:
+            number = count_with_tag(self.workspace, tag)
+            pages = read_pages(request, min(number, MOST_COUNTED), number > MOST_COUNTED)
+            shown = newest_page_with_tag(self.workspace, tag, pages.offset, pages.size)
+        else:
+            pages = read_pages(request, *(count_capped(found) if state.is_filtered else (total, False)))
+            shown = newest_page(found, pages.offset, pages.size)
+        state.show(list(shown), pages)
         state.is_filtered = bool(total) and state.is_filtered
         return self.list_page("contacts/contacts.html", state, total=total)
 

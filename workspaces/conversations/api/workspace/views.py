@@ -35,6 +35,7 @@ from workspaces.conversations.services import (
     shown_conversations,
     shown_messages,
 )
+from workspaces.conversations.services.listing import count_conversations, newest_page
 from workspaces.subaccounts.api.workspace.surface import WorkspaceViewSet
 
 SENDING_ERRORS = {
@@ -60,7 +61,11 @@ class ConversationViewSet(WorkspaceViewSet):
         filters=ConversationFilterSet,
     )
     def list(self, request: Request) -> HttpResponse:
-        return self.page_of(self.filtered(self.get_queryset()).order_by("-updated_at", "-id"), ConversationSerializer)
+        found = self.filtered(Conversation.objects.of(self.workspace))
+        shown = newest_page(found, self.page.offset, self.page.size)
+        wanted = ConversationFilterSet.values(self.parameters)
+        total = count_conversations(self.workspace, found, wanted)
+        return self.paged(ConversationSerializer(shown, many=True), total)
 
     @operation(operation_id="readConversation", summary="Read a conversation", answer=one(ConversationSerializer))
     def retrieve(self, request: Request, conversation: UUID | None) -> HttpResponse:
