@@ -96,6 +96,7 @@ TASKS = (
     Task("conversations.forget_messages", HOUSEKEEPING, every=600),
     Task("contacts.forget_imports", HOUSEKEEPING, every=600),
     Task("contacts.merge_counts", HOUSEKEEPING, every=30),
+    Task("contacts.recount_segments", HOUSEKEEPING, every=5),
     Task("contacts.import_files", IMPORTS, every=2),
     Task("broadcasts.count_clicks", HOUSEKEEPING, every=2),
     Task("agency.count_hours", HOUSEKEEPING, every=300),

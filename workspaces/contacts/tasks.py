@@ -9,6 +9,7 @@ from config.retention.rules import forget
 from workspaces.contacts.services.counting import merge_counts as merge_next_counts
 from workspaces.contacts.services.imports.file_imports import import_next_piece
 from workspaces.contacts.services.imports.retention import RULES
+from workspaces.contacts.services.sizes import recount_segments as recount_next_segments
 
 RUN_SECONDS = 20.0
 
@@ -32,3 +33,10 @@ def forget_imports() -> None:
 def merge_counts() -> None:
     """Keep the counts by which the sizes of segments are known small."""
     in_batches(merge_next_counts, seconds=HOUSEKEEPING_SECONDS)
+
+
+@shared_task(name="contacts.recount_segments")
+@one_at_a_time
+def recount_segments() -> None:
+    """Count the contacts of segments whose numbers somebody has found too old, workspace by workspace."""
+    in_batches(recount_next_segments, seconds=HOUSEKEEPING_SECONDS)

@@ -1,5 +1,6 @@
 """`/segments`: saved filters, and which contacts they find."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,11 +12,16 @@ from tests.factories import ContactFactory
 from tests.parallel import at_once
 from tests.tenants import Tenant
 from workspaces.contacts.models import Contact, ContactFacetCount, Segment
-from workspaces.contacts.services import ChannelPerson, contacts_in, contacts_of_people, count_contacts
+from workspaces.contacts.services import ChannelPerson, contacts_in, contacts_of_people, count_contacts, sizes
 from workspaces.contacts.services.counting import merge_counts
+from workspaces.contacts.services.sizes import recount_segments
 
 pytestmark = pytest.mark.django_db
 EARLY = "2020-01-01T00:00:00Z"
+INSERT_MANY = """
+INSERT INTO contacts_contact (uuid, workspace_id, name, tags, search_key, created_at, updated_at)
+SELECT gen_random_uuid(), %s, 'Contact ' || n, '{}', 'contact ' || n, now(), now() FROM generate_series(1, %s) AS n
+"""
 
 
 def create(a: Tenant, name: str = "Regulars", **conditions: Any) -> Any:
@@ -200,3 +206,52 @@ def test_counts_that_are_merged_meanwhile_are_neither_lost_nor_doubled(a: Tenant
     assert at_once(work, times=30, threads=4) == [200] * 30
     merge_counts(rows=1)
     assert a.workspace_api.get(f"/segments/{segment['id']}").json()["data"]["size"] == before + 30
+
+
+def sizes_of(a: Tenant) -> dict[str, int | None]:
+    return {one["name"]: one["size"] for one in a.workspace_api.get("/segments").json()["data"]}
+
+
+def test_the_size_of_a_segment_of_very_many_contacts_is_kept_and_counted_anew(a: Tenant, monkeypatch: Any) -> None:
+    monkeypatch.setattr(sizes, "MOST_COUNTED_AT_ONCE", 2)
+    ContactFactory.create_batch(3, workspace=a.workspace, attributes={"plan": "gold"})
+    made = create(a, "Gold", attributes={"plan": "gold"}).json()["data"]
+    create(a, "Germans", country="DE")
+    assert made["size"] == 3
+    ContactFactory.create(workspace=a.workspace, attributes={"plan": "gold"}, country="DE")
+    with CaptureQueriesContext(connection) as captured:
+        assert sizes_of(a) == {"Gold": 3, "Germans": 1}
+    assert not [one for one in captured if "contacts_fact(" in one["sql"]]
+    assert not recount_segments()
+    # Nobody asks for a newer number within a minute.
+    Segment.objects.filter(name="Gold").update(counted_at=now() - timedelta(minutes=2))
+    assert sizes_of(a)["Gold"] == 3
+    assert recount_segments()
+    assert not recount_segments()
+    assert sizes_of(a)["Gold"] == 4
+    changed = a.workspace_api.patch(f"/segments/{made['id']}", {"filter": {"attributes": {"plan": "none"}}})
+    assert changed.json()["data"]["size"] == 0
+
+
+def test_a_segment_that_is_counted_for_too_long_has_no_number_at_first(a: Tenant, monkeypatch: Any) -> None:
+    monkeypatch.setattr(sizes, "MOST_COUNTED_AT_ONCE", 2)
+    monkeypatch.setattr(sizes, "FIRST_MS", 1)
+    ContactFactory.create_batch(3, workspace=a.workspace, attributes={"plan": "gold"})
+    with connection.cursor() as cursor:
+        cursor.execute(INSERT_MANY, [a.workspace.pk, 30_000])
+    made = create(a, "Gold", attributes={"plan": "gold"}, created_before="2030-01-01T00:00:00Z")
+    assert (made.status_code, made.json()["data"]["size"]) == (201, None)
+    monkeypatch.undo()
+    assert recount_segments()
+    assert sizes_of(a) == {"Gold": 3}
+
+
+def test_what_was_counted_before_a_filter_was_changed_is_not_kept(a: Tenant, monkeypatch: Any) -> None:
+    monkeypatch.setattr(sizes, "MOST_COUNTED_AT_ONCE", 2)
+    ContactFactory.create_batch(3, workspace=a.workspace, attributes={"plan": "gold"})
+    made = create(a, "Gold", attributes={"plan": "gold"}).json()["data"]
+    [stale] = Segment.objects.select_related("workspace")
+    stale.counted_at = None  # as another request has read it before it was counted
+    a.workspace_api.patch(f"/segments/{made['id']}", {"filter": {"attributes": {"plan": "none"}}})
+    sizes.with_size(stale)
+    assert sizes_of(a) == {"Gold": 0}

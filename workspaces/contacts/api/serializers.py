@@ -160,7 +160,13 @@ class SegmentSerializer(Serializer):
     id = UUIDField(source="uuid", read_only=True, example="3c9b7a0e-6f1d-4f52-8d3b-7e2a9c4b1f08")
     name = CharField(max_length=LONGEST_SEGMENT_NAME, example="Regulars in Germany")
     filter = segment_filter()
-    size = IntegerField(read_only=True, help_text="How many contacts it finds now.", example=1204)
+    size = IntegerField(
+        read_only=True,
+        allow_null=True,
+        help_text="How many contacts it finds. In a workspace with more than 100,000 contacts, a segment by attributes "
+        "or times has the number of a few minutes ago, and null while it is counted for the first time.",
+        example=1204,
+    )
 
 
 class SegmentReferenceSerializer(Serializer):

@@ -24,17 +24,24 @@ class SegmentQuerySet(models.QuerySet["Segment"]):
 
 
 class Segment(models.Model):
-    """`filter` holds only the conditions that were given, each in the form in which it is compared."""
+    """`filter` holds only the conditions that were given, each in the form in which it is compared.
+
+    `counted_size` is how many contacts it found at `counted_at`, kept where counting takes long. `recount_asked_at` is
+    since when somebody wants a newer number.
+    """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="segments", db_index=False)
     name = models.CharField(max_length=LONGEST_SEGMENT_NAME)
     name_key = models.CharField(max_length=LONGEST_NAME_KEY, editable=False)
     filter = models.JSONField(default=dict, db_default={})
+    counted_size = models.IntegerField(null=True, editable=False)
+    counted_at = models.DateTimeField(null=True, editable=False)
+    recount_asked_at = models.DateTimeField(null=True, editable=False)
     created_at = models.DateTimeField(default=now, editable=False)
     updated_at = models.DateTimeField(default=now, editable=False)
 
-    size: int  # how many contacts it finds, where a service has counted them
+    size: int | None  # how many contacts it finds, where a service has counted them; None while it is counted first
 
     objects: ClassVar[SegmentQuerySet] = SegmentQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
 
@@ -43,7 +50,12 @@ class Segment(models.Model):
             models.UniqueConstraint(fields=["workspace", "name_key"], name="segment_name_once_per_workspace"),
             models.CheckConstraint(condition=~Q(name="") & ~Q(name_key=""), name="segment_has_a_name"),
         ]
-        indexes = [models.Index(fields=["workspace", "-created_at", "-id"], name="segment_newest")]
+        indexes = [
+            models.Index(fields=["workspace", "-created_at", "-id"], name="segment_newest"),
+            models.Index(
+                fields=["recount_asked_at"], condition=Q(recount_asked_at__isnull=False), name="segment_to_recount"
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.name

@@ -41,9 +41,8 @@ from workspaces.contacts.services.segments import (
     remove_segment,
     segment_uses,
     update_segment,
-    with_size,
-    with_sizes,
 )
+from workspaces.contacts.services.sizes import with_size, with_sizes
 
 __all__ = [
     "MOST_ROWS",

@@ -1,6 +1,6 @@
 """Segments: saved filters, checked strictly and compiled to one condition."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypedDict, Unpack
@@ -16,13 +16,7 @@ from config.hooks import Registry
 from workspaces.contacts import events
 from workspaces.contacts.models import Contact, Segment
 from workspaces.contacts.models.segments import LONGEST_SEGMENT_NAME, MOST_SEGMENTS
-from workspaces.contacts.services.conditions import (
-    checked_filter,
-    condition_of,
-    counted_condition,
-    has_only_facets,
-)
-from workspaces.contacts.services.counting import count_by_facets, count_by_facts
+from workspaces.contacts.services.conditions import checked_filter, condition_of
 from workspaces.contacts.services.errors import SegmentNotFound
 from workspaces.contacts.services.fields.values import checked_text
 from workspaces.subaccounts.event_types import differences
@@ -96,6 +90,8 @@ def update_segment(*, segment: Segment, now: datetime, by: Actor, **changes: Unp
     told = differences(before, {"name": segment.name, "filter": segment.filter})
     if told:
         segment.updated_at = now
+        if "filter" in told:
+            segment.counted_size = segment.counted_at = segment.recount_asked_at = None
         _save(segment)
         _leave_traces(segment, events.SEGMENT_UPDATED, by=by, now=now, changes=told)
     return segment
@@ -116,31 +112,6 @@ def remove_segment(*, segment: Segment, now: datetime, by: Actor) -> None:
 def contacts_in(segment: Segment) -> "QuerySet[Contact]":
     """Give the contacts that a segment's filter finds now."""
     return Contact.objects.of(segment.workspace).filter(condition_of(segment.filter))
-
-
-def with_size(segment: Segment) -> Segment:
-    """Count the contacts that a segment finds, into its `size`."""
-    return with_sizes(segment.workspace, [segment])[0]
-
-
-def with_sizes(workspace: Workspace, segments: Iterable[Segment]) -> list[Segment]:
-    """Count the contacts of some segments of a workspace: a statement or two for all of them."""
-    some = list(segments)
-    counted = [one for one in some if has_only_facets(one.filter)]
-    walked = [one for one in some if not has_only_facets(one.filter)]
-    sizes: dict[str, int] = {}
-    if counted:
-        sizes |= count_by_facets(workspace, {_name_of_size(one): condition_of(one.filter) for one in counted})
-    if walked:
-        conditions = {_name_of_size(one): counted_condition(one.filter) for one in walked}
-        sizes |= count_by_facts(workspace, conditions)
-    for one in some:
-        one.size = sizes[_name_of_size(one)]
-    return some
-
-
-def _name_of_size(segment: Segment) -> str:
-    return f"size_{segment.pk}"
 
 
 def lock_segment(segment: Segment) -> Segment:

@@ -1,0 +1,97 @@
+"""How many contacts segments find: counted now, or kept where a workspace has very many contacts."""
+
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from typing import Final
+
+from django.db import OperationalError, connection, transaction
+from django.db.models.functions import Now
+
+from config.db import database_now
+from workspaces.contacts.models import Segment
+from workspaces.contacts.services.conditions import condition_of, counted_condition, has_only_facets
+from workspaces.contacts.services.counting import count_by_facets, count_by_facts, count_contacts
+from workspaces.subaccounts.models import Workspace
+
+# Contacts that are counted by details or times while somebody waits: some 50 ms. With more of them a number is kept.
+MOST_COUNTED_AT_ONCE: Final = 100_000
+KEPT: Final = timedelta(minutes=1)
+# A first number is waited for so long; a newer one is counted in the background, for so long at most.
+FIRST_MS: Final = 1_000
+RECOUNT_MS: Final = 60_000
+# Segments of one workspace that are counted in one walk.
+AT_ONCE: Final = 25
+
+
+def with_size(segment: Segment) -> Segment:
+    """Count the contacts that a segment finds, into its `size`."""
+    return with_sizes(segment.workspace, [segment])[0]
+
+
+def with_sizes(workspace: Workspace, segments: Iterable[Segment]) -> list[Segment]:
+    """Give some segments of a workspace with how many contacts each finds.
+
+    The number is exact where a segment asks for country, zone, tags and channels alone, and in a workspace of up to
+    100,000 contacts. Otherwise it is one that was counted lately; None where the first takes longer than a second.
+    """
+    some = list(segments)
+    walked = [one for one in some if not has_only_facets(one.filter)]
+    counted = [one for one in some if has_only_facets(one.filter)]
+    if counted:
+        sizes = count_by_facets(workspace, {_name(one): condition_of(one.filter) for one in counted})
+        for one in counted:
+            one.size = sizes[_name(one)]
+    if walked and count_contacts(workspace) <= MOST_COUNTED_AT_ONCE:
+        _count(workspace, walked)
+    elif walked:
+        _read_kept(workspace, walked)
+    return some
+
+
+def recount_segments() -> bool:
+    """Count anew what somebody has asked for, the segments of one workspace; says whether there were any."""
+    wanted = Segment.objects.filter(recount_asked_at__isnull=False).select_related("workspace")
+    first = wanted.order_by("recount_asked_at").first()
+    if first is None:
+        return False
+    _keep(first.workspace, list(wanted.filter(workspace=first.workspace).order_by("pk")[:AT_ONCE]), RECOUNT_MS)
+    return True
+
+
+def _read_kept(workspace: Workspace, segments: Sequence[Segment]) -> None:
+    new = [one for one in segments if one.counted_at is None]
+    if new:
+        _keep(workspace, new, FIRST_MS)
+    for one in segments:
+        one.size = one.counted_size
+    now = database_now()
+    old = [one.pk for one in segments if one.counted_at is None or one.counted_at < now - KEPT]
+    if old:
+        Segment.objects.filter(pk__in=old, recount_asked_at=None).update(recount_asked_at=Now())
+
+
+def _keep(workspace: Workspace, segments: Sequence[Segment], longest_ms: int) -> None:
+    """Count segments within a time and keep what was found; where it is not enough the numbers before it stay."""
+    now, is_counted = database_now(), True
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SELECT set_config('statement_timeout', %s, true)", [str(longest_ms)])
+            _count(workspace, segments)
+    except OperationalError:
+        is_counted = False
+    for one in segments:
+        found = {"counted_size": one.size, "counted_at": now} if is_counted else {}
+        # A filter that was changed meanwhile has another size.
+        Segment.objects.filter(pk=one.pk, updated_at=one.updated_at).update(**found, recount_asked_at=None)
+        if is_counted:
+            one.counted_size, one.counted_at = one.size, now
+
+
+def _count(workspace: Workspace, segments: Sequence[Segment]) -> None:
+    sizes = count_by_facts(workspace, {_name(one): counted_condition(one.filter) for one in segments})
+    for one in segments:
+        one.size = sizes[_name(one)]
+
+
+def _name(segment: Segment) -> str:
+    return f"size_{segment.pk}"
