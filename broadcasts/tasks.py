@@ -2,6 +2,7 @@
 
 from celery import shared_task
 
+from broadcasts.services.forecast.runs import count_further, forget_forecasts
 from broadcasts.services.progress.round import run_round
 from broadcasts.services.tracking.clicks import count_clicks as count_recorded_clicks
 from config.celery.stopping import until_worker_ends
@@ -10,6 +11,7 @@ from config.db import database_now
 
 COUNTING_SECONDS = 30.0
 PREPARING_SECONDS = 30.0
+FORECAST_SECONDS = 20.0
 
 
 # Each worker of its queue keeps one running (config/celery/worker.py). The call is settled when it begins: nobody is to
@@ -25,3 +27,11 @@ def prepare() -> None:
 def count_clicks() -> None:
     """Count the clicks on tracked links that were recorded."""
     in_batches(lambda: count_recorded_clicks(now=database_now()), seconds=COUNTING_SECONDS)
+
+
+@shared_task(name="broadcasts.count_audiences")
+@one_at_a_time
+def count_audiences() -> None:
+    """Count further what nobody waits for any more of very large audiences, and forget what is old."""
+    in_batches(count_further, seconds=FORECAST_SECONDS)
+    forget_forecasts()

@@ -80,6 +80,7 @@ TASKS = (
     Task("config.record_worker", PULSE, every=5),
     Task("agency.send_mail", MAIL, every=2),
     Task("agency.run_jobs", JOBS, every=2),
+    Task("broadcasts.count_audiences", JOBS, every=2),
     Task("agency.check_domains", DOMAINS, every=10),
     Task("agency.tell_people", NOTIFICATIONS, every=2),
     Task("agency.check_states", NOTIFICATIONS, every=60),

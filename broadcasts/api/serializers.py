@@ -353,6 +353,13 @@ class CostSerializer(Serializer):
     at_most = DecimalField(min_value=Decimal(0), max_value=Decimal(10**12), decimal_places=6, example=61.2)
 
 
+class CountingSerializer(Serializer):
+    """How far a very large audience is counted."""
+
+    walked = IntegerField(help_text="So many contacts were looked at.", example=250_000)
+    total = IntegerField(example=1_000_000)
+
+
 class PreviewSerializer(Serializer):
     """What would happen if a broadcast were sent now, or at its time."""
 
@@ -369,4 +376,9 @@ class PreviewSerializer(Serializer):
         child=CharField(multiline=True),
         help_text="The text as some of the recipients would read it.",
         example=["Hello Ada, the sale begins."],
+    )
+    counting = CountingSerializer(
+        allow_null=True,
+        help_text="Null where everybody is counted. A very large audience is counted in the background: all numbers "
+        "are of those who were looked at so far, and the same call tells more a moment later.",
     )

@@ -1,4 +1,4 @@
-"""Counts a broadcast's audience with the statement that would prepare it, and writes nothing."""
+"""Counts a broadcast's audience with the statement that would prepare it, and makes no recipient."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -8,7 +8,8 @@ from typing import Any, Final
 
 import orjson
 from django.db import connection
-from django.db.models import Sum
+from django.db.models import QuerySet, Sum, Value
+from django.db.models.functions import Concat
 
 from broadcasts.content import FrozenMessage
 from broadcasts.models import Broadcast, BroadcastCount
@@ -18,10 +19,12 @@ from broadcasts.services.audience.statements import asked, with_people
 from broadcasts.services.costs import PREFIX_LENGTH
 from broadcasts.services.forecast.waves import Due
 from channelconnect.services.allowance_keys import OPEN
+from workspaces.contacts.models import Contact, ContactIdentity
 
 LAST: Final = 2**63 - 1
-# One walk over the audience: by moment, zone and reason, and by the beginning of the addresses that are sent to. Who
-# was written to within the day, or wrote within it, needs no room in the allowance.
+SAMPLES: Final = 3
+# One walk over some of the audience: by moment, zone and reason, and by the beginning of the addresses that are sent
+# to. Who was written to within the day, or wrote within it, needs no room in the allowance.
 COUNT: Final = """
 SELECT asked.due_at, asked.timezone, asked.reason,
     CASE WHEN asked.reason IS NULL THEN left(asked.address, %(prefix)s) END,
@@ -38,11 +41,11 @@ LEFT JOIN conversations_conversation conversation
 LEFT JOIN channelconnect_allowanceuse used ON used.address = ltrim(asked.address, '+') AND used.last_at > %(used_since)s
     AND used.allowance_id = (SELECT id FROM channelconnect_allowance WHERE key = %(key)s)
 """
-# Of those who are known by a number of the network only: whose number is another's phone.
+# Of those who are known by a number of the network only: whose number is the phone of anybody else of the audience.
 DUPLICATES: Final = """
 SELECT asked.due_at, asked.timezone, count(*)::int FROM ({asked}) AS asked
 WHERE asked.reason IS NULL AND asked.phone IS NULL AND asked.kind = 'phone' AND asked.address IN (
-    SELECT other.phone FROM ({asked}) AS other WHERE other.reason IS NULL AND other.phone IS NOT NULL)
+    SELECT other.phone FROM ({others}) AS other WHERE other.reason IS NULL)
 GROUP BY asked.due_at, asked.timezone
 """
 SAMPLE: Final = """
@@ -62,12 +65,35 @@ class Counted:
 
     skipped: Counter[str] = field(default_factory=Counter)
     ready: dict[tuple[datetime, str | None], Due] = field(default_factory=dict)
-    prefixes: dict[str, int] = field(default_factory=dict)
+    prefixes: Counter[str] = field(default_factory=Counter)
     has_network_numbers: bool = False
+    sample: list[list[str] | None] = field(default_factory=list)
 
     @property
     def total(self) -> int:
         return self.skipped.total() + sum(due.free + due.counted for due in self.ready.values())
+
+    def add(self, other: "Counted") -> None:
+        """Add what was counted of others of the audience."""
+        self.skipped += other.skipped
+        self.prefixes += other.prefixes
+        for key, due in other.ready.items():
+            before = self.ready.get(key, Due(due.at, 0, 0))
+            self.ready[key] = Due(due.at, before.free + due.free, before.counted + due.counted)
+        self.sample = self.sample or other.sample
+
+    def as_json(self) -> dict[str, Any]:
+        """Write it down, for `from_json`."""
+        ready = [[at.isoformat(), zone, due.free, due.counted] for (at, zone), due in self.ready.items()]
+        return {"skipped": self.skipped, "ready": ready, "prefixes": self.prefixes, "sample": self.sample}
+
+    @classmethod
+    def from_json(cls, written: Mapping[str, Any]) -> "Counted":
+        counted = cls(Counter(written["skipped"]), {}, Counter(written["prefixes"]), sample=written["sample"])
+        for moment, zone, free, others in written["ready"]:
+            at = datetime.fromisoformat(moment)
+            counted.ready[at, zone] = Due(at, free, others)
+        return counted
 
     def move_duplicates(self, at: datetime, timezone: str | None, number: int) -> None:
         due = self.ready[at, timezone]
@@ -90,13 +116,26 @@ class AudienceCount:
     def __init__(self, broadcast: Broadcast, message: FrozenMessage, starts_at: datetime) -> None:
         self._broadcast, self._starts_at = broadcast, starts_at
         self._person: Person = person_of(broadcast, message, starts_at)
-        wanted = audience_filter(broadcast)
-        people = contacts_between(broadcast, wanted or {}, after=0, up_to=LAST)
-        self._people = people
-        self._is_empty = wanted is None
+        self._wanted = audience_filter(broadcast)
 
-    def count(self, limit: Limit | None, now: datetime) -> Counted:
-        """Count everybody; `limit` where the broadcast has to keep within one."""
+    def count(self, limit: Limit | None, now: datetime, *, after: int, up_to: int) -> Counted:
+        """Count those of the audience among the contacts with these ids, with the values of the first few.
+
+        `limit` is given where the broadcast has to keep within one.
+        """
+        if self._wanted is None:
+            return Counted()
+        people = contacts_between(self._broadcast, self._wanted, after=after, up_to=up_to)
+        counted = self._count(people, limit, now)
+        if counted.has_network_numbers:
+            for at, timezone, number in self._run(self._duplicates(after, up_to), people, {}):
+                counted.move_duplicates(at, timezone, number)
+        if counted.ready:
+            rows = self._run(SAMPLE.format(asked=asked(self._person)), people, {"number": SAMPLES})
+            counted.sample = [None if values is None else orjson.loads(values) for (values,) in rows]
+        return counted
+
+    def _count(self, people: "QuerySet[Contact]", limit: Limit | None, now: datetime) -> Counted:
         counted = Counted()
         values: dict[str, Any] = {"prefix": PREFIX_LENGTH}
         if limit is not None:
@@ -108,30 +147,34 @@ class AudienceCount:
         statement = COUNT.format(
             asked=asked(self._person), is_free=IS_FREE if limit else "false", joins=JOINS if limit else ""
         )
-        for at, timezone, reason, prefix, number, free, numbers in self._run(statement, values):
+        for at, timezone, reason, prefix, number, free, numbers in self._run(statement, people, values):
             if at is None:
-                counted.prefixes |= {prefix: number} if prefix is not None else {}
+                counted.prefixes.update({prefix: number} if prefix is not None else {})
                 continue
             counted.has_network_numbers |= bool(numbers)
             if reason is None:
                 counted.ready[at, timezone] = Due(at, free, number - free)
             else:
                 counted.skipped[reason] += number
-        if counted.has_network_numbers:
-            for at, timezone, number in self._run(DUPLICATES.format(asked=asked(self._person)), {}):
-                counted.move_duplicates(at, timezone, number)
         return counted
 
-    def sample(self, number: int) -> list[list[str] | None]:
-        """Give the variables' values of the first few."""
-        rows = self._run(SAMPLE.format(asked=asked(self._person)), {"number": number})
-        return [None if values is None else orjson.loads(values) for (values,) in rows]
-
-    def _run(self, statement: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-        if self._is_empty:
-            return []
+    def _duplicates(self, after: int, up_to: int) -> str:
+        """Write the statement: the others have the number of one of these as their phone, wherever they stand."""
+        everybody = contacts_between(self._broadcast, self._wanted or {}, after=0, up_to=LAST)
+        known = ContactIdentity.objects.filter(
+            channel_id=self._broadcast.channel_id,
+            external_id__isnull=False,
+            contact_id__gt=after,
+            contact_id__lte=up_to,
+        )
+        others = everybody.filter(phone__in=known.values_list(Concat(Value("+"), "external_id")))
         with connection.cursor() as cursor:
-            written = with_people(statement, self._person, self._people, cursor)
+            written = with_people(asked(self._person), self._person, others, cursor)
+        return DUPLICATES.format(asked=asked(self._person), others=written)
+
+    def _run(self, statement: str, people: "QuerySet[Contact]", values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        with connection.cursor() as cursor:
+            written = with_people(statement, self._person, people, cursor)
             cursor.execute(written, {**self._person.parameters, **values})
             rows: list[tuple[Any, ...]] = cursor.fetchall()
         return rows

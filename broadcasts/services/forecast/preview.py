@@ -4,30 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Final
-
-from django.db import OperationalError, connection, transaction
 
 from broadcasts.content import FrozenMessage
 from broadcasts.models import Broadcast
 from broadcasts.services.costs import billing_currency, estimate, markets_of
 from broadcasts.services.editing.fields.messages import WrittenMessage, write_message
 from broadcasts.services.editing.fields.variables import with_settings
-from broadcasts.services.forecast.counting import AudienceCount, Counted, Limit, ends_of, held_of
+from broadcasts.services.forecast.counting import Counted, Limit, ends_of, held_of
+from broadcasts.services.forecast.runs import Counting, count_audience, limit_of
 from broadcasts.services.forecast.waves import Due, ForecastWave, Plan, within_limit, without_limit
 from broadcasts.services.progress.freezing import freeze_message
-from channelconnect.services.allowance_keys import WINDOW, keys_of
 from config.db import database_now
-from config.errors import Unavailable
 from workspaces.subaccounts.models import Workspace
-
-SAMPLES: Final = 3
-# An audience of a million is counted in some seconds.
-LONGEST_MS: Final = 10_000
-
-
-class ForecastUnavailable(Unavailable):
-    message = "Counting this audience takes too long at the moment. Try again in a minute."
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +40,7 @@ class Preview:
     """`recipients_count` is the whole audience, as a broadcast's is; `zones` and `waves` are those who are sent to.
 
     `zones` is empty where all are sent to at one moment. `held_count` is how many wait for room in the allowance.
+    `counting` says how far a very large audience is counted: all other numbers are of those only. None: all are.
     """
 
     recipients_count: int
@@ -62,6 +51,7 @@ class Preview:
     last_wave_at: datetime | None
     cost: Cost | None
     sample: list[str]
+    counting: Counting | None
 
 
 def preview(workspace: Workspace, draft: Broadcast) -> Preview:
@@ -71,17 +61,9 @@ def preview(workspace: Workspace, draft: Broadcast) -> Preview:
     """
     now = database_now()
     written, message = write_message(draft.message, draft.channel), freeze_message(draft)
-    starts_at = max(now, draft.scheduled_at or now)
-    audience = AudienceCount(draft, message, starts_at)
-    limit = _limit_of(draft, message)
-    try:
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute("SELECT set_config('statement_timeout', %s, true)", [str(LONGEST_MS)])
-            counted = audience.count(limit, now)
-            sample = audience.sample(SAMPLES)
-    except OperationalError as error:
-        raise ForecastUnavailable from error
-    plan = _plan(draft, counted, limit, now)
+    found = count_audience(draft, message, now)
+    counted = found.counted
+    plan = _plan(draft, counted, limit_of(draft, message), now)
     return Preview(
         recipients_count=counted.total,
         skipped=dict(sorted(counted.skipped.items())),
@@ -89,18 +71,10 @@ def preview(workspace: Workspace, draft: Broadcast) -> Preview:
         waves=plan.waves(),
         held_count=plan.held,
         last_wave_at=plan.last,
-        cost=_cost(written, counted, starts_at),
-        sample=[_text_of(written, message, workspace, values) for values in sample],
+        cost=_cost(written, counted, found.starts_at),
+        sample=[_text_of(written, message, workspace, values) for values in counted.sample],
+        counting=found.counting,
     )
-
-
-def _limit_of(draft: Broadcast, message: FrozenMessage) -> Limit | None:
-    """Give the limit that templates keep within; free text goes into open windows, which have none."""
-    if message.template is None:
-        return None
-    with connection.cursor() as cursor:
-        key = keys_of(cursor, [draft.channel_id]).get(draft.channel_id)
-    return Limit(key.name, key.limit, WINDOW) if key is not None and key.limit is not None else None
 
 
 def _plan(draft: Broadcast, counted: Counted, limit: Limit | None, now: datetime) -> Plan:

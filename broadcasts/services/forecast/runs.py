@@ -1,0 +1,207 @@
+"""Counts the audience of a forecast: within a second, or further in the background, piece by piece."""
+
+import hashlib
+import logging
+import time
+from copy import copy
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import orjson
+from django.db import OperationalError, connection, transaction
+from django.db.models import F
+
+from broadcasts.content import FrozenMessage
+from broadcasts.models import AudienceForecast, Broadcast
+from broadcasts.services.audience.people import end_of_chunk, last_contact_of
+from broadcasts.services.forecast.counting import AudienceCount, Counted, Limit
+from broadcasts.services.progress.freezing import freeze_message
+from channelconnect.services.allowance_keys import WINDOW, keys_of
+from config.db import database_now
+from config.errors import DomainError, Unavailable
+from workspaces.contacts.services import count_contacts
+
+logger = logging.getLogger(__name__)
+# Contacts that are counted in one statement, which takes a fraction of a second.
+SIZE: Final = 50_000
+# Whoever asks waits for so long; what is not counted by then is counted in the background.
+FIRST_SECONDS: Final = 0.6
+# What was counted to its end is told again for so long, and what goes on is not begun anew.
+KEPT: Final = timedelta(minutes=1)
+LONGEST: Final = timedelta(minutes=10)
+# Forecasts of one workspace that are counted at once; the oldest of more is given up.
+MOST_UNFINISHED: Final = 3
+MOST_TRIES: Final = 3
+FORGET_AT_ONCE: Final = 500
+COLUMNS: Final = (
+    "channel_id", "type", "audience", "segment_id", "chosen_contacts", "source_broadcast_id", "retarget_engagement",
+    "message", "timezone_mode", "scheduled_at", "scheduled_local_at",
+)  # fmt: skip
+
+
+class ForecastUnavailable(Unavailable):
+    message = "Counting this audience takes too long at the moment. Try again in a minute."
+
+
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """So many of the workspace's contacts were looked at so far."""
+
+    walked: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is known of an audience; `counting` says how far it has come where that is not all."""
+
+    counted: Counted
+    starts_at: datetime
+    counting: Counting | None
+
+
+def count_audience(draft: Broadcast, message: FrozenMessage, now: datetime) -> Found:
+    """Count an audience as far as it goes within a second. More is counted in the background, for the next who asks.
+
+    Raises `ForecastUnavailable` where that has failed again and again.
+    """
+    draft = copy(draft)
+    digest = _digest_of(draft)
+    there = AudienceForecast.objects.filter(workspace_id=draft.workspace_id, digest=digest).first()
+    if there is not None and _is_of_use(there, now):
+        return _found_of(there)
+    starts_at = max(now, draft.scheduled_at or now)
+    counted, after, walked = Counted(), 0, 0
+    draft.last_contact = last = last_contact_of(draft)
+    audience, limit = AudienceCount(draft, message, starts_at), limit_of(draft, message)
+    deadline = time.monotonic() + FIRST_SECONDS
+    while after < last:
+        up_to = end_of_chunk(draft, after=after, size=SIZE)
+        counted.add(audience.count(limit, now, after=after, up_to=up_to))
+        after, walked = up_to, walked + SIZE
+        if time.monotonic() > deadline:
+            break
+    if after >= last:
+        return Found(counted, starts_at, None)
+    begun = _begin(draft, digest, starts_at, counted, after=after, walked=walked, now=now)
+    return Found(counted, starts_at, Counting(begun.walked, begun.total))
+
+
+def count_further() -> bool:
+    """Count the next piece of a forecast, of the one that waits longest; says whether there was any."""
+    run = _take()
+    if run is None:
+        return False
+    try:
+        _count_piece(run)
+    except (DomainError, OperationalError):
+        logger.warning("a forecast was not counted further", exc_info=True, extra={"forecast": run.pk})
+    return True
+
+
+def _count_piece(run: AudienceForecast) -> None:
+    draft = _draft_of(run)
+    up_to = end_of_chunk(draft, after=run.counted_up_to, size=SIZE)
+    message, counted = freeze_message(draft), Counted.from_json(run.found)
+    audience, limit = AudienceCount(draft, message, run.starts_at), limit_of(draft, message)
+    counted.add(audience.count(limit, run.created_at, after=run.counted_up_to, up_to=up_to))
+    is_last = up_to >= run.last_contact
+    AudienceForecast.objects.filter(pk=run.pk, created_at=run.created_at, counted_up_to=run.counted_up_to).update(
+        counted_up_to=up_to,
+        walked=run.total if is_last else min(run.walked + SIZE, run.total),
+        found=counted.as_json(),
+        tries=0,
+        completed_at=database_now() if is_last else None,
+    )
+
+
+def forget_forecasts() -> int:
+    """Forget forecasts that nobody is told of any more; gives how many."""
+    old = AudienceForecast.objects.filter(created_at__lt=database_now() - LONGEST).order_by("created_at")
+    return AudienceForecast.objects.filter(pk__in=list(old.values_list("pk", flat=True)[:FORGET_AT_ONCE])).delete()[0]
+
+
+def limit_of(draft: Broadcast, message: FrozenMessage) -> Limit | None:
+    """Give the limit that templates keep within; free text goes into open windows, which have none."""
+    if message.template is None:
+        return None
+    with connection.cursor() as cursor:
+        key = keys_of(cursor, [draft.channel_id]).get(draft.channel_id)
+    return Limit(key.name, key.limit, WINDOW) if key is not None and key.limit is not None else None
+
+
+def _is_of_use(run: AudienceForecast, now: datetime) -> bool:
+    if run.completed_at is not None:
+        return now - run.completed_at < KEPT
+    return now - run.created_at < LONGEST
+
+
+def _found_of(run: AudienceForecast) -> Found:
+    if run.completed_at is None and run.tries >= MOST_TRIES:
+        raise ForecastUnavailable
+    counting = Counting(run.walked, run.total) if run.completed_at is None else None
+    return Found(Counted.from_json(run.found), run.starts_at, counting)
+
+
+@transaction.atomic
+def _begin(
+    draft: Broadcast, digest: str, starts_at: datetime, counted: Counted, *, after: int, walked: int, now: datetime
+) -> AudienceForecast:
+    total = _people_to_walk(draft)
+    values = {
+        "draft": _written(draft),
+        "starts_at": starts_at,
+        "counted_up_to": after,
+        "last_contact": draft.last_contact,
+        "walked": min(walked, total),
+        "total": total,
+        "found": counted.as_json(),
+        "tries": 0,
+        "created_at": now,
+        "worked_at": now,
+        "completed_at": None,
+    }
+    begun, _ = AudienceForecast.objects.update_or_create(
+        workspace_id=draft.workspace_id, digest=digest, defaults=values
+    )
+    others = AudienceForecast.objects.filter(workspace_id=draft.workspace_id, completed_at=None)
+    kept = others.order_by("-created_at", "-pk").values_list("pk", flat=True)[:MOST_UNFINISHED]
+    others.exclude(pk__in=list(kept)).delete()
+    return begun
+
+
+def _take() -> AudienceForecast | None:
+    """Take the forecast that waits longest, and count the try before it begins."""
+    unfinished = AudienceForecast.objects.filter(completed_at=None, tries__lt=MOST_TRIES).order_by("worked_at", "pk")
+    run = unfinished.select_related("workspace").first()
+    if run is None:
+        return None
+    taken = AudienceForecast.objects.filter(pk=run.pk, created_at=run.created_at, tries=run.tries)
+    return run if taken.update(tries=F("tries") + 1, worked_at=database_now()) else None
+
+
+def _people_to_walk(draft: Broadcast) -> int:
+    if draft.chosen_contacts is not None:
+        return len(draft.chosen_contacts)
+    if draft.source_broadcast is not None:
+        return draft.source_broadcast.recipients_count
+    return count_contacts(draft.workspace)
+
+
+def _digest_of(draft: Broadcast) -> str:
+    said = [_written(draft), draft.segment and draft.segment.filter, draft.workspace.timezone]
+    return hashlib.sha256(orjson.dumps(said, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def _written(draft: Broadcast) -> dict[str, Any]:
+    written: dict[str, Any] = {name: getattr(draft, name) for name in COLUMNS}
+    return {**written, "scheduled_at": draft.scheduled_at.isoformat() if draft.scheduled_at else None}
+
+
+def _draft_of(run: AudienceForecast) -> Broadcast:
+    written = dict(run.draft)
+    at = written.pop("scheduled_at")
+    draft = Broadcast(**written, scheduled_at=datetime.fromisoformat(at) if at else None)
+    draft.workspace, draft.last_contact = run.workspace, run.last_contact
+    return draft
