@@ -40,6 +40,7 @@ BENCHMARKS = {
     "console-pages": "benchmarks.pages.console",
     "contact-import": "benchmarks.contacts.importing",
     "contact-segments": "benchmarks.contacts.segments",
+    "growth": "benchmarks.growth",
     "broadcast-progress": "benchmarks.broadcasts.progress",
     "broadcast-preparation": "benchmarks.broadcasts.preparation",
     "tracked-links": "benchmarks.broadcasts.tracked_links",
