@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from statistics import median
-from typing import Final
+from typing import Any, Final
 
 import orjson
 from django.conf import settings
@@ -68,7 +68,7 @@ LISTS = {
     "conversations, unread": "/conversations?unread=true",
     "conversations, read": "/conversations?unread=false",
 }
-SEGMENTS = {
+SEGMENTS: Final[dict[str, dict[str, Any]]] = {
     "a segment by country": {"country": "DE"},
     "a segment by tag": {"tags_any": ["Group 7"]},
     "a segment by a detail": {"attributes": {"plan": "gold"}},

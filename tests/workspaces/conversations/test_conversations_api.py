@@ -173,7 +173,7 @@ def test_lists_are_counted_by_numbers_that_the_database_keeps(a: Tenant, b: Tena
     receive(*[received(other, person=person(number)) for number in range(41, 46)], received(b.channel))
 
     def totals_are_true() -> None:
-        for query, found in {
+        lists: dict[str, dict[str, Any]] = {
             "": {},
             "?status=open": {"status": "open"},
             "?status=closed": {"status": "closed"},
@@ -187,7 +187,8 @@ def test_lists_are_counted_by_numbers_that_the_database_keeps(a: Tenant, b: Tena
                 "status": "open",
                 "channel": a.channel,
             },
-        }.items():
+        }
+        for query, found in lists.items():
             meta = a.workspace_api.get(f"/conversations{query}").json()["meta"]
             assert meta["total"] == Conversation.objects.of(a.workspace).filter(**found).count(), query
 
