@@ -2,14 +2,15 @@
 
 import re
 import zipfile
+from io import BytesIO
 from os import SEEK_END
 from typing import IO, Final
 
 import puremagic
-from PIL import Image
 
 from workspaces.media.models import Media
 from workspaces.media.services.file_names import extension_of
+from workspaces.media.services.picture_heads import picture_type_of
 
 MIB: Final = 1024 * 1024
 MOST_BYTES: Final = 16 * MIB
@@ -18,28 +19,8 @@ MOST_DOCUMENT_BYTES: Final = 100 * MIB
 # Of a kind that no client shows by itself, and that is only ever handed out as an attachment.
 UNKNOWN: Final = "application/octet-stream"
 HEAD_BYTES: Final = 4096
-# The directory of a ZIP file is read whole: that of an office document is small, others may have millions of entries.
-MOST_DIRECTORY_BYTES: Final = MIB
-DIRECTORY_END, DIRECTORY_END_64 = b"PK\x05\x06", b"PK\x06\x07"
-LONGEST_ENDING: Final = 22 + 0xFFFF + 20
-
-FORMATS: Final = ("PNG", "JPEG", "WEBP", "GIF")
-# A JPEG file of several pictures is opened as one, and called MPO.
-PICTURES: Final = {
-    "PNG": "image/png",
-    "JPEG": "image/jpeg",
-    "MPO": "image/jpeg",
-    "WEBP": "image/webp",
-    "GIF": "image/gif",
-}
-UNREADABLE: Final = (
-    OSError,
-    SyntaxError,
-    ValueError,
-    EOFError,
-    Image.DecompressionBombError,
-    Image.DecompressionBombWarning,
-)
+# The end of a ZIP file names its parts. That of an office document is small, others may name millions.
+MOST_DIRECTORY_BYTES: Final = 512 * 1024
 
 # The first bytes of recordings. What follows `ftyp` names the profile.
 SOUNDS_AND_FILMS: Final[tuple[tuple[re.Pattern[bytes], str], ...]] = (
@@ -83,7 +64,7 @@ def content_type_of(file: IO[bytes], filename: str) -> str:
     """Tell the type of a seekable file; `application/octet-stream` for what is not known or not safe to name."""
     file.seek(0)
     head = file.read(HEAD_BYTES)
-    found = _picture(file) or _recording(head) or _office(file, head, filename) or _document(head)
+    found = picture_type_of(file) or _recording(head) or _office(file, head, filename) or _document(head)
     return found or _text(head, filename) or UNKNOWN
 
 
@@ -96,15 +77,6 @@ def most_bytes_of(content_type: str, source: Media.Source) -> int:
 def is_shown_by_browsers(content_type: str) -> bool:
     """Say whether a file is a picture, a sound or a film, which alone may be opened in place."""
     return content_type.startswith(("image/", "audio/", "video/"))
-
-
-def _picture(file: IO[bytes]) -> str | None:
-    file.seek(0)
-    try:
-        with Image.open(file, formats=FORMATS) as picture:
-            return PICTURES[picture.format or ""]
-    except UNREADABLE:
-        return None
 
 
 def _recording(head: bytes) -> str | None:
@@ -121,29 +93,20 @@ def _office(file: IO[bytes], head: bytes, filename: str) -> str | None:
 
 
 def _parts(file: IO[bytes]) -> str | None:
-    """Tell an office document by its parts; one with macros is none that is named."""
-    if not _has_small_directory(file):
-        return None
-    file.seek(0)
+    """Tell an office document by its parts; one with macros is none that is named.
+
+    The library is given the file's end alone, so that it reads no more than that, whatever the file says of itself.
+    """
+    size = file.seek(0, SEEK_END)
+    file.seek(max(0, size - MOST_DIRECTORY_BYTES))
     try:
-        with zipfile.ZipFile(file) as archive:
+        with zipfile.ZipFile(BytesIO(file.read(MOST_DIRECTORY_BYTES))) as archive:
             names = set(archive.namelist())
     except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError):
         return None
     if any(name.endswith("vbaProject.bin") for name in names):
         return None
     return next((kind for part, kind in OFFICE_PARTS.items() if part in names), None)
-
-
-def _has_small_directory(file: IO[bytes]) -> bool:
-    """Say whether the end of a ZIP file promises a directory that may be read."""
-    size = file.seek(0, SEEK_END)
-    file.seek(max(0, size - LONGEST_ENDING))
-    tail = file.read(LONGEST_ENDING)
-    at = tail.rfind(DIRECTORY_END)
-    if at < 0 or DIRECTORY_END_64 in tail:
-        return False
-    return int.from_bytes(tail[at + 12 : at + 16], "little") <= MOST_DIRECTORY_BYTES
 
 
 def _document(head: bytes) -> str | None:
