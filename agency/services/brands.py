@@ -11,7 +11,7 @@ from agency.models import Agency, Brand
 from agency.models.branding.brands import BYTES, PictureKind
 from agency.services.activity import record_activity
 from agency.services.activity.fields import Changes
-from agency.services.pictures import DrawnPicture, NoPicture, draw_icon, main_colours, shrink
+from agency.services.pictures import DrawnPicture, NoPicture, draw_icon, icon_of_own, main_colours, shrink
 from config.errors import Invalid
 
 ACCENT = re.compile(r"#[0-9a-f]{6}", re.ASCII)
@@ -99,7 +99,10 @@ def remove_picture(*, agency: Agency, kind: PictureKind, by: Actor) -> None:
         return
     values = _columns(kind, None)
     if kind == "favicon":
-        values |= {"favicon_is_own": False, **_columns("favicon", draw_icon(bytes(brand.logo)) if brand.logo else None)}
+        values |= {
+            "favicon_is_own": False,
+            **_columns("favicon", icon_of_own(bytes(brand.logo)) if brand.logo else None),
+        }
     elif kind == "logo" and not brand.favicon_is_own:
         values |= _columns("favicon", None)
     _save(brand, values)

@@ -1,21 +1,25 @@
 """An uploaded picture becomes a small PNG of our own making: nothing of the file itself is passed on."""
 
+import logging
+import struct
+import subprocess
+import sys
 from io import BytesIO
+from threading import BoundedSemaphore
 from typing import Final, NamedTuple, cast
 
-from PIL import Image, ImageOps
+from PIL import Image
+
+from agency.services import drawing
+
+logger = logging.getLogger(__name__)
 
 MOST_BYTES = 1024 * 1024
-FORMATS = ("PNG", "JPEG", "WEBP")
-MOST_PIXELS = 3_000 * 3_000
-LEAST_SIDE = 16
 TOO_LARGE = "The file is larger than 1 MiB."
-# Twice what pages show, for screens with two dots a pixel.
-WIDEST, HIGHEST = 480, 160
-# What browsers and phones ask of a page's icon.
-ICON_SIDE: Final = 192
-TOO_MANY = "The picture has more than 9 million pixels."
-UNREADABLE = (OSError, SyntaxError, ValueError, EOFError)
+TOO_MUCH_WORK: Final = "The picture takes too much work to draw. Save it anew."
+# By the clock on the wall, where a machine is so busy that the limit of work is not reached.
+LONGEST_SECONDS: Final = 20.0
+AT_ONCE: Final = BoundedSemaphore(2)
 # A colour that a logo may lend to its agency covers so much of it, and is neither black nor white nor grey.
 LEAST_SHARE: Final = 0.02
 LEAST_SATURATION: Final = 60
@@ -38,19 +42,17 @@ class NoPicture(ValueError):
 
 def shrink(data: bytes) -> DrawnPicture:
     """Read a PNG, JPEG or WebP file and draw it anew in at most 480 x 160 pixels. Raises `NoPicture`."""
-    drawn = _read(data)
-    # Transparent margins would only push the logo away from the agency's name.
-    drawn = drawn.crop(drawn.getchannel("A").getbbox())
-    drawn.thumbnail((WIDEST, HIGHEST), Image.Resampling.LANCZOS)
-    return _written(drawn)
+    return _drawn_apart(data, "logo")
 
 
 def draw_icon(data: bytes) -> DrawnPicture:
     """Read a picture and draw it anew in the middle of a square of 192 pixels. Raises `NoPicture`."""
-    drawn = _read(data)
-    drawn = drawn.crop(drawn.getchannel("A").getbbox())
-    drawn.thumbnail((ICON_SIDE, ICON_SIDE), Image.Resampling.LANCZOS)
-    return _written(ImageOps.pad(drawn, (ICON_SIDE, ICON_SIDE), Image.Resampling.LANCZOS, color=(0, 0, 0, 0)))
+    return _drawn_apart(data, "icon")
+
+
+def icon_of_own(png: bytes) -> DrawnPicture:
+    """Draw the icon of a picture of our own making."""
+    return _measured(drawing.icon_of(png))
 
 
 def main_colours(png: bytes, *, most: int) -> list[str]:
@@ -70,29 +72,25 @@ def main_colours(png: bytes, *, most: int) -> list[str]:
     return [f"#{red:02x}{green:02x}{blue:02x}" for red, green, blue in strong[:most]]
 
 
-def _read(data: bytes) -> Image.Image:
+def _drawn_apart(data: bytes, work: str) -> DrawnPicture:
+    """Have a picture drawn by a process of its own, which knows nothing of ours and ends by itself."""
     if len(data) > MOST_BYTES:
         raise NoPicture(TOO_LARGE)
-    try:
-        with Image.open(BytesIO(data), formats=FORMATS) as read:
-            _check_size(*read.size)
-            return ImageOps.exif_transpose(read).convert("RGBA")
-    except NoPicture:
-        raise
-    except Image.DecompressionBombError as error:
-        raise NoPicture(TOO_MANY) from error
-    except UNREADABLE as error:
-        raise NoPicture("The file must be a PNG, JPEG or WebP picture.") from error
+    program = [sys.executable, "-I", drawing.__file__, work]
+    with AT_ONCE:
+        try:
+            done = subprocess.run(program, input=data, capture_output=True, env={}, timeout=LONGEST_SECONDS)  # noqa: S603
+        except subprocess.TimeoutExpired:
+            raise NoPicture(TOO_MUCH_WORK) from None
+    if done.returncode in drawing.REFUSALS:
+        raise NoPicture(drawing.REFUSALS[done.returncode])
+    if done.returncode:
+        logger.warning("a picture was not drawn", extra={"exit": done.returncode})
+        raise NoPicture(TOO_MUCH_WORK)
+    return _measured(done.stdout)
 
 
-def _written(drawn: Image.Image) -> DrawnPicture:
-    written = BytesIO()
-    drawn.save(written, "PNG", optimize=True)
-    return DrawnPicture(written.getvalue(), *drawn.size)
-
-
-def _check_size(width: int, height: int) -> None:
-    if width * height > MOST_PIXELS:
-        raise NoPicture(TOO_MANY)
-    if min(width, height) < LEAST_SIDE:
-        raise NoPicture("The picture must be at least 16 pixels wide and high.")
+def _measured(png: bytes) -> DrawnPicture:
+    """Give the size that the first part of a PNG of our own making says."""
+    width, height = struct.unpack_from(">II", png, 16)
+    return DrawnPicture(png, width, height)

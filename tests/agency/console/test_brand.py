@@ -2,6 +2,7 @@
 
 import random
 import re
+import tracemalloc
 from collections.abc import Callable
 from io import BytesIO
 from typing import Any
@@ -277,3 +278,37 @@ def test_a_logo_suggests_its_colours(admin: Client) -> None:
     assert (
         'value="#0d9488" title="#0d9488" aria-label="#0d9488" aria-pressed="true"' in admin.get(PAGE).content.decode()
     )
+
+
+def of_many_scans(most_bytes: int = 1024 * 1024) -> bytes:
+    """A progressive JPEG of nine million pixels that is drawn over and over, once for each twenty bytes or so."""
+    whole = a_picture(3_000, 3_000, "JPEG", "L", progressive=True)
+    scans = [found.start() for found in re.finditer(rb"\xff\xda", whole)]
+    last, rest = whole[scans[-1] : -2], whole[: scans[-1]]
+    return rest + last * ((most_bytes - len(whole)) // len(last)) + b"\xff\xd9"
+
+
+def test_a_logo_that_takes_too_much_work_is_given_up(admin: Client) -> None:
+    upload(admin, a_picture())
+    before = shown(admin)
+
+    answer = upload(admin, of_many_scans())
+
+    assert answer.status_code == 422
+    assert "The picture takes too much work to draw. Save it anew." in text(answer)
+    assert shown(admin) == before
+
+
+def test_a_logo_of_many_parts_takes_none_of_our_own_memory(admin: Client) -> None:
+    whole, part = a_picture(kind="JPEG"), b"\xff\xe5\x00\x02"
+    data = whole[:2] + part * ((1024 * 1024 - len(whole)) // len(part)) + whole[2:]
+    upload(admin, a_picture())
+
+    tracemalloc.start()
+    try:
+        upload(admin, data)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert peak < 16 * len(data)

@@ -1,0 +1,101 @@
+"""Draws uploaded pictures anew; run as a program of its own it does so in a bounded time and memory.
+
+A decoder may need hours for a small file, or break. So what others have made is decoded in a process that has no
+settings, no connections and no more memory than a picture needs, and that ends after some seconds of work. As a program
+this file imports nothing of the product.
+"""
+
+import resource
+import sys
+from collections.abc import Callable
+from io import BytesIO
+from typing import Final
+
+from PIL import Image, ImageOps
+
+FORMATS: Final = ("PNG", "JPEG", "WEBP")
+MOST_PIXELS: Final = 3_000 * 3_000
+LEAST_SIDE: Final = 16
+# Twice what pages show, for screens with two dots a pixel.
+WIDEST, HIGHEST = 480, 160
+# What browsers and phones ask of a page's icon.
+ICON_SIDE: Final = 192
+UNREADABLE: Final = (OSError, SyntaxError, ValueError, EOFError)
+
+MOST_MEMORY: Final = 512 * 1024 * 1024
+MOST_CPU_SECONDS: Final = 5
+# How the program ends when it refuses a picture: what anything else means, nobody has foreseen.
+REFUSALS: Final = {
+    3: "The file must be a PNG, JPEG or WebP picture.",
+    4: "The picture has more than 9 million pixels.",
+    5: "The picture must be at least 16 pixels wide and high.",
+}
+
+
+class Refused(Exception):
+    """The picture is not taken; `code` is a key of `REFUSALS`."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(REFUSALS[code])
+        self.code = code
+
+
+def logo_of(data: bytes) -> bytes:
+    """Draw a picture in at most 480 x 160 pixels. Raises `Refused`."""
+    drawn = _read(data)
+    # Transparent margins would only push the logo away from the agency's name.
+    drawn = drawn.crop(drawn.getchannel("A").getbbox())
+    drawn.thumbnail((WIDEST, HIGHEST), Image.Resampling.LANCZOS)
+    return _written(drawn)
+
+
+def icon_of(data: bytes) -> bytes:
+    """Draw a picture in the middle of a square of 192 pixels. Raises `Refused`."""
+    drawn = _read(data)
+    drawn = drawn.crop(drawn.getchannel("A").getbbox())
+    drawn.thumbnail((ICON_SIDE, ICON_SIDE), Image.Resampling.LANCZOS)
+    return _written(ImageOps.pad(drawn, (ICON_SIDE, ICON_SIDE), Image.Resampling.LANCZOS, color=(0, 0, 0, 0)))
+
+
+WORKS: Final[dict[str, Callable[[bytes], bytes]]] = {"logo": logo_of, "icon": icon_of}
+
+
+def _read(data: bytes) -> Image.Image:
+    try:
+        with Image.open(BytesIO(data), formats=FORMATS) as read:
+            _check_size(*read.size)
+            return ImageOps.exif_transpose(read).convert("RGBA")
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise Refused(4) from error
+    except UNREADABLE as error:
+        raise Refused(3) from error
+
+
+def _written(drawn: Image.Image) -> bytes:
+    written = BytesIO()
+    drawn.save(written, "PNG", optimize=True)
+    return written.getvalue()
+
+
+def _check_size(width: int, height: int) -> None:
+    if width * height > MOST_PIXELS:
+        raise Refused(4)
+    if min(width, height) < LEAST_SIDE:
+        raise Refused(5)
+
+
+def main() -> int:
+    """Read a picture, write the drawn one, and say by the exit's number why there is none."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CPU, (MOST_CPU_SECONDS, MOST_CPU_SECONDS))
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+    try:
+        drawn = WORKS[sys.argv[1]](sys.stdin.buffer.read())
+    except Refused as refused:
+        return refused.code
+    sys.stdout.buffer.write(drawn)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
