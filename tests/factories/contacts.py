@@ -1,5 +1,6 @@
 """Contacts, segments and imports."""
 
+from io import BytesIO
 from typing import Any
 
 from factory.declarations import LazyFunction, Sequence, SubFactory
@@ -51,4 +52,4 @@ class ContactImportFactory(ByService[ContactImport]):
 
     @classmethod
     def make(cls, **values: Any) -> ContactImport:
-        return upload_contacts(**values)
+        return upload_contacts(**{**values, "content": BytesIO(values["content"])})

@@ -4,7 +4,7 @@ import csv
 from collections.abc import Sequence
 from io import StringIO
 from itertools import chain
-from typing import Any
+from typing import IO, Any, cast
 from uuid import UUID
 
 from django.core.files.uploadedfile import UploadedFile
@@ -66,7 +66,7 @@ class ContactImportNew(DashboardForm[UploadForm]):
         made = upload_contacts(
             workspace=self.workspace,
             filename=file.name or "contacts.csv",
-            content=file.read(),
+            content=cast("IO[bytes]", file.file),
             now=timezone.now(),
             by=self.by,
         )

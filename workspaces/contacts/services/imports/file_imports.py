@@ -4,9 +4,9 @@ Whatever dies in between, the next run goes on with the first piece that is stil
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import Any
+from typing import IO, Any
 
 from django.db import DataError, IntegrityError, transaction
 
@@ -17,7 +17,7 @@ from workspaces.contacts.models.imports import LONGEST_FILENAME, MOST_REFUSED_RO
 from workspaces.contacts.services.events import record_import
 from workspaces.contacts.services.fields.values import checked_tags
 from workspaces.contacts.services.imports.columns import ATTRIBUTE, FIELDS, guessed_mapping, row_of
-from workspaces.contacts.services.imports.files import read_file
+from workspaces.contacts.services.imports.files import open_contacts
 from workspaces.contacts.services.imports.importing import AddressesKeepChanging, import_contacts
 from workspaces.contacts.services.imports.rows import ImportResult, RowError
 from workspaces.subaccounts.models import Workspace
@@ -25,7 +25,9 @@ from workspaces.subaccounts.services import record_workspace_activity
 
 logger = logging.getLogger(__name__)
 
+# What one transaction takes in.
 ROWS_OF_A_PIECE = 1_000
+CHARACTERS_OF_A_PIECE = 1024 * 1024
 # A piece that was begun so often and never ended kills whoever takes it in.
 MOST_TRIES = 5
 Status = ContactImport.Status
@@ -44,27 +46,39 @@ class MappingRefused(Invalid):
 
 
 @transaction.atomic
-def upload_contacts(*, workspace: Workspace, filename: str, content: bytes, now: datetime, by: Actor) -> ContactImport:
-    """Keep a CSV file's rows until its columns are chosen. Raises `FileRefused`."""
-    columns, rows = read_file(content)
-    made = ContactImport.objects.create(
-        workspace=workspace,
-        filename=filename[:LONGEST_FILENAME],
-        columns=columns,
-        mapping=guessed_mapping(columns),
-        rows_total=len(rows),
-        by_label=by.label,
-        created_at=now,
-    )
-    firsts = range(0, len(rows), ROWS_OF_A_PIECE)
-    ContactImportPiece.objects.bulk_create(
-        [
-            ContactImportPiece(contact_import=made, first_row=first, rows=rows[first : first + ROWS_OF_A_PIECE])
-            for first in firsts
-        ],
-        batch_size=20,
-    )
+def upload_contacts(
+    *, workspace: Workspace, filename: str, content: IO[bytes], now: datetime, by: Actor
+) -> ContactImport:
+    """Keep a CSV file's rows until its columns are chosen; few are in memory at a time. Raises `FileRefused`."""
+    with open_contacts(content) as file:
+        made = ContactImport.objects.create(
+            workspace=workspace,
+            filename=filename[:LONGEST_FILENAME],
+            columns=file.headings,
+            mapping=guessed_mapping(file.headings),
+            rows_total=0,
+            by_label=by.label,
+            created_at=now,
+        )
+        for rows in _pieces(file.rows()):
+            ContactImportPiece.objects.create(contact_import=made, first_row=made.rows_total, rows=rows)
+            made.rows_total += len(rows)
+    made.save(update_fields=["rows_total"])
     return made
+
+
+def _pieces(rows: Iterable[list[str]]) -> Iterator[list[list[str]]]:
+    """Give rows as many at a time as one transaction takes in."""
+    piece: list[list[str]] = []
+    size = 0
+    for row in rows:
+        piece.append(row)
+        size += sum(map(len, row))
+        if len(piece) == ROWS_OF_A_PIECE or size >= CHARACTERS_OF_A_PIECE:
+            yield piece
+            piece, size = [], 0
+    if piece:
+        yield piece
 
 
 @transaction.atomic

@@ -1,87 +1,131 @@
-"""CSV files: read whole and once, when they come; written row by row."""
+"""CSV files: read line by line when they come, and refused as soon as they hold more than they may."""
 
+import codecs
 import csv
 from collections.abc import Iterator
-from io import StringIO
-from typing import Any
+from contextlib import contextmanager
+from io import SEEK_END, TextIOWrapper
+from itertools import chain, islice
+from typing import IO, Final
 
-from django.db import connection
-
-from agency.services.exports.cells import csv_line, written_cell
 from config.errors import Invalid
-from workspaces.contacts.models import Contact
-from workspaces.contacts.services.imports.columns import ATTRIBUTE, FIELDS, written_row
-from workspaces.subaccounts.models import Workspace
 
-MOST_BYTES = 16 * 1024 * 1024
-MOST_FILE_ROWS = 200_000
-MOST_COLUMNS = 60
-LONGEST_CELL = 5_000
-LONGEST_HEADING = 100
-DELIMITERS = ",;\t|"
-BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
-MOST_ATTRIBUTE_COLUMNS = 200
-ATTRIBUTE_NAMES = """
-SELECT DISTINCT held.name FROM contacts_contact, jsonb_object_keys(attributes) AS held (name)
-WHERE workspace_id = %s ORDER BY held.name LIMIT %s
-"""
-READ = ("name", "phone", "email", "tags", "country", "timezone", "opted_out_at", "attributes")
+MOST_BYTES: Final = 16 * 1024 * 1024
+# Empty ones count: whoever sends millions of them is not to be read to the end.
+MOST_FILE_ROWS: Final = 200_000
+MOST_COLUMNS: Final = 60
+# What is longer than a cell may be is cut: no field takes a text of this length, so its row is refused with the reason.
+LONGEST_CELL: Final = 5_000
+LONGEST_CELL_READ: Final = 20_000
+# Of one row, over all the lines that its cells may have: it is whole in memory before its cells are counted.
+LONGEST_ROW: Final = 200_000
+LONGEST_HEADING: Final = 100
+DELIMITERS: Final = ",;\t|"
+BYTE_ORDER_MARKS: Final = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+READ_BYTES: Final = 64 * 1024
+UNCLOSED: Final = "Perhaps a quotation mark is never closed."
 
 
 class FileRefused(Invalid):
     field = "file"
 
 
-def read_file(content: bytes) -> tuple[list[str], list[list[str]]]:
-    """Give a CSV file's headings and its rows. Raises `FileRefused`."""
-    if len(content) > MOST_BYTES:
+@contextmanager
+def open_contacts(file: IO[bytes]) -> "Iterator[ContactFile]":
+    """Give a CSV file as its headings and rows; it stays open, as it is the caller's. Raises `FileRefused`."""
+    if file.seek(0, SEEK_END) > MOST_BYTES:
         raise FileRefused(f"The file may have at most {MOST_BYTES // 1024 // 1024} MiB.")
-    text = _decoded(content)
-    if "\x00" in text:
-        raise FileRefused("This is not a CSV file.")
-    first = text.lstrip().partition("\n")[0]
-    delimiter = max(DELIMITERS, key=first.count)
-    csv.field_size_limit(LONGEST_CELL * 4)
+    file.seek(0)
+    text = TextIOWrapper(file, _encoding(file), errors="replace", newline="")
     try:
-        lines = [row for row in csv.reader(StringIO(text, newline=""), delimiter=delimiter) if any(map(str.strip, row))]
-    except csv.Error as error:
-        raise FileRefused("This is not a CSV file.") from error
-    return _checked(lines)
+        yield ContactFile(text)
+    finally:
+        text.detach()
 
 
-def _decoded(content: bytes) -> str:
-    """Read UTF-8, UTF-16 with its mark, or what Windows writes where it writes neither."""
+class ContactFile:
+    """A CSV file that is read once: its headings first, then its rows one by one."""
+
+    def __init__(self, text: TextIOWrapper) -> None:
+        self._lines = _Lines(text)
+        self._records = self._read_records()
+        found = next((record for record in self._records if any(map(str.strip, record))), [])
+        if len(found) > MOST_COLUMNS:
+            raise FileRefused(f"The file may have at most {MOST_COLUMNS} columns.")
+        self.headings = [heading.strip()[:LONGEST_HEADING] for heading in found]
+
+    def rows(self) -> Iterator[list[str]]:
+        """Give the rows in which something stands. Raises `FileRefused` at the first thing that may not be."""
+        width, is_empty = len(self.headings), True
+        for number, record in enumerate(self._records):
+            if number == MOST_FILE_ROWS:
+                raise FileRefused(f"The file may have at most {MOST_FILE_ROWS:,} rows.")
+            if any(map(str.strip, record)):
+                is_empty = False
+                yield [cell[:LONGEST_CELL] for cell in record[:width]]
+        if is_empty:
+            raise FileRefused("The file needs a line of headings and at least one row.")
+
+    def _read_records(self) -> Iterator[list[str]]:
+        first = self._lines.first()
+        csv.field_size_limit(LONGEST_CELL_READ)
+        reader = csv.reader(chain([first], self._lines), delimiter=max(DELIMITERS, key=first.count))
+        try:
+            for record in reader:
+                yield record
+                self._lines.begin_row()
+        except csv.Error as error:
+            if "field limit" in str(error):
+                message = f"A cell near line {self._lines.number} has more than {LONGEST_CELL_READ:,} characters."
+                raise FileRefused(f"{message} {UNCLOSED}") from error
+            raise FileRefused("This is not a CSV file.") from error
+
+
+class _Lines:
+    """A file's lines for the reader of CSV, no more of them for one row than a row may have."""
+
+    def __init__(self, text: TextIOWrapper) -> None:
+        self.text, self.number = text, 0
+        self.begin_row()
+
+    def begin_row(self) -> None:
+        self._left = LONGEST_ROW
+
+    def first(self) -> str:
+        """Give the first line in which something stands, or an empty text."""
+        return next((line for line in islice(self, MOST_FILE_ROWS) if line.strip()), "")
+
+    def __iter__(self) -> "_Lines":
+        return self
+
+    def __next__(self) -> str:
+        line = self.text.readline(self._left + 1)
+        if not line:
+            raise StopIteration
+        self.number += 1
+        self._left -= len(line)
+        if self._left < 0:
+            message = f"The row that ends in line {self.number} or later has more than {LONGEST_ROW:,} characters."
+            raise FileRefused(f"{message} {UNCLOSED}")
+        if "\x00" in line:
+            raise FileRefused("This is not a CSV file.")
+        return line
+
+
+def _encoding(file: IO[bytes]) -> str:
+    """Say in what a file is written: UTF-8, UTF-16 with its mark, or what Windows writes where it writes neither."""
+    beginning = file.read(3)
+    file.seek(0)
     for mark, encoding in BYTE_ORDER_MARKS:
-        if content.startswith(mark):
-            return content.decode(encoding, errors="replace")
+        if beginning.startswith(mark):
+            return encoding
+    decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        return content.decode()
+        while piece := file.read(READ_BYTES):
+            decoder.decode(piece)
+        decoder.decode(b"", final=True)
     except UnicodeDecodeError:
-        return content.decode("cp1252", errors="replace")
-
-
-def _checked(lines: list[list[str]]) -> tuple[list[str], list[list[str]]]:
-    if len(lines) < 2:
-        raise FileRefused("The file needs a line of headings and at least one row.")
-    if len(lines) - 1 > MOST_FILE_ROWS:
-        raise FileRefused(f"The file may have at most {MOST_FILE_ROWS:,} rows.")
-    headings = [heading.strip()[:LONGEST_HEADING] for heading in lines[0]]
-    if len(headings) > MOST_COLUMNS:
-        raise FileRefused(f"The file may have at most {MOST_COLUMNS} columns.")
-    rows = [[cell[:LONGEST_CELL] for cell in row[: len(headings)]] for row in lines[1:]]
-    return headings, rows
-
-
-def exported_lines(workspace: Workspace) -> Iterator[str]:
-    """Give a workspace's contacts as lines of CSV, the oldest first; only a few rows are ever in memory."""
-    names = _attribute_names(workspace)
-    yield csv_line([*FIELDS, *(written_cell(f"{ATTRIBUTE}{name}") for name in names)])
-    rows: Any = Contact.objects.of(workspace).order_by("created_at", "id").values(*READ)
-    for row in rows.iterator(chunk_size=1_000):
-        yield csv_line(written_row(row, names))
-
-
-def _attribute_names(workspace: Workspace) -> list[str]:
-    with connection.cursor() as cursor:
-        cursor.execute(ATTRIBUTE_NAMES, [workspace.pk, MOST_ATTRIBUTE_COLUMNS])
-        return [name for (name,) in cursor.fetchall()]
+        return "cp1252"
+    finally:
+        file.seek(0)
+    return "utf-8"
