@@ -106,8 +106,9 @@ class ImportSerializer(Serializer):
         child=GivenObjectField(allow_null=True),
         min_length=1,
         max_length=MOST_ROWS,
-        help_text="Each with the fields of a contact. A field that is left out, null or empty changes nothing; tags "
-        "and attributes are added to those there; `opted_out: true` opts out, false opts nobody in.",
+        help_text="Each with the fields of a contact, judged in their order as if each came in an import of its own. "
+        "A field that is left out, null or empty changes nothing; tags and attributes are added to those there; "
+        "`opted_out: true` opts out, false opts nobody in.",
         example=[{"phone": "+4915112345678", "name": "Ada", "tags": ["VIP"]}],
     )
 

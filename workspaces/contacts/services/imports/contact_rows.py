@@ -31,12 +31,16 @@ WHERE workspace_id = %(workspace)s
     AND (phone = ANY (%(phones)s::varchar[]) OR email_key = ANY (%(emails)s::varchar[]))
 ORDER BY id FOR NO KEY UPDATE
 """  # noqa: S608  # names of our own
-# Whoever has made one of them meanwhile keeps it: those rows are looked for again.
 INSERT = f"""
 INSERT INTO contacts_contact (uuid, workspace_id, created_at, updated_at, {NAMES})
 SELECT gen_random_uuid(), %(workspace)s, %(now)s, %(now)s, {NAMES} FROM {ROWS}
-ON CONFLICT DO NOTHING RETURNING id, phone, email_key
+RETURNING id, phone, email_key
 """  # noqa: S608  # names of our own
+# So that another contact can be given what one of these had.
+CLEAR = """
+UPDATE contacts_contact SET phone = NULL, email = NULL, email_key = NULL
+WHERE workspace_id = %(workspace)s AND id = ANY (%(contacts)s::bigint[])
+"""
 UPDATE = f"""
 UPDATE contacts_contact SET updated_at = %(now)s, {", ".join(f"{name} = row.{name}" for name in COLUMNS)}
 FROM {ROWS} WHERE contacts_contact.id = row.id
@@ -57,10 +61,16 @@ def lock_contacts_with(
 
 
 def insert_contacts(workspace: Workspace, contacts: Iterable[ContactColumns], *, now: datetime) -> dict[Address, int]:
-    """Make contacts; gives the number of each by its addresses. One whose address was taken meanwhile is left out."""
+    """Make contacts; gives the number of each by its addresses."""
     with connection.cursor() as cursor:
         _execute(cursor, INSERT, workspace, contacts, now)
         return {(phone, key): number for number, phone, key in cursor.fetchall()}
+
+
+def clear_addresses(workspace: Workspace, contacts: Sequence[int]) -> None:
+    """Take their addresses from contacts that are locked and are written next."""
+    with connection.cursor() as cursor:
+        cursor.execute(CLEAR, {"workspace": workspace.pk, "contacts": list(contacts)})
 
 
 def write_contacts(workspace: Workspace, contacts: Iterable[ContactColumns], *, now: datetime) -> None:

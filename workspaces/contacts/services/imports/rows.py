@@ -1,4 +1,4 @@
-"""Rows of an import: read one by one without a serializer, with the same refusals, and brought together by person."""
+"""Rows of an import: read one by one without a serializer, with the same refusals."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,7 +6,6 @@ from typing import Any
 
 from config.errors import Invalid
 from workspaces.contacts.models.contacts import email_key
-from workspaces.contacts.services.fields.columns import EmailTaken
 from workspaces.contacts.services.fields.values import CHECKS
 
 Errors = dict[str, list[str]]
@@ -22,7 +21,6 @@ class Row:
     values: dict[str, Any]
     phone: str | None
     email_key: str | None
-    repeats: list["Row"] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,36 +48,9 @@ class ImportResult:
 
 
 def read_rows(rows: Sequence[Any], result: ImportResult) -> list[Row]:
-    """Read rows; what is wrong with the others goes into the result. A row of the same person again joins its first."""
-    by_phone: dict[str, Row] = {}
-    by_email: dict[str, Row] = {}
-    read: list[Row] = []
-    for index, given in enumerate(rows):
-        row = _read(index, given, result)
-        if row is None:
-            continue
-        same_phone, same_email = by_phone.get(row.phone or ""), by_email.get(row.email_key or "")
-        first = same_phone or same_email
-        if first is None:
-            read.append(row)
-            first = row
-        elif (same_email or first) is not first or not _agree(first, row):
-            result.refuse(row, EmailTaken())
-            continue
-        else:
-            first.repeats.append(row)
-            first.phone, first.email_key = first.phone or row.phone, first.email_key or row.email_key
-        for address, seen in ((first.phone, by_phone), (first.email_key, by_email)):
-            if address:
-                seen[address] = first
-    return read
-
-
-def _agree(first: Row, row: Row) -> bool:
-    """Whether two rows can be one person's: they do not name two numbers, or two e-mail addresses."""
-    return (first.phone or row.phone) == (row.phone or first.phone) and (first.email_key or row.email_key) == (
-        row.email_key or first.email_key
-    )
+    """Read rows; what is wrong with the others goes into the result."""
+    read = (_read(index, given, result) for index, given in enumerate(rows))
+    return [row for row in read if row is not None]
 
 
 def _read(index: int, given: Any, result: ImportResult) -> Row | None:
