@@ -13,7 +13,7 @@ from agency.pages.forms.fields import EmailField, LineField, LongSelect, Multili
 from workspaces.contacts.models import Contact, ContactImport, Segment
 from workspaces.contacts.models.contacts import LONGEST_NAME, LONGEST_TAG, MOST_TAGS, SHOWN_PLATFORMS
 from workspaces.contacts.services import ContactValues, countries
-from workspaces.contacts.services.imports.columns import ATTRIBUTE, FIELDS
+from workspaces.contacts.services.imports.columns import ATTRIBUTE, TARGETS
 from workspaces.contacts.services.imports.files import MOST_BYTES
 from workspaces.subaccounts.models import CHANNEL_NAMES
 from workspaces.subaccounts.pages.business import zone_choices
@@ -174,6 +174,8 @@ class UploadForm(forms.Form):
 
 FIELD_LABELS = {
     "name": _("Name"),
+    "first_name": _("First name"),
+    "last_name": _("Last name"),
     "phone": _("Phone number"),
     "email": _("E-mail"),
     "tags": _("Tags"),
@@ -181,6 +183,16 @@ FIELD_LABELS = {
     "timezone": _("Time zone"),
     "opted_out": _("Opted out"),
 }
+
+
+def column_name(heading: str, number: int) -> str:
+    """Give a column's heading, or its number where it has none."""
+    return heading or _("Column %(number)s") % {"number": number + 1}
+
+
+def left_out(columns: Sequence[str], mapping: Sequence[str]) -> list[str]:
+    """Name the columns that are no field."""
+    return [column_name(column, number) for number, column in enumerate(columns) if not mapping[number]]
 
 
 class MappingForm(forms.Form):
@@ -202,7 +214,7 @@ class MappingForm(forms.Form):
         self.fields["default_country"].choices = [NOT_SET, *country_choices()]  # type: ignore[attr-defined]
         for number, column in enumerate(contact_import.columns):
             self.fields[f"column_{number}"] = forms.ChoiceField(
-                label=column or _("Column %(number)s") % {"number": number + 1},
+                label=column_name(column, number),
                 required=False,
                 choices=self._choices(column),
                 help_text=self._samples(number),
@@ -212,7 +224,7 @@ class MappingForm(forms.Form):
     def _choices(self, column: str) -> Sequence[tuple[str, Any]]:
         name = column.strip().removeprefix(ATTRIBUTE)[:40]
         own = [(f"{ATTRIBUTE}{name}", _("Detail “%(name)s”") % {"name": name})] if name else []
-        return [("", _("Leave out")), *((field, FIELD_LABELS[field]) for field in FIELDS), *own]
+        return [("", _("Leave out")), *((field, FIELD_LABELS[field]) for field in TARGETS), *own]
 
     def _samples(self, number: int) -> str:
         """Show a few cells of a column."""
@@ -221,6 +233,11 @@ class MappingForm(forms.Form):
 
     def columns(self) -> list[Any]:
         return [self[f"column_{number}"] for number in range(len(self.contact_import.columns))]
+
+    def left_out(self) -> list[str]:
+        """Name the columns that will not be imported as the form stands."""
+        columns = self.contact_import.columns
+        return left_out(columns, [self[f"column_{number}"].value() or "" for number in range(len(columns))])
 
     def mapping(self) -> list[str]:
         return [self.cleaned_data[f"column_{number}"] for number in range(len(self.contact_import.columns))]

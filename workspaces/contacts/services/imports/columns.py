@@ -7,39 +7,38 @@ from typing import Any
 from agency.services.exports.cells import read_cell, written_cell
 from config.db import name_key
 from workspaces.contacts.services.fields.phones import read_phone
+from workspaces.contacts.services.imports.headings import guessed_fields
 
 ATTRIBUTE = "attributes."
 FIELDS = ("name", "phone", "email", "tags", "country", "timezone", "opted_out")
-# Other headings under which files of other programs have the same.
-HEADINGS = {
-    "name": {"full name", "contact", "contact name", "customer", "customer name"},
-    "phone": {"phone number", "telephone", "mobile", "mobile phone", "mobile number", "cell", "whatsapp", "number"},
-    "email": {"e-mail", "mail", "email address", "e-mail address"},
-    "tags": {"tag", "labels", "label", "groups", "segments"},
-    "country": {"country code"},
-    "timezone": {"time zone", "time_zone", "tz"},
-    "opted_out": {"opted out", "unsubscribed", "opt out", "opt-out"},
-}
-BETWEEN_TAGS = re.compile(r"[;,|]")
-YES = {"true", "yes", "y", "1", "x"}
+# What a column can be beside these: halves of the name, which is kept whole.
+FIRST_NAME, LAST_NAME = "first_name", "last_name"
+TARGETS = ("name", FIRST_NAME, LAST_NAME, *FIELDS[1:])
+# Between several values of a cell, as Google writes them.
+BETWEEN_VALUES = ":::"
+BETWEEN_TAGS = re.compile(r"[;,|]|:::")
+# What stands before a tag in exports of Google.
+GOOGLE_GROUP = "* "
+YES = {"true", "yes", "y", "1", "x", "ja", "j", "wahr", "sí", "si", "s", "verdadero", "oui", "o", "vrai", "sim"}
+# A row with more cells than the file has headings: what is in the further ones, and in some before them, is not clear.
+TOO_MANY_CELLS = "This row has more cells than there are headings in the first line."
 
 
 def guessed_mapping(columns: Sequence[str]) -> list[str]:
     """Guess the field of each column from its heading; none twice, and none for what is not known."""
-    taken: set[str] = set()
-    mapping = []
-    for column in columns:
-        found = _field_of(column)
-        mapping.append("" if found in taken else found)
-        taken.add(found)
-    return mapping
+    fields = guessed_fields(columns)
+    guessed = [_detail(column) or field for column, field in zip(columns, fields, strict=True)]
+    return ["" if field in guessed[:number] else field for number, field in enumerate(guessed)]
 
 
-def _field_of(column: str) -> str:
-    key = name_key(column)
-    if key.startswith(ATTRIBUTE):
-        return column.strip()
-    return next((name for name in FIELDS if key == name or key in HEADINGS[name]), "")
+def _detail(column: str) -> str:
+    column = column.strip()
+    return column if name_key(column).startswith(ATTRIBUTE) else ""
+
+
+def is_too_long(cells: Sequence[str], columns: Sequence[str]) -> bool:
+    """Say whether something stands in a row behind the last column."""
+    return any(map(str.strip, cells[len(columns) :]))
 
 
 def row_of(cells: Sequence[str], mapping: Sequence[str], *, tags: Sequence[str], country: str) -> dict[str, Any]:
@@ -54,6 +53,9 @@ def row_of(cells: Sequence[str], mapping: Sequence[str], *, tags: Sequence[str],
             attributes[field.removeprefix(ATTRIBUTE)] = text
         else:
             row[field] = _value(field, text, country)
+    halves = [row.pop(half, "") for half in (FIRST_NAME, LAST_NAME)]
+    if whole := " ".join(filter(None, halves)):
+        row.setdefault("name", whole)
     if attributes:
         row["attributes"] = attributes
     if tags:
@@ -63,13 +65,21 @@ def row_of(cells: Sequence[str], mapping: Sequence[str], *, tags: Sequence[str],
 
 def _value(field: str, text: str, country: str) -> Any:
     if field == "tags":
-        return [tag for part in BETWEEN_TAGS.split(text) if (tag := part.strip())]
+        return [tag for part in BETWEEN_TAGS.split(text) if (tag := _tag(part.strip()))]
     if field == "opted_out":
         return text.casefold() in YES
+    if field in ("phone", "email"):
+        text = text.partition(BETWEEN_VALUES)[0].strip()
     if field == "phone" and country:
         found = read_phone(text, within=country)
         return found.number if found else text
     return text
+
+
+def _tag(text: str) -> str:
+    """Give a tag without the quotation marks in which Mailchimp writes each."""
+    is_quoted = len(text) > 2 and text.startswith('"') and text.endswith('"')
+    return text[1:-1].strip() if is_quoted else text.removeprefix(GOOGLE_GROUP).strip()
 
 
 def written_row(contact: Mapping[str, Any], attributes: Sequence[str]) -> list[str]:

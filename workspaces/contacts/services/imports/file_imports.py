@@ -16,7 +16,14 @@ from workspaces.contacts.models import ContactImport, ContactImportPiece, Refuse
 from workspaces.contacts.models.imports import LONGEST_FILENAME, MOST_REFUSED_ROWS
 from workspaces.contacts.services.events import record_import
 from workspaces.contacts.services.fields.values import checked_tags
-from workspaces.contacts.services.imports.columns import ATTRIBUTE, FIELDS, guessed_mapping, row_of
+from workspaces.contacts.services.imports.columns import (
+    ATTRIBUTE,
+    TARGETS,
+    TOO_MANY_CELLS,
+    guessed_mapping,
+    is_too_long,
+    row_of,
+)
 from workspaces.contacts.services.imports.files import open_contacts
 from workspaces.contacts.services.imports.importing import AddressesKeepChanging, import_contacts
 from workspaces.contacts.services.imports.rows import ImportResult, RowError
@@ -135,7 +142,7 @@ def _check_mapping(mapping: Sequence[str], columns: Sequence[str]) -> None:
 
 def is_field(field: str) -> bool:
     """Say whether a column can be this field."""
-    return field in FIELDS or (field.startswith(ATTRIBUTE) and len(field) > len(ATTRIBUTE))
+    return field in TARGETS or (field.startswith(ATTRIBUTE) and len(field) > len(ATTRIBUTE))
 
 
 def import_next_piece(*, now: datetime) -> bool:
@@ -190,13 +197,19 @@ def _take_next(number: int, now: datetime) -> bool:
 
 
 def _take(found: ContactImport, piece: ContactImportPiece, now: datetime) -> None:
-    rows = [row_of(cells, found.mapping, tags=found.tags, country=found.default_country) for cells in piece.rows]
+    whole = [number for number, cells in enumerate(piece.rows) if not is_too_long(cells, found.columns)]
+    rows = [
+        row_of(piece.rows[number], found.mapping, tags=found.tags, country=found.default_country) for number in whole
+    ]
     result = _import_or_refuse(found.workspace, rows, now)
-    _keep_refused(found, piece, result.errors)
-    found.rows_done += len(rows)
+    errors = {whole[error.index]: error.errors for error in result.errors}
+    too_long = set(range(len(piece.rows))).difference(whole)
+    errors |= {number: {"contacts": [TOO_MANY_CELLS]} for number in too_long}
+    _keep_refused(found, piece, [RowError(number, errors[number]) for number in sorted(errors)])
+    found.rows_done += len(piece.rows)
     found.created += result.created
     found.updated += result.updated
-    found.refused += len(result.errors)
+    found.refused += len(errors)
     piece.delete()
 
 

@@ -14,6 +14,8 @@ MOST_BYTES: Final = 16 * 1024 * 1024
 # Empty ones count: whoever sends millions of them is not to be read to the end.
 MOST_FILE_ROWS: Final = 200_000
 MOST_COLUMNS: Final = 60
+# Of a row with more cells than columns, which is refused, so many are kept to be shown with the reason.
+MOST_CELLS: Final = 2 * MOST_COLUMNS
 # What is longer than a cell may be is cut: no field takes a text of this length, so its row is refused with the reason.
 LONGEST_CELL: Final = 5_000
 LONGEST_CELL_READ: Final = 20_000
@@ -56,13 +58,13 @@ class ContactFile:
 
     def rows(self) -> Iterator[list[str]]:
         """Give the rows in which something stands. Raises `FileRefused` at the first thing that may not be."""
-        width, is_empty = len(self.headings), True
+        is_empty = True
         for number, record in enumerate(self._records):
             if number == MOST_FILE_ROWS:
                 raise FileRefused(f"The file may have at most {MOST_FILE_ROWS:,} rows.")
             if any(map(str.strip, record)):
                 is_empty = False
-                yield [cell[:LONGEST_CELL] for cell in record[:width]]
+                yield [cell[:LONGEST_CELL] for cell in record[:MOST_CELLS]]
         if is_empty:
             raise FileRefused("The file needs a line of headings and at least one row.")
 
