@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db.models import Q
 from django.utils import translation
 
-from agency.services.exports.cells import csv_line, written_cell
+from agency.services.exports.cells import csv_line
 from broadcasts.models import Broadcast, Recipient
 from broadcasts.models.broadcasts import MOST_CONTACTS
 from broadcasts.pages.words import RECIPIENTS, error_words
@@ -69,7 +69,7 @@ def exported_lines(broadcast: Broadcast, status: str | None = None, *, language:
     while rows := _piece(broadcast, status, after):
         after = rows[-1].contact_id
         with translation.override(language):
-            lines = [csv_line([written_cell(cell) for cell in _cells(row)]) for row in with_contacts(rows)]
+            lines = [csv_line(_cells(row)) for row in with_contacts(rows)]
         yield from lines
 
 

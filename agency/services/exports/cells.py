@@ -1,40 +1,49 @@
 """Lines of files: CSV that no program takes for formulas, and JSON Lines."""
 
 import csv
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from io import StringIO
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 import orjson
 
-# A program for tables takes a cell that begins like this for a formula; the apostrophe makes it a text.
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-TEXT = "'"
+# A program for tables takes a cell that begins like this for a formula, an East Asian one the wide forms as well; the
+# apostrophe makes it a text. Which separator it splits at is set in it: what follows any of them may begin a cell.
+TEXT: Final = "'"
+SEPARATORS: Final = ";,|\t\r\n"
+FORMULA: Final = "=+\\-@\uff1d\uff0b\uff0d\uff20\t\r"
+BLANKS: Final = r"[^\S\t\r\n]*"
+BEGINNING: Final = f"(?:^|(?<=[{SEPARATORS}]))({BLANKS}"
+WRITTEN: Final = re.compile(f"{BEGINNING}{TEXT}*)(?=[{FORMULA}])")
+READ: Final = re.compile(f"{BEGINNING}){TEXT}(?={TEXT}*[{FORMULA}])")
 
 
 def written_cell(text: str) -> str:
-    """Give a text so that no program for tables takes it for a formula; `read_cell` gives it back."""
-    return f"{TEXT}{text}" if text.startswith(FORMULA) else text
+    """Give a text so that no program for tables takes any of it for a formula; `read_cell` gives it back.
+
+    Where a text has the apostrophe already it gets another one.
+    """
+    return WRITTEN.sub(rf"\1{TEXT}", text)
 
 
 def read_cell(cell: str) -> str:
-    """Give a cell's text, without the apostrophe that an export puts before what would be a formula."""
-    text = cell.strip()
-    return text[1:] if text.startswith(TEXT) and text[1:].startswith(FORMULA) else text
+    """Give a cell's text, without the apostrophes that an export puts before what would be a formula."""
+    return READ.sub(r"\1", cell.strip())
 
 
-def csv_line(cells: Sequence[str]) -> str:
-    """Write cells that are safe already as a line."""
+def csv_line(cells: Iterable[str]) -> str:
+    """Write cells as a line, each in quotation marks and none of them a formula: every export is written by this."""
     written = StringIO()
-    csv.writer(written).writerow(cells)
+    csv.writer(written, quoting=csv.QUOTE_ALL).writerow(map(written_cell, cells))
     return written.getvalue()
 
 
 def csv_row(columns: Sequence[str], row: Mapping[str, Any]) -> str:
     """Write the values of a row as a line."""
-    return csv_line([written_cell(_text(row[column])) for column in columns])
+    return csv_line(_text(row[column]) for column in columns)
 
 
 def json_line(columns: Sequence[str], row: Mapping[str, Any]) -> str:

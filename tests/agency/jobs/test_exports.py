@@ -4,6 +4,7 @@ import csv
 import json
 from datetime import timedelta
 from io import StringIO
+from random import Random
 from typing import Any
 
 import pytest
@@ -27,7 +28,20 @@ from workspaces.subaccounts.services import suspend_workspace
 
 pytestmark = pytest.mark.django_db
 RECEIVER = "https://93.184.215.14/hooks"
-FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx"]
+FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx", "\uff1d1", "\uff0b1", "\uff0d1", "\uff20SUM(A1)", " =1"]
+# How each is written, so that it is no formula either where a program splits lines at another character.
+WITHIN = {
+    "Ada;=1+1;@SUM(1)": "Ada;'=1+1;'@SUM(1)",
+    "Ada,-1": "Ada,'-1",
+    "Ada, +1": "Ada, '+1",
+    "Ada\t=1": "Ada\t'=1",
+    "Ada\r\n=1\n\uff1d1": "Ada\r\n'=1\n'\uff1d1",
+    "Ada|=1": "Ada|'=1",
+    ";\t=1": ";'\t'=1",
+    "'=1": "''=1",
+    "Ada = -1 + 2": "Ada = -1 + 2",
+    "O'Hara; 'n' x": "O'Hara; 'n' x",
+}
 
 
 def table(content: str) -> list[dict[str, str]]:
@@ -88,10 +102,29 @@ def test_activity_by_its_filter(a: Tenant, b: Tenant, admin: Client) -> None:
 @pytest.mark.parametrize("beginning", FORMULAS)
 def test_a_formula_is_only_a_text(beginning: str) -> None:
     [[cell, number]] = csv.reader(StringIO(csv_row(["name", "n"], {"name": beginning, "n": 3}), newline=""))
-    assert (cell, number) == (f"'{beginning}", "3")
+    assert (cell, number) == (f"{' ' * beginning.count(' ')}'{beginning.strip(' ')}", "3")
     assert json.loads(json_line(["name"], {"name": beginning})) == {"name": beginning}
     if beginning.strip() == beginning:
         assert read_cell(written_cell(beginning)) == beginning
+
+
+@pytest.mark.parametrize("text", WITHIN)
+def test_no_part_of_a_cell_is_a_formula(text: str) -> None:
+    assert csv_row(["name"], {"name": text}) == f'"{WITHIN[text]}"\r\n'
+    assert read_cell(WITHIN[text]) == text
+
+
+def test_every_cell_is_in_quotation_marks() -> None:
+    row = {"name": 'Grace "G"', "number": 3, "nothing": None, "yes": True}
+    assert csv_row(list(row), row) == '"Grace ""G""","3","","yes"\r\n'
+
+
+def test_what_is_written_is_read_again() -> None:
+    """Any texts of the characters that mean something."""
+    chance = Random(11)
+    for _ in range(3_000):
+        text = "".join(chance.choices("a=-;,\t\r\n' \uff0b", k=chance.randint(1, 9))).strip()
+        assert read_cell(written_cell(text)) == text
 
 
 def test_a_file_of_many_rows_is_written_in_pieces_with_progress(a: Tenant, admin: Client) -> None:

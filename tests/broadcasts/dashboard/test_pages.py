@@ -249,7 +249,7 @@ def test_recipients_are_shown_with_reasons_in_words_and_exported_without_formula
     customer: Client, channel: Channel
 ) -> None:
     broadcast = a_busy_broadcast(channel)
-    evil = ContactFactory.create(workspace=channel.workspace, name="=HYPERLINK(1)")
+    evil = ContactFactory.create(workspace=channel.workspace, name="Ada;=HYPERLINK(1)")
     a_recipient(broadcast, contact=evil, status="failed", error_code="send_outcome_unknown")
     add_counts({broadcast.pk: {"failed": 1}})
     path = f"/app/broadcasts/{broadcast.uuid}"
@@ -265,7 +265,7 @@ def test_recipients_are_shown_with_reasons_in_words_and_exported_without_formula
     lines = b"".join(answer).decode().splitlines()
     assert answer["Content-Type"] == "text/csv; charset=utf-8"
     assert len(lines) == 8
-    assert lines[-1].startswith("'=HYPERLINK(1),")
+    assert lines[-1].startswith('"Ada;\'=HYPERLINK(1)","')
     assert len(b"".join(customer.get(f"{path}/export?status=failed")).splitlines()) == 3
 
 

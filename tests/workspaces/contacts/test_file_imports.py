@@ -1,6 +1,7 @@
 """Files of contacts in the dashboard: uploaded, their columns chosen, taken in piece by piece, and exported again."""
 
 import csv
+import re
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -98,6 +99,7 @@ def test_a_file_is_mapped_taken_in_and_what_was_refused_can_be_mended(a: Tenant,
     assert refused[0][:3] == ["Row", "Reason", "Full name"]
     assert refused[1][0] == "4"
     assert refused[1][2:4] == ["Nobody", "not a number"]
+    assert customer.get(f"{page}/refused").content.decode().startswith('"Row","Reason","Full name"')
 
 
 @pytest.mark.parametrize(
@@ -273,14 +275,18 @@ def test_a_cancelled_import_keeps_what_was_taken_in(a: Tenant, customer: Client)
 
 def test_an_export_is_no_formula_and_can_be_imported_again(a: Tenant, b: Tenant, customer: Client) -> None:
     ContactFactory.create(
-        workspace=a.workspace, name="=HYPERLINK(1)", phone="+4930123456", tags=["@VIP", "New"],
-        attributes={"-plan": "+gold"}, opted_out=True,
+        workspace=a.workspace, name="=HYPERLINK(1)", phone="+4930123456", tags=["@VIP", "New", "@SUM(1)"],
+        attributes={"-plan": "+gold", "a;=b": "x\n=1"}, opted_out=True,
     )  # fmt: skip
     ContactFactory.create(workspace=a.workspace, name='Grace "G", H', email="grace@example.com")
+    ContactFactory.create(workspace=a.workspace, name="Ada;=1+1;@SUM(1)", email="ada@example.com")
+    ContactFactory.create(workspace=a.workspace, name="\uff1dSUM(1)", email="linus@example.com")
     exported = b"".join(customer.get("/app/contacts/export")).decode()
     lines = list(csv.reader(StringIO(exported)))
     assert lines[0][:7] == ["name", "phone", "email", "tags", "country", "timezone", "opted_out"]
-    assert not any(cell.startswith(("=", "+", "-", "@")) for line in lines for cell in line)
+    assert not any(re.search(r"(^|[;,|\t\r\n]) *[=+@\uff1d-]", cell) for line in lines for cell in line)
+    assert '"Ada;\'=1+1;\'@SUM(1)"' in exported
+    assert all(line.startswith('"') for line in exported.splitlines() if "=1" not in line)
     made = ContactImportFactory.create(workspace=b.workspace, content=exported.encode())
     ContactImport.objects.filter(pk=made.pk).update(status="running")
     run_to_the_end()

@@ -1,9 +1,6 @@
 """Files of contacts: uploaded, their columns chosen, and watched while they are taken in."""
 
-import csv
 from collections.abc import Sequence
-from io import StringIO
-from itertools import chain
 from typing import IO, Any, cast
 from uuid import UUID
 
@@ -16,7 +13,7 @@ from django.utils.translation import gettext_lazy
 
 from agency.pages.lists import with_id
 from agency.pages.tables import Column, ListPage, Table
-from agency.services.exports.cells import written_cell
+from agency.services.exports.cells import csv_line
 from workspaces.contacts.dashboard.forms import MappingForm, UploadForm, left_out
 from workspaces.contacts.models import ContactImport
 from workspaces.contacts.services.imports.file_imports import (
@@ -137,10 +134,8 @@ class RefusedRows(OneImport):
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)
         refused = self.contact_import.refused_rows.order_by("row").values_list("row", "reason", "values")
-        lines = ([str(row), reason, *map(written_cell, values)] for row, reason, values in refused)
-        written = StringIO()
-        headings = [_("Row"), _("Reason"), *map(written_cell, self.contact_import.columns)]
-        csv.writer(written).writerows(chain([headings], lines))
-        answer = HttpResponse(written.getvalue(), content_type="text/csv; charset=utf-8")
+        headings = [_("Row"), _("Reason"), *self.contact_import.columns]
+        lines = [csv_line(headings), *(csv_line([str(row), reason, *values]) for row, reason, values in refused)]
+        answer = HttpResponse("".join(lines), content_type="text/csv; charset=utf-8")
         answer["Content-Disposition"] = 'attachment; filename="refused.csv"'
         return answer

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agency.services.exports.cells import read_cell, written_cell
+from agency.services.exports.cells import read_cell
 from config.db import name_key
 from workspaces.contacts.services.fields.phones import read_phone
 from workspaces.contacts.services.imports.headings import guessed_fields
@@ -85,7 +85,7 @@ def _tag(text: str) -> str:
 def written_row(contact: Mapping[str, Any], attributes: Sequence[str]) -> list[str]:
     """Give a contact's cells in the order of the export's columns."""
     held = contact["attributes"]
-    cells = [
+    return [
         contact["name"],
         contact["phone"] or "",
         contact["email"] or "",
@@ -95,4 +95,3 @@ def written_row(contact: Mapping[str, Any], attributes: Sequence[str]) -> list[s
         "yes" if contact["opted_out_at"] else "",
         *(str(held.get(name, "")) for name in attributes),
     ]
-    return [written_cell(cell) for cell in cells]

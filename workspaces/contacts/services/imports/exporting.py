@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db import connection
 
-from agency.services.exports.cells import csv_line, written_cell
+from agency.services.exports.cells import csv_line
 from workspaces.contacts.models import Contact
 from workspaces.contacts.services.imports.columns import ATTRIBUTE, FIELDS, written_row
 from workspaces.subaccounts.models import Workspace
@@ -21,7 +21,7 @@ READ = ("name", "phone", "email", "tags", "country", "timezone", "opted_out_at",
 def exported_lines(workspace: Workspace) -> Iterator[str]:
     """Give a workspace's contacts as lines of CSV, the oldest first; only a few rows are ever in memory."""
     names = _attribute_names(workspace)
-    yield csv_line([*FIELDS, *(written_cell(f"{ATTRIBUTE}{name}") for name in names)])
+    yield csv_line([*FIELDS, *(f"{ATTRIBUTE}{name}" for name in names)])
     rows: Any = Contact.objects.of(workspace).order_by("created_at", "id").values(*READ)
     for row in rows.iterator(chunk_size=1_000):
         yield csv_line(written_row(row, names))

@@ -8,6 +8,7 @@ from io import SEEK_END, TextIOWrapper
 from itertools import chain, islice
 from typing import IO, Final
 
+from agency.services.exports.cells import read_cell
 from config.errors import Invalid
 
 MOST_BYTES: Final = 16 * 1024 * 1024
@@ -54,7 +55,7 @@ class ContactFile:
         found = next((record for record in self._records if any(map(str.strip, record))), [])
         if len(found) > MOST_COLUMNS:
             raise FileRefused(f"The file may have at most {MOST_COLUMNS} columns.")
-        self.headings = [heading.strip()[:LONGEST_HEADING] for heading in found]
+        self.headings = [read_cell(heading)[:LONGEST_HEADING] for heading in found]
 
     def rows(self) -> Iterator[list[str]]:
         """Give the rows in which something stands. Raises `FileRefused` at the first thing that may not be."""
