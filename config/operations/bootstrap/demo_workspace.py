@@ -1,4 +1,4 @@
-"""The sub-account to try things with; it is known by its channel, whatever it is called later."""
+"""The sub-account to try things with; it is known by its channel or its key, whatever it is called later."""
 
 from datetime import datetime
 
@@ -8,14 +8,21 @@ from agency.models import Agency, User
 from config.operations.bootstrap.actor import BOOTSTRAP
 from config.operations.bootstrap.catalogue import last_plan
 from config.operations.bootstrap.users import SignIn, ensure_customer, example_address
+from workspaces.contacts.services import create_contact
 from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.services import connect_channel, create_workspace
 
 PLATFORM = "whatsapp"
+# Whom a first broadcast goes to. Such numbers are kept free for films and examples: they ring nowhere.
+CONTACTS = (
+    ("Nora Lindqvist", "+447700900321", "nora@demo.example"),
+    ("Samuel Okafor", "+14155550142", "samuel@demo.example"),
+    ("Isla McKenzie", "+61491570156", "isla@demo.example"),
+)
 
 
 def ensure_demo_workspace(agency: Agency, *, rotate: bool, now: datetime) -> tuple[Workspace, SignIn]:
-    """Make the demo workspace with its WhatsApp channel and a customer who owns it, where it is missing.
+    """Make the demo workspace with its WhatsApp channel, contacts and a customer who owns it, where it is missing.
 
     Raises `SubAccountLimitReached` when the agency has no room for it.
     """
@@ -29,15 +36,20 @@ def ensure_demo_workspace(agency: Agency, *, rotate: bool, now: datetime) -> tup
 
 
 def _find(agency: Agency) -> Workspace | None:
+    """Find it by the channel that it was made with, or by its key, as the channel may stand for another number now."""
     channel = (
         Channel.objects.select_related("workspace__owner")
-        .filter(platform=PLATFORM, external_id=_account(agency))
+        .filter(platform=PLATFORM, external_id=demo_account(agency))
         .first()
     )
-    return channel.workspace if channel else None
+    if channel:
+        return channel.workspace
+    ours = Workspace.objects.select_related("owner").filter(agency=agency, keys__created_by=BOOTSTRAP.label)
+    return ours.order_by("id").first()
 
 
-def _account(agency: Agency) -> str:
+def demo_account(agency: Agency) -> str:
+    """Give the account of the channel of an agency's demo workspace, which no provider knows."""
     return f"demo-{agency.uuid}"
 
 
@@ -56,10 +68,12 @@ def _create(agency: Agency, customer: User, now: datetime) -> Workspace:
     connect_channel(
         workspace=workspace,
         platform=PLATFORM,
-        external_id=_account(agency),
+        external_id=demo_account(agency),
         name="Demo number",
         handle="+1 555 0100",
         now=now,
         by=BOOTSTRAP,
     )
+    for name, phone, email in CONTACTS:
+        create_contact(workspace=workspace, name=name, phone=phone, email=email, now=now)
     return workspace

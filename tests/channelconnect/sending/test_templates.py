@@ -45,7 +45,7 @@ def listed(a: Tenant, query: str = "") -> list[dict[str, Any]]:
 def test_templates_are_shown_as_the_provider_has_them(a: Tenant, number: Channel) -> None:
     found = {(one["name"], one["language"]): one for one in listed(a, "?per_page=100")}
 
-    assert len(found) == 13
+    assert len(found) == 15
     sale = found["sale", "en_US"]
     assert sale["channel"] == {"id": str(number.uuid)}
     assert (sale["category"], sale["status"]) == ("marketing", "approved")
@@ -154,7 +154,7 @@ def test_pages_with_nothing_in_them_end_no_list(a: Tenant, meta: RunningSandbox)
 
     assert sync_next(now=now())
 
-    assert MessageTemplate.objects.filter(container_id="2070000").count() == 13
+    assert MessageTemplate.objects.filter(container_id="2070000").count() == 15
 
 
 def test_a_listing_that_fails_keeps_what_is_there_and_is_tried_again(
@@ -168,7 +168,7 @@ def test_a_listing_that_fails_keeps_what_is_there_and_is_tried_again(
     sync = TemplateSync.objects.get()
     assert sync.fault == "provider_request_failed"
     assert 8 * 60 < (sync.due_at - now()).total_seconds() <= 10 * 60
-    assert MessageTemplate.objects.count() == 13
+    assert MessageTemplate.objects.count() == 15
 
 
 def test_what_fits_gives_the_text_that_people_read(number: Channel) -> None:

@@ -13,6 +13,7 @@ import pytest
 import requests
 
 from tests.database.dump import make_cluster
+from tests.docs.test_broadcasts_page import CALL, PAGE
 from tests.tenants import WORKSPACE_BASE
 from tests.tools.local.conftest import SmallSystem
 from tests.tools.local.processes import all_gone, children_of
@@ -87,6 +88,31 @@ def answer_somebody_and_see_it_read(system: RunningSystem) -> None:
     assert (mark["body"]["status"], sandbox.ledger()["sent_total"]) == ("read", 1)
 
 
+def send_the_first_broadcast_of_the_page(system: RunningSystem) -> None:
+    """As docs/broadcasts.md has it, with the key that was printed: the demo number is connected and has the template."""
+    api = requests.Session()
+    api.headers["x-api-key"] = system.bootstrap["workspace"]["key"]
+    base = f"{system.url}{WORKSPACE_BASE}"
+    channels = api.get(f"{base}/channels", timeout=60).json()["data"]
+    [demo] = [one for one in channels if one["name"] == "Demo number"]
+    assert (demo["status"], demo["remaining_allowance"]) == ("active", 2_000)
+    create, schedule, *_ = CALL.finditer(PAGE.read_text())
+    body = json.loads(create["body"].replace("{channel}", demo["id"]))
+    made = api.post(f"{base}{create['path']}", json=body, timeout=60)
+    assert made.status_code == 201, made.text
+    path = schedule["path"].replace("{broadcast}", made.json()["data"]["id"])
+    scheduled = api.post(f"{base}{path}", json=json.loads(schedule["body"]), timeout=60)
+    assert (scheduled.status_code, scheduled.json()["data"]["status"]) == (200, "Scheduled"), scheduled.text
+    at_once = api.post(f"{base}/broadcasts", json=body | {"scheduled_at": None, "schedule": True}, timeout=60)
+    sent = f"{base}/broadcasts/{at_once.json()['data']['id']}"
+
+    def read() -> bool:
+        counts = api.get(sent, timeout=60).json()["data"]["counts"]
+        return bool(counts["read"] == sum(counts.values()) >= 3)
+
+    until(read, what="everybody to have read the broadcast")
+
+
 def test_it_becomes_ready_survives_kill_9_and_remembers_its_keys(
     state: Path, migrated_dump: Path | None, small_system: SmallSystem
 ) -> None:
@@ -105,6 +131,7 @@ def test_it_becomes_ready_survives_kill_9_and_remembers_its_keys(
         assert read(system, "/readyz")["status"] == "ready"
         assert is_verified_by_the_sandbox(system)
         answer_somebody_and_see_it_read(system)
+        send_the_first_broadcast_of_the_page(system)
         secrets = secrets_of(system)
         assert all(secrets)
         assert stat.S_IMODE((state / "bootstrap.json").stat().st_mode) == 0o600

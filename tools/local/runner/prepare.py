@@ -20,7 +20,10 @@ def main(state: Path) -> None:
 
     migrate()
     forget_workers()
-    known = with_known_secrets(bootstrap(), read_json(state / BOOTSTRAP))
+    found = bootstrap()
+    if found["workspace"]:
+        connect_demo_number(found["workspace"]["uuid"])
+    known = with_known_secrets(found, read_json(state / BOOTSTRAP))
     write_private(state / BOOTSTRAP, json.dumps(without_revoked_secrets(known), indent=1))
 
 
@@ -54,6 +57,14 @@ def bootstrap() -> dict[str, Any]:
     call_command("bootstrap", "--json", stdout=answer)
     found: dict[str, Any] = json.loads(answer.getvalue())
     return found
+
+
+def connect_demo_number(workspace: str) -> None:
+    """Let the demo workspace send to the sandbox provider from the start."""
+    from tools.local.runner.demo_number import connect_demo_number
+    from workspaces.subaccounts.models import Workspace
+
+    connect_demo_number(Workspace.objects.select_related("agency").get(uuid=workspace))
 
 
 def with_known_secrets(found: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:

@@ -138,6 +138,8 @@ def _everybody() -> Iterable[Person]:
     yield _with_number(pinned, status="DISCONNECTED", platform="NOT_APPLICABLE", pin="000000x")
     rejected = _numbered(13, "rejected", "A business account that did not pass review, no Pages", pages=0)
     yield replace(rejected, businesses=(replace(rejected.businesses[0], review="REJECTED"),))
+    demo = _numbered(50, "demo", "Has the number of the demo workspace, which is connected from the start", pages=0)
+    yield _with_number(demo, shown="+1 555 0100", name="Demo number")
     yield from _faulty()
 
 

@@ -39,7 +39,7 @@ CARD: Final = {
     ]
 }
 NAMED: Final = {"body_text_named_params": [{"param_name": "name", "example": "Ann"}]}
-# What every business account begins with: each status, each kind of parameter.
+# What every business account begins with: each status, each kind of parameter, and what the product's guides send.
 FIRST: Final = (
     _template("hello", text="Hello and welcome."),
     _template("order_ready"),
@@ -68,6 +68,8 @@ FIRST: Final = (
     _template("disabled", "DISABLED"),
     _template("archived", "ARCHIVED"),
     _template("flagged", "FLAGGED"),
+    _template("summer_sale", category="MARKETING", text="Hi {{1}}, our summer sale has begun."),
+    _template("appointment_reminder", text="Your appointment is tomorrow. We look forward to seeing you."),
 )
 
 
