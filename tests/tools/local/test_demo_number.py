@@ -1,6 +1,7 @@
 """The demo workspace's number, connected at the sandbox provider by each start."""
 
 import io
+from secrets import token_hex
 from typing import Any
 
 import pytest
@@ -19,11 +20,11 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def start(settings: Any) -> Any:
-    """Give what a start does after the migrations, with an app's secret of its own."""
+    """Give what a start does after the migrations, with a secret that is new each time."""
     settings.META_APP_ID = DEVELOPMENT["META_APP_ID"]
 
-    def start(secret: str = "one") -> Channel:
-        settings.META_APP_SECRET = secret
+    def start() -> Channel:
+        settings.META_APP_SECRET = token_hex(16)
         call_command("bootstrap", "--json", stdout=io.StringIO())
         connect_demo_number(Workspace.objects.get())
         return Channel.objects.get()
@@ -36,7 +37,7 @@ def test_each_start_gives_it_an_access_that_this_starts_sandbox_takes(start: Any
     token = ChannelCredential.objects.get().token
     assert (channel.external_id, channel.status, channel.messaging_limit) == (NUMBER.id, "active", 2_000)
     assert MessageTemplate.objects.filter(name="summer_sale", status="approved").exists()
-    assert start("another").connected_at == channel.connected_at
+    assert start().connected_at == channel.connected_at
     assert ChannelCredential.objects.get().token != token
 
 

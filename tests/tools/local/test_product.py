@@ -89,7 +89,7 @@ def answer_somebody_and_see_it_read(system: RunningSystem) -> None:
 
 
 def send_the_first_broadcast_of_the_page(system: RunningSystem) -> None:
-    """As docs/broadcasts.md has it, with the key that was printed: the demo number is connected and has the template."""
+    """As docs/broadcasts.md has it, with the printed key: the demo number is connected and has the template."""
     api = requests.Session()
     api.headers["x-api-key"] = system.bootstrap["workspace"]["key"]
     base = f"{system.url}{WORKSPACE_BASE}"

@@ -30,7 +30,7 @@ def connect_demo_number(workspace: Workspace) -> None:
 
     A number that somebody has disconnected, or that another workspace has connected, stays so.
     """
-    if settings.META_APP_ID != DEVELOPMENT["META_APP_ID"]:
+    if DEVELOPMENT["META_APP_ID"] != settings.META_APP_ID:
         return
     accounts = (NUMBER.id, demo_account(workspace.agency))
     connected = Channel.objects.filter(external_id__in=accounts).exclude(status=Channel.Status.DISCONNECTED)
