@@ -80,7 +80,7 @@ class PlanSerializer(PlanReferenceSerializer):
     """A base plan of the agency."""
 
     uuid = UUIDField(read_only=True, example="3f0c8a52-6f0e-4d86-9c56-0d1f4c9a7b11")
-    name = CharField(max_length=LONGEST_NAME, example="Growth")
+    name = CharField(max_length=LONGEST_NAME, example="Studio")
     description = description("For growing teams.")
     limits = LimitsSerializer()
 
@@ -89,7 +89,7 @@ class AddonSerializer(AddonReferenceSerializer):
     """An add-on of the agency."""
 
     uuid = UUIDField(read_only=True, example="b7c1b2de-0a65-4a40-8f0b-5f2a6d0c9e42")
-    name = CharField(max_length=LONGEST_NAME, example="Extra WhatsApp number")
+    name = CharField(max_length=LONGEST_NAME, example="Second number")
     description = description("One number more than the plan has.")
     limits = AddedLimitsSerializer()
 

@@ -219,6 +219,9 @@ class BroadcastSerializer(Serializer):
     completed_at = DateTimeField(allow_null=True, example=None)
 
 
+SHOWN_FIRST = ("name", "channel", "audience", "message", "scheduled_at")
+
+
 class BroadcastFieldsSerializer(Serializer):
     """What an author says of a broadcast."""
 
@@ -246,7 +249,7 @@ class BroadcastFieldsSerializer(Serializer):
         allow_null=True,
         help_text="With `fixed`: when it is sent. One in the past, or none, is sent at once when it is scheduled. "
         "Not read with `contact`.",
-        example="2026-12-01T09:00:00Z",
+        example="2027-06-01T09:00:00Z",
     )
     scheduled_local_at = UnjudgedTextField(
         required=False,
@@ -270,6 +273,14 @@ class BroadcastFieldsSerializer(Serializer):
     retarget_engagement = ChoiceField(
         Broadcast.Engagement.choices, required=False, allow_null=True, help_text=RETARGETED, example=None
     )
+
+    @classmethod
+    def request_example(cls) -> dict[str, Any]:
+        """Give a broadcast that can be sent as it stands: not every field goes with every other."""
+        whole = super().request_example()
+        message = {name: whole["message"][name] for name in ("template", "language", "components")}
+        audience = {"type": "segment", "segment": "all"}
+        return {name: whole[name] for name in SHOWN_FIRST} | {"audience": audience, "message": message}
 
 
 class NewBroadcastSerializer(BroadcastFieldsSerializer):

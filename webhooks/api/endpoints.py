@@ -123,7 +123,7 @@ class EndpointViews(WebhookViews):
             operation_id="updateWebhook",
             summary="Change an endpoint",
             request=shapes.endpoint,
-            request_example={"enabled": False},
+            request_example={"description": "CRM of the north"},
             answer=one(shapes.endpoint),
         )
     )

@@ -7,22 +7,16 @@ from django.conf import settings
 from agency.models import Agency, User
 from config.operations.bootstrap.actor import BOOTSTRAP
 from config.operations.bootstrap.catalogue import last_plan
+from config.operations.bootstrap.demo_data import add_demo_data
 from config.operations.bootstrap.users import SignIn, ensure_customer, example_address
-from workspaces.contacts.services import create_contact
 from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.services import connect_channel, create_workspace
 
 PLATFORM = "whatsapp"
-# Whom a first broadcast goes to. Such numbers are kept free for films and examples: they ring nowhere.
-CONTACTS = (
-    ("Nora Lindqvist", "+447700900321", "nora@demo.example"),
-    ("Samuel Okafor", "+14155550142", "samuel@demo.example"),
-    ("Isla McKenzie", "+61491570156", "isla@demo.example"),
-)
 
 
 def ensure_demo_workspace(agency: Agency, *, rotate: bool, now: datetime) -> tuple[Workspace, SignIn]:
-    """Make the demo workspace with its WhatsApp channel, contacts and a customer who owns it, where it is missing.
+    """Make the demo workspace with its WhatsApp channel, demo data and a customer who owns it, where it is missing.
 
     Raises `SubAccountLimitReached` when the agency has no room for it.
     """
@@ -65,7 +59,7 @@ def _create(agency: Agency, customer: User, now: datetime) -> Workspace:
         now=now,
         by=BOOTSTRAP,
     )
-    connect_channel(
+    channel = connect_channel(
         workspace=workspace,
         platform=PLATFORM,
         external_id=demo_account(agency),
@@ -74,6 +68,5 @@ def _create(agency: Agency, customer: User, now: datetime) -> Workspace:
         now=now,
         by=BOOTSTRAP,
     )
-    for name, phone, email in CONTACTS:
-        create_contact(workspace=workspace, name=name, phone=phone, email=email, now=now)
+    add_demo_data(workspace, channel, now=now)
     return workspace

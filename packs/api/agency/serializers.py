@@ -108,7 +108,7 @@ class PackSerializer(Serializer):
 class PackChangesSerializer(PackSerializer):
     """What is to change; fields left out stay as they are."""
 
-    status = ChoiceField(Pack.Status.choices, example=Pack.Status.PUBLISHED.value)
+    status = ChoiceField(Pack.Status.choices, example=Pack.Status.DRAFT.value)
 
 
 class PackListMetaSerializer(Serializer):

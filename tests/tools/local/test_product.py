@@ -79,7 +79,10 @@ def answer_somebody_and_see_it_read(system: RunningSystem) -> None:
     def shown(url: str) -> Any:
         return api.get(url, timeout=60).json()["data"]
 
-    [conversation] = until(lambda: shown(conversations), what="the conversation")
+    def adas() -> list[Any]:
+        return [one for one in shown(conversations) if one["contact"]["name"] == "Ada"]
+
+    [conversation] = until(adas, what="the conversation")
     messages = f"{conversations}/{conversation['id']}/messages"
     assert api.post(messages, json={"text": "Yes, come any time."}, timeout=60).status_code == 201
     until(lambda: shown(messages)[0]["status"] == "read", what="the answer to be read")

@@ -87,13 +87,13 @@ class ClassSessionBodySerializer(Serializer):
         default=None,
         example=STAFF,
     )
-    starts_at = DateTimeField(example="2026-12-01T18:00:00+01:00")
+    starts_at = DateTimeField(example="2100-12-01T18:00:00+01:00")
     ends_at = DateTimeField(
         required=False,
         allow_null=True,
         default=None,
         help_text="Where it is left out, the service's duration says when.",
-        example="2026-12-01T19:00:00+01:00",
+        example="2100-12-01T19:00:00+01:00",
     )
     capacity = IntegerField(min_value=1, max_value=MOST_SEATS, help_text="How many seats there are.", example=12)
 

@@ -102,7 +102,7 @@ class ConversationChangesSerializer(Serializer):
     """What can be changed of a conversation."""
 
     status = ChoiceField(Conversation.Status.choices)
-    assigned_to = EmailField(allow_null=True, help_text="A team member, or null for nobody.", example="ben@example.com")
+    assigned_to = EmailField(allow_null=True, help_text="A team member, or null for nobody.", example=None)
     if_assigned_to = EmailField(
         allow_null=True,
         help_text="Changes only while this team member, or with null nobody, has the conversation; else 409.",

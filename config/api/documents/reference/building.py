@@ -1,6 +1,5 @@
 """Reads a document into what its page shows."""
 
-import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
@@ -15,17 +14,20 @@ from config.api.documents.reference.entries import (
     Reference,
     SectionEntry,
 )
+from config.api.documents.reference.placeholders import NAME_IN_PATH, placeholder, with_placeholders
 from config.api.documents.reference.prose import inline, paragraphs, verbatim
 from config.api.documents.reference.samples import SampleRequest, laid_out, samples_of
 from config.api.documents.reference.schemas import FieldRow, Schemas
 from config.api.requests.multipart import MULTIPART
 
 JSON = Mapping[str, Any]
-NAME_IN_PATH = re.compile(r"{(\w+)}")
 EVENTS = "Events"
 # One that is longer is shown once, by the first operation of its section that answers with it.
 LONG_EXAMPLE = 300
 PLACES = {"path": "Path", "query": "Query", "header": "Headers"}
+# A section can be followed from its top to its end: what makes something comes first, what ends it last.
+FIRST, TRIED, USUAL, LAST = 0, 1, 2, 5
+BY_LAST_WORD = {"preview": TRIED, "test": TRIED, "suspend": 3, "restore": 4, "cancel": LAST}
 
 
 class ReferenceBuilder:
@@ -58,14 +60,17 @@ class ReferenceBuilder:
         )
 
     def _sections(self) -> Iterator[SectionEntry]:
-        by_tag: dict[str, list[OperationEntry]] = {}
+        by_tag: dict[str, list[tuple[str, str, JSON]]] = {}
         for path, methods in self.document["paths"].items():
             for method, operation in methods.items():
-                by_tag.setdefault(operation["tags"][0], []).append(self._operation(path, method.upper(), operation))
-        for name, methods in self.document.get("webhooks", {}).items():
-            by_tag.setdefault(EVENTS, []).append(self._event(name, methods["post"]))
+                by_tag.setdefault(operation["tags"][0], []).append((path, method.upper(), operation))
         for tag, operations in by_tag.items():
-            yield SectionEntry(f"section-{slugify(tag)}", tag, tuple(operations))
+            root = min((path for path, _, _ in operations), key=len)
+            ordered = sorted(operations, key=lambda one: _place(one[0], one[1], root))
+            yield _section(tag, [self._operation(*one) for one in ordered])
+        events = [self._event(name, methods["post"]) for name, methods in self.document.get("webhooks", {}).items()]
+        if events:
+            yield _section(EVENTS, events)
 
     def _operation(self, path: str, method: str, operation: JSON) -> OperationEntry:
         parameters, asked = operation.get("parameters", []), operation.get("requestBody", {})
@@ -93,9 +98,11 @@ class ReferenceBuilder:
         )
 
     def _sample_request(self, path: str, method: str, parameters: list[JSON], body: Any, asked: JSON) -> SampleRequest:
-        filled = NAME_IN_PATH.sub(lambda found: f"{found[1].upper()}_ID", path)
+        filled = NAME_IN_PATH.sub(lambda found: placeholder(found[1]), path)
         needed = [one["name"] for one in parameters if one["in"] == "query" and one.get("required")]
-        query = "&".join(f"{name}={name.upper()}_ID" for name in needed)
+        query = "&".join(f"{name}={placeholder(name)}" for name in needed)
+        if body is not None:
+            body = with_placeholders(body, json_content(asked)["schema"], self.schemas, path=path)
         return SampleRequest(
             method=method,
             url=f"{self.server}{filled}{'?' if query else ''}{query}",
@@ -163,6 +170,17 @@ class ReferenceBuilder:
             seen[name] = ObjectEntry(name, inline(text), fields)
             waiting += [row.object for row in fields]
         return iter(sorted(seen.values(), key=lambda one: one.name))
+
+
+def _section(title: str, operations: list[OperationEntry]) -> SectionEntry:
+    return SectionEntry(f"section-{slugify(title)}", title, tuple(operations))
+
+
+def _place(path: str, method: str, root: str) -> tuple[int, int]:
+    """Give where an operation stands in a section whose shortest path is `root`: what ends things is last."""
+    usual = FIRST if path == root else BY_LAST_WORD.get(path.rpartition("/")[2], USUAL)
+    rank = LAST if method == "DELETE" else usual
+    return rank, -path.count("/") if rank == LAST else 0  # of two things, the inner one ends first
 
 
 def json_content(holder: JSON) -> JSON:

@@ -63,13 +63,17 @@ def _curl(request: SampleRequest) -> str:
 
 
 def _python(request: SampleRequest) -> str:
-    imports = ["import os", "from uuid import uuid4"] if request.is_idempotent else ["import os"]
+    imports = [
+        "import os",
+        *(["from pathlib import Path"] if request.uploads_file else []),
+        *(["from uuid import uuid4"] if request.is_idempotent else []),
+    ]
     headers = ['"x-api-key": os.environ["API_KEY"]']
     if request.is_idempotent:
         headers.append('"Idempotency-Key": str(uuid4())')
     body = [] if request.body is None else [f"json={_indented(python_literal(request.body))},"]
     if request.uploads_file:
-        body = [f'files={{"file": open("{UPLOADED}", "rb")}},']
+        body = [f'files={{"file": ("{UPLOADED}", Path("{UPLOADED}").read_bytes())}},']
     return "\n".join(
         [
             *imports,

@@ -1,0 +1,145 @@
+"""Every sample of the reference pages works: run in the pages' order on what `make run` begins with.
+
+What stands in capitals and ends in `_ID` is filled in with the id of what was made last of its kind.
+"""
+
+import html
+import io
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from django.core.management import call_command
+from django.db.models import QuerySet
+from pytest_django.live_server_helper import LiveServer
+
+from agency.models import Addon, Plan
+from broadcasts.models import Broadcast
+from channelconnect.models import ConnectSession
+from packs.models import Pack, PackEntry
+from tests.broadcasts.making import bring_to
+from tests.database.emptying import forget_counters
+from tests.docs.sample_runners import runner_of
+from tests.tenants import Api
+from tools.local.runner.demo_number import connect_demo_number
+from tools.sandbox.config import DEVELOPMENT
+from webhooks.models import Delivery, Endpoint
+from workspaces.automations.models import Automation
+from workspaces.catalogue.models import Product, Service, ServiceCategory
+from workspaces.classes.models import ClassSession, Staff
+from workspaces.contacts.models import Contact, Segment
+from workspaces.conversations.models import Conversation
+from workspaces.media.models import Media
+from workspaces.subaccounts.models import Channel, Workspace
+
+PAGES = {"agency": ("agency",), "workspace": ("workspace", "workspace/broadcasts")}
+PROGRAMS = {"curl": "curl", "node": "node", "python": "python3"}
+OPERATION = re.compile(r'<article class="operation" id="(\w+)".*?</article>', re.DOTALL)
+PLACEHOLDER = re.compile(r"\b(?:[A-Z]+(?:_[A-Z]+)*_ID|YOUR_URL)\b")
+NEWEST: dict[str, QuerySet[Any]] = {
+    "ADDON": Addon.objects.filter(archived_at=None),
+    "AUTOMATION": Automation.objects.all(),
+    "BROADCAST": Broadcast.objects.all(),
+    "CATEGORY": ServiceCategory.objects.all(),
+    "CHANNEL": Channel.objects.all(),
+    "CONNECTION": ConnectSession.objects.all(),
+    "CONTACT": Contact.objects.all(),
+    "CONVERSATION": Conversation.objects.all(),
+    "DELIVERY": Delivery.objects.all(),
+    "ENTRY": PackEntry.objects.all(),
+    "MEDIA": Media.objects.all(),
+    "PACK": Pack.objects.all(),
+    "PLAN": Plan.objects.filter(archived_at=None),
+    "PRODUCT": Product.objects.filter(deleted_at=None),
+    "SEGMENT": Segment.objects.all(),
+    "SERVICE": Service.objects.filter(deleted_at=None),
+    "SESSION": ClassSession.objects.all(),
+    "STAFF": Staff.objects.filter(deleted_at=None),
+    "WEBHOOK": Endpoint.objects.all(),
+    "WORKSPACE": Workspace.objects.all(),
+}
+# The workspace that has a channel, and automations.
+OF_THE_DEMO_WORKSPACE = ("readSubAccountChannel", "disconnectSubAccountChannel", "previewImport")
+# What takes effect only while a broadcast is on its way: it would be over before anybody has pressed Enter.
+STATES = {
+    "pauseBroadcast": "sending",
+    "resumeBroadcast": "paused",
+    "cancelBroadcast": "sending",
+    "deleteBroadcast": "Draft",
+}
+
+
+class Shown(NamedTuple):
+    operation: str
+    samples: dict[str, str]
+
+
+def shown_on(page: str) -> Iterator[Shown]:
+    for article in OPERATION.finditer(page):
+        samples = dict(re.findall(r'<pre class="(curl|python|node)">(.*?)</pre>', article[0], re.DOTALL))
+        if samples:
+            yield Shown(article[1], {language: html.unescape(text) for language, text in samples.items()})
+
+
+class System:
+    """What `make run` begins with."""
+
+    def __init__(self, settings: Any) -> None:
+        settings.META_APP_ID, settings.META_APP_SECRET = DEVELOPMENT["META_APP_ID"], "a secret"
+        settings.ADDRESS_LIMIT = settings.AGENCY_KEY_LIMIT = 10_000
+        printed = io.StringIO()
+        call_command("bootstrap", "--json", stdout=printed)
+        known = json.loads(printed.getvalue())
+        self.workspace = Workspace.objects.get()
+        connect_demo_number(self.workspace)
+        self.keys = {"agency": known["copy_key"], "workspace": known["workspace"]["key"]}
+
+    def filled(self, script: str, operation: str) -> str:
+        """Fill in what stands in capitals, as somebody would who has the thing at hand."""
+        if operation in STATES:
+            bring_to({"id": self._id("BROADCAST_ID", operation)}, STATES[operation])
+        Broadcast.objects.update(requires_approval=operation == "approveBroadcast")
+        return PLACEHOLDER.sub(lambda found: self._id(found[0], operation), script)
+
+    def _id(self, placeholder: str, operation: str) -> str:
+        if placeholder == "YOUR_URL":
+            return "https://93.184.215.14/hooks"
+        if placeholder == "WORKSPACE_ID" and operation in OF_THE_DEMO_WORKSPACE:
+            return str(self.workspace.uuid)
+        is_other = placeholder.startswith("OTHER_")
+        rows = NEWEST[placeholder.removeprefix("OTHER_").removesuffix("_ID")].order_by("-id")
+        found = [str(row.uuid) for row in rows[: 1 + is_other]]
+        return found[-1] if found else f"no-{placeholder}"
+
+
+@pytest.fixture
+def counters() -> Iterator[None]:
+    """So many calls come from this machine that others would find their limit reached."""
+    yield
+    forget_counters()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("counters")
+@pytest.mark.parametrize("language", PROGRAMS)
+@pytest.mark.parametrize("surface", PAGES)
+def test_every_sample_works_in_the_order_of_the_pages(
+    live_server: LiveServer, anonymous: Api, settings: Any, surface: str, language: str, tmp_path: Path
+) -> None:
+    if shutil.which(PROGRAMS[language]) is None:
+        pytest.skip(f"{language} is not installed")
+    system = System(settings)
+    (tmp_path / "price-list.pdf").write_bytes(b"%PDF-1.7\n")
+    pages = [anonymous.get(f"/api/docs/{name}").content.decode() for name in PAGES[surface]]
+    refused = {}
+    with runner_of(language, key=system.keys[surface], folder=tmp_path) as run:
+        for operation, samples in (one for page in pages for one in shown_on(page)):
+            filled = system.filled(samples[language], operation)
+            fault = run(filled.replace(settings.PUBLIC_URL, live_server.url))
+            if fault:
+                refused[operation] = fault
+    assert refused == {}
