@@ -1,31 +1,23 @@
 """What docs/workspace-api says of products and classes is what happens: its samples are run one after another."""
 
-import json
 import re
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pytest_django.live_server_helper import LiveServer
 
+from tests.docs.shell import Shell, blocks_of
 from tests.tenants import WORKSPACE_BASE, Tenant
-from workspaces.contacts.models import Contact
 
-PAGES = Path(__file__).parents[2] / "docs" / "workspace-api"
-SAMPLE = re.compile(r"```sh\n(.*?)```\n+```json\n(.*?)```", re.DOTALL)
+DOCS = Path(__file__).parents[2] / "docs"
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
 MOMENT = re.compile(r"20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z")
-# Contacts that the page names without having made them.
-CONTACTS = {"1f8d6a0e-7b1c-4a5e-9f0d-2c3b4a5d6e7f": "Ada Lovelace", "2f8d6a0e-7b1c-4a5e-9f0d-2c3b4a5d6e7f": "Bob"}
 
 
 class Ids(dict[str, str]):
     """The page's ids and what they are here: learned from the answers in which they stand first."""
-
-    def here(self, command: str) -> str:
-        return UUID.sub(lambda found: self[found[0]], command)
 
     def same(self, shown: Any, answered: Any) -> bool:
         """Whether an answer is the one shown, but for ids, recent times and hosts."""
@@ -48,16 +40,11 @@ class Ids(dict[str, str]):
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the samples are commands for curl")
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("page", ["products", "classes"])
-def test_the_samples_of_a_page_do_what_it_says(a: Tenant, live_server: LiveServer, page: str) -> None:
-    ids = Ids()
-    for uuid, name in CONTACTS.items():
-        ids[uuid] = str(Contact.objects.create(workspace=a.workspace, name=name, search_key=name.lower()).uuid)
-    variables = {"BASE": f"{live_server.url}{WORKSPACE_BASE}", "KEY": a.workspace_plaintext, "PATH": "/usr/bin:/bin"}
-    samples = SAMPLE.findall((PAGES / f"{page}.md").read_text())
-    assert len(samples) >= 5
-    for command, shown in samples:
-        run = subprocess.run(
-            ["sh", "-eu", "-c", f"{ids.here(command)} "], env=variables, capture_output=True, check=True
-        )
-        answered = json.loads(run.stdout)
-        assert ids.same(json.loads(shown), answered), (command, answered)
+def test_the_samples_of_a_page_do_what_it_says(a: Tenant, live_server: LiveServer, page: str, tmp_path: Path) -> None:
+    ids, shell = Ids(), Shell(tmp_path)
+    variables = {"BASE": f"{live_server.url}{WORKSPACE_BASE}", "KEY": a.workspace_plaintext}
+    shell.run([*blocks_of(DOCS / "workspace-api.md"), *blocks_of(DOCS / "workspace-api" / f"{page}.md")], variables)
+    compared = [(answers[-1], block.shown) for block, answers in shell.done if block.shown]
+    assert len(compared) >= 5
+    for answered, shown in compared:
+        assert ids.same(shown, answered.body), answered

@@ -4,8 +4,6 @@ What stands in capitals and ends in `_ID` is filled in with the id of what was m
 """
 
 import html
-import io
-import json
 import re
 import shutil
 from collections.abc import Iterator
@@ -13,7 +11,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from django.core.management import call_command
 from django.db.models import QuerySet
 from pytest_django.live_server_helper import LiveServer
 
@@ -22,11 +19,9 @@ from broadcasts.models import Broadcast
 from channelconnect.models import ConnectSession
 from packs.models import Pack, PackEntry
 from tests.broadcasts.making import bring_to
-from tests.database.emptying import forget_counters
+from tests.docs.demo_system import DemoSystem
 from tests.docs.sample_runners import runner_of
 from tests.tenants import Api
-from tools.local.runner.demo_number import connect_demo_number
-from tools.sandbox.config import DEVELOPMENT
 from webhooks.models import Delivery, Endpoint
 from workspaces.automations.models import Automation
 from workspaces.catalogue.models import Product, Service, ServiceCategory
@@ -85,18 +80,8 @@ def shown_on(page: str) -> Iterator[Shown]:
             yield Shown(article[1], {language: html.unescape(text) for language, text in samples.items()})
 
 
-class System:
-    """What `make run` begins with."""
-
-    def __init__(self, settings: Any) -> None:
-        settings.META_APP_ID, settings.META_APP_SECRET = DEVELOPMENT["META_APP_ID"], "a secret"
-        settings.ADDRESS_LIMIT = settings.AGENCY_KEY_LIMIT = 10_000
-        printed = io.StringIO()
-        call_command("bootstrap", "--json", stdout=printed)
-        known = json.loads(printed.getvalue())
-        self.workspace = Workspace.objects.get()
-        connect_demo_number(self.workspace)
-        self.keys = {"agency": known["copy_key"], "workspace": known["workspace"]["key"]}
+class System(DemoSystem):
+    """With somebody at it who fills in what the samples leave to the reader."""
 
     def filled(self, script: str, operation: str) -> str:
         """Fill in what stands in capitals, as somebody would who has the thing at hand."""
@@ -116,15 +101,8 @@ class System:
         return found[-1] if found else f"no-{placeholder}"
 
 
-@pytest.fixture
-def counters() -> Iterator[None]:
-    """So many calls come from this machine that others would find their limit reached."""
-    yield
-    forget_counters()
-
-
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("counters")
+@pytest.mark.usefixtures("counters_forgotten")
 @pytest.mark.parametrize("language", PROGRAMS)
 @pytest.mark.parametrize("surface", PAGES)
 def test_every_sample_works_in_the_order_of_the_pages(
