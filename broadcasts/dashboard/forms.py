@@ -6,6 +6,7 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from django import forms
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from agency.pages.forms.fields import LineField, MultilineField, NameField, WallClockField
@@ -15,6 +16,7 @@ from broadcasts.pages.pictures import Pictured, picture_with
 from broadcasts.pages.templates import Gap, gaps_of, message_of, template_of, templates_of, values_of
 from broadcasts.pages.words import ENGAGEMENTS
 from channelconnect.models import MessageTemplate
+from channelconnect.services.templates.fitting import BREAKS, NO_BREAKS
 from config.api.requests.ids import parse_uuid
 from workspaces.contacts.models import Contact, Segment
 from workspaces.subaccounts.models import CHANNEL_NAMES, Channel, Workspace
@@ -255,7 +257,14 @@ def _channels_of(workspace: Workspace) -> list[Channel]:
 
 def _field_of(gap: Gap) -> forms.CharField:
     widget = forms.TextInput({"data-gap": gap.field, "data-example": gap.example, "placeholder": gap.example})
-    return LineField(label=gap.label, max_length=LONGEST_PARAMETER, widget=widget)
+    checks = [no_breaks] if gap.kind == "text" else []
+    return LineField(label=gap.label, max_length=LONGEST_PARAMETER, widget=widget, validators=checks)
+
+
+def no_breaks(typed: str) -> None:
+    """Refuse what no network takes within a template. Raises `ValidationError`."""
+    if BREAKS.search(typed):
+        raise forms.ValidationError(gettext(NO_BREAKS), code="breaks")
 
 
 def pictured_form(form: ComposerForm) -> Pictured:

@@ -128,4 +128,11 @@ class URLField(Field, serializers.URLField):
 
 
 class DictField(Field, serializers.DictField):
-    """An object with names of its own that is only read."""
+    """An object with names of its own, whose values are not looked at."""
+
+    default_error_messages = {"not_a_dict": "{subject} must be an object."}
+
+    def to_internal_value(self, data: Any) -> Any:
+        if not isinstance(data, dict):
+            self.fail("not_a_dict")
+        return super().to_internal_value(data)

@@ -172,6 +172,30 @@ def test_a_header_of_text_takes_its_parameters(a: Tenant) -> None:
     assert shown["message"]["header"] == {"url": None, "filename": None, "parameters": ["{{contact.name}}"]}
 
 
+BODY = {"type": "body", "parameters": [{"type": "text", "text": "Ada"}]}
+NO_BREAKS = "A text that fills a template may hold no line break, no tab and at most four spaces in a row."
+
+
+@pytest.mark.parametrize(
+    ("components", "at", "sentence"),
+    [
+        ([BODY, BODY], 1, "The template's body is filled twice."),
+        ([BODY, {"type": "button", "index": "0", "sub_type": "url"}], 1, "The template has no button.0."),
+        ([{"type": "body", "parameters": [{"type": "text", "text": "a\nb"}]}], 0, NO_BREAKS),
+        ([5], 0, "Each entry of the message.components field must be an object."),
+        ([BODY, None], 1, "Each entry of the message.components field is required."),
+    ],
+)
+def test_a_component_that_does_not_fit_is_named(a: Tenant, components: list[Any], at: int, sentence: str) -> None:
+    a_template(a.channel, "image", "body")
+    message = with_header({"url": "https://93.184.215.14/a"}, components=components)
+    told = {f"message.components.{at}": sentence}
+    assert refused(a, message=message) == told
+    shown = create(a, message=with_header({"url": "https://93.184.215.14/a"}, components=[BODY]))
+    answer = a.workspace_api.patch(f"/broadcasts/{shown['id']}", {"message": message})
+    assert (answer.status_code, answer.json()["errors"]) == (422, {name: [said] for name, said in told.items()})
+
+
 @pytest.mark.parametrize("variable", ["contact.age", "appointment.time", "1", "workspace.colour", "contact"])
 def test_a_variable_that_nothing_stands_for_is_named(a: Tenant, variable: str) -> None:
     [(field, sentence)] = refused(a, message={"text": f"Hello {{{{{variable}}}}}"}).items()

@@ -108,6 +108,10 @@ def test_a_template_is_filled_and_its_picture_follows(
         "parameter_2": "<b>2 July</b>",
         "parameter_3": "offers/7",
     }
+    spaced = filled | {"parameter_2": "2     July"}
+    refused = customer.post("/app/broadcasts/new", typed(channel, template=str(template.uuid)) | spaced)
+    assert (refused.status_code, Broadcast.objects.exists()) == (422, False)
+    assert list(refused.context["form"].errors) == ["parameter_2"]
     answer = customer.post("/app/broadcasts/new", typed(channel, template=str(template.uuid)) | filled)
     assert answer.status_code == 302, text(answer)
     made = Broadcast.objects.get()

@@ -192,28 +192,28 @@ REFUSED = [
         "order_ready",
         "en_US",
         [{"type": "body", "parameters": text("a", "b")}],
-        "components",
+        "components.0",
         "The template's body needs 1 parameter.",
     ),
     (
         "order_ready",
         "en_US",
         [{"type": "body", "parameters": text("")}],
-        "components",
+        "components.0",
         "The template's body needs a parameter of the type text.",
     ),
     (
         "hello",
         "en_US",
         [{"type": "body", "parameters": text("a")}],
-        "components",
+        "components.0",
         "The template's body takes no parameters.",
     ),
     (
         "invoice",
         "en_US",
         [{"type": "header", "parameters": text("a")}, {"type": "body", "parameters": text("7")}],
-        "components",
+        "components.0",
         "The template's header needs a parameter of the type document.",
     ),
     (
@@ -227,10 +227,117 @@ REFUSED = [
         "named",
         "en_US",
         [{"type": "body", "parameters": text("a")}],
-        "components",
+        "components.0",
         "The template's body needs the parameters name.",
     ),
 ]
+
+
+def component(kind: Any, *values: str, **more: Any) -> dict[str, Any]:
+    return {"type": kind, "parameters": text(*values), **more}
+
+
+def button(**more: Any) -> dict[str, Any]:
+    return {"type": "button", "sub_type": "url", "index": "0", "parameters": text("x7"), **more}
+
+
+SALE = component("body", "Ada", "tomorrow")
+KINDS = "The type of a component must be one of: header, body, button, carousel, limited_time_offer."
+NO_BREAKS = "A text that fills a template may hold no line break, no tab and at most four spaces in a row."
+NO_INDEX = "A button needs its index: its place in the template, counted from 0."
+CARD = [
+    {"type": "header", "parameters": [{"type": "image", "image": {"link": "https://example.com/a"}}]},
+    component("body", "9.90"),
+    button(),
+]
+MISFITS: list[tuple[str, list[Any], int, str]] = [
+    ("order_ready", [component("body", "a"), component("body", "b")], 1, "The template's body is filled twice."),
+    ("order_ready", [component("body", "a"), component("header", "b")], 1, "The template has no header."),
+    ("order_ready", [component("body", "a"), {"type": "header"}], 1, "The template has no header."),
+    ("order_ready", [component("body", "a"), button()], 1, "The template has no button.0."),
+    ("order_ready", [component("body", "a"), component("zzz", "b")], 1, KINDS),
+    ("order_ready", [component("body", "a"), component("footer")], 1, KINDS),
+    ("order_ready", [component("body", "a"), component(5)], 1, KINDS),
+    ("order_ready", [component("body", "a"), {}], 1, KINDS),
+    ("order_ready", [component("body", "a"), 5], 1, KINDS),
+    ("order_ready", [component("body", "a"), {"type": "carousel", "cards": []}], 1, "The template has no carousel."),
+    (
+        "order_ready",
+        [{"type": "body", "parameters": {}}],
+        0,
+        "The parameters of a component must be a list of objects.",
+    ),
+    (
+        "order_ready",
+        [{"type": "body", "parameters": [*text("a"), "b"]}],
+        0,
+        "The parameters of a component must be a list of objects.",
+    ),
+    ("order_ready", [component("body", "a\nb")], 0, NO_BREAKS),
+    ("order_ready", [component("body", "a\tb")], 0, NO_BREAKS),
+    ("order_ready", [component("body", "a\r\nb")], 0, NO_BREAKS),
+    ("order_ready", [component("body", "a     b")], 0, NO_BREAKS),
+    ("sale", [SALE, button(), button()], 2, "The template's button.0 is filled twice."),
+    ("sale", [SALE, button(), button(index=0)], 2, "The template's button.0 is filled twice."),
+    ("sale", [button(), SALE, button(index="2")], 2, "The template has no button.2."),
+    ("sale", [SALE, {"type": "button", "sub_type": "url", "parameters": text("x7")}], 1, NO_INDEX),
+    ("sale", [SALE, button(index="first")], 1, NO_INDEX),
+    ("sale", [SALE, button(index=-1)], 1, NO_INDEX),
+    ("sale", [SALE, button(index=True)], 1, NO_INDEX),
+    ("sale", [SALE, button(parameters=[])], 1, "The component of the template's button.0 needs a parameter."),
+    ("sale", [SALE, button(sub_type="quick_reply")], 1, "The sub_type of the template's button.0 is url."),
+    ("sale", [SALE, button(), button(index=1)], 2, "The sub_type of the template's button.1 is quick_reply."),
+    (
+        "sale",
+        [SALE, button(), button(index=1, sub_type="quick_reply")],
+        2,
+        "The template's button.1 takes one parameter of the type payload.",
+    ),
+    ("carousel", [{"type": "carousel"}], 0, "The cards of a component must be a list of objects."),
+    (
+        "carousel",
+        [{"type": "carousel", "cards": [{"components": CARD}]}],
+        0,
+        "A card needs its card_index: its place in the template, counted from 0.",
+    ),
+    (
+        "carousel",
+        [{"type": "carousel", "cards": [{"card_index": one, "components": CARD} for one in (0, 1, 1)]}],
+        0,
+        "The template's carousel.1 is filled twice.",
+    ),
+    (
+        "carousel",
+        [{"type": "carousel", "cards": [{"card_index": one, "components": CARD} for one in (0, 1, 2)]}],
+        0,
+        "The template has no carousel.2.",
+    ),
+    (
+        "carousel",
+        [{"type": "carousel", "cards": [{"card_index": 0, "components": [*CARD, {"type": "carousel", "cards": []}]}]}],
+        0,
+        KINDS,
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "components", "at", "message"), MISFITS)
+def test_a_component_that_does_not_fit_is_named(
+    number: Channel, name: str, components: list[Any], at: int, message: str
+) -> None:
+    with pytest.raises(ContentRefused) as refused:
+        check_template(number, name, "en_US", components)
+    assert refused.value.errors == {f"components.{at}": [message]}
+
+
+def test_what_a_button_may_have_is_taken(number: Channel) -> None:
+    payload = [{"type": "payload", "payload": "stop"}]
+    quick = {"type": "button", "sub_type": "quick_reply", "index": 1, "parameters": payload}
+    four = component("body", "Ada    Lovelace", "tomorrow")
+    assert check_template(number, "sale", "en_US", [four, button(), quick]).startswith("Hi Ada    Lovelace,")
+    assert check_template(number, "hello", "en_US", [component("body")]) == "Hello and welcome."
+    cards = [{"card_index": one, "components": CARD} for one in (0, 1)]
+    assert check_template(number, "carousel", "en_US", [{"type": "carousel", "cards": cards}]) == "New this week"
 
 
 @pytest.mark.parametrize(("name", "language", "components", "field", "message"), REFUSED)

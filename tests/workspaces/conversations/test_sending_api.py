@@ -163,6 +163,27 @@ def test_content_that_is_none_is_refused(a: Tenant, body: dict[str, Any], field:
 
 
 @pytest.mark.parametrize(
+    ("component", "sentence"),
+    [
+        (5, "Each entry of the components field must be an object."),
+        ({"type": "header", "parameters": []}, "The template has no header."),
+        (
+            {"type": "button", "sub_type": "url", "parameters": [{"type": "text", "text": "a"}]},
+            "A button needs its index: its place in the template, counted from 0.",
+        ),
+    ],
+)
+def test_a_component_that_does_not_fit_the_template_is_named(a: Tenant, component: Any, sentence: str) -> None:
+    receive(received(a.channel))
+    a_template(a.channel)
+    body = {**TEMPLATE, "components": [component]}
+    first = {"contact": str(the_conversation().contact.uuid), "channel": str(a.channel.uuid)}
+    for answer in (send(a, body), a.workspace_api.post("/messages", first | body)):
+        assert (answer.status_code, answer.json()["errors"]) == (422, {"components.0": [sentence]})
+    assert not QueuedMessage.objects.exists()
+
+
+@pytest.mark.parametrize(
     ("platform", "text", "status"),
     [
         ("whatsapp", "ü" * 4_096, 201),

@@ -54,9 +54,9 @@ def write_message(message: Mapping[str, Any], channel: Channel) -> WrittenMessag
         return WrittenMessage(written.text, None, written.text)
     language = str(message["language"]).replace("-", "_")
     known = find_template(channel, message["template"], language)
-    components = [*_header(message["header"], known, message["components"]), *message["components"]]
-    template = {"name": message["template"], "language": language, "components": components}
-    written = _written(Content(template=template), channel)
+    header = _header(message["header"], known, message["components"])
+    template = {"name": message["template"], "language": language, "components": [*header, *message["components"]]}
+    written = _written(Content(template=template), channel, headers=len(header))
     return WrittenMessage("", written.template, written.text, known.category if known else "")
 
 
@@ -89,12 +89,20 @@ def _check_kinds(message: Mapping[str, Any]) -> None:
             _refuse(part, f"The message.{part} field goes with message.template only.")
 
 
-def _written(content: Content, channel: Channel) -> WrittenContent:
+def _written(content: Content, channel: Channel, *, headers: int = 0) -> WrittenContent:
+    """Write content; `headers` is how many of its components come from `message.header`."""
     try:
         return write_content(content, channel)
     except Invalid as refused:
         [(field, [message, *_])] = refused.errors.items()
-        raise BroadcastRefused(message, field=f"message.{field}") from refused
+        raise BroadcastRefused(message, field=f"message.{_own_field(field, headers)}") from refused
+
+
+def _own_field(field: str, headers: int) -> str:
+    name, _, number = field.partition(".")
+    if name != "components" or not number:
+        return field
+    return f"components.{int(number) - headers}" if int(number) >= headers else "header"
 
 
 def _header(

@@ -266,6 +266,9 @@ def test_somebody_is_written_to_first_with_a_template(owner: Client, channel: Ch
     fields = {"template": str(template.uuid), "parameter-0": ""}
     refused = owner.post(asked, {**hidden(owner, asked), **fields})
     assert (refused.status_code, Message.objects.count()) == (422, 0)
+    refused = owner.post(asked, {**hidden(owner, asked), **fields, "parameter-0": "Ada\tLovelace"})
+    assert (refused.status_code, Message.objects.count()) == (422, 0)
+    assert "may hold no line break, no tab" in text(refused)
     sent = owner.post(asked, {**hidden(owner, asked), **fields, "parameter-0": "Ada"})
     message = Message.objects.get()
     assert sent.headers["Location"] == f"{INBOX}/{message.conversation.uuid}"

@@ -1,0 +1,179 @@
+"""Whether the components of a message fit its template exactly: nothing is missing, and nothing is too much."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.utils.translation import gettext_noop
+
+from channelconnect.models import MessageTemplate
+from channelconnect.providers.graph.parsing import Row, number, row, rows, text
+from workspaces.conversations.services.errors import ContentRefused
+
+TEXTS: Final = ("header", "body")
+KINDS: Final = (*TEXTS, "button", "carousel", "limited_time_offer")
+BUTTON_PARAMETERS: Final = {"url": "text", "copy_code": "coupon_code"}
+# Buttons that work without a parameter, and take one of these.
+OPTIONAL_PARAMETERS: Final[Mapping[str, tuple[str, ...]]] = {
+    "quick_reply": ("payload",),
+    "voice_call": ("payload", "ttl_minutes"),
+    "otp": ("text",),
+    **dict.fromkeys(("flow", "catalog", "mpm", "spm", "order_details"), ("action",)),
+}
+# The provider lists a few buttons by another name than messages call them.
+SUB_TYPES: Final = {"otp": "url"}
+# What the provider does not take within a text that fills a template.
+BREAKS: Final = re.compile(r"[\n\r\t\v\f\x85\u2028\u2029]| {5}")
+NO_BREAKS: Final = gettext_noop(
+    "A text that fills a template may hold no line break, no tab and at most four spaces in a row."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What fills one place of a template; `field` names the component of the message that does."""
+
+    field: str
+    parameters: list[Row]
+
+
+def fitting_parameters(template: MessageTemplate, components: Sequence[Any]) -> dict[str, list[Row]]:
+    """Give the parameters by their place: `body`, `header`, `button.0`, `carousel.0.body`.
+
+    Raises `ContentRefused` on `components.N` for a component that does not fit, on `components` where one is missing.
+    """
+    wanted: dict[str, list[Mapping[str, Any]]] = {}
+    for parameter in template.parameters:
+        place = parameter["component"]
+        is_button = place.endswith("button")
+        wanted.setdefault(f"{place}.{parameter['index']}" if is_button else place, []).append(parameter)
+    places = {**dict.fromkeys(_cards_of(wanted), ""), **dict(_places_of(rows(template.components)))}
+    given = _given(components, places | {place: places.get(place) or ones[0]["type"] for place, ones in wanted.items()})
+    for place, parameters in wanted.items():
+        _check_place(place, parameters, given.get(place, Given("components", [])))
+    for place, one in given.items():
+        if place not in wanted:
+            _check_optional(place, places.get(place, ""), one)
+    return {place: one.parameters for place, one in given.items()}
+
+
+def _places_of(listed: Sequence[Row], within: str = "") -> Iterator[tuple[str, str]]:
+    """Give every place of a template that a component may name; for a button with its type."""
+    for component in listed:
+        kind = text(component.get("type")).lower()
+        if kind == "buttons":
+            for index, button in enumerate(rows(component.get("buttons"))):
+                yield f"{within}button.{index}", text(button.get("type")).lower()
+        elif kind == "carousel":
+            yield f"{within}carousel", ""
+            for card, one in enumerate(rows(component.get("cards"))):
+                yield f"{within}carousel.{card}", ""
+                yield from _places_of(rows(one.get("components")), within=f"{within}carousel.{card}.")
+        elif kind in KINDS:
+            yield f"{within}{kind}", ""
+
+
+def _cards_of(wanted: Mapping[str, Any]) -> Iterator[str]:
+    for place in wanted:
+        if place.startswith("carousel."):
+            yield "carousel"
+            yield ".".join(place.split(".")[:2])
+
+
+def _given(components: Sequence[Any], places: Mapping[str, str]) -> dict[str, Given]:
+    found: dict[str, Given] = {}
+    for at, component in enumerate(components):
+        for place, one in _parts_of(component, f"components.{at}", places):
+            if place not in places:
+                raise ContentRefused(f"The template has no {place}.", field=one.field)
+            if place in found:
+                raise ContentRefused(f"The template's {place} is filled twice.", field=one.field)
+            found[place] = one
+    return found
+
+
+def _parts_of(component: Any, field: str, places: Mapping[str, str], within: str = "") -> Iterator[tuple[str, Given]]:
+    """Give the places that a component fills; a carousel's are those of its cards, too."""
+    kind = text(row(component).get("type")).lower()
+    if kind not in KINDS or (within and kind == "carousel"):
+        raise ContentRefused(f"The type of a component must be one of: {', '.join(KINDS)}.", field=field)
+    if kind == "carousel":
+        yield kind, Given(field, [])
+        for card in _objects(component.get("cards"), "cards", field):
+            place = f"carousel.{_index(card.get('card_index'), 'A card needs its card_index', field)}"
+            yield place, Given(field, [])
+            for inner in _objects(card.get("components"), "components", field):
+                yield from _parts_of(inner, field, places, within=f"{place}.")
+        return
+    parameters = component.get("parameters")
+    given = Given(field, _objects([] if parameters is None else parameters, "parameters", field))
+    if kind != "button":
+        yield f"{within}{kind}", given
+        return
+    place = f"{within}button.{_index(component.get('index'), 'A button needs its index', field)}"
+    sub_type = text(component.get("sub_type")).lower()
+    expected = SUB_TYPES.get(places.get(place, ""), places.get(place, sub_type))
+    if sub_type != expected:
+        raise ContentRefused(f"The sub_type of the template's {place} is {expected}.", field=field)
+    if place in places and not given.parameters:
+        raise ContentRefused(f"The component of the template's {place} needs a parameter.", field=field)
+    yield place, given
+
+
+def _objects(value: Any, name: str, field: str) -> list[Row]:
+    found = rows(value)
+    if not isinstance(value, list) or len(found) != len(value):
+        raise ContentRefused(f"The {name} of a component must be a list of objects.", field=field)
+    return found
+
+
+def _index(value: Any, what: str, field: str) -> int:
+    found = number(value)
+    if found is None or found < 0:
+        raise ContentRefused(f"{what}: its place in the template, counted from 0.", field=field)
+    return found
+
+
+def _check_place(place: str, wanted: Sequence[Mapping[str, Any]], given: Given) -> None:
+    if len(given.parameters) != len(wanted):
+        plural = "" if len(wanted) == 1 else "s"
+        raise ContentRefused(f"The template's {place} needs {len(wanted)} parameter{plural}.", field=given.field)
+    names = {one["name"] for one in wanted if one["name"]}
+    if names and {text(one.get("parameter_name")) for one in given.parameters} != names:
+        raise ContentRefused(
+            f"The template's {place} needs the parameters {', '.join(sorted(names))}.", field=given.field
+        )
+    for expected, one in zip(wanted, given.parameters, strict=True):
+        kind = BUTTON_PARAMETERS.get(expected["type"], expected["type"])
+        if text(one.get("type")).lower() not in _kinds(kind) or not _has_value(one):
+            raise ContentRefused(f"The template's {place} needs a parameter of the type {kind}.", field=given.field)
+        if kind == "text" and "button" not in place and BREAKS.search(str(one.get("text", ""))):
+            raise ContentRefused(NO_BREAKS, field=given.field)
+
+
+def _check_optional(place: str, kind: str, given: Given) -> None:
+    if not given.parameters or place == "limited_time_offer":
+        return
+    allowed = OPTIONAL_PARAMETERS.get(kind)
+    if not allowed:
+        raise ContentRefused(f"The template's {place} takes no parameters.", field=given.field)
+    if len(given.parameters) != 1 or not any(_fills(given.parameters[0], one) for one in allowed):
+        raise ContentRefused(
+            f"The template's {place} takes one parameter of the type {' or '.join(allowed)}.", field=given.field
+        )
+
+
+def _fills(parameter: Row, kind: str) -> bool:
+    return text(parameter.get("type")).lower() == kind and bool(parameter.get(kind))
+
+
+def _kinds(kind: str) -> tuple[str, ...]:
+    return ("text", "currency", "date_time") if kind == "text" else (kind,)
+
+
+def _has_value(parameter: Row) -> bool:
+    """Whether the object that the type names is there and says something."""
+    kind = text(parameter.get("type")).lower()
+    value = parameter.get(kind)
+    return bool(text(value, 2_000)) if kind in ("text", "coupon_code") else bool(row(value))
