@@ -219,6 +219,28 @@ class BroadcastSerializer(Serializer):
     completed_at = DateTimeField(allow_null=True, example=None)
 
 
+class TimingSerializer(Serializer):
+    """When a broadcast is sent; what is left out stays as the broadcast has it."""
+
+    timezone_mode = ChoiceField(
+        Broadcast.TimezoneMode.choices,
+        required=False,
+        help_text="`fixed`, the default: everybody at one moment. `contact`: at a wall clock in each contact's own "
+        "zone.",
+        example="fixed",
+    )
+    scheduled_at = UnjudgedTimeField(
+        required=False,
+        help_text="With `fixed`: when it is sent. One in the past, or none, is sent at once. Not read with `contact`.",
+        example="2026-12-01T09:00:00Z",
+    )
+    scheduled_local_at = UnjudgedTextField(
+        required=False,
+        help_text="With `contact`, and required then: a wall clock without an offset. Not read with `fixed`.",
+        example="2026-12-01 09:00:00",
+    )
+
+
 SHOWN_FIRST = ("name", "channel", "audience", "message", "scheduled_at")
 
 
@@ -293,6 +315,19 @@ class NewBroadcastSerializer(BroadcastFieldsSerializer):
 
 class BroadcastChangesSerializer(BroadcastFieldsSerializer):
     """What can be changed of a draft. Audience and message are replaced as a whole."""
+
+    schedule = BooleanField(
+        required=False,
+        allow_null=True,
+        help_text="True is refused: a change schedules nothing, `POST /broadcasts/{broadcast}/schedule` does.",
+        example=False,
+    )
+
+    def validate_schedule(self, value: bool | None) -> None:
+        if value:
+            raise serializers.ValidationError(
+                "A change schedules nothing. Call POST /broadcasts/{broadcast}/schedule, with the time perhaps."
+            )
 
 
 class TestSerializer(Serializer):

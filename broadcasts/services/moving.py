@@ -68,7 +68,7 @@ def schedule_broadcast(*, broadcast: Broadcast, now: datetime, by: Actor) -> Bro
     draft = lock_broadcast(broadcast)
     if draft.status == Status.DRAFT:
         take_room(workspace, now=now)
-        _check_it_can_be_sent(draft)
+        check_it_can_be_sent(draft)
     return _move(
         draft,
         events.SCHEDULED,
@@ -187,7 +187,8 @@ def _refusal(broadcast: Broadcast, event: str) -> str:
     return "This broadcast has been approved already." if broadcast.approved_at else "This broadcast needs no approval."
 
 
-def _check_it_can_be_sent(draft: Broadcast) -> None:
+def check_it_can_be_sent(draft: Broadcast) -> None:
+    """Refuse what its channel or its template can no longer send. Raises `BroadcastRefused`."""
     if draft.channel.status != Channel.Status.ACTIVE:
         raise BroadcastRefused("The channel of this broadcast is not connected. Connect it again.", field="channel")
     write_message(draft.message, draft.channel)

@@ -6,7 +6,7 @@ from uuid import UUID
 from django.http import HttpResponse
 from rest_framework.request import Request
 
-from broadcasts.api.serializers import BroadcastSerializer
+from broadcasts.api.serializers import BroadcastSerializer, TimingSerializer
 from broadcasts.api.workspace.views import BroadcastPartViewSet
 from broadcasts.services.listing import shown_broadcast
 from broadcasts.services.moving import (
@@ -14,37 +14,39 @@ from broadcasts.services.moving import (
     cancel_broadcast,
     pause_broadcast,
     resume_broadcast,
-    schedule_broadcast,
 )
+from broadcasts.services.scheduling import schedule_broadcast_at
 from config.api.operations import one, operation
 from config.db import database_now
 
 
 class MoveViewSet(BroadcastPartViewSet):
-    """A move of a broadcast, which takes no body."""
+    """A move of a broadcast; only scheduling reads a body."""
 
-    def moved(self, service: Any) -> HttpResponse:
-        done = service(broadcast=self.broadcast, now=database_now(), by=self.actor)
+    def moved(self, service: Any, **wanted: Any) -> HttpResponse:
+        done = service(broadcast=self.broadcast, now=database_now(), by=self.actor, **wanted)
         return self.answer(BroadcastSerializer(shown_broadcast(done)))
 
 
 class ScheduleViewSet(MoveViewSet):
-    """Has a draft sent at its time."""
+    """Has a draft sent at its time, or a scheduled one at another."""
 
     path = "broadcasts/<id:broadcast>/schedule"
 
     @operation(
         operation_id="scheduleBroadcast",
-        summary="Have a draft sent at its time, or at once where it has none",
+        summary="Have a draft sent at its time, or at once where it has none; or set another time for a scheduled one",
+        request=TimingSerializer,
+        body_optional=True,
         answer=one(BroadcastSerializer),
         errors={
-            409: "The broadcast is no draft.",
+            409: "The broadcast is no draft, and no time is named for a scheduled one, or it begins within a minute.",
             422: "The plan allows no more broadcasts this month, or the channel or the template can no longer send it.",
         },
         idempotent=True,
     )
     def create(self, request: Request, broadcast: UUID | None) -> HttpResponse:
-        return self.moved(schedule_broadcast)
+        return self.moved(schedule_broadcast_at, **self.validated(TimingSerializer).validated_data)
 
 
 class ApproveViewSet(MoveViewSet):

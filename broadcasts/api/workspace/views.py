@@ -80,6 +80,7 @@ class BroadcastViewSet(WorkspaceViewSet):
     def partial_update(self, request: Request, broadcast: UUID | None) -> HttpResponse:
         found = self.get_object()
         changes = self.validated(BroadcastChangesSerializer, partial=True).changes
+        changes.pop("schedule", None)
         changed = change_broadcast(broadcast=found, now=timezone.now(), by=self.actor, **changes)
         return self.answer(BroadcastSerializer(shown_broadcast(changed)))
 

@@ -60,8 +60,8 @@ def apply_fields(broadcast: Broadcast, *, keep_audience: bool = False, **fields:
     workspace = broadcast.workspace
     broadcast.name = _name(fields.get("name"))
     broadcast.channel = _channel(fields.get("channel"), workspace)
-    broadcast.type = _one_of("type", fields.get("type"), Broadcast.Type)
-    broadcast.timezone_mode = _one_of("timezone_mode", fields.get("timezone_mode"), Broadcast.TimezoneMode)
+    broadcast.type = one_of("type", fields.get("type"), Broadcast.Type)
+    broadcast.timezone_mode = one_of("timezone_mode", fields.get("timezone_mode"), Broadcast.TimezoneMode)
     broadcast.scheduled_at, broadcast.scheduled_local_at = checked_timing(
         broadcast.timezone_mode, fields.get("scheduled_at"), fields.get("scheduled_local_at")
     )
@@ -95,7 +95,7 @@ def _channel(channel: Channel | None, workspace: Workspace) -> Channel:
     return channel
 
 
-def _one_of(field: str, value: str | None, choices: Any) -> str:
+def one_of(field: str, value: str | None, choices: Any) -> str:
     """Give one of a few texts, the first where none is named."""
     if value is None:
         return str(choices.values[0])

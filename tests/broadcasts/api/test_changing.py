@@ -85,7 +85,7 @@ def test_what_is_changed_to_is_checked(a: Tenant, b: Tenant) -> None:
 def test_nothing_is_told_where_nothing_changed(a: Tenant) -> None:
     subscribe_to(a.workspace, "broadcast.updated")
     shown = create(a)
-    changed(a, shown, name="Sale", message={"text": "Hello"}, schedule=True)
+    changed(a, shown, name="Sale", message={"text": "Hello"}, schedule=False)
     assert recorded_events(a.workspace) == []
     changed(a, shown, audience={"type": "segment", "segment": str(a.segment.uuid)}, requires_approval=True)
     [(_, data)] = recorded_events(a.workspace)

@@ -1,23 +1,27 @@
 """The state machine, through HTTP: every move in every state, and what each refusal says is to be done."""
 
-from datetime import timedelta
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from itertools import product
 from typing import Any
 
 import pytest
 import time_machine
+from django.db import connections, transaction
 from django.utils.timezone import now
 
 from agency.models import ActivityEntry
 from broadcasts.models import Broadcast, Recipient, Stage
 from broadcasts.services.counts import counts_of
 from broadcasts.services.moving import pause_for_fault
+from broadcasts.services.progress.beginning import begin_due_broadcasts
 from broadcasts.services.progress.cancelling import skip_next_cancelled
 from channelconnect.models import MessageTemplate
 from config.db import database_now
 from tests.broadcasts.making import a_template, bring_to, create, prepare, row_of, some_contacts
 from tests.parallel import at_once
 from tests.tenants import Tenant
+from tests.waiting import PATIENCE_SECONDS, wait_for_lock
 from tests.workspaces.topics import recorded_events, subscribe_to
 from workspaces.subaccounts.models import Channel
 
@@ -119,6 +123,130 @@ def test_scheduling_says_when_it_begins(a: Tenant) -> None:
     assert before <= due_at <= now()
     later = create(a, scheduled_at="2027-01-01T09:00:00+01:00")
     assert moved(a, later, "schedule")["next_wave_at"] == "2027-01-01T08:00:00Z"
+
+
+def schedule(a: Tenant, shown: dict[str, Any], **body: Any) -> Any:
+    return a.workspace_api.post(f"/broadcasts/{shown['id']}/schedule", body)
+
+
+def test_scheduling_takes_the_time_along(a: Tenant) -> None:
+    shown = create(a, requires_approval=True)
+    moved(a, shown, "approve")
+    answer = schedule(a, shown, scheduled_at="2027-01-01T09:00:00+01:00")
+    data = answer.json()["data"]
+    assert (answer.status_code, data["status"], data["scheduled_at"]) == (200, "Scheduled", "2027-01-01T08:00:00Z")
+    assert data["approved_at"] is None
+    assert row_of(shown).due_at == datetime(2027, 1, 1, 8, tzinfo=UTC)
+    local = create(a)
+    wall = {"timezone_mode": "contact", "scheduled_local_at": "2027-01-01 09:00:00"}
+    data = schedule(a, local, **wall, scheduled_at="not looked at").json()["data"]
+    assert {name: data[name] for name in wall} == wall
+    assert data["scheduled_at"] == "2026-12-31T19:00:00Z"
+    assert row_of(local).due_at == datetime(2026, 12, 31, 19, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"scheduled_at": "2027-01-01T09:00:00"}, "scheduled_at"),
+        ({"scheduled_at": 5}, "scheduled_at"),
+        ({"timezone_mode": "contact"}, "scheduled_local_at"),
+        ({"timezone_mode": "contact", "scheduled_local_at": "2027-01-01T09:00:00Z"}, "scheduled_local_at"),
+        ({"timezone_mode": "local"}, "timezone_mode"),
+        ({"timezone_mode": 5}, "timezone_mode"),
+    ],
+)
+def test_a_time_that_is_none_schedules_nothing(a: Tenant, body: dict[str, Any], field: str) -> None:
+    draft, scheduled = create(a), create(a, schedule=True, scheduled_at="2027-01-01T08:00:00Z")
+    before = [row_of(draft).__dict__, row_of(scheduled).__dict__]
+    for shown in (draft, scheduled):
+        answer = schedule(a, shown, **body)
+        assert (answer.status_code, list(answer.json()["errors"])) == (422, [field])
+    after = [row_of(draft).__dict__, row_of(scheduled).__dict__]
+    assert [one | {"_state": None} for one in after] == [one | {"_state": None} for one in before]
+
+
+def test_a_scheduled_one_is_moved_to_another_time(a: Tenant) -> None:
+    subscribe_to(a.workspace, "broadcast.scheduled", "broadcast.updated")
+    moment = database_now().replace(microsecond=0)
+    shown = create(a, schedule=True, scheduled_at=(moment + timedelta(minutes=2)).isoformat(), requires_approval=True)
+    moved(a, shown, "approve")
+    counted_at = row_of(shown).counted_at
+    later = moment + timedelta(hours=5)
+    data = schedule(a, shown, scheduled_at=later.isoformat()).json()["data"]
+    assert (data["status"], data["approved_at"]) == ("Scheduled", None)
+    row = row_of(shown)
+    assert (row.due_at, row.scheduled_at, row.counted_at) == (later, later, counted_at)
+    moved(a, shown, "approve")
+    assert begin_due_broadcasts(now=moment + timedelta(minutes=3)) == 0
+    [first, second] = recorded_events(a.workspace)
+    assert (first[0], second[0]) == ("broadcast.scheduled", "broadcast.updated")
+    assert list(second[1]["changes"]) == ["scheduled_at"]
+    # The same time again changes nothing, and voids no approval.
+    assert schedule(a, shown, scheduled_at=later.isoformat()).json()["data"]["approved_at"] is not None
+    sooner = moment + timedelta(minutes=1)
+    schedule(a, shown, scheduled_at=sooner.isoformat())
+    moved(a, shown, "approve")
+    assert begin_due_broadcasts(now=sooner) == 1
+    assert row_of(shown).status == "sending"
+    assert schedule(a, shown, scheduled_at=later.isoformat()).json()["message"] == UNDER_WAY
+
+
+def test_one_that_begins_within_a_minute_stays(a: Tenant) -> None:
+    shown = create(a, schedule=True, scheduled_at=(database_now() + timedelta(seconds=50)).isoformat())
+    answer = schedule(a, shown, scheduled_at="2027-01-01T08:00:00Z")
+    told = "This broadcast begins within a minute: its time stays. Cancel it, and create another one."
+    assert (answer.status_code, answer.json()["message"]) == (409, told)
+
+
+def test_what_cannot_be_sent_any_more_is_not_moved(a: Tenant) -> None:
+    a_template(a.channel)
+    message = {"template": "summer_sale", "language": "en_US"}
+    shown = create(a, message=message, schedule=True, scheduled_at="2027-01-01T08:00:00Z")
+    MessageTemplate.objects.update(status="paused")
+    answer = schedule(a, shown, scheduled_at="2027-01-02T08:00:00Z")
+    assert (answer.status_code, list(answer.json()["errors"])) == (422, ["message.template"])
+    assert row_of(shown).scheduled_at == datetime(2027, 1, 1, 8, tzinfo=UTC)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_new_time_waits_for_a_beginning_and_finds_it_under_way(a: Tenant) -> None:
+    begins_at = database_now().replace(microsecond=0) + timedelta(hours=1)
+    shown = create(a, schedule=True, scheduled_at=begins_at.isoformat())
+
+    def set_another_time() -> Any:
+        try:
+            return schedule(a, shown, scheduled_at="2027-01-01T08:00:00Z")
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            assert begin_due_broadcasts(now=begins_at) == 1
+            answer = pool.submit(set_another_time)
+            wait_for_lock()
+        assert answer.result(PATIENCE_SECONDS).json()["message"] == UNDER_WAY
+    assert row_of(shown).scheduled_at == begins_at
+
+
+@pytest.mark.parametrize("value", [True, "yes"])
+def test_a_change_schedules_nothing_and_says_so(a: Tenant, value: Any) -> None:
+    shown = create(a)
+    answer = a.workspace_api.patch(f"/broadcasts/{shown['id']}", {"name": "Other", "schedule": value})
+    assert (answer.status_code, list(answer.json()["errors"])) == (422, ["schedule"])
+    assert (row_of(shown).name, row_of(shown).status) == ("Sale", "Draft")
+    for harmless in (False, None):
+        answer = a.workspace_api.patch(f"/broadcasts/{shown['id']}", {"schedule": harmless})
+        assert (answer.status_code, answer.json()["data"]["status"]) == (200, "Draft")
+
+
+def test_the_document_shows_what_scheduling_takes(a: Tenant) -> None:
+    document = a.workspace_api.get("/openapi.json").json()
+    body = document["paths"]["/api/v1/broadcasts/{broadcast}/schedule"]["post"]["requestBody"]
+    name = body["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+    properties = document["components"]["schemas"][name]["properties"]
+    assert set(properties) == {"timezone_mode", "scheduled_at", "scheduled_local_at"}
+    assert not body.get("required")
 
 
 def test_it_is_due_by_the_database_s_clock_alone(a: Tenant) -> None:

@@ -28,11 +28,6 @@ def checked_timing(mode: str, at: Any, wall: Any) -> tuple[datetime | None, str 
     return (None if at is None else _moment(at)), None
 
 
-def due_at(broadcast: Broadcast, now: datetime) -> datetime:
-    """Give when the sweep is to begin a broadcast: at its moment, or at once where none is named."""
-    return broadcast.scheduled_at or now
-
-
 def _wall_clock(wall: Any) -> datetime:
     if wall is None:
         raise BroadcastRefused(
