@@ -3,14 +3,12 @@
 from collections.abc import Mapping
 from datetime import date
 from decimal import ROUND_CEILING, Decimal
-from typing import Final
 
 from django.conf import settings
 
 from broadcasts.models import Rate
 from broadcasts.services.costs.markets import names_of
-
-CENT: Final = Decimal("0.01")
+from workspaces.subaccounts.services.settings.currencies import decimals_of
 
 
 def billing_currency() -> str:
@@ -35,7 +33,7 @@ def estimate(counts: Mapping[str, int], category: str, currency: str, on: date) 
         if number and price is None:
             return None
         total += (price or 0) * number
-    return total.quantize(CENT, ROUND_CEILING) if prices else None
+    return total.quantize(Decimal(1).scaleb(-decimals_of(currency)), ROUND_CEILING) if prices else None
 
 
 def prices_on(on: date, *, category: str, currency: str) -> dict[str, Decimal]:

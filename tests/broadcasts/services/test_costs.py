@@ -162,3 +162,12 @@ def test_what_was_billed_adds_up_by_month_category_and_market() -> None:
         (november, "marketing", False, 4, Decimal(0)),
         (october, "utility", True, 1, None),
     ]
+
+
+@pytest.mark.parametrize(("currency", "cost"), [("JPY", "25"), ("KWD", "24.690"), ("EUR", "24.69")])
+def test_an_estimate_has_the_decimals_of_its_currency(currency: str, cost: str) -> None:
+    import_rates(
+        content=f"currency,category,market,price,valid_from\n{currency},marketing,DE,8.23,2026-01-01\n".encode(),
+        by=SYSTEM,
+    )
+    assert str(estimate({"DE": 3}, "marketing", currency, TODAY)) == cost

@@ -49,6 +49,19 @@ def test_a_product_is_added_edited_and_deleted(a: Tenant, owner: Client) -> None
     assert "No products yet" in text(owner.get("/app/products"))
 
 
+def test_prices_have_the_decimals_of_their_currency(a: Tenant, owner: Client) -> None:
+    a.workspace_api.patch("/workspace", {"currency": "JPY"})
+    for path, more in (("products", {}), ("services", {"kind": "class"})):
+        refused = owner.post(f"/app/{path}/new", {"name": "Tea", "price": "9.5", **more})
+        assert (refused.status_code, list(refused.context["form"].errors)) == (422, ["price"])
+        owner.post(f"/app/{path}/new", {"name": "Tea", "price": "1500", **more})
+        assert "1500 JPY" in text(owner.get(f"/app/{path}"))
+    for path, row in (("products", Product.objects.get()), ("services", Service.objects.get())):
+        assert 'value="1500"' in owner.get(f"/app/{path}/{row.uuid}").content.decode()
+        saved = owner.post(f"/app/{path}/{row.uuid}", {"name": "Green tea", "price": "1500", "kind": "class"})
+        assert saved.status_code == 302
+
+
 def test_a_refusal_stands_beside_its_field(a: Tenant, owner: Client) -> None:
     answer = owner.post("/app/products/new", {"name": "X", "price": "1.999", "category": "x"})
     assert answer.status_code == 422

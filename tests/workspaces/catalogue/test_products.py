@@ -213,3 +213,28 @@ def test_a_page_costs_the_same_however_many_there_are(a: Tenant) -> None:
         ProductFactory.create(workspace=a.workspace, category=category)
         a.workspace_api.patch(f"/products/{product.uuid}", {"stock_quantity": number + 1})
     assert (cost("/products"), cost(ledger)) == few == (4, 5)
+
+
+@pytest.mark.parametrize("currency", ["JPY", "KRW", "CLP"])
+def test_a_price_has_no_more_decimals_than_its_currency(a: Tenant, currency: str) -> None:
+    a.workspace_api.patch("/workspace", {"currency": currency})
+    told = {"price": [f"The price field takes no decimals in {currency}."]}
+    for path, body in (
+        ("/products", {"name": "Tea", "price": 9.5}),
+        ("/services", {"name": "Cut", "kind": "appointment", "price": 9.5}),
+    ):
+        answer = a.workspace_api.post(path, body)
+        assert (answer.status_code, answer.json()["errors"]) == (422, told)
+        shown = a.workspace_api.post(path, body | {"price": 1_500}).json()["data"]
+        for change in (a.workspace_api.patch(f"{path}/{shown['id']}", {"price": 1_500.5}),):
+            assert (change.status_code, change.json()["errors"]) == (422, told)
+    product = made(a, name="Cup", price=900)
+    put = a.workspace_api.put(f"/products/{product['id']}", {"name": "Cup", "price": 0.5})
+    assert (put.status_code, put.json()["errors"]) == (422, told)
+
+
+def test_what_was_priced_in_another_currency_keeps_its_price_until_it_is_changed(a: Tenant) -> None:
+    product = made(a, price=9.5)
+    a.workspace_api.patch("/workspace", {"currency": "JPY"})
+    answer = a.workspace_api.put(f"/products/{product['id']}", {"name": "Balm", "price": 9.5})
+    assert (answer.status_code, answer.json()["data"]["price"]) == (200, 9.5)

@@ -193,3 +193,28 @@ def test_many_counts_become_one(a: Tenant) -> None:
     made[0].delete()
     Contact.objects.filter(pk__in=[one.pk for one in made[1:11]]).delete()
     assert count_contacts(a.workspace) == 59
+
+
+@pytest.mark.parametrize(
+    ("given", "change", "field"),
+    [
+        ({"name": "Ada"}, {"name": None}, "name"),
+        ({"name": "Ada"}, {"name": ""}, "name"),
+        ({"name": "Ada", "phone": "+4915112345678"}, {"name": None, "phone": None}, "name"),
+        ({"email": "ada@example.com"}, {"email": None, "tags": ["VIP"]}, "email"),
+    ],
+)
+def test_a_change_leaves_nobody_without_name_phone_and_email(
+    a: Tenant, given: dict[str, Any], change: dict[str, Any], field: str
+) -> None:
+    made = a.workspace_api.post("/contacts", given).json()["data"]
+    answer = a.workspace_api.patch(f"/contacts/{made['id']}", change)
+    told = {field: ["A contact needs a name, a phone number or an e-mail address."]}
+    assert (answer.status_code, answer.json()["errors"]) == (422, told)
+    assert a.workspace_api.get(f"/contacts/{made['id']}").json()["data"] == made
+
+
+def test_who_is_known_by_a_network_alone_can_be_changed(a: Tenant) -> None:
+    contact = Contact.objects.create(workspace=a.workspace, name="", search_key="")
+    answer = a.workspace_api.patch(f"/contacts/{contact.uuid}", {"tags": ["VIP"], "phone": None})
+    assert (answer.status_code, answer.json()["data"]["tags"]) == (200, ["VIP"])

@@ -17,15 +17,36 @@ def confirmations() -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "text", ["STOP", "stop.", " Stop! ", "StopAll", "unsubscribe", "Revoke…", "opt  out", "\uff33\uff34\uff2f\uff30"]
-)
+    "text",
+    [
+        "STOP", "stop.", " Stop! ", "StopAll", "unsubscribe", "Revoke…", "opt  out", "\uff33\uff34\uff2f\uff30",
+        "opt-out", "OptOut", "Opt-Out.", "opt \u2013 out", "opt\u2011out", '"STOP"', "'stop'", "\u201eSTOP\u201c",
+        "\u00abStop\u00bb.", "\u201cstop.\u201d", "\u2018STOP\u2019!", "\u300cSTOP\u300d", "*STOP*", '"Opt-out"',
+    ],
+)  # fmt: skip
 def test_the_whole_message_opts_out_in_any_case(a: Tenant, text: str) -> None:
     receive(received(a.channel, text=text))
     contact = Contact.objects.get()
     assert (contact.opt_out_source, contact.opted_out_at is not None) == ("keyword", True)
 
 
-@pytest.mark.parametrize("text", ["CANCEL", "End", "Please stop", "Don't stop", "start", "", "Stop it", "stopp"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CANCEL",
+        "End",
+        '"Please stop"',
+        "opt-outs",
+        '""',
+        "-",
+        "Please stop",
+        "Don't stop",
+        "start",
+        "",
+        "Stop it",
+        "stopp",
+    ],
+)
 def test_other_messages_do_not(a: Tenant, text: str) -> None:
     receive(received(a.channel, text=text))
     assert Contact.objects.get().opted_out_at is None

@@ -9,7 +9,8 @@ from django.utils.translation import gettext_lazy as _
 from agency.pages.forms.fields import MultilineField, NameField
 from workspaces.catalogue.models import Product, Service, ServiceCategory, StockMovement
 from workspaces.catalogue.models.products import LONGEST_DESCRIPTION, MOST_STOCK
-from workspaces.catalogue.models.services import LONGEST_DURATION, PRICE_DECIMALS, PRICE_DIGITS
+from workspaces.catalogue.models.services import LONGEST_DURATION, PRICE_DIGITS
+from workspaces.catalogue.services.prices import price_decimals
 from workspaces.subaccounts.models import Workspace
 
 if TYPE_CHECKING:
@@ -34,9 +35,14 @@ class CategoryField(_CategoryField):
 class PriceField(forms.DecimalField):
     def __init__(self, currency: str, **options: Any) -> None:
         label = _("Price in %(currency)s") % {"currency": currency}
-        super().__init__(
-            label=label, min_value=Decimal(0), max_digits=PRICE_DIGITS, decimal_places=PRICE_DECIMALS, **options
-        )
+        decimals = price_decimals(currency)
+        super().__init__(label=label, min_value=Decimal(0), max_digits=PRICE_DIGITS, decimal_places=decimals, **options)
+
+    def prepare_value(self, value: Any) -> Any:
+        """Show a kept price as it may be sent back: it is kept with two decimals in every currency."""
+        if isinstance(value, Decimal) and self.decimal_places == 0 and value == int(value):
+            return int(value)
+        return value
 
 
 class ProductForm(forms.Form):

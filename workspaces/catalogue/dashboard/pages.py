@@ -5,9 +5,17 @@ from typing import Any
 from agency.pages.forms.forms import Confirmation
 from agency.pages.forms.page import FormOf
 from agency.pages.registry import StrOrPromise
+from workspaces.catalogue.models.services import PRICE_DECIMALS
+from workspaces.catalogue.services.prices import price_decimals
 from workspaces.subaccounts.dashboard.surface import DashboardForm
+from workspaces.subaccounts.models import Workspace
 
 Link = tuple[StrOrPromise, str]
+
+
+def shown_decimals(workspace: Workspace) -> int:
+    """Give with how many decimals `floatformat` writes prices; where the currency has none, those of odd ones."""
+    return price_decimals(workspace.currency) or -PRICE_DECIMALS
 
 
 class EntryForm(DashboardForm[FormOf]):

@@ -12,6 +12,7 @@ from config.db import name_key
 from workspaces.catalogue.models import Product, ServiceCategory
 from workspaces.catalogue.services.categories import hold_category
 from workspaces.catalogue.services.events import as_read, record_product_change
+from workspaces.catalogue.services.prices import check_price
 from workspaces.catalogue.services.recording import record_catalogue_activity
 from workspaces.catalogue.services.stock import Reason, StockNotTracked, lock_product, move_stock
 from workspaces.subaccounts.models import Workspace
@@ -39,7 +40,8 @@ class ProductChanges(ProductOptions, total=False):
 def create_product(
     *, workspace: Workspace, name: str, price: Decimal, now: datetime, by: Actor, **more: Unpack[ProductOptions]
 ) -> Product:
-    """Add a product. Raises `ServiceCategoryNotFound`, `StockNotTracked`."""
+    """Add a product. Raises `PriceRefused`, `ServiceCategoryNotFound`, `StockNotTracked`."""
+    check_price(price, workspace)
     product = Product(workspace=workspace, name=name.strip(), price=price, created_at=now, updated_at=now)
     quantity = _take_quantity(product, more)
     hold_category(more.get("category"))
@@ -58,7 +60,7 @@ def create_product(
 def change_product(*, product: Product, now: datetime, by: Actor, **changes: Unpack[ProductChanges]) -> Product:
     """Change a product. What changes nothing leaves no trace.
 
-    Raises `ProductNotFound`, `ServiceCategoryNotFound`, `StockNotTracked`.
+    Raises `PriceRefused`, `ProductNotFound`, `ServiceCategoryNotFound`, `StockNotTracked`.
     """
     product = lock_product(product)
     before = as_read(product)
@@ -67,6 +69,7 @@ def change_product(*, product: Product, now: datetime, by: Actor, **changes: Unp
     if "name" in changes:
         changes["name"] = changes["name"].strip()
     changed = {field: value for field, value in {**changes}.items() if getattr(product, field) != value}
+    check_price(changed.get("price"), product.workspace)
     if not changed and quantity in (None, product.stock_level):
         return product
     if changed.get("track_stock") is False:

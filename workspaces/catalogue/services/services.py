@@ -15,6 +15,7 @@ from config.hooks import Registry
 from workspaces.catalogue.models import Service, ServiceCategory
 from workspaces.catalogue.services.categories import hold_category
 from workspaces.catalogue.services.names import require_room_for_one, save_named
+from workspaces.catalogue.services.prices import check_price
 from workspaces.catalogue.services.recording import record_catalogue_activity
 from workspaces.subaccounts.event_types import differences
 from workspaces.subaccounts.models import Workspace
@@ -84,7 +85,8 @@ def create_service(
     duration_minutes: int | None = None,
     price: Decimal | None = None,
 ) -> Service:
-    """Offer a service. Raises `ServiceCategoryNotFound`, `ServiceLimitReached`, `ServiceNameTaken`."""
+    """Offer a service. Raises `PriceRefused`, `ServiceCategoryNotFound`, `ServiceLimitReached`, `ServiceNameTaken`."""
+    check_price(price, workspace)
     require_room_for_one(workspace, Service.objects.of(workspace), most=MOST_SERVICES, full=ServiceLimitReached)
     hold_category(category)
     service = Service(
@@ -107,7 +109,8 @@ def create_service(
 def change_service(*, service: Service, now: datetime, by: Actor, **changes: Unpack[ServiceChanges]) -> Service:
     """Change a service; what is not named stays.
 
-    Raises `ServiceCategoryNotFound`, `ServiceInUse` for another kind, `ServiceNameTaken`, `ServiceNotFound`.
+    Raises `PriceRefused`, `ServiceCategoryNotFound`, `ServiceInUse` for another kind, `ServiceNameTaken`,
+    `ServiceNotFound`.
     """
     workspace = service.workspace
     service = _lock(service)
@@ -118,6 +121,7 @@ def change_service(*, service: Service, now: datetime, by: Actor, **changes: Unp
         _require_unplanned(service)
     before, values = _as_read(service), dict(changes)
     changed = {field: value for field, value in values.items() if getattr(service, field) != value}
+    check_price(changed.get("price"), workspace)
     if changed:
         for field, value in changed.items():
             setattr(service, field, value)

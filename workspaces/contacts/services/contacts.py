@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Unpack
+from typing import Final, Unpack
 
 from django.db import transaction
 
@@ -22,6 +22,8 @@ from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import lock_workspace, record_workspace_activity, require_room
 
 Source = Contact.OptOutSource
+# What a contact is known by to people.
+WHO: Final = ("name", "phone", "email")
 
 
 class NobodyInParticular(Invalid):
@@ -51,7 +53,7 @@ def create_contact(
     checked = checked_values(values)
     contact = Contact(workspace=workspace, created_at=now, updated_at=now)
     apply_values(contact, checked)
-    if not (contact.name or contact.phone or contact.email):
+    if not _is_somebody(contact):
         raise NobodyInParticular
     write_opt_out(contact, checked.get("opted_out", False), source=source, now=now)
     locked = lock_workspace(workspace)
@@ -67,12 +69,15 @@ def update_contact(
 ) -> Contact:
     """Change a contact; what is not named stays, and nothing is told where nothing changed.
 
-    Raises `ValueRefused`, `PhoneTaken`, `EmailTaken`, `ContactNotFound`.
+    Raises `ValueRefused`, `PhoneTaken`, `EmailTaken`, `ContactNotFound`, and `NobodyInParticular` for a change that
+    takes away the last of name, phone and e-mail; whoever a network alone knows may have none of them.
     """
     checked = checked_values(changes)
     contact = lock_contact(contact)
-    before, was_out = contact_reading(contact), contact.opted_out
+    before, was_out, was_somebody = contact_reading(contact), contact.opted_out, _is_somebody(contact)
     apply_values(contact, checked)
+    if was_somebody and not _is_somebody(contact):
+        raise NobodyInParticular(field=next(name for name in WHO if name in checked))
     is_word = "opted_out" in checked and write_opt_out(contact, checked["opted_out"], source=source, now=now)
     told = [*change_events(contact, before), *opt_out_events(contact, was_out)]
     if told:
@@ -82,6 +87,10 @@ def update_contact(
     elif is_word:
         contact.save(update_fields=["consent_told_at"])
     return contact
+
+
+def _is_somebody(contact: Contact) -> bool:
+    return any(getattr(contact, name) for name in WHO)
 
 
 @transaction.atomic

@@ -7,17 +7,23 @@ from collections.abc import Collection
 from workspaces.conversations.models import ConversationSettings
 
 # Not CANCEL or END, which customers say of appointments.
-OPT_OUT = frozenset({"stop", "stopall", "unsubscribe", "revoke", "opt out"})
+OPT_OUT = frozenset({"stop", "stopall", "unsubscribe", "revoke", "opt out", "optout"})
 OPT_IN = frozenset({"start", "unstop"})
 LONGEST = 60
-FINAL_PUNCTUATION = re.compile(r"[\s.!?,;:。]+\Z")
-SPACES = re.compile(r"\s+")
+# Quotation marks of any language, and the marks with which messengers make a word bold or slanted.
+QUOTES = "\"'`\u00b4\u2018-\u201f\u00ab\u00bb\u2039\u203a\u300c-\u300f\uff02\uff07*_~"
+AROUND = re.compile(rf"\A[\s{QUOTES}]+|[\s.!?,;:。{QUOTES}]+\Z")
+SPACES = re.compile(r"[\s\-\u2010-\u2015\u2212]+")
 
 
 def opt_out_key(text: str) -> str:
-    """Give the form in which such words are compared: without case, final punctuation, and more than one space."""
-    folded = unicodedata.normalize("NFKC", text.strip()).casefold()
-    return SPACES.sub(" ", FINAL_PUNCTUATION.sub("", folded))
+    """Give the form in which such words are compared: without case, quotes and final punctuation.
+
+    Dashes count as spaces, and several of them as one.
+    """
+    # Some marks are no longer what they were once they are normalised, others become one.
+    folded = unicodedata.normalize("NFKC", AROUND.sub("", text)).casefold()
+    return SPACES.sub(" ", AROUND.sub("", folded)).strip()
 
 
 def keys_of(*texts: str) -> set[str]:

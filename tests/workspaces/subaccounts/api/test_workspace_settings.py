@@ -103,3 +103,12 @@ def test_it_is_in_the_activity_of_the_agency_once(a: Tenant) -> None:
         "opening_hours": ["", "Mon 09:00\u201312:00 and 14:00\u201318:00"],
         "phone": ["", "+49 30 1234567"],
     }
+
+
+@pytest.mark.parametrize("hours", [{"funday": [["10:00", "12:00"]]}, {"monday": WORK, "Tuesday": WORK}, {"": []}])
+def test_a_day_that_there_is_not_is_refused_and_erases_nothing(a: Tenant, hours: dict[str, Any]) -> None:
+    change(a, **CHANGES)
+    answer = change(a, opening_hours=hours)
+    told = {"opening_hours": ["The opening hours field takes the days monday to sunday."]}
+    assert (answer.status_code, answer.json()["errors"]) == (422, told)
+    assert read(a)["opening_hours"]["monday"] == WORK

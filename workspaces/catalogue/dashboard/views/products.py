@@ -13,7 +13,7 @@ from agency.pages.lists import paged, with_id
 from agency.pages.tables import Column, Filter, ListPage, Table
 from config.api.requests.parameters import NothingMatches, Parameters
 from workspaces.catalogue.dashboard.forms import ProductForm, StockForm
-from workspaces.catalogue.dashboard.pages import EntryForm, EntryQuestion, Link
+from workspaces.catalogue.dashboard.pages import EntryForm, EntryQuestion, Link, shown_decimals
 from workspaces.catalogue.filters import ProductFilterSet
 from workspaces.catalogue.models import Product, ServiceCategory
 from workspaces.catalogue.services import (
@@ -57,7 +57,7 @@ class Products(ListPage, DashboardView):
         except NothingMatches:
             rows = rows.none()
         state.is_filtered = ProductFilterSet.is_sent(Parameters.of(request))
-        return self.list_page("catalogue/products.html", state.fetch(rows))
+        return self.list_page("catalogue/products.html", state.fetch(rows), decimals=shown_decimals(self.workspace))
 
 
 class ProductNew(EntryForm[ProductForm]):

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 from agency.pages.lists import with_id
 from agency.pages.tables import Column, ListPage, Table
 from workspaces.catalogue.dashboard.forms import ServiceForm
-from workspaces.catalogue.dashboard.pages import EntryForm, EntryQuestion, Link
+from workspaces.catalogue.dashboard.pages import EntryForm, EntryQuestion, Link, shown_decimals
 from workspaces.catalogue.models import Service
 from workspaces.catalogue.services import ServiceNotFound, change_service, create_service, delete_service
 from workspaces.subaccounts.dashboard.surface import DashboardView
@@ -36,7 +36,8 @@ class Services(ListPage, DashboardView):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         rows = Service.objects.of(self.workspace).select_related("category")
-        return self.list_page("catalogue/services.html", self.read_table().fetch(rows))
+        state = self.read_table().fetch(rows)
+        return self.list_page("catalogue/services.html", state, decimals=shown_decimals(self.workspace))
 
 
 class ServiceNew(EntryForm[ServiceForm]):

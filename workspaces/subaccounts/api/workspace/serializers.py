@@ -8,7 +8,7 @@ from workspaces.subaccounts.api.serializers import ChannelSerializer
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.models.workspaces import DAYS, BusinessType
 from workspaces.subaccounts.services.settings.currencies import CURRENCIES
-from workspaces.subaccounts.services.settings.opening_hours import MOST_INTERVALS
+from workspaces.subaccounts.services.settings.opening_hours import MOST_INTERVALS, check_days
 
 LONGEST_NAME = 120
 LONGEST_TEXT = 500
@@ -22,6 +22,12 @@ class OpeningHoursSerializer(Serializer):
 
     def get_fields(self) -> dict[str, Any]:
         return {day: self._day(WEEK[day]) for day in DAYS}
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Refuse unknown days: to leave one out would close it."""
+        if isinstance(data, dict):
+            check_days(data)
+        return super().to_internal_value(data)
 
     def _day(self, example: list[list[str]]) -> ListField:
         interval = ListField(child=CharField(max_length=5, example="09:00"), min_length=2, max_length=2)

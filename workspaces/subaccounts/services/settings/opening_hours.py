@@ -34,11 +34,15 @@ def checked_hours(given: Any) -> OpeningHours:
     """
     if not isinstance(given, Mapping):
         raise OpeningHoursRefused("The opening hours field must be an object of days.")
-    unknown = sorted(str(name) for name in given if name not in DAYS)
-    if unknown:
-        raise OpeningHoursRefused("The opening hours field takes the days monday to sunday.")
+    check_days(given)
     hours = {day: _checked_day(day, given.get(day) or []) for day in DAYS}
     return hours if any(hours.values()) else {}
+
+
+def check_days(given: Mapping[str, Any]) -> None:
+    """Refuse what is no day. Raises `OpeningHoursRefused`."""
+    if not given.keys() <= set(DAYS):
+        raise OpeningHoursRefused("The opening hours field takes the days monday to sunday.")
 
 
 def _checked_day(day: str, intervals: Any) -> list[Interval]:

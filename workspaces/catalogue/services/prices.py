@@ -1,0 +1,27 @@
+"""How many decimals a price may have."""
+
+from decimal import Decimal
+
+from config.errors import Invalid
+from workspaces.catalogue.models.services import PRICE_DECIMALS
+from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services.settings.currencies import decimals_of
+
+
+class PriceRefused(Invalid):
+    field = "price"
+
+
+def price_decimals(currency: str) -> int:
+    """Give how many decimals a price in a currency may have; none has more than two."""
+    return min(PRICE_DECIMALS, decimals_of(currency))
+
+
+def check_price(price: Decimal | None, workspace: Workspace) -> None:
+    """Refuse a price with more decimals than the workspace's currency has. Raises `PriceRefused`."""
+    if price is None or price == int(price):
+        return
+    # A key's caller knows little of its workspace.
+    currency = Workspace.objects.values_list("currency", flat=True).get(pk=workspace.pk)
+    if round(price, price_decimals(currency)) != price:
+        raise PriceRefused(f"The price field takes no decimals in {currency}.")
