@@ -24,6 +24,8 @@ class Shapes:
     delivery_detail: type[Serializer]
     filters: type[FilterSet]
     id_name: str
+    # Whether its lists come in pages, with `links` and `meta`, even where they are short.
+    has_pages: bool = False
 
     @property
     def queued(self) -> dict[str, Any]:

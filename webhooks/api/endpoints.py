@@ -14,6 +14,7 @@ from rest_framework.request import Request
 from config.api.idempotency import Idempotency
 from config.api.operations import many, one, operation, pages
 from config.api.responses.json import json_response
+from config.api.responses.pagination import LARGEST_SIZE, Page, read_page
 from config.api.serializers import DeletedSerializer
 from config.http.guard import VettedTarget
 from webhooks.api.declaring import declared
@@ -80,15 +81,22 @@ class EndpointViews(WebhookViews):
         """Give the labels of what the tenant may subscribe to, by name."""
         raise NotImplementedError
 
+    def whole_page(self) -> Page:
+        """Give the page asked for of a short list: all of it, unless another size is asked for."""
+        return read_page(self.parameters, limit_alias=self.limit_alias, usual_size=LARGEST_SIZE)
+
     @declared(
         lambda shapes: operation(
             operation_id="listWebhooks",
             summary="List the webhook endpoints",
-            answer=many(shapes.endpoint),
+            answer=pages(shapes.endpoint) if shapes.has_pages else many(shapes.endpoint),
         )
     )
     def list(self, request: Request) -> HttpResponse:
         endpoints = self.get_queryset().order_by("created_at", "id")[:MOST_ENDPOINTS]
+        if self.shapes.has_pages:
+            self.page = self.whole_page()
+            return self.page_of(endpoints, self.shapes.endpoint)
         return self.answer(self.shapes.endpoint(endpoints, many=True))
 
     @declared(

@@ -3,6 +3,7 @@
 from typing import Any
 
 import orjson
+from rest_framework import serializers
 
 from agency.event_types import event_labels, event_type
 from agency.tenants import Audience
@@ -80,6 +81,9 @@ class WebhookTestSerializer(Serializer):
 class ReplaySerializer(Serializer):
     """Since when deliveries are sent again: those that failed or all that have ended, of all events or of these."""
 
+    # Unread, the other surface's name would have everything sent again.
+    own_name, other_name = "events", "topics"
+
     since = DateTimeField(example="2026-11-20T00:00:00Z")
     status = ChoiceField(REPLAYED, required=False, allow_null=True, default="error", example="error")
     events = ListField(
@@ -90,6 +94,12 @@ class ReplaySerializer(Serializer):
         allow_null=True,
         default=None,
     )
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, dict) and data.get(self.other_name) is not None:
+            message = f"This API calls them {self.own_name}: there is no {self.other_name} field."
+            raise serializers.ValidationError({self.other_name: [message]})
+        return super().to_internal_value(data)
 
 
 class ReplayedSerializer(Serializer):

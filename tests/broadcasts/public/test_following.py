@@ -115,7 +115,9 @@ def test_what_is_not_ours_is_404_and_tells_nothing(broadcast: Broadcast, recipie
         answer = Client().get(path, HTTP_USER_AGENT=PHONE)
         assert answer.status_code == 404
         assert "Location" not in answer
-    assert Client().post(token).status_code == 405
+    for browser in (Client(), Client(enforce_csrf_checks=True)):
+        answer = browser.post(token)
+        assert (answer.status_code, answer["Allow"]) == (405, "GET, HEAD")
     assert Client().get(token, HTTP_HOST="other.example").status_code == 404
     assert not Click.objects.exists()
 

@@ -157,6 +157,8 @@ def test_statistics_of_a_log_that_was_empty_make_no_replay_read_it_for_each_deli
         ({"since": LONG_AGO, "events": []}, "events"),
         ({"since": LONG_AGO, "events": ["workspace.deleted"]}, "events"),
         ({"since": LONG_AGO, "events": "workspace.created"}, "events"),
+        ({"since": LONG_AGO, "topics": ["workspace.created"]}, "topics"),
+        ({"since": LONG_AGO, "topics": [], "events": ["workspace.created"]}, "topics"),
     ],
 )
 def test_what_cannot_be_read_is_422(a: Tenant, body: dict[str, Any], field: str) -> None:

@@ -92,6 +92,24 @@ def test_a_replay_takes_topics(a: Tenant) -> None:
     assert a.workspace_api.post(replay, since | {"topics": ["product.updated"]}).json() == {"data": {"count": 0}}
     refused = a.workspace_api.post(replay, since | {"topics": ["workspace.created"]})
     assert list(refused.json()["errors"]) == ["topics.0"]
+    other = a.workspace_api.post(replay, since | {"events": ["product.updated"]})
+    told = {"events": ["This API calls them topics: there is no events field."]}
+    assert (other.status_code, other.json()["errors"]) == (422, told)
+    assert a.workspace_api.post(replay, since | {"events": None}).status_code == 202
+
+
+def test_its_lists_hold_links_and_meta(a: Tenant) -> None:
+    made = [a.workspace_api.post("/webhooks", BODY).json()["data"]["id"] for _ in range(30)]
+    whole = a.workspace_api.get("/webhooks").json()
+    assert [one["id"] for one in whole["data"]] == made
+    assert (whole["meta"]["total"], whole["meta"]["last_page"], whole["links"]["next"]) == (30, 1, None)
+    page = a.workspace_api.get("/webhooks?per_page=20&page=2").json()
+    assert ([one["id"] for one in page["data"]], page["meta"]["per_page"]) == (made[20:], 20)
+    topics = a.workspace_api.get("/webhooks/topics").json()
+    assert (topics["meta"]["total"], topics["links"]["next"]) == (len(topics["data"]), None)
+    page = a.workspace_api.get("/webhooks/topics?limit=10&page=2").json()
+    assert page["data"] == topics["data"][10:20]
+    assert set(a.api.get("/webhooks").json()) == {"data"}
 
 
 def test_an_event_of_a_suspended_workspace_is_recorded_like_that_of_an_agency(a: Tenant) -> None:

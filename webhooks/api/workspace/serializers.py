@@ -69,6 +69,7 @@ class WorkspaceWebhookTestSerializer(WebhookTestSerializer):
 class WorkspaceReplaySerializer(ReplaySerializer):
     """Since when deliveries are sent again: those that failed or all that have ended, of all topics or of these."""
 
+    own_name, other_name = "topics", "events"
     events = None  # type: ignore[assignment]  # as DRF documents how a field is left out
     topics = ListField(
         source="events",

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 
 from agency.event_types import declared_events, event_labels
 from agency.tenants import Audience, Tenant
-from config.api.operations import many, operation
+from config.api.operations import operation, pages
 from webhooks.api.declaring import Shapes
 from webhooks.api.deliveries import DeliveryViews
 from webhooks.api.endpoints import EndpointViews
@@ -34,6 +34,7 @@ SHAPES = Shapes(
     delivery_detail=WorkspaceDeliveryDetailSerializer,
     filters=WorkspaceDeliveryFilterSet,
     id_name="id",
+    has_pages=True,
 )
 
 
@@ -57,11 +58,13 @@ class WebhookViewSet(OfWorkspace, EndpointViews):
     @operation(
         operation_id="listWebhookTopics",
         summary="List the topics, their labels and groups",
-        answer=many(TopicSerializer),
+        answer=pages(TopicSerializer),
     )
     @action(detail=False, methods=["get"])
     def topics(self, request: Request) -> HttpResponse:
-        return self.answer(TopicSerializer(declared_events(Audience.WORKSPACE), many=True))
+        topics, page = list(declared_events(Audience.WORKSPACE)), self.whole_page()
+        self.page, shown = page, topics[page.offset : page.offset + page.size]
+        return self.paged(TopicSerializer(shown, many=True), len(topics))
 
 
 class DeliveryViewSet(OfWorkspace, DeliveryViews):

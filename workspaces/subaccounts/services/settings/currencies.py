@@ -9,33 +9,15 @@ SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD 
 XOF XPF YER ZAR ZMW ZWG
 """
 CURRENCIES = tuple(CODES.split())
-# How many decimals amounts have, where it is not two.
-DECIMALS = {
-    **dict.fromkeys(
-        [
-            "BIF",
-            "CLP",
-            "DJF",
-            "GNF",
-            "ISK",
-            "JPY",
-            "KMF",
-            "KRW",
-            "PYG",
-            "RWF",
-            "UGX",
-            "VND",
-            "VUV",
-            "XAF",
-            "XOF",
-            "XPF",
-        ],
-        0,
-    ),
-    **dict.fromkeys(["BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"], 3),
-}
+# Those whose amounts have no decimals, and three of them; the others' have two.
+WITHOUT_DECIMALS = frozenset(
+    ("BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "VND", "VUV", "XAF", "XOF", "XPF")
+)
+WITH_THREE = frozenset(("BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"))
 
 
 def decimals_of(currency: str) -> int:
     """Give how many decimals amounts in a currency of ISO 4217 have."""
-    return DECIMALS.get(currency, 2)
+    if currency in WITHOUT_DECIMALS:
+        return 0
+    return 3 if currency in WITH_THREE else 2
