@@ -355,7 +355,12 @@ class RecipientSerializer(Serializer):
     """A contact whom a broadcast goes to."""
 
     id = UUIDField(source="uuid", example="0d0f2c54-0c0e-5c4e-8f35-4c1ce1a0b6c4")
-    contact = ConversationContactSerializer(allow_null=True, help_text="Null where the contact was deleted.")
+    contact = ConversationContactSerializer(
+        source="shown_contact",
+        allow_null=True,
+        help_text="Null where the contact was deleted. `phone` is the number that is, or was, written to, also when the "
+        "contact has another one since.",
+    )
     status = ChoiceField(Recipient.Status.choices, example="delivered")
     skip_reason = ChoiceField(
         Recipient.SkipReason.choices, allow_null=True, help_text="Why nothing was sent; else null.", example=None

@@ -84,7 +84,7 @@ def _cells(row: Recipient) -> list[str]:
     contact = row.contact
     return [
         contact.name if contact else "",
-        (contact.phone or "") if contact else "",
+        (row.phone or "") if contact else "",
         str(RECIPIENTS[row.status]),
         str(error_words(row)),
         row.error_code or row.skip_reason or "",

@@ -3,7 +3,7 @@
 import re
 import uuid
 from datetime import datetime
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 from django.db import models
 from django.db.models import Q
@@ -30,6 +30,12 @@ class Stage(models.IntegerChoices):
     UNKNOWN = 2, "outcome unknown"
     HELD = 3, "held by the allowance"
     DONE = 4, "done"
+
+
+class ShownContact(NamedTuple):
+    uuid: uuid.UUID
+    name: str
+    phone: str | None
 
 
 class RecipientQuerySet(models.QuerySet["Recipient"]):
@@ -151,6 +157,18 @@ class Recipient(models.Model):
         """When it is, or was, to be sent; once it is claimed, `due_at` may be the end of waiting for its status."""
         is_waiting = self.stage in (Stage.READY, Stage.HELD)
         return self.due_at if is_waiting or self.claimed_at is None else self.claimed_at
+
+    @property
+    def phone(self) -> str | None:
+        """The number that is, or was, written to; the contact's own where no number is."""
+        if self.address_kind == self.AddressKind.PHONE and self.address:
+            return self.address
+        return self.contact.phone if self.contact else None
+
+    @property
+    def shown_contact(self) -> "ShownContact | None":
+        """The contact as the row shows it, which keeps its number when they change theirs."""
+        return ShownContact(self.contact.uuid, self.contact.name, self.phone) if self.contact else None
 
     @property
     def shown_error(self) -> dict[str, Any] | None:

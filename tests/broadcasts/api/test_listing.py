@@ -12,6 +12,7 @@ from broadcasts.models import Broadcast, Recipient, Stage
 from tests.broadcasts.making import a_body, bring_to, create, prepare, row_of, some_contacts
 from tests.factories import ChannelFactory
 from tests.tenants import Tenant
+from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.contacts.models import Contact
 
 pytestmark = pytest.mark.django_db
@@ -158,3 +159,28 @@ def test_what_another_workspace_sends_is_not_found(a: Tenant, b: Tenant) -> None
         assert (answer.status_code, answer.json()) == (404, {"message": "Broadcast not found."})
     assert row_of(theirs).workspace == b.workspace
     assert a.workspace_api.post("/broadcasts", a_body(a)).status_code == 201
+
+
+def test_a_recipient_keeps_the_number_that_was_written_to(a: Tenant) -> None:
+    shown = create(a)
+    [changed, gone, skipped] = some_contacts(a, 3)
+    broadcast = bring_to(shown, "sending")
+    prepare(broadcast, [changed, gone], stage=Stage.DONE, status="sent")
+    prepare(broadcast, [skipped], stage=Stage.DONE, status="skipped", skip_reason="opted_out", address=None)
+    number, theirs = changed.phone, skipped.phone
+    for contact in (changed, skipped):
+        answer = a.workspace_api.patch(f"/contacts/{contact.uuid}", {"phone": f"+4915112345{contact.pk % 1000:03}"})
+        assert answer.status_code == 200
+    assert a.workspace_api.delete(f"/contacts/{gone.uuid}").status_code == 200
+
+    by_id = {one["contact"] and one["contact"]["id"]: one["contact"] for one in recipients(a, shown)["data"]}
+    assert by_id[str(changed.uuid)]["phone"] == number
+    assert by_id[str(skipped.uuid)]["phone"] not in (None, theirs)
+    assert by_id[None] is None
+    assert Recipient.objects.get(contact_id=gone.pk).address is None
+    owner = dashboard_client(a.workspace)
+    page = owner.get(f"/app/broadcasts/{broadcast.uuid}/recipients").content.decode()
+    lines = b"".join(owner.get(f"/app/broadcasts/{broadcast.uuid}/export")).decode()
+    for text in (page, lines):
+        assert str(number).removeprefix("+") in text
+        assert str(gone.phone) not in text
