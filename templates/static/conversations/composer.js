@@ -1,10 +1,11 @@
-// What is written in the inbox: drafts that survive, saved replies by /, the window's end, templates with a preview.
+// What is written in the inbox: an answer, a template or a note, each with a field and a draft of its own; saved replies
+// by /, the window's end, templates with a preview.
 
 /** @typedef {{ text: string, at: number }} Draft */
 
 const inbox = /** @type {HTMLElement | null} */ (document.querySelector("[data-inbox]"));
 const composer = () => /** @type {HTMLElement | null} */ (document.querySelector(".composer[data-live]"));
-const writing = () => /** @type {HTMLTextAreaElement | null} */ (composer()?.querySelector("textarea") ?? null);
+const answering = () => /** @type {HTMLTextAreaElement | null} */ (composer()?.querySelector("[data-answer] textarea") ?? null);
 const savedReplies = () => /** @type {HTMLSelectElement | null} */ (composer()?.querySelector("[data-saved]") ?? null);
 /** @param {Event} event */
 const targetOf = (event) => /** @type {Element} */ (event.target);
@@ -15,9 +16,13 @@ const KEPT_DAYS = 30;
 
 const draftPrefix = `inbox-draft:${inbox?.dataset.user}:`;
 
-function draftKey() {
-  const part = composer();
-  return part ? `${draftPrefix}${part.dataset.conversation}:${part.dataset.modeNow}` : null;
+/**
+ * A draft belongs to the form in which it was begun: a note's never stands in an answer's field.
+ * @param {Element} field
+ */
+function draftKey(field) {
+  const part = /** @type {HTMLElement | null} */ (field.closest("[data-part]"));
+  return part ? `${draftPrefix}${composer()?.dataset.conversation}:${part.dataset.part}` : null;
 }
 
 /**
@@ -28,21 +33,27 @@ function readDraft(key) {
   try { return JSON.parse((key && localStorage.getItem(key)) || "null"); } catch { return null; }
 }
 
-/** @param {string} text */
-function keepDraft(text) {
-  const key = draftKey();
+/** @param {HTMLTextAreaElement} field */
+function keepDraft(field) {
+  const key = draftKey(field);
   if (!key) return;
   try {
-    if (text.trim()) localStorage.setItem(key, JSON.stringify({ text, at: Date.now() }));
+    if (field.value.trim()) localStorage.setItem(key, JSON.stringify({ text: field.value, at: Date.now() }));
     else localStorage.removeItem(key);
   } catch { /* a browser that keeps nothing */ }
 }
 
-function restoreDraft() {
-  const field = writing();
-  if (!field || field.value) return;
-  const draft = readDraft(draftKey());
-  if (draft) field.value = draft.text;
+function restoreDrafts() {
+  for (const field of composer()?.querySelectorAll("textarea") ?? []) {
+    const draft = field.value ? null : readDraft(draftKey(field));
+    if (draft) field.value = draft.text;
+  }
+}
+
+/** @param {HTMLFormElement} form */
+function forgetDraft(form) {
+  const key = draftKey(form);
+  if (key) localStorage.removeItem(key);
 }
 
 function forgetOldDrafts() {
@@ -57,7 +68,8 @@ function markDrafts() {
   /** @type {NodeListOf<HTMLElement>} */
   const rows = document.querySelectorAll(".inbox-row");
   for (const row of rows) {
-    const has = row.dataset.conversation !== open && readDraft(`${draftPrefix}${row.dataset.conversation}:text`);
+    const key = `${draftPrefix}${row.dataset.conversation}`;
+    const has = row.dataset.conversation !== open && (readDraft(`${key}:text`) || readDraft(`${key}:note`));
     const mark = row.querySelector(".inbox-draft");
     if (mark && !has) mark.remove();
     if (mark || !has) continue;
@@ -81,26 +93,58 @@ function countDown() {
   shown.classList.toggle("soon", left < 60 * MINUTE);
 }
 
-// Answer, template or note: another form at the same place -------------------------------------------------------
+// Answer, template or note: every form stands on the page, and one of them is shown ---------------------------------
 
-/** @param {HTMLAnchorElement} link */
-async function changeMode(link) {
+const FIRST = "textarea, .template-form input:not([type=hidden]), [data-template-filter]:not([hidden]), .templates a";
+/** @param {string | undefined} mode */
+const partOf = (mode) => /** @type {HTMLElement | null} */ (composer()?.querySelector(`[data-part="${mode}"]`) ?? null);
+
+/** Shows the form that was chosen last, whatever the server thinks; it knows of the choice only by the address. */
+function showPart() {
+  const whole = composer();
+  if (!whole) return;
+  for (const part of whole.querySelectorAll("[data-part]")) part.toggleAttribute("hidden", part !== partOf(whole.dataset.modeNow));
+  for (const tab of whole.querySelectorAll("a[data-mode]")) {
+    if (tab.getAttribute("data-mode") === whole.dataset.modeNow) tab.setAttribute("aria-current", "true");
+    else tab.removeAttribute("aria-current");
+  }
+}
+
+/** @param {string} mode */
+function changeMode(mode) {
+  const whole = composer();
+  if (!whole) return;
+  whole.dataset.modeNow = mode;
+  showPart();
+  const address = new URL(location.href);
+  address.searchParams.set("mode", mode);
+  history.replaceState(null, "", address);
+  /** @type {HTMLElement | null | undefined} */ (partOf(mode)?.querySelector(FIRST))?.focus();
+}
+
+/**
+ * Another template, or none: only the form of templates is asked for anew.
+ * @param {HTMLAnchorElement} link
+ */
+async function chooseTemplate(link) {
   const answer = await fetch(link.href, { headers: { Accept: "text/html" } });
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  const then = page.querySelector(".composer[data-live]");
-  if (!answer.ok || !then) { location.assign(link.href); return; }
-  composer()?.replaceWith(document.importNode(then, true));
-  history.replaceState(null, "", link.href);
+  const [now, then] = [partOf("template"), page.querySelector("[data-part=template]")];
+  if (!answer.ok || !now || !then) { location.assign(link.href); return; }
+  const shown = /** @type {HTMLElement} */ (document.importNode(then, true));
+  now.replaceWith(shown);
   prepare();
-  const first = "textarea, .template-form input:not([type=hidden]), [data-template-filter], .templates a";
-  /** @type {HTMLElement | null | undefined} */ (composer()?.querySelector(first))?.focus();
+  if (shown.hidden) return; // somebody has begun to write something else meanwhile
+  history.replaceState(null, "", link.href);
+  /** @type {HTMLElement | null} */ (shown.querySelector(FIRST))?.focus();
 }
 
 document.addEventListener("click", (event) => {
-  const link = /** @type {HTMLAnchorElement | null} */ (targetOf(event).closest("a[data-mode]"));
+  const link = /** @type {HTMLAnchorElement | null} */ (targetOf(event).closest("a[data-mode], a[data-choose]"));
   if (!link || !composer()?.contains(link) || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
-  changeMode(link).catch(() => location.assign(link.href));
+  if (link.dataset.mode) changeMode(link.dataset.mode);
+  else chooseTemplate(link).catch(() => location.assign(link.href));
 });
 
 // Saved replies: by / and a part of the name, or from the list ---------------------------------------------------
@@ -112,7 +156,7 @@ const options = () => [...(savedReplies()?.options ?? [])].filter((one) => one.v
  * @param {number} [from] where it begins; where the cursor stands unless it is said
  */
 async function insert(id, from) {
-  const [field, select] = [writing(), savedReplies()];
+  const [field, select] = [answering(), savedReplies()];
   if (!field || !select) return;
   const answer = await fetch((select.dataset.address ?? "").replace(/[0-]{36}$/, id));
   if (!answer.ok) return;
@@ -120,7 +164,7 @@ async function insert(id, from) {
   const end = field.selectionStart;
   field.setRangeText(text, from ?? end, end, "end");
   field.focus();
-  keepDraft(field.value);
+  keepDraft(field);
 }
 
 let chosen = 0;
@@ -137,7 +181,7 @@ function typed(field) {
 
 function closeSuggestions() {
   suggestions()?.remove();
-  writing()?.removeAttribute("aria-activedescendant");
+  answering()?.removeAttribute("aria-activedescendant");
 }
 
 /** @param {HTMLTextAreaElement} field */
@@ -169,12 +213,12 @@ function choose(number) {
   chosen = (number + items.length) % items.length;
   items.forEach((item, at) => item.setAttribute("aria-selected", String(at === chosen)));
   items[chosen].scrollIntoView({ block: "nearest" });
-  writing()?.setAttribute("aria-activedescendant", items[chosen].id);
+  answering()?.setAttribute("aria-activedescendant", items[chosen].id);
 }
 
 /** @param {Element} item */
 function take(item) {
-  const field = writing();
+  const field = answering();
   const from = field ? typed(field)?.from : undefined;
   closeSuggestions();
   insert(item.getAttribute("data-id") ?? "", from).catch(() => {});
@@ -230,7 +274,7 @@ function preview() {
 
 document.addEventListener("input", (event) => {
   const field = targetOf(event);
-  if (field.matches(".composer textarea")) keepDraft(/** @type {HTMLTextAreaElement} */ (field).value);
+  if (field.matches(".composer textarea")) keepDraft(/** @type {HTMLTextAreaElement} */ (field));
   if (field.matches("[data-answer] textarea")) suggest(/** @type {HTMLTextAreaElement} */ (field));
   if (field.matches(".template-form input")) preview();
   if (!field.matches("[data-template-filter]")) return;
@@ -244,13 +288,15 @@ function prepare() {
   for (const field of document.querySelectorAll("[data-template-filter]")) field.removeAttribute("hidden");
   preview();
   if (!inbox) return;
-  restoreDraft();
+  showPart();
+  restoreDrafts();
   markDrafts();
   countDown();
 }
 
 document.addEventListener("inbox:swapped", prepare);
-document.addEventListener("inbox:sent", () => { const key = draftKey(); if (key) localStorage.removeItem(key); });
+document.addEventListener("inbox:part", showPart);
+document.addEventListener("inbox:sent", (event) => forgetDraft(/** @type {CustomEvent<HTMLFormElement>} */ (event).detail));
 if (inbox) {
   forgetOldDrafts();
   setInterval(countDown, MINUTE / 4);

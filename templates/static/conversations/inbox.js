@@ -56,6 +56,38 @@ const identity = (element) => JSON.stringify([
 /** @param {Element} part */
 const isInUse = (part) => Boolean(part.querySelector("details[open]"));
 
+// What is being written: each form of the composer is a live part of its own, which stays while something stands in it.
+
+/** @param {ParentNode | null | undefined} whole */
+const partsOf = (whole) => [...(whole?.querySelectorAll("[data-live]") ?? [])].map((part) => part.getAttribute("data-live") ?? "");
+
+/** @param {Element | null} part */
+function isWritten(part) {
+  /** @type {NodeListOf<HTMLInputElement | HTMLTextAreaElement> | undefined} */
+  const fields = part?.querySelectorAll("[data-composer] :is(textarea, input:not([type=hidden]))");
+  return [...(fields ?? [])].some((field) => field.value);
+}
+
+/**
+ * Which parts of the composer to swap; all of it where other forms stand there now.
+ * @param {Document} page
+ * @param {Element | null} [sent] the form that was sent, whose own part is done with
+ */
+function composerParts(page, sent) {
+  const own = partsOf(live("composer"));
+  if (own.join() !== partsOf(live("composer", page)).join()) return ["composer"];
+  return own.filter((part) => live(part)?.contains(sent ?? null) || !isWritten(live(part)));
+}
+
+/**
+ * What somebody has chosen to write stays chosen while it can be written.
+ * @param {HTMLElement} now
+ * @param {HTMLElement} then
+ */
+function keepMode(now, then) {
+  if (then.querySelector(`[data-part="${now.dataset.modeNow}"]`)) then.dataset.modeNow = now.dataset.modeNow;
+}
+
 /**
  * @param {Document} page what has been fetched
  * @param {string[]} parts
@@ -70,8 +102,10 @@ function swap(page, parts) {
     const [scrolled, boxes] = [now.scrollTop, part === "list" ? tickedBoxes().map((box) => box.value) : []];
     const held = now.contains(document.activeElement) ? document.activeElement : null;
     const place = held ? focusable(now).findIndex((one) => one === held) : -1;
-    const shown = document.importNode(then, true);
+    const shown = /** @type {HTMLElement} */ (document.importNode(then, true));
+    if (part === "composer") keepMode(/** @type {HTMLElement} */ (now), shown);
     now.replaceWith(shown);
+    if (part.startsWith("composer")) document.dispatchEvent(new Event("inbox:part")); // before focus goes there
     shown.scrollTop = scrolled;
     for (const value of boxes) {
       const box = shown.querySelector(`.inbox-tick input[value="${CSS.escape(value)}"]`);
@@ -90,6 +124,16 @@ function swap(page, parts) {
   document.dispatchEvent(new Event("inbox:swapped"));
 }
 
+/**
+ * A refused text stands where the server says that it was begun.
+ * @param {Document} page
+ */
+function showBegun(page) {
+  const [now, then] = [live("composer"), live("composer", page)];
+  const mode = then?.getAttribute("data-mode-now");
+  if (mode && live(`composer-${mode}`)) now?.setAttribute("data-mode-now", mode);
+}
+
 /** @param {string} text */
 function parse(text) {
   return new DOMParser().parseFromString(text, "text/html");
@@ -98,12 +142,6 @@ function parse(text) {
 function newestIn() {
   const incoming = document.querySelectorAll("[data-log] .bubble.in");
   return incoming.length ? incoming[incoming.length - 1].id : "";
-}
-
-function isWriting() {
-  /** @type {NodeListOf<HTMLInputElement | HTMLTextAreaElement>} */
-  const fields = document.querySelectorAll("[data-composer] :is(textarea, input:not([type=hidden]))");
-  return [...fields].some((field) => field.value);
 }
 
 async function refresh() {
@@ -115,9 +153,7 @@ async function refresh() {
   if (location.href !== asked) { refreshSoon(); return; } // somebody has begun to write something else meanwhile
   const before = newestIn();
   const parts = PARTS.filter((part) => part !== "head" || !isInUse(live("head") || document.createElement("p")));
-  const [mode, wanted] = [live("composer"), live("composer", page)];
-  const windowChanged = mode && wanted && !mode.querySelector("[data-window-ends]") !== !wanted.querySelector("[data-window-ends]");
-  if (!isWriting() || windowChanged) parts.push("composer");
+  parts.push(...composerParts(page));
   swap(page, parts);
   if (newestIn() !== before) {
     announcer.textContent = inbox.dataset.newMessage ?? "";
@@ -189,22 +225,22 @@ document.addEventListener("submit", async (event) => {
   event.stopImmediatePropagation();
   if (form.dataset.busy) return;
   form.dataset.busy = "yes";
-  const asked = location.href;
   try {
     const button = event.submitter?.getAttribute("name") ? event.submitter : null;
     const action = event.submitter?.getAttribute("formaction") || form.getAttribute("action") || "";
     const answer = await fetch(action, { method: "POST", body: new FormData(form, button), headers: { Accept: "text/html" } });
     const page = parse(await answer.text());
     if (!page.querySelector("[data-inbox]")) { location.reload(); return; }
-    const wasWritten = answer.ok && form.matches("[data-composer]");
-    if (wasWritten) document.dispatchEvent(new Event("inbox:sent"));
+    const isWriting = form.matches("[data-composer]");
+    if (answer.ok && isWriting) document.dispatchEvent(new CustomEvent("inbox:sent", { detail: form }));
     if (form.matches(".inbox-bulk")) for (const box of tickedBoxes()) box.checked = false;
-    const isSame = location.href === asked;
-    const parts = isSame && (form.matches("[data-composer]") || !isWriting()) ? [...PARTS, "composer"] : PARTS;
-    swap(page, parts);
+    const isShown = form.isConnected && !form.closest("[data-part][hidden]");
+    if (isWriting && !answer.ok && isShown) showBegun(page);
+    swap(page, [...PARTS, ...composerParts(page, isWriting ? form : null)]);
     const [flashes, news] = [document.querySelector(".flashes"), page.querySelector(".flashes")];
     if (flashes && news) flashes.innerHTML = news.innerHTML;
-    if (form.matches("[data-composer]")) { focusOn("[data-composer] textarea"); toEnd(); }
+    if (isWriting && isShown) { focusOn("[data-part]:not([hidden]) textarea"); toEnd(); }
+    else if (isWriting) announcer.textContent = page.querySelector("[data-composer] .wrong:not([hidden])")?.textContent ?? "";
     else if (!answer.ok) focusOn(".thread-note");
   } catch {
     announcer.textContent = inbox.dataset.notSent ?? "";
@@ -247,17 +283,17 @@ function help() {
 
 /** @param {string} selector */
 const press = (selector) => () => /** @type {HTMLElement | null} */ (document.querySelector(selector))?.click();
-const write = press('a[href="?mode=text"]');
+const write = press("a[data-mode=text], a[data-mode=template]");
 /** @type {Record<string, () => void>} */
 const KEYS = {
   j: () => step(1),
   k: () => step(-1),
   x: tick,
-  r: () => { if (!focusOn("[data-answer] textarea, .template-form input:not([type=hidden])")) write(); },
+  r: write,
   e: press("form[data-status] button"),
   u: press("form[data-unread] button"),
   a: press("[data-assign]"),
-  n: press("a[data-note]"),
+  n: press("a[data-mode=note]"),
   s: openSnooze,
   "/": () => { focusOn("#inbox-search"); },
   "?": help,

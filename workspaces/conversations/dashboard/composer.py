@@ -8,7 +8,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from workspaces.conversations.models import Conversation, SavedReply
-from workspaces.conversations.services import Content, is_window_open
+from workspaces.conversations.services import BegunAs, Content, is_window_open
 from workspaces.conversations.services.outbound.template_choices import (
     TemplateChoice,
     template_choice,
@@ -17,21 +17,24 @@ from workspaces.conversations.services.outbound.template_choices import (
 from workspaces.conversations.services.team_inbox.saved_replies import MOST_SAVED_REPLIES
 from workspaces.subaccounts.models import Channel
 
-TEXT, TEMPLATE, NOTE = "text", "template", "note"
 MOST_PARAMETERS = 50
 
 
 @dataclass(slots=True)
 class Composer:
-    """The form below a thread. `refusal` says why nothing at all can be sent; a note can always be written."""
+    """The forms below a thread: an answer, a template and a note, of which a page shows the one of `mode` first.
 
-    mode: str
+    `refusal` says why nothing at all can be sent; a note can always be written. `error` is about the form of `mode`.
+    """
+
+    mode: BegunAs
     is_window_open: bool
     templates: Sequence[TemplateChoice] = ()
     template: TemplateChoice | None = None
     saved_replies: Sequence[SavedReply] = ()
     refusal: str = ""
     text: str = ""
+    note: str = ""
     error: str = ""
     values: Mapping[int, str] = field(default_factory=dict)
 
@@ -46,8 +49,11 @@ class Composer:
         ]
 
     def take(self, sent: Mapping[str, str]) -> None:
-        """Keep what was typed."""
-        self.text = sent.get("text", "")
+        """Keep what was typed, each text as what it was begun."""
+        if sent.get("begun_as") == BegunAs.NOTE:
+            self.note = sent.get("text", "")
+        else:
+            self.text = sent.get("text", "")
         self.values = {number: sent.get(f"parameter-{number}", "") for number in range(MOST_PARAMETERS)}
 
     def template_content(self) -> Content:
@@ -69,15 +75,15 @@ def composer_of(conversation: Conversation, *, now: datetime, mode: str = "", te
     if is_open:
         own = SavedReply.objects.of(conversation.workspace).by_name()
         composer.saved_replies = list(own.only("uuid", "name")[:MOST_SAVED_REPLIES])
-    if is_open and not composer.templates and composer.mode == TEMPLATE:
-        composer.mode = TEXT
+    if is_open and not composer.templates and composer.mode == BegunAs.TEMPLATE:
+        composer.mode = BegunAs.TEXT
     return composer
 
 
-def _mode(asked: str, *, is_open: bool) -> str:
-    if asked == NOTE:
-        return NOTE
-    return TEMPLATE if asked == TEMPLATE or not is_open else TEXT
+def _mode(asked: str, *, is_open: bool) -> BegunAs:
+    if asked == BegunAs.NOTE:
+        return BegunAs.NOTE
+    return BegunAs.TEMPLATE if asked == BegunAs.TEMPLATE or not is_open else BegunAs.TEXT
 
 
 def refusal_of(conversation: Conversation) -> str:

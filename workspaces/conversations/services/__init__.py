@@ -10,7 +10,7 @@ from workspaces.conversations.services.outbound.composing import (
     send_message_again,
     send_message_to_contact,
 )
-from workspaces.conversations.services.outbound.content import Content, TemplateCheck, template_checks
+from workspaces.conversations.services.outbound.content import BegunAs, Content, TemplateCheck, template_checks
 from workspaces.conversations.services.settings import change_opt_out_words, settings_of
 from workspaces.conversations.services.team_inbox.changing import (
     ConversationChanges,
@@ -30,6 +30,7 @@ from workspaces.conversations.services.team_inbox.saved_replies import (
 from workspaces.conversations.services.team_inbox.snoozing import snooze_conversation, wake_snoozed_conversations
 
 __all__ = [
+    "BegunAs",
     "Content",
     "ConversationChanges",
     "ConversationNotFound",

@@ -44,5 +44,9 @@ class NotInTheTeam(Invalid):
     field = "assigned_to"
 
 
+class BegunAsSomethingElse(Conflict):
+    message = "This was begun as something else, so nothing was done: look at where it stands now, and send it there."
+
+
 class ContentRefused(Invalid):
     """What is to be sent does not fit the channel."""

@@ -1,5 +1,6 @@
 """What is written into a conversation: answers, templates, what failed once more, and notes for colleagues."""
 
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -10,13 +11,15 @@ from django.utils.translation import gettext as _
 
 from agency.pages.lists import with_id
 from agency.pages.locale import in_page_language
+from agency.pages.signed_in import OUT_OF_DATE
 from config.api.requests.ids import parse_uuid
 from config.errors import DomainError
-from workspaces.conversations.dashboard.composer import TEMPLATE, Composer, composer_of
+from workspaces.conversations.dashboard.composer import Composer, composer_of
 from workspaces.conversations.dashboard.views.inbox import ONE, OneConversation
 from workspaces.conversations.models import Conversation, Message, SavedReply
 from workspaces.conversations.models.conversations import LONGEST_NOTE
 from workspaces.conversations.services import (
+    BegunAs,
     Content,
     ConversationNotFound,
     add_note,
@@ -24,6 +27,7 @@ from workspaces.conversations.services import (
     send_message,
     send_message_again,
 )
+from workspaces.conversations.services.errors import BegunAsSomethingElse
 from workspaces.media.services import StoredFile, add_media, store_file
 
 
@@ -57,20 +61,28 @@ class SendMessage(OneConversation):
             return self.show(conversation, composer=composer, status=422, nonce=request.POST.get("nonce"))
         return redirect(ONE, conversation.uuid)
 
+    def refuse_out_of_date(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+        """Show what was typed again."""
+        conversation = self.find(ids["uuid"])
+        composer = self._composer(conversation)
+        composer.error = str(OUT_OF_DATE)
+        return self.show(conversation, composer=composer, status=422)
+
     def _composer(self, conversation: Conversation) -> Composer:
         sent = self.request.POST
-        mode = TEMPLATE if "template" in sent else ""
+        mode = BegunAs.TEMPLATE if "template" in sent else sent.get("begun_as", "")
         composer = composer_of(conversation, now=timezone.now(), mode=mode, template=sent.get("template", ""))
         composer.take(sent)
         return composer
 
     def _content(self, composer: Composer) -> Content:
+        begun_as = self.request.POST.get("begun_as", "")
         if composer.template is not None:
-            return composer.template_content()
+            return replace(composer.template_content(), begun_as=begun_as)
+        content = Content(text=self.request.POST.get("text", "").strip(), begun_as=begun_as)
         if self.stored is None:
-            return Content(text=composer.text.strip())
-        media = add_media(workspace=self.workspace, stored=self.stored, now=timezone.now())
-        return Content(text=composer.text.strip(), media=media)
+            return content
+        return replace(content, media=add_media(workspace=self.workspace, stored=self.stored, now=timezone.now()))
 
 
 class InsertSavedReply(OneConversation):
@@ -115,5 +127,25 @@ class AddNote(OneConversation):
         text = request.POST.get("text", "").replace("\0", "").strip()[:LONGEST_NOTE]
         if not text:
             return redirect(ONE, conversation.uuid)
-        add_note(conversation=conversation, text=text, by=self.by, now=timezone.now())
+        begun_as = request.POST.get("begun_as", "")
+        try:
+            add_note(conversation=conversation, text=text, by=self.by, now=timezone.now(), begun_as=begun_as)
+        except BegunAsSomethingElse as error:
+            return self._show_again(conversation, in_page_language(error.message))
         return self.done(_("The note was added."), ONE, conversation.uuid)
+
+    def refuse_out_of_date(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+        """Show what was typed again."""
+        conversation = self.find(ids["uuid"])
+        composer = composer_of(conversation, now=timezone.now(), mode=BegunAs.NOTE)
+        composer.note, composer.error = request.POST.get("text", ""), str(OUT_OF_DATE)
+        return self.show(conversation, composer=composer, status=422)
+
+    def _show_again(self, conversation: Conversation, refusal: str) -> HttpResponse:
+        """Show the text where it was begun, or as a note where nothing can be answered any more."""
+        composer = composer_of(conversation, now=timezone.now())
+        composer.take(self.request.POST)
+        if composer.refusal or composer.mode != BegunAs.TEXT:
+            composer.mode, composer.note = BegunAs.NOTE, composer.text
+        composer.error = refusal
+        return self.show(conversation, composer=composer, status=422, nonce=self.request.POST.get("nonce"))

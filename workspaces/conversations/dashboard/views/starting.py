@@ -14,10 +14,10 @@ from config.db import like_pattern, name_key
 from config.errors import DomainError
 from workspaces.contacts.models import Contact
 from workspaces.contacts.services import ContactNotFound
-from workspaces.conversations.dashboard.composer import TEMPLATE, Composer, composer_of
+from workspaces.conversations.dashboard.composer import Composer, composer_of
 from workspaces.conversations.dashboard.views.inbox import LIST, ONE
 from workspaces.conversations.models import Conversation
-from workspaces.conversations.services import Content, reachable_channels, send_message_to_contact
+from workspaces.conversations.services import BegunAs, Content, reachable_channels, send_message_to_contact
 from workspaces.conversations.services.outbound.content import RULES
 from workspaces.subaccounts.dashboard.surface import DashboardView
 from workspaces.subaccounts.models import CHANNEL_NAMES, Channel
@@ -103,7 +103,7 @@ class NewConversation(DashboardView):
     def _composer(self, contact: Contact, channel: Channel) -> Composer:
         template = self.request.POST.get("template", "") or self.request.GET.get("template", "")
         unwritten = Conversation(workspace=self.workspace, channel=channel, contact=contact)
-        return composer_of(unwritten, now=timezone.now(), mode=TEMPLATE, template=template)
+        return composer_of(unwritten, now=timezone.now(), mode=BegunAs.TEMPLATE, template=template)
 
     def _show(self, contact: Contact, channel: Channel, composer: Composer, **more: Any) -> HttpResponse:
         more |= {"contact": contact, "channel": channel, "composer": composer}

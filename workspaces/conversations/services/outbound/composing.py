@@ -30,7 +30,8 @@ from workspaces.subaccounts.models import Channel, Workspace
 def send_message(*, conversation: Conversation, content: Content, by: Actor, now: datetime) -> Message:
     """Write a message into a conversation and queue it for the sender.
 
-    Raises `ChannelNotActive`, `NoAddress`, `ContactOptedOut`, `WindowClosed` and `ContentRefused`.
+    Raises `ChannelNotActive`, `NoAddress`, `ContactOptedOut`, `WindowClosed`, `ContentRefused` and
+    `BegunAsSomethingElse`.
     """
     locked = lock_conversation(conversation)
     return _send(locked, content, by=by, now=now)

@@ -3,11 +3,12 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, Final
 
 from config.hooks import Registry
 from workspaces.conversations.models.messages import Type
-from workspaces.conversations.services.errors import CannotSendHere, ContentRefused
+from workspaces.conversations.services.errors import BegunAsSomethingElse, CannotSendHere, ContentRefused
 from workspaces.media.models import Media
 from workspaces.subaccounts.models import CHANNEL_NAMES, Channel
 
@@ -17,13 +18,31 @@ TEMPLATE_NAME = re.compile(r"[a-z0-9_]{1,512}")
 LONGEST_CAPTION: Final = 1_024
 
 
+class BegunAs(StrEnum):
+    """What somebody began to write: an answer to the customer, a template to them, or a note among colleagues."""
+
+    TEXT = "text"
+    TEMPLATE = "template"
+    NOTE = "note"
+
+
 @dataclass(frozen=True, slots=True)
 class Content:
-    """One of: a text, a file with a caption perhaps, a template of the channel's with what fills its parameters."""
+    """One of: a text, a file with a caption perhaps, a template of the channel's with what fills its parameters.
+
+    `begun_as` is what it was begun as where a page says so; what was begun as something else is not sent.
+    """
 
     text: str = ""
     media: Media | None = None
     template: Mapping[str, Any] | None = None
+    begun_as: str = ""
+
+
+def require_begun_as(wanted: BegunAs, begun_as: str) -> None:
+    """Raise `BegunAsSomethingElse` for what a page says was begun as something else."""
+    if begun_as not in ("", wanted):
+        raise BegunAsSomethingElse
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +136,11 @@ RULES: Final[Mapping[str, PlatformRules]] = {
 
 
 def write_content(content: Content, channel: Channel) -> WrittenContent:
-    """Check content against the rules of its channel. Raises `ContentRefused` and `CannotSendHere`."""
+    """Check content against the rules of its channel.
+
+    Raises `ContentRefused`, `CannotSendHere` and `BegunAsSomethingElse`.
+    """
+    require_begun_as(BegunAs.TEXT if content.template is None else BegunAs.TEMPLATE, content.begun_as)
     rules = RULES.get(channel.platform)
     if rules is None:
         raise CannotSendHere

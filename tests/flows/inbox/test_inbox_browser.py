@@ -2,27 +2,22 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from django.conf import settings as project
 from django.db import connection
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from agency.actors import SYSTEM
 from channelconnect.inbox import run_reader
 from channelconnect.sending.loop import SenderRun
 from config.celery import wake_up
-from tests.agency.console.browsers import a_browser
 from tests.channelconnect.sending.messages import a_channel
-from tests.config.serving.web import Web, reserved_port, running_web
-from tests.factories import ChannelFactory
-from tests.processes import own_processes
+from tests.flows.inbox.opened import Server, inbox_of
 from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import apply, moment, person, receive, received, status, the_conversation
-from tools.sandbox import RunningSandbox, SandboxConfig, open_sandbox
+from tools.sandbox import RunningSandbox
 from workspaces.conversations.models import Conversation, Message
 from workspaces.conversations.services import create_saved_reply, inbound
 from workspaces.conversations.services.outbound.queueing import SENDER
@@ -30,54 +25,6 @@ from workspaces.subaccounts.models import Channel
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 STAYS = "window.stays = true"
-
-
-@pytest.fixture
-def channel(a: Tenant) -> Channel:
-    return ChannelFactory.create(workspace=a.workspace)
-
-
-@dataclass
-class Server:
-    """The web server, and the network that posts its callbacks to it."""
-
-    web: Web
-    network: RunningSandbox
-
-
-@pytest.fixture(scope="module")
-def server(django_db_setup: None) -> Iterator[Server]:
-    """One for all stories: starting it costs more than most of them."""
-    with ExitStack() as stack:
-        port = stack.enter_context(reserved_port())
-        config = SandboxConfig.read({}, callback_url=f"http://127.0.0.1:{port}/connect/provider-events")
-        network = stack.enter_context(open_sandbox(config))
-        variables = {**own_processes.variables(), **network.variables}
-        yield Server(stack.enter_context(running_web("config.asgi:application", variables, port=port)), network)
-
-
-@pytest.fixture
-def page(browser: Browser, server: Server, a: Tenant, channel: Channel) -> Iterator[Page]:
-    """The inbox of the workspace's owner; a page's complaints fail the story."""
-    with inbox_of(a, browser, server) as opened:
-        yield opened
-
-
-@contextmanager
-def inbox_of(tenant: Tenant, browser: Browser, server: Server) -> Iterator[Page]:
-    """Open the inbox as the owner, who has signed in."""
-    url, complaints = f"http://localhost:{server.web.port}", []
-    session = a_browser(tenant.workspace.owner).cookies[project.SESSION_COOKIE_NAME].value
-    context: BrowserContext = browser.new_context(base_url=url)
-    context.add_cookies([{"name": project.SESSION_COOKIE_NAME, "value": session, "url": url}])
-    opened = context.new_page()
-    opened.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
-    opened.on("pageerror", lambda error: complaints.append(str(error)))
-    opened.goto("/app/inbox")
-    expect(opened.get_by_role("heading", level=1)).to_have_text("Inbox")
-    yield opened
-    context.close()
-    assert complaints == []
 
 
 def advance(channel: Channel, message: Message, to: str) -> None:

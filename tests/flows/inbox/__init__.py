@@ -1,0 +1,1 @@
+"""The inbox in a real browser."""

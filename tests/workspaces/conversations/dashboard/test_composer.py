@@ -1,0 +1,104 @@
+"""What a text was begun as stays with it: what was begun as a note is never sent, and each has a form of its own."""
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils.timezone import now
+
+from agency.actors import SYSTEM
+from tests.agency.console.browsers import text
+from tests.workspaces.conversations.dashboard.test_inbox import do, page_of
+from tests.workspaces.conversations.dashboard.test_working import a_template
+from tests.workspaces.conversations.facts import moment, receive, received, the_conversation
+from workspaces.conversations.models import Conversation, Message, Note, QueuedMessage
+from workspaces.conversations.services import Content, add_note, send_message
+from workspaces.conversations.services.errors import BegunAsSomethingElse
+from workspaces.subaccounts.models import Channel
+
+pytestmark = pytest.mark.django_db
+REFUSED = "This was begun as something else"
+DAY_AND_MORE = -90_000
+
+
+@pytest.fixture
+def conversation(channel: Channel) -> Conversation:
+    receive(received(channel))
+    return the_conversation()
+
+
+def part_of(answer: Any, name: str) -> str:
+    """The form of that name on a page, as it is written."""
+    page = answer.content.decode()
+    found = re.search(rf'<div data-live="composer-{name}".*?</form>', page, re.DOTALL)
+    return found[0] if found else ""
+
+
+def nothing_left() -> bool:
+    return not Message.objects.filter(direction="out").exists() and not QueuedMessage.objects.exists()
+
+
+@pytest.mark.parametrize("begun_as", ["note", "template", "something else"])
+def test_what_was_begun_as_something_else_is_not_sent(owner: Client, conversation: Conversation, begun_as: str) -> None:
+    answer = do(owner, conversation, "send", text="He owes us money", begun_as=begun_as)
+    assert (answer.status_code, REFUSED in text(answer), nothing_left()) == (422, True, True)
+    begun = part_of(answer, "note" if begun_as == "note" else "text")
+    assert "He owes us money</textarea>" in begun
+    assert REFUSED in begun
+
+
+def test_a_template_carries_no_note(owner: Client, conversation: Conversation, channel: Channel) -> None:
+    template = str(a_template(channel).uuid)
+    fields = {"template": template, "parameter-0": "Ada"}
+    assert do(owner, conversation, "send", begun_as="note", **fields).status_code == 422
+    assert nothing_left()
+    assert do(owner, conversation, "send", begun_as="template", **fields).status_code == 302
+
+
+def test_what_was_begun_as_an_answer_becomes_no_note(owner: Client, conversation: Conversation) -> None:
+    answer = do(owner, conversation, "notes", text="Yes, until six.", begun_as="text")
+    assert (answer.status_code, Note.objects.count()) == (422, 0)
+    assert "Yes, until six.</textarea>" in part_of(answer, "text")
+    assert "Yes, until six." not in part_of(answer, "note")
+
+
+def test_an_answer_that_cannot_be_sent_any_more_is_not_lost(owner: Client, channel: Channel) -> None:
+    receive(received(channel, at=moment(DAY_AND_MORE)))
+    answer = do(owner, the_conversation(), "notes", text="Yes, until six.", begun_as="text")
+    assert (answer.status_code, Note.objects.count()) == (422, 0)
+    assert "Yes, until six.</textarea>" in part_of(answer, "note")
+
+
+def test_the_service_refuses_it_whoever_calls(conversation: Conversation) -> None:
+    with pytest.raises(BegunAsSomethingElse):
+        send_message(conversation=conversation, content=Content(text="Hush", begun_as="note"), by=SYSTEM, now=now())
+    with pytest.raises(BegunAsSomethingElse):
+        add_note(conversation=conversation, text="Hello", by=SYSTEM, now=now(), begun_as="text")
+    assert nothing_left()
+
+
+@pytest.mark.parametrize(
+    ("mode", "shown"), [("", "text"), ("text", "text"), ("template", "template"), ("note", "note")]
+)
+def test_every_form_stands_on_the_page_and_one_is_shown(
+    owner: Client, conversation: Conversation, channel: Channel, mode: str, shown: str
+) -> None:
+    a_template(channel)
+    page = owner.get(page_of(conversation), {"mode": mode}).content.decode()
+    parts = dict(re.findall(r'data-part="(\w+)"( hidden)?>', page))
+    assert [name for name, is_hidden in parts.items() if not is_hidden] == [shown]
+    assert set(parts) == {"text", "template", "note"}
+    assert re.findall(r'data-mode="(\w+)" aria-current="true"', page) == [shown]
+    assert re.findall(r'name="begun_as" value="(\w+)"', page) == ["text", "note"]
+
+
+@pytest.mark.parametrize(("action", "part"), [("send", "text"), ("notes", "note")])
+def test_a_form_that_is_out_of_date_keeps_what_was_typed(
+    owner: Client, conversation: Conversation, action: str, part: str
+) -> None:
+    answer = do(owner, conversation, action, text="A long text", begun_as=part, nonce="of another day")
+    assert answer.status_code == 422
+    assert "A long text</textarea>" in part_of(answer, part)
+    assert "This form is out of date" in part_of(answer, part)
+    assert (nothing_left(), Note.objects.count()) == (True, 0)
