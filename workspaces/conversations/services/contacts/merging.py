@@ -43,7 +43,7 @@ def _join(kept: Conversation, other: Conversation) -> None:
     kept.snoozed_until = None
     kept.assigned_to_id = kept.assigned_to_id or other.assigned_to_id
     kept.unread_count += other.unread_count
-    if other.last_message_at and (kept.last_message_at is None or other.last_message_at > kept.last_message_at):
+    if _is_later(other, kept):
         for name in LAST:
             setattr(kept, name, getattr(other, name))
     for name in NEWEST:
@@ -51,6 +51,13 @@ def _join(kept: Conversation, other: Conversation) -> None:
         setattr(kept, name, max(known, default=None))
     kept.save()
     other.delete()
+
+
+def _is_later(other: Conversation, kept: Conversation) -> bool:
+    """Whether the last message of the other one is the last of both; of one time, the one that arrived later is."""
+    if other.last_message_at is None or kept.last_message_at is None:
+        return other.last_message_at is not None
+    return (other.last_message_at, other.last_message or 0) > (kept.last_message_at, kept.last_message or 0)
 
 
 MERGE_HANDLER = ContactMergeHandler(name="conversations", move=move_conversations)

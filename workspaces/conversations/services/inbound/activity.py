@@ -1,8 +1,8 @@
 """What new messages change of their conversations: unread, the last message, the window, reopening."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import chain
 from uuid import UUID
 
@@ -12,6 +12,8 @@ from config.leases.arrays import booleans, integers, moments, texts, uuids
 from workspaces.contacts.services.people.network_changes import record_last_inbound
 from workspaces.conversations.models.conversations import LONGEST_PREVIEW
 from workspaces.conversations.services.inbound.conversations import LockedConversation
+
+APART = timedelta(microseconds=1)
 
 UPDATE = """
 UPDATE conversations_conversation conversation
@@ -25,10 +27,10 @@ SET status = CASE WHEN change.reopens THEN 'open' ELSE conversation.status END,
     last_message_preview = coalesce(change.last_preview, conversation.last_message_preview),
     snoozed_until = CASE WHEN NOT change.wakes THEN conversation.snoozed_until END,
     last_inbound_at = greatest(conversation.last_inbound_at, change.inbound_at),
-    updated_at = %s
-FROM unnest(%s::bigint[], %s::integer[], %s::bigint[], %s::uuid[], %s::timestamptz[], %s::text[], %s::text[],
-    %s::text[], %s::timestamptz[], %s::boolean[], %s::boolean[]) AS change (id, unread, last_message, last_uuid,
-    last_at, last_direction, last_type, last_preview, inbound_at, reopens, wakes)
+    updated_at = change.updated_at
+FROM unnest(%s::bigint[], %s::timestamptz[], %s::integer[], %s::bigint[], %s::uuid[], %s::timestamptz[], %s::text[],
+    %s::text[], %s::text[], %s::timestamptz[], %s::boolean[], %s::boolean[]) AS change (id, updated_at, unread,
+    last_message, last_uuid, last_at, last_direction, last_type, last_preview, inbound_at, reopens, wakes)
 WHERE conversation.id = change.id
 """
 WRITE = """
@@ -36,10 +38,11 @@ INSERT INTO conversations_conversation (id, uuid, workspace_id, channel_id, cont
     last_message, last_message_uuid, last_message_at, last_message_direction, last_message_type, last_message_preview,
     last_inbound_at, created_at, updated_at)
 SELECT id, gen_random_uuid(), workspace_id, channel_id, contact_id, 'open', unread, last_message, last_uuid, last_at,
-    coalesce(last_direction, ''), coalesce(last_type, ''), coalesce(last_preview, ''), inbound_at, %s, %s
-FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[], %s::integer[], %s::bigint[], %s::uuid[],
-    %s::timestamptz[], %s::text[], %s::text[], %s::text[], %s::timestamptz[]) AS new (id, workspace_id, channel_id,
-    contact_id, unread, last_message, last_uuid, last_at, last_direction, last_type, last_preview, inbound_at)
+    coalesce(last_direction, ''), coalesce(last_type, ''), coalesce(last_preview, ''), inbound_at, %s, updated_at
+FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[], %s::timestamptz[], %s::integer[], %s::bigint[],
+    %s::uuid[], %s::timestamptz[], %s::text[], %s::text[], %s::text[], %s::timestamptz[]) AS new (id, workspace_id,
+    channel_id, contact_id, updated_at, unread, last_message, last_uuid, last_at, last_direction, last_type,
+    last_preview, inbound_at)
 """
 
 
@@ -65,6 +68,7 @@ class Activity:
     unread: int = 0
     inbound_at: datetime | None = None
     has_received: bool = False
+    updated_at: datetime | None = None
 
     def add(self, message: NewMessage) -> None:
         """Count a message in: one that came in reopens the conversation and, if nobody can have seen it, is unread."""
@@ -98,6 +102,19 @@ def activities_of(
     return {one.id: Activity(one) for one in chain(unwritten, conversations)}
 
 
+def in_order_of_arrival(
+    activities: Mapping[int, Activity], arrived: Iterable[LockedConversation], *, now: datetime
+) -> Collection[Activity]:
+    """Say when each was last active: what was told together, a microsecond after what was told before it.
+
+    `arrived` are the conversations of what was told, in its order.
+    """
+    last = {one.id: place for place, one in enumerate(arrived) if one.id in activities}
+    for number, conversation in enumerate(sorted(last, key=last.__getitem__)):
+        activities[conversation].updated_at = now + number * APART
+    return activities.values()
+
+
 def apply_activities(activities: Collection[Activity], *, now: datetime) -> None:
     """Write down what has changed of conversations, and when their contacts were last heard of.
 
@@ -108,9 +125,9 @@ def apply_activities(activities: Collection[Activity], *, now: datetime) -> None
     changed = [one for one in written if not one.conversation.is_unwritten]
     with connection.cursor() as cursor:
         if new:
-            cursor.execute(WRITE, [now, now, *_places(new), *_counts(new)])
+            cursor.execute(WRITE, [now, *_places(new), *_counts(new, now)])
         if changed:
-            cursor.execute(UPDATE, [now, *_ids(changed), *_counts(changed), *_consequences(changed)])
+            cursor.execute(UPDATE, [*_ids(changed), *_counts(changed, now), *_consequences(changed)])
     for one in new:
         one.conversation.is_unwritten = False
     record_last_inbound(times=_last_heard(changed))
@@ -130,9 +147,10 @@ def _places(activities: Collection[Activity]) -> list[str]:
     ]
 
 
-def _counts(activities: Collection[Activity]) -> list[str]:
+def _counts(activities: Collection[Activity], now: datetime) -> list[str]:
     last = [one.last for one in activities]
     return [
+        moments([one.updated_at or now for one in activities]),
         integers([one.unread for one in activities]),
         integers([one.id if one else None for one in last]),
         uuids([one.uuid if one else None for one in last]),

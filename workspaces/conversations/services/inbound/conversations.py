@@ -12,11 +12,13 @@ from workspaces.conversations.facts import ChannelReference
 
 Key = tuple[int, int]
 
+# The last message of ours may have got the network's time since it was shown.
 FIND = """
 SELECT conversation.id, conversation.channel_id, conversation.contact_id, conversation.workspace_id,
-    conversation.status, conversation.read_up_to, conversation.last_message_at
+    conversation.status, conversation.read_up_to, coalesce(last.provider_time, conversation.last_message_at)
 FROM conversations_conversation conversation
 JOIN unnest(%s::bigint[], %s::bigint[]) AS wanted (channel_id, contact_id) USING (channel_id, contact_id)
+LEFT JOIN conversations_message last ON last.id = conversation.last_message
 ORDER BY conversation.id FOR NO KEY UPDATE OF conversation
 """
 OPEN = """

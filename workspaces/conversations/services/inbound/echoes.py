@@ -11,7 +11,7 @@ from config.api.requests.ids import parse_uuid
 from config.leases.arrays import integers, moments, texts, uuids
 from workspaces.conversations.facts import EchoReceived, StatusChanged
 from workspaces.conversations.services.announcing import announce_changes
-from workspaces.conversations.services.inbound.activity import activities_of, apply_activities
+from workspaces.conversations.services.inbound.activity import activities_of, apply_activities, in_order_of_arrival
 from workspaces.conversations.services.inbound.changes import apply_parked_changes
 from workspaces.conversations.services.inbound.messages import draft_of, write_files, write_messages
 from workspaces.conversations.services.inbound.people import conversations_of_people
@@ -66,11 +66,11 @@ def record_echoes(facts: Sequence[EchoReceived], *, now: datetime) -> int:
     threads = conversations_of_people(foreign, now=now, are_theirs=False)
     drafts = [draft_of(one, fact.message_id, fact.type, fact.text, fact.details, fact.at) for fact, one in threads]
     written = write_messages(drafts, direction="out", now=now)
-    conversations = (one for _, one in threads)
+    conversations = [one for _, one in threads]
     activities = activities_of((one.conversation for one in written.values()), beside=conversations)
     for message in written.values():
         activities[message.conversation.id].add(message)
-    apply_activities(activities.values(), now=now)
+    apply_activities(in_order_of_arrival(activities, conversations, now=now), now=now)
     files: Mapping[Any, Any] = {(fact.channel.id, fact.message_id): fact.file for fact in foreign if fact.file}
     write_files([(message, files[key]) for key, message in written.items() if key in files], now=now)
     apply_parked_changes(written, now=now)

@@ -59,8 +59,13 @@ def draft_of(
 
 
 def write_messages(drafts: Sequence[Draft], *, direction: str, now: datetime) -> dict[tuple[int, str], NewMessage]:
-    """Write those that are new, in the order of their times; gives them by channel and the provider's id."""
-    once = {(one.conversation.channel_id, one.message_id): one for one in reversed(drafts)}
+    """Write those that are new, in the order of their times, and of one time in the order in which they were told.
+
+    Gives them by channel and the provider's id; what was told first of a message counts.
+    """
+    once: dict[tuple[int, str], Draft] = {}
+    for draft in drafts:
+        once.setdefault((draft.conversation.channel_id, draft.message_id), draft)
     ordered = sorted(once.values(), key=lambda one: one.at)
     if not ordered:
         return {}

@@ -5,7 +5,13 @@ from datetime import datetime
 
 from workspaces.conversations.facts import MessageReceived
 from workspaces.conversations.services.announcing import announce_changes
-from workspaces.conversations.services.inbound.activity import Activity, NewMessage, activities_of, apply_activities
+from workspaces.conversations.services.inbound.activity import (
+    Activity,
+    NewMessage,
+    activities_of,
+    apply_activities,
+    in_order_of_arrival,
+)
 from workspaces.conversations.services.inbound.changes import apply_parked_changes
 from workspaces.conversations.services.inbound.conversations import LockedConversation
 from workspaces.conversations.services.inbound.messages import Draft, draft_of, write_files, write_messages
@@ -32,11 +38,11 @@ def receive_messages(facts: Sequence[MessageReceived], *, now: datetime) -> int:
     drafts = [_draft(fact, conversation) for fact, conversation in threads]
     written = write_messages(drafts, direction="in", now=now)
     received = _received(threads, written)
-    conversations = (one for _, one in threads)
+    conversations = [one for _, one in threads]
     activities = activities_of((one.message.conversation for one in received), beside=conversations)
     for one in received:
         activities[one.message.conversation.id].add(one.message)
-    apply_activities(activities.values(), now=now)
+    apply_activities(in_order_of_arrival(activities, conversations, now=now), now=now)
     write_files([(one.message, one.fact.file) for one in received if one.fact.file], now=now)
     apply_parked_changes(written, now=now)
     obey_opt_outs(received, now=now)
