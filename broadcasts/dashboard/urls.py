@@ -3,7 +3,7 @@
 from django.urls import path
 
 import config.api.requests.ids  # noqa: F401 - makes `<id:…>` known
-from broadcasts.dashboard.views import broadcasts, composer, moves, previews, recipients
+from broadcasts.dashboard.views import broadcasts, composer, confirming, moves, previews, recipients
 
 urlpatterns = [
     path("broadcasts", broadcasts.Broadcasts.as_view(), name="broadcasts"),
@@ -14,8 +14,8 @@ urlpatterns = [
     path("broadcasts/<id:uuid>/test", previews.BroadcastTest.as_view(), name="broadcast-test"),
     path("broadcasts/<id:uuid>/recipients", recipients.BroadcastRecipients.as_view(), name="broadcast-recipients"),
     path("broadcasts/<id:uuid>/export", recipients.RecipientsExport.as_view(), name="broadcast-export"),
-    path("broadcasts/<id:uuid>/schedule", moves.BroadcastSchedule.as_view(), name="broadcast-schedule"),
-    path("broadcasts/<id:uuid>/approve", moves.BroadcastApprove.as_view(), name="broadcast-approve"),
+    path("broadcasts/<id:uuid>/schedule", confirming.BroadcastSchedule.as_view(), name="broadcast-schedule"),
+    path("broadcasts/<id:uuid>/approve", confirming.BroadcastApprove.as_view(), name="broadcast-approve"),
     path("broadcasts/<id:uuid>/pause", moves.BroadcastPause.as_view(), name="broadcast-pause"),
     path("broadcasts/<id:uuid>/resume", moves.BroadcastResume.as_view(), name="broadcast-resume"),
     path("broadcasts/<id:uuid>/cancel", moves.BroadcastCancel.as_view(), name="broadcast-cancel"),

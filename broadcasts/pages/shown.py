@@ -8,6 +8,7 @@ from broadcasts.pages.pictures import pictured
 from broadcasts.pages.words import COLOURS, ENGAGEMENTS, RECIPIENTS, STATUSES
 from broadcasts.services.costs import billed_lines
 from broadcasts.services.listing import with_progress
+from broadcasts.services.moving import is_waiting_for_approval
 
 Status = Broadcast.Status
 MOST_WAVES: Final = 200
@@ -33,7 +34,5 @@ def shown_page(broadcast: Broadcast) -> dict[str, Any]:
         "engagements": ENGAGEMENTS,
         "picture": pictured(found),
         "poll": POLL if found.status in MOVING else 0,
-        "is_waiting_for_approval": found.requires_approval
-        and found.approved_at is None
-        and found.status in (Status.DRAFT, Status.SCHEDULED),
+        "is_waiting_for_approval": is_waiting_for_approval(found),
     }

@@ -13,3 +13,7 @@ class BroadcastRefused(Invalid):
 
 class MoveNotAllowed(Conflict):
     """The broadcast's status does not allow this; the message says what does."""
+
+
+class BroadcastChanged(Conflict):
+    message = "This broadcast was changed meanwhile. Look through it again."

@@ -11,7 +11,7 @@ from agency.actors import SYSTEM, Actor
 from broadcasts import events
 from broadcasts.models import Broadcast, BroadcastQuerySet
 from broadcasts.services.editing.fields.messages import write_message
-from broadcasts.services.errors import BroadcastNotFound, BroadcastRefused, MoveNotAllowed
+from broadcasts.services.errors import BroadcastChanged, BroadcastNotFound, BroadcastRefused, MoveNotAllowed
 from broadcasts.services.events.recording import record_broadcast_change
 from broadcasts.services.listing import joined
 from broadcasts.services.notifications import notify_of_pause
@@ -58,15 +58,17 @@ REFUSALS: Final[dict[str, dict[str, str]]] = {
 
 
 @transaction.atomic
-def schedule_broadcast(*, broadcast: Broadcast, now: datetime, by: Actor) -> Broadcast:
+def schedule_broadcast(*, broadcast: Broadcast, now: datetime, by: Actor, version: datetime | None = None) -> Broadcast:
     """Have a draft sent at its time, or on the next sweep where it has none.
 
-    Raises `MoveNotAllowed`, `LimitReached` past the plan's broadcasts of the month, and `BroadcastRefused` where its
-    channel or its template can no longer send it.
+    `version` is the `updated_at` of what somebody has read and confirmed. Raises `BroadcastChanged` for another,
+    `MoveNotAllowed`, `LimitReached` past the plan's broadcasts of the month, and `BroadcastRefused` where its channel
+    or its template can no longer send it.
     """
     workspace = lock_workspace(broadcast.workspace)
     draft = lock_broadcast(broadcast)
     if draft.status == Status.DRAFT:
+        _check_version(draft, version)
         take_room(workspace, now=now)
         check_it_can_be_sent(draft)
     return _move(
@@ -82,8 +84,15 @@ def schedule_broadcast(*, broadcast: Broadcast, now: datetime, by: Actor) -> Bro
 
 
 @transaction.atomic
-def approve_broadcast(*, broadcast: Broadcast, now: datetime, by: Actor) -> Broadcast:
-    """Say that a broadcast which requires it may be sent. Raises `MoveNotAllowed`, also where that was said before."""
+def approve_broadcast(*, broadcast: Broadcast, now: datetime, by: Actor, version: datetime | None = None) -> Broadcast:
+    """Say that a broadcast which requires it may be sent.
+
+    `version` is the `updated_at` of what somebody has read and confirmed. Raises `BroadcastChanged` for another, and
+    `MoveNotAllowed`, also where it was approved before.
+    """
+    found = lock_broadcast(broadcast)
+    if is_waiting_for_approval(found):
+        _check_version(found, version)
     waiting = Q(status__in=(Status.DRAFT, Status.SCHEDULED), requires_approval=True, approved_at=None)
     return _move(broadcast, events.APPROVED, waiting, by=by, now=now, approved_at=now, approved_by=by.label)
 
@@ -161,6 +170,17 @@ def _move(broadcast: Broadcast, event: str, allowed: Q, *, by: Actor, now: datet
     for name in (SWEEP, SENDER):
         wake_up(name)
     return found
+
+
+def is_waiting_for_approval(broadcast: Broadcast) -> bool:
+    """Say whether somebody has to approve a broadcast before it is sent, and may."""
+    has_not_begun = broadcast.status in (Status.DRAFT, Status.SCHEDULED)
+    return has_not_begun and broadcast.requires_approval and broadcast.approved_at is None
+
+
+def _check_version(found: Broadcast, version: datetime | None) -> None:
+    if version not in (None, found.updated_at):
+        raise BroadcastChanged
 
 
 def lock_broadcast(broadcast: Broadcast) -> Broadcast:

@@ -10,8 +10,8 @@ from pytest_django.live_server_helper import LiveServer
 
 from broadcasts.models import Broadcast
 from broadcasts.services.counts import add_counts
-from tests.broadcasts.under_way import a_busy_broadcast
-from tests.factories import BODY_PARAMETER, ChannelFactory, WorkspaceFactory, a_message_template
+from tests.broadcasts.under_way import a_busy_broadcast, a_draft
+from tests.factories import BODY_PARAMETER, ChannelFactory, ContactFactory, WorkspaceFactory, a_message_template
 from workspaces.subaccounts.models import Channel
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -96,3 +96,25 @@ def test_a_page_follows_its_broadcast_without_reloading(page: Page, channel: Cha
     page.clock.run_for(4_000)
     expect(page.locator("[data-live=status]")).to_have_text("Cancelled")
     assert page.evaluate("window.stays")
+
+
+def test_sending_to_many_asks_in_a_dialog_that_begins_at_its_way_out(page: Page, channel: Channel) -> None:
+    for number in range(3):
+        ContactFactory.create(workspace=channel.workspace, phone=f"+493012345{number}")
+    a_message_template(channel, name="plain")
+    draft = a_draft(channel, message={"template": "plain", "language": "en", "components": []})
+    page.goto(f"/app/broadcasts/{draft.uuid}/preview")
+    press = page.get_by_role("link", name="Send to 3 now")
+    press.click()
+    dialog = page.get_by_role("dialog", name="Look once more")
+    expect(dialog.get_by_role("link", name="Not now")).to_be_focused()
+    expect(dialog).to_contain_text("Quayside Support")
+    page.keyboard.press("Enter")
+    expect(dialog).to_be_hidden()
+    expect(press).to_be_focused()
+    assert Broadcast.objects.get().status == "Draft"
+
+    press.click()
+    dialog.get_by_role("button", name="Send to 3 now").click()
+    expect(page.get_by_text("The broadcast is scheduled.")).to_be_visible()
+    assert Broadcast.objects.get().status == "Scheduled"

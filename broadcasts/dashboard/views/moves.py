@@ -18,13 +18,7 @@ from broadcasts.dashboard.views.broadcasts import LIST, ONE, OneBroadcast
 from broadcasts.models import Broadcast
 from broadcasts.services.editing.changing import delete_broadcast
 from broadcasts.services.editing.copying import copy_broadcast
-from broadcasts.services.moving import (
-    approve_broadcast,
-    cancel_broadcast,
-    pause_broadcast,
-    resume_broadcast,
-    schedule_broadcast,
-)
+from broadcasts.services.moving import cancel_broadcast, pause_broadcast, resume_broadcast
 from config.db import database_now
 from config.errors import DomainError
 from workspaces.subaccounts.dashboard.surface import DashboardForm
@@ -44,16 +38,6 @@ class BroadcastMove(OneBroadcast):
             messages.error(request, in_page_language(error.message))
             return redirect(ONE, self.broadcast.uuid)
         return self.done(str(self.said), ONE, self.broadcast.uuid)
-
-
-class BroadcastSchedule(BroadcastMove):
-    move = staticmethod(schedule_broadcast)
-    said = gettext_lazy("The broadcast is scheduled.")
-
-
-class BroadcastApprove(BroadcastMove):
-    move = staticmethod(approve_broadcast)
-    said = gettext_lazy("The broadcast is approved.")
 
 
 class BroadcastPause(BroadcastMove):

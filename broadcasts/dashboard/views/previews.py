@@ -4,18 +4,19 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from agency.pages.locale import in_page_language
+from broadcasts.dashboard.forecasts import forecast_of, leaves_now, press_words
 from broadcasts.dashboard.forms import TestForm
 from broadcasts.dashboard.views.broadcasts import OneBroadcast
+from broadcasts.models import Broadcast
 from broadcasts.pages.charts import bars_of
 from broadcasts.pages.pictures import pictured
-from broadcasts.pages.words import REASONS
 from broadcasts.services.editing.testing import send_test
-from broadcasts.services.forecast import preview
-from config.errors import DomainError
+from broadcasts.services.moving import is_waiting_for_approval
+from config.db import database_now
 from workspaces.subaccounts.dashboard.surface import DashboardForm
 
 PREVIEW = "app:broadcast-preview"
@@ -26,25 +27,29 @@ class BroadcastPreview(OneBroadcast):
 
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)
-        refusal, found = "", None
-        try:
-            found = preview(self.workspace, self.broadcast)
-        except DomainError as error:
-            refusal = in_page_language(error.message)
-        waves = [(wave.at, wave.count) for wave in found.waves] if found else []
+        forecast = forecast_of(self.workspace, self.broadcast)
+        waves = [(wave.at, wave.count) for wave in forecast.found.waves] if forecast.found else []
         return self.page(
             "broadcasts/preview.html",
             broadcast=self.broadcast,
-            preview=found,
-            reached=found.recipients_count - sum(found.skipped.values()) if found else 0,
-            refusal=refusal,
-            skipped=[(REASONS.get(reason, reason), number) for reason, number in found.skipped.items()]
-            if found
-            else [],
+            **forecast.context(),
             bars=bars_of(waves),
             waves=waves,
             picture=pictured(self.broadcast),
+            **self._press(forecast.people),
         )
+
+    def _press(self, people: int | None) -> dict[str, Any]:
+        """Give what the button says that asks for the broadcast to be sent, and where it leads; nothing without one."""
+        if self.broadcast.status == Broadcast.Status.DRAFT:
+            page, approving = "app:broadcast-schedule", False
+        elif is_waiting_for_approval(self.broadcast):
+            page, approving = "app:broadcast-approve", True
+        else:
+            return {}
+        is_now = leaves_now(self.broadcast, database_now(), approving=approving)
+        words = press_words(people, is_now=is_now, approving=approving)
+        return {"press": words, "press_url": reverse(page, args=[self.broadcast.uuid])}
 
 
 class BroadcastTest(OneBroadcast, DashboardForm[TestForm]):

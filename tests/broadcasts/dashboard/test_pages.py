@@ -13,7 +13,7 @@ from django.utils.timezone import now
 from broadcasts.models import Broadcast
 from broadcasts.services.counts import add_counts
 from channelconnect.models import MessageTemplate
-from tests.agency.console.browsers import text
+from tests.agency.console.browsers import hidden, text
 from tests.broadcasts.under_way import a_broadcast, a_busy_broadcast, a_draft, a_recipient
 from tests.factories import ChannelFactory, ContactFactory, SegmentFactory, WorkspaceFactory, a_message_template
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
@@ -60,6 +60,12 @@ def html(answer: Any) -> str:
     return str(answer.content.decode()).replace("&#x27;", "'")
 
 
+def press(customer: Client, address: str) -> Any:
+    """Confirm what a page asks."""
+    asked = customer.get(address)
+    return customer.post(address, {name: hidden(asked, name) for name in ("people", "version")}, follow=True)
+
+
 def typed(on: Channel, /, **changes: str) -> dict[str, str]:
     fields = {
         "name": "Autumn sale",
@@ -86,7 +92,7 @@ def test_a_broadcast_is_written_looked_at_and_scheduled(customer: Client, channe
     assert (made.status, made.message["text"]) == ("Draft", "Hello {{contact.first_name}}")
     assert (made.audience, made.scheduled_at) == ({"type": "segment", "segment": "all"}, None)
     assert "<mark>First name</mark>" in html(customer.get(answer["Location"]))
-    said = text(customer.post(f"/app/broadcasts/{made.uuid}/schedule", follow=True))
+    said = text(press(customer, f"/app/broadcasts/{made.uuid}/schedule"))
     assert "The broadcast is scheduled." in said
     assert Broadcast.objects.get().status == "Scheduled"
 
@@ -153,7 +159,7 @@ def test_a_segment_and_each_contact_s_own_time(customer: Client, channel: Channe
     page = text(customer.get(f"/app/broadcasts/{made.uuid}"))
     assert "2027-03-01 09:00 on each contact" in page
     assert "It has to be approved before anything is sent." in page
-    assert "is approved" in text(customer.post(f"/app/broadcasts/{made.uuid}/approve", follow=True))
+    assert "is approved" in text(press(customer, f"/app/broadcasts/{made.uuid}/approve"))
 
 
 def test_a_moment_is_the_workspace_s(customer: Client, channel: Channel) -> None:
@@ -308,7 +314,7 @@ def test_the_list_costs_the_same_however_long_it_is(customer: Client, channel: C
 def test_who_is_due_is_told_when(customer: Client, channel: Channel) -> None:
     with time_machine.travel(datetime(2026, 11, 22, 12, tzinfo=UTC)):
         draft = a_draft(channel, scheduled_at=datetime.now(UTC) + timedelta(days=1))
-        dashboard_client(channel.workspace).post(f"/app/broadcasts/{draft.uuid}/schedule")
+        press(dashboard_client(channel.workspace), f"/app/broadcasts/{draft.uuid}/schedule")
 
     page = text(customer.get(f"/app/broadcasts/{draft.uuid}"))
     assert "23 Nov 2026, 13:00" in page

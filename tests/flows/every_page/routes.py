@@ -51,6 +51,7 @@ ARGUMENTS: dict[str, Arguments] = {
     "app:broadcast": lambda a: [a.broadcast.uuid],
     "app:broadcast-edit": lambda a: [a.draft_broadcast.uuid],
     "app:broadcast-preview": lambda a: [a.draft_broadcast.uuid],
+    "app:broadcast-schedule": lambda a: [a.draft_broadcast.uuid],
     "app:broadcast-test": lambda a: [a.draft_broadcast.uuid],
     "app:broadcast-delete": lambda a: [a.draft_broadcast.uuid],
     "console:broadcast": lambda a: [a.broadcast.uuid],
@@ -85,12 +86,11 @@ NOT_LOOKED_AT = {
     "account:sign-out",
     "app:automation-off",
     "app:automation-on",
-    "app:broadcast-approve",
+    "app:broadcast-approve",  # asks as scheduling does
     "app:broadcast-duplicate",
     "app:broadcast-export",
     "app:broadcast-pause",
     "app:broadcast-resume",
-    "app:broadcast-schedule",
     "app:contact-import-cancel",
     "app:contact-import-refused",  # files
     "app:contact-opt-in",

@@ -211,7 +211,7 @@ PAGES = {
     "broadcast-test": PageCase(200, 422, draft),
     "broadcast-recipients": PageCase(200, 405, broadcast),
     "broadcast-export": PageCase(200, 405, broadcast),
-    "broadcast-schedule": PageCase(302, 302, draft),
+    "broadcast-schedule": PageCase(200, 422, draft),
     "broadcast-approve": PageCase(302, 302, draft),
     "broadcast-pause": PageCase(302, 302, broadcast),
     "broadcast-resume": PageCase(302, 302, broadcast),
