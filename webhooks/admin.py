@@ -5,6 +5,7 @@ from datetime import date
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.admin.views.main import ChangeList
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
@@ -14,11 +15,25 @@ from agency.admin.base import MOST_ROWS, RecordAdmin
 from agency.admin.filters import AgencyFilter, DayFilter, FilteredRecordAdmin
 from webhooks.models import Attempt, Delivery, Endpoint, QueuedDelivery
 from webhooks.models.partitions import A_DAY, first_id
+from webhooks.pages.labels import state_words
+from webhooks.services import conditions_of
+
+
+class EndpointList(ChangeList):
+    """A page of endpoints, whose states are looked up together."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        super().get_results(request)
+        rows = list(self.result_list)
+        conditions = conditions_of(rows)
+        for row in rows:
+            row.condition = conditions[row.pk]
+        self.result_list = rows
 
 
 @admin.register(Endpoint)
 class EndpointAdmin(RecordAdmin):
-    list_display = ("url", "agency", "enabled", "last_outcome", "last_delivery_at", "removed_at")
+    list_display = ("url", "agency", "state", "last_delivery_at", "removed_at")
     list_select_related = ("agency",)
     fields = (
         "uuid",
@@ -28,12 +43,23 @@ class EndpointAdmin(RecordAdmin):
         "events",
         "description",
         "enabled",
+        "state",
         "last_outcome",
         "last_delivery_at",
         "failing_since",
+        "failures_dismissed_at",
         "created_at",
         "removed_at",
     )
+    readonly_fields = ("state",)
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return EndpointList
+
+    @admin.display
+    def state(self, endpoint: Endpoint) -> str:
+        condition = getattr(endpoint, "condition", None) or conditions_of([endpoint])[endpoint.pk]
+        return state_words(condition)
 
 
 class StatusFilter(admin.SimpleListFilter):

@@ -46,9 +46,11 @@ from webhooks.pages.charts import ended_deliveries
 from webhooks.pages.finding import found_deliveries, found_endpoints
 from webhooks.pages.hub import CONCERNS as HUB_CONCERNS
 from webhooks.pages.hub import PANELS as HUB_PANELS
+from webhooks.pages.labels import concern_words
 from webhooks.pages.support import PANELS as SUPPORT_PANELS
 from webhooks.pages.support import SOURCES as SUPPORT_FIND_SOURCES
-from webhooks.services import has_subscribers, subscriptions
+from webhooks.services import has_subscribers, needing_attention, subscriptions
+from webhooks.services.endpoints import MOST_ENDPOINTS
 from webhooks.services.moving import ENDPOINTS
 from webhooks.services.notifications import KINDS as NOTIFICATION_KINDS
 from webhooks.services.notifications import STATE_CHECKS
@@ -61,6 +63,7 @@ ACTIONS = {
     "webhook.created": _("Webhook added"),
     "webhook.changed": _("Webhook edited"),
     "webhook.removed": _("Webhook removed"),
+    "webhook.failures_dismissed": _("Webhook failures dismissed"),
     "webhook.secret_rotated": _("Webhook secret rotated"),
     "webhook.tested": _("Webhook tested"),
     "webhook.redelivered": _("Delivery sent again"),
@@ -78,11 +81,11 @@ LONGEST_SHOWN = 100
 
 
 def concerns(agency: Agency) -> Iterable[Concern]:
-    """Endpoints whose newest delivery failed."""
-    failing = Endpoint.objects.of(agency).filter(enabled=True, last_outcome=Endpoint.Outcome.ERROR)
-    for endpoint in failing.order_by("id").only("uuid", "url")[:MOST_NAMED]:
+    """Endpoints that fail, or that something never reached which nobody has sent again or dismissed."""
+    enabled = Endpoint.objects.of(agency).filter(enabled=True).order_by("id").defer("secret")[:MOST_ENDPOINTS]
+    for endpoint, condition in needing_attention(enabled, MOST_NAMED):
         yield Concern(
-            text=_("The webhook to %(url)s fails.") % {"url": Truncator(endpoint.url).chars(LONGEST_SHOWN)},
+            text=concern_words(condition, Truncator(endpoint.url).chars(LONGEST_SHOWN)),
             url=reverse("console:webhook", args=[endpoint.uuid]),
             action=_("Webhook"),
         )

@@ -213,6 +213,7 @@ CONSOLE = {
 
 # What people change in the console alone, as no operation of the agency's API does.
 ONLY_PAGES = {
+    "webhook-dismiss": "failures that the pages tell of: tests/webhooks/services",
     "switch": "which agency a person looks at",
     "saved-view-save": "a person's own",
     "saved-view-remove": "a person's own",

@@ -224,6 +224,7 @@ DASHBOARD = {
 
 # What people change in the dashboard alone, as no operation of the workspace's API does.
 ONLY_PAGES = {
+    "webhook-dismiss": "failures that the pages tell of: tests/webhooks/services",
     "switch": "which workspace a person looks at",
     "leave": "a person's own",
     "first-steps": "a person's own",

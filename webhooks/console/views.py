@@ -75,6 +75,11 @@ class WebhookRemove(endpoints.WebhookRemove, OfAgency):
     writers_only = True
 
 
+class WebhookDismiss(endpoints.WebhookDismiss, OfAgency):
+    template_name = FORM
+    writers_only = True
+
+
 class DeliveryPage(deliveries.DeliveryPage, OfAgency):
     pass
 

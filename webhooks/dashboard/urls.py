@@ -16,5 +16,6 @@ urlpatterns = [
     path("webhooks/<id:uuid>/edit", views.WebhookEdit.as_view(), name="webhook-edit"),
     path("webhooks/<id:uuid>/rotate", views.WebhookRotate.as_view(), name="webhook-rotate"),
     path("webhooks/<id:uuid>/remove", views.WebhookRemove.as_view(), name="webhook-remove"),
+    path("webhooks/<id:uuid>/dismiss", views.WebhookDismiss.as_view(), name="webhook-dismiss"),
     path("webhooks/<id:uuid>/test", views.WebhookTest.as_view(), name="webhook-test"),
 ]

@@ -61,6 +61,11 @@ class WebhookRemove(endpoints.WebhookRemove, OfWorkspace):
     writers_only = True
 
 
+class WebhookDismiss(endpoints.WebhookDismiss, OfWorkspace):
+    template_name = FORM
+    writers_only = True
+
+
 class DeliveryPage(deliveries.DeliveryPage, OfWorkspace):
     pass
 

@@ -32,7 +32,8 @@ class Endpoint(models.Model):
 
     `edited_in` is the transaction of the last change; dispatchers find by it what they must read anew.
     `last_outcome` is that of the newest delivery that has ended, whose number is `last_delivery`. `failing_since` is
-    when the first error came after the last success; it is empty where the endpoint has been edited since.
+    when the first error came after the last success; it is empty where the endpoint has been edited since. What failed
+    until `failures_dismissed_at` a person has seen and let go.
     """
 
     class Outcome(models.TextChoices):
@@ -52,6 +53,7 @@ class Endpoint(models.Model):
     last_delivery = models.BigIntegerField(null=True, editable=False)
     last_delivery_at = models.DateTimeField(null=True, editable=False)
     failing_since = models.DateTimeField(null=True, editable=False)
+    failures_dismissed_at = models.DateTimeField(null=True, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     edited_in = models.BigIntegerField(db_default=CurrentTransaction(), editable=False)
     removed_at = models.DateTimeField(null=True, editable=False)

@@ -3,7 +3,9 @@
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.utils import timezone
+from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -11,9 +13,13 @@ from agency.pages.forms.forms import Confirmation
 from agency.pages.forms.page import FormView
 from webhooks.models import Endpoint
 from webhooks.pages.base import WEBHOOKS, WebhookView
-from webhooks.pages.forms import EndpointForm, TestForm
+from webhooks.pages.forms import DismissForm, EndpointForm, TestForm
+from webhooks.pages.labels import lost_words
 from webhooks.pages.log import LogPage
 from webhooks.services import (
+    Condition,
+    conditions_of,
+    dismiss_failures,
     endpoint_states,
     register_endpoint,
     remove_endpoint,
@@ -32,7 +38,8 @@ class Webhooks(LogPage):
     def get(self, request: HttpRequest) -> HttpResponse:
         endpoints = list(self.endpoints().defer("secret")[:MOST_ENDPOINTS])
         states = endpoint_states(endpoints=endpoints, now=timezone.now())
-        listed = [(endpoint, states[endpoint.pk]) for endpoint in endpoints]
+        conditions = conditions_of(endpoints)
+        listed = [(endpoint, states[endpoint.pk], conditions[endpoint.pk]) for endpoint in endpoints]
         return self.log_page("webhooks/endpoints.html", endpoints=endpoints, listed=listed)
 
 
@@ -45,6 +52,7 @@ class WebhookPage(LogPage):
             "webhooks/endpoint.html",
             endpoint=endpoint,
             state=endpoint_states(endpoints=[endpoint], now=timezone.now())[endpoint.pk],
+            condition=conditions_of([endpoint])[endpoint.pk],
             events=[(event, self.catalogue.get(event, event)) for event in endpoint.events],
             test_form=TestForm(events=endpoint.events, catalogue=self.catalogue),
             samples=samples(),
@@ -138,4 +146,41 @@ class WebhookRemove(WebhookView, FormView[Confirmation]):
             % {"url": self.endpoint.url},
             "submit": _("Remove webhook"),
             "danger": True,
+        }
+
+
+class WebhookDismiss(WebhookView, FormView[DismissForm]):
+    """Lets go what never arrived, as far as the page has told of it."""
+
+    endpoint: Endpoint
+
+    def find(self, **ids: Any) -> None:
+        self.endpoint = self.endpoint_of(ids["uuid"])
+
+    def get(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+        self.find(**ids)
+        if not self.condition.undelivered:
+            return redirect(self.named("webhook"), self.endpoint.uuid)
+        return super().get(request, **ids)
+
+    @cached_property
+    def condition(self) -> Condition:
+        return conditions_of([self.endpoint])[self.endpoint.pk]
+
+    def make_form(self, data: Any = None) -> DismissForm:
+        last = self.condition.last_at
+        read = {"until": last.isoformat() if last else "", "number": self.condition.undelivered}
+        return DismissForm(data, initial=read)
+
+    def save(self, form: DismissForm) -> HttpResponse:
+        dismiss_failures(endpoint=self.endpoint, by=self.by, **form.cleaned_data)
+        return self.done(_("The webhook's failures were dismissed."), self.named("webhook"), self.endpoint.uuid)
+
+    def context(self) -> dict[str, Any]:
+        return {
+            "crumbs": [self.crumb(WEBHOOKS, "webhooks"), self.crumb(self.endpoint.url, "webhook", self.endpoint.uuid)],
+            "heading": _("Dismiss the failures?"),
+            "text": lost_words(self.condition),
+            "warning": _("Nobody is told of them any more. They stay in the log, and can be sent again from there."),
+            "submit": _("Dismiss"),
         }

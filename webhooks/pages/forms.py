@@ -1,7 +1,7 @@
 """Forms about webhooks."""
 
 from collections.abc import Iterable, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django import forms
@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agency.pages.forms.fields import LineField
 from agency.pages.registry import StrOrPromise
+from agency.pages.signed_in import OUT_OF_DATE
 from webhooks.models import Endpoint
 
 LONGEST_URL = 2_048
@@ -71,6 +72,22 @@ def moment_field(label: Any, *, required: bool = True) -> forms.DateTimeField:
     """A moment in UTC, to the minute."""
     widget = forms.DateTimeInput(attrs={"type": "datetime-local", "step": "60"}, format="%Y-%m-%dT%H:%M")
     return forms.DateTimeField(label=label, widget=widget, required=required)
+
+
+class DismissForm(forms.Form):
+    """What somebody has read: so many failures, the last one at a moment."""
+
+    until = forms.CharField(max_length=40, widget=forms.HiddenInput)
+    number = forms.IntegerField(min_value=0, max_value=1_000_000, widget=forms.HiddenInput)
+
+    def clean_until(self) -> datetime:
+        try:
+            found = datetime.fromisoformat(self.cleaned_data["until"])
+        except ValueError:
+            found = None
+        if found is None or found.tzinfo is None:
+            raise forms.ValidationError(OUT_OF_DATE)
+        return found
 
 
 class RedeliverForm(forms.Form):

@@ -8,7 +8,9 @@ from django.utils.translation import gettext_lazy
 
 from agency.pages.registry import Concern
 from webhooks.models import Delivery, Endpoint
-from webhooks.services import LogFilters, read_log
+from webhooks.pages.labels import concern_words
+from webhooks.services import LogFilters, State, needing_attention, read_log
+from webhooks.services.endpoints import MOST_ENDPOINTS
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.pages.home import WorkspaceConcernSource
 from workspaces.subaccounts.pages.hub import HubContent, HubPanel, HubRow, opened_as_customer
@@ -42,12 +44,11 @@ def failures(workspace: Workspace, most: int) -> HubContent:
 
 
 def failing_endpoints(workspace: Workspace) -> Iterator[Concern]:
-    open_ones = Endpoint.objects.filter(workspace_id=workspace.pk, enabled=True, removed_at=None)
-    failing = open_ones.filter(last_outcome=Endpoint.Outcome.ERROR).order_by("id")
-    for url in failing.values_list("url", flat=True)[:MOST_NAMED]:
-        yield Concern(
-            text=_("The last delivery to %(url)s failed.") % {"url": url}, url="#webhooks", action=_("Failures")
-        )
+    open_ones = Endpoint.objects.filter(workspace_id=workspace.pk, enabled=True, removed_at=None).order_by("id")
+    for endpoint, condition in needing_attention(open_ones.defer("secret")[:MOST_ENDPOINTS], MOST_NAMED):
+        text = _("The last delivery to %(url)s failed.") % {"url": endpoint.url}
+        words = text if condition.state == State.FAILING else concern_words(condition, endpoint.url)
+        yield Concern(text=words, url="#webhooks", action=_("Failures"))
 
 
 PANELS: Final = (

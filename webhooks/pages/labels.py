@@ -1,6 +1,9 @@
-"""What the console says about attempts and their errors."""
+"""What the console says about endpoints, and about attempts and their errors."""
 
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
+
+from webhooks.services.conditions import MOST_COUNTED, Condition, State
 
 ERROR_LABELS = {
     "dns": _("The host name led to no address."),
@@ -20,3 +23,32 @@ ERROR_LABELS = {
     "endpoint_removed": _("The webhook was removed before it was sent."),
     "worker_lost": _("Sending was begun many times and never finished."),
 }
+
+
+def undelivered_words(condition: Condition) -> str:
+    """Say how many events never arrived."""
+    shown = f"{MOST_COUNTED}+" if condition.undelivered_is_more else str(condition.undelivered)
+    return ngettext("%(shown)s not delivered", "%(shown)s not delivered", condition.undelivered) % {"shown": shown}
+
+
+def lost_words(condition: Condition) -> str:
+    """Say in a sentence how many events never arrived."""
+    shown = f"{MOST_COUNTED}+" if condition.undelivered_is_more else str(condition.undelivered)
+    said = ngettext("%(shown)s event did not arrive.", "%(shown)s events did not arrive.", condition.undelivered)
+    return said % {"shown": shown}
+
+
+def state_words(condition: Condition) -> str:
+    """Name a state, with what never arrived."""
+    label = str(condition.state.label)
+    return f"{label} ({undelivered_words(condition)})" if condition.undelivered else label
+
+
+def concern_words(condition: Condition, url: str) -> str:
+    """Say what is wrong with an endpoint."""
+    if condition.state == State.RECOVERED:
+        said = gettext("The webhook to %(url)s works again: %(lost)s.")
+        return said % {"url": url, "lost": undelivered_words(condition)}
+    if condition.state == State.RETRYING:
+        return gettext("Attempts to reach the webhook to %(url)s fail, and are repeated.") % {"url": url}
+    return gettext("The webhook to %(url)s fails.") % {"url": url}

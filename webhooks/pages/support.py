@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Final
 
-from django.db.models import Q
+from django.db.models import Case, F, Q, Value, When
 from django.urls import reverse
 
 from agency.models import Agency, Event
@@ -12,21 +12,25 @@ from agency.pages.support import SupportFindSource, SupportPanel, SupportRow
 from agency.tenants import Tenant
 from config.api.requests.ids import parse_uuid
 from webhooks.models import Delivery, Endpoint
-from webhooks.services import LogFilters, read_log
+from webhooks.pages.labels import state_words
+from webhooks.services import LogFilters, needing_attention, read_log
 
+# Of an agency's endpoints so many are looked at: its sub-accounts may have thousands.
+MOST_LOOKED_AT: Final = 200
 VIEW_DELIVERY: Final = "webhooks.view_delivery"
 
 
 def failing_endpoints(agency: Agency, most: int) -> Iterator[SupportRow]:
-    """The agency's own, and its sub-accounts', whose newest delivery failed."""
-    failing = Endpoint.objects.filter(agency=agency, enabled=True, removed_at=None, last_outcome=Endpoint.Outcome.ERROR)
-    for endpoint in failing.order_by("id").defer("secret")[:most]:
+    """The agency's own, and its sub-accounts', that fail or that something never reached; of many the last used."""
+    enabled = Endpoint.objects.filter(agency=agency, enabled=True, removed_at=None).defer("secret")
+    failing_first = Case(When(last_outcome=Endpoint.Outcome.ERROR, then=Value(0)), default=Value(1))
+    looked_at = enabled.order_by(failing_first, F("last_delivery_at").desc(nulls_last=True), "id")[:MOST_LOOKED_AT]
+    for endpoint, condition in needing_attention(looked_at, most):
         whose = f"of sub-account {endpoint.workspace_uuid}" if endpoint.workspace_uuid else "the agency's own"
+        last = f"last delivery {endpoint.last_delivery_at:%Y-%m-%d %H:%M UTC}" if endpoint.last_delivery_at else ""
         yield SupportRow(
             title=endpoint.url,
-            detail=f"{whose} · last delivery {endpoint.last_delivery_at:%Y-%m-%d %H:%M UTC}"
-            if endpoint.last_delivery_at
-            else whose,
+            detail=" · ".join(filter(None, [state_words(condition), whose, last])),
             url=reverse("admin:webhooks_endpoint_change", args=[endpoint.pk]),
             is_problem=True,
         )

@@ -1,9 +1,11 @@
 """Every change of webhook endpoints and deliveries: one verb, one function, one transaction."""
 
+from webhooks.services.conditions import Condition, State, conditions_of, needing_attention
 from webhooks.services.deliveries import DeliveryNotFound, EndpointGone, redeliver, send_test
 from webhooks.services.endpoints import (
     EndpointNotFound,
     TooManyEndpoints,
+    dismiss_failures,
     has_subscribers,
     register_endpoint,
     remove_endpoint,
@@ -17,6 +19,7 @@ from webhooks.services.replays import Replay, Replayed, count_replay, progress_o
 from webhooks.services.states import EndpointState, endpoint_states
 
 __all__ = [
+    "Condition",
     "DeliveryNotFound",
     "EndpointGone",
     "EndpointNotFound",
@@ -25,12 +28,16 @@ __all__ = [
     "LogPage",
     "Replay",
     "Replayed",
+    "State",
     "TooManyEndpoints",
     "UrlRefused",
     "check_endpoint_url",
+    "conditions_of",
     "count_replay",
+    "dismiss_failures",
     "endpoint_states",
     "has_subscribers",
+    "needing_attention",
     "progress_of",
     "read_log",
     "redeliver",

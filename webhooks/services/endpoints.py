@@ -15,7 +15,7 @@ from agency.services.activity.fields import Changes, changes_to
 from agency.services.events import DISPATCHER
 from agency.tenants import Tenant
 from config.celery import wake_up
-from config.db import CurrentTransaction
+from config.db import CurrentTransaction, database_now
 from config.encryption import written
 from config.errors import Forbidden, NotFound
 from config.http.guard import VettedTarget
@@ -130,6 +130,22 @@ def remove_endpoint(*, endpoint: Endpoint, now: datetime, by: Actor) -> None:
     endpoint.removed_at, endpoint.enabled, endpoint.secret = now, False, None
     _save(endpoint, ["removed_at", "enabled", "secret"])
     _record(endpoint, "webhook.removed", by)
+
+
+@transaction.atomic
+def dismiss_failures(*, endpoint: Endpoint, until: datetime, number: int, by: Actor) -> Endpoint:
+    """Let go what has failed until a moment, as somebody has read it: nobody is told of it any more.
+
+    What failed later is still told. The log keeps all of it, and it can be sent again as before. `number` is how many
+    were read, for the activity log.
+    """
+    endpoint = _lock(endpoint)
+    until = min(until, database_now())
+    if endpoint.failures_dismissed_at is None or endpoint.failures_dismissed_at < until:
+        endpoint.failures_dismissed_at = until
+        Endpoint.objects.filter(pk=endpoint.pk).update(failures_dismissed_at=until)
+        _record(endpoint, "webhook.failures_dismissed", by, {"number": number, "until": until.isoformat()})
+    return endpoint
 
 
 @transaction.atomic

@@ -8,7 +8,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from webhooks.models import Attempt, Delivery
-from webhooks.pages.labels import ERROR_LABELS
+from webhooks.pages import labels
+from webhooks.services import Condition
 
 register = template.Library()
 
@@ -51,10 +52,20 @@ def _paths(hours: Sequence[tuple[int, int]]) -> list[tuple[str, str]]:
 @register.filter
 def error_text(outcome: Delivery | Attempt) -> str:
     """Say what an error was; a code without a text is shown as it is."""
-    return str(ERROR_LABELS.get(outcome.error or "", outcome.error or ""))
+    return str(labels.ERROR_LABELS.get(outcome.error or "", outcome.error or ""))
 
 
 @register.filter
 def decoded(body: bytes | memoryview | None) -> str:
     """Show what was kept of an answer."""
     return "" if body is None else bytes(body).decode("utf-8", "replace")
+
+
+@register.filter
+def state_words(condition: Condition) -> str:
+    return labels.state_words(condition)
+
+
+@register.filter
+def lost_words(condition: Condition) -> str:
+    return labels.lost_words(condition)

@@ -34,6 +34,10 @@ def endpoint(tenant: Tenant) -> list[Any]:
     return [an_endpoint(tenant).uuid]
 
 
+def failed_endpoint(tenant: Tenant) -> list[Any]:
+    return [a_failed_delivery(tenant).endpoint.uuid]
+
+
 def delivery(tenant: Tenant) -> list[Any]:
     return [a_failed_delivery(tenant).uuid]
 
@@ -59,6 +63,7 @@ PAGES = {
     "webhook-edit": PageAccess(CHANGERS, CHANGERS, endpoint),
     "webhook-rotate": PageAccess(CHANGERS, CHANGERS, endpoint),
     "webhook-remove": PageAccess(CHANGERS, CHANGERS, endpoint),
+    "webhook-dismiss": PageAccess(CHANGERS, CHANGERS, failed_endpoint),
     "webhook-test": PageAccess(NOBODY, CHANGERS, endpoint),
     "webhook-delivery": PageAccess(ALL, NOBODY, delivery),
     "webhook-redelivery": PageAccess(ALL, NOBODY, redelivery),

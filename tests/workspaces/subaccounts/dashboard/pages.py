@@ -179,6 +179,7 @@ PAGES = {
     "webhook-edit": PageCase(200, 422, webhook, owners="all"),
     "webhook-rotate": PageCase(200, 200, webhook, owners="all"),
     "webhook-remove": PageCase(200, 302, webhook, owners="all"),
+    "webhook-dismiss": PageCase(302, 422, webhook, owners="all"),
     "webhook-test": PageCase(302, 302, webhook, owners="posts"),
     "webhook-delivery": PageCase(200, 405, delivery, owners="posts"),
     "webhook-redelivery": PageCase(200, 405, redelivery, owners="posts"),
