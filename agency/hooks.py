@@ -125,6 +125,7 @@ ACTIONS = {
     "addon.changed": _("Add-on edited"),
     "addon.archived": _("Add-on archived"),
     "agency_key.created": _("API key created"),
+    "agency_key.rolled": _("API key rolled"),
     "agency_key.revoked": _("API key revoked"),
     "member.invited": _("Member invited"),
     "invitation.sent_again": _("Invitation sent again"),
@@ -214,7 +215,7 @@ STEPS = [
 
 def figures(agency: Agency) -> Iterable[Figure]:
     plans = Plan.objects.filter(agency=agency, archived_at=None).count()
-    keys = AgencyKey.objects.filter(agency=agency, revoked_at=None).count()
+    keys = AgencyKey.objects.filter(agency=agency).live().count()
     yield Figure(label=_("Plans"), value=plans, url_name="console:plans")
     yield Figure(label=_("Live API keys"), value=keys, url_name="console:api-keys")
 

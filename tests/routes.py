@@ -14,7 +14,7 @@ from agency.services import suspend_agency
 from channelconnect.models import ChannelCredential
 from tests.broadcasts.making import a_body, bring_to, create
 from tests.channelconnect.agencies import RETURN_URL, a_session, switch_on, wanted
-from tests.factories import a_file, catalogue_ids
+from tests.factories import a_file, a_workspace_key, catalogue_ids
 from tests.tenants import NOTHING, Api, Multipart, Tenant, a_new_customer
 from tests.workspaces.conversations.facts import a_conversation
 from tests.workspaces.media.files import PDF
@@ -126,6 +126,9 @@ ROUTES: dict[str, dict[str, Case]] = {
     f"{AGENCY}workspaces/<id:workspace>/addons/<id:addon>": {"DELETE": READ},
     f"{AGENCY}workspaces/<id:workspace>/channels": {"GET": READ},
     f"{AGENCY}workspaces/<id:workspace>/channels/<id:channel>": {"GET": READ, "DELETE": READ},
+    f"{AGENCY}workspaces/<id:workspace>/api-keys": {"GET": READ, "POST": Case(201, lambda _: {"name": "Shop"})},
+    f"{AGENCY}workspaces/<id:workspace>/api-keys/<id:key>": {"GET": READ, "DELETE": READ},
+    f"{AGENCY}workspaces/<id:workspace>/api-keys/<id:key>/roll": {"POST": Case(201, lambda _: {}, body_optional=True)},
     f"{AGENCY}webhooks": {"GET": LIST, "POST": Case(201, _endpoint, others=201)},
     f"{AGENCY}webhooks/events": {"GET": LIST},
     f"{AGENCY}webhooks/<id:webhook>": {"GET": READ, "PATCH": Case(200, lambda _: {"enabled": False}), "DELETE": READ},
@@ -314,6 +317,7 @@ def ids_of(tenant: Tenant) -> dict[str, UUID]:
 
 
 def _make_ids(tenant: Tenant) -> dict[str, UUID]:
+    _ = tenant.key_making_api  # made now, so that no call makes it
     grant_addon(workspace=tenant.workspace, addon=tenant.addon, now=now(), by=SYSTEM)
     delivery = send_test(endpoint=tenant.endpoint, event="workspace.created", now=now(), by=SYSTEM)
     own = register_endpoint(
@@ -327,6 +331,7 @@ def _make_ids(tenant: Tenant) -> dict[str, UUID]:
         "own_webhook": own.uuid,
         "own_delivery": own_delivery.uuid,
         "workspace": tenant.workspace.uuid,
+        "key": a_workspace_key(tenant.workspace, name=f"Till {tenant.mark}")[0].uuid,
         "plan": tenant.plan.uuid,
         "addon": tenant.addon.uuid,
         "channel": tenant.channel.uuid,
@@ -352,6 +357,8 @@ def body_of(case: Case, tenant: Tenant) -> Any:
 def api_of(route: str, tenant: Tenant) -> Api:
     if route.startswith(f"{AGENCY}packs/import/"):
         return tenant.copying_api
+    if "/api-keys" in route:
+        return tenant.key_making_api
     return tenant.api if route.startswith(AGENCY) else tenant.workspace_api
 
 

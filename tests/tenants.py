@@ -181,6 +181,11 @@ class Tenant:
         return Api(AGENCY_BASE, an_agency_key(self.agency, name="Copies", can_copy=True)[1])
 
     @made_once
+    def key_making_api(self) -> Api:
+        """The agency at its surface, with a key that may make its sub-accounts' keys."""
+        return Api(AGENCY_BASE, an_agency_key(self.agency, name="Makes keys", can_make_keys=True)[1])
+
+    @made_once
     def workspace_plaintext(self) -> str:
         return a_workspace_key(self.workspace)[1]
 

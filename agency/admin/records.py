@@ -24,7 +24,7 @@ class CatalogueAdmin(RecordAdmin):
 
 @admin.register(AgencyKey)
 class AgencyKeyAdmin(RecordAdmin):
-    list_display = ("name", "status", "prefix", "agency", "can_copy", "last_used_at")
+    list_display = ("name", "status", "prefix", "agency", "can_copy", "can_make_keys", "last_used_at")
     list_select_related = ("agency",)
     fields = (
         "uuid",
@@ -32,15 +32,18 @@ class AgencyKeyAdmin(RecordAdmin):
         "name",
         "prefix",
         "can_copy",
+        "can_make_keys",
+        "allowed_networks",
         "created_by",
         "created_at",
         "last_used_at",
+        "expires_at",
         "revoked_at",
     )
 
     @admin.display
     def status(self, key: AgencyKey) -> str:
-        return "Revoked" if key.revoked_at else "Live"
+        return key.state.capitalize()
 
 
 @admin.register(ActivityEntry)

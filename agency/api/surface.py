@@ -10,6 +10,7 @@ from agency.request_actor import request_actor
 from agency.services.authentication import AgencyCaller, authenticate_agency_key
 from agency.services.keys import AGENCY_PREFIX
 from agency.services.switches import switch_is_on
+from config.api.requests.clients import client_address
 from config.api.surface import KeyLimitedSurface, KeyLookup
 from config.api.throttling import Limit
 from config.errors import Forbidden, Unavailable
@@ -31,10 +32,11 @@ class AgencySurface(KeyLimitedSurface[AgencyCaller]):
     switched_off = SurfaceDisabled
 
     def look_up(self, digest: bytes | None) -> KeyLookup[AgencyCaller]:
-        caller = None if digest is None else authenticate_agency_key(digest)
+        request = self.request._request
+        caller = None if digest is None else authenticate_agency_key(digest, address=client_address(request))
         if caller is None:
             return KeyLookup(switch_is_on(Switch.Name.AGENCY_API), None)
-        is_here = host_serves(self.request._request, {caller.agency.pk})
+        is_here = host_serves(request, {caller.agency.pk})
         return KeyLookup(caller.surface_is_on, caller if is_here else None)
 
     def check_caller(self, caller: AgencyCaller) -> None:

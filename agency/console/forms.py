@@ -15,6 +15,7 @@ from agency import limits
 from agency.models import Addon, Member, Plan
 from agency.models.branding.domains import LONGEST_HOST
 from agency.models.people.sign_up import LONGEST_LINK
+from agency.pages.api_keys import KeyLimitsForm
 from agency.pages.forms.fields import EmailField, LineField, MultilineField, NameField
 from agency.services.catalogue import CatalogueChanges
 from agency.services.pictures import MOST_BYTES, TOO_LARGE
@@ -123,13 +124,19 @@ def limit_values(held: limits.Limits) -> dict[str, Any]:
     return {field_name(name): limits.value(held, name) for name in limits.NAMES}
 
 
-class KeyForm(forms.Form):
+class KeyForm(KeyLimitsForm):
     name = NameField(help_text=_("What uses this key, so that you know it again: “CRM sync”, “Zapier”."))
     can_copy = forms.BooleanField(
         label=_("May copy automations out of sub-accounts"),
         required=False,
         help_text=_("Needed to build packs from your customers' automations. Leave it off for everything else."),
     )
+    can_make_keys = forms.BooleanField(
+        label=_("May make API keys of sub-accounts"),
+        required=False,
+        help_text=_("Whoever has this key can read and change everything in your customers' workspaces."),
+    )
+    field_order = ["name", "can_copy", "can_make_keys", "expires_at", "allowed_networks"]
 
 
 ROLE_DESCRIPTIONS = {

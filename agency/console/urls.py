@@ -38,6 +38,7 @@ urlpatterns = [
     *_catalogue_paths("add-ons", catalogue.ADDONS),
     path("configuration/api", api_keys.KeyList.as_view(), name="api-keys"),
     path("configuration/api/new", api_keys.KeyNew.as_view(), name="api-key-new"),
+    path("configuration/api/<id:uuid>/roll", api_keys.KeyRoll.as_view(), name="api-key-roll"),
     path("configuration/api/<id:uuid>/revoke", api_keys.KeyRevoke.as_view(), name="api-key-revoke"),
     path("configuration/brand", brand.BrandPage.as_view(), name="brand"),
     path("configuration/brand/language", brand.Language.as_view(), name="brand-language"),

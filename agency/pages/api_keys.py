@@ -1,12 +1,21 @@
 """What the pages of API keys share, be they the agency's or a workspace's."""
 
+from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
-from django.db.models import F, QuerySet
+from django import forms
+from django.core.exceptions import ValidationError
+from django.db.models import ExpressionWrapper, F, Q, QuerySet
+from django.db.models.fields import BooleanField
+from django.db.models.functions import Now
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from agency.pages.forms.fields import MultilineField
 from agency.pages.tables import Column, Table
+from agency.services.keys import LONGEST_LIFE, KeyLimits
+from config.api.keys import LONGEST_NETWORK, MOST_NETWORKS, read_network
 
 # Its form was sent a second time.
 KEY_SHOWN_ALREADY = gettext_lazy(
@@ -23,11 +32,88 @@ KEY_TABLE = Table(
         Column(name="actions", label=gettext_lazy("Actions"), is_unseen=True),
     ),
 )
+IS_OVER = ExpressionWrapper(Q(revoked_at__isnull=False) | Q(expires_at__lte=Now()), output_field=BooleanField())
+# How long the old key may still work beside the new one, in hours.
+OVERLAPS = (
+    (0, gettext_lazy("It ends at once")),
+    (1, gettext_lazy("It works for another hour")),
+    (24, gettext_lazy("It works for another day")),
+    (72, gettext_lazy("It works for another three days")),
+    (168, gettext_lazy("It works for another seven days")),
+)
+
+
+class KeyLimitsForm(forms.Form):
+    """Until when a key works, and from where."""
+
+    expires_at = forms.DateField(
+        label=gettext_lazy("Last day"),
+        required=False,
+        widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
+        help_text=gettext_lazy("The key works until the end of this day (UTC). Empty for good."),
+    )
+    allowed_networks = MultilineField(
+        label=gettext_lazy("Allowed networks"),
+        required=False,
+        max_length=MOST_NETWORKS * (LONGEST_NETWORK + 2),
+        widget=forms.Textarea({"rows": 3, "spellcheck": "false", "placeholder": "192.0.2.0/24"}),
+        help_text=gettext_lazy(
+            "Addresses or networks, one a line, such as 192.0.2.7, 192.0.2.0/24 or 2001:db8::/48. Calls from elsewhere "
+            "are refused. Empty for everywhere."
+        ),
+    )
+
+    def clean_expires_at(self) -> datetime | None:
+        day = self.cleaned_data["expires_at"]
+        if day is None:
+            return None
+        # No key reaches that far, and the day after the last one of the calendar cannot be told.
+        if day > (timezone.now() + LONGEST_LIFE).date():
+            raise ValidationError(_("An API key expires in the future, at most ten years ahead."))
+        return datetime.combine(day, time(), UTC) + timedelta(days=1)
+
+    def clean_allowed_networks(self) -> list[str]:
+        lines = self.cleaned_data["allowed_networks"].replace(",", "\n").splitlines()
+        texts = [line.strip() for line in lines if line.strip()]
+        if len(texts) > MOST_NETWORKS:
+            raise ValidationError(_("There may be at most %(most)s networks.") % {"most": MOST_NETWORKS})
+        networks = [(text, read_network(text)) for text in texts]
+        for text, network in networks:
+            if network is None:
+                raise ValidationError(_("“%(text)s” is no address and no network.") % {"text": text[:LONGEST_NETWORK]})
+        return [network for _text, network in networks if network]
+
+    def limits(self) -> KeyLimits:
+        """Give the values as the services take them."""
+        given = self.cleaned_data
+        return {"expires_at": given["expires_at"], "allowed_networks": given["allowed_networks"]}
+
+
+class RollForm(forms.Form):
+    """What becomes of the old key."""
+
+    overlap = forms.TypedChoiceField(
+        label=gettext_lazy("The old key"), choices=OVERLAPS, coerce=int, initial=0, widget=forms.RadioSelect
+    )
+
+    def old_valid_until(self, now: datetime) -> datetime | None:
+        hours: int = self.cleaned_data["overlap"]
+        return now + timedelta(hours=hours) if hours else None
+
+
+def roll_form(*, name: str, prefix: str) -> dict[str, Any]:
+    """Give what the form says that asks before a key is rolled."""
+    return {
+        "heading": _("Roll %(name)s?") % {"name": name},
+        "text": _("You get a new key that may do the same. The key %(prefix)s… ends as you choose here.")
+        % {"prefix": prefix},
+        "submit": _("Roll key"),
+    }
 
 
 def live_keys_first(keys: "QuerySet[Any]") -> "QuerySet[Any]":
-    """Give keys as their list begins: revoked ones last, the newest of both first."""
-    return keys.order_by(F("revoked_at").desc(nulls_first=True), "-created_at", "-id")
+    """Give keys as their list begins: those that work no longer last, the newest of both first."""
+    return keys.order_by(IS_OVER, F("revoked_at").desc(nulls_first=True), "-created_at", "-id")
 
 
 def revocation_form(*, name: str, prefix: str, warning: str) -> dict[str, Any]:

@@ -39,7 +39,7 @@ from agency.services.events import (
     subscribed_events,
     write_event,
 )
-from agency.services.keys import KeyNotFound, issue_agency_key, revoke_agency_key
+from agency.services.keys import KeyNotFound, issue_agency_key, revoke_agency_key, roll_agency_key
 from agency.services.mail.queue import queue_mail, queue_to_address
 from agency.services.mail.sending import send_due_mail, send_due_mails, send_next_mail
 from agency.services.mail.settings import (
@@ -116,6 +116,7 @@ __all__ = [
     "require_two_factor",
     "restore_agency",
     "revoke_agency_key",
+    "roll_agency_key",
     "send_due_mail",
     "send_due_mails",
     "send_invitation_again",

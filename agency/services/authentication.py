@@ -6,21 +6,23 @@ from uuid import UUID
 from django.db import connection
 
 from agency.models import Agency
+from config.api.keys import IS_USABLE
+from config.api.requests.clients import Address
 from config.db import fetch_rows
 
 # A key used again within the same second is stamped already; the row is then left alone.
-FIND = """
+FIND = f"""
 WITH stamped AS (
-    UPDATE agency_agencykey SET last_used_at = date_trunc('second', statement_timestamp())
-    WHERE key_hash = %(digest)s AND revoked_at IS NULL
+    UPDATE agency_agencykey key SET last_used_at = date_trunc('second', statement_timestamp())
+    WHERE {IS_USABLE}
         AND (last_used_at IS NULL OR last_used_at < date_trunc('second', statement_timestamp()))
 )
-SELECT key.id AS key_id, key.uuid AS key_uuid, key.name AS key_name, key.can_copy,
+SELECT key.id AS key_id, key.uuid AS key_uuid, key.name AS key_name, key.can_copy, key.can_make_keys,
     agency.id, agency.uuid, agency.name, agency.status, agency.sub_account_count,
     coalesce((SELECT enabled FROM agency_switch WHERE name = 'agency_api'), TRUE) AS surface_is_on
 FROM agency_agencykey key JOIN agency_agency agency ON agency.id = key.agency_id
-WHERE key.key_hash = %(digest)s AND key.revoked_at IS NULL
-"""
+WHERE {IS_USABLE}
+"""  # noqa: S608  # texts of our own
 AGENCY_FIELDS = ("id", "uuid", "name", "status", "sub_account_count")
 
 
@@ -32,14 +34,18 @@ class AgencyCaller:
     key_uuid: UUID
     key_name: str
     can_copy: bool
+    can_make_keys: bool
     agency: Agency
     surface_is_on: bool
 
 
-def authenticate_agency_key(digest: bytes) -> AgencyCaller | None:
-    """Find the live key with this SHA-256 and stamp its use, to the second; None for an unknown or revoked one."""
+def authenticate_agency_key(digest: bytes, *, address: Address | None) -> AgencyCaller | None:
+    """Find the key with this SHA-256 and stamp its use, to the second.
+
+    None for one that is unknown, revoked, expired by the database's clock, or not for callers from this address.
+    """
     with connection.cursor() as cursor:
-        cursor.execute(FIND, {"digest": digest})
+        cursor.execute(FIND, {"digest": digest, "address": None if address is None else str(address)})
         rows = fetch_rows(cursor)
     if not rows:
         return None

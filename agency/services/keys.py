@@ -1,42 +1,156 @@
-"""API keys of an agency: issued once, kept as a digest, revoked at once."""
+"""API keys of an agency: issued once, kept as a digest, rolled and revoked; and what keys of any tenant share."""
 
-from datetime import datetime
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any, Generic, NamedTuple, TypedDict, TypeVar, Unpack
 
 from django.db import transaction
+from django.utils import timezone
 
 from agency.actors import Actor
 from agency.models import Agency, AgencyKey
+from agency.models.keys import APIKey
 from agency.services.activity import record_activity
 from config.api.keys import display_prefix, key_digest, new_key
-from config.errors import NotFound
+from config.errors import Conflict, Invalid, NotFound
 
 AGENCY_PREFIX = "svc_ag_"
+# Further ahead no system of today is planned, and the calendar ends in the year 9999.
+LONGEST_LIFE = timedelta(days=3_660)
+LONGEST_OVERLAP = timedelta(days=7)
+# How far a caller's clock may be behind ours when it says "now".
+CLOCK_DIFFERENCE = timedelta(minutes=1)
+KeyOf = TypeVar("KeyOf", bound=APIKey)
 
 
 class KeyNotFound(NotFound):
     message = "API key not found."
 
 
+class KeyRolledAlready(Conflict):
+    message = "This API key was rolled already."
+
+
+class ExpiryRefused(Invalid):
+    message = "An API key expires in the future, at most ten years ahead."
+    field = "expires_at"
+
+
+class OverlapRefused(Invalid):
+    message = "The old API key may stay valid for at most 7 days from now."
+    field = "old_valid_until"
+
+
+class KeyLimits(TypedDict, total=False):
+    """Until when a key works, and from which networks; without them for good and from anywhere."""
+
+    expires_at: datetime | None
+    allowed_networks: Iterable[str] | None
+
+
+class RolledKey(NamedTuple, Generic[KeyOf]):
+    """The new key, its plaintext, and when the old one ends."""
+
+    key: KeyOf
+    plaintext: str
+    old_valid_until: datetime
+
+
+def new_key_values(*, prefix: str, name: str, by: Actor, **limits: Unpack[KeyLimits]) -> tuple[dict[str, Any], str]:
+    """Give the columns of a new key, and its plaintext. Raises `ExpiryRefused`."""
+    expires_at, now = limits.get("expires_at"), timezone.now()
+    if expires_at is not None and not now < expires_at <= now + LONGEST_LIFE:
+        raise ExpiryRefused
+    plaintext = new_key(prefix)
+    values = {
+        "name": name.strip(),
+        "key_hash": key_digest(plaintext),
+        "prefix": display_prefix(plaintext),
+        "created_by": by.label,
+        "created_at": now,
+        "expires_at": expires_at,
+        "allowed_networks": list(dict.fromkeys(limits.get("allowed_networks") or ())),
+    }
+    return values, plaintext
+
+
+def recorded_limits(key: APIKey) -> dict[str, Any]:
+    """Give what the activity log keeps of a new key beside its beginning."""
+    limits: dict[str, Any] = {}
+    if key.expires_at:
+        limits["expires_at"] = key.expires_at.isoformat()
+    if key.allowed_networks:
+        limits["allowed_networks"] = key.allowed_networks
+    return limits
+
+
+def begin_roll(key: KeyOf, *, old_valid_until: datetime | None, now: datetime) -> KeyOf:
+    """Lock a key that is to be rolled. Raises `KeyNotFound`, `KeyRolledAlready` and `OverlapRefused`."""
+    if old_valid_until is not None and not -CLOCK_DIFFERENCE <= old_valid_until - now <= LONGEST_OVERLAP:
+        raise OverlapRefused
+    keys: Any = type(key)._default_manager
+    locked: KeyOf | None = keys.select_for_update(no_key=True).filter(pk=key.pk).live().first()
+    if locked is None:
+        raise KeyNotFound
+    if locked.replaced_by is not None:
+        raise KeyRolledAlready
+    return locked
+
+
+def limits_of_next(old: APIKey, *, now: datetime) -> KeyLimits:
+    """Give the limits of the key that replaces this one: the same networks, and a life as long as this one's was."""
+    life = old.expires_at and old.expires_at - old.created_at
+    return {"expires_at": now + life if life else None, "allowed_networks": old.allowed_networks}
+
+
+def end_roll(old: APIKey, new: APIKey, *, old_valid_until: datetime | None, now: datetime) -> datetime:
+    """Have the old key end at this time, or now, and what was left of the one before it at once; says when it ends."""
+    keys: Any = type(old)._default_manager
+    keys.filter(replaced_by=old, revoked_at=None).update(revoked_at=now)
+    ends_now = old_valid_until is None or old_valid_until <= now
+    ends_at = now if old_valid_until is None or ends_now else old_valid_until
+    if old.expires_at is not None:
+        ends_at = min(ends_at, old.expires_at)
+    changes = {"revoked_at": now} if ends_now else {"expires_at": ends_at}
+    keys.filter(pk=old.pk).update(replaced_by=new, **changes)
+    return ends_at
+
+
 @transaction.atomic
-def issue_agency_key(*, agency: Agency, name: str, can_copy: bool, by: Actor) -> tuple[AgencyKey, str]:
-    """Create a key; the second value is its plaintext, which nothing can show again."""
-    plaintext = new_key(AGENCY_PREFIX)
-    key = AgencyKey.objects.create(
-        agency=agency,
-        name=name.strip(),
-        can_copy=can_copy,
-        key_hash=key_digest(plaintext),
-        prefix=display_prefix(plaintext),
-        created_by=by.label,
-    )
-    record_activity(
-        by=by,
-        action="agency_key.created",
-        agency_id=agency.id,
-        target=("agency_key", key.uuid, key.name),
-        details={"prefix": key.prefix, "can_copy": can_copy},
-    )
+def issue_agency_key(
+    *,
+    agency: Agency,
+    name: str,
+    can_copy: bool,
+    by: Actor,
+    can_make_keys: bool = False,
+    **limits: Unpack[KeyLimits],
+) -> tuple[AgencyKey, str]:
+    """Create a key; the second value is its plaintext, which nothing can show again. Raises `ExpiryRefused`."""
+    values, plaintext = new_key_values(prefix=AGENCY_PREFIX, name=name, by=by, **limits)
+    key = AgencyKey.objects.create(agency=agency, can_copy=can_copy, can_make_keys=can_make_keys, **values)
+    abilities = {"can_copy": can_copy, **({"can_make_keys": True} if can_make_keys else {})}
+    _record(key, "agency_key.created", by, {"prefix": key.prefix, **abilities, **recorded_limits(key)})
     return key, plaintext
+
+
+@transaction.atomic
+def roll_agency_key(
+    *, key: AgencyKey, old_valid_until: datetime | None, now: datetime, by: Actor
+) -> RolledKey[AgencyKey]:
+    """Replace a key by a new one that may do the same; the old one ends at this time, or now.
+
+    Raises `KeyNotFound`, `KeyRolledAlready` and `OverlapRefused`.
+    """
+    old = begin_roll(key, old_valid_until=old_valid_until, now=now)
+    values, plaintext = new_key_values(prefix=AGENCY_PREFIX, name=old.name, by=by, **limits_of_next(old, now=now))
+    new = AgencyKey.objects.create(
+        agency_id=old.agency_id, can_copy=old.can_copy, can_make_keys=old.can_make_keys, **values
+    )
+    ends_at = end_roll(old, new, old_valid_until=old_valid_until, now=now)
+    details = {"prefix": new.prefix, "old_prefix": old.prefix, "old_valid_until": ends_at.isoformat()}
+    _record(new, "agency_key.rolled", by, details)
+    return RolledKey(new, plaintext, ends_at)
 
 
 @transaction.atomic
@@ -44,7 +158,11 @@ def revoke_agency_key(*, key: AgencyKey, now: datetime, by: Actor) -> bool:
     """Revoke a key for good: the next call with it answers 401. Says whether anything changed."""
     changed = AgencyKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=now)
     if changed:
-        target = ("agency_key", key.uuid, key.name)
-        record_activity(by=by, action="agency_key.revoked", agency_id=key.agency_id, target=target)
+        _record(key, "agency_key.revoked", by)
     key.refresh_from_db()
     return bool(changed)
+
+
+def _record(key: AgencyKey, action: str, by: Actor, details: dict[str, Any] | None = None) -> None:
+    target = ("agency_key", key.uuid, key.name)
+    record_activity(by=by, action=action, agency_id=key.agency_id, target=target, details=details)

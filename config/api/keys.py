@@ -1,10 +1,11 @@
-"""API keys: how they look, how one is made, and how a caller presents it."""
+"""API keys: how they look, how one is made, how a caller presents it, and from where it works."""
 
 import hashlib
 import re
 import secrets
 import string
 import zlib
+from ipaddress import IPv6Network, ip_network
 
 from django.http import HttpRequest
 
@@ -13,6 +14,12 @@ RANDOM_CHARACTERS = 34
 CHECKSUM_CHARACTERS = 6
 DISPLAY_CHARACTERS = 12
 KEY_FORMAT = re.compile(r"(svc_(?:ag_)?)[0-9A-Za-z]{40}")
+MOST_NETWORKS = 20
+LONGEST_NETWORK = 43
+# Whether a row called `key` may be used now, from this address: `%(digest)s`, and `%(address)s` or NULL for none known.
+IS_USABLE = """key.key_hash = %(digest)s AND key.revoked_at IS NULL
+    AND (key.expires_at IS NULL OR key.expires_at > statement_timestamp())
+    AND (cardinality(key.allowed_networks) = 0 OR %(address)s::inet <<= ANY (key.allowed_networks::cidr[]))"""
 
 
 def checksum(text: str) -> str:
@@ -42,6 +49,22 @@ def looks_like_key(prefix: str, text: str) -> bool:
 def key_digest(text: str) -> bytes:
     """Give what is stored instead of a key: its SHA-256, 32 bytes."""
     return hashlib.sha256(text.encode()).digest()
+
+
+def read_network(text: str) -> str | None:
+    """Give an address or a network (CIDR) in its one spelling; None for what is none, or not told clearly.
+
+    An address with bits behind its prefix names no network; one of IPv4 is not written as one of IPv6.
+    """
+    if "%" in text:
+        return None
+    try:
+        network = ip_network(text)
+    except ValueError:
+        return None
+    if isinstance(network, IPv6Network) and network.network_address.ipv4_mapped:
+        return None
+    return str(network)
 
 
 def display_prefix(text: str) -> str:

@@ -1,11 +1,13 @@
 """How each declared status of an operation is brought about, on the route table's own cases."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.db import OperationalError
+from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from agency.models import Switch
@@ -13,7 +15,7 @@ from agency.services import choose_default_plan
 from config.api.surface import SurfaceView
 from tests.document import broadcasts, catalogue, conversations
 from tests.document.calls import Call, Provocation
-from tests.factories import AddonFactory, ContactFactory, PlanFactory, a_file
+from tests.factories import AddonFactory, ContactFactory, PlanFactory, a_file, a_workspace_key
 from tests.routes import AGENCY, WRITES, address, suspend
 from tests.tenants import Multipart, a_new_customer
 from tests.workspaces.media.files import PDF, picture
@@ -57,6 +59,13 @@ def one_pack_too_many(call: Call) -> int:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("packs.services.packs.MOST_PACKS", 1)
         return call.send()
+
+
+def a_key_rolled_already(call: Call) -> int:
+    key, _ = a_workspace_key(call.tenant.workspace)
+    path = address(call.route, {**call.ids, "key": key.uuid})
+    until = {"old_valid_until": (now() + timedelta(hours=1)).isoformat()}
+    return [call.send(until, path=path) for _ in range(2)][1]
 
 
 def another_entry_under_the_same_key(call: Call) -> int:
@@ -120,6 +129,7 @@ OF_THEIR_OWN: dict[str, tuple[Provocation, ...]] = {
     "POST workspaces": (an_unknown_plan,),
     "POST workspaces/<id:workspace>/addons": (a_new_addon,),
     "POST workspaces/<id:workspace>/channel-connections": (a_key_used_again,),
+    "POST workspaces/<id:workspace>/api-keys/<id:key>/roll": (a_key_rolled_already,),
     "POST webhooks": (one_endpoint_gone,),
     "GET webhooks/deliveries": (an_unreadable_time,),
     "GET webhooks/<id:webhook>/deliveries": (an_unreadable_time,),

@@ -1,7 +1,7 @@
 """Agencies with their members, plans, add-ons, domains, keys and endpoints."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Unpack
 
 from factory.base import Factory
 from factory.declarations import LazyFunction, Sequence, SubFactory
@@ -13,6 +13,7 @@ from agency.providers.dns import HostRecords
 from agency.services import add_member, create_addon, create_agency, create_plan, issue_agency_key
 from agency.services.domains.checks import record_check
 from agency.services.domains.claims import add_domain, make_primary
+from agency.services.keys import KeyLimits
 from agency.tenants import Tenant
 from tests.factories.base import A_MOMENT_AGO, ByService
 from webhooks.models import Endpoint
@@ -120,8 +121,17 @@ class EndpointFactory(ByService[Endpoint]):
         return register_endpoint(tenant=Tenant(values.pop("agency").pk), **values)
 
 
-def an_agency_key(agency: Agency, *, name: str = "Integration", can_copy: bool = False) -> tuple[AgencyKey, str]:
-    return issue_agency_key(agency=agency, name=name, can_copy=can_copy, by=SYSTEM)
+def an_agency_key(
+    agency: Agency,
+    *,
+    name: str = "Integration",
+    can_copy: bool = False,
+    can_make_keys: bool = False,
+    **limits: Unpack[KeyLimits],
+) -> tuple[AgencyKey, str]:
+    return issue_agency_key(
+        agency=agency, name=name, can_copy=can_copy, can_make_keys=can_make_keys, by=SYSTEM, **limits
+    )
 
 
 def plan_limits(**values: int | None) -> limits.Limits:

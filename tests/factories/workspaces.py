@@ -2,7 +2,7 @@
 
 from datetime import datetime
 from io import BytesIO
-from typing import Any
+from typing import Any, Unpack
 
 from django.db import connection
 from django.utils.timezone import now
@@ -11,6 +11,7 @@ from factory.declarations import Sequence, SubFactory
 from agency.actors import SYSTEM
 from agency.models import Agency, Invitation, User
 from agency.services import accept_invitation
+from agency.services.keys import KeyLimits
 from tests.factories.agencies import AgencyFactory, UserFactory
 from tests.factories.base import A_MOMENT_AGO, ByService
 from workspaces.media.models import Media
@@ -81,8 +82,10 @@ class ChannelFactory(ByService[Channel]):
         return connect_channel(**values)
 
 
-def a_workspace_key(workspace: Workspace, *, name: str = "Shop") -> tuple[WorkspaceKey, str]:
-    return issue_workspace_key(workspace=workspace, name=name, by=SYSTEM)
+def a_workspace_key(
+    workspace: Workspace, *, name: str = "Shop", **limits: Unpack[KeyLimits]
+) -> tuple[WorkspaceKey, str]:
+    return issue_workspace_key(workspace=workspace, name=name, by=SYSTEM, **limits)
 
 
 def many_workspaces(agency: Agency, count: int, *, since: datetime | None = None) -> None:

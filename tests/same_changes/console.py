@@ -221,6 +221,7 @@ ONLY_PAGES = {
     "notification-settings": "a person's own",
     "plan-default": "the plan of sign-ups and new sub-accounts, which the API's creation takes from here",
     "api-key-new": "a key makes no keys",
+    "api-key-roll": "a key makes no keys of its own agency",
     "api-key-revoke": "a key ends no keys",
     "brand-colour": "the brand",
     "brand-language": "the brand",

@@ -5,7 +5,7 @@ from django.urls import URLPattern, get_resolver
 
 from tests import furnished
 from tests.agency.console.browsers import text
-from tests.routes import ROUTES, WORKSPACE
+from tests.routes import AGENCY, ROUTES, WORKSPACE
 from tests.same_changes import console, dashboard
 from tests.same_changes.changes import Change, Place
 from tests.same_changes.console import CONSOLE
@@ -21,6 +21,9 @@ CHANGES = {
 
 # What programs alone change.
 ONLY_CALLS = {
+    f"POST {AGENCY}workspaces/<id:workspace>/api-keys": "a person does it in the dashboard",
+    f"POST {AGENCY}workspaces/<id:workspace>/api-keys/<id:key>/roll": "a person does it in the dashboard",
+    f"DELETE {AGENCY}workspaces/<id:workspace>/api-keys/<id:key>": "a person does it in the dashboard",
     f"DELETE {WORKSPACE}media/<id:media>": "files",
     f"POST {WORKSPACE}media": "files",
     f"POST {WORKSPACE}broadcasts/preview": "changes nothing",

@@ -142,11 +142,22 @@ class WorkspaceKeyAdmin(RecordAdmin):
     list_display = ("name", "status", "prefix", "workspace", "last_used_at")
     list_select_related = ("workspace",)
     search_help_text = "The key's uuid, or its sub-account's."
-    fields = ("uuid", "workspace", "name", "prefix", "created_by", "created_at", "last_used_at", "revoked_at")
+    fields = (
+        "uuid",
+        "workspace",
+        "name",
+        "prefix",
+        "allowed_networks",
+        "created_by",
+        "created_at",
+        "last_used_at",
+        "expires_at",
+        "revoked_at",
+    )
 
     @admin.display
     def status(self, key: WorkspaceKey) -> str:
-        return "Revoked" if key.revoked_at else "Live"
+        return key.state.capitalize()
 
     def search(self, queryset: Any, term: str) -> Any:
         return by_uuid(queryset, term) | of_workspace(queryset, term)

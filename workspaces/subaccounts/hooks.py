@@ -142,6 +142,7 @@ ACTIONS = {
     "channel.reconnected": _("Channel connected again"),
     "channel.disconnected": _("Channel disconnected"),
     "workspace_key.created": _("Workspace API key created"),
+    "workspace_key.rolled": _("Workspace API key rolled"),
     "workspace_key.revoked": _("Workspace API key revoked"),
 }
 

@@ -44,7 +44,7 @@ def found_keys(query: str, most: int) -> Iterator[SupportRow]:
     prefix = key_prefix(query)
     rows = AgencyKey.objects.filter(prefix=prefix).select_related("agency").order_by("-id")
     for key in rows[:most] if prefix else ():
-        detail = f"{key.agency}{' · revoked' if key.revoked_at else ''}"
+        detail = f"{key.agency}{'' if key.is_live else f' · {key.state}'}"
         url = reverse("admin:agency_agencykey_change", args=[key.pk])
         yield SupportRow(title=f"{key.name} ({key.prefix}…)", detail=detail, url=url)
 

@@ -87,7 +87,7 @@ def keys(agency: Agency, most: int) -> Iterator[SupportRow]:
         used = f"last used {key.last_used_at:{WHEN}}" if key.last_used_at else "never used"
         yield SupportRow(
             title=f"{key.name} ({key.prefix}…)",
-            detail=f"revoked · {used}" if key.revoked_at else used,
+            detail=used if key.is_live else f"{key.state} · {used}",
             url=reverse("admin:agency_agencykey_change", args=[key.pk]),
         )
 

@@ -3,7 +3,7 @@
 from config.api.fields.files import UploadField
 from config.api.fields.lists import ListField
 from config.api.fields.metadata import MetadataField
-from config.api.fields.texts import CharField, EmailField, OpaqueField, TimezoneField
+from config.api.fields.texts import CharField, EmailField, NetworkField, OpaqueField, TimezoneField
 from config.api.fields.values import (
     BooleanField,
     ChoiceField,
@@ -28,6 +28,7 @@ __all__ = [
     "IntegerField",
     "ListField",
     "MetadataField",
+    "NetworkField",
     "OpaqueField",
     "TimezoneField",
     "URLField",

@@ -12,6 +12,7 @@ from django.core.validators import validate_email
 from rest_framework import serializers
 
 from config.api.fields.base import Field
+from config.api.keys import LONGEST_NETWORK, read_network
 
 CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 CONTROLS_BUT_LINES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -164,6 +165,23 @@ class TimezoneField(CharField):
         if text not in known_zones():
             self.fail("zone")
         return text
+
+
+class NetworkField(CharField):
+    """An address or a network (CIDR) of either family, in its one spelling."""
+
+    default_error_messages = {
+        "network": "{subject} must be an address or a network such as 192.0.2.0/24 or 2001:db8::/48.",
+    }
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(max_length=LONGEST_NETWORK, **options)
+
+    def to_internal_value(self, data: Any) -> str:
+        network = read_network(super().to_internal_value(data))
+        if network is None:
+            self.fail("network")
+        return network
 
 
 class OpaqueField(Field, serializers.CharField):

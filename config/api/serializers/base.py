@@ -11,6 +11,9 @@ from config.api.serializers.examples import example_of_field
 from config.api.serializers.related import RelatedField
 from config.api.serializers.representation import readable_fields, representation_of
 
+MOST_UNKNOWN = 20
+LONGEST_UNKNOWN = 60
+
 
 class Serializer(FieldErrors, serializers.Serializer[Any]):
     """A resource or an object within one.
@@ -23,6 +26,9 @@ class Serializer(FieldErrors, serializers.Serializer[Any]):
     """
 
     may_be_absent: ClassVar[tuple[str, ...]] = ()
+    # Where leaving a field out unnoticed would do harm: unknown ones are refused, with a sentence for those named here.
+    refuses_unknown_fields: ClassVar[bool] = False
+    unknown_fields: ClassVar[Mapping[str, str]] = {}
 
     def to_representation(self, instance: Any) -> Any:
         return representation_of(type(self)).build(instance)
@@ -30,11 +36,24 @@ class Serializer(FieldErrors, serializers.Serializer[Any]):
     def to_internal_value(self, data: Any) -> Any:
         if not isinstance(data, Mapping):
             raise serializers.ValidationError({WHOLE: [f"{subject_of(self)} must be an object."]})
+        if self.refuses_unknown_fields:
+            self._refuse_unknown_fields(data)
         values = super().to_internal_value(self._without_optional_nulls(data))
         for field in self._writable_fields:
             if isinstance(field, RelatedField) and field.source in values:
                 values[field.source] = field.find(values[field.source])
         return values
+
+    def _refuse_unknown_fields(self, data: Mapping[str, Any]) -> None:
+        """Refuse what no field is for; a name is shown as far as it can be."""
+        taken = {field.field_name for field in self._writable_fields}
+        unknown = [name for name in data if name not in taken][:MOST_UNKNOWN]
+        shown = {name: name.encode(errors="replace").decode()[:LONGEST_UNKNOWN] for name in unknown}
+        errors = {
+            text: [self.unknown_fields.get(name, f"The {text} field is not known.")] for name, text in shown.items()
+        }
+        if errors:
+            raise serializers.ValidationError(errors)
 
     def _without_optional_nulls(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
         if None not in data.values() or getattr(self.root, "partial", False):

@@ -31,5 +31,5 @@ def _stored_password(email: str) -> str:
 
 
 def _if_live(keys: type[AgencyKey] | type[WorkspaceKey], plaintext: str | None) -> str | None:
-    lives = plaintext and keys._default_manager.filter(key_hash=key_digest(plaintext), revoked_at=None).exists()
+    lives = plaintext and keys.objects.filter(key_hash=key_digest(plaintext)).live().exists()
     return plaintext if lives else None

@@ -138,6 +138,7 @@ PAGES = {
     "addon-archive": PageAccess(CHANGERS, CHANGERS, addon),
     "api-keys": PageAccess(ALL, NOBODY),
     "api-key-new": PageAccess(CHANGERS, CHANGERS),
+    "api-key-roll": PageAccess(CHANGERS, CHANGERS, key),
     "api-key-revoke": PageAccess(CHANGERS, CHANGERS, key),
     "brand": PageAccess(ALL, NOBODY),
     "brand-colour": PageAccess(CHANGERS, CHANGERS),

@@ -109,7 +109,7 @@ def test_the_list_shows_name_beginning_maker_use_and_state(a: Tenant) -> None:
     member = a_member(a.agency)
     browser = a_browser(member.user)
     plaintext = shown(create(browser))
-    row = f"CRM sync {plaintext[:12]}… just now {member.user.email} Never used Live Revoke"
+    row = f"CRM sync {plaintext[:12]}… just now {member.user.email} Never used Live Roll Revoke"
     assert row in text(browser.get(KEYS))
     AgencyKey.objects.filter(name="CRM sync").update(last_used_at=now() - timedelta(hours=2))
     page = browser.get(KEYS)
@@ -152,3 +152,40 @@ def test_without_keys_the_page_says_what_they_are_for(a: Tenant, admin: Client, 
     assert "No API keys yet" in text(admin.get(KEYS))
     assert b"/new" in admin.get(KEYS).content
     assert b"/new" not in viewer.get(KEYS).content
+
+
+def test_the_ability_to_make_keys_is_ticked_or_not(a: Tenant) -> None:
+    browser = at_the_console(a.agency)
+    create(browser)
+    assert not AgencyKey.objects.get(name="CRM sync").can_make_keys
+    plaintext = shown(create(browser, name="Onboarding", can_make_keys="on"))
+    assert "May make keys of sub-accounts" in text(browser.get(KEYS))
+    assert Api(key=plaintext).post(f"{a.path}/api-keys", {"name": "Shop"}).status_code == 201
+
+
+def test_a_key_may_end_and_be_for_some_networks_alone(a: Tenant) -> None:
+    browser = at_the_console(a.agency)
+    day = (now() + timedelta(days=40)).date().isoformat()
+    plaintext = shown(create(browser, expires_at=day, allowed_networks="192.0.2.0/24"))
+    assert Api(key=plaintext, address="192.0.2.9").get("/plans").status_code == 200
+    assert Api(key=plaintext, address="192.0.3.9").get("/plans").status_code == 401
+    assert "From 192.0.2.0/24" in text(browser.get(KEYS))
+    AgencyKey.objects.filter(name="CRM sync").update(expires_at=now() - timedelta(hours=2))
+    assert Api(key=plaintext, address="192.0.2.9").get("/plans").status_code == 401
+    assert "Expired 2 hours ago" in text(browser.get(KEYS))
+
+
+def test_a_rolled_key_may_do_what_the_old_one_could(a: Tenant, admin: Client, viewer: Client) -> None:
+    key, old = an_agency_key(a.agency, name="Old", can_copy=True, can_make_keys=True)
+    path = f"{KEYS}/{key.uuid}/roll"
+    assert viewer.get(path).status_code == 403
+    answer = admin.post(path, {"overlap": "168", "nonce": hidden(admin.get(path), "nonce")})
+    new = shown(answer)
+    assert [Api(key=one).get("/plans").status_code for one in (old, new)] == [200, 200]
+    successor = AgencyKey.objects.get(name="Old", replaced_by=None)
+    assert (successor.can_copy, successor.can_make_keys) == (True, True)
+    entry = ActivityEntry.objects.get(action="agency_key.rolled")
+    assert (entry.details["prefix"], entry.details["old_prefix"]) == (new[:12], old[:12])
+    assert "API key rolled" in text(admin.get("/console/activity"))
+    admin.post(f"{KEYS}/{key.uuid}/revoke")
+    assert [Api(key=one).get("/plans").status_code for one in (old, new)] == [401, 200]

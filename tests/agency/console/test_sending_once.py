@@ -25,7 +25,7 @@ from packs.models import Pack, PackEntry
 from tests.agency.console.browsers import a_browser, a_member, flashes, hidden, text
 from tests.broadcasts.under_way import a_draft
 from tests.channelconnect.agencies import RETURN_URL, switch_on
-from tests.factories import ContactFactory, ProductFactory, ServiceFactory
+from tests.factories import ContactFactory, ProductFactory, ServiceFactory, a_workspace_key
 from tests.factories.webhooks import a_failed_delivery
 from tests.packs.client import an_automation
 from tests.parallel import at_once
@@ -173,6 +173,10 @@ def of_chosen(tenant: Tenant) -> str:
     return f"?action=sub_accounts.suspend&item={tenant.workspace.uuid}"
 
 
+def of_workspace_key(tenant: Tenant) -> list[Any]:
+    return [a_workspace_key(tenant.workspace)[0].uuid]
+
+
 MAKING = {
     "bulk-operation-new": Making(BulkOperation, query=of_chosen, data=lambda _: {"reason": "Not paid"}),
     "export-new": Making(Export, data=lambda _: {"kind": "activity", "format": "csv"}),
@@ -180,6 +184,7 @@ MAKING = {
     "addon-new": Making(Addon, data=lambda _: {"name": "More"}),
     "domain-new": Making(Domain, data=lambda _: {"host": "app.example.net"}),
     "api-key-new": Making(AgencyKey, data=lambda _: {"name": "CRM"}),
+    "api-key-roll": Making(AgencyKey, ids=lambda a: [a.key.uuid], data=lambda _: {"overlap": "24"}),
     "mail-again": Making(Mail, ids=of_failed_mail),
     "team-invite": Making(Invitation, data=lambda _: {"name": "N", "email": "new@example.com", "role": "viewer"}),
     "sub-account-owner-invite": Making(Mail, ids=of_newcomer),
@@ -198,6 +203,7 @@ MAKING = {
 # What owners of workspaces make, in the dashboard.
 OF_OWNERS = {
     "api-key-new": Making(WorkspaceKey, data=lambda _: {"name": "Shop"}),
+    "api-key-roll": Making(WorkspaceKey, ids=of_workspace_key, data=lambda _: {"overlap": "24"}),
     "broadcast-duplicate": Making(Broadcast, ids=of_draft),
     "broadcast-new": Making(Broadcast, data=a_typed_broadcast),
     "broadcast-test": Making(Message, ids=of_draft, data=somebody_who_wrote),

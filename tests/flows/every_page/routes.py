@@ -41,7 +41,7 @@ ARGUMENTS: dict[str, Arguments] = {
     "console:domain": lambda a: [a.domain.uuid],
     "account:leave-team": lambda a: [a.membership.pk],
     "app:automation": lambda a: [a.installed.uuid],
-    "app:api-key-revoke": lambda a: [a.own_key.uuid],
+    "app:api-key": lambda a: [a.own_key.uuid],
     "app:webhook": lambda a: [a.own_endpoint.uuid],
     "app:webhook-delivery": lambda a: [a.own_delivery.uuid],
     "app:webhook-redelivery": lambda a: [

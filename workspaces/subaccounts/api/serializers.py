@@ -16,10 +16,13 @@ from config.api.fields import (
     DateTimeField,
     EmailField,
     IntegerField,
+    ListField,
     MetadataField,
+    NetworkField,
     TimezoneField,
     UUIDField,
 )
+from config.api.keys import MOST_NETWORKS
 from config.api.serializers import RelatedField, Serializer
 from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.models.workspaces import LONGEST_EXTERNAL_ID, BusinessType
@@ -207,3 +210,68 @@ class RevokedSerializer(Serializer):
     """Confirmation."""
 
     revoked = BooleanField(example=True)
+
+
+class NewKeySerializer(Serializer):
+    """A key to be made; what it cannot have is refused rather than left out."""
+
+    refuses_unknown_fields = True
+    unknown_fields = {"scopes": "Scopes cannot be chosen yet: a key may do everything."}
+
+    name = CharField(max_length=LONGEST_NAME, example="Shop")
+    expires_at = DateTimeField(
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="Until when it works, at most ten years ahead; null for good.",
+        example="2027-06-30T00:00:00Z",
+    )
+    allowed_networks = ListField(
+        child=NetworkField(example="192.0.2.0/24"),
+        max_length=MOST_NETWORKS,
+        required=False,
+        allow_null=True,
+        default=list,
+        help_text="From where it works: addresses and networks (CIDR) of IPv4 and IPv6; none for everywhere.",
+        example=["192.0.2.0/24", "2001:db8::/48"],
+    )
+
+
+class KeySerializer(Serializer):
+    """An API key of a sub-account."""
+
+    uuid = UUIDField(example="0d9c1f6e-3a47-4a53-9c1d-7c5b0e8f2a61")
+    name = CharField(example="Shop")
+    prefix = CharField(help_text="The first 12 characters of the key.", example="svc_Ab3dEf6h")
+    expires_at = DateTimeField(allow_null=True, example="2027-06-30T00:00:00Z")
+    allowed_networks = ListField(child=CharField(example="192.0.2.0/24"), example=["192.0.2.0/24", "2001:db8::/48"])
+    created_by = CharField(blank_as_null=True, example="CRM sync")
+    created_at = DateTimeField()
+    last_used_at = DateTimeField(allow_null=True)
+
+
+class KeyWithPlaintextSerializer(KeySerializer):
+    """The key with its plaintext, which is shown this once."""
+
+    key = CharField(example="svc_0000000000000000000000000000000000000000")
+
+
+class KeyRollSerializer(Serializer):
+    """Until when the old key works beside the new one."""
+
+    refuses_unknown_fields = True
+    unknown_fields = NewKeySerializer.unknown_fields
+
+    old_valid_until = DateTimeField(
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="At most 7 days ahead; without it the old key ends at once.",
+        example="2026-11-25T09:30:00Z",
+    )
+
+
+class RolledKeySerializer(KeyWithPlaintextSerializer):
+    """The new key with its plaintext, which is shown this once, and when the old one ends."""
+
+    old_valid_until = DateTimeField(example="2026-11-25T09:30:00Z")

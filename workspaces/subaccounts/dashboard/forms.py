@@ -7,6 +7,7 @@ from django import forms
 from django.forms.boundfield import BoundField
 from django.utils.translation import gettext_lazy as _
 
+from agency.pages.api_keys import KeyLimitsForm
 from agency.pages.forms.fields import EmailField, LineField, MultilineField
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.models.workspaces import DAYS
@@ -97,14 +98,15 @@ class PersonForm(forms.Form):
     email = EmailField()
 
 
-class KeyForm(forms.Form):
-    """The name of a new API key."""
+class KeyForm(KeyLimitsForm):
+    """A new API key."""
 
     name = LineField(
         label=_("Name"),
         max_length=LONGEST_NAME,
         help_text=_("What uses this key, so that you know it again: “Shop”, “Zapier”."),
     )
+    field_order = ["name", "expires_at", "allowed_networks"]
 
 
 class TwoFactorForm(forms.Form):

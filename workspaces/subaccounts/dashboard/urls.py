@@ -30,6 +30,7 @@ urlpatterns = [
     path("settings/two-factor", settings.TwoFactorRequirement.as_view(), name="two-factor"),
     path("api", keys.KeyList.as_view(), name="api-keys"),
     path("api/new", keys.KeyNew.as_view(), name="api-key-new"),
+    path("api/<id:uuid>/roll", keys.KeyRoll.as_view(), name="api-key-roll"),
     path("api/<id:uuid>/revoke", keys.KeyRevoke.as_view(), name="api-key-revoke"),
     path("channels", channels.Channels.as_view(), name="channels"),
     path("channels/<id:uuid>/disconnect", channels.DisconnectChannel.as_view(), name="channel-disconnect"),

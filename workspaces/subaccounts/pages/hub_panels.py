@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agency.pages.registry import Concern
-from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.models import Workspace, WorkspaceKey
 from workspaces.subaccounts.pages.home import WorkspaceConcernSource
 from workspaces.subaccounts.pages.hub import Column, HubContent, HubPanel, HubRow, opened_as_customer
 from workspaces.subaccounts.services import owner_state, waiting_invitations
@@ -47,7 +47,7 @@ def people(workspace: Workspace, most: int) -> HubContent:
 
 
 def _live_keys(workspace: Workspace, most: int) -> Iterator[HubRow]:
-    keys = workspace.keys.filter(revoked_at=None).order_by("-id")
+    keys = WorkspaceKey.objects.filter(workspace=workspace).live().order_by("-id")
     for key in keys.only("id", "name", "prefix", "last_used_at", "workspace")[:most]:
         yield HubRow(
             title=key.name,

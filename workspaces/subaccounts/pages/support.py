@@ -54,7 +54,7 @@ def found_keys(query: str, most: int) -> Iterator[SupportRow]:
         place = f"{key.workspace} · {key.workspace.agency}" if key.workspace else "The sub-account was removed"
         yield SupportRow(
             title=f"{key.name} ({key.prefix}…)",
-            detail=f"{place}{' · revoked' if key.revoked_at else ''}",
+            detail=f"{place}{'' if key.is_live else f' · {key.state}'}",
             url=reverse("admin:subaccounts_workspacekey_change", args=[key.pk]),
         )
 

@@ -1,5 +1,6 @@
 """Every change of a sub-account: one verb, one function, one transaction."""
 
+from agency.services.keys import KeyNotFound
 from workspaces.subaccounts.services.channels import (
     AccountConnectedElsewhere,
     ChannelNotFound,
@@ -14,7 +15,12 @@ from workspaces.subaccounts.services.channels import (
     reconnect_channel,
     require_channel_room,
 )
-from workspaces.subaccounts.services.keys import KeyNotFound, TooManyKeys, issue_workspace_key, revoke_workspace_key
+from workspaces.subaccounts.services.keys import (
+    TooManyKeys,
+    issue_workspace_key,
+    revoke_workspace_key,
+    roll_workspace_key,
+)
 from workspaces.subaccounts.services.locking import lock_workspace
 from workspaces.subaccounts.services.moving import MoveHandler, move_handlers, move_workspace
 from workspaces.subaccounts.services.people.agency_access import (
@@ -133,6 +139,7 @@ __all__ = [
     "restore_workspace",
     "revoke_addon",
     "revoke_workspace_key",
+    "roll_workspace_key",
     "send_member_invitation_again",
     "settings_in_texts",
     "suspend_workspace",

@@ -5,13 +5,15 @@ from uuid import UUID
 
 from django.db import connection
 
+from config.api.keys import IS_USABLE
+from config.api.requests.clients import Address
 from config.db import fetch_rows
 from workspaces.subaccounts.models import Workspace
 
-FIND = """
+FIND = f"""
 WITH stamped AS (
-    UPDATE subaccounts_workspacekey SET last_used_at = date_trunc('second', statement_timestamp())
-    WHERE key_hash = %(digest)s AND revoked_at IS NULL
+    UPDATE subaccounts_workspacekey key SET last_used_at = date_trunc('second', statement_timestamp())
+    WHERE {IS_USABLE}
         AND (last_used_at IS NULL OR last_used_at < date_trunc('second', statement_timestamp()))
 )
 SELECT key.uuid AS key_uuid, key.name AS key_name, agency.status AS agency_status,
@@ -20,8 +22,8 @@ SELECT key.uuid AS key_uuid, key.name AS key_name, agency.status AS agency_statu
 FROM subaccounts_workspacekey key
 LEFT JOIN subaccounts_workspace workspace ON workspace.id = key.workspace_id
 LEFT JOIN agency_agency agency ON agency.id = workspace.agency_id
-WHERE key.key_hash = %(digest)s AND key.revoked_at IS NULL
-"""
+WHERE {IS_USABLE}
+"""  # noqa: S608  # texts of our own
 WORKSPACE_FIELDS = ("id", "uuid", "name", "status", "agency_id", "timezone", "currency")
 
 
@@ -35,10 +37,13 @@ class WorkspaceCaller:
     is_suspended: bool
 
 
-def authenticate_workspace_key(digest: bytes) -> WorkspaceCaller | None:
-    """Find the live key with this SHA-256 and stamp its use, to the second; None for an unknown or revoked one."""
+def authenticate_workspace_key(digest: bytes, *, address: Address | None) -> WorkspaceCaller | None:
+    """Find the key with this SHA-256 and stamp its use, to the second.
+
+    None for one that is unknown, revoked, expired by the database's clock, or not for callers from this address.
+    """
     with connection.cursor() as cursor:
-        cursor.execute(FIND, {"digest": digest})
+        cursor.execute(FIND, {"digest": digest, "address": None if address is None else str(address)})
         rows = fetch_rows(cursor)
     if not rows:
         return None

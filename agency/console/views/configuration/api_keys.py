@@ -14,14 +14,16 @@ from agency.models import Agency, AgencyKey
 from agency.pages.api_keys import (
     KEY_SHOWN_ALREADY,
     KEY_TABLE,
+    RollForm,
     live_keys_first,
     revocation_form,
     revocation_message,
+    roll_form,
 )
 from agency.pages.forms.forms import Confirmation
 from agency.pages.lists import with_id
 from agency.pages.tables import ListPage
-from agency.services import KeyNotFound, issue_agency_key, revoke_agency_key
+from agency.services import KeyNotFound, issue_agency_key, revoke_agency_key, roll_agency_key
 from agency.services.domains.hosts import base_url_of
 
 API = gettext_lazy("API")
@@ -29,11 +31,19 @@ KEYS = "console:api-keys"
 
 
 def live_keys(agency: Agency) -> "QuerySet[AgencyKey]":
-    return AgencyKey.objects.filter(agency=agency, revoked_at=None)
+    return AgencyKey.objects.filter(agency=agency).live()
+
+
+def live_key(agency: Agency, uuid: Any) -> AgencyKey:
+    """Give the live key that an address names. Raises `KeyNotFound`."""
+    found = with_id(live_keys(agency), uuid)
+    if found is None:
+        raise KeyNotFound
+    return found
 
 
 class KeyList(ListPage, ConsoleView):
-    """Live keys first; revoked ones stay in the list."""
+    """Live keys first; those that work no longer stay in the list."""
 
     nav = KEYS
     table = KEY_TABLE
@@ -57,7 +67,12 @@ class KeyNew(FormPage[KeyForm]):
     def save(self, form: KeyForm) -> HttpResponse:
         given = form.cleaned_data
         key, plaintext = issue_agency_key(
-            agency=self.agency, name=given["name"], can_copy=given["can_copy"], by=self.by
+            agency=self.agency,
+            name=given["name"],
+            can_copy=given["can_copy"],
+            can_make_keys=given["can_make_keys"],
+            by=self.by,
+            **form.limits(),
         )
         return self.page(
             "agency/api_key_created.html", key=key, plaintext=plaintext, public_url=base_url_of(self.agency.pk)
@@ -67,15 +82,43 @@ class KeyNew(FormPage[KeyForm]):
         return {"crumbs": [crumb(API, KEYS)], "heading": _("New API key"), "submit": _("Create key")}
 
 
+class KeyRoll(FormPage[RollForm]):
+    """Replaces a key and shows the new one in the answer itself."""
+
+    nav = KEYS
+    creates = True
+    sent_already = KEY_SHOWN_ALREADY
+    key: AgencyKey
+
+    def find(self, **ids: Any) -> None:
+        self.key = live_key(self.agency, ids["uuid"])
+
+    def make_form(self, data: Any = None) -> RollForm:
+        return RollForm(data)
+
+    def save(self, form: RollForm) -> HttpResponse:
+        now = timezone.now()
+        until = form.old_valid_until(now)
+        rolled = roll_agency_key(key=self.key, old_valid_until=until, now=now, by=self.by)
+        return self.page(
+            "agency/api_key_created.html",
+            key=rolled.key,
+            plaintext=rolled.plaintext,
+            rolled=True,
+            old_valid_until=until and rolled.old_valid_until,
+            public_url=base_url_of(self.agency.pk),
+        )
+
+    def context(self) -> dict[str, Any]:
+        return {**roll_form(name=self.key.name, prefix=self.key.prefix), "crumbs": [crumb(API, KEYS)]}
+
+
 class KeyRevoke(FormPage[Confirmation]):
     nav = KEYS
     key: AgencyKey
 
     def find(self, **ids: Any) -> None:
-        found = with_id(live_keys(self.agency), ids["uuid"])
-        if found is None:
-            raise KeyNotFound
-        self.key = found
+        self.key = live_key(self.agency, ids["uuid"])
 
     def make_form(self, data: Any = None) -> Confirmation:
         return Confirmation(data)

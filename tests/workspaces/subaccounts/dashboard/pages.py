@@ -171,6 +171,7 @@ PAGES = {
     "two-factor": PageCase(200, 302, owners="all"),
     "api-keys": PageCase(200, 405, owners="posts"),
     "api-key-new": PageCase(200, 422, owners="all"),
+    "api-key-roll": PageCase(200, 422, api_key, owners="all"),
     "api-key-revoke": PageCase(200, 302, api_key, owners="all"),
     "webhooks": PageCase(200, 405, owners="posts"),
     "webhook-new": PageCase(200, 422, owners="all"),

@@ -1,15 +1,17 @@
 """The REST API tile: keys are shown once, work at once, and work no longer from the moment they are revoked."""
 
 import re
+from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils.timezone import now
 
 from tests.agency.console.browsers import flashes, hidden, text
 from tests.parallel import at_once
 from tests.tenants import Tenant, an_address
-from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
+from tests.workspaces.subaccounts.dashboard.clients import dashboard_client, member_client
 from workspaces.subaccounts.models import WorkspaceKey
 from workspaces.subaccounts.services.keys import MOST_KEYS
 
@@ -86,3 +88,73 @@ def test_there_is_no_51st_key_for_those_who_ask_at_once_either(a: Tenant) -> Non
 
     assert sum(at_once(ask, times=5, threads=5)) == 2
     assert live_keys(a) == MOST_KEYS
+
+
+def test_a_key_may_end_and_be_for_some_networks_alone(a: Tenant, owner: Client) -> None:
+    nonce = hidden(owner.get(NEW), "nonce")
+    tomorrow = (now() + timedelta(days=1)).date()
+    fields = {"expires_at": tomorrow.isoformat(), "allowed_networks": "192.0.2.7\r\n2001:db8::/32, 198.51.100.0/24"}
+    [plaintext] = set(PLAINTEXT.findall(owner.post(NEW, {"name": "Till", "nonce": nonce, **fields}).content.decode()))
+
+    key = WorkspaceKey.objects.get(name="Till")
+    assert key.expires_at == datetime.combine(tomorrow + timedelta(days=1), time(), UTC)
+    assert key.allowed_networks == ["192.0.2.7/32", "2001:db8::/32", "198.51.100.0/24"]
+    assert call_with(plaintext) == (200, "")
+    outside = Client(REMOTE_ADDR="203.0.113.1").get("/api/v1/workspace", headers={"x-api-key": plaintext})
+    assert outside.status_code == 401
+    shown = text(owner.get(LIST))
+    assert "From 192.0.2.7/32, 2001:db8::/32, 198.51.100.0/24" in shown
+    assert "Live expires" in shown
+    WorkspaceKey.objects.filter(pk=key.pk).update(expires_at=now() - timedelta(hours=2))
+    assert "Expired 2 hours ago" in text(owner.get(LIST))
+    assert owner.get(f"/app/api/{key.uuid}/revoke").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("expires_at", "2020-01-01", "An API key expires in the future, at most ten years ahead."),
+        ("expires_at", "9999-12-31", "An API key expires in the future, at most ten years ahead."),
+        ("allowed_networks", "10.0.0.1/8", "“10.0.0.1/8” is no address and no network."),
+        ("allowed_networks", "\n".join(f"192.0.2.{n}" for n in range(21)), "There may be at most 20 networks."),
+    ],
+)
+def test_what_is_no_limit_of_a_key_is_said_beside_the_field(owner: Client, field: str, value: str, said: str) -> None:
+    nonce = hidden(owner.get(NEW), "nonce")
+    answer = owner.post(NEW, {"name": "Till", "nonce": nonce, field: value})
+    assert said in text(answer)
+    assert not WorkspaceKey.objects.filter(name="Till").exists()
+
+
+def test_a_rolled_key_is_shown_once_and_the_old_one_ends_as_chosen(a: Tenant, owner: Client) -> None:
+    [old] = set(PLAINTEXT.findall(make(owner, "Shop").content.decode()))
+    first = WorkspaceKey.objects.get(name="Shop")
+    path = f"/app/api/{first.uuid}/roll"
+    asked = owner.get(path)
+    assert "Roll Shop?" in text(asked)
+    answer = owner.post(path, {"overlap": "24", "nonce": hidden(asked, "nonce")})
+    [new] = set(PLAINTEXT.findall(answer.content.decode()))
+
+    assert "Shop was rolled" in text(answer)
+    assert "The old key works until" in text(answer)
+    assert [call_with(key)[0] for key in (old, new)] == [200, 200]
+    assert "Rolled works until" in text(owner.get(LIST))
+    assert f"{first.uuid}/roll" not in owner.get(LIST).content.decode()
+    assert owner.get(path).status_code == 200
+    again = owner.post(path, {"overlap": "0", "nonce": hidden(owner.get(path), "nonce")})
+    assert "This API key was rolled already." in text(again)
+
+    second = WorkspaceKey.objects.get(name="Shop", replaced_by=None)
+    path = f"/app/api/{second.uuid}/roll"
+    answer = owner.post(path, {"overlap": "0", "nonce": hidden(owner.get(path), "nonce")})
+    assert "The old key does not work any more." in text(answer)
+    assert [call_with(key)[0] for key in (old, new)] == [401, 401]
+
+
+def test_only_the_owner_rolls(a: Tenant, b: Tenant, owner: Client) -> None:
+    make(owner, "Shop")
+    path = f"/app/api/{WorkspaceKey.objects.get(name='Shop').uuid}/roll"
+    member = member_client(a.workspace)
+    assert member.get(path).status_code == 403
+    assert member.post(path, {"overlap": "0"}).status_code == 403
+    assert dashboard_client(b.workspace).get(path).status_code == 404

@@ -1,6 +1,6 @@
 """Paths of the agency surface about sub-accounts."""
 
 from config.api.routers import routes_of
-from workspaces.subaccounts.api.agency import views
+from workspaces.subaccounts.api.agency import keys, views
 
-urlpatterns = routes_of(views)
+urlpatterns = routes_of(views, keys)

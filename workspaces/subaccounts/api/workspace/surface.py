@@ -8,6 +8,7 @@ from agency.pages.branding.host import host_serves
 from agency.request_actor import request_actor
 from agency.services.switches import switch_is_on
 from config.api.errors.refusals import Unauthorized
+from config.api.requests.clients import client_address
 from config.api.surface import AddressLimitedSurface
 from config.errors import Forbidden
 from workspaces.subaccounts.models import Workspace
@@ -37,10 +38,11 @@ class WorkspaceSurface(AddressLimitedSurface[WorkspaceCaller]):
         return switch_is_on(Switch.Name.WORKSPACE_API)
 
     def resolve_key(self, digest: bytes) -> WorkspaceCaller | None:
-        caller = authenticate_workspace_key(digest)
+        request = self.request._request
+        caller = authenticate_workspace_key(digest, address=client_address(request))
         if caller is None or caller.workspace is None:
             return caller
-        is_here = host_serves(self.request._request, {caller.workspace.agency_id})
+        is_here = host_serves(request, {caller.workspace.agency_id})
         return caller if is_here else None
 
     def check_caller(self, caller: WorkspaceCaller) -> None:

@@ -2,19 +2,21 @@
 
 from typing import Any, ClassVar
 
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from agency.models.keys import KeyQuerySet
 from agency.pages.api_keys import (
     KEY_SHOWN_ALREADY,
     KEY_TABLE,
+    RollForm,
     live_keys_first,
     revocation_form,
     revocation_message,
+    roll_form,
 )
 from agency.pages.forms.forms import Confirmation
 from agency.pages.lists import with_id
@@ -24,7 +26,12 @@ from workspaces.subaccounts.dashboard.current_workspace import OWNERS
 from workspaces.subaccounts.dashboard.forms import KeyForm
 from workspaces.subaccounts.dashboard.surface import DashboardForm, DashboardView
 from workspaces.subaccounts.models import WorkspaceKey
-from workspaces.subaccounts.services import KeyNotFound, issue_workspace_key, revoke_workspace_key
+from workspaces.subaccounts.services import (
+    KeyNotFound,
+    issue_workspace_key,
+    revoke_workspace_key,
+    roll_workspace_key,
+)
 from workspaces.subaccounts.services.keys import MOST_KEYS
 
 KEYS = "app:api-keys"
@@ -39,8 +46,15 @@ class KeyPage(DashboardView):
     writers = OWNERS
 
     @property
-    def keys(self) -> "QuerySet[WorkspaceKey]":
+    def keys(self) -> KeyQuerySet:
         return WorkspaceKey.objects.filter(workspace=self.workspace)
+
+    def live_key(self, uuid: Any) -> WorkspaceKey:
+        """Give the live key that an address names. Raises `KeyNotFound`."""
+        found: WorkspaceKey | None = with_id(self.keys.live(), uuid)
+        if found is None:
+            raise KeyNotFound
+        return found
 
     def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
         """Say where the API is, in each page about its keys."""
@@ -49,7 +63,7 @@ class KeyPage(DashboardView):
 
 
 class KeyList(ListPage, KeyPage):
-    """Live keys first; revoked ones stay in the list."""
+    """Live keys first; those that work no longer stay in the list."""
 
     table = KEY_TABLE
 
@@ -69,11 +83,43 @@ class KeyNew(KeyPage, DashboardForm[KeyForm]):
         return KeyForm(data)
 
     def save(self, form: KeyForm) -> HttpResponse:
-        key, plaintext = issue_workspace_key(workspace=self.workspace, name=form.cleaned_data["name"], by=self.by)
+        name = form.cleaned_data["name"]
+        key, plaintext = issue_workspace_key(workspace=self.workspace, name=name, by=self.by, **form.limits())
         return self.page("subaccounts/api_key_created.html", key=key, plaintext=plaintext)
 
     def context(self) -> dict[str, Any]:
         return {"crumbs": [(REST_API, reverse(KEYS))], "heading": _("New API key"), "submit": _("Create key")}
+
+
+class KeyRoll(KeyPage, DashboardForm[RollForm]):
+    """Replaces a key and shows the new one in the answer itself."""
+
+    template_name: ClassVar[str] = FORM
+    creates = True
+    writers_only = True
+    sent_already = KEY_SHOWN_ALREADY
+    key: WorkspaceKey
+
+    def find(self, **ids: Any) -> None:
+        self.key = self.live_key(ids["uuid"])
+
+    def make_form(self, data: Any = None) -> RollForm:
+        return RollForm(data)
+
+    def save(self, form: RollForm) -> HttpResponse:
+        now = timezone.now()
+        until = form.old_valid_until(now)
+        rolled = roll_workspace_key(workspace=self.workspace, key=self.key, old_valid_until=until, now=now, by=self.by)
+        return self.page(
+            "subaccounts/api_key_created.html",
+            key=rolled.key,
+            plaintext=rolled.plaintext,
+            rolled=True,
+            old_valid_until=until and rolled.old_valid_until,
+        )
+
+    def context(self) -> dict[str, Any]:
+        return {**roll_form(name=self.key.name, prefix=self.key.prefix), "crumbs": [(REST_API, reverse(KEYS))]}
 
 
 class KeyRevoke(KeyPage, DashboardForm[Confirmation]):
@@ -82,10 +128,7 @@ class KeyRevoke(KeyPage, DashboardForm[Confirmation]):
     key: WorkspaceKey
 
     def find(self, **ids: Any) -> None:
-        found = with_id(self.keys.filter(revoked_at=None), ids["uuid"])
-        if found is None:
-            raise KeyNotFound
-        self.key = found
+        self.key = self.live_key(ids["uuid"])
 
     def make_form(self, data: Any = None) -> Confirmation:
         return Confirmation(data)
@@ -95,7 +138,7 @@ class KeyRevoke(KeyPage, DashboardForm[Confirmation]):
         return self.done(revocation_message(self.key.name), KEYS)
 
     def context(self) -> dict[str, Any]:
-        is_last = not self.keys.filter(revoked_at=None).exclude(pk=self.key.pk).exists()
+        is_last = not self.keys.live().exclude(pk=self.key.pk).exists()
         warning = _("This is the last live key: afterwards nothing can call the API for your workspace.")
         form = revocation_form(name=self.key.name, prefix=self.key.prefix, warning=warning if is_last else "")
         return {**form, "crumbs": [(REST_API, reverse(KEYS))]}

@@ -1,0 +1,151 @@
+"""The API keys of a sub-account, as its agency makes, rolls and revokes them."""
+
+from typing import Any
+from uuid import UUID
+
+import orjson
+from django.db.models import QuerySet
+from django.http import HttpResponse
+from django.utils import timezone
+from rest_framework.decorators import action
+from rest_framework.request import Request
+
+from agency.services.keys import KeyRolledAlready
+from config.api.idempotency import Idempotency
+from config.api.operations import many, one, operation
+from config.api.responses.json import json_response
+from config.encryption import UnreadableSecret, open_passing, seal_passing
+from config.errors import Conflict, Forbidden
+from workspaces.subaccounts.api.agency.views import SubAccountPartViewSet
+from workspaces.subaccounts.api.serializers import (
+    KeyRollSerializer,
+    KeySerializer,
+    KeyWithPlaintextSerializer,
+    NewKeySerializer,
+    RevokedSerializer,
+    RolledKeySerializer,
+)
+from workspaces.subaccounts.models import WorkspaceKey
+from workspaces.subaccounts.services import (
+    KeyNotFound,
+    TooManyKeys,
+    issue_workspace_key,
+    revoke_workspace_key,
+    roll_workspace_key,
+)
+
+MAKING = frozenset({"create", "roll"})
+KEY_GONE = "No such sub-account, or the key that was answered for is not live any more."
+
+
+class MayNotMakeKeys(Forbidden):
+    message = "This API key may not make workspace keys."
+
+
+class NoLongerShown(Conflict):
+    message = "This key can no longer be shown. Make another one."
+
+
+class PlaintextIdempotency(Idempotency):
+    """Remembers an answer with its plaintext encrypted: it is shown again for as long as the key lives."""
+
+    def remembered(self, answer: HttpResponse) -> bytes:
+        data = orjson.loads(answer.content)["data"]
+        sealed = seal_passing(data["key"], place=_place(data))
+        return orjson.dumps({"data": {**data, "key": None}, "sealed": sealed})
+
+    def replayed(self, view: Any, status: int, stored: bytes) -> HttpResponse:
+        kept = orjson.loads(stored)
+        data = kept["data"]
+        view.find(view.get_queryset(), UUID(data["uuid"]), missing=KeyNotFound)
+        try:
+            plaintext = open_passing(kept["sealed"], place=_place(data))
+        except UnreadableSecret as error:
+            raise NoLongerShown from error
+        return json_response({"data": {**data, "key": plaintext}}, status)
+
+
+def _place(data: dict[str, Any]) -> str:
+    return f"workspace_key#{data['uuid']}"
+
+
+class SubAccountKeyViewSet(SubAccountPartViewSet):
+    """The live keys of a sub-account. Making one takes a key with that ability, whatever else is asked for."""
+
+    path = "workspaces/<id:workspace>/api-keys"
+    lookup_url_kwarg = "key"
+    not_found = KeyNotFound
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Refuse a key without the ability before an `Idempotency-Key` is looked at, which might show a plaintext."""
+        super().initial(request, *args, **kwargs)
+        if self.action in MAKING and not self.caller.can_make_keys:
+            raise MayNotMakeKeys
+
+    def get_queryset(self) -> "QuerySet[WorkspaceKey]":
+        keys: QuerySet[WorkspaceKey] = WorkspaceKey.objects.filter(workspace=self.workspace).live()
+        return keys
+
+    @operation(
+        operation_id="listSubAccountKeys",
+        summary="List the live API keys of a sub-account, newest first",
+        answer=many(KeySerializer),
+    )
+    def list(self, request: Request, workspace: UUID | None) -> HttpResponse:
+        return self.answer(KeySerializer(self.get_queryset().order_by("-created_at", "-id"), many=True))
+
+    @operation(
+        operation_id="readSubAccountKey", summary="Read a live API key of a sub-account", answer=one(KeySerializer)
+    )
+    def retrieve(self, request: Request, workspace: UUID | None, key: UUID | None) -> HttpResponse:
+        return self.answer(KeySerializer(self.get_object()))
+
+    @operation(
+        operation_id="createSubAccountKey",
+        summary="Make an API key of a sub-account; it is shown this once",
+        request=NewKeySerializer,
+        status=201,
+        answer=one(KeyWithPlaintextSerializer),
+        errors={403: f"{MayNotMakeKeys.message} {TooManyKeys.message}", 404: KEY_GONE, 409: NoLongerShown.message},
+        idempotent=PlaintextIdempotency(),
+    )
+    def create(self, request: Request, workspace: UUID | None) -> HttpResponse:
+        found = self.workspace
+        wanted = self.validated(NewKeySerializer).validated_data
+        key, plaintext = issue_workspace_key(workspace=found, **wanted, by=self.actor)
+        return json_response({"data": {**KeySerializer(key).data, "key": plaintext}}, 201)
+
+    @operation(
+        operation_id="rollSubAccountKey",
+        summary="Replace an API key of a sub-account by a new one, which is shown this once",
+        request=KeyRollSerializer,
+        body_optional=True,
+        status=201,
+        answer=one(RolledKeySerializer),
+        errors={
+            403: MayNotMakeKeys.message,
+            404: KEY_GONE,
+            409: f"{KeyRolledAlready.message} {NoLongerShown.message}",
+        },
+        idempotent=PlaintextIdempotency(),
+    )
+    @action(detail=True, methods=["post"])
+    def roll(self, request: Request, workspace: UUID | None, key: UUID | None) -> HttpResponse:
+        found, old = self.workspace, self.get_object()
+        until = self.validated(KeyRollSerializer).validated_data["old_valid_until"]
+        rolled = roll_workspace_key(workspace=found, key=old, old_valid_until=until, now=timezone.now(), by=self.actor)
+        data = {
+            **KeySerializer(rolled.key).data,
+            "key": rolled.plaintext,
+            "old_valid_until": rolled.old_valid_until,
+        }
+        return json_response({"data": data}, 201)
+
+    @operation(
+        operation_id="revokeSubAccountKey",
+        summary="Revoke an API key of a sub-account, at once and for good",
+        answer=one(RevokedSerializer),
+    )
+    def destroy(self, request: Request, workspace: UUID | None, key: UUID | None) -> HttpResponse:
+        revoke_workspace_key(key=self.get_object(), now=timezone.now(), by=self.actor)
+        return self.answer(RevokedSerializer({"revoked": True}))
