@@ -9,16 +9,6 @@ const PARTS = ["list", "head", "thread", "about"];
 
 // Live parts ------------------------------------------------------------------------------------------
 
-/** @param {Element} log */
-function isAtEnd(log) {
-  return log.scrollHeight - log.scrollTop - log.clientHeight < 80;
-}
-
-function toEnd() {
-  const log = document.querySelector("[data-log]");
-  if (log) log.scrollTop = log.scrollHeight;
-}
-
 /**
  * @param {string} part
  * @param {Document} root
@@ -97,8 +87,7 @@ function swap(page, parts) {
     const now = live(part);
     const then = live(part, page);
     if (!now || !then || now.innerHTML === then.innerHTML) continue;
-    const log = now.querySelector("[data-log]");
-    const stays = log && !isAtEnd(log) ? log.scrollTop : null;
+    const top = now.querySelector("[data-log]")?.scrollTop ?? 0;
     const [scrolled, boxes] = [now.scrollTop, part === "list" ? tickedBoxes().map((box) => box.value) : []];
     const held = now.contains(document.activeElement) ? document.activeElement : null;
     const place = held ? focusable(now).findIndex((one) => one === held) : -1;
@@ -116,10 +105,7 @@ function swap(page, parts) {
       const targets = focusable(shown);
       (targets.find((one) => identity(one) === identity(held)) ?? targets[Math.min(place, targets.length - 1)])?.focus();
     }
-    if (part !== "thread") continue;
-    const written = document.querySelector("[data-log]");
-    if (stays === null || !written) toEnd();
-    else written.scrollTop = stays;
+    shown.querySelector("[data-log]")?.scrollTo(0, top);
   }
   document.dispatchEvent(new Event("inbox:swapped"));
 }
@@ -239,7 +225,7 @@ document.addEventListener("submit", async (event) => {
     swap(page, [...PARTS, ...composerParts(page, isWriting ? form : null)]);
     const [flashes, news] = [document.querySelector(".flashes"), page.querySelector(".flashes")];
     if (flashes && news) flashes.innerHTML = news.innerHTML;
-    if (isWriting && isShown) { focusOn("[data-part]:not([hidden]) textarea"); toEnd(); }
+    if (isWriting && isShown) { focusOn("[data-part]:not([hidden]) textarea"); document.dispatchEvent(new Event("inbox:end")); }
     else if (isWriting) announcer.textContent = page.querySelector("[data-composer] .wrong:not([hidden])")?.textContent ?? "";
     else if (!answer.ok) focusOn(".thread-note");
   } catch {
@@ -321,5 +307,4 @@ function showKeys() {
 document.addEventListener("inbox:swapped", showKeys);
 
 showKeys();
-toEnd();
 markRead();

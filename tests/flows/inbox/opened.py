@@ -40,9 +40,10 @@ def inbox_of(tenant: Tenant, browser: Browser, server: Server, **options: Any) -
 
 
 class HeldUp:
-    """A server that answers nothing of what the page asks it, until it is let go."""
+    """A server that answers nothing of what the page asks it, until it is let go; `answer` is then what it says."""
 
-    def __init__(self, page: Page, address: str = "**/app/inbox/**") -> None:
+    def __init__(self, page: Page, address: str = "**/app/inbox/**", **answer: Any) -> None:
+        self.answer = answer
         self.waiting: list[Route] = []
         self.is_held = True
         page.route(address, self._hold)
@@ -51,9 +52,15 @@ class HeldUp:
         if self.is_held:
             self.waiting.append(route)
         else:
+            self._go_on(route)
+
+    def _go_on(self, route: Route) -> None:
+        if self.answer:
+            route.fulfill(**self.answer)
+        else:
             route.continue_()
 
     def let_go(self) -> None:
         self.is_held = False
         for one in self.waiting:
-            one.continue_()
+            self._go_on(one)
