@@ -64,6 +64,13 @@ class WebhookSerializer(Serializer):
     last_outcome = ChoiceField(Endpoint.Outcome.choices, read_only=True, allow_null=True)
     last_delivery_at = DateTimeField(read_only=True, allow_null=True, example="2026-11-20T09:30:01Z")
     created_at = DateTimeField(read_only=True, example="2026-11-19T08:00:00Z")
+    retries = ChoiceField(
+        Endpoint.Retries.choices,
+        required=False,
+        default=Endpoint.Retries.STANDARD.value,
+        help_text="Three attempts (standard) or nine over about 28 hours (extended), of events from then on.",
+        example="standard",
+    )
 
 
 class WebhookWithSecretSerializer(WebhookSerializer):

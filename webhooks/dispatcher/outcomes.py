@@ -11,8 +11,8 @@ from config.leases.arrays import binaries, decimals, integers, texts
 from webhooks.dispatcher.queries import LeasedDelivery
 from webhooks.signing import Signature
 
-SECOND_WAIT = 10.0
-THIRD_WAIT = 60.0
+# Before each attempt after the first: three as standard, nine with extended retries.
+WAITS = (10.0, 60.0, 300.0, 1_800.0, 7_200.0, 18_000.0, 36_000.0, 36_000.0)
 SUCCESS, ERROR, PENDING = "success", "error", "pending"
 
 
@@ -67,11 +67,9 @@ def columns(attempts: Sequence[AttemptResult]) -> dict[str, Any]:
     pairs = list(zip(attempts, outcomes, strict=True))
     return {
         "most": len(attempts),
-        "second_wait": SECOND_WAIT,
-        "third_wait": THIRD_WAIT,
         "ended": integers(one.row.id for one, ending in pairs if ending != PENDING),
         "postponed": integers(one.row.id for one, ending in pairs if ending == PENDING),
-        "second": integers(one.row.id for one, ending in pairs if ending == PENDING and not one.row.attempts),
+        "waits": decimals(WAITS[one.row.attempts] for one, ending in pairs if ending == PENDING),
         "ids": integers(one.row.id for one in attempts),
         "numbers": integers(one.row.attempts + 1 for one in attempts),
         "statuses": integers(result.status for result in results),

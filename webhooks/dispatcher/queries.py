@@ -25,8 +25,10 @@ JITTER = 0.2
 # What became due so long ago has been made ready by an earlier statement, however late that was committed.
 LATE_SECONDS = 60
 ALL_SECONDS = 10**9
-# Longer than any attempt is put off.
+# Longer than any attempt is put off with standard retries; what waits longer is marked, and waits no longer than a day.
+LONGEST_SHORT_WAIT_SECONDS = 200.0
 LONGEST_WAIT_SECONDS = 300
+LONGEST_OF_LONG_SECONDS = 90_000
 
 
 class LeasedDelivery(NamedTuple):
@@ -123,6 +125,7 @@ RUNS = WorkerRuns(table="webhooks_dispatcherrun", presence=AdvisoryLock.DISPATCH
 def get_ready(connection: Connection, *, late_seconds: int = LATE_SECONDS) -> int:
     """Mark the queued deliveries whose time has come, at most so long ago; says how many."""
     values = {"batch": READY_BATCH, "late": late_seconds, "longest": LONGEST_WAIT_SECONDS}
+    values["longest_of_long"] = LONGEST_OF_LONG_SECONDS
     return execute(connection, statements.GET_READY, **values)
 
 
@@ -172,7 +175,8 @@ def endpoint_snapshots(
 
 def record(connection: Connection, *, run: int, columns: Mapping[str, Any]) -> int:
     """Record attempts (see `outcomes.columns`); says how many of the leases were still this run's."""
-    row = connection.execute(statements.RECORD, {"run": run, "jitter": JITTER, **columns}, prepare=True).fetchone()
+    values = {"run": run, "jitter": JITTER, "longest_short": LONGEST_SHORT_WAIT_SECONDS, **columns}
+    row = connection.execute(statements.RECORD, values, prepare=True).fetchone()
     return int(row[0]) if row else 0
 
 

@@ -62,9 +62,9 @@ WITH found AS MATERIALIZED (
     ) AS event
 ), pairs AS MATERIALIZED (
     SELECT of_tenant.* FROM generate_series(1, %(tenants)s) AS asked (turn) CROSS JOIN LATERAL (
-        SELECT todo.*, endpoint.id AS endpoint_id
+        SELECT todo.*, endpoint.id AS endpoint_id, endpoint.most_attempts
         FROM (SELECT * FROM found WHERE found.turn = asked.turn ORDER BY number) AS todo CROSS JOIN LATERAL (
-            SELECT id FROM webhooks_endpoint
+            SELECT id, CASE retries WHEN 'extended' THEN 9 ELSE 3 END AS most_attempts FROM webhooks_endpoint
             WHERE agency_id = todo.agency_id AND coalesce(workspace_id, 0) = coalesce(todo.workspace_id, 0)
                 AND enabled AND removed_at IS NULL AND todo.name = ANY (events) AND id > todo.fanned_out_to
             ORDER BY id
@@ -82,7 +82,7 @@ WITH found AS MATERIALIZED (
     INSERT INTO webhooks_delivery (uuid, agency_id, workspace_id, workspace_uuid, endpoint_id, event_id, event_name,
         envelope_id, kind, status, attempts, max_attempts, created_at)
     SELECT gen_random_uuid(), agency_id, workspace_id, workspace_uuid, endpoint_id, id, name, uuid, 'automatic',
-        'pending', 0, 3, clock_timestamp()
+        'pending', 0, most_attempts, clock_timestamp()
     FROM pairs
     ON CONFLICT DO NOTHING
     RETURNING id, agency_id, workspace_id, endpoint_id, created_at
@@ -124,18 +124,29 @@ WITH page AS MATERIALIZED (
 SELECT max(delivery_id) FROM page HAVING count(*) = %(page)s
 """
 
-# No attempt waits for longer than `longest`: what seems to was put off before the clock was put back.
+# Nothing waits longer than `longest`, or `longest_of_long`: what seems to was put off before the clock was put back.
 GET_READY = """
-UPDATE webhooks_queueddelivery SET is_ready = true, position = pg_current_xact_id()::text::bigint
+UPDATE webhooks_queueddelivery
+SET is_ready = true, is_held = false, waits_long = false, position = pg_current_xact_id()::text::bigint
 WHERE delivery_id = ANY (ARRAY (
     SELECT delivery_id FROM webhooks_queueddelivery
-    WHERE NOT is_ready AND NOT is_suspect AND run IS NULL AND due_at <= clock_timestamp()
+    WHERE NOT is_ready AND NOT is_suspect AND run IS NULL AND NOT waits_long AND due_at <= clock_timestamp()
         AND due_at > clock_timestamp() - make_interval(secs => %(late)s)
     ORDER BY due_at LIMIT %(batch)s FOR UPDATE SKIP LOCKED
 ) || ARRAY (
     SELECT delivery_id FROM webhooks_queueddelivery
-    WHERE NOT is_ready AND NOT is_suspect AND run IS NULL
+    WHERE NOT is_ready AND NOT is_suspect AND run IS NULL AND waits_long AND due_at <= clock_timestamp()
+        AND due_at > clock_timestamp() - make_interval(secs => %(late)s)
+    ORDER BY due_at LIMIT %(batch)s FOR UPDATE SKIP LOCKED
+) || ARRAY (
+    SELECT delivery_id FROM webhooks_queueddelivery
+    WHERE NOT is_ready AND NOT is_suspect AND run IS NULL AND NOT waits_long
         AND due_at > clock_timestamp() + make_interval(secs => %(longest)s)
+    ORDER BY due_at LIMIT %(batch)s FOR UPDATE SKIP LOCKED
+) || ARRAY (
+    SELECT delivery_id FROM webhooks_queueddelivery
+    WHERE NOT is_ready AND NOT is_suspect AND run IS NULL AND waits_long
+        AND due_at > clock_timestamp() + make_interval(secs => %(longest_of_long)s)
     ORDER BY due_at LIMIT %(batch)s FOR UPDATE SKIP LOCKED
 ))
 """
@@ -238,8 +249,9 @@ WITH ended AS (
     RETURNING delivery_id
 ), postponed AS (
     UPDATE webhooks_queueddelivery SET run = NULL, lost_leases = 0, is_ready = false, is_suspect = false,
+        waits_long = (%(waits)s::float8[])[array_position(%(postponed)s::bigint[], delivery_id)] > %(longest_short)s,
         due_at = clock_timestamp() + make_interval(secs => (1 + %(jitter)s * random())
-            * CASE WHEN delivery_id = ANY (%(second)s::bigint[]) THEN %(second_wait)s ELSE %(third_wait)s END)
+            * (%(waits)s::float8[])[array_position(%(postponed)s::bigint[], delivery_id)])
     WHERE delivery_id = ANY (%(postponed)s::bigint[]) AND run = %(run)s
     RETURNING delivery_id
 ), kept AS (

@@ -16,6 +16,8 @@ from agency.tenants import Tenant
 from config.db import CurrentTransaction
 from config.encryption import EncryptedTextField
 
+STANDARD_ATTEMPTS, EXTENDED_ATTEMPTS = 3, 9
+
 
 class EndpointQuerySet(models.QuerySet["Endpoint"]):
     def of(self, agency: Agency) -> Self:
@@ -33,12 +35,17 @@ class Endpoint(models.Model):
     `edited_in` is the transaction of the last change; dispatchers find by it what they must read anew.
     `last_outcome` is that of the newest delivery that has ended, whose number is `last_delivery`. `failing_since` is
     when the first error came after the last success; it is empty where the endpoint has been edited since. What failed
-    until `failures_dismissed_at` a person has seen and let go.
+    until `failures_dismissed_at` a person has seen and let go. Until `previous_secret_until` the secret before this one
+    signs as well.
     """
 
     class Outcome(models.TextChoices):
         SUCCESS = "success", _("Success")
         ERROR = "error", _("Error")
+
+    class Retries(models.TextChoices):
+        STANDARD = "standard", _("Standard")
+        EXTENDED = "extended", _("Extended")
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     agency = models.ForeignKey(Agency, on_delete=models.PROTECT, db_index=False, related_name="webhooks")
@@ -48,7 +55,10 @@ class Endpoint(models.Model):
     events = ArrayField(models.CharField(max_length=60))
     description = models.CharField(max_length=200, blank=True)
     enabled = models.BooleanField(default=True)
+    retries = models.CharField(max_length=10, choices=Retries, default=Retries.STANDARD, db_default="standard")
     secret = EncryptedTextField(bound_to="uuid", null=True)
+    previous_secret = EncryptedTextField(bound_to="uuid", null=True)
+    previous_secret_until = models.DateTimeField(null=True, editable=False)
     last_outcome = models.CharField(max_length=10, choices=Outcome, null=True, editable=False)
     last_delivery = models.BigIntegerField(null=True, editable=False)
     last_delivery_at = models.DateTimeField(null=True, editable=False)
@@ -74,6 +84,11 @@ class Endpoint(models.Model):
                 condition=Q(enabled=True, removed_at=None, failing_since__isnull=False),
                 name="endpoint_failing",
             ),
+            models.Index(
+                fields=["previous_secret_until"],
+                condition=Q(previous_secret_until__isnull=False),
+                name="endpoint_previous_secret",
+            ),
             # The fan-out's: a comparison that finds NULL too, which an index of the plain column cannot serve.
             models.Index(
                 F("agency"),
@@ -85,6 +100,14 @@ class Endpoint(models.Model):
         ]
         constraints = [
             models.CheckConstraint(condition=Q(events__len__gt=0), name="endpoint_has_an_event"),
+            models.CheckConstraint(
+                condition=Q(retries__in=["standard", "extended"]), name="endpoint_retries_are_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(previous_secret=None, previous_secret_until=None)
+                | Q(previous_secret__isnull=False, previous_secret_until__isnull=False, removed_at=None),
+                name="endpoint_previous_secret_ends",
+            ),
             models.CheckConstraint(
                 condition=Q(removed_at=None, secret__isnull=False) | Q(removed_at__isnull=False, secret=None),
                 name="endpoint_secret_ends_with_it",
@@ -98,6 +121,11 @@ class Endpoint(models.Model):
 
     def __str__(self) -> str:
         return self.url
+
+    @property
+    def most_attempts(self) -> int:
+        """How often a delivery is tried that is made now."""
+        return EXTENDED_ATTEMPTS if self.retries == self.Retries.EXTENDED else STANDARD_ATTEMPTS
 
     @property
     def recorded_url(self) -> str:

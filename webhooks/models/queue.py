@@ -21,6 +21,9 @@ class QueuedDelivery(models.Model):
     often that run died. A suspect was leased to several dispatchers that died; it is taken up in a small group, in the
     end alone, so that nothing else dies with it.
 
+    `waits_long` says that it waits for longer than standard retries do: for a later attempt, or, if it `is_held`, until
+    its agency is no longer suspended.
+
     A lease changes `run` alone, which no index names: the new version of the row stays on its page.
     """
 
@@ -33,6 +36,8 @@ class QueuedDelivery(models.Model):
     due_at = models.DateTimeField()
     is_ready = models.BooleanField(default=True)
     is_suspect = models.BooleanField(default=False)
+    waits_long = models.BooleanField(db_default=False, default=False)
+    is_held = models.BooleanField(db_default=False, default=False)
     run = models.BigIntegerField(null=True)
     lost_leases = models.SmallIntegerField(default=0)
     position = models.BigIntegerField(db_default=CurrentTransaction())
@@ -44,12 +49,16 @@ class QueuedDelivery(models.Model):
                 fields=["endpoint_id", "position", "delivery"], condition=Q(is_ready=True), name="queued_ready"
             ),
             models.Index(READY_AT, condition=Q(IsNull(READY_AT, False)), name="queued_new"),
-            models.Index(fields=["due_at"], condition=Q(is_ready=False, is_suspect=False), name="queued_waiting"),
+            models.Index(
+                fields=["waits_long", "due_at"], condition=Q(is_ready=False, is_suspect=False), name="queued_waiting"
+            ),
+            models.Index(fields=["agency_id"], condition=Q(is_held=True), name="queued_held"),
             models.Index(fields=["endpoint_id"], condition=Q(is_ready=False), name="queued_not_ready"),
             models.Index(fields=["lost_leases", "due_at"], condition=Q(is_suspect=True), name="queued_suspect"),
         ]
         constraints = [
             models.CheckConstraint(condition=~Q(is_ready=True, is_suspect=True), name="queued_suspect_is_not_ready"),
+            models.CheckConstraint(condition=~Q(is_held=True, is_ready=True), name="queued_held_is_not_ready"),
             models.CheckConstraint(condition=Q(lost_leases__gte=0), name="queued_lost_leases_counted"),
         ]
 

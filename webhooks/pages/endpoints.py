@@ -29,6 +29,7 @@ from webhooks.services import (
 from webhooks.services.endpoints import MOST_ENDPOINTS
 from webhooks.verification import samples
 
+EDITED = ("url", "events", "description", "retries", "enabled")
 USED = gettext_lazy("This form was used already: its secret is shown only once. Rotate it if you did not keep it.")
 
 
@@ -66,7 +67,8 @@ class WebhookNew(WebhookView, FormView[EndpointForm]):
     sent_already = USED
 
     def make_form(self, data: Any = None) -> EndpointForm:
-        return EndpointForm(data, initial={"enabled": True}, catalogue=self.catalogue)
+        usual = {"enabled": True, "retries": Endpoint.Retries.STANDARD.value}
+        return EndpointForm(data, initial=usual, catalogue=self.catalogue)
 
     def save(self, form: EndpointForm) -> HttpResponse:
         endpoint = register_endpoint(tenant=self.tenant, by=self.by, **form.cleaned_data)
@@ -83,7 +85,7 @@ class WebhookEdit(WebhookView, FormView[EndpointForm]):
         self.endpoint = self.endpoint_of(ids["uuid"])
 
     def make_form(self, data: Any = None) -> EndpointForm:
-        now = {name: getattr(self.endpoint, name) for name in ("url", "events", "description", "enabled")}
+        now = {name: getattr(self.endpoint, name) for name in EDITED}
         return EndpointForm(data, initial=now, catalogue=self.catalogue)
 
     def save(self, form: EndpointForm) -> HttpResponse:

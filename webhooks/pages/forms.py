@@ -30,6 +30,15 @@ class EndpointForm(forms.Form):
     )
     events = forms.MultipleChoiceField(label=_("Events"), required=False, widget=forms.CheckboxSelectMultiple)
     description = LineField(label=_("Description"), max_length=200, required=False)
+    retries = forms.ChoiceField(
+        label=_("Retries"),
+        choices=[
+            (Endpoint.Retries.STANDARD.value, _("Standard: three attempts, after 10 seconds and a minute more")),
+            (Endpoint.Retries.EXTENDED.value, _("Extended: nine attempts over about 28 hours")),
+        ],
+        widget=forms.RadioSelect,
+        required=False,
+    )
     enabled = forms.BooleanField(
         label=_("Enabled"),
         required=False,
@@ -51,6 +60,8 @@ class EndpointForm(forms.Form):
             self.errors.pop("events", None)
         elif not cleaned.get("events") and "events" not in self.errors:
             self.add_error("events", forms.Field.default_error_messages["required"])
+        if not cleaned.get("retries"):
+            cleaned.pop("retries", None)
         return cleaned
 
 

@@ -76,7 +76,7 @@ def redeliver(*, delivery: Delivery, now: datetime, by: Actor) -> Delivery:
         envelope_id=delivery.envelope_id,
         body=delivery.envelope,
         kind=Delivery.Kind.TEST if delivery.test else Delivery.Kind.REDELIVERY,
-        max_attempts=delivery.max_attempts,
+        max_attempts=1 if delivery.test else delivery.endpoint.most_attempts,
     )
     _record(queue_delivery(again, now=now), "webhook.redelivered", by)
     return again

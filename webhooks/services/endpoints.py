@@ -54,6 +54,7 @@ def register_endpoint(
     by: Actor,
     description: str = "",
     enabled: bool = True,
+    retries: str = Endpoint.Retries.STANDARD,
     vetted: VettedTarget | None = None,
 ) -> Endpoint:
     """Register a receiver; the endpoint carries its new secret. Raises `UrlRefused` and `TooManyEndpoints`.
@@ -73,6 +74,7 @@ def register_endpoint(
             events=_in_order(events),
             description=description,
             enabled=enabled,
+            retries=retries,
             secret=new_secret(),
         )
         _record(endpoint, "webhook.created", by, {"url": endpoint.recorded_url, "events": endpoint.events})
@@ -100,6 +102,7 @@ class EndpointChanges(TypedDict, total=False):
     events: Collection[str]
     description: str
     enabled: bool
+    retries: str
 
 
 def update_endpoint(*, endpoint: Endpoint, by: Actor, **changes: Unpack[EndpointChanges]) -> Endpoint:

@@ -12,5 +12,6 @@ FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
         RecordedField("events", _("Events")),
         RecordedField("description", _("Description")),
         RecordedField("enabled", _("Enabled"), Shown.SWITCH),
+        RecordedField("retries", _("Retries")),
     ),
 }

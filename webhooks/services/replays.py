@@ -51,7 +51,8 @@ QUEUE = """, made AS (
         envelope_id, body, kind, status, attempts, max_attempts, created_at)
     SELECT gen_random_uuid(), agency_id, workspace_id, workspace_uuid, endpoint_id, event_id, event_name, envelope_id,
         coalesce(body, (SELECT event.body FROM agency_event event WHERE event.id = event_id)), 'redelivery', 'pending',
-        0, 3, %(now)s
+        0, (SELECT CASE retries WHEN 'extended' THEN 9 ELSE 3 END FROM webhooks_endpoint WHERE id = endpoint_id),
+        %(now)s
     FROM wanted ORDER BY wanted.id
     RETURNING id, agency_id, workspace_id, endpoint_id, created_at
 ), queued AS (

@@ -1,10 +1,14 @@
 """Tags for deliveries: the day's sparkline, errors and answers as text."""
 
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 from django import template
+from django.template.defaultfilters import date as format_date
+from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.timesince import timeuntil
 from django.utils.translation import gettext as _
 
 from webhooks.models import Attempt, Delivery
@@ -15,6 +19,7 @@ register = template.Library()
 
 HEIGHT = 24
 BAR, GAP = 4, 1
+SOON = timedelta(minutes=2)
 
 
 DRAWN = """\
@@ -53,6 +58,14 @@ def _paths(hours: Sequence[tuple[int, int]]) -> list[tuple[str, str]]:
 def error_text(outcome: Delivery | Attempt) -> str:
     """Say what an error was; a code without a text is shown as it is."""
     return str(labels.ERROR_LABELS.get(outcome.error or "", outcome.error or ""))
+
+
+@register.filter
+def next_attempt(due_at: datetime) -> str:
+    """Say when the next attempt comes: soon by the clock, later by how long it is until then."""
+    if due_at - timezone.now() < SOON:
+        return _("next attempt at %(time)s") % {"time": format_date(timezone.localtime(due_at), "H:i:s T")}
+    return _("next attempt in %(time)s") % {"time": timeuntil(due_at, depth=1)}
 
 
 @register.filter

@@ -21,7 +21,17 @@ from webhooks.services import check_endpoint_url
 pytestmark = pytest.mark.django_db
 URL = "https://93.184.215.14/hooks"
 NEW = {"url": URL, "events": ["workspace.created"]}
-FIELDS = ["uuid", "url", "events", "description", "enabled", "last_outcome", "last_delivery_at", "created_at"]
+FIELDS = [
+    "uuid",
+    "url",
+    "events",
+    "description",
+    "enabled",
+    "last_outcome",
+    "last_delivery_at",
+    "created_at",
+    "retries",
+]
 MISSING = "/webhooks/00000000-0000-4000-8000-000000000000"
 UNREACHABLE = "The URL's host must be publicly reachable."
 
@@ -169,6 +179,7 @@ def test_only_what_is_sent_is_changed(a: Tenant) -> None:
         {"description": "New CRM"},
         {"events": ["addon.revoked"]},
         {"enabled": False},
+        {"retries": "extended"},
         {"url": "https://93.184.215.14/other"},
         {"description": None},
         {},
