@@ -79,6 +79,7 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "config.api",
     "config.recovery",
+    "config.tries",
     "agency",
     "workspaces.subaccounts",
     "workspaces.contacts",

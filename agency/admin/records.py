@@ -9,6 +9,7 @@ from agency.admin.base import RecordAdmin
 from agency.models import ActivityEntry, Addon, AgencyKey, Plan
 from agency.pages.activity.changes import changes_of
 from config.api.requests.ids import parse_uuid
+from config.tries.models import BegunWork
 
 
 @admin.register(Plan, Addon)
@@ -79,3 +80,16 @@ class ActivityAdmin(RecordAdmin):
     def search(self, queryset: Any, term: str) -> Any:
         found = parse_uuid(term)
         return queryset.filter(workspace_uuid=found) if found else queryset.none()
+
+
+@admin.register(BegunWork)
+class BegunWorkAdmin(RecordAdmin):
+    """Work that is under way, that died, or that was set aside because it killed its process again and again."""
+
+    list_display = ("kind", "key", "tries", "begun_at", "set_aside_at")
+    fields = list_display
+    search_fields = ("kind",)
+    search_help_text = "A kind of work, as the list has it."
+
+    def search(self, queryset: Any, term: str) -> Any:
+        return queryset.filter(kind=term)

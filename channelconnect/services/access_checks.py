@@ -6,6 +6,7 @@ The credential is the queue's row. An answer holds for an hour: what casts doubt
 import logging
 from collections.abc import Collection
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final
 
 from django.db import transaction
@@ -16,6 +17,7 @@ from agency.actors import SYSTEM
 from channelconnect.models import ChannelCredential
 from channelconnect.providers import Limits, ProviderFault, provider_for
 from config.encryption import UnreadableSecret
+from config.tries.counting import Try, begin_next, run_begun
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import mark_channel_lost
 
@@ -26,6 +28,7 @@ LIMITS: Final = Limits(read=8.0, whole=10.0, operation=10.0, attempts=1)
 # A look that died, or had no answer, is repeated after so long.
 AGAIN: Final = timedelta(seconds=30)
 HOLDS: Final = timedelta(hours=1)
+KIND: Final = "access check"
 REASON: Final = "access_not_confirmed"
 
 
@@ -44,9 +47,15 @@ def checked_lately(channels: Collection[int], *, now: datetime) -> frozenset[int
 
 def check_next_access(*, now: datetime) -> bool:
     """Ask about the token that has been due for longest; says whether any was."""
-    credential = _take(now)
-    if credential is None:
+    begun = _take(now)
+    if begun is None:
         return False
+    credential, this_try = begun
+    run_begun(this_try, partial(_check, credential, now), give_up=partial(_give_up, credential))
+    return True
+
+
+def _check(credential: ChannelCredential, now: datetime) -> None:
     channel = credential.channel
     try:
         token = credential.token
@@ -58,19 +67,24 @@ def check_next_access(*, now: datetime) -> bool:
     except ProviderFault as fault:
         log = {**fault.log, "channel": channel.pk, "code": fault.code}
         logger.warning("a channel's access could not be checked", extra=log)
-        return True
-    _record(channel, is_good=is_good, now=now)
-    return True
+    else:
+        _record(channel, is_good=is_good, now=now)
+
+
+def _give_up(credential: ChannelCredential) -> None:
+    """Ask no more until something casts doubt on it again."""
+    ChannelCredential.objects.filter(pk=credential.pk).update(access_check_due_at=None)
 
 
 @transaction.atomic
-def _take(now: datetime) -> ChannelCredential | None:
+def _take(now: datetime) -> tuple[ChannelCredential, Try] | None:
     """Take a look on: until it is due again nobody else does."""
     rows = ChannelCredential.objects.filter(access_check_due_at__lte=now).order_by("access_check_due_at")
-    found = rows.select_related("channel__workspace").select_for_update(of=("self",), skip_locked=True).first()
-    if found is not None:
-        ChannelCredential.objects.filter(pk=found.pk).update(access_check_due_at=now + AGAIN)
-    return found
+    locked = rows.select_related("channel__workspace").select_for_update(of=("self",), skip_locked=True)
+    begun = begin_next(locked, kind=KIND)
+    if begun is not None:
+        ChannelCredential.objects.filter(pk=begun[0].pk).update(access_check_due_at=now + AGAIN)
+    return begun
 
 
 @transaction.atomic

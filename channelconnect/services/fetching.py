@@ -4,6 +4,7 @@ import logging
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from datetime import datetime, timedelta
+from functools import partial
 from tempfile import SpooledTemporaryFile
 from typing import Any, Final, cast
 
@@ -13,6 +14,7 @@ from django.db.models import F
 from channelconnect.models import ChannelCredential
 from channelconnect.providers.files import FileFault, fetch_file
 from config.db import database_now
+from config.tries.counting import Try, begin_tries, died_before, run_begun
 from workspaces.conversations.models import MediaFetch, Message
 from workspaces.conversations.services.announcing import announce_changes
 from workspaces.media.models import Media
@@ -23,6 +25,7 @@ logger = logging.getLogger(__name__)
 BATCH: Final = 16
 # A try that died is made again after so long: no try takes longer.
 LEASE: Final = timedelta(minutes=2)
+KIND: Final = "media fetch"
 # The provider keeps files for seven days.
 LONGEST: Final = timedelta(days=7)
 WAITS: Final = tuple(timedelta(seconds=seconds) for seconds in (5, 30, 120, 600, 3_600))
@@ -37,25 +40,36 @@ def fetch_next(*, now: datetime) -> int:
     taken = _take(now)
     if taken:
         with ThreadPoolExecutor(len(taken), thread_name_prefix="fetch") as pool:
-            for done in as_completed([pool.submit(_fetch_in_thread, fetch) for fetch in taken]):
+            for done in as_completed([pool.submit(_fetch_in_thread, fetch, begun) for fetch, begun in taken]):
                 done.result()
     return len(taken)
 
 
 @transaction.atomic
-def _take(now: datetime) -> Sequence[MediaFetch]:
-    """Take files on: until their lease is over nobody else does."""
+def _take(now: datetime) -> Sequence[tuple[MediaFetch, Try]]:
+    """Take files on: until their lease is over nobody else does. One whose process died is taken alone, after others.
+
+    So what kills its process takes others with it once, and no more.
+    """
     due = MediaFetch.objects.filter(status=MediaFetch.Status.PENDING, due_at__lte=now)
-    rows = list(due.select_for_update(skip_locked=True).order_by("due_at")[:BATCH])
+    waiting, died = due.select_for_update(skip_locked=True).order_by("due_at"), died_before(KIND)
+    rows = list(waiting.exclude(pk__in=died)[:BATCH]) or list(waiting.filter(pk__in=died)[:1])
     MediaFetch.objects.filter(pk__in=[row.pk for row in rows]).update(due_at=now + LEASE, tries=F("tries") + 1)
-    return rows
+    begun = begin_tries(kind=KIND, keys=[row.pk for row in rows])
+    return [(row, begun[str(row.pk)]) for row in rows]
 
 
-def _fetch_in_thread(fetch: MediaFetch) -> None:
+def _fetch_in_thread(fetch: MediaFetch, begun: Try) -> None:
     try:
-        _fetch(fetch)
+        run_begun(begun, partial(_fetch, fetch), give_up=partial(_give_up, fetch))
     finally:
         connections.close_all()
+
+
+def _give_up(fetch: MediaFetch) -> None:
+    message = Message.objects.filter(pk=fetch.pk).first()
+    if message is not None:
+        _fail(fetch, message, FileFault("broke_off", is_final=True))
 
 
 def _fetch(fetch: MediaFetch) -> None:

@@ -49,6 +49,9 @@ def _claim(pk: int, container_id: str, now: datetime) -> Unsubscription | None:
     row = locked.filter(pk=pk, status__in=OPEN, due_at__lte=now).first()
     if row is None:
         return None
+    if row.tries >= MOST_TRIES:  # the last of them died
+        _end(row, Status.GIVEN_UP, "broke_off")
+        return None
     is_live, is_chosen = _uses(row, now)
     if is_live:
         _end(row, Status.STILL_USED)

@@ -23,6 +23,7 @@ from broadcasts.services.editing.creating import create_broadcast
 from channelconnect.inbox import store_notice
 from channelconnect.models import ChannelCredential
 from channelconnect.services import create_session, set_return_urls, switch_connect
+from config.tries.counting import begin_tries
 from tests.factories import ChannelFactory, ProductFactory, SegmentFactory, WorkspaceMemberFactory, catalogue_ids
 from tests.webhooks.delivering import make_deliveries
 from tests.workspaces.conversations.facts import receive, received
@@ -87,6 +88,7 @@ def secrets_of(workspace: Workspace) -> list[str]:
     session = create_session(
         agency=agency, workspace=workspace, platform="whatsapp", return_url=address, now=now, by=SYSTEM
     )
+    begin_tries(kind="export", keys=[1])
     store_notice(body=b'{"text": "a customer\'s message"}')
     return [
         agency_key,

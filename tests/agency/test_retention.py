@@ -122,7 +122,7 @@ def test_every_rule_says_how_far_behind_it_is(db: None) -> None:
         "events", "activity", "mail", "invitations", "sent_forms", "web_sessions", "idempotency_keys",
         "permanent_idempotency_keys", "deliveries", "hourly_stats", "hourly_counts", "connect_sessions",
         "unsubscriptions", "provider_notices", "contact_imports", "parked_changes", "bulk_operations", "exports",
-        "pending_sign_ups", "media_uploads", "messages",
+        "begun_work", "pending_sign_ups", "media_uploads", "messages",
         "notes", "notifications",
     }  # fmt: skip
     assert set(lags.values()) == {timedelta(0)}

@@ -16,7 +16,7 @@ from agency.models import BulkOperation, BulkOperationItem
 from agency.models.bulk import LONGEST_ERROR
 from agency.services.bulk.actions import BulkAction, BulkCall, bulk_action
 from agency.services.bulk.operations import end_bulk_operation, selection_of
-from agency.services.jobs.selections import reason_to_stop
+from agency.services.jobs.selections import BROKE_OFF, reason_to_stop
 from config.errors import DomainError
 
 logger = logging.getLogger(__name__)
@@ -41,6 +41,13 @@ def work_on(pk: int, *, now: datetime, chunk: int = CHUNK, batch: int = BATCH) -
         make_items(pk, size=chunk)
         return True
     return _do_batch(operation, now, batch)
+
+
+def give_up_operation(pk: int, *, now: datetime) -> bool:
+    """End an operation whose next item kills whoever does it; says that it wants no other turn."""
+    operation = BulkOperation.objects.select_related("agency", "created_by").get(pk=pk)
+    end_bulk_operation(operation, State.STOPPED, now=now, because=BROKE_OFF)
+    return False
 
 
 @transaction.atomic

@@ -18,7 +18,7 @@ from agency.services.activity import record_activity
 from agency.services.agencies import lock_agency
 from agency.services.exports.cells import csv_line, csv_row, json_line
 from agency.services.exports.sources import ExportSource, Rows, export_source
-from agency.services.jobs.selections import Selection, TooManyJobs, reason_to_stop
+from agency.services.jobs.selections import BROKE_OFF, Selection, TooManyJobs, reason_to_stop
 from agency.services.notifications.agencies_own import notify_of_ended_job
 from config.errors import NotFound
 
@@ -87,6 +87,15 @@ def write_piece(pk: int, *, now: datetime, size: int = ROWS_OF_A_PIECE) -> bool:
         notify_of_ended_job(export, now=now)
     export.save()
     return export.is_active
+
+
+@transaction.atomic
+def give_up_export(pk: int, *, now: datetime) -> bool:
+    """End an export whose next rows kill whoever writes them; says that it wants no other turn."""
+    export = Export.objects.select_for_update(of=("self",)).select_related("agency", "created_by").get(pk=pk)
+    if export.is_active:
+        _stop(export, BROKE_OFF, now)
+    return False
 
 
 def available(agency: Agency, now: datetime) -> QuerySet[Export]:

@@ -12,6 +12,7 @@ from config.errors import Conflict
 
 ROLE_LOST = "Whoever asked for it may no longer do this."
 AGENCY_SUSPENDED = "The agency is suspended."
+BROKE_OFF = "It broke off five times at the same place."
 
 
 class TooManyJobs(Conflict):

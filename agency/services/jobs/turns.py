@@ -3,16 +3,18 @@
 import logging
 import time
 from collections.abc import Callable
-from typing import Final
+from functools import partial
+from typing import Final, NamedTuple
 
 from django.db import connection
 
 from agency.models import BulkOperation, Export
 from agency.models.jobs import ACTIVE
-from agency.services.bulk.working import work_on
-from agency.services.exports.files import write_piece
+from agency.services.bulk.working import give_up_operation, work_on
+from agency.services.exports.files import give_up_export, write_piece
 from config.db import database_now
 from config.leases.turns import Path, Turns
+from config.tries.counting import died_before, run_counted
 
 logger = logging.getLogger(__name__)
 
@@ -22,7 +24,21 @@ MOST_KNOWN: Final = 10_000
 # After a fault a job waits for so long, and holds up no other.
 PAUSE_SECONDS: Final = 30.0
 KINDS: Final = (BulkOperation, Export)
-BULK: Final = 0
+
+
+class Job(NamedTuple):
+    """What a kind of jobs is called where tries are counted, what does a piece of one, and what ends one."""
+
+    kind: str
+    work: Callable[..., bool]
+    give_up: Callable[..., bool]
+
+
+# In the order of `KINDS`.
+JOBS: Final = (
+    Job("bulk operation", work_on, give_up_operation),
+    Job("export", write_piece, give_up_export),
+)
 
 
 class JobRound:
@@ -53,14 +69,18 @@ class JobRound:
         found = {path for path in _active() if path not in self._rests}
         for path in self._known - found:
             self._turns.remove(path)
-        for path in sorted(found - self._known):
+        died = {(number, int(key)) for number, job in enumerate(JOBS) for key in died_before(job.kind)}
+        # What killed its process comes after all others, which else would never have their turn.
+        for path in sorted(found - self._known, key=lambda path: (path[1:] in died, path)):
             self._turns.add(path)
         self._known = found
 
     def _work(self, path: Path) -> bool:
-        work: Callable[..., bool] = work_on if path[1] == BULK else write_piece
+        job, pk, now = JOBS[path[1]], path[-1], database_now()
         try:
-            return work(path[-1], now=database_now())
+            return run_counted(
+                partial(job.work, pk, now=now), kind=job.kind, key=pk, give_up=partial(job.give_up, pk, now=now)
+            )
         except Exception as error:  # the outermost loop: whatever ails one job, the others have their turn
             if not connection.is_usable():
                 raise  # the database is away, which says nothing about the job

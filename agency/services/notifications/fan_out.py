@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from datetime import datetime, time, timedelta
+from functools import partial
 from typing import Any, Final
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from agency.models import Notification, NotificationEvent, NotificationPreference, User
 from agency.models.notifications import Way
@@ -14,21 +16,33 @@ from agency.notification_kinds import NotificationKind, notification_kinds
 from agency.services.notifications.recipients import recipients_of
 from config.api.fields.texts import known_zones
 from config.db import database_now
+from config.tries.counting import begin_next, run_begun
 
 BATCH: Final = 500
+KIND: Final = "notification"
 DIGEST_AT: Final = time(8)
 
 
-@transaction.atomic
 def tell_next_people() -> bool:
-    """Write the rows of some people of the oldest event that has people left; says whether there was one.
-
-    Rows and the place that was reached are committed together: whoever goes on tells nobody twice.
-    """
-    waiting = NotificationEvent.objects.filter(told_at=None).order_by("id").select_related("agency")
-    event = waiting.select_for_update(skip_locked=True, no_key=True, of=("self",)).first()
-    if event is None:
+    """Write the rows of some people of the oldest event that has people left; says whether there was one."""
+    begun = begin_next(_waiting().order_by("id"), kind=KIND)
+    if begun is None:
         return False
+    pk = begun[0].pk
+    return run_begun(begun[1], partial(_tell_people_of, pk), give_up=partial(_tell_nobody_else, pk))
+
+
+def _waiting() -> "QuerySet[NotificationEvent]":
+    rows = NotificationEvent.objects.filter(told_at=None).select_related("agency")
+    return rows.select_for_update(skip_locked=True, no_key=True, of=("self",))
+
+
+@transaction.atomic
+def _tell_people_of(pk: int) -> bool:
+    """Write rows and the place that was reached together: whoever goes on tells nobody twice."""
+    event = _waiting().filter(pk=pk).first()
+    if event is None:
+        return True  # somebody else has it
     now = database_now()
     kind = notification_kinds.get(event.kind)
     people = _next_people(event) if kind else []
@@ -37,6 +51,12 @@ def tell_next_people() -> bool:
         event.told_until = people[-1].pk
     event.told_at = now if len(people) < BATCH else None
     event.save(update_fields=["told_until", "told_at"])
+    return True
+
+
+def _tell_nobody_else(pk: int) -> bool:
+    """Leave an event alone whose next people kill whoever writes their rows."""
+    NotificationEvent.objects.filter(pk=pk, told_at=None).update(told_at=database_now())
     return True
 
 

@@ -1,7 +1,8 @@
 """E-mails about notifications: a few at once, all others in one a day. Who may still see it is judged here anew."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
 from django.db import transaction
@@ -16,8 +17,10 @@ from agency.services.notifications.fan_out import chosen_ways, mail_due_at, way_
 from agency.services.notifications.recipients import recipients_of
 from agency.tenants import Audience
 from config.db import database_now
+from config.tries.counting import begin_next, run_begun
 
 HOUR: Final = timedelta(hours=1)
+KIND: Final = "notification e-mail"
 # E-mails at once to one person in an hour; what comes on top is in the day's.
 MOST_AT_ONCE: Final = 6
 # What a digest names; of the others it says how many there are, of so many at most.
@@ -25,16 +28,45 @@ MOST_LINES: Final = 30
 MOST_IN_DIGEST: Final = 10_000
 
 
-@transaction.atomic
 def mail_next_at_once() -> bool:
-    """Queue the e-mail about the oldest notification that waits for one; says whether there was any.
+    """Queue the e-mail about the oldest notification that waits for one; says whether there was any."""
+    return _mail_next(Way.AT_ONCE, _mail_at_once, give_up=_mail_no_more)
 
-    The e-mail's row and `mailed_at` are one transaction.
-    """
+
+def mail_next_digest() -> bool:
+    """Queue one person's e-mail of the day from one agency, with all that waits for it; says whether there was any."""
+    return _mail_next(Way.DIGEST, _mail_digest, give_up=_mail_no_digest)
+
+
+def _mail_next(way: Way, work: Callable[[int, datetime], bool], *, give_up: Callable[[int], bool]) -> bool:
     now = database_now()
-    row = _next_due(Way.AT_ONCE, now)
-    if row is None:
+    begun = begin_next(_due(way, now).order_by("mail_due_at", "id"), kind=KIND)
+    if begun is None:
         return False
+    pk = begun[0].pk
+    return run_begun(begun[1], partial(work, pk, now), give_up=partial(give_up, pk))
+
+
+def _mail_no_more(pk: int) -> bool:
+    """Leave the e-mail about a notification out that kills whoever writes it; it stays in the list of its person."""
+    Notification.objects.filter(pk=pk).update(way=Way.CONSOLE, mail_due_at=None)
+    return True
+
+
+def _mail_no_digest(pk: int) -> bool:
+    """Leave a person's e-mail of the day out."""
+    first = Notification.objects.select_related("event").get(pk=pk)
+    rows = Notification.objects.filter(user=first.user_id, event__agency=first.event.agency_id, way=Way.DIGEST)
+    rows.filter(mail_due_at__isnull=False).update(way=Way.CONSOLE, mail_due_at=None)
+    return True
+
+
+@transaction.atomic
+def _mail_at_once(pk: int, now: datetime) -> bool:
+    """Queue an e-mail: its row and `mailed_at` are one transaction."""
+    row = _locked(pk, Way.AT_ONCE, now)
+    if row is None:
+        return True
     way = _way_now(row)
     if way == Way.AT_ONCE and _count_of_hour(row.user, now) >= MOST_AT_ONCE:
         way = Way.DIGEST
@@ -53,12 +85,10 @@ def mail_next_at_once() -> bool:
 
 
 @transaction.atomic
-def mail_next_digest() -> bool:
-    """Queue one person's e-mail of the day from one agency, with all that waits for it; says whether there was any."""
-    now = database_now()
-    first = _next_due(Way.DIGEST, now)
+def _mail_digest(pk: int, now: datetime) -> bool:
+    first = _locked(pk, Way.DIGEST, now)
     if first is None:
-        return False
+        return True
     waiting = Notification.objects.filter(
         user=first.user, event__agency=first.event.agency_id, way=Way.DIGEST, mail_due_at__lte=now
     )
@@ -83,11 +113,14 @@ def _queue_digest(first: Notification, rows: Sequence[Notification], *, more: in
     )
 
 
-def _next_due(way: Way, now: datetime) -> Notification | None:
-    """Lock the oldest that is due, and then its person, so that one worker counts their e-mails."""
-    due = Notification.objects.filter(way=way, mail_due_at__lte=now).order_by("mail_due_at", "id")
-    locked = due.select_for_update(skip_locked=True, of=("self",)).select_related("user", "event__agency")
-    row = locked.first()
+def _due(way: Way, now: datetime) -> "QuerySet[Notification]":
+    due = Notification.objects.filter(way=way, mail_due_at__lte=now)
+    return due.select_for_update(skip_locked=True, of=("self",)).select_related("user", "event__agency")
+
+
+def _locked(pk: int, way: Way, now: datetime) -> Notification | None:
+    """Lock one that is still due, and then its person, so that one worker counts their e-mails."""
+    row = _due(way, now).filter(pk=pk).first()
     if row is not None:
         User.objects.select_for_update(no_key=True).get(pk=row.user_id)
     return row

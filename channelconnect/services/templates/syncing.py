@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final
 
 from django.db import connection, transaction
@@ -13,6 +14,7 @@ from channelconnect.providers.notices import TemplateChanged
 from channelconnect.providers.templates import ListedTemplate, list_templates
 from channelconnect.services.templates.listing import shown_templates
 from config.errors import Invalid
+from config.tries.counting import run_counted
 from workspaces.conversations.services.errors import ChannelNotActive
 from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.services import record_workspace_event
@@ -21,6 +23,8 @@ logger = logging.getLogger(__name__)
 
 EVERY: Final = timedelta(hours=1)
 AFTER_A_FAULT: Final = timedelta(minutes=10)
+AFTER_GIVING_UP: Final = timedelta(days=2)
+KIND: Final = "template list"
 BATCH: Final = 500
 FIELDS: Final = (
     "provider_id",
@@ -88,10 +92,19 @@ def sync_next(*, now: datetime) -> bool:
         return False
     # First, so that what asks for another listing meanwhile is heard.
     TemplateSync.objects.filter(pk=due.pk).update(due_at=now + EVERY)
+    run_counted(partial(_sync_due, due, now), kind=KIND, key=due.pk, give_up=partial(_give_up, due, now))
+    return True
+
+
+def _sync_due(due: TemplateSync, now: datetime) -> None:
     fault = _sync(due, now)
     changes = {"fault": fault, "due_at": now + AFTER_A_FAULT} if fault else {"fault": "", "synced_at": now}
     TemplateSync.objects.filter(pk=due.pk).update(**changes)
-    return True
+
+
+def _give_up(due: TemplateSync, now: datetime) -> None:
+    """Leave a business account alone for long whose listing kills whoever keeps it, unless somebody asks for it."""
+    TemplateSync.objects.filter(pk=due.pk).update(fault="broke_off", due_at=now + AFTER_GIVING_UP)
 
 
 def _sync(due: TemplateSync, now: datetime) -> str:

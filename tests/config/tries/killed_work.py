@@ -1,0 +1,106 @@
+"""Work whose process is killed at a statement, each time that it comes there: for `tests.processes.preloaded`."""
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from django.db import connection
+from django.db.backends.signals import connection_created
+
+from agency.models import Mail
+from agency.services.jobs.turns import run_jobs
+from agency.services.mail.sending import send_next_mail
+from agency.services.notifications.fan_out import tell_next_people
+from agency.services.notifications.mailing import mail_next_at_once, mail_next_digest
+from channelconnect.models import ChannelCredential, TemplateSync
+from channelconnect.services.access_checks import check_next_access
+from channelconnect.services.fetching import fetch_next
+from channelconnect.services.templates.syncing import sync_next
+from config.db import database_now
+from tests.processes.killed_at_statements import ended_child
+from workspaces.conversations.models import MediaFetch
+
+# Beyond that the work comes to no end by itself.
+MOST_RUNS = 30
+
+
+def fetch_media() -> None:
+    MediaFetch.objects.filter(status="pending", tries__lt=MOST_RUNS).update(due_at=database_now())
+    while fetch_next(now=database_now()):
+        pass
+
+
+def list_templates() -> None:
+    TemplateSync.objects.filter(due_at__lte=database_now() + timedelta(hours=2)).update(due_at=database_now())
+    while sync_next(now=database_now()):
+        pass
+
+
+def check_access() -> None:
+    ChannelCredential.objects.exclude(access_check_due_at=None).update(access_check_due_at=database_now())
+    check_next_access(now=database_now())
+
+
+def send_mail() -> None:
+    Mail.objects.filter(sent_at=None, given_up_at=None).update(next_attempt_at=database_now())
+    while send_next_mail():
+        pass
+
+
+def notify() -> None:
+    while tell_next_people():
+        pass
+
+
+def mail_at_once() -> None:
+    while mail_next_at_once():
+        pass
+
+
+def mail_digest() -> None:
+    while mail_next_digest():
+        pass
+
+
+def work_on_jobs() -> None:
+    run_jobs(seconds=20)
+
+
+WORKS: dict[str, Callable[[], None]] = {
+    work.__name__: work
+    for work in (
+        fetch_media,
+        list_templates,
+        check_access,
+        send_mail,
+        notify,
+        mail_at_once,
+        mail_digest,
+        work_on_jobs,
+    )
+}
+
+
+def main(name: str, statement: str, value: str) -> None:
+    """Write how many processes were killed before one came to its end, or stop counting at `MOST_RUNS`."""
+
+    def run(execute: Callable[..., Any], sql: Any, parameters: Any, *rest: Any) -> Any:
+        if statement in str(sql) and value in {str(one) for one in parameters or ()}:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return execute(sql, parameters, *rest)
+
+    def kill_at_statement(connection: Any, **_: Any) -> None:
+        connection.execute_wrappers.append(run)
+
+    def work() -> None:
+        connection_created.connect(kill_at_statement, weak=False)
+        connection.close()
+        WORKS[name]()
+
+    kills = 0
+    while kills < MOST_RUNS and ended_child(work) == signal.SIGKILL:
+        kills += 1
+    sys.stdout.write(str(kills))
