@@ -19,6 +19,8 @@ PRODUCTION = ENVIRONMENT == "production"
 DEBUG = False
 
 SECRET_KEY = env.text("SECRET_KEY", purpose="50 or more random characters that sign sessions and links")
+# Earlier keys: what they signed is still believed, and nothing is signed with them.
+SECRET_KEY_FALLBACKS = env.comma_separated("SECRET_KEY_FALLBACKS")
 FIELD_ENCRYPTION_KEYS = env.comma_separated("FIELD_ENCRYPTION_KEYS")
 if not FIELD_ENCRYPTION_KEYS:
     env.complaints.append(

@@ -62,6 +62,10 @@ def _is_guessable(key: str, _: Given) -> bool:
     return len(key) < SHORTEST_KEY or is_repetitive or key.startswith("django-insecure-")
 
 
+def _has_guessable_key(keys: str, given: Given) -> bool:
+    return any(_is_guessable(key, given) for key in _items(keys))
+
+
 def _has_weak_key(keys: str, _: Given) -> bool:
     return any(_is_weak_fernet_key(key.strip()) for key in keys.split(",") if key.strip())
 
@@ -145,6 +149,7 @@ TOKENS_GO_THERE = "must begin with https://: customers' tokens go there."
 DANGERS = (
     Danger("DEBUG", _is_on, "must not be on: this product never shows its faults to those who ask."),
     Danger("SECRET_KEY", _is_guessable, "is short, repetitive or an example: 50 or more random characters are needed."),
+    Danger("SECRET_KEY_FALLBACKS", _has_guessable_key, "holds a key that is short, repetitive or an example."),
     Danger("FIELD_ENCRYPTION_KEYS", _has_weak_key, "holds what is no Fernet key, or one that was not made at random."),
     Danger("PUBLIC_URL", _is_no_https_origin, "must be https:// and a host, and no more: sessions and links go there."),
     Danger("HOSTS", _names_any_host, "must name the hosts: neither * nor a whole top-level domain."),

@@ -19,14 +19,16 @@ SALT = "agency.account.sign_in.known_browsers"
 
 def browser_id(request: HttpRequest, account: str) -> str | None:
     """Give the id under which this browser is known for an account (its digest); None for a stranger's."""
-    return _accounts(request).get(_mark(account))
+    known = _accounts(request)
+    return next((known[mark] for mark in _marks(account) if mark in known), None)
 
 
 def remember_browser(request: HttpRequest, response: HttpResponseBase, account: str) -> None:
     """Make this browser known for an account that has shown its password, or the link in its e-mail."""
     known = _accounts(request)
-    mark = _mark(account)
-    known[mark] = known.pop(mark, "") or secrets.token_urlsafe(12)
+    marks = _marks(account)
+    found = [known.pop(mark) for mark in marks if mark in known]
+    known[marks[0]] = found[0] if found else secrets.token_urlsafe(12)
     latest = dict(list(known.items())[-MOST_ACCOUNTS:])
     response.set_cookie(
         settings.KNOWN_BROWSER_COOKIE_NAME,
@@ -38,9 +40,13 @@ def remember_browser(request: HttpRequest, response: HttpResponseBase, account: 
     )
 
 
-def _mark(account: str) -> str:
-    """Name an account so that whoever reads the cookie learns nobody's address by guessing."""
-    return salted_hmac(SALT, account).hexdigest()[:24]
+def _marks(account: str) -> list[str]:
+    """Name an account so that whoever reads the cookie learns nobody's address by guessing.
+
+    The first name is made with the present `SECRET_KEY`, the others with earlier ones.
+    """
+    keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    return [salted_hmac(SALT, account, secret=key).hexdigest()[:24] for key in keys]
 
 
 def _accounts(request: HttpRequest) -> dict[str, str]:

@@ -83,9 +83,15 @@ def pending_sign_in(request: HttpRequest, *, now: datetime) -> tuple[User, Pendi
     if now > datetime.fromisoformat(pending.until) or pending.agency != host_agency_id(request):
         return None
     user = User.objects.filter(pk=pending.user, is_active=True).first()
-    if user is None or not constant_time_compare(pending.password, user.get_session_auth_hash()):
+    if user is None or not _is_password_of(user, pending.password):
         return None
     return user, pending
+
+
+def _is_password_of(user: User, shown: str) -> bool:
+    """Say whether the password that was shown is still the person's; an earlier `SECRET_KEY` may have marked it."""
+    marks = [user.get_session_auth_hash(), *user.get_session_auth_fallback_hash()]
+    return any(constant_time_compare(shown, mark) for mark in marks)
 
 
 def complete_sign_in(

@@ -12,8 +12,10 @@ from agency.models import Mail, PendingSignUp, User
 from agency.models.agencies import Agency
 from agency.services.mail.links import host_for_password, password_path
 
-# As of invitations, nothing of a link is stored: the row is named, and the signature made when the e-mail is.
-SIGN_UP_LINKS = signing.Signer(salt="agency.sign_up")
+
+def sign_up_signer() -> signing.Signer:
+    """As of invitations, nothing of a link is stored: the row is named, and the signature made when the e-mail is."""
+    return signing.Signer(salt="agency.sign_up")
 
 
 def queue_confirmation(pending: PendingSignUp) -> Mail:
@@ -54,7 +56,7 @@ def pending_sign_up_of(mail: Mail) -> PendingSignUp | None:
 def pending_sign_up_of_link(token: str) -> PendingSignUp | None:
     """Give what a link names, whatever its state; None for a made-up link."""
     try:
-        uuid = UUID(SIGN_UP_LINKS.unsign(token))
+        uuid = UUID(sign_up_signer().unsign(token))
     except (signing.BadSignature, ValueError):
         return None
     return PendingSignUp.objects.select_related("agency").filter(uuid=uuid).first()
@@ -62,7 +64,7 @@ def pending_sign_up_of_link(token: str) -> PendingSignUp | None:
 
 def confirmation_path(mail: Mail) -> str:
     """Give the path at which a sign-up is confirmed."""
-    return reverse("sign-up:confirm-link", args=[SIGN_UP_LINKS.sign(UUID(mail.context["sign_up"]).hex)])
+    return reverse("sign-up:confirm-link", args=[sign_up_signer().sign(UUID(mail.context["sign_up"]).hex)])
 
 
 def has_to_choose_a_password(mail: Mail) -> bool:

@@ -14,7 +14,7 @@ from playwright.sync_api import Page
 from pytest_django.live_server_helper import LiveServer
 
 from agency.models import PendingSignUp
-from agency.services.mail.sign_up import SIGN_UP_LINKS
+from agency.services.mail.sign_up import sign_up_signer
 from tests.agency.console.browsers import PASSWORD, a_person
 from tests.agency.two_factor import an_app
 from tests.flows.every_page.checks import examine, examine_errors, examine_frame
@@ -153,7 +153,7 @@ def test_pages_of_sign_up(sweep: Sweep, open_page: Open, a: ExtremeTenant, live_
     form, sent, ended, confirm = SIGN_UP_PAGES
     addresses = {form: "sign-up", sent: "sign-up/sent", ended: "sign-up/confirm/none"}
     found = sweep.visit(page, {name: f"{base}/{address}" for name, address in addresses.items()})
-    link = f"{base}/sign-up/confirm/{SIGN_UP_LINKS.sign(PendingSignUp.objects.get().uuid.hex)}"
+    link = f"{base}/sign-up/confirm/{sign_up_signer().sign(PendingSignUp.objects.get().uuid.hex)}"
     require_none(found + sweep.step(page, confirm, lambda: page.goto(link), lambda: examine_with_errors(page)))
 
 

@@ -12,7 +12,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.models import Member, User
 from agency.services import change_sign_up
-from agency.services.mail.sign_up import SIGN_UP_LINKS
+from agency.services.mail.sign_up import sign_up_signer
 from channelconnect.services import connect_url
 from tests.agency.console import test_access as console
 from tests.broadcasts.under_way import a_broadcast
@@ -106,7 +106,7 @@ def of_sign_up(tenant: Tenant) -> dict[str, str]:
     made = request_sign_up(
         agency=tenant.agency, name="Ada", email=email, password="a-long-battery", business=business, now=now()
     )
-    ids: dict[str, list[Any]] = {"confirm-link": [SIGN_UP_LINKS.sign(made.hex)]}
+    ids: dict[str, list[Any]] = {"confirm-link": [sign_up_signer().sign(made.hex)]}
     names = ("form", "sent", "confirm-link", "confirm")
     assert {*names} == names_in("sign-up")
     return {name: reverse(f"sign-up:{name}", args=ids.get(name, [])) for name in names}
