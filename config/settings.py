@@ -33,6 +33,8 @@ DATABASE_DIRECT_URL = env.text("DATABASE_DIRECT_URL", DATABASE_URL)
 REDIS_URL = env.text("REDIS_URL", purpose="where Redis is, such as redis://host:6379/0")
 PUBLIC_URL = env.text("PUBLIC_URL", purpose="the address people open, such as https://app.example.com").rstrip("/")
 INSTANCE_ID = env.text("INSTANCE_ID", "")
+# Where workers and beat say that their loops turn (config/heartbeats.py); without a folder they do not.
+HEARTBEAT_DIRECTORY = env.text("HEARTBEAT_DIRECTORY", "")
 
 # Hosts ------------------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from celery import Celery, Task, signals
 from django.conf import settings
 from django.db import transaction
 
+from config.celery.heartbeats import WorkerHeartbeat
 from config.celery.worker import KeptTasks
 from config.postgresql.races import tried_again
 from config.redis import RedisAway, attempt
@@ -34,6 +35,7 @@ app: "Celery[Task[..., Any]]" = Celery("config", task_cls=RepeatedTask)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.steps["consumer"].add(KeptTasks)
+app.steps["consumer"].add(WorkerHeartbeat)
 
 
 def wake_up_channel(name: str) -> str:

@@ -6,6 +6,10 @@ from typing import Any
 
 from celery import beat
 from celery.schedules import schedule
+from django.conf import settings
+
+from config.celery.heartbeats import BROKER
+from config.heartbeats import Heartbeat
 
 # So many tasks of a queue may wait while no worker takes them. They carry no data: more would say no more.
 MOST_WAITING = 20
@@ -33,6 +37,18 @@ class Scheduler(beat.Scheduler):
 
     Entry = Entry
 
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        self.heartbeat = Heartbeat(settings.HEARTBEAT_DIRECTORY, "beat")
+        super().__init__(*arguments, **named)
+
+    def _ensure_connected(self) -> Any:
+        self.heartbeat.wait_for(BROKER)
+        return super()._ensure_connected()
+
+    def tick(self, *arguments: Any, **named: Any) -> Any:
+        self.heartbeat.turn()
+        return super().tick(*arguments, **named)
+
     def setup_schedule(self) -> None:
         self.schedule = {}
         self.merge_inplace(self.app.conf.beat_schedule)
@@ -45,6 +61,7 @@ class Scheduler(beat.Scheduler):
 
     def close(self) -> None:
         """Drop the connection without a word: a broker that answers nothing would be waited for half a minute."""
+        self.heartbeat.end()
         self.connection.collect(socket_timeout=1)
 
     def waiting_in(self, queue: str) -> int:

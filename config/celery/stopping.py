@@ -8,6 +8,8 @@ from typing import Any
 
 from celery import signals
 
+from config.celery.heartbeats import turns_of_this_task
+
 # Made before the pool's children are forked, so that they see the worker's warm shutdown.
 stopping = multiprocessing.get_context("fork").Event()
 
@@ -18,10 +20,14 @@ def stop(**_: Any) -> None:
 
 
 def until_worker_ends(*, longest_seconds: float) -> Callable[[], bool]:
-    """Give what says that the task is to stop: its worker ends or was killed, or it has worked for too long."""
-    worker, until = os.getppid(), time.monotonic() + longest_seconds
+    """Give what says that the task is to stop: its worker ends or was killed, or it has worked for too long.
+
+    The task asks at each turn of its loop: so that is where its heartbeat comes from.
+    """
+    worker, until, turn = os.getppid(), time.monotonic() + longest_seconds, turns_of_this_task()
 
     def should_stop() -> bool:
+        turn()
         # A worker that was killed leaves its child behind, which nobody would stop.
         return stopping.is_set() or os.getppid() != worker or time.monotonic() > until
 

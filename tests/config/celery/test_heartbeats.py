@@ -1,0 +1,159 @@
+"""Every worker and beat say that their loops turn, and the check finds one that does not."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from config.heartbeats import SILENCE_SECONDS, Heartbeat, Pulse, faults, path_of, read
+from tests.processes.own_processes import celery_arguments, start, variables
+from tests.processes.starting import stop
+from tests.waiting import until
+from tools.local import ROOT
+
+
+@contextmanager
+def at_work(folder: Path, *names: str, **environment: str) -> Iterator[None]:
+    given = {**variables(), "HEARTBEAT_DIRECTORY": str(folder), **environment}
+    processes = [start(celery_arguments(name), given) for name in names]
+    try:
+        yield
+    finally:
+        ended = [stop(process) for process in processes]
+    assert ended == [0] * len(names)
+
+
+def check(folder: Path, *arguments: str) -> tuple[int, str]:
+    """Ask as a container does: by the command, without Django."""
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "config.heartbeats", *arguments],
+        env={"PATH": os.environ["PATH"], "HEARTBEAT_DIRECTORY": str(folder)},
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=False,
+    )
+    assert "django" not in done.stderr
+    return done.returncode, done.stdout
+
+
+def pid_of(folder: Path, process: str, loop: str = "") -> int:
+    def turning() -> int:
+        pulse = read(path_of(folder, process, loop))
+        return pulse.pid if pulse and not pulse.waits_for else 0
+
+    return until(turning, what=f"a turn of {process} {loop}")
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("name", "process", "loops"),
+    [
+        ("worker", "worker-0", ["broadcasts.prepare", "channelconnect.read_notices"]),
+        ("dispatcher", "dispatcher-0", ["webhooks.deliver"]),
+        ("sender", "sender-0", ["channelconnect.send", ""]),
+        ("beat", "beat", [""]),
+    ],
+)
+def test_a_loop_that_stands_still_is_found_and_one_that_goes_on_is_well(
+    name: str, process: str, loops: list[str], tmp_path: Path
+) -> None:
+    with at_work(tmp_path, name):
+        for loop in loops:
+            pid = pid_of(tmp_path, process, loop)
+            assert check(tmp_path, name) == (0, "Everything turns.\n")
+            os.kill(pid, signal.SIGSTOP)
+            try:
+                [said] = until(lambda: faults(tmp_path, name, silence=4), what="a loop that is found to stand still")
+                assert said.startswith(f"{loop} of {process} has" if loop else f"{process} has not turned")
+                assert check(tmp_path, name, "--silence", "4")[0] == 1
+            finally:
+                os.kill(pid, signal.SIGCONT)
+            until(lambda: not faults(tmp_path, name, silence=4), what="a loop that goes on")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("name", ["dispatcher", "beat"])
+def test_a_process_that_waits_for_its_broker_does_not_hang(name: str, tmp_path: Path) -> None:
+    process = "beat" if name == "beat" else f"{name}-0"
+    given = {**variables(), "HEARTBEAT_DIRECTORY": str(tmp_path), "CELERY_BROKER_URL": "redis://127.0.0.1:1/0"}
+    waiting = start(celery_arguments(name), given)
+    try:
+
+        def is_waiting() -> bool:
+            pulse = read(path_of(tmp_path, process))
+            return bool(pulse and pulse.waits_for == "its broker")
+
+        until(is_waiting, what="a process that waits for its broker")
+        assert check(tmp_path, name, "--silence", "0") == (0, "Everything turns.\n")
+    finally:
+        stop(waiting)
+
+
+def write(folder: Path, process: str, *, age: float, loop: str = "", loops: tuple[str, ...] = ()) -> None:
+    """Leave a pulse that a loop of this very process has written so long ago."""
+    at = time.monotonic() - age
+    path_of(folder, process, loop).write_text(json.dumps(Pulse(os.getpid(), at, at, loops)._asdict()))
+
+
+def test_a_loop_is_well_for_a_minute_after_its_last_turn(tmp_path: Path) -> None:
+    write(tmp_path, "worker", age=SILENCE_SECONDS / 2, loops=("a.loop",))
+    assert faults(tmp_path) == []
+    write(tmp_path, "worker", age=SILENCE_SECONDS + 1, loops=("a.loop",))
+    [said] = faults(tmp_path, "worker")
+    assert said.startswith("worker has not turned for 61")
+    own = Heartbeat(str(tmp_path), "worker", loops=["a.loop"])
+    write(tmp_path, "worker", age=1000, loop="a.loop")
+    own.turn()
+    assert faults(tmp_path) == []  # it has just begun, and begins its loop now
+
+
+def test_a_loop_that_never_began_is_found(tmp_path: Path) -> None:
+    began = time.monotonic() - SILENCE_SECONDS - 1
+    pulse = Pulse(os.getpid(), time.monotonic(), began, ("a.loop",))
+    path_of(tmp_path, "worker").write_text(json.dumps(pulse._asdict()))
+    [said] = faults(tmp_path)
+    assert said.startswith("a.loop of worker has not turned for 61")
+    Heartbeat(str(tmp_path), "worker", loop="a.loop").turn()
+    assert faults(tmp_path) == []
+
+
+def test_a_name_stands_for_all_that_are_numbered(tmp_path: Path) -> None:
+    write(tmp_path, "dispatcher-1", age=0)
+    write(tmp_path, "dispatcher-2", age=100)
+    write(tmp_path, "sender-1", age=200)
+    assert [said.split()[0] for said in faults(tmp_path, "dispatcher")] == ["dispatcher-2"]
+    assert [said.split()[0] for said in faults(tmp_path)] == ["dispatcher-2", "sender-1"]
+
+
+def test_what_is_no_pulse_is_none(tmp_path: Path) -> None:
+    (tmp_path / "list.json").write_text("[1]")
+    assert faults(tmp_path) == [f"No process has written anything into {tmp_path} yet."]
+    path_of(tmp_path, "beat").write_text("[1]")
+    assert faults(tmp_path) == ["beat has ended."]
+
+
+def test_what_has_ended_or_never_began_is_not_well(tmp_path: Path) -> None:
+    assert faults(tmp_path, "beat") == [f"No process named beat has written anything into {tmp_path} yet."]
+    pid = os.fork()
+    if pid == 0:
+        Heartbeat(str(tmp_path), "beat").turn()
+        os._exit(0)
+    os.waitpid(pid, 0)
+    assert faults(tmp_path, "beat") == ["beat has ended."]
+
+
+def test_a_folder_that_takes_nothing_stops_no_loop() -> None:
+    Heartbeat("/nowhere/at/all", "worker").turn()
+    Heartbeat("", "worker").wait_for("its broker")
+    assert not Path("/nowhere").exists()
