@@ -12,6 +12,8 @@ PYTHONS := $(or $(PYTHON),python3.11 python3.12 python3.13 python3.14 python3 py
 checksum = $(shell cksum < lock/$(1).txt | tr ' ' '-')
 LOCAL := $(VENV)/.installed-local-$(call checksum,local)
 DEV := $(VENV)/.installed-dev-$(call checksum,dev)
+AUDIT_VENV := .venv-audit
+AUDIT := $(AUDIT_VENV)/.installed-$(call checksum,audit)
 BENCH := $(VENV)/.installed-bench-$(call checksum,bench)
 
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input install --quiet --require-hashes
@@ -33,7 +35,7 @@ PDEATHSIG := $(shell setpriv --pdeathsig TERM -- true 2>/dev/null && echo setpri
 LINTS := lint-types lint-style lint-imports lint-migrations lint-deployment lint-scripts lint-files
 
 .DEFAULT_GOAL := help
-.PHONY: help run test coverage fast smoke lint $(LINTS) demo bench fuzz chaos prove release messages screenshots sweep shell manage lock clean install
+.PHONY: help run test coverage fast smoke lint $(LINTS) demo bench fuzz chaos prove release audit sbom licences messages screenshots sweep shell manage lock clean install
 
 help:  ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -104,6 +106,17 @@ release: $(DEV)  ## everything that must hold before a release: lint, tests, and
 	@$(MAKE) --no-print-directory test
 	@exec $(BIN)/python -m tests.proof --strict
 
+# It asks PyPI, and so is no part of lint. A package that nobody could be asked about fails, too.
+audit: $(AUDIT)  ## ask whether a package of an installation has a known vulnerability (needs the network)
+	@exec $(AUDIT_VENV)/bin/pip-audit --strict --require-hashes --disable-pip -r lock/production.txt $(ARGS)
+
+sbom: $(AUDIT)  ## write sbom.json, the parts of an installation in CycloneDX's form
+	@exec $(AUDIT_VENV)/bin/cyclonedx-py requirements lock/production.txt --pyproject pyproject.toml --mc-type application \
+	  --output-reproducible --of JSON -o sbom.json
+
+licences: $(DEV) $(AUDIT)  ## write docs/licences.md anew after a change of the lock files
+	@exec $(BIN)/python -m tools.licences $(AUDIT_VENV)/bin/pip-licenses
+
 messages: $(DEV)  ## bring the pages' words in every language up to date with the code, and compile them
 	@$(WITH_SERVERS) $(BIN)/python -m tools.messages
 
@@ -128,9 +141,9 @@ refuse_hosts = if grep -nE '://|file:|-index-url|--find-links| @ ' $(1); then \
 lock:  ## write the lock files anew (UPGRADE=1 for the newest versions)
 	@work=$$(mktemp -d) && trap 'rm -rf "$$work"' EXIT && \
 	$(call find_python) && $$python -m venv "$$work/venv" && "$$work/venv/bin/pip" install --quiet uv && \
-	for name in production local bench dev installer; do \
+	for name in production local bench dev installer audit; do \
 	  cp lock/$$name.txt "$$work/$$name.txt" 2>/dev/null; \
-	  case $$name in production) asked=pyproject.toml ;; installer) asked="--group $$name" ;; \
+	  case $$name in production) asked=pyproject.toml ;; installer|audit) asked="--group $$name" ;; \
 	  *) asked="pyproject.toml --group $$name" ;; esac; \
 	  env -i PATH="$$PATH" HOME="$$work" "$$work/venv/bin/uv" --no-config --system-certs pip compile \
 	    $$asked --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
@@ -165,6 +178,12 @@ $(DEV): | $(BIN)/python
 	@echo "Installing the packages of lock/dev.txt"
 	@$(call install,dev)
 	@touch $@ $(LOCAL)
+
+$(AUDIT): | $(BIN)/python
+	@echo "Installing the packages of lock/audit.txt"
+	@$(BIN)/python -m venv --clear $(AUDIT_VENV)
+	@$(AUDIT_VENV)/bin/python -m pip --disable-pip-version-check --no-input install --quiet --require-hashes -r lock/audit.txt
+	@touch $@
 
 $(BENCH): | $(BIN)/python
 	@echo "Installing the packages of lock/bench.txt"

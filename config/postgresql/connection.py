@@ -6,7 +6,6 @@ from typing import Any, TypeVar
 
 import psycopg
 from psycopg.abc import PQGen
-from psycopg.errors import _WaitTimeout
 from psycopg.pq import TransactionStatus
 
 from config.postgresql.waits import waits
@@ -41,9 +40,13 @@ class BoundedConnection(psycopg.Connection[Any]):
         allowed = waits.left
         if timeout is not None or allowed is None:
             return super().wait(gen, interval=interval, timeout=timeout)
+        started = time.monotonic()
         try:
             result = super().wait(gen, interval=interval, timeout=allowed)
-        except _WaitTimeout:
+        except psycopg.OperationalError as fault:
+            # The end of a wait has no name that psycopg makes public. A fault that the server tells of has a code.
+            if fault.sqlstate is not None or time.monotonic() - started < allowed:
+                raise
             waits.unanswered(allowed)
             self.pgconn.finish()
             raise DatabaseSilent(f"PostgreSQL has not answered for {allowed:.1f} s.") from None
