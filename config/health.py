@@ -21,6 +21,9 @@ from config.redis import RedisAway, attempt
 
 WORKER_KEY: Final = "worker:seen"
 BEAT_KEY: Final = "beat:seen"
+# When beat sent its pulse last, by Redis's clock; kept, so that one that is gone is seen to be.
+BEAT_TICK_KEY: Final = "beat:ticked-at"
+TICK: Final = "return redis.call('set', KEYS[1], redis.call('time')[1])"
 SILENCE_SECONDS: Final = 30
 DATABASE_SECONDS: Final = 2.0
 # So often at most does a process try whether the database takes writes, whoever asks.
@@ -75,6 +78,7 @@ def record_beat(**_: Any) -> None:
     """Leave a mark that the clock sent its pulse: nobody else does, and a worker may be away."""
     try:
         _record(BEAT_KEY)
+        attempt(lambda redis: redis.eval(TICK, 1, BEAT_TICK_KEY))
     except RedisAway:
         return
 

@@ -317,6 +317,9 @@ else:
         "OPTIONS": {"location": MEDIA_DIRECTORY, "file_permissions_mode": 0o600, "directory_permissions_mode": 0o700},
     }
 
+# Where an operator keeps backups: the exporter says how old the newest entry is. The product writes nothing there.
+BACKUP_DIRECTORY = env.text("BACKUP_DIRECTORY", "")
+
 # Web server -------------------------------------------------------------------------------------------
 
 # The threads of each web process that run Django, each with a connection to PostgreSQL; readiness has one more.

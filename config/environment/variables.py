@@ -13,6 +13,8 @@ from psycopg.conninfo import conninfo_to_dict
 Network = IPv4Network | IPv6Network
 WIDEST_IPV4 = 8  # 10.0.0.0/8
 WIDEST_IPV6 = 7  # fc00::/7
+IN_PRODUCTION = "In production they stand in /etc/agency/environment, or in the file of --env-file for Compose."
+IN_DEVELOPMENT = "In development, `make run` sets all of them, and `make manage` runs a command with them."
 IPV4_MAPPED = IPv6Network("::ffff:0:0/96")
 
 
@@ -118,8 +120,11 @@ class Environment:
 
     def check(self) -> None:
         if self.complaints:
-            advice = (
-                "\nIn development, `make run` sets all of them, and `make manage` runs a command with them. "
-                "docs/operations.md explains each."
-            )
-            raise ImproperlyConfigured("\n".join(self.complaints) + advice)
+            raise ImproperlyConfigured("\n".join([*self.complaints, self._advice()]))
+
+    def _advice(self) -> str:
+        """Say where the variables stand; who has not said which environment this is may mean either."""
+        named = self.values.get("ENVIRONMENT")
+        sentences = [IN_PRODUCTION] if named in (None, "", "production") else []
+        sentences += [IN_DEVELOPMENT] if named != "production" else []
+        return " ".join([*sentences, "docs/operations.md explains each."])

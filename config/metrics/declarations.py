@@ -40,15 +40,15 @@ class Histogram:
 class Gauge:
     """A value of this moment. `read` is asked by the exporter; without it, processes say theirs with `report`.
 
-    `read` gives a number, or numbers by the values of `label`; `source` is the server that it asks. `combine` makes one
-    of what several processes report.
+    `read` gives a number, or numbers by the values of `label`; `source` is the server or the disk that it asks.
+    `combine` makes one of what several processes report.
     """
 
     name: str
     help: str
     read: Callable[[], Values] | None = None
     label: str | None = None
-    source: Literal["database", "redis", "broker"] = "database"
+    source: Literal["database", "redis", "broker", "media", "backups"] = "database"
     combine: Callable[[list[float]], float] = sum
 
 

@@ -16,7 +16,9 @@ PANELS = [panel for panel in DASHBOARD["panels"] if panel["type"] != "row"]
 [GROUP] = yaml.safe_load((ROOT / "deploy" / "prometheus" / "alerts.yml").read_text())["groups"]
 OPERATIONS = (ROOT / "docs" / "operations.md").read_text()
 # Words of PromQL, and what stands in braces or after `by`.
-LANGUAGE = {"abs", "absent", "and", "histogram_quantile", "or", "rate", "sum"}
+LANGUAGE = {"abs", "absent", "and", "histogram_quantile", "on", "or", "rate", "sum"}
+# What Prometheus itself says of what it asks.
+OF_PROMETHEUS = {"up"}
 NOT_METRICS = re.compile(r"\{[^}]*\}|\[[^]]*\]|\bby \([^)]*\)")
 
 
@@ -29,7 +31,7 @@ def exported() -> set[str]:
     for metric in METRICS:
         is_histogram = isinstance(metric, Histogram)
         names |= {f"{metric.name}_{part}" for part in ("bucket", "count", "sum")} if is_histogram else {metric.name}
-    return names | {"metric_reading_failed"}
+    return names | {"metric_reading_failed"} | OF_PROMETHEUS
 
 
 def expressions() -> list[str]:
@@ -74,3 +76,28 @@ def test_the_runbook_names_every_metric() -> None:
 def test_prometheus_asks_the_exporter_s_port() -> None:
     asked = yaml.safe_load((ROOT / "deploy" / "prometheus" / "prometheus.yml").read_text())
     assert asked["scrape_configs"][0]["static_configs"] == [{"targets": [f"127.0.0.1:{PORT}"]}]
+
+
+def rule_of(name: str) -> str:
+    [rule] = [rule for rule in GROUP["rules"] if rule["alert"] == name]
+    return str(rule["expr"])
+
+
+def test_a_database_that_is_away_is_told_from_an_exporter_that_is() -> None:
+    [job] = yaml.safe_load((ROOT / "deploy" / "prometheus" / "prometheus.yml").read_text())["scrape_configs"]
+    asked = f'up{{job="{job["job_name"]}"}}'
+    assert rule_of("ExporterAway") == f"{asked} == 0 or absent({asked})"
+    assert rule_of("DatabaseAway") == "postgres_up == 0"
+
+
+@pytest.mark.parametrize(
+    ("alarm", "metrics"),
+    [
+        ("BeatGone", {"beat_last_tick_seconds"}),
+        ("MediaDiskFull", {"media_disk_free_ratio"}),
+        ("BackupOld", {"backup_age_seconds", "wal_archive_age_seconds"}),
+        ("WebSilent", {"web_threads", "redis_up"}),
+    ],
+)
+def test_what_stops_without_a_word_has_an_alarm(alarm: str, metrics: set[str]) -> None:
+    assert metrics_of(rule_of(alarm)) == metrics

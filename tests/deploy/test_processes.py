@@ -87,6 +87,14 @@ def test_every_process_has_the_time_that_it_may_need_to_end() -> None:
         assert int(grace.removesuffix("s")) >= needed
 
 
+def test_the_units_of_workers_name_their_queues() -> None:
+    descriptions = {name_of(path): re.findall(r"^Description=(.*)$", path.read_text(), re.MULTILINE) for path in UNITS}
+    for worker in WORKERS:
+        number = ", number %i" if (DEPLOY / "systemd" / f"agency-{worker.name}@.service").exists() else ""
+        queues = f"queue{'s' if len(worker.queues) > 1 else ''} {', '.join(worker.queues)}"
+        assert descriptions[worker.name] == [f"Agency system: {queues}{number}"]
+
+
 def test_every_unit_is_started_again_and_is_no_superuser_s() -> None:
     common = unit_of(DEPLOY / "systemd" / "agency-.service.d" / "common.conf")
     assert (common["Restart"], common["User"], common["NoNewPrivileges"]) == ("always", "agency", "true")

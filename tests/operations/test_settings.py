@@ -1,6 +1,7 @@
 """Settings that are missing or malformed stop a start with a sentence each, and quote no secret."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -173,6 +174,19 @@ def test_commands_and_servers_refuse_to_start_with_the_same_words() -> None:
     )
     assert done.returncode != 0
     assert "SECRET_KEY is short" in done.stderr
+
+
+def test_a_production_that_refuses_to_start_names_the_file_with_its_settings() -> None:
+    [file] = re.findall(
+        r"^EnvironmentFile=(\S+)$", (ROOT / "deploy/systemd/agency-.service.d/common.conf").read_text(), re.MULTILINE
+    )
+    said = complaints({**PRODUCTION, "SECRET_KEY": "short"})
+    assert f"In production they stand in {file}, or in the file of --env-file for Compose." in said
+    assert "make run" not in said
+    assert file in complaints({})
+    assert "`make run` sets all of them" in complaints({})
+    assert "`make run` sets all of them" in complaints({"ENVIRONMENT": "development"})
+    assert file not in complaints({"ENVIRONMENT": "development"})
 
 
 def test_complaints_are_collected_before_they_are_raised() -> None:
