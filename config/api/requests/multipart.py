@@ -5,19 +5,23 @@ from dataclasses import dataclass
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any
 
+from django.core.exceptions import TooManyFilesSent
 from django.core.files.uploadedfile import UploadedFile
 from django.core.files.uploadhandler import FileUploadHandler, SkipFile
 from django.http import HttpRequest
-from django.http.multipartparser import MultiPartParserError
+from django.http.multipartparser import MultiPartParser, MultiPartParserError
 from django.utils.datastructures import MultiValueDict
 
 from config.api.errors.refusals import Malformed, TooLarge, UnsupportedMedia
+from config.errors import Invalid
 from config.request_bodies import MIB
 
 MULTIPART = "multipart/form-data"
 # What the parts' own headers and small fields may add to the file.
 MOST_AROUND_BYTES = MIB
 IN_MEMORY_BYTES = 256 * 1024
+# What Django says of a part whose own headers, of which the name is one, are longer than a kibibyte.
+HEAD_IS_TOO_LONG = "Request max total header size exceeded."
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +84,41 @@ class OneFile(FileUploadHandler):
         return UploadedFile(self._file, self.file_name, size=file_size)  # which the request closes when it ends
 
 
+class NamedFileParser(MultiPartParser):
+    """Django's parser, which passes over a file without a name that can be used; here it says so."""
+
+    def __init__(self, field: str, *args: Any) -> None:
+        super().__init__(*args)
+        self.field = field
+
+    def sanitize_file_name(self, file_name: str) -> str | None:
+        name = super().sanitize_file_name(file_name)
+        if not name:
+            raise Invalid("The file's name must be more than dots and slashes.", field=self.field)
+        return name
+
+
 def read_upload(request: HttpRequest, rule: UploadRule) -> "MultiValueDict[str, Upload]":
-    """Give the file by its field, or nothing where the body has no such file. Raises 400, 413 or 415."""
+    """Give the file by its field, or nothing where the body has no such file. Raises 400, 413, 415 or 422."""
+    _check_headers(request, rule)
+    handler = OneFile(rule)
+
+    def parse(meta: Any, data: Any) -> Any:
+        return NamedFileParser(rule.field, meta, data, [handler], request.encoding).parse()
+
+    request.parse_file_upload = parse  # type: ignore[method-assign]  # what Django calls for the files
+    try:
+        _ = request.FILES
+    except TooManyFilesSent as error:
+        raise Invalid("Send one file in a request.", field=rule.field) from error
+    except MultiPartParserError as error:
+        if str(error) == HEAD_IS_TOO_LONG:
+            raise Invalid("The file's name is too long.", field=rule.field) from error
+        raise Malformed(f"The body is not valid {MULTIPART}.") from error
+    return MultiValueDict({rule.field: [handler.found]} if handler.found else {})
+
+
+def _check_headers(request: HttpRequest, rule: UploadRule) -> None:
     length = request.META.get("CONTENT_LENGTH") or "0"
     if not length.isdecimal() or len(length) > 18:
         raise Malformed("The Content-Length header is not a number.")
@@ -93,10 +130,3 @@ def read_upload(request: HttpRequest, rule: UploadRule) -> "MultiValueDict[str, 
         raise UnsupportedMedia("Send the body without a Content-Encoding.")
     if request.META.get("CONTENT_TYPE", "").partition(";")[0].strip().lower() != MULTIPART:
         raise UnsupportedMedia(f"Send the file as {MULTIPART}.")
-    handler = OneFile(rule)
-    request.upload_handlers = [handler]
-    try:
-        _ = request.FILES
-    except MultiPartParserError as error:
-        raise Malformed(f"The body is not valid {MULTIPART}.") from error
-    return MultiValueDict({rule.field: [handler.found]} if handler.found else {})

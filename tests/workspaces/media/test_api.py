@@ -154,5 +154,28 @@ def test_two_files_at_once_are_refused(a: Tenant) -> None:
     part = bytes(Multipart.of(PDF)).removesuffix(b"--border--\r\n")
     refused = a.workspace_api.post("/media", Multipart(part + bytes(Multipart.of(PDF))))
 
-    assert refused.status_code == 400
+    assert (refused.status_code, refused.json()["errors"]) == (422, {"file": ["Send one file in a request."]})
     assert not Media.objects.exists()
+
+
+@pytest.mark.parametrize("filename", ["..", ".", "/", "a/..", "&#46;&#46;"])
+def test_a_name_of_which_nothing_is_left_is_refused(a: Tenant, filename: str) -> None:
+    refused = upload(a.workspace_api, filename=filename)
+
+    said = "The file's name must be more than dots and slashes."
+    assert (refused.status_code, refused.json()["errors"]) == (422, {"file": [said]})
+    assert not Media.objects.exists()
+
+
+@pytest.mark.parametrize("filename", ["a" * 1_000 + ".pdf", "\u00e9" * 600 + ".pdf"])
+def test_a_name_that_is_too_long_is_refused(a: Tenant, filename: str) -> None:
+    refused = upload(a.workspace_api, filename=filename)
+
+    assert (refused.status_code, refused.json()["errors"]) == (422, {"file": ["The file's name is too long."]})
+    assert not Media.objects.exists()
+
+
+def test_a_long_name_is_shortened(a: Tenant) -> None:
+    made = upload(a.workspace_api, filename="a" * 900 + ".pdf")
+
+    assert (made.status_code, len(made.json()["data"]["filename"])) == (201, 200)
