@@ -23,13 +23,13 @@ IDEMPOTENCY_KEY = OpenApiParameter(
     description="The same key with the same request gives the first answer again, for 24 hours.",
 )
 KEY_REFUSED = "The Idempotency-Key was used with another request, or its first request is still being worked on."
-# The second of four pages, so that every link leads somewhere.
+# The second of four pages, so that every link leads somewhere; a document has the path that it belongs to for `PATH`.
 PAGE_EXAMPLE = {
     "links": {
-        "first": "https://app.example.com/api/…?per_page=1&page=1",
-        "last": "https://app.example.com/api/…?per_page=1&page=4",
-        "prev": "https://app.example.com/api/…?per_page=1&page=1",
-        "next": "https://app.example.com/api/…?per_page=1&page=3",
+        "first": "https://app.example.com/PATH?per_page=1&page=1",
+        "last": "https://app.example.com/PATH?per_page=1&page=4",
+        "prev": "https://app.example.com/PATH?per_page=1&page=1",
+        "next": "https://app.example.com/PATH?per_page=1&page=3",
     },
     "meta": {"current_page": 2, "from": 2, "to": 2, "per_page": 1, "last_page": 4, "total": 4},
 }

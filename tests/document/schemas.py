@@ -20,12 +20,13 @@ PATTERNS = {
 LONGEST_SHOWN = 300
 
 
-def _matching(pattern: re.Pattern[str]) -> Callable[[object], bool]:
+def matching(pattern: re.Pattern[str]) -> Callable[[object], bool]:
+    """Give what says of a value whether it has a format; what is no text has every one."""
     return lambda value: not isinstance(value, str) or pattern.fullmatch(value) is not None
 
 
 for _name, _pattern in PATTERNS.items():
-    FORMATS.checks(_name)(_matching(_pattern))
+    FORMATS.checks(_name)(matching(_pattern))
 
 
 def resolved(node: JSON, document: JSON) -> JSON:

@@ -1,5 +1,6 @@
 """The answers that every operation shares: its errors, and the headers of the limit."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,6 +85,8 @@ REFUSED_FIELDS = {
 ALWAYS = (401, 403, 429, 500, 503)
 OF_A_WRITE = (400, 413, 415, 422)
 WRITES = frozenset({"post", "put", "patch"})
+AN_ID = re.compile(r"{\w+}")
+EXAMPLE_ID = "0a4ce8f1-22c4-4a62-9f5e-64c2f43a9d1b"
 QUERY_TOO_LONG = "The query string has more than 1,000 parameters."
 
 
@@ -149,6 +152,17 @@ def _errors(path: str, method: str, operation: dict[str, Any], refusals: Surface
     return dict(sorted((found | own).items()))
 
 
+def place_links(path: str, operation: dict[str, Any]) -> None:
+    """Put the operation's own path into the links that its examples of pages show."""
+    for answer in operation["responses"].values():
+        for content in answer.get("content", {}).values():
+            for example in content.get("examples", {}).values():
+                if "links" in (shown := example["value"]):
+                    own = AN_ID.sub(EXAMPLE_ID, path)
+                    links = {name: link.replace("/PATH", own) for name, link in shown["links"].items()}
+                    example["value"] = {**shown, "links": links}
+
+
 def either(one: str, other: str) -> str:
     """Join the sentences of two reasons for the same status."""
     return f"{one} Or: {other}"
@@ -157,6 +171,7 @@ def either(one: str, other: str) -> str:
 def complete(path: str, method: str, operation: dict[str, Any], refusals: SurfaceRefusals) -> None:
     """Add what an operation may answer beside what it declares, in its own text where it has one."""
     parameters = operation.get("parameters", [])
+    place_links(path, operation)
     headers = COUNTED
     if any(parameter["name"] == "Idempotency-Key" for parameter in parameters):
         headers = {**COUNTED, "Idempotent-Replayed": {"$ref": "#/components/headers/IdempotentReplayed"}}

@@ -1,7 +1,7 @@
 """Builds a surface's document from the URL configuration, once per process."""
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -73,6 +73,9 @@ WORKSPACE = Document(
     refusals=SurfaceRefusals(forbidden="API access is disabled for this installation, or this workspace is suspended."),
     apart={"broadcasts": "Broadcasts", "events": EVENTS},
 )
+# No licence of a common list: who may call it is agreed with each agency.
+LICENCE = {"name": "Proprietary", "identifier": "LicenseRef-Proprietary"}
+SCHEMAS = "#/components/schemas/"
 METHODS = ("get", "post", "put", "patch", "delete")
 _one_at_a_time = threading.Lock()
 
@@ -83,6 +86,7 @@ def _patches(document: Document) -> dict[str, Any]:
         "TITLE": document.title,
         "VERSION": document.version,
         "DESCRIPTION": f"{document.summary}\n{CONVENTIONS}",
+        "LICENSE": LICENCE,
         "SERVERS": [{"url": settings.PUBLIC_URL}],
         "SCHEMA_PATH_PREFIX": document.prefix,
         "SECURITY": [{"ApiKey": []}, {"Bearer": []}],
@@ -126,7 +130,27 @@ def build(document: Document) -> dict[str, Any]:
             answers.complete(path, method, operation, document.refusals)
         # A viewset's methods come out of a set; the same code must give the same document.
         built["paths"][path] = {method: methods[method] for method in METHODS if method in methods}
-    return {**built, "webhooks": generator.webhooks} if generator.webhooks else built
+    whole = {**built, "webhooks": generator.webhooks} if generator.webhooks else built
+    _leave_out_unused(whole)
+    return whole
+
+
+def _leave_out_unused(whole: dict[str, Any]) -> None:
+    """Leave out the schemas that nothing leads to: the library makes some for a request that is described otherwise."""
+    schemas = whole["components"]["schemas"]
+    while unused := schemas.keys() - set(_referred_to(whole)):
+        for name in unused:
+            del schemas[name]
+
+
+def _referred_to(node: Any) -> Iterator[str]:
+    if isinstance(node, dict):
+        reference = node.get("$ref", "")
+        if isinstance(reference, str) and reference.startswith(SCHEMAS):
+            yield reference.removeprefix(SCHEMAS)
+    parts = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+    for part in parts:
+        yield from _referred_to(part)
 
 
 @lru_cache(maxsize=8)

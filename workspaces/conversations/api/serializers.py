@@ -114,7 +114,7 @@ class MessageMediaSerializer(Serializer):
     """The file of a message."""
 
     id = UUIDField(source="uuid")
-    url = URLField(example="https://app.example.com/media/…/menu.pdf")
+    url = URLField(example="https://app.example.com/media/uBqmT1mD0b5mZ0fV6W2xkqJc3m8y9QeR7tYhLpN4sAE/menu.pdf")
     filename = CharField(example="menu.pdf")
     content_type = CharField(example="application/pdf")
     size = IntegerField(example=48_213)
