@@ -33,6 +33,7 @@ from broadcasts.services.hourly_counts import BEGUN, BEGUN_BROADCASTS
 from broadcasts.services.notifications import KINDS as NOTIFICATION_KINDS
 from broadcasts.services.notifications import check_held_broadcasts
 from broadcasts.services.quota import used_broadcasts
+from broadcasts.services.threads import THREAD_SOURCE
 from channelconnect.inbox import FactHandler, fact_handlers
 from channelconnect.sending.sources import message_sources
 from config.loop_answers import loop_paths
@@ -44,6 +45,7 @@ from workspaces.contacts.services import (
     segment_uses,
 )
 from workspaces.conversations import facts
+from workspaces.conversations.services.thread_sources import thread_sources
 from workspaces.media.services import media_uses
 from workspaces.subaccounts.event_types import workspace_event_type
 from workspaces.subaccounts.pages.home import SetUpSource, set_up_sources
@@ -117,6 +119,7 @@ chart_sources.add(
 )
 set_up_sources.add(SetUpSource(name="messages", order=30, steps=message_steps))
 usage_sources.add(UsageSource("broadcasts", used_broadcasts))
+thread_sources.add(THREAD_SOURCE)
 segment_uses.add(SEGMENT_USE)
 media_uses.add(MEDIA_USE)
 contact_lock_handlers.add(LOCK_HANDLER)

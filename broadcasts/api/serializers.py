@@ -358,8 +358,8 @@ class RecipientSerializer(Serializer):
     contact = ConversationContactSerializer(
         source="shown_contact",
         allow_null=True,
-        help_text="Null where the contact was deleted. `phone` is the number that is, or was, written to, also when the "
-        "contact has another one since.",
+        help_text="Null where the contact was deleted. `phone` is the number that is, or was, written to, also when "
+        "the contact has another one since.",
     )
     status = ChoiceField(Recipient.Status.choices, example="delivered")
     skip_reason = ChoiceField(

@@ -36,6 +36,7 @@ from workspaces.conversations.services import (
     shown_messages,
 )
 from workspaces.conversations.services.listing import count_conversations, newest_page
+from workspaces.conversations.services.thread_sources import bring_messages
 from workspaces.subaccounts.api.workspace.surface import WorkspaceViewSet
 
 SENDING_ERRORS = {
@@ -164,7 +165,9 @@ class ConversationMessageViewSet(ConversationPartViewSet):
         answer=pages(MessageSerializer),
     )
     def list(self, request: Request, conversation: UUID | None) -> HttpResponse:
-        rows = Message.objects.filter(conversation=self.conversation)
+        found = self.conversation
+        bring_messages(found)
+        rows = Message.objects.filter(conversation=found)
         return self.page_of(shown_messages(rows).newest_first(), MessageSerializer)
 
     @operation(

@@ -13,6 +13,7 @@ from config.db import like_pattern, name_key
 from workspaces.conversations.models import Conversation, Message, Note
 from workspaces.conversations.models.conversations import ConversationQuerySet
 from workspaces.conversations.services.listing import shown_conversations, shown_messages
+from workspaces.conversations.services.thread_sources import bring_messages
 from workspaces.subaccounts.models import Workspace
 
 # No count goes further: a page shows "999+".
@@ -91,6 +92,7 @@ def unread_count(workspace: Workspace) -> int:
 
 def thread_piece(conversation: Conversation, *, before: Position | None = None) -> Piece:
     """Give the messages before a position, and the notes of that time, the newest first."""
+    bring_messages(conversation)
     rows = Message.objects.filter(conversation=conversation)
     if before:
         rows = rows.filter(Q(provider_time__lt=before.at) | Q(provider_time=before.at, id__lt=before.id))

@@ -1,0 +1,177 @@
+"""A broadcast's messages in the contacts' conversations, where there are any: written when somebody looks.
+
+Nothing is written while a broadcast is sent, as most of those who get it have no conversation: a thread that is read
+asks for its contact's rows among the channel's newest broadcasts, by the recipients' key.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+from django.db import connection, transaction
+from django.db.models import Q
+
+from broadcasts.content import FrozenMessage
+from broadcasts.models import Broadcast, Recipient
+from channelconnect.services.templates import check_template
+from workspaces.conversations.models import Conversation, Message
+from workspaces.conversations.models.messages import Direction, Type
+from workspaces.conversations.services import ConversationNotFound
+from workspaces.conversations.services.errors import ContentRefused
+from workspaces.conversations.services.locking import lock_conversation
+from workspaces.conversations.services.retention import KEPT
+from workspaces.conversations.services.thread_sources import ThreadSource
+from workspaces.subaccounts.models import Channel
+
+KIND: Final = "broadcast"
+# Of so many of a channel's broadcasts, the newest ones, messages are looked for.
+MOST_BROADCASTS: Final = 500
+COLUMNS: Final = ("status", "sent_at", "delivered_at", "read_at", "error_code", "error_message", "provider_message_id")
+# What is older than messages are kept is not brought back.
+GONE_OUT: Final = """
+SELECT broadcast.id, recipient.status, recipient.sent_at, recipient.delivered_at, recipient.read_at,
+    recipient.error_code, recipient.error_message, recipient.provider_message_id, recipient.at
+FROM (
+    SELECT id FROM broadcasts_broadcast WHERE channel_id = %(channel)s AND started_at IS NOT NULL
+    ORDER BY id DESC LIMIT %(most)s
+) AS broadcast
+CROSS JOIN LATERAL (
+    SELECT *, coalesce(sent_at, claimed_at, failed_at, created_at) AS at FROM broadcasts_recipient
+    WHERE broadcast_id = broadcast.id AND contact_id = %(contact)s
+        AND status IN ('sent', 'delivered', 'read', 'failed')
+) AS recipient
+WHERE recipient.at > statement_timestamp() - make_interval(secs => %(kept)s)
+ORDER BY recipient.at, broadcast.id
+"""
+
+
+class GoneOut(NamedTuple):
+    """What has left of a broadcast to one contact, and what became of it; the columns are a message's."""
+
+    broadcast: int
+    status: str
+    sent_at: datetime | None
+    delivered_at: datetime | None
+    read_at: datetime | None
+    error_code: str | None
+    error_message: str | None
+    provider_message_id: str | None
+    at: datetime
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in COLUMNS}
+
+
+def bring_broadcasts(conversation: Conversation) -> None:
+    """Write what broadcasts have sent to a conversation's contact into it, and what became of that since."""
+    gone_out = _gone_out(conversation)
+    if not gone_out:
+        return
+    known, told = _known(conversation, gone_out)
+    new = {uuid: one for uuid, one in gone_out.items() if uuid not in known and one.provider_message_id not in told}
+    changed = {uuid: one for uuid, one in gone_out.items() if uuid in known and _differs(known[uuid], one)}
+    if new:
+        _write(conversation, new)
+    if changed:
+        _follow(changed)
+
+
+def _gone_out(conversation: Conversation) -> dict[UUID, GoneOut]:
+    """Give them by the public ids of the recipients, which are the messages' too: whoever writes one twice meets it."""
+    values = {
+        "channel": conversation.channel_id,
+        "contact": conversation.contact_id,
+        "most": MOST_BROADCASTS,
+        "kept": KEPT.total_seconds(),
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(GONE_OUT, values)
+        rows = [GoneOut._make(row) for row in cursor.fetchall()]
+    return {Recipient(broadcast_id=one.broadcast, contact_id=conversation.contact_id).uuid: one for one in rows}
+
+
+def _known(conversation: Conversation, gone_out: Mapping[UUID, GoneOut]) -> tuple[dict[UUID, Message], set[str]]:
+    """Give the messages that stand there, and by which of the network's ids; it may have told of one itself."""
+    ids = [one.provider_message_id for one in gone_out.values() if one.provider_message_id]
+    of_network = Q(channel_id=conversation.channel_id, provider_message_id__in=ids)
+    found = Message.objects.filter(Q(uuid__in=gone_out) | of_network).only("uuid", *COLUMNS)
+    return {one.uuid: one for one in found}, {one.provider_message_id for one in found if one.provider_message_id}
+
+
+def _differs(message: Message, one: GoneOut) -> bool:
+    return any(getattr(message, name) != value for name, value in one.columns.items())
+
+
+@transaction.atomic
+def _write(conversation: Conversation, new: Mapping[UUID, GoneOut]) -> None:
+    """Write messages, unless the contact goes meanwhile: what is known of them is erased with the conversation."""
+    try:
+        held = lock_conversation(conversation)
+    except ConversationNotFound:
+        return
+    ids = {one.broadcast for one in new.values()}
+    broadcasts = Broadcast.objects.filter(pk__in=ids).only("name", "frozen").in_bulk()
+    recipients = Recipient.objects.filter(broadcast_id__in=ids, contact_id=held.contact_id)
+    values = dict(recipients.values_list("broadcast_id", "values"))
+    texts = _Texts(held.channel)
+    rows = [
+        _message(uuid, one, held, broadcasts[one.broadcast], texts.of(broadcasts[one.broadcast], values[one.broadcast]))
+        for uuid, one in new.items()
+        if one.broadcast in broadcasts and one.broadcast in values
+    ]
+    Message.objects.bulk_create(rows, ignore_conflicts=True)
+
+
+def _message(
+    uuid: UUID, one: GoneOut, conversation: Conversation, broadcast: Broadcast, content: tuple[str, Any]
+) -> Message:
+    text, template = content
+    return Message(
+        uuid=uuid,
+        workspace_id=conversation.workspace_id,
+        channel_id=conversation.channel_id,
+        conversation=conversation,
+        direction=Direction.OUT,
+        type=Type.TEMPLATE if template else Type.TEXT,
+        text=text,
+        template=template,
+        sent_by_kind=KIND,
+        sent_by_label=broadcast.name,
+        provider_time=one.at,
+        created_at=one.at,
+        **one.columns,
+    )
+
+
+class _Texts:
+    """What recipients have read, a template's text by its parameters; links lead where tracked ones do."""
+
+    def __init__(self, channel: Channel) -> None:
+        self.channel = channel
+
+    def of(self, broadcast: Broadcast, values: Sequence[str] | None) -> tuple[str, Mapping[str, Any] | None]:
+        message = FrozenMessage.from_json(broadcast.frozen) if broadcast.frozen else FrozenMessage()
+        text, template = message.for_recipient(values)
+        return (self._filled(template), template) if template else (text, None)
+
+    def _filled(self, template: Mapping[str, Any]) -> str:
+        try:
+            return check_template(self.channel, template["name"], template["language"], template["components"])
+        except ContentRefused:
+            return ""  # it was changed or removed at the network since
+
+
+@transaction.atomic
+def _follow(changed: Mapping[UUID, GoneOut]) -> None:
+    """Write what became of messages; one that somebody is changing at this moment is left to the next look."""
+    rows = Message.objects.filter(uuid__in=changed, sent_by_kind=KIND).order_by("pk")
+    held = list(rows.select_for_update(skip_locked=True, no_key=True))
+    for message in held:
+        for name, value in changed[message.uuid].columns.items():
+            setattr(message, name, value)
+    Message.objects.bulk_update(held, COLUMNS)
+
+
+THREAD_SOURCE: Final = ThreadSource(name="broadcasts", bring=bring_broadcasts)
