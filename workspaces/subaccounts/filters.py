@@ -16,7 +16,7 @@ class SubAccountFilterSet(FilterSet):
     search = TextFilter(
         method="matching",
         help_text="Part of the name, the owner's name or the owner's e-mail, in any case and Unicode form; "
-        "or a uuid, its first eight digits at least.",
+        "or a uuid, its first eight digits at least; or an `external_id` in full.",
     )
     status = ChoiceFilter(choices=Workspace.Status.choices, help_text="Only sub-accounts with this status.")
     plan = UUIDFilter(method="on_plan", help_text="Only sub-accounts on the plan with this uuid.")

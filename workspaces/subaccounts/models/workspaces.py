@@ -69,10 +69,10 @@ def uuids_beginning(fragment: str) -> tuple[uuid.UUID, uuid.UUID] | None:
 def found_by(fragment: str) -> Q:
     """Say what a search finds: the name, the owner's name or the owner's e-mail holds it, in any case and Unicode form.
 
-    Eight digits of a uuid or more find those whose own begins with them.
+    Eight digits of a uuid or more find those whose own begins with them, and the agency's own id in full its one.
     """
     pattern, uuids = like_pattern(name_key(fragment)), uuids_beginning(fragment)
-    found = Q(name_key__like=pattern) | Q(owner_key__like=pattern)
+    found = Q(name_key__like=pattern) | Q(owner_key__like=pattern) | Q(external_id=fragment.strip())
     return found | Q(uuid__range=uuids) if uuids else found
 
 

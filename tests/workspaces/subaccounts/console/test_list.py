@@ -15,6 +15,7 @@ from agency.actors import SYSTEM
 from tests.agency.console.browsers import at_the_console, text
 from tests.factories import PlanFactory, WorkspaceFactory, many_workspaces
 from tests.tenants import Tenant
+from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import suspend_workspace
 
 pytestmark = pytest.mark.django_db
@@ -186,3 +187,20 @@ def test_a_page_takes_few_statements_and_counts_only_behind_a_filter(
 def test_a_viewer_has_no_button_to_create(viewer: Client, admin: Client) -> None:
     assert b"/console/sub-accounts/new" in admin.get(LIST).content
     assert b"/console/sub-accounts/new" not in viewer.get(LIST).content
+
+
+def test_the_number_beside_the_heading_is_of_what_is_shown(four: Tenant, admin: Client) -> None:
+    number = four.agency.workspaces.count()
+    assert f"Sub-accounts 0 of {number} " in text(admin.get(LIST, {"search": "zzz"}))
+    found = admin.get(LIST, {"search": "Nord_Café"})
+    assert f"Sub-accounts {len(names(found))} of {number} " in text(found)
+    assert f"Sub-accounts {number} " in text(admin.get(LIST))
+
+
+def test_the_agency_s_own_id_finds_its_sub_account(a: Tenant, b: Tenant, admin: Client) -> None:
+    for tenant in (a, b):
+        Workspace.objects.filter(pk=tenant.workspace.pk).update(external_id="CRM-4711")
+    WorkspaceFactory.create(agency=a.agency, name="Another")
+    assert names(admin.get(LIST, {"search": " CRM-4711 "})) == [a.workspace.name]
+    assert [one["uuid"] for one in a.api.get("/workspaces?search=CRM-4711").json()["data"]] == [str(a.workspace.uuid)]
+    assert names(admin.get(LIST, {"search": "CRM-471"})) == []
