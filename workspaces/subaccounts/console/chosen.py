@@ -52,6 +52,11 @@ def count(selection: Selection) -> int:
 
 
 def walk(selection: Selection, cursor: Any, size: int) -> Walk:
+    """Give the next of them: those that were picked in the order in which their list showed them, all at once."""
+    if selection.picked is not None:
+        places = {uuid: place for place, uuid in enumerate(selection.picked)}
+        picked = sorted(chosen_rows(selection).values_list("uuid", "pk"), key=lambda row: places[row[0]])
+        return Walk([pk for _, pk in picked], None)
     found = list(next_rows(selection, cursor, size).values_list("created_at", "pk"))
     return Walk([pk for _, pk in found], cursor_after(found, size))
 

@@ -185,3 +185,19 @@ def test_an_owner_gets_at_most_five_messages_a_day(a: Tenant) -> None:
     outbox.outbox.clear()
     send_mail()
     assert len(outbox.outbox) == 5
+
+
+def test_results_stand_in_the_order_in_which_the_list_showed_what_was_ticked(a: Tenant) -> None:
+    names = ["Apple", "Cherry", "Banana"]
+    made = {name: WorkspaceFactory.create(agency=a.agency, name=name) for name in names}
+    admin, by_name = at_the_console(a.agency), sorted(names)
+    address = choice("sub_accounts.suspend", *(made[name] for name in by_name))
+    asked = text(admin.get(address))
+    assert [asked.index(name) for name in by_name] == sorted(asked.index(name) for name in names)
+
+    operation = begin(admin, address, reason="Not paid")
+    done(operation)
+    page = admin.get(f"/console/bulk-changes/{operation.uuid}")
+    shown = text(page).partition("What became of each")[2]
+    assert [shown.index(name) for name in by_name] == sorted(shown.index(name) for name in names)
+    assert "in the order of the list" not in shown
