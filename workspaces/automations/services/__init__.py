@@ -30,6 +30,7 @@ from workspaces.automations.services.readiness import (
 from workspaces.automations.services.switching import (
     Capabilities,
     capabilities_of,
+    reasons_beyond_slots,
     reasons_not_ready,
     switch_off,
     switch_on,
@@ -57,6 +58,7 @@ __all__ = [
     "page_of_requirement",
     "publish_automation",
     "publishing_problems",
+    "reasons_beyond_slots",
     "reasons_not_ready",
     "remove_automation",
     "rename_automation",

@@ -65,8 +65,13 @@ def reasons_not_ready(automation: Automation, capabilities: Capabilities | None 
     ]
     if automation.published_id is None and not reasons:
         reasons.append(_("Publish the automation first."))
+    return reasons + reasons_beyond_slots(automation, capabilities)
+
+
+def reasons_beyond_slots(automation: Automation, capabilities: Capabilities) -> list[str]:
+    """Say what has to be done that no filling in of the automation's own fields does."""
     missing = [name for name in automation.requires if name not in capabilities.met]
-    reasons += [_("This needs %(what)s.") % {"what": _(REQUIREMENTS[name])} for name in missing]
+    reasons = [_("This needs %(what)s.") % {"what": _(REQUIREMENTS[name])} for name in missing]
     if automation.platform not in capabilities.platforms:
         reasons.append(_("Connect a %(channel)s channel first.") % {"channel": CHANNEL_NAMES[automation.platform]})
     reasons += [

@@ -239,3 +239,19 @@ def test_what_is_not_asked_for_cannot_be_ticked(owner: Client, customer: Workspa
     assert "template" not in copied.requires
     assert answer.status_code == 422
     assert met_requirements(customer) == set()
+
+
+def test_what_is_filled_in_does_not_promise_that_it_can_be_switched_on(
+    owner: Client, customer: Workspace, copied: Automation
+) -> None:
+    save(owner, copied, **FILLED)
+    shown = text(page(owner, copied))
+    assert "Before it can be switched on" in shown
+    assert "All filled in" not in shown
+    assert "Filled in, but it needs more" in shown
+    assert "Save and switch on" not in shown
+    assert '<button class="button primary">Save</button>' in page(owner, copied).content.decode()
+
+    change_readiness(workspace=customer, by=SYSTEM, payment=True)
+    ProductFactory.create(workspace=customer)
+    assert "Save and switch on" in text(page(owner, copied))

@@ -1,5 +1,6 @@
 """One automation of a workspace: what it still needs, and switching it on and off."""
 
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -23,10 +24,12 @@ from workspaces.automations.services import (
     Capabilities,
     NotReady,
     SlotRefused,
+    asked_requirements,
     capabilities_of,
     change_readiness,
     fill_slots,
     page_of_requirement,
+    reasons_beyond_slots,
     reasons_not_ready,
     remove_automation,
     switch_off,
@@ -111,6 +114,12 @@ class AutomationPage(OneAutomation, DashboardForm[SlotForm]):
         )
         return self.done(message, ONE, self.automation.uuid)
 
+    def _reasons_beyond_the_form(self) -> list[str]:
+        """Say what is missing that nobody can fill in or tick on this page."""
+        asked = {*self.automation.requires} & {*asked_requirements()}
+        told = replace(self.capabilities, met=self.capabilities.met | asked)
+        return reasons_beyond_slots(self.automation, told)
+
     def context(self) -> dict[str, Any]:
         automation, capabilities = self.automation, self.capabilities
         return {
@@ -119,6 +128,7 @@ class AutomationPage(OneAutomation, DashboardForm[SlotForm]):
             "channel": CHANNEL_NAMES[automation.platform],
             "steps": summarize(automation.draft, capabilities.settings),
             "missing": reasons_not_ready(automation, capabilities),
+            "may_be_switched_on": not self._reasons_beyond_the_form(),
             "prerequisites": prerequisites(automation, capabilities),
             "settings_missing": any(not capabilities.settings[name] for name in settings_used(automation.draft)),
             "chat": self.chat,
