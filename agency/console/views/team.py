@@ -51,8 +51,11 @@ class Team(ListPage, ConsoleView):
         members = Member.objects.filter(agency=self.agency).select_related("user")
         used = TwoFactor.objects.filter(user=OuterRef("user"), confirmed_at__isnull=False)
         state = self.read_table().fetch(members.annotate(uses_two_factor=Exists(used)))
+        owners = members.filter(role=Member.Role.OWNER).values_list("pk")[:2]
         waiting = invitations_of(self.agency).order_by("created_at", "id")
-        return self.list_page("agency/team.html", state, invitations=waiting[:MOST_WAITING])
+        return self.list_page(
+            "agency/team.html", state, invitations=waiting[:MOST_WAITING], has_one_owner=len(owners) == 1
+        )
 
 
 def invitations_of(agency: Agency) -> "QuerySet[Invitation]":

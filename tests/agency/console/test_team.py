@@ -9,6 +9,7 @@ from django.utils.timezone import now
 
 from agency.models import ActivityEntry, Invitation, Mail, Member, User
 from tests.agency.console.browsers import a_browser, a_member, a_person, flashes, text
+from tests.factories import AgencyFactory
 from tests.tenants import Tenant
 
 pytestmark = pytest.mark.django_db
@@ -145,3 +146,14 @@ def test_everybody_sees_the_team_and_only_owners_the_buttons(owner: Client, admi
         assert "(you)" in text(page)
         assert b"/remove" not in page.content
         assert b"/console/team/invite" not in page.content
+
+
+def test_the_only_owner_is_not_offered_to_be_removed() -> None:
+    agency = AgencyFactory.create()
+    first, other = a_member(agency, "owner"), a_member(agency, "admin")
+    owner = a_browser(first.user)
+    page = owner.get(TEAM).content.decode()
+    assert f"{TEAM}/{first.pk}/remove" not in page
+    assert f"{TEAM}/{other.pk}/remove" in page
+    a_member(agency, "owner")
+    assert f"{TEAM}/{first.pk}/remove" in owner.get(TEAM).content.decode()
