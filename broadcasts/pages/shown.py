@@ -1,5 +1,6 @@
 """What a page says of one broadcast."""
 
+from dataclasses import replace
 from typing import Any, Final
 
 from broadcasts.models import Broadcast, Wave
@@ -7,7 +8,7 @@ from broadcasts.pages.charts import bars_of, shares_of
 from broadcasts.pages.pictures import pictured
 from broadcasts.pages.words import COLOURS, ENGAGEMENTS, RECIPIENTS, STATUSES
 from broadcasts.services.costs import billed_lines
-from broadcasts.services.listing import with_progress
+from broadcasts.services.listing import Progress, with_progress
 from broadcasts.services.moving import is_waiting_for_approval
 
 Status = Broadcast.Status
@@ -17,9 +18,23 @@ POLL: Final = 4_000
 MOVING: Final = (Status.SCHEDULED, Status.SENDING, Status.PAUSED)
 
 
+def as_ended(broadcast: Broadcast) -> Progress:
+    """Give how far a broadcast has come; whom a cancelled one has not reached does not wait, if not marked yet.
+
+    Once all of them are marked, those that it says are pending are being sent at this moment.
+    """
+    progress: Progress = broadcast.progress
+    if broadcast.status != Status.CANCELLED or broadcast.next_due_at is None:
+        return progress
+    counts = dict(progress.counts)
+    counts["skipped"] += counts["pending"]
+    return replace(progress, counts={**counts, "pending": 0, "held": 0})
+
+
 def shown_page(broadcast: Broadcast) -> dict[str, Any]:
     """Give what the templates of a broadcast's page need."""
     [found] = with_progress([broadcast])
+    found.progress = as_ended(found)
     waves = Wave.objects.filter(broadcast_id=found.pk).order_by("due_at").values_list("due_at", "total")
     shown_waves = list(waves[:MOST_WAVES])
     return {
@@ -33,6 +48,7 @@ def shown_page(broadcast: Broadcast) -> dict[str, Any]:
         "colour": COLOURS.get(Status(found.status), ""),
         "engagements": ENGAGEMENTS,
         "picture": pictured(found),
+        "is_local": found.scheduled_local_at is not None,
         "poll": POLL if found.status in MOVING else 0,
         "is_waiting_for_approval": is_waiting_for_approval(found),
     }

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from agency.pages.tables import Column, Filter, Table, TableState
 from broadcasts.models import Broadcast
 from broadcasts.pages.charts import shares_of
+from broadcasts.pages.shown import as_ended
 from broadcasts.pages.words import COLOURS, RECIPIENTS, STATUSES
 from broadcasts.services.listing import with_progress
 
@@ -51,5 +52,8 @@ OF_BROADCAST: Final = Table(
 
 def with_shares(state: TableState, broadcasts: Iterable[Broadcast]) -> dict[str, Any]:
     """Look up how far the broadcasts of a page have come; gives what its cells need beside the rows."""
-    state.rows = [(one, shares_of(one.progress.counts)) for one in with_progress(broadcasts)]
+    listed = with_progress(broadcasts)
+    for one in listed:
+        one.progress = as_ended(one)
+    state.rows = [(one, shares_of(one.progress.counts)) for one in listed]
     return {"statuses": STATUSES, "colours": COLOURS}

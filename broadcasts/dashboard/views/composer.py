@@ -6,13 +6,16 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 
+from agency.pages.lists import with_id
 from agency.pages.locale import in_page_language
 from broadcasts.dashboard.forms import FIELDS, RETARGET, ComposerForm, initial_of, pictured_form
 from broadcasts.dashboard.views.broadcasts import LIST, OneBroadcast
 from broadcasts.models import Broadcast
+from broadcasts.pages.templates import template_of, templates_of
 from broadcasts.pages.words import ENGAGEMENTS, VARIABLES
 from broadcasts.services.editing.changing import change_broadcast
 from broadcasts.services.editing.creating import create_broadcast
+from config.api.requests.ids import parse_uuid
 from config.errors import Invalid
 from workspaces.contacts.models import Segment
 from workspaces.subaccounts.dashboard.surface import DashboardForm
@@ -75,14 +78,23 @@ class BroadcastNew(ComposerPage):
         uuid, did = self.request.GET.get("retarget", ""), self.request.GET.get("did", "")
         if not uuid:
             return {}
+        source = with_id(Broadcast.objects.of(self.workspace).select_related("channel"), parse_uuid(uuid))
         return {
             "audience": RETARGET,
             "source_broadcast_id": uuid,
             "retarget_engagement": did if did in ENGAGEMENTS else "",
+            **(_begun_like(source) if source else {}),
         }
 
     def keep(self, values: dict[str, Any]) -> Broadcast:
         return create_broadcast(workspace=self.workspace, now=timezone.now(), by=self.by, **values)
+
+
+def _begun_like(source: Broadcast) -> dict[str, Any]:
+    """Begin on the channel of another, with its template or one of the channel's: most windows have closed since."""
+    template = template_of(source) or next(iter(templates_of(source.channel)), None)
+    chosen = {"template": str(template.uuid)} if template else {}
+    return {"channel": str(source.channel.uuid), **chosen}
 
 
 class BroadcastEdit(OneBroadcast, ComposerPage):

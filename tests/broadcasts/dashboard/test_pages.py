@@ -10,11 +10,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
-from broadcasts.models import Broadcast
+from broadcasts.models import Broadcast, Stage
 from broadcasts.services.counts import add_counts
 from channelconnect.models import MessageTemplate
 from tests.agency.console.browsers import hidden, text
-from tests.broadcasts.under_way import a_broadcast, a_busy_broadcast, a_draft, a_recipient
+from tests.broadcasts.under_way import a_broadcast, a_busy_broadcast, a_draft, a_message, a_recipient
 from tests.factories import ChannelFactory, ContactFactory, SegmentFactory, WorkspaceFactory, a_message_template
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.subaccounts.models import Channel, Workspace
@@ -318,3 +318,59 @@ def test_who_is_due_is_told_when(customer: Client, channel: Channel) -> None:
 
     page = text(customer.get(f"/app/broadcasts/{draft.uuid}"))
     assert "23 Nov 2026, 13:00" in page
+
+
+def test_nobody_waits_for_a_cancelled_broadcast_though_nobody_is_marked_yet(customer: Client, channel: Channel) -> None:
+    broadcast = a_busy_broadcast(channel)
+    add_counts({broadcast.pk: {"pending": 3_001, "held": 3_001}})
+    customer.post(f"/app/broadcasts/{broadcast.uuid}/cancel")
+    page = text(customer.get(f"/app/broadcasts/{broadcast.uuid}"))
+    assert "Cancelled" in page
+    assert "Waiting 0" in page
+    assert "Skipped 3,003" in page
+    assert "room in the number" not in page
+    listed = text(customer.get("/app/broadcasts"))
+    assert "3,002 held" not in listed
+
+
+def test_a_broadcast_at_everybody_s_own_time_is_not_said_to_begin_before_anybody_gets_it(
+    customer: Client, channel: Channel
+) -> None:
+    draft = a_draft(channel, timezone_mode="contact", scheduled_local_at="2027-03-01 09:00:00")
+    press(customer, f"/app/broadcasts/{draft.uuid}/schedule")
+    page = text(customer.get(f"/app/broadcasts/{draft.uuid}"))
+    assert "Recipients gathered 28 Feb 2027, 20:00 Each gets it when the time comes on their own clock." in page
+    assert "Begins" not in page
+    assert "2027-03-01 09:00 on each contact" in text(customer.get("/app/broadcasts"))
+
+    due = datetime(2027, 3, 1, 8, tzinfo=UTC)
+    begun = a_broadcast(
+        channel=channel, timezone_mode="contact", scheduled_local_at="2027-03-01 09:00:00", scheduled_at=due
+    )
+    a_recipient(begun, status="pending", stage=Stage.READY, due_at=due)
+    add_counts({begun.pk: {"pending": 1}})
+    page = text(customer.get(f"/app/broadcasts/{begun.uuid}"))
+    assert "Begun" not in page
+    assert "Next ones get it 1 Mar 2027, 09:00" in page
+
+
+def test_the_number_of_recipients_is_of_those_that_are_shown(customer: Client, channel: Channel) -> None:
+    broadcast = a_busy_broadcast(channel)
+    path = f"/app/broadcasts/{broadcast.uuid}/recipients"
+    assert "Recipients 6 " in text(customer.get(path))
+    assert "Recipients 1 of 6 " in text(customer.get(f"{path}?status=failed"))
+
+
+def test_a_retarget_begins_on_its_source_s_channel_with_a_template(customer: Client, channel: Channel) -> None:
+    second = ChannelFactory.create(workspace=channel.workspace, name="Second number")
+    usual = a_message_template(second, name="welcome", language="en")
+    own = a_message_template(second, name="winter", language="en")
+    written = {"text": None, "template": "winter", "language": "en", "components": [], "header": None}
+    for message, chosen in ((written, own), (a_message("Hello"), usual)):
+        broadcast = a_broadcast(channel=second, message=message)
+        page = html(customer.get(f"/app/broadcasts/new?retarget={broadcast.uuid}&did=not_read"))
+        assert f'<option value="{second.uuid}" selected>' in page
+        assert f'<option value="{chosen.uuid}" selected>' in page
+    foreign = a_broadcast()
+    assert str(foreign.channel.uuid) not in html(customer.get(f"/app/broadcasts/new?retarget={foreign.uuid}"))
+    assert customer.get("/app/broadcasts/new?retarget=x").status_code == 200
