@@ -25,6 +25,7 @@ from webhooks.services import (
     remove_endpoint,
     rotate_secret,
     update_endpoint,
+    with_conditions,
 )
 from webhooks.services.endpoints import MOST_ENDPOINTS
 from webhooks.verification import samples
@@ -37,10 +38,10 @@ class Webhooks(LogPage):
     """All endpoints with their state, and the log of deliveries across them."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        endpoints = list(self.endpoints().defer("secret")[:MOST_ENDPOINTS])
+        found = with_conditions(self.endpoints().defer("secret")[:MOST_ENDPOINTS])
+        endpoints = [endpoint for endpoint, _condition in found]
         states = endpoint_states(endpoints=endpoints, now=timezone.now())
-        conditions = conditions_of(endpoints)
-        listed = [(endpoint, states[endpoint.pk], conditions[endpoint.pk]) for endpoint in endpoints]
+        listed = [(endpoint, states[endpoint.pk], condition) for endpoint, condition in found]
         return self.log_page("webhooks/endpoints.html", endpoints=endpoints, listed=listed)
 
 

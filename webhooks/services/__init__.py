@@ -1,6 +1,6 @@
 """Every change of webhook endpoints and deliveries: one verb, one function, one transaction."""
 
-from webhooks.services.conditions import Condition, State, conditions_of, needing_attention
+from webhooks.services.conditions import Condition, State, conditions_of, needing_attention, with_conditions
 from webhooks.services.deliveries import DeliveryNotFound, EndpointGone, redeliver, send_test
 from webhooks.services.endpoints import (
     EndpointNotFound,
@@ -48,4 +48,5 @@ __all__ = [
     "send_test",
     "subscriptions",
     "update_endpoint",
+    "with_conditions",
 ]
